@@ -23,7 +23,7 @@ declare -A scripts=(
     [torch]="in_torch training_in_torch recording_in_torch flight_in_torch planted_in_torch"
     [msprobe]="probing_in_torch"
     [jax]="in_jax arrays_of_jax"
-    [mindspore]="in_mindspore training_in_mindspore"
+    [mindspore]="in_mindspore training_in_mindspore recording_in_mindspore probing_in_mindspore"
     [loops]="summary_writer_in_torch loggers_in_frameworks flight_in_frameworks"
 )
 runs=$(mktemp -d)

@@ -19,8 +19,6 @@ from mindspore import Parameter, Tensor, mint, nn, ops
 from mindinsight.proto import graph_pb2
 from mindinsight.writer import DumpRecorder
 
-RECORDED = Path(__file__).parents[1] / "data" / "writer" / "mindspore_dump.json"
-
 
 class Block(nn.Cell):
     def __init__(self):
@@ -290,8 +288,46 @@ def check_graph_mode(folder):
     own_process("delegating", str(folder))
     assert sorted(path.name for path in (folder / "rank_0" / "Plain" / "0").iterdir()) == ["0", "1"]
     assert any(name.startswith("MatMul.Default_network-WithLossCell") for name in files(folder))
+    check_beside_mindspore(folder)
     refused = own_process("too_late", str(folder / "late"))
     assert "has compiled a graph already" in refused, refused
+
+
+def check_beside_mindspore(theirs):
+    """Names and values of ours in PyNative mode and of MindSpore's own in graph mode, side by side."""
+    step, run = plain_step()
+    ours = theirs.parent / "ours"
+    with DumpRecorder(
+        step, {"net_name": "Plain", "iteration": "1", "saved_data": "full"}, path=ours
+    ) as recorder:
+        for _ in range(3):
+            run()
+            recorder.step()
+    left, right = (values_of(path, 1) for path in (theirs, ours))
+    both = left.keys() & right.keys()
+    for name in both:
+        assert left[name].dtype == right[name].dtype and left[name].tobytes() == right[name].tobytes(), name
+    kinds = [{name.partition(".")[0] for name in side} - {"Parameter"} for side in (left, right)]
+    assert kinds[0] - kinds[1] == MINDSPORE_ONLY, kinds[0] - kinds[1]
+    assert kinds[1] - kinds[0] == OURS_ONLY, kinds[1] - kinds[0]
+    for cell, operator in (("fc1-Dense", "MatMul"), ("fc2-Dense", "BiasAdd"), ("act-ReLU", "ReLU")):
+        scope = f"Default_network-WithLossCell__backbone-Plain_{cell}"
+        names = [{name for name in side if name.startswith(f"{operator}.{scope}")} for side in (left, right)]
+        assert names[0] and names[0] == names[1], names
+    assert {name for name in left if name.startswith("Parameter") and name not in both} == {
+        "Parameter.inputs0.output.0.Float32",
+        "Parameter.inputs1.output.0.Float32",
+    }
+
+
+# Types of operators that only one of the two has: what a compiler replaces, and the optimizer's graph.
+MINDSPORE_ONLY = {"AssignAdd", "BiasAddGrad", "Pow", "RealDiv", "SGD", "Sub"}
+OURS_ONLY = {"Muls", "Ones", "PowTensorScalar", "Reshape", "SubExt", "Tile"}
+
+
+def values_of(path, step):
+    """Tensors of a step by the names of their files without times."""
+    return {short(file.name): np.load(file) for file in Path(path).glob(f"rank_0/*/0/{step}/*.npy")}
 
 
 def plain_step():

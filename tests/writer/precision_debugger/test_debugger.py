@@ -1,6 +1,14 @@
 """The recorder without PyTorch: models it refuses, steps it leaves out, and the callback that drives it."""
 
+import json
+import os
 import random
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,14 +28,61 @@ def test_modules_need_a_model(tmp_path):
 
 
 def test_a_model_that_is_not_pytorchs_is_refused(tmp_path):
-    with pytest.raises(TypeError, match=r"a torch\.nn\.Module or a list of them, got object"):
+    with pytest.raises(
+        TypeError, match=r"a torch\.nn\.Module, a mindspore\.nn\.Cell or a list of them, got object"
+    ):
         debugger_of(tmp_path).start(object())
 
 
-def test_a_cell_of_mindspore_is_sent_to_its_own_dump(tmp_path):
-    cell = type("Cell", (), {"__module__": "mindspore.nn.cell"})
-    with pytest.raises(TypeError, match="MINDSPORE_DUMP_CONFIG"):
-        debugger_of(tmp_path, level="L0").start(cell())
+CELL = type("Cell", (), {"__module__": "mindspore.nn.cell", "cells_and_names": lambda self: []})
+
+
+def test_models_of_two_frameworks_are_refused(tmp_path: Path) -> None:
+    module = type("Module", (), {"__module__": "torch.nn", "named_modules": lambda self: []})
+    with pytest.raises(TypeError, match="the models are of two frameworks"):
+        debugger_of(tmp_path, level="L0").start([CELL(), module()])
+
+
+def test_in_graph_mode_mindspore_writes_its_own_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph_mode = SimpleNamespace(delegates=lambda: True, has_compiled=lambda: False, device=lambda: "CPU")
+    monkeypatch.setitem(sys.modules, "mindinsight.writer.capture.mindspore_operators", graph_mode)
+    monkeypatch.setenv("MINDSPORE_DUMP_CONFIG", "")
+    path = Path("/tmp") / f"delegated-{os.getpid()}"
+    keys: dict[str, Any] = {"step": [0, "2-3"], "list": ["MatMul"], "data_mode": ["output"]}
+    debugger = PrecisionDebugger(dump_path=str(path), task="tensor", level="L1", **keys)
+    try:
+        for _ in range(2):
+            debugger.start(CELL())
+            debugger.stop()
+            debugger.step()
+        common = json.loads((path / "data_dump.json").read_text())["common_dump_settings"]
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+    assert (common["iteration"], common["kernels"], common["dump_mode"]) == ("0|2|3", ["MatMul"], 1)
+    assert (common["input_output"], common["saved_data"], common["path"]) == (2, "tensor", str(path))
+    assert os.environ["MINDSPORE_DUMP_CONFIG"] == str(path / "data_dump.json")
+
+
+KILLED = """
+import os, signal, sys
+from mindinsight.writer import PrecisionDebugger
+
+debugger = PrecisionDebugger(dump_path=sys.argv[1])
+for step in range(3):
+    debugger._step_files().add(f"Torch.add.{step}.forward", {"output": []})
+    if step < 2:
+        debugger.step()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_killed_process_loses_no_step_that_has_ended(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False, timeout=60)
+    assert done.returncode == -signal.SIGKILL
+    for step in range(2):
+        (file,) = tmp_path.glob(f"step{step}/*/dump.json")
+        assert list(json.loads(file.read_text())["data"]) == [f"Torch.add.{step}.forward"]
+    assert not list(tmp_path.rglob("*.unfinished"))
 
 
 def test_steps_and_ranks_that_are_not_selected_leave_no_trace(tmp_path):

@@ -8,10 +8,13 @@ import os
 import sys
 import time
 import weakref
+from collections.abc import Mapping
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
+from mindinsight.writer.capture.backends import is_cell
 from mindinsight.writer.capture.write_queue import CAPACITY, WriteQueue
 from mindinsight.writer.precision_debugger.probe_config import ProbeConfig, load_config, parse_config
 from mindinsight.writer.precision_debugger.step_files import StepFiles
@@ -24,7 +27,7 @@ _SHARE: Final = 20  # of the time since, at most one part in so many is spent on
 
 
 class PrecisionDebugger:
-    """Recorder of calls and modules of PyTorch, as msprobe's class of this name::
+    """Recorder of calls and modules of PyTorch and MindSpore, as msprobe's class of this name::
 
         debugger = PrecisionDebugger("config.json")        # or the same keys: task="tensor", dump_path=...
         for batch in loader:
@@ -57,6 +60,8 @@ class PrecisionDebugger:
         self._running = False
         self._ended = False  # for this step, by forward_backward_dump_end
         self._failed = False
+        self._framework = "torch"
+        self._delegates = False
         self._variables: dict[str, int] = {}
         self._written = time.monotonic()
         self._cost = 0.0  # s that the last write took
@@ -65,7 +70,9 @@ class PrecisionDebugger:
     def start(self, model: Any = None) -> None:
         """Begin to record. ``model`` is the network, or a list of networks; level L1 needs none.
 
-        Raises TypeError for a model that is not PyTorch's. A second call before ``stop`` is warned about.
+        In graph mode MindSpore writes its own dump instead, by a configuration this leaves for it; that has
+        to be before the first compilation: RuntimeError otherwise. Raises TypeError for another
+        model. A second call before ``stop`` is warned about.
         """
         models = self._models(model)
         if self._running:
@@ -73,8 +80,11 @@ class PrecisionDebugger:
             return
         if self._failed or self._ended or not self._selects():
             return
+        framework = _framework(models)
+        if framework == "mindspore" and self._delegated():
+            return
         self._running = True
-        self._make_probe()
+        self._make_probe(framework)
         self._probe.start(models, self._step_files())
 
     def stop(self) -> None:
@@ -128,31 +138,40 @@ class PrecisionDebugger:
             models = {f"{position}.": item for position, item in enumerate(model)}
         for item in models.values():
             kinds = {cls.__module__.partition(".")[0] for cls in type(item).__mro__}
-            if "mindspore" in kinds:
+            if not is_cell(item) and ("torch" not in kinds or not hasattr(item, "named_modules")):
+                kind = type(item).__name__
                 raise TypeError(
-                    "PrecisionDebugger records PyTorch only; for MindSpore name a data_dump.json in the "
-                    "variable MINDSPORE_DUMP_CONFIG before the first step, or write tensors with Dump"
+                    f"model is a torch.nn.Module, a mindspore.nn.Cell or a list of them, got {kind}"
                 )
-            if "torch" not in kinds or not hasattr(item, "named_modules"):
-                raise TypeError(f"model is a torch.nn.Module or a list of them, got {type(item).__name__}")
+        if len({is_cell(item) for item in models.values()}) > 1:
+            raise TypeError("the models are of two frameworks")
         return models
 
     def _selects(self) -> bool:
         steps, ranks = self.config.steps, self.config.ranks
         return (not steps or self._step in steps) and (not ranks or (_rank() or 0) in ranks)
 
-    def _make_probe(self) -> None:
-        if self._probe is None:
-            from mindinsight.writer.precision_debugger.torch_probe import TorchProbe
+    def _delegated(self) -> bool:
+        """Whether MindSpore is in graph mode and writes a dump itself, by the configuration left for it."""
+        if not self._delegates:
+            from mindinsight.writer.precision_debugger.graph_mode import delegate
 
-            self._probe = TorchProbe(self.config, self._commit, self._fail)
+            self._delegates = delegate(self.config)
+        return self._delegates
+
+    def _make_probe(self, framework: str) -> None:
+        if self._probe is None:
+            self._framework = framework
+            probe = import_module(f"{__package__}.{framework}_probe")
+            self._probe = probe.make_probe(self.config, self._commit, self._fail)
 
     def _step_files(self) -> StepFiles:
         if self._files is None:
             rank = _rank()
             folder = f"proc{os.getpid()}" if rank is None else f"rank{rank}"
             directory = self.config.dump_path / f"step{self._step}" / folder
-            self._files = StepFiles(directory, self.config, "pytorch")
+            name = {"torch": "pytorch"}.get(self._framework, self._framework)
+            self._files = StepFiles(directory, self.config, name)
         return self._files
 
     def _commit(self, draft: Any) -> None:
@@ -167,11 +186,9 @@ class PrecisionDebugger:
             self._write()
 
     def _put_tensors(self, directory: Path, tensors: Any) -> None:
-        from mindinsight.writer.precision_debugger.tensor_files import save_tensor
-
+        save = _values(self._framework).save_tensor
         for file, tensor in tensors:
-            path = directory / file
-            self._queue.put(partial(save_tensor, path, tensor), tensor.nbytes)
+            self._queue.put(partial(save, directory / file, tensor), tensor.nbytes)
 
     def _write(self) -> None:
         """Queue the JSON files as they are now, and wait until they are written."""
@@ -193,20 +210,41 @@ class PrecisionDebugger:
     def _save(self, variable: Any, name: str, save_backward: bool) -> None:
         from mindinsight.writer.precision_debugger.saved_variables import describe_variable, hook_gradients
 
+        if self._probe is None:
+            self._framework = _framework({"": variable})
+        values = _values(self._framework)
         number = self._variables.get(name, 0)
         self._variables[name] = number + 1
         files = self._step_files()
-        value, tensors = describe_variable(variable, f"{name}.{number}.debug", self.config)
+        value, tensors = describe_variable(variable, f"{name}.{number}.debug", self.config, values)
         files.add_variable(f"{name}.{number}.debug", value)
         self._put_tensors(files.tensors, tensors)
         if save_backward:
-            hook_gradients(variable, f"{name}_grad.{number}.debug", self.config, files, self._put_tensors)
+            stem = f"{name}_grad.{number}.debug"
+            hook_gradients(variable, stem, self.config, values, files, self._put_tensors)
 
     def _fail(self, error: Exception) -> None:
         if not self._failed:
             self._write()
             self._failed = True
             _log.error("the dump ends here, the training goes on: %s: %s", type(error).__name__, error)
+
+
+def _framework(models: Mapping[str, Any]) -> str:
+    """Framework of models or values; without any, the one that the program has loaded."""
+    packages = {cls.__module__.partition(".")[0] for item in models.values() for cls in type(item).__mro__}
+    if "mindspore" in packages:
+        return "mindspore"
+    return (
+        "mindspore"
+        if "torch" not in packages | sys.modules.keys() and "mindspore" in sys.modules
+        else "torch"
+    )
+
+
+def _values(framework: str) -> Any:
+    """The module that describes a framework's values."""
+    return import_module(f"{__package__}.{framework}_values")
 
 
 def _rank() -> int | None:

@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import torch
-
+from mindinsight.writer.precision_debugger.describer import is_finite
 from mindinsight.writer.precision_debugger.probe_config import ProbeConfig
-from mindinsight.writer.precision_debugger.torch_values import Describer, is_finite
 
 
 class Draft:
-    """Sections of an entry, and copies of its tensors, until the entry is complete."""
+    """Sections of an entry, and copies of its tensors, until the entry is complete.
 
-    def __init__(self, name: str, config: ProbeConfig) -> None:
+    ``values`` is the module that describes a framework's values.
+    """
+
+    def __init__(self, name: str, config: ProbeConfig, values: Any) -> None:
         self.name = name
         self.selected = True  # by scope and list
         self.sections: dict[str, Any] = {}
-        self.tensors: list[tuple[str, torch.Tensor]] = []
+        self.tensors: list[tuple[str, Any]] = []
         self._config = config
+        self._values = values
         save = self._copy if config.saves_tensors else None
-        self._describer = Describer(config.summary_mode == "md5", save)
+        self._describer = values.Describer(config.summary_mode == "md5", save)
 
     def describe(self, value: Any, side: str) -> Any:
         """A value as JSON; its files are named by the entry, the side and the place in the value."""
@@ -35,8 +37,8 @@ class Draft:
         """Whether a value that came out is not finite."""
         return not is_finite(self.sections.get("output", []))
 
-    def _copy(self, file: str, tensor: torch.Tensor) -> None:
-        self.tensors.append((file, tensor.to("cpu", copy=True).contiguous()))
+    def _copy(self, file: str, tensor: Any) -> None:
+        self.tensors.append((file, self._values.host_copy(tensor)))
 
 
 # Takes an entry that is complete.

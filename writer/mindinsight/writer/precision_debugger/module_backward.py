@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.autograd.graph import get_gradient_edge
 
+from mindinsight.writer.precision_debugger import torch_values
 from mindinsight.writer.precision_debugger.draft import Draft
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class ModuleBackward:
         self._probe = probe
         self._recorded = recorded
         self._path = path
-        self._draft = Draft(self.name, probe.config)
+        self._draft = Draft(self.name, probe.config, torch_values)
         self._edges: dict[Any, int] = {}  # of autograd's graph, from the module to an input
         for position, value in enumerate(inputs):
             if isinstance(value, torch.Tensor) and value.requires_grad:

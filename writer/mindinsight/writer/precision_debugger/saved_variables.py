@@ -8,9 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-import torch
-
-from mindinsight.writer.capture.torch_operators import tensors_of
 from mindinsight.writer.precision_debugger.draft import Draft
 from mindinsight.writer.precision_debugger.probe_config import ProbeConfig
 from mindinsight.writer.precision_debugger.step_files import StepFiles
@@ -18,11 +15,11 @@ from mindinsight.writer.precision_debugger.step_files import StepFiles
 _log: Final = logging.getLogger(__name__)
 
 
-def describe_variable(variable: Any, stem: str, config: ProbeConfig) -> tuple[Any, list[Any]]:
+def describe_variable(variable: Any, stem: str, config: ProbeConfig, values: Any) -> tuple[Any, list[Any]]:
     """A variable as JSON, and its tensors with the names of their files."""
     name, _, side = stem.rpartition(".")
-    draft = Draft(name, config)
-    with torch.no_grad(), torch._C.DisableTorchFunction():
+    draft = Draft(name, config, values)
+    with values.quiet():
         return draft.describe(variable, side), draft.tensors
 
 
@@ -30,18 +27,20 @@ def hook_gradients(
     variable: Any,
     stem: str,
     config: ProbeConfig,
+    values: Any,
     files: StepFiles,
     put: Callable[[Path, Any], None],
 ) -> None:
     """Record the gradients of a variable's tensors when they are computed; a lone tensor's has no number."""
-    tensors = list(tensors_of(variable))
-    alone = isinstance(variable, torch.Tensor)
+    tensors = list(values.tensors_of(variable))
+    alone = values.is_tensor(variable)
     gradients: list[Any] = [None] * len(tensors)
     files.add_variable(stem, None if alone else gradients)
 
-    def record(position: int, gradient: torch.Tensor) -> None:
+    def record(position: int, gradient: Any) -> None:
         try:
-            value, copies = describe_variable(gradient, stem if alone else f"{stem}.{position}", config)
+            name = stem if alone else f"{stem}.{position}"
+            value, copies = describe_variable(gradient, name, config, values)
             gradients[position] = value
             files.add_variable(stem, value if alone else gradients)
             put(files.tensors, copies)
@@ -49,5 +48,5 @@ def hook_gradients(
             _log.exception("the gradient of %s is missing in the dump", stem)
 
     for position, tensor in enumerate(tensors):
-        if tensor.requires_grad:
+        if values.needs_gradient(tensor):
             tensor.register_hook(partial(record, position))

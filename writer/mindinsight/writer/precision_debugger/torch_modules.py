@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.utils.weak import WeakTensorKeyDictionary
 
+from mindinsight.writer.precision_debugger import torch_values
 from mindinsight.writer.precision_debugger.draft import Draft
 from mindinsight.writer.precision_debugger.module_backward import ModuleBackward
 
@@ -59,7 +60,7 @@ class ModuleHooks:
         probe = self._probe
         assert probe.files is not None
         number = probe.files.count(path)
-        draft = Draft(f"{path}.forward.{number}", probe.config)
+        draft = Draft(f"{path}.forward.{number}", probe.config, torch_values)
         probe.enclose(draft.name, probe.parents[-1] if probe.parents else None)
         probe.parents.append(draft.name)
         probe.selection.begin(draft.name)
@@ -161,7 +162,7 @@ class ModuleHooks:
         self._parameters[id(parameter)] = number + 1
         if not self._probe.selection(path) and path not in self._recorded:
             return
-        draft = Draft(f"{path}.parameters_grad.{number}", self._probe.config)
+        draft = Draft(f"{path}.parameters_grad.{number}", self._probe.config, torch_values)
         draft.sections[name] = [draft.describe(parameter.grad, name)]
         self._probe.commit(draft)
 

@@ -18,6 +18,7 @@ from torch.optim import optimizer as optimizer_hooks
 from torch.overrides import TorchFunctionMode
 
 from mindinsight.writer.capture.torch_operators import tensors_of
+from mindinsight.writer.precision_debugger import torch_values
 from mindinsight.writer.precision_debugger.call_site import CallSite
 from mindinsight.writer.precision_debugger.code_lines import code_lines
 from mindinsight.writer.precision_debugger.draft import Commit, Draft
@@ -142,7 +143,7 @@ class TorchProbe:
             return None
         stem = f"{name}.{self.files.count(name)}"
         entry = f"{stem}.forward"
-        draft = Draft(entry, self.config)
+        draft = Draft(entry, self.config, torch_values)
         self.enclose(entry, self.parents[-1] if self.parents else None)
         draft.selected = self.selection(entry)
         if draft.selected:
@@ -180,7 +181,7 @@ class TorchProbe:
         self.enclose(entry, self.parents[-1] if self.parents else None)
         if not self.selection(entry):
             return
-        draft = Draft(entry, self.config)
+        draft = Draft(entry, self.config, torch_values)
         if draft.takes("backward", "input"):
             draft.sections["input"] = draft.describe(tuple(arrived), "input")
         if draft.takes("backward", "output"):
@@ -192,6 +193,11 @@ class TorchProbe:
 
     def _leave_optimizer(self, *_: Any) -> None:
         self._optimizing = False
+
+
+def make_probe(config: ProbeConfig, commit: Commit, on_error: Callable[[Exception], None]) -> TorchProbe:
+    """Capture of PyTorch's calls and modules."""
+    return TorchProbe(config, commit, on_error)
 
 
 class _Calls(TorchFunctionMode):  # type: ignore[misc]

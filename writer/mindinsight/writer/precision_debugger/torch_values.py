@@ -1,19 +1,19 @@
-"""Description of PyTorch values as msprobe's JSON: statistics of tensors, and plain arguments."""
+"""Description of PyTorch values as msprobe's JSON: statistics of tensors, and PyTorch's own arguments."""
 
 from __future__ import annotations
 
-import math
 import zlib
-from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeAlias
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+from typing import Any, Final
 
-import numpy as np
 import torch
 
-# Takes the name of a file and the tensor to write into it.
-Save: TypeAlias = Callable[[str, torch.Tensor], None]
+from mindinsight.writer.capture.torch_operators import tensors_of
+from mindinsight.writer.precision_debugger import describer
 
-_DEPTH: Final = 400  # of nested lists
+__all__ = ["Describer", "host_copy", "is_tensor", "needs_gradient", "quiet", "save_tensor", "tensors_of"]
+
 _FORMATS: Final = {
     torch.contiguous_format: "contiguous_format",
     torch.channels_last: "channels_last",
@@ -22,35 +22,20 @@ _FORMATS: Final = {
 }
 
 
-class Describer:
-    """Writer of values as JSON. ``save`` gets each tensor that has values, with the name of its file."""
+class Describer(describer.Describer):
+    """Writer of PyTorch's values as JSON."""
 
-    def __init__(self, md5: bool, save: Save | None) -> None:
-        self._md5 = md5
-        self._save = save
-
-    def describe(self, value: Any, stem: str, depth: int = 0) -> Any:
-        """A value as JSON: a leaf, a list or an object of them; None for what has no description.
-
-        ``stem`` is the entry and the side; the places in lists and dictionaries join it in file names.
-        """
-        if depth > _DEPTH:
-            return None
+    def leaf(self, value: Any, stem: str) -> dict[str, Any] | None:
+        """Leaf of a tensor, size, dtype, device or memory format."""
         if isinstance(value, torch.Tensor):
             return self._tensor(value, stem)
         if isinstance(value, torch.Size):
             return {"type": "torch.Size", "value": [int(size) for size in value]}
-        if isinstance(value, tuple) and hasattr(value, "_asdict"):
-            value = value._asdict()
-        elif hasattr(value, "__dataclass_fields__") and not isinstance(value, type):
-            value = {name: getattr(value, name, None) for name in value.__dataclass_fields__}
-        if isinstance(value, (list, tuple)):
-            return [
-                self.describe(item, f"{stem}.{position}", depth + 1) for position, item in enumerate(value)
-            ]
-        if isinstance(value, Mapping):
-            return {str(key): self.describe(item, f"{stem}.{key}", depth + 1) for key, item in value.items()}
-        return _plain(value)
+        if isinstance(value, (torch.dtype, torch.device)):
+            return {"type": f"torch.{type(value).__name__}", "value": str(value)}
+        if isinstance(value, torch.memory_format):
+            return {"type": "torch.memory_format", "format": _FORMATS.get(value)}
+        return None
 
     def _tensor(self, tensor: torch.Tensor, stem: str) -> dict[str, Any]:
         values = _readable(tensor)
@@ -71,16 +56,33 @@ class Describer:
         return leaf
 
 
-def is_finite(described: Any) -> bool:
-    """Whether all leaves of a description have finite extremes."""
-    if isinstance(described, list):
-        return all(map(is_finite, described))
-    if not isinstance(described, dict):
-        return True
-    if "Max" in described:
-        extremes = (described["Max"], described["Min"])
-        return all(number is None or math.isfinite(number) for number in extremes)
-    return all(map(is_finite, described.values()))
+def is_tensor(value: Any) -> bool:
+    """Whether a value is a tensor of PyTorch's."""
+    return isinstance(value, torch.Tensor)
+
+
+def needs_gradient(tensor: torch.Tensor) -> bool:
+    """Whether the backward pass computes a gradient of a tensor."""
+    return bool(tensor.requires_grad)
+
+
+def host_copy(tensor: torch.Tensor) -> torch.Tensor:
+    """Values as they are now, as a file can have them."""
+    return tensor.to("cpu", copy=True).contiguous()
+
+
+def save_tensor(path: Path, tensor: torch.Tensor) -> None:
+    """Write a tensor with ``torch.save``; its directory is made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    torch.save(tensor, path)
+
+
+def quiet() -> AbstractContextManager[Any]:
+    """Context in which nothing is recorded by autograd or by a mode."""
+    stack = ExitStack()
+    stack.enter_context(torch.no_grad())
+    stack.enter_context(torch._C.DisableTorchFunction())
+    return stack
 
 
 def _readable(tensor: torch.Tensor) -> torch.Tensor | None:
@@ -125,32 +127,3 @@ def _checksum(values: torch.Tensor) -> str:
     """CRC-32 of the bytes in C order, as eight hexadecimal digits."""
     flat = values.cpu().contiguous().reshape(-1).resolve_conj().resolve_neg()
     return f"{zlib.crc32(flat.view(torch.uint8).numpy().tobytes()):08x}"
-
-
-def _plain(value: Any) -> Any:
-    """A leaf of what is no tensor and no container."""
-    if isinstance(value, (bool, int, float, str)):
-        return {"type": type(value).__name__, "value": value}
-    if isinstance(value, slice):
-        bounds = (value.start, value.stop, value.step)
-        return {"type": "slice", "value": [None if bound is None else int(bound) for bound in bounds]}
-    if value is Ellipsis:
-        return {"type": "ellipsis", "value": "..."}
-    if isinstance(value, (torch.dtype, torch.device)):
-        return {"type": f"torch.{type(value).__name__}", "value": str(value)}
-    if isinstance(value, torch.memory_format):
-        return {"type": "torch.memory_format", "format": _FORMATS.get(value)}
-    if isinstance(value, np.ndarray):
-        return _array(value)
-    if isinstance(value, np.generic):
-        return {"type": type(value).__name__, "value": value.item()}
-    return None
-
-
-def _array(array: np.ndarray[Any, Any]) -> dict[str, Any]:
-    leaf: dict[str, Any] = {"type": "numpy.ndarray", "dtype": str(array.dtype), "shape": list(array.shape)}
-    if not array.size or array.dtype.kind not in "biuf":
-        return {**leaf, "Max": None, "Min": None, "Mean": None, "Norm": None}
-    with np.errstate(all="ignore"):
-        numbers = array.max(), array.min(), array.mean(), np.linalg.norm(array)
-    return {**leaf, **dict(zip(("Max", "Min", "Mean", "Norm"), (n.item() for n in numbers), strict=True))}
