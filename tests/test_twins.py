@@ -91,6 +91,8 @@ ELSEWHERE = {
     "server/types": "server/store",
     "writer/__init__": "test_imports.py",
     # Adapters to frameworks: stand-ins in the tests named, the real ones in tests/interop.
+    "writer/capture/mindspore_operators": "server/debug/test_recorded_mindspore.py",
+    "writer/capture/mindspore_values": "server/debug/test_recorded_mindspore.py",
     "writer/capture/torch_operators": "writer/capture/test_dump_recorder.py",
     "writer/capture/torch_training": "writer/capture/test_flight_recorder.py",
     "writer/collector/lineage_facts": "writer/collector/test_summary.py",
@@ -113,6 +115,9 @@ ELSEWHERE = {
     "writer/landscape/evaluation": "writer/landscape/test_summary.py",
     "writer/precision_debugger/call_site": _PROBE,
     "writer/precision_debugger/draft": _PROBE,
+    "writer/precision_debugger/mindspore_cells": _PROBE,
+    "writer/precision_debugger/mindspore_probe": _PROBE,
+    "writer/precision_debugger/mindspore_values": _PROBE,
     "writer/precision_debugger/module_backward": _PROBE,
     "writer/precision_debugger/saved_variables": _PROBE,
     "writer/precision_debugger/seeds": _PROBE,

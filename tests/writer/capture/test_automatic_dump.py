@@ -13,7 +13,6 @@ import mindinsight
 from mindinsight.writer import CallbackList, SummaryCollector
 from mindinsight.writer.arrays import HostArray, to_numpy
 from mindinsight.writer.callbacks import RunContext
-from mindinsight.writer.capture import backends
 from mindinsight.writer.capture.graph_recorder import TensorFacts
 from mindinsight.writer.capture.operator_call import OperatorCall
 
@@ -157,14 +156,3 @@ def test_graph_mode_is_left_to_mindspore(
     train(backend, [])
     assert backend.observer is None
     assert not dump.exists()
-
-
-def test_networks_of_two_frameworks_are_refused() -> None:
-    class Cell:
-        __module__ = "mindspore.nn"
-
-        def cells_and_names(self) -> list[object]:
-            return []
-
-    with pytest.raises(TypeError, match="two frameworks"):
-        backends.models_of({"a": Network(), "b": Cell()})
