@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,14 +16,14 @@ LINK = re.compile(r"\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]+))?\)")
 SERVER = ROOT / "server" / "mindinsight" / "server"
 
 
-def anchors(path):
+def anchors(path: Any) -> set[Any]:
     """The anchors of a document's headings, as GitHub makes them."""
     headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_links_lead_to_files_and_headings_that_exist(document):
+def test_links_lead_to_files_and_headings_that_exist(document: Any) -> None:
     path = ROOT / document
     for target, anchor in LINK.findall(path.read_text(encoding="utf-8")):
         linked = path.parent / target if target else path
@@ -30,7 +31,7 @@ def test_links_lead_to_files_and_headings_that_exist(document):
         assert not anchor or anchor in anchors(linked), f"{target}#{anchor}"
 
 
-def test_every_document_can_be_reached_from_the_index():
+def test_every_document_can_be_reached_from_the_index() -> None:
     reached, waiting = set(), [ROOT / "docs" / "index.md"]
     while waiting:
         path = waiting.pop().resolve()
@@ -40,7 +41,7 @@ def test_every_document_can_be_reached_from_the_index():
     assert {ROOT / document for document in DOCUMENTS if document.startswith("docs/")} <= reached
 
 
-def test_the_answers_for_newcomers_name_files_that_exist():
+def test_the_answers_for_newcomers_name_files_that_exist() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text()
     answers = re.findall(r"^\| Where .*\? \| `(.+)` \|$", text, re.MULTILINE)
     assert len(answers) == 6

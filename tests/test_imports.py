@@ -4,6 +4,7 @@ import subprocess
 import sys
 import sysconfig
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ PARTS = ("proto", "server", "web", "writer")
 
 
 @pytest.fixture
-def side_by_side(tmp_path):
+def side_by_side(tmp_path: Path) -> Any:
     """The four parts below one folder without a top module: the linter takes each part for a package."""
     package = tmp_path / "mindinsight"
     package.mkdir()
@@ -21,7 +22,7 @@ def side_by_side(tmp_path):
     return tmp_path
 
 
-def test_imports_go_in_one_direction(side_by_side) -> None:
+def test_imports_go_in_one_direction(side_by_side: Any) -> None:
     # Without the site module, as the installed package's folders would come before those of the parts.
     path = [str(side_by_side), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
     code = (
@@ -35,7 +36,7 @@ def test_imports_go_in_one_direction(side_by_side) -> None:
     assert "0 broken" in done.stdout
 
 
-def imported(code):
+def imported(code: Any) -> set[Any]:
     """The parts that are loaded after a piece of code."""
     shown = f"{code}; import sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True)

@@ -5,6 +5,7 @@ import sys
 import venv
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("wheel")
     command = [
         sys.executable,
@@ -31,17 +32,17 @@ def wheel(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def names(wheel):
+def names(wheel: Any) -> Any:
     return zipfile.ZipFile(wheel).namelist()
 
 
-def test_nothing_generic_reaches_site_packages(names) -> None:
+def test_nothing_generic_reaches_site_packages(names: Any) -> None:
     assert {name.split("/")[0].split("-")[0] for name in names} == {"mindinsight"}
     assert names.count("mindinsight/__init__.py") == 1  # the top, which gathers the four roots
 
 
 @pytest.mark.parametrize("folder", ["proto", "server", "web", "writer"])
-def test_every_file_of_the_tree_is_in_the_wheel(names, folder) -> None:
+def test_every_file_of_the_tree_is_in_the_wheel(names: Any, folder: str) -> None:
     listed = subprocess.run(
         ["git", "ls-files", f"{folder}/mindinsight"], cwd=ROOT, capture_output=True, text=True, check=True
     )
@@ -50,7 +51,7 @@ def test_every_file_of_the_tree_is_in_the_wheel(names, folder) -> None:
     assert set(tracked) <= set(names)
 
 
-def test_it_runs_from_the_wheel_alone(wheel, tmp_path: Path) -> None:
+def test_it_runs_from_the_wheel_alone(wheel: Any, tmp_path: Path) -> None:
     """Installed without its dependencies, which come from here: nothing of the clone is on the path."""
     environment = tmp_path / "environment"
     venv.create(environment, with_pip=False, system_site_packages=False)

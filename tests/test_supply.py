@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ LOCK = (ROOT / "requirements" / "test.lock").read_text()
 PROJECT = (ROOT / "pyproject.toml").read_text()
 
 
-def asked(*lists):
+def asked(*lists: Any) -> Iterator[Any]:
     """The requirements in these lists of the project file."""
     for name in lists:
         (found,) = re.findall(rf"^{name} = \[(.*?)\]$", PROJECT, re.MULTILINE | re.DOTALL)
@@ -24,7 +25,7 @@ def asked(*lists):
             yield Requirement(line)
 
 
-def locked():
+def locked() -> Any:
     """Versions in the lock by name; some have one for each of several versions of Python."""
     found: dict[Any, Any] = {}
     for line in LOCK.splitlines():
@@ -51,7 +52,7 @@ def test_the_lock_has_everything_that_is_asked_for_and_keeps_its_bounds() -> Non
 
 
 @pytest.mark.parametrize("python", ["3.10", "3.11", "3.12", "3.13"])
-def test_each_python_has_one_version_of_everything(python) -> None:
+def test_each_python_has_one_version_of_everything(python: str) -> None:
     about = {"python_version": python, "python_full_version": f"{python}.1", "sys_platform": "linux"}
     about |= {"platform_python_implementation": "CPython", "platform_machine": "x86_64"}
     for name, pins in locked().items():
@@ -76,18 +77,18 @@ def test_the_lowest_versions_are_those_of_the_project() -> None:
     }
 
 
-def low(requirement):
+def low(requirement: Any) -> Any:
     return next(one.version for one in requirement.specifier if one.operator == ">=")
 
 
 @pytest.mark.parametrize("name", USERS)
-def test_each_dependency_is_argued_for_and_its_licence_named(name) -> None:
+def test_each_dependency_is_argued_for_and_its_licence_named(name: Any) -> None:
     text = (ROOT / "docs" / "dependencies.md").read_text()
     assert re.search(rf"\b{re.escape(name)}\b", text)
 
 
 @pytest.mark.parametrize("name", USERS)
-def test_no_dependency_has_a_licence_that_binds_others(name) -> None:
+def test_no_dependency_has_a_licence_that_binds_others(name: Any) -> None:
     about: Any = metadata.metadata(name)
     told = " ".join([about.get("License-Expression") or "", (about.get("License") or "")[:100]])
     told += " ".join(one for one in about.get_all("Classifier", []) if one.startswith("License"))

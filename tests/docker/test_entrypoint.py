@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ grep CapEff /proc/self/status
 
 
 @pytest.fixture
-def folder():
+def folder() -> Iterator[Any]:
     """A folder that other users can enter, which the temporary ones of the tests are not."""
     path = Path(tempfile.mkdtemp())
     path.chmod(0o755)
@@ -32,7 +33,7 @@ def folder():
 
 
 @pytest.fixture
-def summary(folder):
+def summary(folder: Any) -> Any:
     """As the writer makes it: 0700 and 0600, of the owner's."""
     run = folder / "summary" / "run"
     run.mkdir(parents=True)
@@ -44,14 +45,14 @@ def summary(folder):
     return run.parent
 
 
-def give(path, owner):
+def give(path: Any, owner: Any) -> None:
     if ROOT:
         for each in (path, *path.rglob("*")):
             os.chown(each, owner, owner)
 
 
 @pytest.fixture
-def start(folder, summary):
+def start(folder: Any, summary: Any) -> Callable[..., Any]:
     """Starts the script with a stand-in for the command; gives exit code, output and messages."""
     (folder / "bin").mkdir()
     (folder / "bin" / "mindinsight").write_text(SHOWN)
@@ -59,7 +60,7 @@ def start(folder, summary):
     (folder / "workspace").mkdir()
     (folder / "workspace").chmod(0o1777)
 
-    def run(*before, **environ):
+    def run(*before: Any, **environ: Any) -> tuple[Any, Any, Any]:
         settings = {
             "PATH": f"{folder}/bin:{os.environ['PATH']}",
             "MINDINSIGHT_SUMMARY_BASE_DIR": str(summary),
@@ -73,7 +74,7 @@ def start(folder, summary):
     return run
 
 
-def test_it_runs_as_the_owner_of_the_summary_directory(start, folder) -> None:
+def test_it_runs_as_the_owner_of_the_summary_directory(start: Callable[..., Any], folder: Any) -> None:
     code, lines, said = start()
     assert (code, said) == (0, "")
     assert lines[:2] == [f"{OWNER} {folder}/workspace/own start --foreground", "values"]
@@ -81,12 +82,16 @@ def test_it_runs_as_the_owner_of_the_summary_directory(start, folder) -> None:
 
 
 @pytest.mark.parametrize("form", ["lab={}", "{}:/nowhere", "lab={}:other=/nowhere"])
-def test_the_first_of_several_directories_says_who_the_owner_is(start, summary, form) -> None:
+def test_the_first_of_several_directories_says_who_the_owner_is(
+    start: Callable[..., Any], summary: Any, form: str
+) -> None:
     code, lines, said = start(MINDINSIGHT_SUMMARY_BASE_DIR=form.format(summary))
     assert (code, lines[0].split()[0], said) == (0, str(OWNER), "")
 
 
-def test_what_cannot_be_read_is_named_with_what_to_do(start, summary, folder) -> None:
+def test_what_cannot_be_read_is_named_with_what_to_do(
+    start: Callable[..., Any], summary: Any, folder: Any
+) -> None:
     """Another user's run among the owner's; without root, one that nobody may read."""
     other = summary / "run" / "other"
     other.mkdir(mode=0o000)
@@ -98,7 +103,7 @@ def test_what_cannot_be_read_is_named_with_what_to_do(start, summary, folder) ->
     other.chmod(0o700)
 
 
-def test_a_workspace_that_cannot_be_written_is_said(start, folder) -> None:
+def test_a_workspace_that_cannot_be_written_is_said(start: Callable[..., Any], folder: Any) -> None:
     (folder / "file").touch()
     code, lines, said = start(MINDINSIGHT_WORKSPACE=str(folder / "file" / "below"))
     assert code == 0
@@ -120,7 +125,9 @@ AS_OTHERS: list[Any] = [((), {}, 0, str(OWNER), "")]
 
 
 @pytest.mark.parametrize(("before", "environ", "code", "user", "said"), AS_ROOT if ROOT else AS_OTHERS)
-def test_with_the_rights_of_a_container(start, before, environ, code, user, said) -> None:
+def test_with_the_rights_of_a_container(
+    start: Callable[..., Any], before: Any, environ: Any, code: Any, user: Any, said: Any
+) -> None:
     found, lines, text = start(*before, **environ)
     assert (found, lines[0].split()[0] if lines else None) == (code, user)
     assert said in text
@@ -130,7 +137,9 @@ def test_with_the_rights_of_a_container(start, before, environ, code, user, said
 @pytest.mark.parametrize(
     ("mode", "user"), [(0o755, "10001"), (0o700, "0")] if ROOT else [(0o700, str(OWNER))]
 )
-def test_files_of_root_are_shown_by_nobody_if_all_may_read_them(start, summary, mode, user) -> None:
+def test_files_of_root_are_shown_by_nobody_if_all_may_read_them(
+    start: Callable[..., Any], summary: Any, mode: Any, user: Any
+) -> None:
     give(summary, 0)
     (summary / "run" / "file").chmod(mode)
     (summary / "run").chmod(mode)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,12 +24,12 @@ from tests.narrowing import require
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def run(name, *arguments):
+def run(name: Any, *arguments: Any) -> Any:
     command = [sys.executable, "-W", "error", str(EXAMPLES / name), *map(str, arguments)]
     return subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
 
 
-def messages(path, kind):
+def messages(path: Any, kind: Any) -> Iterator[Any]:
     data, start = path.read_bytes(), 0
     while start < len(data):
         size = require(framing.decode_header(data[start : start + framing.HEADER_SIZE]))
@@ -37,12 +38,12 @@ def messages(path, kind):
         yield kind.FromString(framing.decode_payload(data[begin:start]))
 
 
-def events(directory):
+def events(directory: Any) -> list[Any]:
     (path,) = directory.glob("*_MS")
     return list(messages(path, Event))
 
 
-def tags(directory):
+def tags(directory: Any) -> Any:
     """Kind of value -> tags."""
     found: dict[Any, Any] = {}
     for event in events(directory):
@@ -52,7 +53,7 @@ def tags(directory):
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory):
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A demonstration of few steps."""
     directory = tmp_path_factory.mktemp("demo")
     run("demo.py", "--out", directory, "--steps", 210)
@@ -60,7 +61,7 @@ def demo(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", ["lr_0.1", "lr_0.01", *(f"ranks/rank_{rank}" for rank in range(4))])
-def test_every_run_of_the_demo_has_every_kind_of_value(demo, name) -> None:
+def test_every_run_of_the_demo_has_every_kind_of_value(demo: Any, name: Any) -> None:
     found = tags(demo / name)
     assert {"train/loss", "train/accuracy", "eval/accuracy", "lr"} <= found["scalar_value"]
     assert {"fc1.weight", "fc1.weight/gradient"} <= found["histogram"]
@@ -69,12 +70,12 @@ def test_every_run_of_the_demo_has_every_kind_of_value(demo, name) -> None:
     assert len(found["loss_landscape"]) == 1
 
 
-def test_a_good_run_of_the_demo_says_so_once(demo) -> None:
+def test_a_good_run_of_the_demo_says_so_once(demo: Any) -> None:
     alerts = [event for event in events(demo / "lr_0.1") if event.HasField("alert")]
     assert [event.alert.title for event in alerts] == ["more than 90% of the test pictures are right"]
 
 
-def test_the_landscape_is_one(demo) -> None:
+def test_the_landscape_is_one(demo: Any) -> None:
     (value,) = [
         value
         for event in events(demo / "lr_0.1")
@@ -90,7 +91,7 @@ def test_the_landscape_is_one(demo) -> None:
     assert plane.convergence_point.z.float_data[0] == path[-1]
 
 
-def test_the_graph_of_the_demo_has_scopes_and_edges(demo) -> None:
+def test_the_graph_of_the_demo_has_scopes_and_edges(demo: Any) -> None:
     (graph,) = [event.graph_def for event in events(demo / "lr_0.1") if event.HasField("graph_def")]
     names = {node.full_name for node in graph.node}
     assert "Default/network-WithLossCell/_backbone-ShapeNet/fc1-Dense/MatMul-op0" in names
@@ -100,14 +101,14 @@ def test_the_graph_of_the_demo_has_scopes_and_edges(demo) -> None:
     assert not [name for name in inputs - known if not name.startswith("cst")]
 
 
-def test_the_demo_leaves_lineage_of_every_kind(demo) -> None:
+def test_the_demo_leaves_lineage_of_every_kind(demo: Any) -> None:
     (path,) = (demo / "lr_0.01").glob("*_lineage")
     found = {message.WhichOneof("what"): message for message in messages(path, LineageEvent)}
     assert set(found) == {"train_lineage", "evaluation_lineage", "dataset_graph", "user_defined_info"}
     assert found["train_lineage"].train_lineage.hyper_parameters.learning_rate == np.float32(0.01)
 
 
-def test_in_the_dump_an_operator_goes_wrong_at_a_late_step(demo) -> None:
+def test_in_the_dump_an_operator_goes_wrong_at_a_late_step(demo: Any) -> None:
     dump = dumps.open_dump(demo / "lr_0.1" / "dump")
     assert dump.damage == ()
     wrong: dict[Any, Any] = {}

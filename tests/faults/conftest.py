@@ -8,7 +8,9 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +23,7 @@ SERVE = "import sys; from mindinsight.server.process.serve import main; sys.exit
 NAME = "events.out.events.summary.1700000000.0.host_MS"
 
 
-def records(first, end, tag="loss"):
+def records(first: Any, end: Any, tag: Any = "loss") -> Any:
     """Scalars of the steps from ``first`` to before ``end`` as framed records."""
     events = [Event(wall_time=float(step), step=step) for step in range(first, end)]
     for event in events:
@@ -29,7 +31,7 @@ def records(first, end, tag="loss"):
     return b"".join(encode_record(event.SerializeToString()) for event in events)
 
 
-def heavy(step, size=1 << 20):
+def heavy(step: Any, size: Any = 1 << 20) -> Any:
     """A framed record with a scalar and a picture of so many bytes."""
     event = Event(step=step, wall_time=1.0)
     event.summary.value.add(tag="loss", scalar_value=step)
@@ -40,14 +42,14 @@ def heavy(step, size=1 << 20):
 class Base:
     """A base directory in which runs appear, grow and go."""
 
-    def __init__(self, folder):
+    def __init__(self, folder: Any) -> None:
         self.path = folder
         folder.mkdir()
 
     records = staticmethod(records)
     heavy = staticmethod(heavy)
 
-    def run(self, name, first=0, end=100):
+    def run(self, name: Any, first: Any = 0, end: Any = 100) -> Any:
         """Append steps to the event file of a run, made when it is missing."""
         path = self.path / name / NAME
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -59,13 +61,13 @@ class Base:
 class Server:
     """``start`` may be called again after ``kill`` or ``stop``; ``limits`` is called in the child."""
 
-    def __init__(self, base, workspace):
+    def __init__(self, base: Any, workspace: Any) -> None:
         self.base = base
         self.workspace = workspace
-        self.process = None
+        self.process: subprocess.Popen[bytes] | None = None
         self.port = 0
 
-    def start(self, limits=None, **settings):
+    def start(self, limits: Any = None, **settings: Any) -> Any:
         with socket.create_server(("127.0.0.1", 0)) as probe:
             self.port = probe.getsockname()[1]
         given = {"workers": 1, "reload_interval": 0.2, **settings}
@@ -84,7 +86,7 @@ class Server:
         assert until(self.answers)
         return self
 
-    def change(self, path, **fields):
+    def change(self, path: Any, **fields: Any) -> Any:
         """The answer to a PATCH with these fields."""
         headers = {"Content-Type": "application/json", "Origin": f"http://127.0.0.1:{self.port}"}
         request = urllib.request.Request(
@@ -93,57 +95,58 @@ class Server:
         with urllib.request.urlopen(request, timeout=60) as answer:
             return json.loads(answer.read())
 
-    def answers(self):
+    def answers(self) -> Any:
         assert require(self.process).poll() is None
         try:
             return self.get("health")
         except OSError:
             return None
 
-    def get(self, path, **headers):
+    def get(self, path: Any, **headers: Any) -> Any:
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}/{path}", headers=headers)
         with urllib.request.urlopen(request, timeout=60) as answer:
             return json.loads(answer.read())
 
-    def runs(self):
+    def runs(self) -> Any:
         return {run["id"]: run for run in self.get("v2/runs")["runs"]}
 
-    def steps(self):
+    def steps(self) -> Any:
         """The last step of every run; None while something is still to be read."""
         runs = self.runs()
         read = all(run["read"] >= run["total"] for run in runs.values())
         return {name: run["step"] for name, run in runs.items()} if read else None
 
-    def shows(self, **steps):
+    def shows(self, **steps: Any) -> Any:
         """Wait until these runs and no others are there with these last steps."""
         wanted = {f"./{name}": step for name, step in steps.items()}
         return until(lambda: self.steps() == wanted) or self.steps()
 
-    def children(self):
+    def children(self) -> Any:
         """Process numbers of the server's processes below it."""
-        found, new = set(), {require(self.process).pid}
+        found: set[Any] = set()
+        new = {require(self.process).pid}
         while new:
             found |= new
             new = {pid for pid, parent in parents().items() if parent in new} - found
         return found - {require(self.process).pid}
 
-    def workers(self):
+    def workers(self) -> Any:
         """Those of them that read files: the server begins them by way of another process."""
         return {pid for pid in self.children() if parents().get(pid) not in (None, require(self.process).pid)}
 
-    def memory(self):
+    def memory(self) -> Any:
         """Bytes of memory the server's own process holds."""
         pages = int(Path(f"/proc/{require(self.process).pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")
 
-    def log(self):
+    def log(self) -> Any:
         return "".join(path.read_text() for path in (self.workspace / "log").glob("*.log"))
 
-    def kill(self):
+    def kill(self) -> None:
         require(self.process).kill()
         require(self.process).wait()
 
-    def stop(self):
+    def stop(self) -> Any:
         if self.process and self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
             try:
@@ -153,7 +156,7 @@ class Server:
         return self.process.returncode if self.process else 0
 
 
-def parents():
+def parents() -> Any:
     """The parent of every process there is."""
     found = {}
     for entry in Path("/proc").glob("[0-9]*/stat"):
@@ -165,7 +168,7 @@ def parents():
     return found
 
 
-def until(condition, seconds=40):
+def until(condition: Any, seconds: Any = 40) -> Any:
     """Wait for a condition; gives what it gave last."""
     end = time.monotonic() + seconds
     while not (found := condition()) and time.monotonic() < end:
@@ -174,24 +177,24 @@ def until(condition, seconds=40):
 
 
 @pytest.fixture
-def wait():
+def wait() -> Any:
     return until
 
 
 @pytest.fixture
-def base(tmp_path):
+def base(tmp_path: Path) -> Any:
     return Base(tmp_path / "base")
 
 
 @pytest.fixture
-def server(base, tmp_path):
+def server(base: Any, tmp_path: Path) -> Iterator[Any]:
     server = Server(base.path, tmp_path / "workspace")
     yield server
     server.stop()
 
 
 @pytest.fixture
-def second_server(base, tmp_path):
+def second_server(base: Any, tmp_path: Path) -> Iterator[Any]:
     """Another server on the same base directories and the same workspace."""
     server = Server(base.path, tmp_path / "workspace")
     yield server

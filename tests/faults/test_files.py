@@ -9,12 +9,13 @@ import subprocess
 import threading
 import time
 import urllib.error
+from typing import Any
 
 import pytest
 
 
 @pytest.mark.timeout(600)
-def test_ten_thousand_files_at_once(base, server, wait) -> None:
+def test_ten_thousand_files_at_once(base: Any, server: Any, wait: Any) -> None:
     """They appear all together, beside a run that is followed already."""
     base.run("first")
     server.start()
@@ -32,14 +33,16 @@ def test_ten_thousand_files_at_once(base, server, wait) -> None:
     assert {run["step"] for run in server.runs().values()} == {4, 99}
 
 
-def test_a_file_that_grows_by_fifty_megabytes_a_second_while_it_is_read(base, server, wait) -> None:
+def test_a_file_that_grows_by_fifty_megabytes_a_second_while_it_is_read(
+    base: Any, server: Any, wait: Any
+) -> None:
     """As fast as the disk takes it, which is faster (the rate is printed); in pieces that cut records."""
     path, count = base.run("a", 0, 1), 20
     heavy = b"".join(base.heavy(step, 500_000) for step in range(1, 11))
     piece = base.records(1, 2_001) + heavy
     sizes = [len(piece) // 3, 2 * len(piece) // 3, len(piece)]
 
-    def write():
+    def write() -> None:
         with path.open("ab") as file:
             for _ in range(count):
                 for start, end in itertools.pairwise([0, *sizes]):
@@ -57,7 +60,7 @@ def test_a_file_that_grows_by_fifty_megabytes_a_second_while_it_is_read(base, se
     assert (health["damaged_stretches"], health["bytes_read"]) == (0, path.stat().st_size)
 
 
-def test_times_before_the_epoch_and_after_all_of_us_change_nothing(base, server) -> None:
+def test_times_before_the_epoch_and_after_all_of_us_change_nothing(base: Any, server: Any) -> None:
     for name, when in (("past", -1e9), ("future", 4e9)):
         path = base.run(name)
         os.utime(path, (when, when))
@@ -68,7 +71,7 @@ def test_times_before_the_epoch_and_after_all_of_us_change_nothing(base, server)
     assert server.shows(past=99, future=109) is True
 
 
-def test_a_base_that_goes_and_comes_back(base, server, wait) -> None:
+def test_a_base_that_goes_and_comes_back(base: Any, server: Any, wait: Any) -> None:
     base.run("a")
     server.start()
     assert server.shows(a=99) is True
@@ -79,19 +82,19 @@ def test_a_base_that_goes_and_comes_back(base, server, wait) -> None:
     assert server.shows(a=109) is True
 
 
-def obeying():
+def obeying() -> None:
     """In the server's process: let modes count for root, too (capabilities 1 and 2, prctl(2)'s 24)."""
     if os.getuid() == 0:
         for capability in (1, 2):
             ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)
 
 
-def obeys(path):
+def obeys(path: Any) -> bool:
     """Whether a mode of 0 keeps a process that was prepared like the server from reading."""
     return subprocess.run(["cat", path], preexec_fn=obeying, capture_output=True, check=False).returncode != 0
 
 
-def test_a_permission_that_is_taken_and_given(base, server, wait) -> None:
+def test_a_permission_that_is_taken_and_given(base: Any, server: Any, wait: Any) -> None:
     path = base.run("a")
     base.run("b")
     server.start(limits=obeying, watch="polling")
@@ -111,7 +114,7 @@ def test_a_permission_that_is_taken_and_given(base, server, wait) -> None:
     assert wait(lambda: server.get("health")["files_unreadable"] == 0)
 
 
-def test_a_folder_without_permission_is_named_until_it_has_one(base, server, wait) -> None:
+def test_a_folder_without_permission_is_named_until_it_has_one(base: Any, server: Any, wait: Any) -> None:
     path = base.run("a")
     base.run("b")
     server.start(limits=obeying, watch="polling")
@@ -128,7 +131,9 @@ def test_a_folder_without_permission_is_named_until_it_has_one(base, server, wai
     assert not server.get("v2/runs")["errors"]
 
 
-def test_a_folder_in_place_of_a_file_is_named_until_the_file_is_back(base, server, wait) -> None:
+def test_a_folder_in_place_of_a_file_is_named_until_the_file_is_back(
+    base: Any, server: Any, wait: Any
+) -> None:
     """As with a permission that was taken, whoever runs the tests."""
     path = base.run("a")
     server.start()
@@ -143,7 +148,7 @@ def test_a_folder_in_place_of_a_file_is_named_until_the_file_is_back(base, serve
     assert server.shows(a=109, b=99) is True
 
 
-def test_a_run_deleted_while_it_is_read_is_gone_and_said(base, server, wait) -> None:
+def test_a_run_deleted_while_it_is_read_is_gone_and_said(base: Any, server: Any, wait: Any) -> None:
     server.start()
     for _ in range(5):
         path = base.run("a", 0, 20_000)
@@ -158,7 +163,7 @@ def test_a_run_deleted_while_it_is_read_is_gone_and_said(base, server, wait) -> 
     assert server.get("health")["status"] == "ok"
 
 
-def test_the_workspace_belongs_to_its_user_alone(base, server, wait) -> None:
+def test_the_workspace_belongs_to_its_user_alone(base: Any, server: Any, wait: Any) -> None:
     base.run("a", 0, 30_000)
     server.start(token="the-token-of-the-log")
     auth = {"Authorization": "Bearer the-token-of-the-log"}
@@ -171,7 +176,7 @@ def test_the_workspace_belongs_to_its_user_alone(base, server, wait) -> None:
     assert "the-token-of-the-log" not in server.log()
 
 
-def test_a_repeated_fault_is_said_once_and_counted(base, server, wait) -> None:
+def test_a_repeated_fault_is_said_once_and_counted(base: Any, server: Any, wait: Any) -> None:
     for name in range(20):
         path = base.run(str(name))
         path.write_bytes(b"noise" * 100)

@@ -1,6 +1,8 @@
 """Requests whose address or headers do not end, and long ones that may be as long as they are."""
 
 import socket
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -10,12 +12,12 @@ GOOD = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 
 
 @pytest.fixture
-def connect(server):
+def connect(server: Any) -> Iterator[Any]:
     """Returns connect() -> a connection to a server that looks after nothing."""
     server.start()
     opened = []
 
-    def begin():
+    def begin() -> Any:
         opened.append(socket.create_connection(("127.0.0.1", server.port), timeout=60))
         return opened[-1]
 
@@ -24,7 +26,7 @@ def connect(server):
         connection.close()
 
 
-def said(connection):
+def said(connection: Any) -> Any:
     """All that the server sends until it ends the connection."""
     found = b""
     try:
@@ -35,7 +37,7 @@ def said(connection):
     return found
 
 
-def hears(connection, start, piece, most=256):
+def hears(connection: Any, start: Any, piece: Any, most: int = 256) -> bool:
     """Say ``start``, then ``piece`` over and over; whether the server hears all of it."""
     try:
         connection.sendall(start)
@@ -56,7 +58,7 @@ def hears(connection, start, piece, most=256):
     ],
     ids=["address", "value", "name", "many"],
 )
-def test_a_head_without_an_end_is_not_held(server, connect, start, piece) -> None:
+def test_a_head_without_an_end_is_not_held(server: Any, connect: Any, start: Any, piece: Any) -> None:
     before = server.memory()
     connection = connect()
     assert not hears(connection, start, piece)
@@ -66,7 +68,7 @@ def test_a_head_without_an_end_is_not_held(server, connect, start, piece) -> Non
     assert server.get("health")
 
 
-def test_a_head_of_many_cookies_is_answered(connect) -> None:
+def test_a_head_of_many_cookies_is_answered(connect: Any) -> None:
     connection = connect()
     connection.sendall(GOOD + b"Connection: close\r\nCookie: ")
     for _ in range(30):
@@ -75,7 +77,7 @@ def test_a_head_of_many_cookies_is_answered(connect) -> None:
     assert said(connection).startswith(b"HTTP/1.1 200")
 
 
-def test_a_long_body_is_no_head(connect) -> None:
+def test_a_long_body_is_no_head(connect: Any) -> None:
     body = b"x" * (4 * LONGEST_HEAD)
     connection = connect()
     connection.sendall(

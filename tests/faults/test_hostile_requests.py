@@ -8,6 +8,7 @@ import json
 import re
 import shutil
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -31,7 +32,7 @@ PARTS = 8
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A base with runs, dumps and weights, links out of it, and secrets beside it."""
     folder = tmp_path_factory.mktemp("hostile")
     base = folder / "base"
@@ -50,7 +51,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def client(folder):
+def client(folder: Any) -> Iterator[Any]:
     settings = Settings(folder / "base", folder / "workspace", workers=1, watch="polling")
     with TestClient(
         create_app(settings), base_url="http://127.0.0.1", raise_server_exceptions=False
@@ -61,7 +62,7 @@ def client(folder):
         yield client
 
 
-def hostile(folder):
+def hostile(folder: Any) -> list[Any]:
     """Values a path, a name or a number must survive."""
     outside = str(folder / "outside" / "secret.ckpt")
     up = "../" * 12
@@ -99,7 +100,7 @@ BODY = {"train_id": "./values", "session_type": "OFFLINE", "dump_dir": "job/dump
 FIELDS = (*GOOD, "note", "labels", "session_type", "dump_dir", "summary_dir", "params", "name", "rank_id")
 
 
-def operations(app):
+def operations(app: Any) -> Iterator[Any]:
     """(method, path, parameters) of every route that is described, but for the endless stream."""
     mounts: list[Any] = [route for route in app.routes if isinstance(route, Mount)]
     for mounted in mounts:
@@ -110,13 +111,13 @@ def operations(app):
                     yield method, prefix + path, about.get("parameters", [])
 
 
-def address(path, values, names):
+def address(path: Any, values: Any, names: Any) -> Any:
     for name in names:
         path = path.replace(f"{{{name}}}", quote(values.get(name, "x"), safe=""))
     return path
 
 
-def requests_of(client, folder, odd=False):
+def requests_of(client: Any, folder: Any, odd: bool = False) -> Iterator[Any]:
     """(method, address, what is sent with it, about): each parameter with each hostile value, others good."""
     hostile_values = ODD if odd else hostile(folder)
     for method, path, parameters in operations(client.app):
@@ -135,7 +136,7 @@ def requests_of(client, folder, odd=False):
             yield method, address(path, values, inside), sent, (path, name, value[:400])
 
 
-def bodies_of(client, folder):
+def bodies_of(client: Any, folder: Any) -> Iterator[Any]:
     """The same of each route that takes a body: what is no body, and each hostile value in every field."""
     values = [*hostile(folder), *ODDER, None, 1, [], {}, True]
     bodies = [
@@ -153,7 +154,7 @@ def bodies_of(client, folder):
                 yield method, address(path, GOOD, PATHS), sent, (path, name, str(value)[:400])
 
 
-def named_fields(app, method, path):
+def named_fields(app: Any, method: Any, path: Any) -> set[Any]:
     """The fields of the body that a route describes; those of v1 are described in words."""
     mounts: list[Any] = [route for route in app.routes if isinstance(route, Mount)]
     for mounted in mounts:
@@ -167,7 +168,7 @@ def named_fields(app, method, path):
     return set()
 
 
-def checked(answer, folder, about):
+def checked(answer: Any, folder: Any, about: Any) -> None:
     text = answer.content.decode("latin-1")
     assert answer.status_code < 500 or answer.status_code in (501, 503, 507), (about, text[:300])
     assert SECRET not in text, about
@@ -181,7 +182,7 @@ def checked(answer, folder, about):
         assert not answer.headers["content-type"].startswith("text/html"), about
 
 
-async def asked(app, requests, folder):
+async def asked(app: Any, requests: Any, folder: Any) -> Any:
     """How many requests were asked and checked: within the app's own loop, as they are thousands."""
     transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
     count = 0
@@ -193,29 +194,29 @@ async def asked(app, requests, folder):
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_every_parameter_survives_what_is_hostile(client, folder, part) -> None:
+def test_every_parameter_survives_what_is_hostile(client: Any, folder: Any, part: Any) -> None:
     requests = itertools.islice(requests_of(client, folder), part, None, PARTS)
     assert client.portal.call(asked, client.app, requests, folder) > 1000
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_every_parameter_survives_what_is_odd(client, folder, part) -> None:
+def test_every_parameter_survives_what_is_odd(client: Any, folder: Any, part: Any) -> None:
     requests = itertools.islice(requests_of(client, folder, odd=True), part, None, PARTS)
     assert client.portal.call(asked, client.app, requests, folder) > 100
 
 
-def test_every_body_survives_what_is_hostile(client, folder) -> None:
+def test_every_body_survives_what_is_hostile(client: Any, folder: Any) -> None:
     assert client.portal.call(asked, client.app, bodies_of(client, folder), folder) > 1000
 
 
 @pytest.mark.parametrize("start", ["/static/x/", "/v2/", "/", "/v1/mindinsight/"])
-def test_no_file_is_reached_by_an_address(client, folder, start) -> None:
+def test_no_file_is_reached_by_an_address(client: Any, folder: Any, start: str) -> None:
     for value in hostile(folder):
         for target in (quote(value, safe=""), quote(value, safe="/.%")):
             checked(client.get(start + target), folder, (start, value[:400]))
 
 
-def test_a_run_that_becomes_a_link_shows_nothing_of_its_target(client, folder) -> None:
+def test_a_run_that_becomes_a_link_shows_nothing_of_its_target(client: Any, folder: Any) -> None:
     """Between the list and the look a folder is replaced by a link to secrets."""
     weights, kept = folder / "base" / "weights", folder / "weights"
     weights.rename(kept)
@@ -228,7 +229,7 @@ def test_a_run_that_becomes_a_link_shows_nothing_of_its_target(client, folder) -
         kept.rename(weights)
 
 
-def test_every_route_asks_for_the_token_and_for_a_known_page(folder) -> None:
+def test_every_route_asks_for_the_token_and_for_a_known_page(folder: Any) -> None:
     settings = Settings(folder / "base", folder / "other", workers=1, token=TOKEN)
     client = TestClient(create_app(settings), base_url="http://127.0.0.1", raise_server_exceptions=False)
     app = client.app
@@ -241,7 +242,7 @@ def test_every_route_asks_for_the_token_and_for_a_known_page(folder) -> None:
             assert client.request(method, target, headers=shown).status_code == 403, (method, path)
 
 
-def test_every_route_refuses_a_foreign_host(folder) -> None:
+def test_every_route_refuses_a_foreign_host(folder: Any) -> None:
     client = TestClient(
         create_app(Settings(folder / "base", folder / "third", workers=1)), base_url="http://evil.example"
     )

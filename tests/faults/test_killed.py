@@ -5,9 +5,10 @@ import os
 import random
 import signal
 import time
+from typing import Any
 
 
-def test_a_server_killed_at_any_moment_starts_again_with_the_same_data(base, server) -> None:
+def test_a_server_killed_at_any_moment_starts_again_with_the_same_data(base: Any, server: Any) -> None:
     chance, end = random.Random(1), 0
     for _ in range(2):
         for name in ("a", "b", "c"):
@@ -22,7 +23,7 @@ def test_a_server_killed_at_any_moment_starts_again_with_the_same_data(base, ser
     assert server.get("v2/scalar/series?run=./a&tag=loss&px=0")["series"][0]["count"] == end
 
 
-def test_workers_end_with_a_killed_server(base, server, wait) -> None:
+def test_workers_end_with_a_killed_server(base: Any, server: Any, wait: Any) -> None:
     os.truncate(base.run("a"), 300 << 20)  # so much to read, as it seems, that workers are started
     server.start()
     below = wait(server.children, 10)
@@ -31,7 +32,7 @@ def test_workers_end_with_a_killed_server(base, server, wait) -> None:
     assert wait(lambda: not any(alive(pid) for pid in below))
 
 
-def test_workers_killed_again_and_again_cost_nothing_but_time(base, server, wait) -> None:
+def test_workers_killed_again_and_again_cost_nothing_but_time(base: Any, server: Any, wait: Any) -> None:
     """With them the process that begins new ones. Somebody who goes on for long is waited for."""
     for name in "abcde":
         # of so many bytes that workers read them
@@ -50,7 +51,9 @@ def test_workers_killed_again_and_again_cost_nothing_but_time(base, server, wait
     assert health["points"] == 5 * 60
 
 
-def test_workers_that_are_stopped_do_not_keep_the_server_from_ending(base, server, wait) -> None:
+def test_workers_that_are_stopped_do_not_keep_the_server_from_ending(
+    base: Any, server: Any, wait: Any
+) -> None:
     os.truncate(base.run("a"), 300 << 20)
     server.start()
     stopped = wait(server.workers)
@@ -62,7 +65,7 @@ def test_workers_that_are_stopped_do_not_keep_the_server_from_ending(base, serve
     assert wait(lambda: not any(alive(pid) for pid in stopped))
 
 
-def alive(pid):
+def alive(pid: Any) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

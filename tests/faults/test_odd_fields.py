@@ -10,6 +10,7 @@ import os
 import runpy
 import shutil
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ REFUSALS = (501, 503, 507)  # said on purpose
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory):
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A base with one good run and one for every field."""
     base = tmp_path_factory.mktemp("odd") / "base"
     runs = {"good": ODD["good_records"](), **{f"event.{name}": data for name, data in ODD["event_runs"]()}}
@@ -55,7 +56,7 @@ def client(tmp_path_factory):
     for odd in ODD_NAMES:
         folder = os.fsencode(base) + b"/" + odd
         os.mkdir(folder)  # noqa: PTH102
-        shutil.copy(base / "good" / NAME, os.path.join(folder, os.fsencode(NAME)))  # noqa: PTH118
+        shutil.copy(os.fsencode(base / "good" / NAME), os.path.join(folder, os.fsencode(NAME)))  # noqa: PTH118
     settings = Settings(base, base.parent / "workspace", workers=1, watch="polling", max_runs=999)
     app = create_app(settings)
     with TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
@@ -65,12 +66,12 @@ def client(tmp_path_factory):
         yield client
 
 
-def settled(client, count):
+def settled(client: Any, count: Any) -> Any:
     runs = client.get("/v2/runs").json()["runs"]
     return len(runs) == count and all(run["read"] >= run["total"] for run in runs)
 
 
-def routes(app):
+def routes(app: Any) -> Iterator[Any]:
     """(path, names of parameters) of every described route that reads something of a run."""
     mounts: list[Any] = [route for route in app.routes if isinstance(route, Mount)]
     for mounted in mounts:
@@ -81,12 +82,12 @@ def routes(app):
                 yield mounted.path + path, names
 
 
-def tags_of(client, run):
+def tags_of(client: Any, run: Any) -> Any:
     found = {kind: client.get("/v2/tags", params={"kind": kind, "run": run}).json() for kind in KINDS}
     return {kind: [row["tag"] for row in body["tags"]] for kind, body in found.items() if body["tags"]}
 
 
-def questions(client, run):
+def questions(client: Any, run: Any) -> Iterator[Any]:
     """Requests for everything that there is of a run: each route with each tag of its kind."""
     tags = tags_of(client, run)
     for path, names in routes(client.app):
@@ -103,7 +104,7 @@ def questions(client, run):
             yield path, dict(zip(values, chosen, strict=True))
 
 
-async def answers(app, requests):
+async def answers(app: Any, requests: Any) -> Any:
     """The answers, asked within the app's own loop, as they are thousands."""
     transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
     async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
@@ -111,7 +112,7 @@ async def answers(app, requests):
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_every_route_answers_for_every_odd_field(client, part) -> None:
+def test_every_route_answers_for_every_odd_field(client: Any, part: Any) -> None:
     runs = sorted(run["id"] for run in client.get("/v2/runs").json()["runs"])
     requests = [question for run in runs[part::PARTS] for question in questions(client, run)]
     assert len(requests) > 1000
@@ -121,7 +122,7 @@ def test_every_route_answers_for_every_odd_field(client, part) -> None:
             json.loads(answer.content, parse_constant=pytest.fail)
 
 
-def test_all_good_points_of_all_runs_are_shown(client) -> None:
+def test_all_good_points_of_all_runs_are_shown(client: Any) -> None:
     runs = [run["id"] for run in client.get("/v2/runs").json()["runs"]]
     for first in range(0, len(runs), 20):
         some = runs[first : first + 20]
@@ -130,11 +131,11 @@ def test_all_good_points_of_all_runs_are_shown(client) -> None:
         assert values == {run: [*range(ODD["GOOD_STEPS"])] for run in some}
 
 
-def decoded(column):
+def decoded(column: Any) -> Any:
     return np.frombuffer(base64.b64decode(column["bdata"]), np.dtype(column["dtype"])).tolist()
 
 
-def test_the_lineage_of_every_run_is_shown(client) -> None:
+def test_the_lineage_of_every_run_is_shown(client: Any) -> None:
     rows = {row["run"]: row for row in client.get("/v2/lineage/table").json()["rows"]}
     lineages = {f"./lineage.{name}" for name, _ in ODD["lineage_runs"]()}
     assert lineages <= rows.keys()

@@ -5,6 +5,7 @@ import socket
 import threading
 import time
 from functools import partial
+from typing import Any
 
 STREAMS = 500
 SCRIPT = "/static/any/plotly.min.js"
@@ -12,7 +13,7 @@ NO_FILES = partial(resource.setrlimit, resource.RLIMIT_NOFILE, (64, 64))
 NO_DISK = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (0, 0))
 
 
-def asked(server, path="/v2/events", window=None):
+def asked(server: Any, path: str = "/v2/events", window: Any = None) -> Any:
     """A connection on which something was asked for and nothing was read; of so many bytes it takes some."""
     connection = socket.socket()
     connection.settimeout(60)
@@ -23,14 +24,14 @@ def asked(server, path="/v2/events", window=None):
     return connection
 
 
-def metric(server, name):
+def metric(server: Any, name: Any) -> float:
     with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
         connection.sendall(b"GET /metrics HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")
         text = b"".join(iter(partial(connection.recv, 65_536), b"")).decode()
     return float(text.partition(f"\nmindinsight_{name} ")[2].partition("\n")[0])
 
 
-def test_without_descriptors_it_waits_and_goes_on(base, server, wait) -> None:
+def test_without_descriptors_it_waits_and_goes_on(base: Any, server: Any, wait: Any) -> None:
     path = base.run("a")
     server.start(limits=NO_FILES, watch="polling")
     assert server.shows(a=99) is True
@@ -44,7 +45,7 @@ def test_without_descriptors_it_waits_and_goes_on(base, server, wait) -> None:
     assert server.process.poll() is None
 
 
-def test_a_full_disk_costs_the_cache_and_nothing_else(base, server) -> None:
+def test_a_full_disk_costs_the_cache_and_nothing_else(base: Any, server: Any) -> None:
     """No file may grow by a byte: what the system answers is what a full disk does."""
     base.run("a")
     server.start(limits=NO_DISK)
@@ -56,7 +57,7 @@ def test_a_full_disk_costs_the_cache_and_nothing_else(base, server) -> None:
     assert server.shows(a=199) is True
 
 
-def test_five_hundred_streams_and_all_of_them_leave(base, server, wait) -> None:
+def test_five_hundred_streams_and_all_of_them_leave(base: Any, server: Any, wait: Any) -> None:
     base.run("a")
     server.start()
     streams = [asked(server) for _ in range(STREAMS)]
@@ -69,7 +70,7 @@ def test_five_hundred_streams_and_all_of_them_leave(base, server, wait) -> None:
     assert wait(lambda: metric(server, "streams_open") == 0)
 
 
-def test_clients_that_leave_in_the_middle_or_never_read_disturb_nobody(base, server) -> None:
+def test_clients_that_leave_in_the_middle_or_never_read_disturb_nobody(base: Any, server: Any) -> None:
     base.run("a", 0, 50_000)
     server.start()
     assert server.shows(a=49_999) is True
@@ -89,7 +90,9 @@ def test_clients_that_leave_in_the_middle_or_never_read_disturb_nobody(base, ser
         connection.close()
 
 
-def test_memory_returns_after_three_hundred_slow_clients_of_the_largest_script(base, server, wait) -> None:
+def test_memory_returns_after_three_hundred_slow_clients_of_the_largest_script(
+    base: Any, server: Any, wait: Any
+) -> None:
     base.run("a")
     server.start()
     assert server.shows(a=99) is True

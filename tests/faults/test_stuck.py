@@ -10,6 +10,7 @@ import urllib.error
 import urllib.request
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ DATA = Path(__file__).parents[1] / "data" / "dumps"
 AT_ONCE = 20
 
 
-def fifo(base):
+def fifo(base: Any) -> str:
     """A dump whose statistics are a pipe that nobody writes to."""
     with zipfile.ZipFile(DATA / "samples" / "ms_sync_full_stats.zip") as archive:
         archive.extractall(base / "dump")
@@ -29,7 +30,7 @@ def fifo(base):
     return "v2/dump/tensors?dump={dump}&step={step}"
 
 
-def sparse(base):
+def sparse(base: Any) -> str:
     """A file of weights of a terabyte of nothing."""
     shutil.copytree(DATA / "ckpt", base / "weights")
     with (base / "weights" / "large.ckpt").open("wb") as file:
@@ -38,7 +39,7 @@ def sparse(base):
 
 
 @pytest.mark.parametrize("make", [fifo, sparse])
-def test_twenty_requests_for_it_keep_nobody_waiting(base, server, wait, make) -> None:
+def test_twenty_requests_for_it_keep_nobody_waiting(base: Any, server: Any, wait: Any, make: Any) -> None:
     base.run("run")
     path = make(base.path)
     server.start(deadline=5.0)
@@ -50,7 +51,7 @@ def test_twenty_requests_for_it_keep_nobody_waiting(base, server, wait, make) ->
         path = path.format(dump=dump, step=step)
     statuses = []
 
-    def ask():
+    def ask() -> None:
         try:
             server.get(path)
             statuses.append(200)
@@ -71,7 +72,7 @@ def test_twenty_requests_for_it_keep_nobody_waiting(base, server, wait, make) ->
     assert server.stop() == 0
 
 
-def test_a_hundred_idle_connections_with_64_descriptors_deny_nobody(base, server) -> None:
+def test_a_hundred_idle_connections_with_64_descriptors_deny_nobody(base: Any, server: Any) -> None:
     base.run("run")
     server.start(limits=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)))
     idle = [socket.create_connection(("127.0.0.1", server.port), timeout=60) for _ in range(100)]
@@ -81,7 +82,7 @@ def test_a_hundred_idle_connections_with_64_descriptors_deny_nobody(base, server
         connection.close()
 
 
-def test_three_hundred_slow_clients_take_little_memory(base, server) -> None:
+def test_three_hundred_slow_clients_take_little_memory(base: Any, server: Any) -> None:
     """Each asks for the largest script and reads nothing of it."""
     base.run("run")
     server.start()
@@ -122,7 +123,7 @@ sys.exit(main())
     ids=["v2", "v1"],
 )
 def test_payloads_that_never_come_keep_no_list_waiting(
-    base, server, wait, monkeypatch: pytest.MonkeyPatch, path
+    base: Any, server: Any, wait: Any, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     """Lists and files of runs are answered by the light threads, of which there are eight."""
     monkeypatch.setitem(type(server).start.__globals__, "SERVE", ENDLESS_PAYLOADS)
@@ -151,7 +152,7 @@ sys.exit(main())
 
 
 def test_searches_without_end_keep_no_series_waiting(
-    base, server, wait, monkeypatch: pytest.MonkeyPatch
+    base: Any, server: Any, wait: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """MindInsight's search of lineages runs in threads, never in the event loop."""
     monkeypatch.setitem(type(server).start.__globals__, "SERVE", ENDLESS_SEARCHES)
@@ -182,7 +183,7 @@ sys.exit(main())
 
 
 def test_threads_at_work_do_not_outlive_the_server(
-    base, server, wait, monkeypatch: pytest.MonkeyPatch
+    base: Any, server: Any, wait: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(type(server).start.__globals__, "SERVE", STUCK)
     base.run("run")

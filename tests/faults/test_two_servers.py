@@ -2,6 +2,8 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +13,9 @@ ROUNDS = 40
 
 
 @pytest.fixture(params=["one base", "two bases"])
-def servers(request, base, server, second_server, tmp_path):
+def servers(
+    request: pytest.FixtureRequest, base: Any, server: Any, second_server: Any, tmp_path: Path
+) -> tuple[Any, Any]:
     """Both servers, and two runs that either of them may pin."""
     runs = ("./a", "./b")
     if request.param == "two bases":
@@ -27,12 +31,12 @@ def servers(request, base, server, second_server, tmp_path):
     return (server, second_server), runs
 
 
-def test_a_pin_of_each_at_once_leaves_one(servers) -> None:
+def test_a_pin_of_each_at_once_leaves_one(servers: tuple[Any, Any]) -> None:
     both, runs = servers
     for _ in range(ROUNDS):
         start = threading.Barrier(2)
 
-        def pin(server, run, start=start):
+        def pin(server: Any, run: Any, start: Any = start) -> None:
             start.wait()
             server.change("v2/runs/notes", run=run, pinned=True)
 
@@ -42,7 +46,9 @@ def test_a_pin_of_each_at_once_leaves_one(servers) -> None:
         assert (len(pins[0]), pins[0]) == (1, pins[1])
 
 
-def test_a_server_over_one_and_a_server_over_both_show_one_pin(base, server, second_server) -> None:
+def test_a_server_over_one_and_a_server_over_both_show_one_pin(
+    base: Any, server: Any, second_server: Any
+) -> None:
     """Whichever pinned last: the server over both shows that run alone, the other no neighbour."""
     for name in ("left", "right"):
         (base.path / name).mkdir()
@@ -55,7 +61,7 @@ def test_a_server_over_one_and_a_server_over_both_show_one_pin(base, server, sec
     for number in range(ROUNDS):
         start = threading.Barrier(2)
 
-        def pin(server, run, start=start):
+        def pin(server: Any, run: Any, start: Any = start) -> None:
             start.wait()
             server.change("v2/runs/notes", run=run, pinned=True)
 
@@ -68,5 +74,5 @@ def test_a_server_over_one_and_a_server_over_both_show_one_pin(base, server, sec
         assert pinned(server) == [["./run"], []][number % 2]
 
 
-def pinned(server) -> list[str]:
+def pinned(server: Any) -> list[str]:
     return [run["id"] for run in server.runs().values() if run["pinned"]]

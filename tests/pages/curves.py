@@ -2,40 +2,41 @@
 
 import math
 import time
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from mindinsight.writer import SummaryRecord
 
 
-def card(page, tag):
+def card(page: Any, tag: Any) -> Any:
     return page.get_by_role("group", name=tag, exact=True)
 
 
-def options(page, tag):
+def options(page: Any, tag: Any) -> Any:
     card(page, tag).get_by_role("button", name="Download and thresholds").click()
     return page.get_by_role("dialog", name="Download and thresholds")
 
 
-def query(page):
+def query(page: Any) -> Any:
     return parse_qs(urlsplit(page.url).query)
 
 
-def lines(chart):
+def lines(chart: Any) -> list[Any]:
     return [one for one in chart.traces() if one["mode"] == "lines" and one["axis"] == "y"]
 
 
-def numbers(values):
+def numbers(values: Any) -> list[Any]:
     return [float(value) for value in values]
 
 
-def eventually_true(page, probe):
+def eventually_true(page: Any, probe: Any) -> None:
     end = time.monotonic() + 30
     while not probe():
         assert time.monotonic() < end, "it stayed untrue"
         page.wait_for_timeout(50)
 
 
-def long_runs(base):
+def long_runs(base: Any) -> Any:
     """Two runs of 20,000 steps that part at step 5,000, and one spike."""
     for name, late in (("first", 0.0), ("second", 0.01)):
         with SummaryRecord(str(base / name)) as record:

@@ -1,5 +1,8 @@
 """axe-core on every page, in both themes and languages; the keyboard reaches what the mouse does."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
@@ -25,20 +28,20 @@ LOCALES = {"en": "en-GB", "zh": "zh-CN"}
 
 
 @pytest.fixture(scope="module", params=LOCALES)
-def window(request, browser):
+def window(request: pytest.FixtureRequest, browser: Any) -> Iterator[Any]:
     """One window for all pages of a language: the scripts are fetched once."""
     context = browser.new_context(viewport={"width": 1440, "height": 900}, locale=LOCALES[request.param])
     yield context.new_page()
     context.close()
 
 
-def violations(page, **options):
+def violations(page: Any, **options: Any) -> dict[Any, Any]:
     found = Axe().run(page, options=options or None).response["violations"]
     return {one["id"]: [node["html"][:160] for node in one["nodes"]][:4] for one in found}
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_axe_finds_nothing(window, samples, name) -> None:
+def test_axe_finds_nothing(window: Any, samples: Any, name: Any) -> None:
     window.emulate_media(color_scheme="light")
     window.goto(samples + PAGES[name])
     expect(window.locator(".booting")).to_have_count(0)
@@ -51,7 +54,7 @@ def test_axe_finds_nothing(window, samples, name) -> None:
     assert violations(window, runOnly=["color-contrast"]) == {}
 
 
-def test_the_keyboard_goes_from_the_skip_link_through_tools_to_cards(page, samples) -> None:
+def test_the_keyboard_goes_from_the_skip_link_through_tools_to_cards(page: Any, samples: Any) -> None:
     page.goto(f"{samples}scalar?runs=lenet")
     expect(page.get_by_role("group", name="loss/auto", exact=True)).to_be_visible()
     page.keyboard.press("Tab")

@@ -5,6 +5,7 @@ import math
 import time
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -18,7 +19,9 @@ RECORDED = {"a": [(40, "gradients exploded", "error", "norm 1e9"), (10, "warm-up
             "b": [(25, "slow batch", "warning", "took 12 s")]}  # fmt: skip
 
 
-def train(base, run, alerts=(), loss=lambda step: 1 / (step + 1), steps=60):
+def train(
+    base: Any, run: Any, alerts: Any = (), loss: Any = lambda step: 1 / (step + 1), steps: int = 60
+) -> None:
     with SummaryRecord(base / run) as record:
         for step in range(steps):
             record.add_value("scalar", "train/loss", loss(step))
@@ -28,7 +31,7 @@ def train(base, run, alerts=(), loss=lambda step: 1 / (step + 1), steps=60):
 
 
 @pytest.fixture
-def base(tmp_path):
+def base(tmp_path: Path) -> Any:
     """Two runs: in ``a`` four points from step 30 are not finite, and each has alerts of its own."""
     train(tmp_path / "base", "a", RECORDED["a"], lambda step: math.nan if 30 <= step < 34 else 0.5)
     train(tmp_path / "base", "b", RECORDED["b"])
@@ -36,38 +39,38 @@ def base(tmp_path):
 
 
 @pytest.fixture
-def address(base, serve):
+def address(base: Any, serve: Any) -> Any:
     return serve(base)
 
 
-def rows(page):
+def rows(page: Any) -> Any:
     return page.get_by_role("list", name="Alerts").get_by_role("listitem")
 
 
-def row(page, title):
+def row(page: Any, title: Any) -> Any:
     return rows(page).filter(has=page.get_by_role("link", name=title, exact=True))
 
 
-def bell(page, name):
+def bell(page: Any, name: Any) -> Any:
     return page.get_by_role("banner").get_by_role("link", name=name, exact=True)
 
 
-def rule(page, words):
+def rule(page: Any, words: Any) -> Any:
     return page.get_by_role("list", name="Rules").get_by_role("listitem").filter(has_text=words)
 
 
-def add_rule(address, **fields):
+def add_rule(address: Any, **fields: Any) -> None:
     request = urllib.request.Request(
         f"{address}v2/alert/rules", json.dumps(fields).encode(), {"Content-Type": "application/json"}
     )
     urllib.request.urlopen(request, timeout=60).close()
 
 
-def runs_drawn(traces):
+def runs_drawn(traces: Any) -> Any:
     return {one["name"] for one in traces} & {"a", "b"}
 
 
-def test_what_training_said_and_what_rules_found_is_listed_newest_first(page, address) -> None:
+def test_what_training_said_and_what_rules_found_is_listed_newest_first(page: Any, address: Any) -> None:
     page.goto(f"{address}alert")
     expect(rows(page)).to_have_count(4)
     expect(page.get_by_text("4 alerts, newest first")).to_be_visible()
@@ -80,7 +83,7 @@ def test_what_training_said_and_what_rules_found_is_listed_newest_first(page, ad
     expect(found).to_contain_text("4 points")
 
 
-def test_an_alert_leads_to_the_chart_of_its_run_at_its_step(page, address, chart) -> None:
+def test_an_alert_leads_to_the_chart_of_its_run_at_its_step(page: Any, address: Any, chart: Any) -> None:
     page.goto(f"{address}alert")
     row(page, "train/loss is NaN").get_by_role("link").click()
     expect(page.get_by_role("heading", name="train/loss")).to_be_visible()
@@ -92,7 +95,7 @@ def test_an_alert_leads_to_the_chart_of_its_run_at_its_step(page, address, chart
     assert query(page) == {"runs": ["b"], "at": ["25"]}
 
 
-def test_the_bell_counts_what_nobody_has_seen_and_remembers(page, address) -> None:
+def test_the_bell_counts_what_nobody_has_seen_and_remembers(page: Any, address: Any) -> None:
     page.goto(f"{address}scalar")
     bell(page, "Alerts: 4 new").click()
     expect(rows(page)).to_have_count(4)
@@ -108,13 +111,13 @@ def test_the_bell_counts_what_nobody_has_seen_and_remembers(page, address) -> No
     expect(bell(page, "Alerts: none new")).to_be_visible()
 
 
-def test_what_is_filtered_away_is_not_taken_for_seen(page, address) -> None:
+def test_what_is_filtered_away_is_not_taken_for_seen(page: Any, address: Any) -> None:
     page.goto(f"{address}alert?level=error")
     expect(rows(page)).to_have_count(2)
     expect(bell(page, "Alerts: 4 new")).to_be_visible()
 
 
-def test_a_new_alert_is_told_and_takes_no_focus_away(page, address, base) -> None:
+def test_a_new_alert_is_told_and_takes_no_focus_away(page: Any, address: Any, base: Any) -> None:
     page.goto(f"{address}scalar")
     expect(bell(page, "Alerts: 4 new")).to_be_visible()
     filters = page.get_by_role("searchbox", name="Filter tags")
@@ -127,7 +130,7 @@ def test_a_new_alert_is_told_and_takes_no_focus_away(page, address, base) -> Non
         assert page.locator("#toasts").get_attribute("aria-live") == "polite"
 
 
-def test_the_list_follows_and_leaves_who_reads_it_alone(page, address, base) -> None:
+def test_the_list_follows_and_leaves_who_reads_it_alone(page: Any, address: Any, base: Any) -> None:
     page.goto(f"{address}alert")
     link = row(page, "slow batch").get_by_role("link")
     link.focus()
@@ -137,7 +140,7 @@ def test_the_list_follows_and_leaves_who_reads_it_alone(page, address, base) -> 
     expect(link).to_be_focused()
 
 
-def test_only_what_is_wanted_is_listed_and_the_address_says_so(page, address) -> None:
+def test_only_what_is_wanted_is_listed_and_the_address_says_so(page: Any, address: Any) -> None:
     page.goto(f"{address}alert?runs=a")
     page.get_by_role("combobox", name="Level").select_option(label="Errors only")
     expect(rows(page)).to_have_count(2)
@@ -156,7 +159,7 @@ def test_only_what_is_wanted_is_listed_and_the_address_says_so(page, address) ->
     expect(page.get_by_text("No matching alerts")).to_be_visible()
 
 
-def test_a_long_list_comes_in_pieces(page, tmp_path: Path, serve) -> None:
+def test_a_long_list_comes_in_pieces(page: Any, tmp_path: Path, serve: Any) -> None:
     train(tmp_path / "base", "many", [(step, f"alert {step}", "info", "") for step in range(130)])
     page.goto(f"{serve(tmp_path / 'base')}alert")
     expect(rows(page)).to_have_count(100)
@@ -166,14 +169,14 @@ def test_a_long_list_comes_in_pieces(page, tmp_path: Path, serve) -> None:
     assert query(page)["n"] == ["200"]
 
 
-def test_alerts_that_are_not_listed_are_counted(page, tmp_path: Path, serve) -> None:
+def test_alerts_that_are_not_listed_are_counted(page: Any, tmp_path: Path, serve: Any) -> None:
     train(tmp_path / "many", "a", [(step, f"alert {step}", "info", "") for step in range(1002)])
     page.goto(serve(tmp_path / "many") + "alert")
     said = page.get_by_role("main").get_by_role("status")
     expect(said).to_contain_text("1,000 alerts, newest first · 2 recorded alerts are not listed")
 
 
-def test_without_alerts_the_page_says_how_to_raise_one(page, tmp_path: Path, serve) -> None:
+def test_without_alerts_the_page_says_how_to_raise_one(page: Any, tmp_path: Path, serve: Any) -> None:
     train(tmp_path / "base", "calm")
     page.goto(f"{serve(tmp_path / 'base')}alert")
     expect(page.get_by_role("heading", name="No alerts")).to_be_visible()
@@ -181,14 +184,14 @@ def test_without_alerts_the_page_says_how_to_raise_one(page, tmp_path: Path, ser
     expect(bell(page, "Alerts: none new")).to_be_visible()
 
 
-def test_titles_are_text_and_never_markup(page, tmp_path: Path, serve) -> None:
+def test_titles_are_text_and_never_markup(page: Any, tmp_path: Path, serve: Any) -> None:
     train(tmp_path / "base", "odd", [(1, HOSTILE, "error", HOSTILE), (2, "", "info", "")])
     page.goto(f"{serve(tmp_path / 'base')}alert")
     expect(row(page, HOSTILE).locator("p")).to_have_text(HOSTILE)
     expect(row(page, "Untitled alert")).to_be_visible()
 
 
-def test_a_rule_is_added_changed_switched_off_and_removed(page, address) -> None:
+def test_a_rule_is_added_changed_switched_off_and_removed(page: Any, address: Any) -> None:
     page.goto(f"{address}alert?rules=1&level=warning")
     page.get_by_role("button", name="Add rule").click()
     expect(page.get_by_role("combobox", name="When")).to_be_focused()
@@ -217,7 +220,9 @@ def test_a_rule_is_added_changed_switched_off_and_removed(page, address) -> None
     expect(box).to_have_count(0)
 
 
-def test_the_rule_for_what_is_not_finite_is_there_and_can_only_be_switched_off(page, address) -> None:
+def test_the_rule_for_what_is_not_finite_is_there_and_can_only_be_switched_off(
+    page: Any, address: Any
+) -> None:
     page.goto(f"{address}alert?rules=1")
     words = "Any scalar is NaN or infinite"
     expect(rule(page, words)).to_be_visible()
@@ -234,7 +239,7 @@ def test_the_rule_for_what_is_not_finite_is_there_and_can_only_be_switched_off(p
     expect(rows(page)).to_have_count(3)
 
 
-def test_a_rule_for_silence_asks_for_minutes_and_no_scalars(page, address) -> None:
+def test_a_rule_for_silence_asks_for_minutes_and_no_scalars(page: Any, address: Any) -> None:
     page.goto(f"{address}alert?rules=1")
     page.get_by_role("button", name="Add rule").click()
     page.get_by_role("combobox", name="When").select_option(label="a run is silent")
@@ -248,7 +253,7 @@ def test_a_rule_for_silence_asks_for_minutes_and_no_scalars(page, address) -> No
     expect(rule(page, "writes nothing for 45 minutes")).to_be_visible()
 
 
-def test_leaving_the_form_changes_nothing(page, address) -> None:
+def test_leaving_the_form_changes_nothing(page: Any, address: Any) -> None:
     page.goto(f"{address}alert?rules=1")
     page.get_by_role("button", name="Edit rule: Any scalar is NaN or infinite").click()
     page.get_by_role("textbox", name="Scalars").fill("nothing")
@@ -257,7 +262,7 @@ def test_leaving_the_form_changes_nothing(page, address) -> None:
     expect(rows(page)).to_have_count(4)
 
 
-def test_what_cannot_be_kept_is_said(page, address) -> None:
+def test_what_cannot_be_kept_is_said(page: Any, address: Any) -> None:
     for limit in range(50):
         add_rule(address, condition="above", tags="none", limit=limit)
     page.goto(f"{address}alert?rules=1")
@@ -267,7 +272,7 @@ def test_what_cannot_be_kept_is_said(page, address) -> None:
     expect(page.get_by_role("button", name="Save", exact=True)).to_be_visible()
 
 
-def test_a_rule_of_somebody_else_comes_in_on_every_open_page(page, address) -> None:
+def test_a_rule_of_somebody_else_comes_in_on_every_open_page(page: Any, address: Any) -> None:
     page.goto(f"{address}alert?rules=1")
     expect(rows(page)).to_have_count(4)
     add_rule(address, condition="below", tags="train/loss", limit=0.02)
@@ -275,7 +280,7 @@ def test_a_rule_of_somebody_else_comes_in_on_every_open_page(page, address) -> N
     expect(rows(page)).to_have_count(5)
 
 
-def test_who_is_at_a_rule_stays_there_when_runs_come(page, address, base) -> None:
+def test_who_is_at_a_rule_stays_there_when_runs_come(page: Any, address: Any, base: Any) -> None:
     page.goto(f"{address}alert?rules=1")
     box = page.get_by_role("checkbox", name="Any scalar is NaN or infinite")
     box.focus()
@@ -287,7 +292,7 @@ def test_who_is_at_a_rule_stays_there_when_runs_come(page, address, base) -> Non
     expect(box).to_be_focused()
 
 
-def test_the_rules_are_open_or_not_as_the_address_says(page, address) -> None:
+def test_the_rules_are_open_or_not_as_the_address_says(page: Any, address: Any) -> None:
     page.goto(f"{address}alert")
     heading = page.locator("summary", has_text="Rules")
     expect(page.get_by_role("button", name="Add rule")).to_be_hidden()
@@ -298,7 +303,7 @@ def test_the_rules_are_open_or_not_as_the_address_says(page, address) -> None:
     page.wait_for_url("**/alert")
 
 
-def test_in_a_narrow_window_nothing_is_cut(page, address) -> None:
+def test_in_a_narrow_window_nothing_is_cut(page: Any, address: Any) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{address}alert?rules=1")
     expect(rows(page)).to_have_count(4)
@@ -308,7 +313,7 @@ def test_in_a_narrow_window_nothing_is_cut(page, address) -> None:
     expect(bell(page, "Alerts: none new")).to_be_in_viewport()
 
 
-def test_the_page_speaks_chinese(browser, address) -> None:
+def test_the_page_speaks_chinese(browser: Any, address: Any) -> None:
     context = browser.new_context(locale="zh-CN")
     page = context.new_page()
     page.goto(f"{address}alert?rules=1")
@@ -318,14 +323,14 @@ def test_the_page_speaks_chinese(browser, address) -> None:
     context.close()
 
 
-def lines_of_alerts(page):
+def lines_of_alerts(page: Any) -> Any:
     """Where the lines of alerts are drawn in the chart."""
     return page.get_by_role("img", name="train/loss", exact=True).evaluate(
         "one => (one._fullLayout?.shapes ?? []).filter(line => line.line.dash === 'dot').map(line => line.x0)"
     )
 
 
-def test_alerts_are_lines_in_the_charts_of_their_runs(page, address, base) -> None:
+def test_alerts_are_lines_in_the_charts_of_their_runs(page: Any, address: Any, base: Any) -> None:
     page.goto(f"{address}scalar?runs=a,b")
     eventually_true(page, lambda: sorted(lines_of_alerts(page)) == [10, 25, 40])
     page.get_by_role("checkbox", name="a", exact=True).uncheck()
@@ -341,13 +346,13 @@ def test_alerts_are_lines_in_the_charts_of_their_runs(page, address, base) -> No
     eventually_true(page, lambda: [str(x)[:4] for x in lines_of_alerts(page)] == [time.strftime("%Y")])
 
 
-def test_an_alert_is_read_where_its_line_is_pointed_at(page, address) -> None:
+def test_an_alert_is_read_where_its_line_is_pointed_at(page: Any, address: Any) -> None:
     page.goto(f"{address}scalar?runs=b")
     eventually_true(page, lambda: lines_of_alerts(page) == [25])
     chart = page.get_by_role("img", name="train/loss", exact=True)
     chart.scroll_into_view_if_needed()
 
-    def told(step):
+    def told(step: Any) -> str:
         """What a pointer at a step reads; it moves a little each time, for a chart may be drawn anew."""
         place = chart.evaluate(
             """(one, step) => {

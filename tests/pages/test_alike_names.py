@@ -1,5 +1,8 @@
 """Runs and tags that look alike: each is shown with what tells it apart."""
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from mindinsight.proto.framing import encode_record
@@ -10,7 +13,7 @@ NAMES = ("run", "run\u00ad", "r\u03c5n")
 
 
 @pytest.fixture
-def base(tmp_path):
+def base(tmp_path: Path) -> Any:
     event = Event(wall_time=1.7e9, step=1)
     for tag in TAGS:
         event.summary.value.add(tag=tag, scalar_value=1.0)
@@ -22,7 +25,7 @@ def base(tmp_path):
     return tmp_path / "base"
 
 
-def test_runs_and_tags_that_look_alike_are_told_apart(serve, page, base) -> None:
+def test_runs_and_tags_that_look_alike_are_told_apart(serve: Any, page: Any, base: Any) -> None:
     url = serve(base)
     page.goto(url)
     page.locator("td.name").nth(len(NAMES) - 1).wait_for()

@@ -3,6 +3,7 @@
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -13,22 +14,22 @@ from .conftest import DATA
 
 
 @pytest.fixture
-def top(tmp_path):
+def top(tmp_path: Path) -> Any:
     shutil.copytree(DATA / "lenet", tmp_path / "mine" / "lenet")
     shutil.copytree(DATA / "record_api/values", tmp_path / "users" / "ann" / "values")
     return tmp_path
 
 
 @pytest.fixture
-def url(serve, top):
+def url(serve: Any, top: Any) -> Any:
     return serve(bases_of([str(top / "mine"), f"my lab={top}/lab", f"{top}/users/*"]))
 
 
-def run(page, name):
+def run(page: Any, name: Any) -> Any:
     return page.get_by_role("link", name=name, exact=True)
 
 
-def test_the_directories_are_named_and_lead_to_their_runs(page, url) -> None:
+def test_the_directories_are_named_and_lead_to_their_runs(page: Any, url: Any) -> None:
     page.goto(url)
     expect(run(page, "mine/lenet")).to_be_visible()
     expect(run(page, "ann/values")).to_be_visible()
@@ -47,7 +48,7 @@ def test_the_directories_are_named_and_lead_to_their_runs(page, url) -> None:
     expect(run(page, "ann/values")).to_be_visible()
 
 
-def test_one_that_is_not_there_is_said_until_it_appears(page, url, top) -> None:
+def test_one_that_is_not_there_is_said_until_it_appears(page: Any, url: Any, top: Any) -> None:
     page.goto(url)
     said = page.get_by_text(f"{top}/lab: no such directory")
     expect(said).to_be_visible()
@@ -62,7 +63,7 @@ def test_one_that_is_not_there_is_said_until_it_appears(page, url, top) -> None:
     expect(run(page, "mine/lenet")).to_have_count(0)
 
 
-def test_what_fits_a_pattern_comes_and_goes(page, url, top) -> None:
+def test_what_fits_a_pattern_comes_and_goes(page: Any, url: Any, top: Any) -> None:
     page.goto(url)
     expect(run(page, "ann/values")).to_be_visible()
     shutil.copytree(top / "users" / "ann", top / "users" / "bob")
@@ -73,7 +74,9 @@ def test_what_fits_a_pattern_comes_and_goes(page, url, top) -> None:
     expect(run(page, "ann/values")).to_have_count(0)
 
 
-def test_of_many_directories_the_first_are_named_and_the_others_counted(page, serve, tmp_path: Path) -> None:
+def test_of_many_directories_the_first_are_named_and_the_others_counted(
+    page: Any, serve: Any, tmp_path: Path
+) -> None:
     for number in range(15):
         (tmp_path / "users" / f"user{number:02}").mkdir(parents=True)
     page.goto(serve(bases_of(f"{tmp_path}/users/*")))
@@ -82,7 +85,7 @@ def test_of_many_directories_the_first_are_named_and_the_others_counted(page, se
     expect(page.get_by_role("button", name="user12", exact=True)).to_have_count(0)
 
 
-def test_the_directory_is_a_column_to_sort_by(page, url) -> None:
+def test_the_directory_is_a_column_to_sort_by(page: Any, url: Any) -> None:
     page.goto(f"{url}?col=dir")
     cells = page.locator("tbody tr[data-key] td:nth-child(2)")
     page.get_by_role("button", name="Directory").click()
@@ -91,7 +94,7 @@ def test_the_directory_is_a_column_to_sort_by(page, url) -> None:
     expect(cells).to_have_text(["ann", "mine"])
 
 
-def test_one_directory_is_told_by_its_path_as_ever(page, serve, top) -> None:
+def test_one_directory_is_told_by_its_path_as_ever(page: Any, serve: Any, top: Any) -> None:
     page.goto(serve(top / "mine"))
     expect(run(page, "lenet")).to_be_visible()
     expect(page.get_by_text(str(top / "mine"), exact=True)).to_be_visible()

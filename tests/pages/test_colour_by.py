@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -15,7 +16,7 @@ RAMP = ("#30158a", "#b58200")  # its ends in light colours
 
 
 @pytest.fixture
-def url(serve, tmp_path):
+def url(serve: Any, tmp_path: Path) -> Any:
     """Six runs of two optimizers, each with its learning rate, whose losses end where their names say."""
     for number, rate in enumerate(RATES):
         optimizer = ("adam", "sgd")[number % 2]
@@ -29,24 +30,24 @@ def url(serve, tmp_path):
     return serve(tmp_path / "base")
 
 
-def colour_by(page, name, now="run"):
+def colour_by(page: Any, name: Any, now: str = "run") -> None:
     page.get_by_role("button", name=f"Colour by {now}", exact=True).click()
     choices = page.get_by_role("dialog", name="Colour runs by")
     choices.get_by_role("button", name=name, exact=True).click()
     expect(choices).to_have_count(0)
 
 
-def sample(page, run):
+def sample(page: Any, run: Any) -> Any:
     """The line beside a run's name, in the panel or in the table."""
     rows = page.locator(".side-run:visible, tr:visible").filter(has=page.get_by_text(run, exact=True))
     return rows.locator(".line-sample path")
 
 
-def drawn(chart):
+def drawn(chart: Any) -> dict[Any, Any]:
     return {line["name"]: line["colour"] for line in lines(chart)}
 
 
-def test_a_hyper_parameter_of_many_values_is_a_ramp_on_every_page(page, url, chart) -> None:
+def test_a_hyper_parameter_of_many_values_is_a_ramp_on_every_page(page: Any, url: Any, chart: Any) -> None:
     page.goto(f"{url}scalar")
     chart("loss").until(lambda traces: len(traces) >= len(RATES))
     colour_by(page, "learning_rate")
@@ -64,7 +65,7 @@ def test_a_hyper_parameter_of_many_values_is_a_ramp_on_every_page(page, url, cha
     expect(page.locator('path[data-run="./sgd_5"]')).to_have_attribute("stroke", RAMP[1])
 
 
-def test_few_values_are_named_and_counted(page, url) -> None:
+def test_few_values_are_named_and_counted(page: Any, url: Any) -> None:
     page.goto(f"{url}overview")
     colour_by(page, "optimizer")
     expect(page.locator("#side .colour-legend .row .row")).to_have_text(["adam3", "sgd3"])
@@ -74,7 +75,9 @@ def test_few_values_are_named_and_counted(page, url) -> None:
     expect(page).to_have_url(re.compile("scalar.*colour=hyper:optimizer"))
 
 
-def test_the_last_value_of_a_scalar_colours_and_new_values_move_it(page, url, tmp_path: Path) -> None:
+def test_the_last_value_of_a_scalar_colours_and_new_values_move_it(
+    page: Any, url: Any, tmp_path: Path
+) -> None:
     page.goto(f"{url}overview?colour=last:loss")
     expect(sample(page, "adam_0")).to_have_attribute("stroke", RAMP[0])
     expect(page.locator("#side .colour-legend")).to_have_text("05")
@@ -85,7 +88,7 @@ def test_the_last_value_of_a_scalar_colours_and_new_values_move_it(page, url, tm
     expect(sample(page, "adam_0")).to_have_attribute("stroke", RAMP[1])
 
 
-def test_a_part_of_the_name_colours_and_a_broken_pattern_is_not_taken(page, url) -> None:
+def test_a_part_of_the_name_colours_and_a_broken_pattern_is_not_taken(page: Any, url: Any) -> None:
     page.goto(f"{url}?runs=adam_0,adam_2,sgd_1")
     page.get_by_role("button", name="Colour by run").click()
     choices = page.get_by_role("dialog", name="Colour runs by")
@@ -100,7 +103,7 @@ def test_a_part_of_the_name_colours_and_a_broken_pattern_is_not_taken(page, url)
     assert query(page)["colour"] == ["name:^([a-z]+)_"]
 
 
-def test_a_colour_that_somebody_chose_for_a_run_wins(page, url) -> None:
+def test_a_colour_that_somebody_chose_for_a_run_wins(page: Any, url: Any) -> None:
     page.goto(f"{url}?colour=hyper:optimizer")
     row = page.get_by_role("row").filter(has=page.get_by_text("adam_0", exact=True))
     row.get_by_role("button", name="Note, labels, colour").click()
@@ -111,7 +114,7 @@ def test_a_colour_that_somebody_chose_for_a_run_wins(page, url) -> None:
     expect(sample(page, "adam_2")).to_have_attribute("stroke", "#1f6fd6")
 
 
-def test_each_run_has_its_own_colour_again(page, url) -> None:
+def test_each_run_has_its_own_colour_again(page: Any, url: Any) -> None:
     page.goto(f"{url}overview?colour=hyper:optimizer")
     expect(sample(page, "adam_2")).to_have_attribute("stroke", "#1f6fd6")
     colour_by(page, "One colour per run", now="optimizer")
@@ -121,7 +124,7 @@ def test_each_run_has_its_own_colour_again(page, url) -> None:
     assert len(set(strokes)) == 3
 
 
-def test_the_key_is_found_by_a_filter(page, url) -> None:
+def test_the_key_is_found_by_a_filter(page: Any, url: Any) -> None:
     page.goto(f"{url}overview")
     page.get_by_role("button", name="Colour by run").click()
     choices = page.get_by_role("dialog", name="Colour runs by")
@@ -131,6 +134,6 @@ def test_the_key_is_found_by_a_filter(page, url) -> None:
     expect(choices.get_by_role("button", name="learning_rate")).to_be_visible()
 
 
-def test_a_key_that_nobody_has_says_so(page, url) -> None:
+def test_a_key_that_nobody_has_says_so(page: Any, url: Any) -> None:
     page.goto(f"{url}overview?colour=hyper:nothing")
     expect(page.locator("#side .colour-legend")).to_have_text("6 without a value")

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -11,7 +13,7 @@ from mindinsight.writer import SummaryRecord
 from .curves import card, lines
 
 
-def write(directory, value):
+def write(directory: Any, value: Any) -> None:
     with SummaryRecord(str(directory)) as record:
         for step in range(1, 6):
             record.add_value("scalar", "loss", value / step)
@@ -19,13 +21,13 @@ def write(directory, value):
 
 
 @pytest.fixture
-def base(tmp_path):
+def base(tmp_path: Path) -> Any:
     for name, value in (("first", 1.0), ("second", 2.0)):
         write(tmp_path / "base" / name, value)
     return tmp_path / "base"
 
 
-def test_a_curve_goes_with_its_run_and_a_new_one_joins(page, serve, base, chart) -> None:
+def test_a_curve_goes_with_its_run_and_a_new_one_joins(page: Any, serve: Any, base: Any, chart: Any) -> None:
     page.goto(f"{serve(base)}scalar")
     loss = chart("loss")
     loss.until(lambda traces: len(traces) == 2)
@@ -38,7 +40,7 @@ def test_a_curve_goes_with_its_run_and_a_new_one_joins(page, serve, base, chart)
     assert len(lines(loss)) == 2
 
 
-def test_the_overview_of_a_run_that_is_gone_says_so(page, serve, base) -> None:
+def test_the_overview_of_a_run_that_is_gone_says_so(page: Any, serve: Any, base: Any) -> None:
     page.goto(f"{serve(base)}overview?run=./second")
     expect(page.get_by_role("heading", name="second", level=1)).to_be_visible()
     expect(page.get_by_role("region", name="Scalars", exact=True)).to_contain_text("0.4")
@@ -47,7 +49,7 @@ def test_the_overview_of_a_run_that_is_gone_says_so(page, serve, base) -> None:
     expect(page.get_by_role("link", name="Runs").last).to_be_visible()
 
 
-def test_a_row_goes_with_its_run(page, serve, base) -> None:
+def test_a_row_goes_with_its_run(page: Any, serve: Any, base: Any) -> None:
     page.goto(serve(base))
     expect(page.get_by_role("link", name="second", exact=True)).to_be_visible()
     shutil.rmtree(base / "second")
@@ -55,7 +57,9 @@ def test_a_row_goes_with_its_run(page, serve, base) -> None:
     expect(page.get_by_role("link", name="first", exact=True)).to_be_visible()
 
 
-def test_a_comparison_whose_baseline_is_gone_goes_on_with_the_others(page, serve, base) -> None:
+def test_a_comparison_whose_baseline_is_gone_goes_on_with_the_others(
+    page: Any, serve: Any, base: Any
+) -> None:
     write(base / "third", 2.0)
     page.goto(serve(base))
     row = page.get_by_role("row").filter(has=page.get_by_text("first", exact=True))
@@ -70,8 +74,8 @@ def test_a_comparison_whose_baseline_is_gone_goes_on_with_the_others(page, serve
     expect(table.get_by_role("row").filter(has_text="loss")).to_contain_text("never")
 
 
-def test_a_server_without_worker_processes_says_that_it_is_slow(page, serve, base) -> None:
-    def tell(route):
+def test_a_server_without_worker_processes_says_that_it_is_slow(page: Any, serve: Any, base: Any) -> None:
+    def tell(route: Any) -> None:
         answer = route.fetch()
         if answer.status == 304:
             route.fulfill(response=answer)

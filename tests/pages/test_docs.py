@@ -2,6 +2,7 @@
 
 import json
 import urllib.request
+from typing import Any
 from urllib.parse import urljoin
 
 import pytest
@@ -10,7 +11,7 @@ from playwright.sync_api import expect
 DESCRIPTIONS = {"v2": ("v2/openapi.json", ""), "v1": ("v1/mindinsight/openapi.json", "/v1/mindinsight")}
 
 
-def described(address, interface):
+def described(address: Any, interface: Any) -> list[Any]:
     at, base = DESCRIPTIONS[interface]
     with urllib.request.urlopen(address + at, timeout=30) as answer:
         paths = json.load(answer)["paths"]
@@ -19,12 +20,14 @@ def described(address, interface):
     ]
 
 
-def routes(page):
+def routes(page: Any) -> Any:
     return page.locator("details.route")
 
 
 @pytest.mark.parametrize("interface", DESCRIPTIONS)
-def test_every_route_of_an_interface_is_listed_with_its_parameters(page, samples, interface) -> None:
+def test_every_route_of_an_interface_is_listed_with_its_parameters(
+    page: Any, samples: Any, interface: Any
+) -> None:
     known = described(samples, interface)
     page.goto(f"{samples}docs?api={interface}")
     expect(routes(page)).to_have_count(len(known))
@@ -38,7 +41,7 @@ def test_every_route_of_an_interface_is_listed_with_its_parameters(page, samples
 
 
 @pytest.mark.parametrize("interface", DESCRIPTIONS)
-def test_a_route_without_required_parameters_can_be_opened(page, samples, interface) -> None:
+def test_a_route_without_required_parameters_can_be_opened(page: Any, samples: Any, interface: Any) -> None:
     page.goto(f"{samples}docs?api={interface}")
     expect(routes(page).first).to_be_visible()
     links = routes(page).locator("a", has_text="Open").evaluate_all("links => links.map(link => link.href)")
@@ -48,7 +51,7 @@ def test_a_route_without_required_parameters_can_be_opened(page, samples, interf
             assert answer.status == 200, link
 
 
-def test_the_two_interfaces_change_places_and_the_filter_stays(page, samples) -> None:
+def test_the_two_interfaces_change_places_and_the_filter_stays(page: Any, samples: Any) -> None:
     page.goto(f"{samples}docs?q=scalar")
     expect(page.get_by_role("button", name="v2")).to_have_attribute("aria-pressed", "true")
     expect(page.get_by_text("/v2/scalar/series", exact=True)).to_be_visible()
@@ -65,7 +68,7 @@ def test_the_two_interfaces_change_places_and_the_filter_stays(page, samples) ->
     expect(page.get_by_text("/v1/mindinsight/datavisual/scalars", exact=True)).to_have_count(0)
 
 
-def test_in_chinese(page, samples) -> None:
+def test_in_chinese(page: Any, samples: Any) -> None:
     page.goto(f"{samples}docs?api=v1")
     expect(page.get_by_text("/v1/mindinsight/datavisual/scalars", exact=True)).to_be_visible()
     page.get_by_role("button", name="中文").click()

@@ -5,7 +5,9 @@ import re
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,17 +22,17 @@ VIEWS = ["", *Pages(Assets(WEB)).names[1:]]
 
 
 @pytest.fixture
-def free_port():
+def free_port() -> Any:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         return probe.getsockname()[1]
 
 
 @pytest.fixture
-def command(tmp_path, free_port):
+def command(tmp_path: Path, free_port: Any) -> Iterator[Any]:
     """Runs ``mindinsight`` with a home of its own; stops its server at the end."""
     environ = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")}
 
-    def run(*arguments):
+    def run(*arguments: Any) -> Any:
         command = [sys.executable, "-m", "mindinsight.server.commands.main", *map(str, arguments)]
         return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
 
@@ -39,7 +41,7 @@ def command(tmp_path, free_port):
 
 
 @pytest.fixture
-def started(page, command, sample_base, tmp_path, free_port):
+def started(page: Any, command: Any, sample_base: Any, tmp_path: Path, free_port: Any) -> Iterator[Any]:
     """The address of a server over the samples, as ``mindinsight start`` prints it.
 
     The page is left before the server is stopped: it would go on asking, and complain.
@@ -52,7 +54,7 @@ def started(page, command, sample_base, tmp_path, free_port):
     page.goto("about:blank")
 
 
-def test_every_page_of_a_started_server(page, started, command, free_port) -> None:
+def test_every_page_of_a_started_server(page: Any, started: Any, command: Any, free_port: Any) -> None:
     """Each is opened and changed by the navigation; the fixture watches console and hosts."""
     for view in VIEWS:
         page.goto(started + view)
@@ -69,14 +71,14 @@ def test_every_page_of_a_started_server(page, started, command, free_port) -> No
     assert done.returncode == 0, done.stdout
 
 
-def test_values_are_those_another_reader_found(page, started, expected) -> None:
+def test_values_are_those_another_reader_found(page: Any, started: Any, expected: Any) -> None:
     tag = expected("lenet", "scalar", "loss/auto")
     page.goto(f"{started}?col=last:loss/auto")
     last = f"{tag['values'][-1]:.4g}"
     expect(page.get_by_role("row").filter(has=page.get_by_text("lenet", exact=True))).to_contain_text(last)
 
 
-def test_points_appear_while_they_are_written(page, serve, tmp_path: Path, chart) -> None:
+def test_points_appear_while_they_are_written(page: Any, serve: Any, tmp_path: Path, chart: Any) -> None:
     """A run is begun while nobody looks, and goes on while the page is open."""
     base = tmp_path / "base"
     with SummaryRecord(str(base / "run")) as record:
@@ -98,7 +100,7 @@ def test_points_appear_while_they_are_written(page, serve, tmp_path: Path, chart
         assert drawn.traces()[-1]["y"] == pytest.approx([2.0 / step for step in range(1, 6)])
 
 
-def test_a_new_kind_of_data_fills_its_tile_by_itself(page, serve, tmp_path: Path) -> None:
+def test_a_new_kind_of_data_fills_its_tile_by_itself(page: Any, serve: Any, tmp_path: Path) -> None:
     base = tmp_path / "base"
     with SummaryRecord(str(base / "run")) as record:
         record.add_value("scalar", "loss", 2.0)

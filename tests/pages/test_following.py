@@ -3,7 +3,9 @@
 import json
 import time
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,28 +15,28 @@ from mindinsight.writer import SummaryRecord
 
 
 @pytest.fixture
-def held(page):
+def held(page: Any) -> Callable[..., Any]:
     """The page's stream waits until ``held()`` is called."""
     waiting = []
 
-    def keep(route):
+    def keep(route: Any) -> None:
         waiting.append(route)
 
     page.route("**/v2/events", keep)
 
-    def let_go():
+    def let_go() -> None:
         assert waiting
         page.unroute("**/v2/events")  # those that wait go on
 
     return let_go
 
 
-def version(address):
+def version(address: Any) -> Any:
     with urllib.request.urlopen(f"{address}v2/runs") as answer:
         return json.load(answer)["version"]
 
 
-def write(record, step):
+def write(record: Any, step: Any) -> None:
     record.add_value("scalar", "loss", 1.0 / step)
     record.add_value("image", "input", np.zeros((1, 3, 4, 4), np.uint8))
     record.add_value("histogram", "weight", np.arange(10.0, dtype=np.float32))
@@ -43,7 +45,7 @@ def write(record, step):
     record.flush()
 
 
-def expect_steps(page, view, number):
+def expect_steps(page: Any, view: Any, number: Any) -> None:
     if view == "tensor":
         expect(page.get_by_role("spinbutton", name="Step", exact=True)).to_have_value(str(number))
     else:
@@ -51,7 +53,9 @@ def expect_steps(page, view, number):
 
 
 @pytest.mark.parametrize("view", ["scalar", "image", "histogram", "tensor"])
-def test_what_came_before_the_stream_is_on_the_page(page, serve, tmp_path: Path, held, view) -> None:
+def test_what_came_before_the_stream_is_on_the_page(
+    page: Any, serve: Any, tmp_path: Path, held: Callable[..., Any], view: str
+) -> None:
     base = tmp_path / "base"
     with SummaryRecord(str(base / "run")) as record:
         write(record, 1)
@@ -67,7 +71,9 @@ def test_what_came_before_the_stream_is_on_the_page(page, serve, tmp_path: Path,
         expect_steps(page, view, 2)
 
 
-def test_runs_read_before_the_stream_came_are_on_the_page(page, serve, tmp_path: Path, held) -> None:
+def test_runs_read_before_the_stream_came_are_on_the_page(
+    page: Any, serve: Any, tmp_path: Path, held: Callable[..., Any]
+) -> None:
     """A page that asks while files are read must not stay with a list in which nothing is read yet."""
     base = tmp_path / "base"
     base.mkdir()

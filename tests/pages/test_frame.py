@@ -1,23 +1,25 @@
 """What surrounds every view: navigation, theme, language, the panel of runs, keyboard, narrow windows."""
 
+from typing import Any
+
 import pytest
 from playwright.sync_api import expect
 
 
 @pytest.fixture
-def url(serve, sample_base):
+def url(serve: Any, sample_base: Any) -> Any:
     return serve(sample_base)
 
 
-def nav(page):
+def nav(page: Any) -> Any:
     return page.get_by_role("navigation", name="Views")
 
 
-def side(page):
+def side(page: Any) -> Any:
     return page.locator("#side")
 
 
-def test_views_are_swapped_without_loading_the_page_again(page, url) -> None:
+def test_views_are_swapped_without_loading_the_page_again(page: Any, url: Any) -> None:
     page.goto(url)
     page.evaluate("window.kept = true")
     nav(page).get_by_role("link", name="Overview").click()
@@ -30,10 +32,10 @@ def test_views_are_swapped_without_loading_the_page_again(page, url) -> None:
     assert page.evaluate("window.kept")
 
 
-def test_the_panel_is_never_seen_beside_a_view_that_stands_alone(page, url) -> None:
+def test_the_panel_is_never_seen_beside_a_view_that_stands_alone(page: Any, url: Any) -> None:
     held = []
 
-    def keep(route):
+    def keep(route: Any) -> None:
         held.append(route)
 
     page.route("**/views/runs.js", keep)
@@ -45,13 +47,13 @@ def test_the_panel_is_never_seen_beside_a_view_that_stands_alone(page, url) -> N
     expect(side(page)).not_to_be_visible()
 
 
-def test_the_current_view_is_marked(page, url) -> None:
+def test_the_current_view_is_marked(page: Any, url: Any) -> None:
     page.goto(f"{url}overview")
     expect(nav(page).get_by_role("link", name="Overview")).to_have_attribute("aria-current", "page")
     expect(nav(page).get_by_role("link", name="Runs")).not_to_have_attribute("aria-current", "page")
 
 
-def test_colours_follow_the_system_until_somebody_chooses(page, url) -> None:
+def test_colours_follow_the_system_until_somebody_chooses(page: Any, url: Any) -> None:
     page.emulate_media(color_scheme="dark")
     page.goto(url)
     root = page.locator("html")
@@ -67,7 +69,7 @@ def test_colours_follow_the_system_until_somebody_chooses(page, url) -> None:
     expect(root).to_have_attribute("data-theme", "light")
 
 
-def test_the_language_is_switched_and_kept(page, url) -> None:
+def test_the_language_is_switched_and_kept(page: Any, url: Any) -> None:
     page.goto(url)
     page.get_by_role("button", name="中文").click()
     expect(page.get_by_role("heading", name="训练列表", level=1)).to_be_visible()
@@ -77,7 +79,7 @@ def test_the_language_is_switched_and_kept(page, url) -> None:
     expect(page).to_have_title("Overview · MindInsight")
 
 
-def test_the_panel_chooses_runs_for_all_views_and_the_address_keeps_them(page, url) -> None:
+def test_the_panel_chooses_runs_for_all_views_and_the_address_keeps_them(page: Any, url: Any) -> None:
     page.goto(f"{url}overview")
     panel = side(page)
     expect(panel.get_by_text("9 of 9 in the charts")).to_be_visible()
@@ -93,7 +95,7 @@ def test_the_panel_chooses_runs_for_all_views_and_the_address_keeps_them(page, u
     expect(page.get_by_role("checkbox", name="Show landscape in charts")).to_be_checked()
 
 
-def test_ranks_are_folded_under_their_job(page, url) -> None:
+def test_ranks_are_folded_under_their_job(page: Any, url: Any) -> None:
     page.goto(f"{url}overview")
     panel = side(page)
     expect(panel.get_by_text("rank 2")).to_have_count(0)
@@ -106,20 +108,20 @@ def test_ranks_are_folded_under_their_job(page, url) -> None:
     expect(panel.get_by_text("9 of 9 in the charts")).to_be_visible()
 
 
-def test_the_panel_filters_by_name(page, url) -> None:
+def test_the_panel_filters_by_name(page: Any, url: Any) -> None:
     page.goto(f"{url}overview")
     side(page).get_by_role("searchbox").fill("LEN")
     expect(side(page).get_by_role("checkbox")).to_have_count(1)
 
 
-def test_the_connection_is_live(page, serve, sample_base) -> None:
+def test_the_connection_is_live(page: Any, serve: Any, sample_base: Any) -> None:
     url = serve(sample_base)
     page.goto(url)
     mark = page.locator(".connection")
     expect(mark).to_have_text("Live")
 
 
-def test_everything_can_be_reached_by_keyboard(page, url) -> None:
+def test_everything_can_be_reached_by_keyboard(page: Any, url: Any) -> None:
     page.goto(url)
     expect(page.get_by_role("row").nth(1)).to_be_visible()
     page.keyboard.press("Tab")
@@ -129,7 +131,7 @@ def test_everything_can_be_reached_by_keyboard(page, url) -> None:
     expect(page.get_by_role("searchbox", name="Search runs")).to_be_focused()
 
 
-def test_a_narrow_window_has_the_panel_in_a_drawer(page, url) -> None:
+def test_a_narrow_window_has_the_panel_in_a_drawer(page: Any, url: Any) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{url}overview")
     expect(side(page)).not_to_be_visible()
@@ -138,7 +140,7 @@ def test_a_narrow_window_has_the_panel_in_a_drawer(page, url) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_below_a_prefix_all_addresses_work(page, serve, sample_base) -> None:
+def test_below_a_prefix_all_addresses_work(page: Any, serve: Any, sample_base: Any) -> None:
     url = serve(sample_base, url_path_prefix="/team/board")
     page.goto(url)
     expect(page.get_by_role("link", name="lenet")).to_be_visible()
@@ -147,14 +149,14 @@ def test_below_a_prefix_all_addresses_work(page, serve, sample_base) -> None:
     expect(page.locator(".connection")).to_have_text("Live")
 
 
-def test_an_unknown_run_is_said(page, url) -> None:
+def test_an_unknown_run_is_said(page: Any, url: Any) -> None:
     page.goto(f"{url}overview?run=./nothing")
     expect(page.get_by_role("heading", name="There is no run ./nothing.")).to_be_visible()
 
 
 @pytest.mark.parametrize("width", [320, 390, 430, 700])
 @pytest.mark.parametrize("lang", ["en", "zh"])
-def test_the_header_covers_nothing_of_a_narrow_page(page, samples, width, lang) -> None:
+def test_the_header_covers_nothing_of_a_narrow_page(page: Any, samples: Any, width: int, lang: str) -> None:
     page.set_viewport_size({"width": width, "height": 844})
     page.context.add_cookies([{"name": "mindinsight_lang", "value": lang, "url": samples}])
     page.goto(f"{samples}scalar?runs=lenet")
@@ -166,7 +168,7 @@ def test_the_header_covers_nothing_of_a_narrow_page(page, samples, width, lang) 
     assert brand["width"] >= 24
 
 
-def test_a_narrow_window_keeps_the_other_tools_behind_a_button(page, url) -> None:
+def test_a_narrow_window_keeps_the_other_tools_behind_a_button(page: Any, url: Any) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{url}overview")
     more = page.get_by_role("button", name="More")

@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -23,7 +24,7 @@ VIEWS = {  # address -> what is there when all of the run has come, and what is 
 
 
 @pytest.fixture
-def base(tmp_path):
+def base(tmp_path: Path) -> Any:
     base = tmp_path / "base"
     shutil.copytree(DATA / "events" / "lenet", base / "gone")
     for file in (DATA / "events" / "landscape").glob("*.summary.*"):
@@ -33,7 +34,9 @@ def base(tmp_path):
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_a_page_says_that_its_run_is_gone(page, serve, base, tmp_path: Path, view) -> None:
+def test_a_page_says_that_its_run_is_gone(
+    page: Any, serve: Any, base: Any, tmp_path: Path, view: Any
+) -> None:
     seen, said = VIEWS[view]
     page.goto(f"{serve(base)}{view}&runs=gone")
     for selector in seen:

@@ -3,7 +3,9 @@
 import json
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -14,7 +16,7 @@ BACKBONE = "Default/network-WithLossCell/_backbone-LeNet"
 
 
 @pytest.fixture
-def base(tmp_path):
+def base(tmp_path: Path) -> Any:
     base = tmp_path / "base"
     shutil.copytree(DATA / "events" / "lenet", base / "lenet")
     shutil.copytree(DATA / "events" / "multi_rank", base / "job")
@@ -25,11 +27,11 @@ def base(tmp_path):
 
 
 @pytest.fixture
-def graph(page, serve, base):
+def graph(page: Any, serve: Any, base: Any) -> Callable[..., Any]:
     """Opens the page with some parameters and waits for the drawing."""
     address = serve(base)
 
-    def open_page(query="run=./lenet", size=None):
+    def open_page(query: str = "run=./lenet", size: Any = None) -> Any:
         if size:
             page.set_viewport_size({"width": size[0], "height": size[1]})
         page.goto(f"{address}graph?{query}")
@@ -39,22 +41,22 @@ def graph(page, serve, base):
     return open_page
 
 
-def labels(page):
+def labels(page: Any) -> Any:
     return page.locator(".graph-drawing .box .title").all_text_contents()
 
 
-def choice(page, label):
+def choice(page: Any, label: Any) -> Any:
     """One of the selects above the drawing."""
     return page.locator(f'.graph .toolbar label:has(span:text-is("{label}")) select')
 
 
-def facts(page, label):
+def facts(page: Any, label: Any) -> Any:
     """What the panel says, once it is about this node."""
     page.locator(".graph-facts h2", has_text=label).wait_for()
     return page.locator(".graph-about").inner_text()
 
 
-def test_a_scope_opens_and_closes_and_the_address_remembers_it(graph) -> None:
+def test_a_scope_opens_and_closes_and_the_address_remembers_it(graph: Callable[..., Any]) -> None:
     page = graph()
     assert "conv1-Conv2d" not in labels(page)
     page.locator("g.closed", has_text="_backbone-LeNet").dblclick()
@@ -66,7 +68,7 @@ def test_a_scope_opens_and_closes_and_the_address_remembers_it(graph) -> None:
     page.locator("g.closed", has_text="conv1-Conv2d").wait_for(state="detached")
 
 
-def test_a_large_graph_in_one_scope_opens_down_to_its_stages(page, serve, tmp_path: Path) -> None:
+def test_a_large_graph_in_one_scope_opens_down_to_its_stages(page: Any, serve: Any, tmp_path: Path) -> None:
     from mindinsight.proto.graph_pb2 import ModelProto
 
     model = ModelProto(ir_version=1)
@@ -86,7 +88,7 @@ def test_a_large_graph_in_one_scope_opens_down_to_its_stages(page, serve, tmp_pa
     expect(page.locator("g.closed", has_text="stage_*[50]")).to_have_count(1)
 
 
-def test_a_node_tells_its_attributes_inputs_and_outputs(graph) -> None:
+def test_a_node_tells_its_attributes_inputs_and_outputs(graph: Callable[..., Any]) -> None:
     page = graph("run=./lenet&open=1,6,7&node=7")
     page.fill(".graph-finder input[type=search]", "Conv2D-op0")
     page.locator(".graph-results button", has_text="Conv2D-op0").first.click()
@@ -100,7 +102,7 @@ def test_a_node_tells_its_attributes_inputs_and_outputs(graph) -> None:
     page.locator("g.box.selected", has_text="ReLU-op0").wait_for()
 
 
-def test_patterns_and_types_narrow_the_search(graph) -> None:
+def test_patterns_and_types_narrow_the_search(graph: Callable[..., Any]) -> None:
     page = graph()
     page.get_by_label("Pattern").check()
     page.fill(".graph-finder input[type=search]", "^(Conv2D|MaxPool)-op[01]$")
@@ -113,7 +115,7 @@ def test_patterns_and_types_narrow_the_search(graph) -> None:
     page.locator(".graph-results", has_text="Invalid pattern").wait_for()
 
 
-def test_a_parameter_leads_to_its_users(graph) -> None:
+def test_a_parameter_leads_to_its_users(graph: Callable[..., Any]) -> None:
     page = graph()
     page.fill(".graph-finder input[type=search]", "fc1.bias")
     page.locator(".graph-results button", has_text="fc1.bias").first.click()
@@ -123,7 +125,7 @@ def test_a_parameter_leads_to_its_users(graph) -> None:
     assert facts(page, "fc1.bias") == text
 
 
-def test_what_a_node_depends_on_is_lit_and_the_rest_is_dim(graph) -> None:
+def test_what_a_node_depends_on_is_lit_and_the_rest_is_dim(graph: Callable[..., Any]) -> None:
     page = graph("run=./lenet&view=simplified")
     page.locator("g.closed", has_text="ReLU-op0").click()
     page.get_by_role("button", name="Depends on").click()
@@ -137,7 +139,7 @@ def test_what_a_node_depends_on_is_lit_and_the_rest_is_dim(graph) -> None:
     expect(page.locator("g.closed.lit", has_text="MaxPool-op0")).to_have_count(1)
 
 
-def test_the_keyboard_alone_is_enough(graph) -> None:
+def test_the_keyboard_alone_is_enough(graph: Callable[..., Any]) -> None:
     page = graph()
     page.locator(".graph-stage").focus()
     page.keyboard.press("ArrowDown")
@@ -154,11 +156,11 @@ def test_the_keyboard_alone_is_enough(graph) -> None:
     assert page.evaluate("document.activeElement.type") == "search"
 
 
-def outline(page):
+def outline(page: Any) -> Any:
     return page.get_by_role("tree", name="Outline")
 
 
-def test_the_outline_unfolds_and_leads_to_nodes(graph) -> None:
+def test_the_outline_unfolds_and_leads_to_nodes(graph: Callable[..., Any]) -> None:
     page = graph()
     rows = outline(page).get_by_role("treeitem")
     expect(rows.filter(has_text="Default").first).to_have_attribute("aria-expanded", "false")
@@ -174,7 +176,7 @@ def test_the_outline_unfolds_and_leads_to_nodes(graph) -> None:
     expect(outline(page).locator(".current")).to_have_text("optimizer-Momentum")
 
 
-def test_the_outline_opens_where_something_is_selected(graph) -> None:
+def test_the_outline_opens_where_something_is_selected(graph: Callable[..., Any]) -> None:
     page = graph("run=./lenet&open=1,6,7&node=7")
     expect(outline(page).locator(".current")).to_have_text("_backbone-LeNet")
     page.fill(".graph-finder input[type=search]", "Conv2D-op0")
@@ -184,7 +186,7 @@ def test_the_outline_opens_where_something_is_selected(graph) -> None:
     expect(outline(page).locator(".current")).to_have_text("Conv2D-op0")
 
 
-def test_a_value_that_leaves_a_scope_tells_its_shape(graph) -> None:
+def test_a_value_that_leaves_a_scope_tells_its_shape(graph: Callable[..., Any]) -> None:
     page = graph()
     expect(page.locator(".graph-drawing .flowing", has_text="float32 10×10")).to_have_count(1)
     page.locator("g.closed", has_text="_backbone-LeNet").dblclick()
@@ -197,7 +199,7 @@ MIDDLE = """path => {
 }"""
 
 
-def test_the_pointer_on_a_line_tells_what_flows_along_it(graph) -> None:
+def test_the_pointer_on_a_line_tells_what_flows_along_it(graph: Callable[..., Any]) -> None:
     page = graph("run=./lenet&open=1,6,7")
     told = page.locator(".graph-drawing .hovered text")
     expect(page.locator("g.closed", has_text="conv1-Conv2d")).to_be_visible()
@@ -209,7 +211,7 @@ def test_the_pointer_on_a_line_tells_what_flows_along_it(graph) -> None:
     expect(page.locator("path.line.hover")).to_have_count(0)
 
 
-def test_views_ranks_and_files_are_chosen(graph) -> None:
+def test_views_ranks_and_files_are_chosen(graph: Callable[..., Any]) -> None:
     page = graph("run=./job/rank_2")
     assert choice(page, "Rank").input_value() == "./job/rank_2"
     choice(page, "Rank").select_option("3")
@@ -222,11 +224,11 @@ def test_views_ranks_and_files_are_chosen(graph) -> None:
     page.locator("g.box", has_text="bfloat16").wait_for()
 
 
-def transform(page):
+def transform(page: Any) -> Any:
     return page.locator(".graph-drawing > g").get_attribute("transform")
 
 
-def test_dragging_wheel_and_the_small_map_move_the_drawing(graph) -> None:
+def test_dragging_wheel_and_the_small_map_move_the_drawing(graph: Callable[..., Any]) -> None:
     page = graph()
     seen = [transform(page)]
     stage = page.locator(".graph-stage").bounding_box()
@@ -257,7 +259,7 @@ DOWNLOADS = {
 }
 
 
-def test_the_drawing_is_downloaded(graph) -> None:
+def test_the_drawing_is_downloaded(graph: Callable[..., Any]) -> None:
     page = graph()
     for name, good in DOWNLOADS.items():
         page.get_by_role("button", name="Download").click()
@@ -266,7 +268,7 @@ def test_the_drawing_is_downloaded(graph) -> None:
         assert good(download.value.path().read_bytes()), name
 
 
-def test_the_plotly_figure_is_drawn_by_plotly(graph) -> None:
+def test_the_plotly_figure_is_drawn_by_plotly(graph: Callable[..., Any]) -> None:
     page = graph()
     drawn = page.evaluate(
         """async () => {
@@ -287,7 +289,9 @@ def test_the_plotly_figure_is_drawn_by_plotly(graph) -> None:
     assert drawn[0] > 5 and drawn[1] > 5
 
 
-def test_names_from_files_are_never_markup(graph, page, serve, tmp_path: Path) -> None:
+def test_names_from_files_are_never_markup(
+    graph: Callable[..., Any], page: Any, serve: Any, tmp_path: Path
+) -> None:
     from mindinsight.proto.graph_pb2 import ModelProto
 
     model = ModelProto(ir_version=1)
@@ -300,13 +304,13 @@ def test_names_from_files_are_never_markup(graph, page, serve, tmp_path: Path) -
     assert page.locator("main img, main b").count() == 0
 
 
-def test_a_base_without_graphs_says_how_to_record_one(page, serve, tmp_path: Path) -> None:
+def test_a_base_without_graphs_says_how_to_record_one(page: Any, serve: Any, tmp_path: Path) -> None:
     (tmp_path / "none").mkdir()
     page.goto(f"{serve(tmp_path / 'none')}graph")
     page.get_by_text("No run has a graph").wait_for()
 
 
-def test_a_graph_that_is_written_again_is_shown_when_asked_for(graph, base) -> None:
+def test_a_graph_that_is_written_again_is_shown_when_asked_for(graph: Callable[..., Any], base: Any) -> None:
     page = graph("run=./files&tag=types.pb")
     before = page.locator(".graph-notes").inner_text()
     waiting = base / "waiting"
@@ -320,7 +324,7 @@ def test_a_graph_that_is_written_again_is_shown_when_asked_for(graph, base) -> N
 
 
 @pytest.mark.parametrize(("theme", "language"), [("light", "en"), ("dark", "zh")])
-def test_nothing_for_axe_to_complain_about(graph, theme, language) -> None:
+def test_nothing_for_axe_to_complain_about(graph: Callable[..., Any], theme: str, language: str) -> None:
     page = graph()
     page.emulate_media(color_scheme=theme)
     page.context.add_cookies([{"name": "mindinsight_lang", "value": language, "url": page.url}])
@@ -331,7 +335,7 @@ def test_nothing_for_axe_to_complain_about(graph, theme, language) -> None:
     assert found.violations_count == 0, found.generate_report()
 
 
-def test_narrow_screens_scroll_down_and_not_sideways(graph) -> None:
+def test_narrow_screens_scroll_down_and_not_sideways(graph: Callable[..., Any]) -> None:
     page = graph(size=(390, 844))
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.locator("g.closed", has_text="optimizer-Momentum").click()

@@ -2,7 +2,9 @@
 
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -16,7 +18,7 @@ PAIR = "m=compare&run=./two"
 
 
 @pytest.fixture
-def base(tmp_path):
+def base(tmp_path: Path) -> Any:
     """Two graphs of one run: the second lacks a layer, has an operator more and another output."""
     folder = tmp_path / "base" / "two"
     folder.mkdir(parents=True)
@@ -32,16 +34,16 @@ def base(tmp_path):
     return tmp_path / "base"
 
 
-def save(graph, path):
+def save(graph: Any, path: Any) -> None:
     path.write_bytes(ModelProto(ir_version=1, graph=graph).SerializeToString())
 
 
 @pytest.fixture
-def compare(page, serve, base):
+def compare(page: Any, serve: Any, base: Any) -> Callable[..., Any]:
     """Opens two graphs and waits for both drawings."""
     address = serve(base)
 
-    def open_page(query=PAIR, size=None):
+    def open_page(query: Any = PAIR, size: Any = None) -> Any:
         if size:
             page.set_viewport_size({"width": size[0], "height": size[1]})
         page.goto(f"{address}graph?{query}")
@@ -52,23 +54,25 @@ def compare(page, serve, base):
     return open_page
 
 
-def half(page, side):
+def half(page: Any, side: Any) -> Any:
     return page.get_by_role("region", name=f"{side} graph", exact=True)
 
 
-def box(page, side, label, kind="closed"):
+def box(page: Any, side: Any, label: Any, kind: str = "closed") -> Any:
     return half(page, side).locator(f"g.{kind}", has=page.locator(f'text.title:text-is("{label}")'))
 
 
-def differences(page):
+def differences(page: Any) -> Any:
     return page.get_by_role("region", name="Differences", exact=True)
 
 
-def facts(page):
+def facts(page: Any) -> Any:
     return page.get_by_role("region", name="Details of the selected node")
 
 
-def test_both_graphs_of_a_run_stand_side_by_side_and_differences_are_counted(compare) -> None:
+def test_both_graphs_of_a_run_stand_side_by_side_and_differences_are_counted(
+    compare: Callable[..., Any],
+) -> None:
     page = compare()
     counts = page.locator(".graph-notes")
     for text in (
@@ -86,7 +90,9 @@ def test_both_graphs_of_a_run_stand_side_by_side_and_differences_are_counted(com
         expect(box(page, side, "network-WithLossCell").locator(".badge")).to_have_count(0)  # of Gradients
 
 
-def test_what_opens_in_one_opens_in_the_other_and_the_address_remembers_it(compare) -> None:
+def test_what_opens_in_one_opens_in_the_other_and_the_address_remembers_it(
+    compare: Callable[..., Any],
+) -> None:
     page = compare()
     box(page, "Right", "_backbone-LeNet").dblclick()
     for side in ("Left", "Right"):
@@ -100,7 +106,9 @@ def test_what_opens_in_one_opens_in_the_other_and_the_address_remembers_it(compa
         expect(box(page, side, "_backbone-LeNet", "frame")).to_have_count(0)
 
 
-def test_a_node_is_selected_with_its_partner_and_tells_in_what_they_differ(compare) -> None:
+def test_a_node_is_selected_with_its_partner_and_tells_in_what_they_differ(
+    compare: Callable[..., Any],
+) -> None:
     page = compare()
     differences(page).get_by_role("button", name="MatMul-op0, Differs").click()
     for side in ("Left", "Right"):
@@ -113,7 +121,7 @@ def test_a_node_is_selected_with_its_partner_and_tells_in_what_they_differ(compa
         expect(box(page, side, "MatMul-op0", "selected")).to_have_count(1)
 
 
-def test_what_is_in_one_graph_only_has_no_partner(compare) -> None:
+def test_what_is_in_one_graph_only_has_no_partner(compare: Callable[..., Any]) -> None:
     page = compare()
     differences(page).get_by_role("button", name="Cast-op7, Only in the right graph").click()
     expect(box(page, "Right", "Cast-op7", "selected")).to_have_count(1)
@@ -122,7 +130,7 @@ def test_what_is_in_one_graph_only_has_no_partner(compare) -> None:
     expect(box(page, "Left", "fc3-Dense", "frame")).to_have_count(1)
 
 
-def test_differences_are_walked_through(compare) -> None:
+def test_differences_are_walked_through(compare: Callable[..., Any]) -> None:
     page = compare()
     rows = differences(page).get_by_role("listitem")
     current = differences(page).locator(".current")
@@ -137,7 +145,7 @@ def test_differences_are_walked_through(compare) -> None:
     expect(page.get_by_text(f"1 of {total}", exact=True)).to_be_visible()
 
 
-def test_one_graph_leads_to_two_and_back(compare) -> None:
+def test_one_graph_leads_to_two_and_back(compare: Callable[..., Any]) -> None:
     page = compare()
     page.get_by_role("button", name="One graph").click()
     expect(page.get_by_role("tree", name="Outline")).to_be_visible()
@@ -151,7 +159,7 @@ def test_one_graph_leads_to_two_and_back(compare) -> None:
     expect(page.get_by_role("combobox", name="Graph", exact=True)).to_have_value("second.pb")
 
 
-def test_ranks_and_runs_are_chosen_on_each_side(compare) -> None:
+def test_ranks_and_runs_are_chosen_on_each_side(compare: Callable[..., Any]) -> None:
     page = compare("m=compare&run=./job/rank_1")
     expect(half(page, "Right").get_by_label("Rank")).to_have_value("./job/rank_0")
     expect(page.get_by_text("The two graphs are identical.")).to_be_visible()
@@ -163,7 +171,9 @@ def test_ranks_and_runs_are_chosen_on_each_side(compare) -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_both_drawings_begin_at_one_height_however_many_choices_there_are(compare, language) -> None:
+def test_both_drawings_begin_at_one_height_however_many_choices_there_are(
+    compare: Callable[..., Any], language: str
+) -> None:
     page = compare("m=compare&run=./two&run2=./job/rank_0", size=(1440, 900))
     page.context.add_cookies([{"name": "mindinsight_lang", "value": language, "url": page.url}])
     page.reload()
@@ -173,13 +183,13 @@ def test_both_drawings_begin_at_one_height_however_many_choices_there_are(compar
     assert left == right
 
 
-def test_a_run_that_is_not_there_is_said_to_be_missing(page, serve, base) -> None:
+def test_a_run_that_is_not_there_is_said_to_be_missing(page: Any, serve: Any, base: Any) -> None:
     page.goto(f"{serve(base)}graph?{PAIR}&run2=./nothing")
     expect(page.get_by_text("The run ./nothing has no graph")).to_be_visible()
 
 
 @pytest.mark.parametrize(("theme", "language"), [("light", "en"), ("dark", "zh")])
-def test_nothing_for_axe_to_complain_about(compare, theme, language) -> None:
+def test_nothing_for_axe_to_complain_about(compare: Callable[..., Any], theme: str, language: str) -> None:
     page = compare()
     page.emulate_media(color_scheme=theme)
     page.context.add_cookies([{"name": "mindinsight_lang", "value": language, "url": page.url}])
@@ -190,19 +200,19 @@ def test_nothing_for_axe_to_complain_about(compare, theme, language) -> None:
     assert found.violations_count == 0, found.generate_report()
 
 
-def test_narrow_screens_stack_both_and_scroll_down_only(compare) -> None:
+def test_narrow_screens_stack_both_and_scroll_down_only(compare: Callable[..., Any]) -> None:
     page = compare(size=(390, 844))
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     tops = [half(page, side).bounding_box() for side in ("Left", "Right")]
     assert tops[1]["y"] >= tops[0]["y"] + tops[0]["height"]
 
 
-def finder(page, side):
+def finder(page: Any, side: Any) -> Any:
     page.get_by_role("group", name="Search in").get_by_role("button", name=f"{side} graph").click()
     return page.get_by_role("searchbox", name="Search nodes")
 
 
-def test_what_is_found_in_one_graph_is_shown_in_both(compare) -> None:
+def test_what_is_found_in_one_graph_is_shown_in_both(compare: Callable[..., Any]) -> None:
     page = compare()
     finder(page, "Left").fill("fc1-Dense/MatMul-op0")
     found = page.get_by_role("region", name="Search results")
@@ -218,7 +228,7 @@ def test_what_is_found_in_one_graph_is_shown_in_both(compare) -> None:
     expect(facts(page)).to_contain_text("Only in the right graph")
 
 
-def test_what_a_pair_depends_on_is_lit_in_both(compare) -> None:
+def test_what_a_pair_depends_on_is_lit_in_both(compare: Callable[..., Any]) -> None:
     page = compare()
     box(page, "Left", "_backbone-LeNet").click()
     facts(page).get_by_role("button", name="Used by").click()
@@ -235,7 +245,7 @@ def test_what_a_pair_depends_on_is_lit_in_both(compare) -> None:
     expect(facts(page)).to_contain_text("Depends on")
 
 
-def test_a_parameter_of_one_graph_leads_to_its_users_in_both(compare) -> None:
+def test_a_parameter_of_one_graph_leads_to_its_users_in_both(compare: Callable[..., Any]) -> None:
     page = compare()
     finder(page, "Right").fill("fc1.bias")
     page.get_by_role("region", name="Search results").get_by_role(
@@ -247,7 +257,7 @@ def test_a_parameter_of_one_graph_leads_to_its_users_in_both(compare) -> None:
         expect(box(page, side, "Load-op0", "selected")).to_have_count(1)
 
 
-def test_each_drawing_is_downloaded_by_itself(compare) -> None:
+def test_each_drawing_is_downloaded_by_itself(compare: Callable[..., Any]) -> None:
     page = compare()
     page.get_by_role("button", name="Download").click()
     with page.expect_download() as download:
@@ -256,7 +266,9 @@ def test_each_drawing_is_downloaded_by_itself(compare) -> None:
     assert b"_backbone-LeNet" in download.value.path().read_bytes()
 
 
-def test_a_graph_that_comes_is_offered_and_one_written_again_is_looked_at_when_asked(compare, base) -> None:
+def test_a_graph_that_comes_is_offered_and_one_written_again_is_looked_at_when_asked(
+    compare: Callable[..., Any], base: Any
+) -> None:
     page = compare()
     replace(base, "third.pb", (DATA / "graph" / "conv_optimize.pb").read_bytes())
     expect(half(page, "Left").get_by_role("option", name="third.pb")).to_be_attached()
@@ -267,13 +279,13 @@ def test_a_graph_that_comes_is_offered_and_one_written_again_is_looked_at_when_a
     expect(differences(page)).to_contain_text("The two graphs are identical.")
 
 
-def replace(base, name, content):
+def replace(base: Any, name: Any, content: Any) -> None:
     """Write a graph beside the others, there whole or not at all."""
     (base / "waiting").write_bytes(content)
     (base / "waiting").rename(base / "two" / name)
 
 
-def test_edits_are_grouped_and_lead_to_their_first_place(compare) -> None:
+def test_edits_are_grouped_and_lead_to_their_first_place(compare: Callable[..., Any]) -> None:
     page = compare()
     edits = page.get_by_role("region", name="What changed", exact=True)
     expect(edits.get_by_role("listitem").first).to_contain_text("_backbone-LeNet/conv2-Conv2d removed")
@@ -283,7 +295,7 @@ def test_edits_are_grouped_and_lead_to_their_first_place(compare) -> None:
     expect(facts(page)).to_contain_text("float32 [10, 64]")
 
 
-def test_operators_that_only_take_other_inputs_are_marked_and_not_listed(compare) -> None:
+def test_operators_that_only_take_other_inputs_are_marked_and_not_listed(compare: Callable[..., Any]) -> None:
     page = compare()
     counts = page.locator(".graph-notes")
     expect(counts).to_contain_text(re.compile(r"\d+ takes? different inputs"))

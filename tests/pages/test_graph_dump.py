@@ -2,7 +2,9 @@
 
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -15,7 +17,7 @@ PLACE = "run=./job&dump=./job/dump&step=1"
 
 
 @pytest.fixture(scope="module")
-def url(serve_once, tmp_path_factory):
+def url(serve_once: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A run with its graph and a dump of it that breaks at step 1, and a run of another network."""
     base = tmp_path_factory.mktemp("dumped") / "base"
     broken_job(base / "job")
@@ -24,10 +26,10 @@ def url(serve_once, tmp_path_factory):
 
 
 @pytest.fixture
-def graph(page, url):
+def graph(page: Any, url: Any) -> Callable[..., Any]:
     """graph("run=./job") opens the page and waits for the drawing."""
 
-    def show(query=PLACE):
+    def show(query: Any = PLACE) -> Any:
         page.goto(f"{url}graph?{query}")
         expect(page.locator(".graph-drawing .box").first).to_be_visible()
         return page
@@ -35,15 +37,17 @@ def graph(page, url):
     return show
 
 
-def tools(page):
+def tools(page: Any) -> Any:
     return page.get_by_role("group", name="Dump overlay")
 
 
-def notes(page):
+def notes(page: Any) -> Any:
     return page.locator(".graph-lines")
 
 
-def test_choosing_a_dump_marks_where_it_went_wrong_and_the_address_remembers(graph) -> None:
+def test_choosing_a_dump_marks_where_it_went_wrong_and_the_address_remembers(
+    graph: Callable[..., Any],
+) -> None:
     page = graph("run=./job")
     expect(page.locator(".graph-drawing .ill")).to_have_count(0)
     tools(page).get_by_label("Dump").select_option("job/dump")
@@ -64,7 +68,7 @@ def test_choosing_a_dump_marks_where_it_went_wrong_and_the_address_remembers(gra
     expect(page).not_to_have_url(re.compile("dump="))
 
 
-def test_the_first_fault_is_one_click_away_with_its_tensors(graph) -> None:
+def test_the_first_fault_is_one_click_away_with_its_tensors(graph: Callable[..., Any]) -> None:
     page = graph("run=./job&dump=./job/dump")
     tools(page).get_by_role("button", name="Find the first fault").click()
     expect(page.locator("g.closed.ill.fault.selected", has_text="MatMul-op66")).to_have_count(1)
@@ -81,7 +85,7 @@ def test_the_first_fault_is_one_click_away_with_its_tensors(graph) -> None:
     expect(page).not_to_have_url(re.compile("operator="))
 
 
-def test_a_scope_lists_what_is_not_fine_inside(graph) -> None:
+def test_a_scope_lists_what_is_not_fine_inside(graph: Callable[..., Any]) -> None:
     page = graph()
     page.locator(".graph-outline").get_by_role("button", name="Gradients", exact=True).click()
     here = page.locator(".graph-dump-facts")
@@ -92,14 +96,14 @@ def test_a_scope_lists_what_is_not_fine_inside(graph) -> None:
     expect(page.locator("g.closed.ill.zero.selected", has_text="ReluGrad-op71")).to_have_count(1)
 
 
-def test_what_was_found_is_said_to_who_cannot_see_it(graph) -> None:
+def test_what_was_found_is_said_to_who_cannot_see_it(graph: Callable[..., Any]) -> None:
     page = graph()
     expect(page.locator("g.ill.fault").first).to_be_visible()
     page.locator(".graph-outline").get_by_role("button", name="Gradients", exact=True).click()
     expect(page.locator(".graph-canvas [aria-live]")).to_contain_text("First fault, 1 outputs only zeros")
 
 
-def test_a_statistic_shades_the_boxes_and_writes_it_on_them(graph) -> None:
+def test_a_statistic_shades_the_boxes_and_writes_it_on_them(graph: Callable[..., Any]) -> None:
     page = graph()
     tools(page).get_by_label("Colour by").select_option("L2 norm")
     box = page.locator("g.closed", has_text="_backbone-Net")
@@ -112,14 +116,14 @@ def test_a_statistic_shades_the_boxes_and_writes_it_on_them(graph) -> None:
     expect(page.locator("g.closed", has_text="relu-ReLU").locator(".warm")).to_have_count(1)
 
 
-def test_the_overview_of_a_run_leads_to_its_dumps(page, url) -> None:
+def test_the_overview_of_a_run_leads_to_its_dumps(page: Any, url: Any) -> None:
     page.goto(f"{url}overview?run=./job")
     page.locator("dl.facts").get_by_role("link", name="job/dump").click()
     expect(page).to_have_url(re.compile("/dump\\?.*dump=./job/dump"))
     expect(page.get_by_role("button", name="Find the first fault")).to_be_visible()
 
 
-def test_common_faults_are_checked_when_asked_for(graph) -> None:
+def test_common_faults_are_checked_when_asked_for(graph: Callable[..., Any]) -> None:
     page = graph("run=./job&dump=./job/dump&step=0")
     button = tools(page).get_by_role("button", name="Check for common faults")
     expect(button).to_have_attribute("aria-pressed", "false")
@@ -130,19 +134,19 @@ def test_common_faults_are_checked_when_asked_for(graph) -> None:
     expect(button).to_have_attribute("aria-pressed", "true")
 
 
-def test_a_parameter_shows_what_the_dump_has_of_it(graph) -> None:
+def test_a_parameter_shows_what_the_dump_has_of_it(graph: Callable[..., Any]) -> None:
     page = graph()
     page.get_by_role("searchbox", name="Search nodes").fill("fc1.weight")
     page.locator(".graph-results button", has_text=re.compile("^fc1.weight$")).click()
     expect(page.locator(".graph-dump-facts").get_by_role("row")).to_have_count(2)
 
 
-def test_a_dump_of_another_network_is_said_to_fit_badly(graph) -> None:
+def test_a_dump_of_another_network_is_said_to_fit_badly(graph: Callable[..., Any]) -> None:
     page = graph("run=./lenet&dump=./job/dump")
     expect(notes(page)).to_contain_text("Few matches")
 
 
-def test_without_any_dump_there_is_nothing_to_choose(page, serve, tmp_path: Path) -> None:
+def test_without_any_dump_there_is_nothing_to_choose(page: Any, serve: Any, tmp_path: Path) -> None:
     base = tmp_path / "base"
     shutil.copytree(DATA / "events" / "lenet", base / "lenet")
     page.goto(f"{serve(base)}graph")
@@ -151,7 +155,9 @@ def test_without_any_dump_there_is_nothing_to_choose(page, serve, tmp_path: Path
 
 
 @pytest.mark.parametrize(("theme", "language"), [("light", "en"), ("dark", "zh")])
-def test_nothing_for_axe_to_complain_about(graph, page, url, theme, language) -> None:
+def test_nothing_for_axe_to_complain_about(
+    graph: Callable[..., Any], page: Any, url: Any, theme: str, language: str
+) -> None:
     page.context.add_cookies([{"name": "mindinsight_lang", "value": language, "url": url}])
     page.emulate_media(color_scheme=theme)
     graph(f"{PLACE}&node=42")
@@ -161,7 +167,7 @@ def test_nothing_for_axe_to_complain_about(graph, page, url, theme, language) ->
     assert found.violations_count == 0, found.generate_report()
 
 
-def test_narrow_screens_do_not_scroll_sideways(graph, page) -> None:
+def test_narrow_screens_do_not_scroll_sideways(graph: Callable[..., Any], page: Any) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     graph()
     expect(page.locator("g.ill.fault").first).to_be_attached()

@@ -1,6 +1,7 @@
 """Histograms: five pictures of how values are spread, along three axes, with what is not finite."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,11 +10,13 @@ from playwright.sync_api import expect
 from mindinsight.writer import SummaryRecord
 
 
-def card(page, tag):
+def card(page: Any, tag: Any) -> Any:
     return page.get_by_role("group", name=tag, exact=True)
 
 
-def test_the_heat_map_holds_every_step_and_all_values(page, samples, chart, expected) -> None:
+def test_the_heat_map_holds_every_step_and_all_values(
+    page: Any, samples: Any, chart: Any, expected: Any
+) -> None:
     known = expected("lenet", "histogram", "fc1.weight/auto")
     page.goto(f"{samples}histogram?runs=lenet&q=fc1.weight")
     (heat,) = chart("fc1.weight/auto, ./lenet").traces()
@@ -25,7 +28,7 @@ def test_the_heat_map_holds_every_step_and_all_values(page, samples, chart, expe
 
 
 def test_a_step_with_all_values_alike_leaves_the_others_their_colours(
-    page, serve, tmp_path: Path, chart
+    page: Any, serve: Any, tmp_path: Path, chart: Any
 ) -> None:
     with SummaryRecord(str(tmp_path / "base" / "run")) as record:
         for step in range(1, 21):
@@ -38,7 +41,7 @@ def test_a_step_with_all_values_alike_leaves_the_others_their_colours(
     assert heat["zmax"] == pytest.approx(peaks[1:].max(), rel=0.05)
 
 
-def test_a_tag_has_a_card_and_the_filter_narrows_them(page, samples) -> None:
+def test_a_tag_has_a_card_and_the_filter_narrows_them(page: Any, samples: Any) -> None:
     page.goto(f"{samples}histogram?runs=lenet")
     expect(page.locator(".card")).to_have_count(9)
     page.get_by_role("searchbox", name="Filter tags").fill("BIAS")
@@ -49,7 +52,7 @@ def test_a_tag_has_a_card_and_the_filter_narrows_them(page, samples) -> None:
     expect(page.get_by_text("No tag matches the filter")).to_be_visible()
 
 
-def test_the_other_pictures(page, samples, chart) -> None:
+def test_the_other_pictures(page: Any, samples: Any, chart: Any) -> None:
     page.goto(f"{samples}histogram?runs=lenet&q=fc1.weight")
     one = chart("fc1.weight/auto, ./lenet")
     one.traces()
@@ -65,7 +68,7 @@ def test_the_other_pictures(page, samples, chart) -> None:
     expect(page.get_by_role("button", name="Overlay")).to_have_attribute("aria-pressed", "true")
 
 
-def test_the_axis_is_step_relative_or_wall_time(page, samples, chart) -> None:
+def test_the_axis_is_step_relative_or_wall_time(page: Any, samples: Any, chart: Any) -> None:
     page.goto(f"{samples}histogram?runs=lenet&q=fc1.weight")
     one = chart("fc1.weight/auto, ./lenet")
     assert one.axis("xaxis")["type"] == "linear"
@@ -76,7 +79,9 @@ def test_the_axis_is_step_relative_or_wall_time(page, samples, chart) -> None:
     assert heat["x"][-1] < 60
 
 
-def test_runs_are_laid_over_each_other_at_one_step(page, samples, chart, expected) -> None:
+def test_runs_are_laid_over_each_other_at_one_step(
+    page: Any, samples: Any, chart: Any, expected: Any
+) -> None:
     page.goto(f"{samples}histogram?runs=ranks/rank_0,ranks/rank_1&q=fc1.weight&m=beside")
     one = chart("fc1.weight/auto")
     assert {trace["name"] for trace in one.traces()} == {"ranks/rank_0", "ranks/rank_1"}
@@ -91,13 +96,13 @@ def test_runs_are_laid_over_each_other_at_one_step(page, samples, chart, expecte
     expect(card(page, "fc1.weight/auto")).to_contain_text("step 7")
 
 
-def test_what_is_not_finite_is_counted(page, samples) -> None:
+def test_what_is_not_finite_is_counted(page: Any, samples: Any) -> None:
     page.goto(f"{samples}histogram?runs=values&q=nan")
     expect(card(page, "histogram/nan_inf")).to_contain_text("NaN 3 · +Inf 3 · −Inf 3 · since step 1")
     expect(card(page, "histogram/all_nan")).to_contain_text("NaN")
 
 
-def test_new_steps_and_new_tags_arrive(page, serve, tmp_path: Path, chart) -> None:
+def test_new_steps_and_new_tags_arrive(page: Any, serve: Any, tmp_path: Path, chart: Any) -> None:
     with SummaryRecord(str(tmp_path / "live" / "run")) as record:
         record.add_value("histogram", "weight", np.arange(10.0))
         record.record(1)
@@ -112,7 +117,7 @@ def test_new_steps_and_new_tags_arrive(page, serve, tmp_path: Path, chart) -> No
         expect(card(page, "gradient")).to_contain_text("1 of 1 step")
 
 
-def test_back_and_forward_show_what_the_address_says(page, samples, chart) -> None:
+def test_back_and_forward_show_what_the_address_says(page: Any, samples: Any, chart: Any) -> None:
     page.goto(f"{samples}histogram?runs=lenet&q=fc1.weight&m=overlay")
     one = chart("fc1.weight/auto, ./lenet")
     one.until(lambda traces: len(traces) == 31)
@@ -129,6 +134,6 @@ def test_back_and_forward_show_what_the_address_says(page, samples, chart) -> No
     expect(page.get_by_role("button", name="Overlay")).to_have_attribute("aria-pressed", "true")
 
 
-def test_pages_without_histograms_say_what_to_do(page, samples) -> None:
+def test_pages_without_histograms_say_what_to_do(page: Any, samples: Any) -> None:
     page.goto(f"{samples}histogram?runs=images")
     expect(page.get_by_role("heading", name="No histograms in the selected runs")).to_be_visible()

@@ -1,6 +1,7 @@
 """Runs and tags whose names are HTML: shown letter by letter, never run."""
 
 from pathlib import Path
+from typing import Any
 
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.summary_pb2 import Event
@@ -8,7 +9,7 @@ from mindinsight.proto.summary_pb2 import Event
 MARKUP = "<img src=x onerror=window.hit=1><script>window.hit=1<"
 
 
-def test_names_that_are_html_are_text(serve, page, tmp_path: Path) -> None:
+def test_names_that_are_html_are_text(serve: Any, page: Any, tmp_path: Path) -> None:
     folder = tmp_path / "base" / MARKUP
     folder.mkdir(parents=True)
     records = []

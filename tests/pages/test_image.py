@@ -2,6 +2,7 @@
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from playwright.sync_api import expect
@@ -9,11 +10,11 @@ from playwright.sync_api import expect
 from mindinsight.writer import SummaryRecord
 
 
-def card(page, tag):
+def card(page: Any, tag: Any) -> Any:
     return page.get_by_role("group", name=tag, exact=True)
 
 
-def shown(page, tag):
+def shown(page: Any, tag: Any) -> Any:
     """The pixels of a card's picture as its file holds them, RGB."""
     picture = card(page, tag).locator("img.picture")
     pixels = picture.evaluate(
@@ -28,11 +29,11 @@ def shown(page, tag):
     return np.array(pixels, np.uint8).reshape(-1, 4)[:, :3]
 
 
-def step_box(page, tag):
+def step_box(page: Any, tag: Any) -> Any:
     return card(page, tag).get_by_role("spinbutton", name="Step")
 
 
-def test_the_newest_picture_is_shown_as_recorded(page, samples, expected) -> None:
+def test_the_newest_picture_is_shown_as_recorded(page: Any, samples: Any, expected: Any) -> None:
     known = expected("lenet", "image", "Image")
     page.goto(f"{samples}image?runs=lenet&q=Image")
     expect(card(page, "Image")).to_contain_text("31 of 31")
@@ -40,7 +41,7 @@ def test_the_newest_picture_is_shown_as_recorded(page, samples, expected) -> Non
     assert hashlib.sha256(shown(page, "Image").tobytes()).hexdigest() == known["last"]["pixel_sha256"]
 
 
-def test_every_step_is_reached_by_box_slider_and_keys(page, samples, expected) -> None:
+def test_every_step_is_reached_by_box_slider_and_keys(page: Any, samples: Any, expected: Any) -> None:
     known = expected("lenet", "image", "Image")
     page.goto(f"{samples}image?runs=lenet&q=Image")
     expect(step_box(page, "Image")).to_have_value(str(known["steps"][-1]))
@@ -62,7 +63,7 @@ def test_every_step_is_reached_by_box_slider_and_keys(page, samples, expected) -
     expect(step_box(page, "Image")).to_have_value("18")
 
 
-def test_linked_cards_move_together(page, samples) -> None:
+def test_linked_cards_move_together(page: Any, samples: Any) -> None:
     page.goto(f"{samples}image?runs=lenet")
     page.get_by_label("Same step for all").check()
     step_box(page, "Image").fill("10")
@@ -76,7 +77,7 @@ def test_linked_cards_move_together(page, samples) -> None:
     expect(step_box(page, "input_data/auto")).to_have_value("10")
 
 
-def test_true_size_brightness_and_the_value_under_the_pointer(page, samples) -> None:
+def test_true_size_brightness_and_the_value_under_the_pointer(page: Any, samples: Any) -> None:
     page.goto(f"{samples}image?runs=lenet&q=Image")
     picture = card(page, "Image").locator("img.picture")
     expect(card(page, "Image")).to_contain_text("160 × 40")
@@ -96,7 +97,7 @@ def test_true_size_brightness_and_the_value_under_the_pointer(page, samples) -> 
     assert "brightness(1)" in picture.evaluate("picture => picture.style.filter")
 
 
-def test_two_steps_are_seen_beside_each_other_blinking_or_as_difference(page, samples) -> None:
+def test_two_steps_are_seen_beside_each_other_blinking_or_as_difference(page: Any, samples: Any) -> None:
     page.goto(f"{samples}image?runs=lenet&q=Image")
     newest = shown(page, "Image").astype(int)
     step_box(page, "Image").fill("58")
@@ -120,7 +121,7 @@ def test_two_steps_are_seen_beside_each_other_blinking_or_as_difference(page, sa
     expect(box).to_have_count(0)
 
 
-def test_new_pictures_and_tags_arrive_unless_a_step_is_held(page, serve, tmp_path: Path) -> None:
+def test_new_pictures_and_tags_arrive_unless_a_step_is_held(page: Any, serve: Any, tmp_path: Path) -> None:
     picture = np.zeros((1, 3, 4, 4), np.uint8)
     with SummaryRecord(str(tmp_path / "live" / "run")) as record:
         for step in (1, 2):
@@ -142,7 +143,7 @@ def test_new_pictures_and_tags_arrive_unless_a_step_is_held(page, serve, tmp_pat
         expect(card(page, "other")).to_be_visible()
 
 
-def test_back_and_forward_show_what_the_address_says(page, samples) -> None:
+def test_back_and_forward_show_what_the_address_says(page: Any, samples: Any) -> None:
     page.goto(f"{samples}image?runs=lenet&q=Image&link=1&at=10&b=2")
     expect(step_box(page, "Image")).to_have_value("10")
     page.evaluate("history.pushState(null, '', 'image?runs=lenet&size=1')")
@@ -159,6 +160,6 @@ def test_back_and_forward_show_what_the_address_says(page, samples) -> None:
     expect(page.get_by_role("spinbutton", name="Brightness")).to_have_value("2")
 
 
-def test_pages_without_images_say_what_to_do(page, samples) -> None:
+def test_pages_without_images_say_what_to_do(page: Any, samples: Any) -> None:
     page.goto(f"{samples}image?runs=values")
     expect(page.get_by_role("heading", name="No images in the selected runs")).to_be_visible()

@@ -3,6 +3,7 @@
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,15 +16,15 @@ DATA = Path(__file__).parents[1] / "data" / "events"
 FIRST, FINAL = "landscape_[1, 5]", "landscape_[12]"
 
 
-def name(tag, run="landscape"):
+def name(tag: Any, run: str = "landscape") -> str:
     return f"{run} {tag}"
 
 
-def expected_landscape(expected, tag):
+def expected_landscape(expected: Any, tag: Any) -> Any:
     return expected("landscape", "landscape", tag)["last"]["landscape"]
 
 
-def test_the_map_holds_the_recorded_grid(page, samples, chart, expected) -> None:
+def test_the_map_holds_the_recorded_grid(page: Any, samples: Any, chart: Any, expected: Any) -> None:
     page.goto(f"{samples}landscape?runs=landscape&i=final")
     grid = chart(name(FINAL)).traces()[0]
     known = expected_landscape(expected, FINAL)
@@ -33,7 +34,7 @@ def test_the_map_holds_the_recorded_grid(page, samples, chart, expected) -> None
     assert np.sum(grid["z"]) == pytest.approx(known["z"]["finite_sum"])
 
 
-def test_contour_map_and_surface(page, samples, chart) -> None:
+def test_contour_map_and_surface(page: Any, samples: Any, chart: Any) -> None:
     page.goto(f"{samples}landscape?runs=landscape")
     page.get_by_role("button", name="Contours").click()
     one = chart(name(FIRST))
@@ -47,7 +48,7 @@ def test_contour_map_and_surface(page, samples, chart) -> None:
     assert chart(name(FIRST)).traces()[0]["type"] == "surface"
 
 
-def test_the_path_is_played_and_stepped_through(page, samples, chart) -> None:
+def test_the_path_is_played_and_stepped_through(page: Any, samples: Any, chart: Any) -> None:
     page.goto(f"{samples}landscape?runs=landscape")
     one = chart(name(FIRST))
     whole = one.traces()[1]
@@ -66,7 +67,7 @@ def test_the_path_is_played_and_stepped_through(page, samples, chart) -> None:
     expect(page).not_to_have_url(re.compile("at="))
 
 
-def test_every_interval_is_reached(page, samples, chart) -> None:
+def test_every_interval_is_reached(page: Any, samples: Any, chart: Any) -> None:
     page.goto(f"{samples}landscape?runs=landscape")
     choose = page.get_by_label("Interval")
     expect(choose.locator("option")).to_have_text(["1 … 5", "6 … 12", "Final weights"])
@@ -78,11 +79,11 @@ def test_every_interval_is_reached(page, samples, chart) -> None:
     expect(chart(name(FINAL)).element).to_be_visible()
 
 
-def stretch(page, label):
+def stretch(page: Any, label: Any) -> Any:
     return page.get_by_role("group", name="Click a section").get_by_role("button", name=label)
 
 
-def test_an_interval_is_picked_on_the_curve_of_the_loss(page, samples, chart) -> None:
+def test_an_interval_is_picked_on_the_curve_of_the_loss(page: Any, samples: Any, chart: Any) -> None:
     page.goto(f"{samples}landscape?runs=landscape")
     expect(stretch(page, "1 … 5")).to_have_attribute("aria-pressed", "true")
     first, second, final = (
@@ -99,14 +100,14 @@ def test_an_interval_is_picked_on_the_curve_of_the_loss(page, samples, chart) ->
     expect(stretch(page, "6 … 12")).to_have_attribute("aria-pressed", "true")
 
 
-def test_a_landscape_without_a_loss_beside_it_has_no_curve(page, serve, tmp_path: Path) -> None:
+def test_a_landscape_without_a_loss_beside_it_has_no_curve(page: Any, serve: Any, tmp_path: Path) -> None:
     long_path(tmp_path / "base" / "run", 3)
     page.goto(f"{serve(tmp_path / 'base')}landscape")
     expect(page.locator(".card")).to_have_count(1)
     expect(page.locator(".loss-curve")).to_have_count(0)
 
 
-def long_path(run, points):
+def long_path(run: Any, points: Any) -> None:
     """A run with a landscape whose path has so many points."""
     event = Event(wall_time=1.0, step=1)
     value = event.summary.value.add(tag=f"landscape_[1, {points}]")
@@ -129,7 +130,9 @@ def long_path(run, points):
     )
 
 
-def test_a_landscape_that_arrives_does_not_end_the_play(page, serve, tmp_path: Path, chart) -> None:
+def test_a_landscape_that_arrives_does_not_end_the_play(
+    page: Any, serve: Any, tmp_path: Path, chart: Any
+) -> None:
     long_path(tmp_path / "base" / "one", 600)
     page.goto(f"{serve(tmp_path / 'base')}landscape")
     page.get_by_role("button", name="Play the path").click()
@@ -146,7 +149,7 @@ def test_a_landscape_that_arrives_does_not_end_the_play(page, serve, tmp_path: P
     expect(page.get_by_role("button", name="Play the path")).to_be_visible()
 
 
-def test_back_and_forward_show_what_the_address_says(page, samples, chart) -> None:
+def test_back_and_forward_show_what_the_address_says(page: Any, samples: Any, chart: Any) -> None:
     page.goto(f"{samples}landscape?runs=landscape&m=lines&i=final")
     chart(name(FINAL)).until(lambda traces: traces[0]["contours"] == "lines")
     page.evaluate("history.pushState(null, '', 'landscape?runs=landscape&i=6,8,10,12')")
@@ -159,7 +162,7 @@ def test_back_and_forward_show_what_the_address_says(page, samples, chart) -> No
     chart(name(FINAL)).until(lambda traces: traces[0]["contours"] == "lines")
 
 
-def test_colours_are_chosen_and_the_picture_is_downloaded(page, samples, chart) -> None:
+def test_colours_are_chosen_and_the_picture_is_downloaded(page: Any, samples: Any, chart: Any) -> None:
     page.goto(f"{samples}landscape?runs=landscape")
     chart(name(FIRST)).traces()
     page.get_by_role("combobox", name="Colours").select_option("Cividis")
@@ -175,7 +178,7 @@ def test_colours_are_chosen_and_the_picture_is_downloaded(page, samples, chart) 
     assert started.value.path().read_bytes().startswith(b"\x89PNG")
 
 
-def test_runs_are_beside_or_over_each_other(page, serve, tmp_path: Path, chart) -> None:
+def test_runs_are_beside_or_over_each_other(page: Any, serve: Any, tmp_path: Path, chart: Any) -> None:
     for run in ("one", "two", "three"):
         shutil.copytree(DATA / "landscape", tmp_path / "base" / run)
     page.goto(f"{serve(tmp_path / 'base')}landscape")
@@ -186,6 +189,6 @@ def test_runs_are_beside_or_over_each_other(page, serve, tmp_path: Path, chart) 
     assert [trace["type"] for trace in chart(names).traces()].count("contour") == 3
 
 
-def test_pages_without_landscapes_say_what_to_do(page, samples) -> None:
+def test_pages_without_landscapes_say_what_to_do(page: Any, samples: Any) -> None:
     page.goto(f"{samples}landscape?runs=lenet")
     expect(page.get_by_role("heading", name="No loss landscapes in the selected runs")).to_be_visible()

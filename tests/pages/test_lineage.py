@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -13,33 +14,33 @@ RUNS = "runs=lenet,landscape,ranks/rank_0,ranks/rank_1,ranks/rank_2,ranks/rank_3
 OWN = "axis=train:learning_rate&axis=train:batch_size&axis=metric:loss"
 
 
-def rows(page):
+def rows(page: Any) -> Any:
     return page.locator("table tr[data-run]")
 
 
-def shown(page):
+def shown(page: Any) -> list[Any]:
     return [row.get_attribute("data-run") for row in rows(page).all()]
 
 
-def kept(page):
+def kept(page: Any) -> Any:
     return page.locator(".axes path.run:not(.out)")
 
 
-def field(page, name):
+def field(page: Any, name: Any) -> Any:
     return page.get_by_role("slider", name=f"Filter {name} by range")
 
 
-def titles(page):
+def titles(page: Any) -> list[Any]:
     return [text.removeprefix("Move the axis ") for text in page.locator(".axes .title").evaluate_all(
         "all => all.map(one => one.getAttribute('aria-label'))"
     )]  # fmt: skip
 
 
-def query(page):
+def query(page: Any) -> Any:
     return parse_qs(urlsplit(page.url).query)
 
 
-def test_settings_and_results_are_a_table_and_lines(page, samples) -> None:
+def test_settings_and_results_are_a_table_and_lines(page: Any, samples: Any) -> None:
     page.goto(f"{samples}lineage?{RUNS}")
     expect(rows(page)).to_have_count(6)
     expect(kept(page)).to_have_count(6)
@@ -51,7 +52,7 @@ def test_settings_and_results_are_a_table_and_lines(page, samples) -> None:
     expect(rank).to_contain_text("0.04001")
 
 
-def test_a_brush_filters_lines_and_rows_and_the_address_keeps_it(page, samples) -> None:
+def test_a_brush_filters_lines_and_rows_and_the_address_keeps_it(page: Any, samples: Any) -> None:
     page.goto(f"{samples}lineage?{RUNS}&{OWN}")
     box = field(page, "loss").bounding_box()
     middle = box["x"] + box["width"] / 2
@@ -68,7 +69,7 @@ def test_a_brush_filters_lines_and_rows_and_the_address_keeps_it(page, samples) 
     expect(rows(page)).to_have_count(6)
 
 
-def test_the_keyboard_brushes_moves_axes_and_opens_runs(page, samples) -> None:
+def test_the_keyboard_brushes_moves_axes_and_opens_runs(page: Any, samples: Any) -> None:
     page.goto(f"{samples}lineage?{RUNS}&{OWN}")
     field(page, "loss").focus()
     for _ in range(7):
@@ -88,7 +89,7 @@ def test_the_keyboard_brushes_moves_axes_and_opens_runs(page, samples) -> None:
     expect(page).to_have_url(re.compile(r"overview\?.*run=./lenet"))
 
 
-def test_an_axis_is_dragged_by_its_name(page, samples) -> None:
+def test_an_axis_is_dragged_by_its_name(page: Any, samples: Any) -> None:
     page.goto(f"{samples}lineage?{RUNS}&{OWN}")
     box = page.get_by_role("button", name="Move the axis Learning rate").bounding_box()
     other = page.get_by_role("button", name="Move the axis Batch size").bounding_box()
@@ -100,7 +101,7 @@ def test_an_axis_is_dragged_by_its_name(page, samples) -> None:
     assert query(page)["axis"] == ["train:batch_size", "train:learning_rate", "metric:loss"]
 
 
-def test_axes_are_chosen_and_may_be_logarithmic(page, samples) -> None:
+def test_axes_are_chosen_and_may_be_logarithmic(page: Any, samples: Any) -> None:
     page.goto(f"{samples}lineage?{RUNS}&{OWN}")
     page.get_by_role("button", name="Choose axes").click()
     box = page.get_by_role("dialog", name="Choose axes")
@@ -115,7 +116,7 @@ def test_axes_are_chosen_and_may_be_logarithmic(page, samples) -> None:
     assert sorted(titles(page)) == ["Epochs", "Learning rate", "loss"]
 
 
-def test_columns_sort_both_ways(page, samples) -> None:
+def test_columns_sort_both_ways(page: Any, samples: Any) -> None:
     page.goto(f"{samples}lineage?{RUNS}")
     head = page.get_by_role("columnheader", name="loss", exact=True)
     head.get_by_role("button").click()
@@ -127,7 +128,7 @@ def test_columns_sort_both_ways(page, samples) -> None:
     expect(head.get_by_role("button")).to_be_focused()
 
 
-def test_what_matters_is_told_for_the_objective(page, samples) -> None:
+def test_what_matters_is_told_for_the_objective(page: Any, samples: Any) -> None:
     page.goto(f"{samples}lineage?runs=ranks/rank_0,ranks/rank_1,ranks/rank_2,ranks/rank_3&o=metric:loss")
     matters = page.locator(".importance").get_by_role("row")
     told = matters.filter(has_text="Learning rate").get_by_role("cell").last
@@ -137,7 +138,7 @@ def test_what_matters_is_told_for_the_objective(page, samples) -> None:
     assert query(page)["o"] == ["train:learning_rate"]
 
 
-def test_any_two_columns_are_a_cloud_whose_points_lead_to_runs(page, samples, chart) -> None:
+def test_any_two_columns_are_a_cloud_whose_points_lead_to_runs(page: Any, samples: Any, chart: Any) -> None:
     page.goto(f"{samples}lineage?{RUNS}&px=train:learning_rate&py=metric:loss")
     cloud = chart("Scatter plot")
     (dots,) = cloud.traces()
@@ -148,7 +149,7 @@ def test_any_two_columns_are_a_cloud_whose_points_lead_to_runs(page, samples, ch
     page.wait_for_url("**px=train:batch_size**")
 
 
-def test_the_pipeline_of_data_is_readable(page, samples) -> None:
+def test_the_pipeline_of_data_is_readable(page: Any, samples: Any) -> None:
     page.goto(f"{samples}lineage?{RUNS}")
     page.locator("tr[data-run='./lenet']").get_by_role("button", name="→").click()
     box = page.get_by_role("dialog", name="Data of lenet")
@@ -159,7 +160,7 @@ def test_the_pipeline_of_data_is_readable(page, samples) -> None:
     expect(box).not_to_contain_text('{"')
 
 
-def test_settings_of_two_runs_are_compared(page, samples) -> None:
+def test_settings_of_two_runs_are_compared(page: Any, samples: Any) -> None:
     page.goto(f"{samples}lineage?{RUNS}")
     page.get_by_label("Compare ranks/rank_0").check()
     expect(page.get_by_role("button", name="Compare settings")).to_have_count(0)
@@ -175,7 +176,7 @@ def test_settings_of_two_runs_are_compared(page, samples) -> None:
     expect(box.get_by_text("other columns are identical")).to_be_visible()
 
 
-def test_lines_take_the_colour_of_the_objective(page, samples) -> None:
+def test_lines_take_the_colour_of_the_objective(page: Any, samples: Any) -> None:
     page.goto(f"{samples}lineage?{RUNS}&{OWN}")
     stroke = "path => path.getAttribute('stroke')"
     line = page.locator(".axes path[data-run='./ranks/rank_3']")
@@ -185,7 +186,7 @@ def test_lines_take_the_colour_of_the_objective(page, samples) -> None:
     assert query(page)["tint"] == ["1"]
 
 
-def test_the_ends_of_an_axis_are_told_where_no_line_runs(page, samples) -> None:
+def test_the_ends_of_an_axis_are_told_where_no_line_runs(page: Any, samples: Any) -> None:
     page.goto(f"{samples}lineage?{RUNS}&{OWN}")
     expect(page.locator(".axes .axis")).to_have_count(3)
     places = page.locator(".axes .axis").evaluate_all(
@@ -199,7 +200,7 @@ def test_the_ends_of_an_axis_are_told_where_no_line_runs(page, samples) -> None:
     assert places == [{"above": True, "below": True, "ends": 2}] * 3
 
 
-def test_back_and_forward_show_what_the_address_says(page, samples) -> None:
+def test_back_and_forward_show_what_the_address_says(page: Any, samples: Any) -> None:
     page.goto(f"{samples}lineage?{RUNS}&{OWN}&brush=metric:loss~0~0.3&sort=metric:loss")
     expect(rows(page)).to_have_count(3)
     other = f"lineage?{RUNS}&axis=train:epoch&axis=train:batch_size&tint=1"
@@ -218,13 +219,13 @@ def test_back_and_forward_show_what_the_address_says(page, samples) -> None:
     expect(page.get_by_label("Colour by objective")).not_to_be_checked()
 
 
-def test_pages_without_lineage_say_what_to_do(page, samples) -> None:
+def test_pages_without_lineage_say_what_to_do(page: Any, samples: Any) -> None:
     page.goto(f"{samples}lineage?runs=values")
     expect(page.get_by_role("heading", name="None of the selected runs has lineage")).to_be_visible()
 
 
 def test_without_a_metric_there_is_no_objective_until_somebody_chooses_one(
-    page, serve, tmp_path: Path, chart
+    page: Any, serve: Any, tmp_path: Path, chart: Any
 ) -> None:
     for number in range(3):
         with SummaryRecord(str(tmp_path / "base" / f"run_{number}")) as record:

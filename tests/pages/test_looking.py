@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -11,7 +12,7 @@ from mindinsight.writer import SummaryRecord
 from .curves import card, eventually_true, lines, query
 
 
-def test_zooms_are_stepped_back_one_by_one(page, samples, chart) -> None:
+def test_zooms_are_stepped_back_one_by_one(page: Any, samples: Any, chart: Any) -> None:
     page.goto(f"{samples}scalar?runs=lenet&q=loss")
     loss = chart("loss/auto")
     loss.until(lambda traces: traces)
@@ -36,7 +37,7 @@ def test_zooms_are_stepped_back_one_by_one(page, samples, chart) -> None:
 
 
 @pytest.fixture
-def clicked(page, samples, chart):
+def clicked(page: Any, samples: Any, chart: Any) -> int:
     """Two runs, and a click in the middle of one of their charts."""
     page.goto(f"{samples}scalar?runs=lenet,ranks/rank_0&s=0")
     loss = chart("loss/auto")
@@ -48,11 +49,13 @@ def clicked(page, samples, chart):
     return int(query(page)["at"][0])
 
 
-def values(page, tag):
+def values(page: Any, tag: Any) -> Any:
     return card(page, tag).get_by_role("region", name=re.compile("Values at step")).get_by_role("table")
 
 
-def test_a_click_lists_what_every_curve_holds_there(page, samples, clicked, expected) -> None:
+def test_a_click_lists_what_every_curve_holds_there(
+    page: Any, samples: Any, clicked: int, expected: Any
+) -> None:
     known = expected("lenet", "scalar", "loss/auto")
     latest = dict(zip(known["steps"], known["values"], strict=True))
     nearest = min(latest, key=lambda step: abs(step - clicked))
@@ -64,7 +67,7 @@ def test_a_click_lists_what_every_curve_holds_there(page, samples, clicked, expe
     expect(row).to_contain_text(str(nearest))
 
 
-def test_the_list_of_values_is_sorted_by_a_press_on_its_heads(page, clicked) -> None:
+def test_the_list_of_values_is_sorted_by_a_press_on_its_heads(page: Any, clicked: int) -> None:
     table = values(page, "loss/auto")
     first = table.locator("tbody tr").first
     expect(first).to_contain_text("lenet")  # the higher loss
@@ -76,13 +79,13 @@ def test_the_list_of_values_is_sorted_by_a_press_on_its_heads(page, clicked) -> 
     expect(head.get_by_role("button")).to_be_focused()
 
 
-def test_the_list_of_values_is_hidden_again_for_all_charts(page, clicked) -> None:
+def test_the_list_of_values_is_hidden_again_for_all_charts(page: Any, clicked: int) -> None:
     page.get_by_role("button", name="Hide: loss/auto").click()
     expect(page.get_by_role("region", name=re.compile("Values at step"))).to_have_count(0)
     assert "at" not in query(page)
 
 
-def test_a_run_that_is_pointed_at_in_the_panel_stands_out(page, samples, chart) -> None:
+def test_a_run_that_is_pointed_at_in_the_panel_stands_out(page: Any, samples: Any, chart: Any) -> None:
     page.goto(f"{samples}scalar?runs=lenet,landscape&q=loss&s=0")
     loss = chart("loss/auto")
     loss.until(lambda traces: len(traces) == 2)
@@ -97,7 +100,7 @@ def test_a_run_that_is_pointed_at_in_the_panel_stands_out(page, samples, chart) 
     expect(faded).to_have_count(0)
 
 
-def test_a_curve_that_is_pointed_at_stands_out(page, samples, chart) -> None:
+def test_a_curve_that_is_pointed_at_stands_out(page: Any, samples: Any, chart: Any) -> None:
     page.goto(f"{samples}scalar?runs=lenet,landscape&q=loss&s=0")
     loss = chart("loss/auto")
     loss.until(lambda traces: len(traces) == 2)
@@ -107,7 +110,7 @@ def test_a_curve_that_is_pointed_at_stands_out(page, samples, chart) -> None:
     expect(loss.element.locator(".trace.faded")).to_have_count(0)
 
 
-def test_what_is_not_finite_is_one_press_away(page, serve, tmp_path: Path, chart) -> None:
+def test_what_is_not_finite_is_one_press_away(page: Any, serve: Any, tmp_path: Path, chart: Any) -> None:
     base = tmp_path / "base"
     with SummaryRecord(str(base / "run")) as record:
         for step in range(500):

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -14,11 +15,11 @@ from .curves import card, eventually_true, long_runs, query
 
 
 @pytest.fixture(scope="module")
-def long(tmp_path_factory, serve_once):
+def long(tmp_path_factory: pytest.TempPathFactory, serve_once: Any) -> Any:
     return serve_once(long_runs(tmp_path_factory.mktemp("long")))
 
 
-def test_runs_are_compared_and_the_step_where_they_part_is_named(page, long, chart) -> None:
+def test_runs_are_compared_and_the_step_where_they_part_is_named(page: Any, long: Any, chart: Any) -> None:
     page.goto(f"{long}scalar?m=compare")
     verdict = page.get_by_role("row").filter(has_text="loss")
     expect(verdict).to_contain_text("at step 5000")
@@ -32,12 +33,14 @@ def test_runs_are_compared_and_the_step_where_they_part_is_named(page, long, cha
     assert query(page)["tol"] == ["1000000"]
 
 
-def test_one_run_alone_cannot_be_compared(page, samples) -> None:
+def test_one_run_alone_cannot_be_compared(page: Any, samples: Any) -> None:
     page.goto(f"{samples}scalar?m=compare&runs=lenet")
     expect(page.get_by_role("heading", name="Select at least two runs to compare")).to_be_visible()
 
 
-def test_ranks_have_a_band_and_a_map_whose_cells_show_a_curve(page, samples, chart, expected) -> None:
+def test_ranks_have_a_band_and_a_map_whose_cells_show_a_curve(
+    page: Any, samples: Any, chart: Any, expected: Any
+) -> None:
     page.goto(f"{samples}scalar?m=ranks&runs=ranks/rank_0")
     heat = chart("Deviation of each rank from the median: loss/auto")
     (grid,) = heat.traces()
@@ -57,7 +60,7 @@ def test_ranks_have_a_band_and_a_map_whose_cells_show_a_curve(page, samples, cha
 
 
 @pytest.fixture(scope="module")
-def many_ranks(tmp_path_factory, serve_once):
+def many_ranks(tmp_path_factory: pytest.TempPathFactory, serve_once: Any) -> Any:
     """A job of 300 ranks that go together, but for one that leaves them, and one that ends in NaN."""
     base = tmp_path_factory.mktemp("ranks")
     for rank in range(300):
@@ -70,7 +73,9 @@ def many_ranks(tmp_path_factory, serve_once):
     return serve_once(base)
 
 
-def test_hundreds_of_ranks_fit_and_the_one_that_strays_is_named_and_seen(page, many_ranks, chart) -> None:
+def test_hundreds_of_ranks_fit_and_the_one_that_strays_is_named_and_seen(
+    page: Any, many_ranks: Any, chart: Any
+) -> None:
     page.goto(f"{many_ranks}scalar?m=ranks")
     heat = chart("Deviation of each rank from the median: loss")
     grid, strange = heat.traces()
@@ -94,12 +99,14 @@ def test_hundreds_of_ranks_fit_and_the_one_that_strays_is_named_and_seen(page, m
     expect(page.locator("option", has_text=re.compile(r"^job \(300 ranks\)$"))).to_have_count(1)
 
 
-def expected_rank(expected, rank):
+def expected_rank(expected: Any, rank: Any) -> dict[Any, Any]:
     known = expected(f"multi_rank/rank_{rank}", "scalar", "loss/auto")
     return dict(zip(known["steps"], known["values"], strict=True))
 
 
-def test_runs_are_grouped_by_a_pattern_in_their_names(page, samples, chart, expected) -> None:
+def test_runs_are_grouped_by_a_pattern_in_their_names(
+    page: Any, samples: Any, chart: Any, expected: Any
+) -> None:
     page.goto(
         f"{samples}scalar?m=groups&g=name:rank_([01]|[23])&runs=ranks/rank_0,ranks/rank_1,ranks/rank_2,ranks/rank_3&q=loss"
     )
@@ -115,7 +122,7 @@ def test_runs_are_grouped_by_a_pattern_in_their_names(page, samples, chart, expe
 
 
 def test_more_groups_than_colours_are_counted_and_the_first_key_tells_runs_apart(
-    page, tmp_path: Path, serve_once, chart
+    page: Any, tmp_path: Path, serve_once: Any, chart: Any
 ) -> None:
     for width in range(14):
         with SummaryRecord(str(tmp_path / f"run_{width}")) as record:
@@ -141,7 +148,9 @@ SCROLLED_WITH_ITS_TAG = """region => {
 }"""
 
 
-def test_a_table_of_verdicts_has_a_row_for_each_tag_and_leaves_room_for_the_charts(page, samples) -> None:
+def test_a_table_of_verdicts_has_a_row_for_each_tag_and_leaves_room_for_the_charts(
+    page: Any, samples: Any
+) -> None:
     page.goto(f"{samples}scalar?m=compare&runs=ranks/rank_0,ranks/rank_1,ranks/rank_2,lenet,images")
     table = page.get_by_role("region", name="Compare").get_by_role("table")
     expect(table.get_by_role("row")).to_have_count(2)  # with the head: only loss/auto is in two of them
@@ -156,12 +165,12 @@ def test_a_table_of_verdicts_has_a_row_for_each_tag_and_leaves_room_for_the_char
     eventually_true(page, lambda: region.evaluate(SCROLLED_WITH_ITS_TAG))
 
 
-def test_runs_that_share_no_tag_cannot_be_compared(page, samples) -> None:
+def test_runs_that_share_no_tag_cannot_be_compared(page: Any, samples: Any) -> None:
     page.goto(f"{samples}scalar?m=compare&runs=lenet,values")
     expect(page.get_by_role("heading", name=re.compile("selected runs share no tag"))).to_be_visible()
 
 
-def test_the_tables_can_be_folded_away(page, samples) -> None:
+def test_the_tables_can_be_folded_away(page: Any, samples: Any) -> None:
     page.goto(f"{samples}scalar?m=compare&runs=landscape,ranks/rank_0")
     summary = page.locator("summary").filter(has_text="settings differ")
     table = page.get_by_role("region", name="settings differ")
@@ -170,7 +179,7 @@ def test_the_tables_can_be_folded_away(page, samples) -> None:
     expect(table).to_be_hidden()
 
 
-def test_the_tags_are_those_of_the_job_whichever_runs_are_shown(page, samples) -> None:
+def test_the_tags_are_those_of_the_job_whichever_runs_are_shown(page: Any, samples: Any) -> None:
     page.goto(f"{samples}scalar?m=ranks&runs=values")
     expect(card(page, "loss/auto")).to_be_visible()
     expect(page.locator(".card")).to_have_count(1)
@@ -180,7 +189,7 @@ def test_the_tags_are_those_of_the_job_whichever_runs_are_shown(page, samples) -
     expect(card(page, "loss/auto")).to_be_visible()
 
 
-def test_a_tag_that_comes_later_gets_a_card_among_the_ranks(page, serve, tmp_path: Path) -> None:
+def test_a_tag_that_comes_later_gets_a_card_among_the_ranks(page: Any, serve: Any, tmp_path: Path) -> None:
     base = tmp_path / "base"
     writers = [SummaryRecord(str(base / "job" / f"rank_{rank}")) for rank in range(2)]
     for tag in ("loss", "rate"):
@@ -195,7 +204,7 @@ def test_a_tag_that_comes_later_gets_a_card_among_the_ranks(page, serve, tmp_pat
         writer.close()
 
 
-def test_a_group_of_one_point_is_a_dot(page, samples, chart) -> None:
+def test_a_group_of_one_point_is_a_dot(page: Any, samples: Any, chart: Any) -> None:
     page.goto(f"{samples}scalar?m=groups&g=name:.*&runs=values&q=negative_step")
     traces = chart("negative_step").until(lambda traces: any(one["mode"] == "markers" for one in traces))
     assert [one["x"] for one in traces if one["mode"] == "markers"] == [[-3]]
@@ -203,7 +212,7 @@ def test_a_group_of_one_point_is_a_dot(page, samples, chart) -> None:
 
 @pytest.mark.parametrize("mode", ["groups", "ranks"])
 def test_bands_can_stand_on_a_scale_that_shows_small_values_of_both_signs(
-    page, serve, tmp_path: Path, chart, mode
+    page: Any, serve: Any, tmp_path: Path, chart: Any, mode: str
 ) -> None:
     for rank, values in enumerate(([-100.0, -0.01, 0.01, 100.0], [-100.0, -0.02, 0.02, 100.0])):
         with SummaryRecord(str(tmp_path / "base" / "job" / f"rank_{rank}")) as record:
@@ -221,14 +230,14 @@ def test_bands_can_stand_on_a_scale_that_shows_small_values_of_both_signs(
     assert chart(name).axis("yaxis")["tickvals"]
 
 
-def test_differences_have_axes_of_their_own(page, samples) -> None:
+def test_differences_have_axes_of_their_own(page: Any, samples: Any) -> None:
     page.goto(f"{samples}scalar?m=compare&runs=ranks/rank_0,ranks/rank_1")
     expect(page.get_by_label("Tolerance")).to_be_visible()
     expect(page.get_by_label("Y scale")).to_have_count(0)
 
 
 def test_tags_with_other_names_are_paired_and_the_address_keeps_the_pair(
-    page, serve, tmp_path: Path, chart
+    page: Any, serve: Any, tmp_path: Path, chart: Any
 ) -> None:
     for name, tag in (("a", "loss/auto"), ("b", "train/loss")):
         with SummaryRecord(str(tmp_path / "base" / name)) as record:

@@ -3,6 +3,7 @@
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -18,25 +19,25 @@ TILES = {
 
 
 @pytest.fixture
-def lenet(page, serve, sample_base):
+def lenet(page: Any, serve: Any, sample_base: Any) -> Any:
     url = serve(sample_base)
     page.goto(f"{url}overview?run=./lenet")
     return url
 
 
-def tile(page, name):
+def tile(page: Any, name: Any) -> Any:
     return page.get_by_role("region", name=name, exact=True)
 
 
 @pytest.mark.parametrize("name", TILES)
-def test_each_tile_shows_values_and_leads_to_its_page(page, lenet, name) -> None:
+def test_each_tile_shows_values_and_leads_to_its_page(page: Any, lenet: Any, name: Any) -> None:
     view, value = TILES[name]
     expect(tile(page, name)).to_contain_text(value)
     tile(page, name).get_by_role("link", name=name).click()
     expect(page).to_have_url(re.compile(rf"{lenet}{view}\?runs=lenet"))
 
 
-def test_the_curve_is_drawn_in_the_runs_colour(page, lenet) -> None:
+def test_the_curve_is_drawn_in_the_runs_colour(page: Any, lenet: Any) -> None:
     line = tile(page, "Scalars").locator(".scatterlayer path.js-line")
     expect(line).to_have_count(1)
     colour = line.evaluate("line => getComputedStyle(line).stroke")
@@ -44,25 +45,25 @@ def test_the_curve_is_drawn_in_the_runs_colour(page, lenet) -> None:
     assert colour == swatch
 
 
-def test_the_newest_image_is_a_picture(page, lenet) -> None:
+def test_the_newest_image_is_a_picture(page: Any, lenet: Any) -> None:
     picture = tile(page, "Images").get_by_role("img")
     expect(picture).to_be_visible()
     page.wait_for_load_state("networkidle")
     assert picture.evaluate("image => [image.naturalWidth, image.naturalHeight]") == [160, 40]
 
 
-def test_a_single_value_is_a_dot_and_what_is_not_finite_is_counted(page, samples) -> None:
+def test_a_single_value_is_a_dot_and_what_is_not_finite_is_counted(page: Any, samples: Any) -> None:
     page.goto(f"{samples}overview?run=./values")
     expect(tile(page, "Scalars").locator(".scatterlayer .point")).to_have_count(1)
     expect(tile(page, "Histograms").locator(".badge.bad")).to_have_text("NaN 36")
 
 
-def test_what_was_not_recorded_is_said(page, serve, sample_base) -> None:
+def test_what_was_not_recorded_is_said(page: Any, serve: Any, sample_base: Any) -> None:
     page.goto(serve(sample_base) + "overview?run=./damaged")
     expect(tile(page, "Images")).to_contain_text("No images recorded")
 
 
-def test_facts_and_results_of_the_training(page, lenet) -> None:
+def test_facts_and_results_of_the_training(page: Any, lenet: Any) -> None:
     facts = page.locator("dl.facts")
     expect(facts.filter(has_text="learning_rate")).to_contain_text("0.05")
     expect(facts.filter(has_text="network")).to_contain_text("LeNet")
@@ -72,7 +73,7 @@ def test_facts_and_results_of_the_training(page, lenet) -> None:
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-def test_the_state_of_a_file_is_seen_without_moving_the_table(page, lenet, lang) -> None:
+def test_the_state_of_a_file_is_seen_without_moving_the_table(page: Any, lenet: Any, lang: str) -> None:
     page.context.add_cookies([{"name": "mindinsight_lang", "value": lang, "url": lenet}])
     page.goto(f"{lenet}overview?run=./lenet")
     table = page.locator(".overview-rest .scroll").filter(has=page.locator(".file-name"))
@@ -80,7 +81,7 @@ def test_the_state_of_a_file_is_seen_without_moving_the_table(page, lenet, lang)
     assert table.evaluate("box => box.scrollWidth - box.clientWidth") == 0
 
 
-def test_against_a_baseline_only_what_differs_is_listed(page, lenet) -> None:
+def test_against_a_baseline_only_what_differs_is_listed(page: Any, lenet: Any) -> None:
     page.get_by_role("button", name="Set as baseline").click()
     expect(page.get_by_role("button", name="Remove as baseline")).to_be_visible()
     page.goto(f"{lenet}overview?run=./landscape")
@@ -88,7 +89,7 @@ def test_against_a_baseline_only_what_differs_is_listed(page, lenet) -> None:
     expect(page.get_by_text("LeNet → ")).to_be_visible()
 
 
-def test_ranks_are_one_click_away(page, serve, sample_base) -> None:
+def test_ranks_are_one_click_away(page: Any, serve: Any, sample_base: Any) -> None:
     url = serve(sample_base)
     page.goto(f"{url}overview?run=./ranks/rank_0")
     page.get_by_label("Rank", exact=True).select_option("rank 3")
@@ -96,7 +97,7 @@ def test_ranks_are_one_click_away(page, serve, sample_base) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("ranks/rank_3")
 
 
-def test_a_file_that_grows_is_followed(page, serve, sample_base, tmp_path: Path) -> None:
+def test_a_file_that_grows_is_followed(page: Any, serve: Any, sample_base: Any, tmp_path: Path) -> None:
     """Half of a run, then all of it, without a reload."""
     whole = next((sample_base / "lenet").glob("*_MS"))
     part = sample_base / "growing" / whole.name
@@ -110,7 +111,7 @@ def test_a_file_that_grows_is_followed(page, serve, sample_base, tmp_path: Path)
     expect(tile(page, "Scalars")).to_contain_text("1.126")
 
 
-def test_texts_of_files_are_never_markup(page, serve, sample_base) -> None:
+def test_texts_of_files_are_never_markup(page: Any, serve: Any, sample_base: Any) -> None:
     (sample_base / "<img src=x onerror=alert(1)>").mkdir()
     evil = sample_base / "<img src=x onerror=alert(1)>"
     for path in (sample_base / "values").iterdir():
@@ -122,7 +123,7 @@ def test_texts_of_files_are_never_markup(page, serve, sample_base) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("<img src=x onerror=alert(1)>")
 
 
-def test_the_graph_is_that_of_its_page_with_the_same_scopes_open(page, lenet) -> None:
+def test_the_graph_is_that_of_its_page_with_the_same_scopes_open(page: Any, lenet: Any) -> None:
     drawing = tile(page, "Graph").get_by_role("img", name="Graph")
     expect(drawing.locator("g.frame > .title")).to_have_text(
         ["Default", "network-WithLossCell", "Gradients", "Default"]

@@ -1,7 +1,9 @@
 """Pausing what is drawn, going on, and looking right now; streamed or asked for."""
 
 import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -20,7 +22,7 @@ window.EventSource = class {
 
 
 @pytest.fixture(params=["streaming", "polling"])
-def way(request, page):
+def way(request: pytest.FixtureRequest, page: Any) -> Any:
     """How the page learns of changes."""
     if request.param == "polling":
         page.add_init_script(NO_STREAM)
@@ -28,28 +30,28 @@ def way(request, page):
 
 
 @pytest.fixture
-def record(tmp_path):
+def record(tmp_path: Path) -> Iterator[Any]:
     with SummaryRecord(str(tmp_path / "base" / "run")) as record:
         write(record, 1)
         yield record
 
 
-def write(record, step):
+def write(record: Any, step: Any) -> None:
     record.add_value("scalar", "loss", 1.0 / step)
     record.record(step)
     record.flush()
 
 
-def waiting(page):
+def waiting(page: Any) -> Any:
     return page.locator("#top .waiting")
 
 
-def foot(page):
+def foot(page: Any) -> Any:
     return page.get_by_role("group", name="loss", exact=True)
 
 
 @pytest.fixture
-def opened(page, serve, tmp_path, record, way):
+def opened(page: Any, serve: Any, tmp_path: Path, record: Any, way: Any) -> Callable[..., Any]:
     """The page of curves, paused while it shows one point; ``opened(n)`` writes until the server has n."""
     url = serve(tmp_path / "base")
     page.goto(f"{url}scalar")
@@ -59,10 +61,10 @@ def opened(page, serve, tmp_path, record, way):
     expect(page.locator(".connection")).to_have_text("Paused")
     expect(page.get_by_role("button", name="Resume")).to_be_focused()
 
-    def known():
+    def known() -> Any:
         return page.request.get(f"{url}v2/runs").json()["runs"][0]["step"]
 
-    def until(number):
+    def until(number: Any) -> None:
         for step in range(known() + 1, number + 1):
             write(record, step)
         eventually_true(page, lambda: known() == number)
@@ -70,7 +72,7 @@ def opened(page, serve, tmp_path, record, way):
     return until
 
 
-def test_what_comes_while_it_is_paused_waits_and_is_caught_up(page, opened) -> None:
+def test_what_comes_while_it_is_paused_waits_and_is_caught_up(page: Any, opened: Callable[..., Any]) -> None:
     opened(2)
     opened(3)
     expect(waiting(page)).to_have_text(WAITING)
@@ -82,7 +84,7 @@ def test_what_comes_while_it_is_paused_waits_and_is_caught_up(page, opened) -> N
     expect(foot(page)).to_contain_text("4 of 4")
 
 
-def test_a_look_right_now_shows_what_waits_and_stays_paused(page, opened) -> None:
+def test_a_look_right_now_shows_what_waits_and_stays_paused(page: Any, opened: Callable[..., Any]) -> None:
     opened(2)
     page.get_by_role("button", name="Refresh").click()
     expect(foot(page)).to_contain_text("2 of 2")
@@ -92,7 +94,9 @@ def test_a_look_right_now_shows_what_waits_and_stays_paused(page, opened) -> Non
     expect(foot(page)).not_to_contain_text("4 of 4")
 
 
-def test_a_new_run_joins_the_table_when_it_goes_on(page, serve, tmp_path: Path, record) -> None:
+def test_a_new_run_joins_the_table_when_it_goes_on(
+    page: Any, serve: Any, tmp_path: Path, record: Any
+) -> None:
     page.goto(serve(tmp_path / "base"))
     expect(page.locator(".connection")).to_have_text("Live")
     expect(page.locator("td.name")).to_have_count(1)

@@ -18,19 +18,19 @@ from tests.narrowing import require
 class Held:
     """The next answer that matches is kept until it is released."""
 
-    def __init__(self, page, pattern):
+    def __init__(self, page: Any, pattern: Any) -> None:
         self.page = page
         self._pattern = re.compile(pattern)
         self._kept: tuple[Any, Any] | None = None
         page.route(lambda url: bool(self._pattern.search(unquote(url))), self._keep)
 
-    def _keep(self, route):
+    def _keep(self, route: Any) -> None:
         if self._kept:
             route.continue_()
         else:
             self._kept = (route, route.fetch())
 
-    def until(self):
+    def until(self) -> None:
         """Until the answer is held back."""
         for _ in range(1200):
             if self._kept:
@@ -38,7 +38,7 @@ class Held:
             self.page.wait_for_timeout(25)
         raise AssertionError(f"{self._pattern.pattern} was not asked for")
 
-    def release(self):
+    def release(self) -> None:
         """Let it go, and let the page deal with it."""
         route, answer = require(self._kept)
         route.fulfill(response=answer)
@@ -46,20 +46,22 @@ class Held:
         self.page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
 
 
-def card(page, tag):
+def card(page: Any, tag: Any) -> Any:
     return page.get_by_role("group", name=tag, exact=True)
 
 
-def choose_run(page, run):
+def choose_run(page: Any, run: Any) -> None:
     name = page.get_by_title(f"./{run}", exact=True)
     page.locator("#side label").filter(has=name).get_by_role("checkbox").click()
 
 
-def query(page):
+def query(page: Any) -> Any:
     return parse_qs(urlsplit(page.url).query)
 
 
-def test_points_that_arrive_late_do_not_undo_another_axis(page, serve, tmp_path: Path, chart) -> None:
+def test_points_that_arrive_late_do_not_undo_another_axis(
+    page: Any, serve: Any, tmp_path: Path, chart: Any
+) -> None:
     with SummaryRecord(str(tmp_path / "live" / "run")) as record:
         for step in (1, 2, 3):
             write(record, step)
@@ -75,14 +77,14 @@ def test_points_that_arrive_late_do_not_undo_another_axis(page, serve, tmp_path:
         assert chart("loss").traces()[0]["x"] == pytest.approx(wanted)
 
 
-def write(record, step):
+def write(record: Any, step: Any) -> None:
     record.add_value("scalar", "loss", 1.0 / step)
     record.add_value("scalar", "rate", 0.1 * step)
     record.record(step)
     record.flush()
 
 
-def test_curves_of_runs_that_were_switched_off_do_not_come_back(page, samples, chart) -> None:
+def test_curves_of_runs_that_were_switched_off_do_not_come_back(page: Any, samples: Any, chart: Any) -> None:
     page.goto(f"{samples}scalar?runs=lenet,landscape&q=loss/auto")
     loss = chart("loss/auto")
     loss.until(lambda traces: {one["name"] for one in traces} == {"lenet", "landscape"})
@@ -98,7 +100,7 @@ def test_curves_of_runs_that_were_switched_off_do_not_come_back(page, samples, c
     assert query(page)["runs"] == ["lenet"]
 
 
-def test_a_verdict_for_an_older_tolerance_is_dropped(page, samples) -> None:
+def test_a_verdict_for_an_older_tolerance_is_dropped(page: Any, samples: Any) -> None:
     page.goto(f"{samples}scalar?m=compare&runs=ranks/rank_0,ranks/rank_1&q=loss/auto")
     row = page.get_by_role("region", name="Compare").locator("tbody tr")
     expect(row).to_contain_text("at step")
@@ -114,7 +116,7 @@ def test_a_verdict_for_an_older_tolerance_is_dropped(page, samples) -> None:
     expect(row).to_contain_text("never")
 
 
-def test_a_rank_picked_later_stays(page, samples, chart) -> None:
+def test_a_rank_picked_later_stays(page: Any, samples: Any, chart: Any) -> None:
     page.goto(f"{samples}scalar?m=ranks&q=loss/auto")
     heat = chart("Deviation of each rank from the median: loss/auto")
     heat.traces()
@@ -128,13 +130,13 @@ def test_a_rank_picked_later_stays(page, samples, chart) -> None:
     assert [one["name"] for one in band.traces() if str(one["name"]).startswith("Rank")] == ["Rank 3"]
 
 
-def pick(page, heat, down):
+def pick(page: Any, heat: Any, down: Any) -> None:
     heat.element.scroll_into_view_if_needed()
     box = heat.element.locator(".nsewdrag").first.bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + down * box["height"])
 
 
-def test_histograms_of_a_step_that_was_left_are_dropped(page, samples) -> None:
+def test_histograms_of_a_step_that_was_left_are_dropped(page: Any, samples: Any) -> None:
     page.goto(f"{samples}histogram?runs=lenet&m=beside&q=conv1")
     foot = page.locator(".card footer").first
     expect(foot).to_contain_text("step")
@@ -151,7 +153,7 @@ def test_histograms_of_a_step_that_was_left_are_dropped(page, samples) -> None:
     expect(foot).to_have_text(re.compile(re.escape(before.split("\n")[-1])))
 
 
-def test_pictures_of_runs_that_were_switched_off_do_not_come_back(page, samples) -> None:
+def test_pictures_of_runs_that_were_switched_off_do_not_come_back(page: Any, samples: Any) -> None:
     page.goto(f"{samples}image?runs=images")
     expect(page.locator(".card").first).to_be_visible()
     held = Held(page, r"v2/tags\?kind=image.*lenet")
@@ -164,7 +166,7 @@ def test_pictures_of_runs_that_were_switched_off_do_not_come_back(page, samples)
     expect(page.locator(".card").first).to_be_visible()
 
 
-def test_the_step_compared_is_the_one_chosen_last(page, samples) -> None:
+def test_the_step_compared_is_the_one_chosen_last(page: Any, samples: Any) -> None:
     page.goto(f"{samples}image?runs=images")
     page.get_by_role("button", name="Compare").first.click()
     box = page.get_by_role("dialog")
@@ -182,7 +184,7 @@ def test_the_step_compared_is_the_one_chosen_last(page, samples) -> None:
     expect(captions.nth(1)).to_have_text(last)
 
 
-def test_the_objective_chosen_last_stays(page, samples) -> None:
+def test_the_objective_chosen_last_stays(page: Any, samples: Any) -> None:
     page.goto(f"{samples}lineage?runs=lenet,ranks/rank_0,ranks/rank_1,ranks/rank_2,ranks/rank_3")
     objective = page.locator("select[data-focus=objective]")
     expect(objective).to_be_visible()
@@ -201,7 +203,9 @@ def test_the_objective_chosen_last_stays(page, samples) -> None:
     ("view", "answer"),
     [("lineage", "lineage/table"), ("graph", "graph/graphs"), ("landscape", "landscape/all")],
 )
-def test_a_page_that_was_left_writes_nothing_into_the_address(page, samples, view, answer) -> None:
+def test_a_page_that_was_left_writes_nothing_into_the_address(
+    page: Any, samples: Any, view: str, answer: str
+) -> None:
     held = Held(page, answer)
     page.goto(f"{samples}{view}")
     held.until()
@@ -213,7 +217,7 @@ def test_a_page_that_was_left_writes_nothing_into_the_address(page, samples, vie
     assert page.url == address
 
 
-def test_landscapes_of_runs_that_were_switched_off_do_not_come_back(page, samples) -> None:
+def test_landscapes_of_runs_that_were_switched_off_do_not_come_back(page: Any, samples: Any) -> None:
     page.goto(f"{samples}landscape?runs=-")
     expect(page.locator(".empty")).to_be_visible()
     held = Held(page, "landscape/all")
@@ -225,7 +229,7 @@ def test_landscapes_of_runs_that_were_switched_off_do_not_come_back(page, sample
     expect(page.locator(".landscape-chart")).to_have_count(0)
 
 
-def test_the_graph_shown_is_that_of_the_run_chosen_last(page, samples) -> None:
+def test_the_graph_shown_is_that_of_the_run_chosen_last(page: Any, samples: Any) -> None:
     page.goto(f"{samples}graph?run=./lenet")
     expect(page.locator(".graph-drawing [data-id]").first).to_be_attached()
     runs = page.locator('.graph .toolbar label:has(span:text-is("Run")) select')
@@ -239,7 +243,7 @@ def test_the_graph_shown_is_that_of_the_run_chosen_last(page, samples) -> None:
     expect(runs.locator("option:checked")).to_have_text("lenet")
 
 
-def test_it_is_said_that_a_graph_is_on_its_way(page, samples) -> None:
+def test_it_is_said_that_a_graph_is_on_its_way(page: Any, samples: Any) -> None:
     page.goto(f"{samples}graph?run=./lenet")
     expect(page.locator(".graph-drawing [data-id]").first).to_be_attached()
     held = Held(page, r"graph/picture.*run=\./landscape")
@@ -251,7 +255,7 @@ def test_it_is_said_that_a_graph_is_on_its_way(page, samples) -> None:
     expect(page.locator(".graph-drawing [data-id]").first).to_be_visible()
 
 
-def test_a_scope_opened_while_another_opens_is_open_too(page, samples) -> None:
+def test_a_scope_opened_while_another_opens_is_open_too(page: Any, samples: Any) -> None:
     page.goto(f"{samples}graph?run=./lenet&open=0")
     scopes = page.locator(".graph-drawing g.closed:has(.mark)")
     expect(scopes.nth(1)).to_be_attached()
@@ -269,7 +273,7 @@ def test_a_scope_opened_while_another_opens_is_open_too(page, samples) -> None:
     assert wanted <= set(query(page)["open"][0].split(","))
 
 
-def test_the_difference_walked_to_last_is_the_one_that_is_told(page, samples) -> None:
+def test_the_difference_walked_to_last_is_the_one_that_is_told(page: Any, samples: Any) -> None:
     page.goto(f"{samples}graph?m=compare&run=./lenet&run2=./ranks/rank_0")
     rows = page.locator(".graph-differences li")
     expect(rows.nth(2)).to_be_attached()

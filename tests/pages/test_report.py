@@ -1,6 +1,7 @@
 """From the alert of a broken training to the operator and its line, and the report of the run."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -9,7 +10,7 @@ from tests.flight import unpack
 
 
 def test_an_alert_leads_to_the_first_fault_of_its_step_and_to_the_operator(
-    page, serve, tmp_path: Path
+    page: Any, serve: Any, tmp_path: Path
 ) -> None:
     unpack("logarithm", tmp_path / "base")
     unpack("nan_in_data", tmp_path / "base")
@@ -27,7 +28,9 @@ def test_an_alert_leads_to_the_first_fault_of_its_step_and_to_the_operator(
     expect(page.get_by_text("Only rank 0, step 25 was searched.")).to_have_count(0)
 
 
-def test_an_alert_about_ranks_leads_to_the_operator_that_reduces_wrongly(page, serve, tmp_path: Path) -> None:
+def test_an_alert_about_ranks_leads_to_the_operator_that_reduces_wrongly(
+    page: Any, serve: Any, tmp_path: Path
+) -> None:
     unpack("wrong_reduction", tmp_path / "base")
     page.goto(f"{serve(tmp_path / 'base')}dump?dump=./wrong_reduction/flight_dump&step=25&tab=check")
     expect(page.get_by_text("Default/div_-op0 gives rank 1 a result of its own")).to_be_visible()
@@ -36,7 +39,7 @@ def test_an_alert_about_ranks_leads_to_the_operator_that_reduces_wrongly(page, s
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_report_is_saved_and_opens_from_disk_without_asking_anybody(
-    page, serve, tmp_path: Path, scheme: str
+    page: Any, serve: Any, tmp_path: Path, scheme: str
 ) -> None:
     unpack("logarithm", tmp_path / "base")
     page.goto(f"{serve(tmp_path / 'base')}overview?run=./logarithm")

@@ -3,39 +3,40 @@
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 
 @pytest.fixture
-def url(serve, sample_base):
+def url(serve: Any, sample_base: Any) -> Any:
     return serve(sample_base)
 
 
-def names(page):
+def names(page: Any) -> list[Any]:
     """The names in the first column, top to bottom."""
     expect(page.locator("td.name").first).to_be_visible()
     return [text.split("\n")[0] for text in page.locator("td.name").all_inner_texts()]
 
 
-def row(page, name):
+def row(page: Any, name: Any) -> Any:
     return page.get_by_role("row").filter(has=page.get_by_text(name, exact=True))
 
 
-def search(page, text):
+def search(page: Any, text: Any) -> None:
     page.get_by_role("searchbox", name="Search runs").fill(text)
     page.wait_for_url(lambda address: ("q=" in address) == bool(text))
 
 
-def test_every_job_is_a_row_with_its_newest_values(page, url) -> None:
+def test_every_job_is_a_row_with_its_newest_values(page: Any, url: Any) -> None:
     page.goto(url)
     expect(row(page, "lenet")).to_contain_text("1.126")
     expect(row(page, "lenet")).to_contain_text("60")
     assert sorted(names(page)) == ["damaged", "images", "landscape", "lenet", "ranks", "values"]
 
 
-def test_ranks_unfold_and_the_address_remembers(page, url) -> None:
+def test_ranks_unfold_and_the_address_remembers(page: Any, url: Any) -> None:
     page.goto(url)
     page.get_by_role("button", name="Ranks of ranks").click()
     expect(page.get_by_role("link", name="rank 3")).to_be_visible()
@@ -57,7 +58,7 @@ def test_ranks_unfold_and_the_address_remembers(page, url) -> None:
         ("nothing-like-this", []),
     ],
 )
-def test_search_by_words_patterns_and_comparisons(page, url, text, found) -> None:
+def test_search_by_words_patterns_and_comparisons(page: Any, url: Any, text: str, found: Any) -> None:
     page.goto(url)
     expect(row(page, "lenet")).to_be_visible()
     search(page, text)
@@ -66,7 +67,7 @@ def test_search_by_words_patterns_and_comparisons(page, url, text, found) -> Non
         assert sorted(names(page)) == found
 
 
-def test_a_broken_pattern_is_marked_and_changes_nothing(page, url) -> None:
+def test_a_broken_pattern_is_marked_and_changes_nothing(page: Any, url: Any) -> None:
     page.goto(url)
     expect(row(page, "lenet")).to_be_visible()
     box = page.get_by_role("searchbox", name="Search runs")
@@ -75,7 +76,7 @@ def test_a_broken_pattern_is_marked_and_changes_nothing(page, url) -> None:
     expect(page.locator("td.name")).to_have_count(6)
 
 
-def test_columns_sort_both_ways_and_then_not(page, url) -> None:
+def test_columns_sort_both_ways_and_then_not(page: Any, url: Any) -> None:
     page.goto(url)
     head = page.get_by_role("columnheader", name="Size", exact=True)
     head.get_by_role("button").click()
@@ -89,7 +90,7 @@ def test_columns_sort_both_ways_and_then_not(page, url) -> None:
     expect(page).to_have_url(url)
 
 
-def test_columns_are_chosen_and_kept_in_the_address(page, url) -> None:
+def test_columns_are_chosen_and_kept_in_the_address(page: Any, url: Any) -> None:
     page.goto(url)
     page.get_by_role("button", name="Columns").click()
     chooser = page.get_by_role("dialog", name="Columns")
@@ -101,14 +102,14 @@ def test_columns_are_chosen_and_kept_in_the_address(page, url) -> None:
     expect(page.get_by_role("columnheader", name="Note", exact=True)).to_be_visible()
 
 
-def test_the_lowest_value_of_a_scalar_can_be_a_column(page, url) -> None:
+def test_the_lowest_value_of_a_scalar_can_be_a_column(page: Any, url: Any) -> None:
     page.goto(f"{url}?col=min:loss/auto&col=max:loss/auto")
     expect(page.get_by_role("columnheader", name="loss/auto · min")).to_be_visible()
     expect(row(page, "lenet")).to_contain_text("1.126")
     expect(row(page, "lenet")).to_contain_text(re.compile(r"2\.[34]"))
 
 
-def test_a_baseline_is_pinned_to_the_top_and_there_is_one_at_most(page, url) -> None:
+def test_a_baseline_is_pinned_to_the_top_and_there_is_one_at_most(page: Any, url: Any) -> None:
     page.goto(url)
     row(page, "values").get_by_role("button", name="Set as baseline").click()
     expect(row(page, "values")).to_contain_text("baseline")
@@ -120,7 +121,7 @@ def test_a_baseline_is_pinned_to_the_top_and_there_is_one_at_most(page, url) -> 
     expect(row(page, "lenet")).to_contain_text("baseline")
 
 
-def test_a_hidden_run_leaves_all_pages_and_can_come_back(page, url) -> None:
+def test_a_hidden_run_leaves_all_pages_and_can_come_back(page: Any, url: Any) -> None:
     page.goto(url)
     row(page, "values").get_by_role("button", name="Hide").click()
     expect(row(page, "values")).to_have_count(0)
@@ -134,7 +135,7 @@ def test_a_hidden_run_leaves_all_pages_and_can_come_back(page, url) -> None:
     expect(row(page, "values")).to_be_visible()
 
 
-def test_notes_labels_and_colour_are_kept(page, url) -> None:
+def test_notes_labels_and_colour_are_kept(page: Any, url: Any) -> None:
     page.goto(url)
     row(page, "lenet").get_by_role("button", name="Note, labels, colour").click()
     box = page.get_by_role("dialog", name="lenet")
@@ -150,7 +151,7 @@ def test_notes_labels_and_colour_are_kept(page, url) -> None:
     expect(page.locator("td.name")).to_have_count(1)
 
 
-def test_what_is_damaged_is_said_and_leads_to_the_report(page, url) -> None:
+def test_what_is_damaged_is_said_and_leads_to_the_report(page: Any, url: Any) -> None:
     page.goto(url)
     expect(page.get_by_text("1 stretch of a file could not be read")).to_be_visible()
     row(page, "damaged").get_by_role("link", name="1 damaged").click()
@@ -160,7 +161,7 @@ def test_what_is_damaged_is_said_and_leads_to_the_report(page, url) -> None:
     expect(report).to_contain_text("checksum mismatch in a record's content")
 
 
-def test_the_newest_ten_are_on_at_first_and_the_page_says_so(page, serve, sample_base) -> None:
+def test_the_newest_ten_are_on_at_first_and_the_page_says_so(page: Any, serve: Any, sample_base: Any) -> None:
     for number in range(12):
         shutil.copytree(sample_base / "values", sample_base / f"copy_{number:02}")
     url = serve(sample_base)
@@ -176,27 +177,27 @@ def test_the_newest_ten_are_on_at_first_and_the_page_says_so(page, serve, sample
     expect(page).to_have_url(url)
 
 
-def test_runs_over_the_limit_are_counted(page, serve, sample_base) -> None:
+def test_runs_over_the_limit_are_counted(page: Any, serve: Any, sample_base: Any) -> None:
     page.goto(serve(sample_base, max_runs=5))
     said = page.get_by_role("main").get_by_text("4 older runs are not shown: only the newest 5 are read")
     expect(said).to_be_visible()
 
 
-def test_an_empty_base_says_what_to_do(page, serve, tmp_path: Path) -> None:
+def test_an_empty_base_says_what_to_do(page: Any, serve: Any, tmp_path: Path) -> None:
     (tmp_path / "none").mkdir()
     page.goto(serve(tmp_path / "none"))
     expect(page.get_by_role("heading", name="No runs yet")).to_be_visible()
     expect(page.get_by_text("SummaryRecord")).to_be_visible()
 
 
-def test_a_new_run_appears_by_itself(page, url, sample_base) -> None:
+def test_a_new_run_appears_by_itself(page: Any, url: Any, sample_base: Any) -> None:
     page.goto(url)
     expect(row(page, "lenet")).to_be_visible()
     shutil.copytree(sample_base / "values", sample_base / "later")
     expect(row(page, "later")).to_be_visible()
 
 
-def test_a_long_table_holds_only_the_rows_in_sight(page, serve, sample_base) -> None:
+def test_a_long_table_holds_only_the_rows_in_sight(page: Any, serve: Any, sample_base: Any) -> None:
     for number in range(200):
         shutil.copytree(sample_base / "values", sample_base / f"copy_{number:03}")
     page.goto(serve(sample_base))

@@ -1,5 +1,7 @@
 """Saved views: a name for what is on the screen, kept by the server."""
 
+from typing import Any
+
 import pytest
 from playwright.sync_api import expect
 
@@ -7,20 +9,20 @@ HOSTILE = '<img src=x onerror="alert(1)">'
 
 
 @pytest.fixture
-def url(serve, sample_base):
+def url(serve: Any, sample_base: Any) -> Any:
     return serve(sample_base)
 
 
-def box(page):
+def box(page: Any) -> Any:
     return page.get_by_role("dialog", name="Saved views")
 
 
-def opened(page):
+def opened(page: Any) -> Any:
     page.get_by_role("button", name="Saved views").click()
     return box(page)
 
 
-def save(page, name):
+def save(page: Any, name: Any) -> None:
     """By keyboard: the box opens on the field of the name."""
     page.get_by_role("button", name="Saved views").press("Enter")
     expect(box(page).get_by_role("textbox", name="Name of this view")).to_be_focused()
@@ -32,7 +34,7 @@ def save(page, name):
     expect(page.get_by_role("button", name="Saved views")).to_be_focused()
 
 
-def test_a_view_is_saved_and_opened_with_all_that_was_chosen(page, url) -> None:
+def test_a_view_is_saved_and_opened_with_all_that_was_chosen(page: Any, url: Any) -> None:
     page.goto(f"{url}scalar?runs=lenet&q=loss&y=log")
     expect(page.get_by_role("group", name="loss/auto", exact=True)).to_be_visible()
     save(page, "late loss")
@@ -44,7 +46,7 @@ def test_a_view_is_saved_and_opened_with_all_that_was_chosen(page, url) -> None:
     expect(box(page)).to_have_count(0)
 
 
-def test_another_view_of_the_same_page_opens_without_loading_it_again(page, url) -> None:
+def test_another_view_of_the_same_page_opens_without_loading_it_again(page: Any, url: Any) -> None:
     page.goto(f"{url}?sort=size")
     save(page, "by size")
     page.goto(f"{url}?q=len")
@@ -56,7 +58,7 @@ def test_another_view_of_the_same_page_opens_without_loading_it_again(page, url)
     assert page.evaluate("window.kept")
 
 
-def test_views_are_renamed_and_removed_and_the_keyboard_stays_where_it_was(page, url) -> None:
+def test_views_are_renamed_and_removed_and_the_keyboard_stays_where_it_was(page: Any, url: Any) -> None:
     page.goto(f"{url}overview")
     save(page, "first")
     save(page, "second")
@@ -75,7 +77,7 @@ def test_views_are_renamed_and_removed_and_the_keyboard_stays_where_it_was(page,
     expect(opened(page).get_by_role("link")).to_have_text(["thirdOverview"])
 
 
-def test_a_name_that_is_taken_is_said_and_changes_nothing(page, url) -> None:
+def test_a_name_that_is_taken_is_said_and_changes_nothing(page: Any, url: Any) -> None:
     page.goto(f"{url}overview")
     save(page, "first")
     save(page, "second")
@@ -87,14 +89,14 @@ def test_a_name_that_is_taken_is_said_and_changes_nothing(page, url) -> None:
     expect(views.get_by_role("textbox", name="New name for first")).to_have_value("second")
 
 
-def test_a_hostile_name_is_text(page, url) -> None:
+def test_a_hostile_name_is_text(page: Any, url: Any) -> None:
     page.goto(f"{url}overview")
     save(page, HOSTILE)
     expect(opened(page).get_by_role("link", name=HOSTILE)).to_be_visible()
     expect(page.locator("img[onerror]")).to_have_count(0)
 
 
-def test_below_a_prefix_views_are_saved_and_opened(page, serve, sample_base) -> None:
+def test_below_a_prefix_views_are_saved_and_opened(page: Any, serve: Any, sample_base: Any) -> None:
     url = serve(sample_base, url_path_prefix="/team/board")
     page.goto(f"{url}overview?run=./lenet")
     save(page, "lenet")
@@ -104,7 +106,7 @@ def test_below_a_prefix_views_are_saved_and_opened(page, serve, sample_base) -> 
     expect(page.get_by_role("heading", name="lenet", level=1)).to_be_visible()
 
 
-def test_a_narrow_window_holds_the_whole_list(page, url) -> None:
+def test_a_narrow_window_holds_the_whole_list(page: Any, url: Any) -> None:
     page.set_viewport_size({"width": 320, "height": 700})
     page.goto(f"{url}overview")
     save(page, "a name that is longer than anything a narrow window could hold in one line")

@@ -1,19 +1,21 @@
 """What is on the screen for somebody else: a link, and a file that opens without any server."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 
 @pytest.fixture
-def opened(browser):
+def opened(browser: Any) -> Iterator[Any]:
     """A saved page in a browser without a network; every request it makes is counted."""
     context = browser.new_context(offline=True)
     asked = []
 
-    def open_file(path):
+    def open_file(path: Any) -> tuple[Any, Any]:
         page = context.new_page()
         page.on("request", lambda request: asked.append(request.url))
         page.goto(path.as_uri())
@@ -23,7 +25,7 @@ def opened(browser):
     context.close()
 
 
-def save(page, press, tmp_path):
+def save(page: Any, press: Any, tmp_path: Any) -> Any:
     with page.expect_download() as download:
         press()
     target = tmp_path / download.value.suggested_filename
@@ -31,7 +33,7 @@ def save(page, press, tmp_path):
     return target
 
 
-def test_the_link_shows_the_same_picture(page, samples) -> None:
+def test_the_link_shows_the_same_picture(page: Any, samples: Any) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto(f"{samples}scalar?runs=lenet&q=loss&y=log")
     page.get_by_role("button", name="Copy link").click()
@@ -39,14 +41,16 @@ def test_the_link_shows_the_same_picture(page, samples) -> None:
     assert page.evaluate("navigator.clipboard.readText()") == f"{samples}scalar?runs=lenet&q=loss&y=log"
 
 
-def test_where_the_clipboard_is_closed_the_link_is_shown(page, samples) -> None:
+def test_where_the_clipboard_is_closed_the_link_is_shown(page: Any, samples: Any) -> None:
     page.add_init_script("delete Navigator.prototype.clipboard")
     page.goto(f"{samples}scalar?runs=lenet")
     page.get_by_role("button", name="Copy link").click()
     expect(page.get_by_role("textbox", name="Link to this view")).to_have_value(f"{samples}scalar?runs=lenet")
 
 
-def test_a_chart_is_a_file_that_opens_offline(page, samples, chart, tmp_path: Path, opened, expected) -> None:
+def test_a_chart_is_a_file_that_opens_offline(
+    page: Any, samples: Any, chart: Any, tmp_path: Path, opened: Any, expected: Any
+) -> None:
     page.goto(f"{samples}scalar?runs=lenet")
     chart("loss/auto").traces()
     card = page.get_by_role("group", name="loss/auto", exact=True)
@@ -67,7 +71,7 @@ def test_a_chart_is_a_file_that_opens_offline(page, samples, chart, tmp_path: Pa
     ("view", "charts"), [("scalar?runs=values", 20), ("lineage", 1), ("histogram?runs=lenet", 9)]
 )
 def test_a_whole_view_holds_what_was_not_scrolled_to(
-    page, samples, tmp_path: Path, opened, view, charts
+    page: Any, samples: Any, tmp_path: Path, opened: Any, view: str, charts: int
 ) -> None:
     page.goto(samples + view)
     expect(page.locator(".chart .main-svg").first).to_be_attached()
@@ -78,7 +82,7 @@ def test_a_whole_view_holds_what_was_not_scrolled_to(
     assert asked == [path.as_uri()]
 
 
-def test_pictures_are_in_the_file(page, samples, tmp_path: Path, opened) -> None:
+def test_pictures_are_in_the_file(page: Any, samples: Any, tmp_path: Path, opened: Any) -> None:
     page.goto(f"{samples}image?runs=lenet&q=Image")
     expect(page.get_by_text("31 of 31")).to_be_visible()
     path = save(page, page.get_by_role("button", name="Save this page").click, tmp_path)

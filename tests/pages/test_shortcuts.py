@@ -1,16 +1,18 @@
 """Keys that do what buttons do."""
 
+from typing import Any
+
 import pytest
 from playwright.sync_api import expect
 
 
-def ready(page):
+def ready(page: Any) -> Any:
     """The frame listens and the view is there."""
     expect(page.get_by_role("main")).to_have_attribute("aria-busy", "false")
     return page
 
 
-def title(page):
+def title(page: Any) -> Any:
     return page.get_by_role("heading", level=1)
 
 
@@ -18,7 +20,9 @@ def title(page):
     ("key", "view"),
     [("o", "Overview"), ("s", "Scalars"), ("h", "Histograms"), ("l", "Lineage"), ("r", "Runs")],
 )
-def test_g_and_a_letter_go_to_a_page_with_the_runs_that_are_shown(page, samples, key, view) -> None:
+def test_g_and_a_letter_go_to_a_page_with_the_runs_that_are_shown(
+    page: Any, samples: Any, key: str, view: str
+) -> None:
     page.goto(f"{samples}image?runs=lenet")
     ready(page).keyboard.press("g")
     page.keyboard.press(key)
@@ -26,7 +30,7 @@ def test_g_and_a_letter_go_to_a_page_with_the_runs_that_are_shown(page, samples,
     assert "runs=lenet" in page.url
 
 
-def test_slash_goes_to_the_search_of_the_view(page, samples) -> None:
+def test_slash_goes_to_the_search_of_the_view(page: Any, samples: Any) -> None:
     page.goto(f"{samples}scalar?runs=lenet")
     expect(page.get_by_role("searchbox", name="Filter tags")).to_be_visible()
     ready(page).keyboard.press("/")
@@ -37,13 +41,13 @@ def test_slash_goes_to_the_search_of_the_view(page, samples) -> None:
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
 
 
-def test_where_a_view_has_no_search_slash_goes_to_the_panel(page, samples) -> None:
+def test_where_a_view_has_no_search_slash_goes_to_the_panel(page: Any, samples: Any) -> None:
     page.goto(f"{samples}overview?run=./lenet")
     ready(page).keyboard.press("/")
     expect(page.get_by_role("searchbox", name="Filter runs")).to_be_focused()
 
 
-def test_pausing_and_colours_have_keys(page, samples) -> None:
+def test_pausing_and_colours_have_keys(page: Any, samples: Any) -> None:
     page.goto(samples)
     ready(page).keyboard.press("p")
     expect(page.locator(".connection")).to_have_text("Paused")
@@ -56,7 +60,7 @@ def test_pausing_and_colours_have_keys(page, samples) -> None:
 
 
 @pytest.mark.parametrize("modifier", ["Control", "Alt", "Meta"])
-def test_keys_of_the_browser_and_of_screen_readers_are_theirs(page, samples, modifier) -> None:
+def test_keys_of_the_browser_and_of_screen_readers_are_theirs(page: Any, samples: Any, modifier: str) -> None:
     page.goto(samples)
     page.evaluate("addEventListener('keydown', event => { window.taken = event.defaultPrevented; })")
     ready(page).keyboard.press(f"{modifier}+.")
@@ -65,7 +69,7 @@ def test_keys_of_the_browser_and_of_screen_readers_are_theirs(page, samples, mod
     expect(page.get_by_role("button", name="Theme: system")).to_be_visible()
 
 
-def test_a_box_lists_the_keys_and_switches_them_off(page, samples) -> None:
+def test_a_box_lists_the_keys_and_switches_them_off(page: Any, samples: Any) -> None:
     page.goto(samples)
     ready(page).keyboard.press("?")
     box = page.get_by_role("dialog", name="Keyboard shortcuts")
@@ -93,7 +97,7 @@ def test_a_box_lists_the_keys_and_switches_them_off(page, samples) -> None:
     expect(page).to_have_title("Overview · MindInsight")
 
 
-def test_the_box_speaks_chinese(page, samples) -> None:
+def test_the_box_speaks_chinese(page: Any, samples: Any) -> None:
     page.context.add_cookies([{"name": "mindinsight_lang", "value": "zh", "url": samples}])
     page.goto(samples)
     ready(page).keyboard.press("?")

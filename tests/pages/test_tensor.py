@@ -3,6 +3,7 @@
 import io
 import re
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
@@ -12,23 +13,23 @@ from playwright.sync_api import expect
 from mindinsight.writer import SummaryRecord
 
 
-def cells(page):
+def cells(page: Any) -> list[Any]:
     rows = page.locator(".tensor-table tbody tr")
     expect(rows.first).to_be_visible()
     return [[number(text) for text in row.split("\t")[1:]] for row in rows.all_inner_texts()]
 
 
-def number(text):
+def number(text: Any) -> float:
     return float(text.replace("−", "-"))
 
 
-def take(page, dims):
+def take(page: Any, dims: Any) -> None:
     box = page.get_by_role("textbox", name="Slice")
     box.fill(dims)
     page.keyboard.press("Enter")
 
 
-def fact(page, column, name):
+def fact(page: Any, column: Any, name: Any) -> Any:
     """What the table of statistics says in a column, which may not be there."""
     table = page.get_by_role("table", name="Statistics")
     expect(table.get_by_role("columnheader", name=column)).to_be_visible()
@@ -36,13 +37,13 @@ def fact(page, column, name):
     return table.get_by_role("row").filter(has_text=name).locator("td").nth(place)
 
 
-def download(page, kind):
+def download(page: Any, kind: Any) -> bytes:
     with page.expect_download() as started:
         page.get_by_role("link", name=kind).click()
     return started.value.path().read_bytes()
 
 
-def test_a_slice_is_a_table_of_the_recorded_values(page, samples) -> None:
+def test_a_slice_is_a_table_of_the_recorded_values(page: Any, samples: Any) -> None:
     page.goto(f"{samples}tensor?runs=lenet&run=./lenet&tag=Tensor")
     expect(page.get_by_text("float32 [10, 8, 2, 2]")).to_be_visible()
     whole = np.load(io.BytesIO(download(page, "NPY")))
@@ -57,11 +58,11 @@ def test_a_slice_is_a_table_of_the_recorded_values(page, samples) -> None:
     assert len(rows) == 8
 
 
-def dimension(page, number):
+def dimension(page: Any, number: Any) -> Any:
     return page.get_by_role("textbox", name=f"Dimension {number}:")
 
 
-def test_each_dimension_has_a_box_beside_the_slice(page, samples) -> None:
+def test_each_dimension_has_a_box_beside_the_slice(page: Any, samples: Any) -> None:
     page.goto(f"{samples}tensor?runs=lenet&dims=[2,:,1,:]")
     whole = np.load(io.BytesIO(download(page, "NPY")))
     assert np.array(cells(page)) == pytest.approx(whole[2, :, 1, :], abs=1e-4)
@@ -84,7 +85,7 @@ def test_each_dimension_has_a_box_beside_the_slice(page, samples) -> None:
     expect(dimension(page, 0)).to_have_value("1")
 
 
-def test_a_held_step_and_going_back_are_in_the_address(page, samples, expected) -> None:
+def test_a_held_step_and_going_back_are_in_the_address(page: Any, samples: Any, expected: Any) -> None:
     known = expected("lenet", "tensor", "Tensor")
     page.goto(f"{samples}tensor?runs=lenet&dims=[2,:,1,:]")
     step = page.get_by_role("spinbutton", name="Step")
@@ -105,7 +106,7 @@ def test_a_held_step_and_going_back_are_in_the_address(page, samples, expected) 
     expect(page.get_by_role("textbox", name="Slice")).to_have_value("[2,:,1,:]")
 
 
-def test_digits_and_scientific_notation(page, samples) -> None:
+def test_digits_and_scientific_notation(page: Any, samples: Any) -> None:
     page.goto(f"{samples}tensor?runs=lenet&dims=[2,:,1,:]")
     cells(page)
     page.get_by_role("spinbutton", name="Digits").fill("2")
@@ -119,7 +120,7 @@ def test_digits_and_scientific_notation(page, samples) -> None:
     expect(page.locator(".tensor-table tbody td").first).to_contain_text("e+")
 
 
-def test_every_step_and_tag_is_reached(page, samples, expected) -> None:
+def test_every_step_and_tag_is_reached(page: Any, samples: Any, expected: Any) -> None:
     page.goto(f"{samples}tensor?runs=lenet,values")
     known = expected("lenet", "tensor", "Tensor")
     page.get_by_label("Tag").select_option("Tensor")
@@ -132,7 +133,7 @@ def test_every_step_and_tag_is_reached(page, samples, expected) -> None:
     assert parse_qs(urlsplit(page.url).query)["tag"] == ["tensor/nan_inf"]
 
 
-def test_a_slice_has_its_statistics_beside_those_of_the_tensor(page, samples) -> None:
+def test_a_slice_has_its_statistics_beside_those_of_the_tensor(page: Any, samples: Any) -> None:
     page.goto(f"{samples}tensor?runs=lenet&run=./lenet&tag=Tensor")
     take(page, "[2,:,1,:]")
     expect(fact(page, "This slice", "Values")).to_have_text("16")
@@ -142,7 +143,7 @@ def test_a_slice_has_its_statistics_beside_those_of_the_tensor(page, samples) ->
     expect(page.get_by_role("columnheader", name="This slice")).to_have_count(0)
 
 
-def test_what_is_not_finite_is_loud(page, samples, chart) -> None:
+def test_what_is_not_finite_is_loud(page: Any, samples: Any, chart: Any) -> None:
     page.goto(f"{samples}tensor?runs=values&run=./values&tag=tensor/nan_inf")
     expect(page.locator(".tensor-table td.strange")).to_have_text(["NaN", "+Inf", "−Inf"])
     for name in ("NaN", "+Inf", "−Inf"):
@@ -157,7 +158,7 @@ def test_what_is_not_finite_is_loud(page, samples, chart) -> None:
 
 
 @pytest.mark.parametrize("dims", ["[0,0]", "[:,:,:,:]", "[99,0,:,:]", "__import__"])
-def test_a_slice_that_cannot_be_says_why_and_can_be_mended(page, samples, dims) -> None:
+def test_a_slice_that_cannot_be_says_why_and_can_be_mended(page: Any, samples: Any, dims: str) -> None:
     page.goto(f"{samples}tensor?runs=lenet")
     cells(page)
     with page.expect_response(lambda answer: "v2/tensor/slice" in answer.url and answer.status == 422):
@@ -167,7 +168,9 @@ def test_a_slice_that_cannot_be_says_why_and_can_be_mended(page, samples, dims) 
     assert len(cells(page)) == 2
 
 
-def test_the_slice_as_a_map_and_the_spread_over_the_steps(page, samples, chart, expected) -> None:
+def test_the_slice_as_a_map_and_the_spread_over_the_steps(
+    page: Any, samples: Any, chart: Any, expected: Any
+) -> None:
     page.goto(f"{samples}tensor?runs=lenet&dims=[2,:,1,:]")
     page.get_by_role("button", name="Heat map").click()
     (heat,) = chart("Tensor [2,:,1,:]").traces()
@@ -177,7 +180,7 @@ def test_the_slice_as_a_map_and_the_spread_over_the_steps(page, samples, chart, 
     assert spread["x"] == expected("lenet", "tensor", "Tensor")["steps"]
 
 
-def test_large_tensors_are_looked_at_through_a_window(page, serve, tmp_path: Path) -> None:
+def test_large_tensors_are_looked_at_through_a_window(page: Any, serve: Any, tmp_path: Path) -> None:
     with SummaryRecord(str(tmp_path / "base" / "run")) as record:
         record.add_value("tensor", "wide", np.arange(250 * 450, dtype=np.float32).reshape(250, 450))
         record.record(1)
@@ -201,7 +204,9 @@ def test_large_tensors_are_looked_at_through_a_window(page, serve, tmp_path: Pat
         expect(page.get_by_label("Tag").locator("option")).to_have_count(2)
 
 
-def test_late_steps_of_one_tensor_do_not_replace_those_of_another(page, serve, tmp_path: Path) -> None:
+def test_late_steps_of_one_tensor_do_not_replace_those_of_another(
+    page: Any, serve: Any, tmp_path: Path
+) -> None:
     with SummaryRecord(str(tmp_path / "base" / "run")) as record:
         for step in range(3):
             record.add_value("tensor", "long", np.zeros((4, 2), np.float32))
@@ -213,7 +218,7 @@ def test_late_steps_of_one_tensor_do_not_replace_those_of_another(page, serve, t
         expect(page.get_by_text("float32 [4, 2]")).to_be_visible()
         held = []
 
-        def hold(route):
+        def hold(route: Any) -> None:
             held.append(route)
 
         page.route("**/v2/tensor/steps?*tag=long*", hold)
@@ -236,6 +241,6 @@ def test_late_steps_of_one_tensor_do_not_replace_those_of_another(page, serve, t
         expect(page.locator(".tensor-table tbody tr").first).to_have_text("077")
 
 
-def test_pages_without_tensors_say_what_to_do(page, samples) -> None:
+def test_pages_without_tensors_say_what_to_do(page: Any, samples: Any) -> None:
     page.goto(f"{samples}tensor?runs=images")
     expect(page.get_by_role("heading", name="No tensors in the selected runs")).to_be_visible()

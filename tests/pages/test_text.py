@@ -1,6 +1,7 @@
 """Texts: rendered without HTML of the file, steps, search, and the difference of two steps."""
 
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import expect
 
@@ -10,14 +11,14 @@ HOSTILE = "<img src=x onerror=\"document.title='hacked'\"> [link](javascript:ale
 TEXT = f"# Step {{}}\n\n**bold** {HOSTILE}\n\n* word {{}}"
 
 
-def write(folder, steps=3):
+def write(folder: Any, steps: int = 3) -> None:
     with SummaryRecord(str(folder / "run")) as record:
         for step in range(steps):
             record.add_value("text", "note", TEXT.format(step, "needle" if step == 1 else "hay"))
             record.record(step)
 
 
-def test_a_text_is_rendered_and_its_html_stays_text(page, serve, tmp_path: Path) -> None:
+def test_a_text_is_rendered_and_its_html_stays_text(page: Any, serve: Any, tmp_path: Path) -> None:
     write(tmp_path / "base")
     page.goto(f"{serve(tmp_path / 'base')}text")
     card = page.get_by_role("group", name="note", exact=True)
@@ -28,7 +29,7 @@ def test_a_text_is_rendered_and_its_html_stays_text(page, serve, tmp_path: Path)
     assert "hacked" not in page.title()
 
 
-def test_steps_search_and_difference(page, serve, tmp_path: Path) -> None:
+def test_steps_search_and_difference(page: Any, serve: Any, tmp_path: Path) -> None:
     write(tmp_path / "base")
     page.goto(f"{serve(tmp_path / 'base')}text")
     card = page.get_by_role("group", name="note", exact=True)

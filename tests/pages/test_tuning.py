@@ -1,7 +1,9 @@
 """Studies on the lineage page: while a tuner is at work, when it has ended, and what may be done."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -37,10 +39,10 @@ FAILED, PRUNED, RUNNING = "failed", "pruned", "running"
 
 
 @pytest.fixture
-def make_study(tmp_path):
+def make_study(tmp_path: Path) -> Callable[..., Any]:
     """make_study(results, target=ONE, name="probe") -> the journal of a study of such trials."""
 
-    def make(results, target=ONE, name="probe", wanted=10):
+    def make(results: Any, target: Any = ONE, name: str = "probe", wanted: int = 10) -> Any:
         base = tmp_path / "base"
         config = parse_config(FILE.format(base=base, target=target, name=name), "t")
         path = journal_path(tmp_path / "workspace", base, name)
@@ -55,7 +57,7 @@ def make_study(tmp_path):
     return make
 
 
-def add_trial(study, base, name, result):
+def add_trial(study: Any, base: Any, name: Any, result: Any) -> None:
     from optuna.trial import TrialState
 
     trial = study.ask()
@@ -80,15 +82,17 @@ def add_trial(study, base, name, result):
         study.tell(trial, result)
 
 
-def panel(page):
+def panel(page: Any) -> Any:
     return page.get_by_role("region", name="Tuning")
 
 
-def trial_rows(page):
+def trial_rows(page: Any) -> Any:
     return panel(page).locator(".study-trials tbody tr")
 
 
-def test_a_study_with_all_that_came_out(page, serve, tmp_path: Path, make_study) -> None:
+def test_a_study_with_all_that_came_out(
+    page: Any, serve: Any, tmp_path: Path, make_study: Callable[..., Any]
+) -> None:
     make_study([3.0, 1.0, FAILED, PRUNED, 2.0, 4.0])
     page.goto(f"{serve(tmp_path / 'base')}lineage")
     expect(panel(page)).to_contain_text("6 of 10 trials")
@@ -111,7 +115,9 @@ def test_a_study_with_all_that_came_out(page, serve, tmp_path: Path, make_study)
     expect(page.locator(".axes path[data-run='./probe/trial_3']")).to_have_attribute("stroke", grey)
 
 
-def test_the_last_lines_of_a_failed_trial(page, serve, tmp_path: Path, make_study) -> None:
+def test_the_last_lines_of_a_failed_trial(
+    page: Any, serve: Any, tmp_path: Path, make_study: Callable[..., Any]
+) -> None:
     make_study([FAILED])
     page.goto(f"{serve(tmp_path / 'base')}lineage")
     panel(page).get_by_role("button", name="exit code 3").click()
@@ -119,7 +125,9 @@ def test_the_last_lines_of_a_failed_trial(page, serve, tmp_path: Path, make_stud
     expect(dialog.locator("pre")).to_have_text("Traceback\n<b>no data</b>")
 
 
-def test_importance_names_its_method(page, serve, tmp_path: Path, make_study) -> None:
+def test_importance_names_its_method(
+    page: Any, serve: Any, tmp_path: Path, make_study: Callable[..., Any]
+) -> None:
     make_study([3.0, 1.0, 2.0, 4.0, 5.0])
     page.goto(f"{serve(tmp_path / 'base')}lineage")
     expect(panel(page).locator(".importance tr")).to_have_count(2)
@@ -129,7 +137,9 @@ def test_importance_names_its_method(page, serve, tmp_path: Path, make_study) ->
     expect(panel(page).locator(".importance tr")).to_have_count(2)
 
 
-def test_a_study_is_chosen_and_the_address_keeps_it(page, serve, tmp_path: Path, make_study) -> None:
+def test_a_study_is_chosen_and_the_address_keeps_it(
+    page: Any, serve: Any, tmp_path: Path, make_study: Callable[..., Any]
+) -> None:
     first = make_study([3.0], name="first")
     make_study([1.0, 2.0], name="second")
     page.goto(f"{serve(tmp_path / 'base')}lineage")
@@ -141,7 +151,9 @@ def test_a_study_is_chosen_and_the_address_keeps_it(page, serve, tmp_path: Path,
     expect(panel(page)).to_contain_text("1 of 10 trials")
 
 
-def test_several_targets_have_a_front(page, serve, tmp_path: Path, make_study) -> None:
+def test_several_targets_have_a_front(
+    page: Any, serve: Any, tmp_path: Path, make_study: Callable[..., Any]
+) -> None:
     make_study([(1.0, 0.5), (2.0, 0.9), (3.0, 0.2)], TWO)
     page.goto(f"{serve(tmp_path / 'base')}lineage")
     expect(panel(page)).to_contain_text("2 trials on the Pareto front")
@@ -149,7 +161,9 @@ def test_several_targets_have_a_front(page, serve, tmp_path: Path, make_study) -
     expect(panel(page).locator("tr.best")).to_have_count(2)
 
 
-def test_a_tuner_at_work_is_followed_and_stopped(page, serve, tmp_path: Path, make_study) -> None:
+def test_a_tuner_at_work_is_followed_and_stopped(
+    page: Any, serve: Any, tmp_path: Path, make_study: Callable[..., Any]
+) -> None:
     path = make_study([3.0, RUNNING])
     with tuning(path):
         page.goto(f"{serve(tmp_path / 'base')}lineage")
@@ -167,7 +181,7 @@ def test_a_tuner_at_work_is_followed_and_stopped(page, serve, tmp_path: Path, ma
     expect(panel(page).get_by_role("button", name="Stop study")).to_have_count(0)
 
 
-def test_without_studies_there_is_no_section(page, serve, tmp_path: Path) -> None:
+def test_without_studies_there_is_no_section(page: Any, serve: Any, tmp_path: Path) -> None:
     with SummaryRecord(str(tmp_path / "base" / "run")) as record:
         record.add_value("custom_lineage_data", "user", {"rate": 1.0})
         record.record(1)
@@ -177,7 +191,9 @@ def test_without_studies_there_is_no_section(page, serve, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("target", [ONE, TWO])
-def test_axe_finds_nothing(page, serve, tmp_path: Path, make_study, target) -> None:
+def test_axe_finds_nothing(
+    page: Any, serve: Any, tmp_path: Path, make_study: Callable[..., Any], target: Any
+) -> None:
     values = [3.0, 1.0, 2.0, 4.0] if target == ONE else [(1.0, 0.5), (2.0, 0.9), (3.0, 0.2), (0.5, 0.1)]
     make_study([*values, FAILED, RUNNING], target)
     page.goto(f"{serve(tmp_path / 'base')}lineage")

@@ -3,6 +3,7 @@
 import re
 import shutil
 import threading
+from collections.abc import Iterator
 from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from mindinsight.server.ingest import dispatcher
 from mindinsight.writer import SummaryRecord
 
 
-def write(folder):
+def write(folder: Any) -> None:
     with SummaryRecord(str(folder)) as record:
         for step in range(1, 51):
             record.add_value("scalar", "loss", 1.0 / step)
@@ -25,7 +26,9 @@ def write(folder):
     ("watch", "told", "why"),
     [("polling", "polling", "scanned periodically"), ("events", "file system events", "immediately")],
 )
-def test_the_list_of_runs_says_how_changes_are_noticed(page, serve, tmp_path: Path, watch, told, why) -> None:
+def test_the_list_of_runs_says_how_changes_are_noticed(
+    page: Any, serve: Any, tmp_path: Path, watch: Any, told: Any, why: Any
+) -> None:
     base = tmp_path / "base"
     write(base / "first")
     page.goto(serve(base, watch=watch))
@@ -41,12 +44,12 @@ class Reluctant(Executor):
 
     missing = False
 
-    def __init__(self):
-        self._held = []
+    def __init__(self) -> None:
+        self._held: list[Any] = []
         self._lock = threading.Lock()
         self._willing = False
 
-    def submit(self, read, requests):  # type: ignore[override]
+    def submit(self, read: Any, requests: Any) -> Any:  # type: ignore[override]
         future: Future[Any] = Future()
         with self._lock:
             if not self._willing and any("/slow/" in request.path for request in requests):
@@ -55,7 +58,7 @@ class Reluctant(Executor):
         future.set_result(read(requests))
         return future
 
-    def go_on(self):
+    def go_on(self) -> None:
         with self._lock:
             self._willing, held = True, self._held
             self._held = []
@@ -64,14 +67,14 @@ class Reluctant(Executor):
 
 
 @pytest.fixture
-def executor():
+def executor() -> Iterator[Any]:
     executor = Reluctant()
     yield executor
     executor.go_on()  # nothing is left to wait for when the server ends
 
 
 @pytest.fixture
-def half_read(serve, tmp_path, executor, monkeypatch):
+def half_read(serve: Any, tmp_path: Path, executor: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The address of a server that has read one of two runs of one size, and waits with the other."""
     monkeypatch.setattr(dispatcher, "_INLINE", -1)  # a little is read by the executor, too
     monkeypatch.setattr(dispatcher, "PIECE", 1)  # one file at a time
@@ -81,7 +84,7 @@ def half_read(serve, tmp_path, executor, monkeypatch):
     return serve(base, executor)
 
 
-def test_the_list_of_runs_says_how_far_files_are_read(page, half_read, executor) -> None:
+def test_the_list_of_runs_says_how_far_files_are_read(page: Any, half_read: Any, executor: Any) -> None:
     page.goto(half_read)
     main = page.get_by_role("main")
     expect(main.locator(".banner", has_text="Reading files: 50%")).to_be_visible()
@@ -95,7 +98,9 @@ def test_the_list_of_runs_says_how_far_files_are_read(page, half_read, executor)
     expect(page.get_by_title("Its files are being read")).to_have_count(0)
 
 
-def test_the_panel_says_it_beside_charts_of_what_is_read(page, half_read, executor, chart) -> None:
+def test_the_panel_says_it_beside_charts_of_what_is_read(
+    page: Any, half_read: Any, executor: Any, chart: Any
+) -> None:
     page.goto(half_read + "scalar")
     panel = page.get_by_role("complementary", name="Runs to show")
     expect(panel).to_contain_text("Reading files: 50%")

@@ -1,4 +1,5 @@
 import struct
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,13 +19,13 @@ KNOWN = {bytes(32): 0x8A9136AA, b"\xff" * 32: 0x62A8AB43, bytes(range(32)): 0x46
 
 
 @pytest.mark.parametrize(("data", "crc"), KNOWN.items())
-def test_the_checksum_is_crc32c_masked(data, crc) -> None:
+def test_the_checksum_is_crc32c_masked(data: Any, crc: Any) -> None:
     rotated = (crc >> 15) | (crc << 17) & 0xFFFFFFFF
     assert masked_crc(data) == (rotated + 0xA282EAD8) % 2**32
 
 
 @given(st.binary(max_size=300))
-def test_a_record_reads_back(payload) -> None:
+def test_a_record_reads_back(payload: Any) -> None:
     record = encode_record(payload)
     assert len(record) == HEADER_SIZE + len(payload) + FOOTER_SIZE
     assert decode_header(record[:HEADER_SIZE]) == len(payload)
@@ -32,7 +33,7 @@ def test_a_record_reads_back(payload) -> None:
 
 
 @given(st.binary(min_size=1, max_size=60), st.data())
-def test_every_flipped_bit_is_noticed(payload, data) -> None:
+def test_every_flipped_bit_is_noticed(payload: Any, data: Any) -> None:
     record = bytearray(encode_record(payload))
     bit = data.draw(st.integers(0, len(record) * 8 - 1))
     record[bit // 8] ^= 1 << bit % 8

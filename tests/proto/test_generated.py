@@ -5,6 +5,7 @@ import subprocess
 import sys
 import venv
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,13 +25,13 @@ def test_regenerating_changes_nothing(tmp_path: Path) -> None:
         assert descriptors_of_the_files(tmp_path) == descriptors_of_the_code()
 
 
-def regenerate(target):
+def regenerate(target: Any) -> list[Any]:
     command = ["bash", str(PROTO / "generate.sh"), str(target)]
     subprocess.run(command, check=True, capture_output=True, timeout=250)
     return [path for pattern in ("*_pb2.py", "*_pb2.pyi") for path in target.rglob(pattern)]
 
 
-def descriptors_of_the_files(folder):
+def descriptors_of_the_files(folder: Any) -> dict[Any, Any]:
     from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
     environment = folder / "environment"
@@ -43,7 +44,7 @@ def descriptors_of_the_files(folder):
     return {one.name: one for one in FileDescriptorSet.FromString((folder / "set").read_bytes()).file}
 
 
-def descriptors_of_the_code():
+def descriptors_of_the_code() -> Any:
     from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
     found = {}
@@ -54,7 +55,7 @@ def descriptors_of_the_code():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_nothing_of_ours_can_clash_with_another_tool(name) -> None:
+def test_nothing_of_ours_can_clash_with_another_tool(name: Any) -> None:
     module = importlib.import_module(f"mindinsight.proto.{name}_pb2")
     assert module.DESCRIPTOR.name == f"mindinsight/proto/{name}.proto"
     assert module.DESCRIPTOR.package.startswith("mindinsight.proto")

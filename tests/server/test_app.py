@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ with client:
 """
 
 
-def outcome(folder, code):
+def outcome(folder: Any, code: Any) -> Any:
     ran = subprocess.run(
         [sys.executable, "-c", BEGIN + code, str(folder)], capture_output=True, text=True, check=False
     )
@@ -136,7 +137,7 @@ print("numpy" in sys.modules)
 
 
 @pytest.mark.parametrize("path", ["/v2/a%0Ab", "/v2/%0A", "/a%0A/b"])
-def test_addresses_with_a_line_break_are_answered_like_others(shared_samples, path) -> None:
+def test_addresses_with_a_line_break_are_answered_like_others(shared_samples: Any, path: str) -> None:
     answer = shared_samples().get(path)
     assert answer.status_code == 404
     assert answer.headers["content-type"] == shared_samples().get("/v2/none").headers["content-type"]

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ VALUES = [step / 8 for step in range(70)] + [100 + step / 8 for step in range(70
 
 
 @pytest.fixture
-def base(tmp_path):
+def base(tmp_path: Path) -> Any:
     for run in RUNS:
         for number, steps in enumerate((STEPS[:84], STEPS[84:])):
             with SummaryRecord(str(tmp_path / "base" / run), file_suffix=f"_{number}") as record:
@@ -29,13 +30,13 @@ def base(tmp_path):
     return tmp_path / "base"
 
 
-def printed(capsys, *command):
+def printed(capsys: Any, *command: Any) -> Any:
     assert main.main([*map(str, command)]) == 0
     return capsys.readouterr().out
 
 
 def test_the_reader_and_the_commands_have_the_merged_line(
-    base, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    base: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     scalars = reader.open(base).scalars("loss")
     for key in scalars:
@@ -52,7 +53,7 @@ def test_the_reader_and_the_commands_have_the_merged_line(
     assert listed["scalars"]["loss"] == {"count": 75, "step": 74, "value": VALUES[-1]}
 
 
-def test_every_route_has_the_merged_line(base, samples) -> None:
+def test_every_route_has_the_merged_line(base: Any, samples: Any) -> None:
     client = samples()
     scalar, both = "/v2/scalar", {"tag": "loss", "run": RUNS}
     for one in client.get(f"{scalar}/series", params={**both, "px": 0}).json()["series"]:

@@ -3,6 +3,7 @@
 import dataclasses
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
@@ -21,13 +22,13 @@ from mindinsight.server.settings import Settings
 class Reluctant(Executor):
     """Reads at once, but a run called ``slow`` only when it is told to."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.missing = False
-        self.held = []
+        self.held: list[Any] = []
         self.asked = threading.Event()
         self.willing = False
 
-    def submit(self, fn, /, *args, **kwargs):
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
         future: Future[Any] = Future()
         if not self.willing and any("/slow/" in request.path for request in args[0]):
             self.held.append((future, fn, args))
@@ -36,7 +37,7 @@ class Reluctant(Executor):
             future.set_result(fn(*args, **kwargs))
         return future
 
-    def release(self):
+    def release(self) -> None:
         self.willing = True
         for future, fn, args in self.held:
             future.set_result(fn(*args))
@@ -53,12 +54,12 @@ def written(folder: Path, steps: int) -> None:
 
 
 @pytest.fixture
-def executor():
+def executor() -> Any:
     return Reluctant()
 
 
 @pytest.fixture
-def client(tmp_path, executor, monkeypatch):
+def client(tmp_path: Path, executor: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Over a run that is loaded and a larger one that is not."""
     monkeypatch.setattr(dispatcher, "_INLINE", -1)
     monkeypatch.setattr(dispatcher, "PIECE", 10_000)  # one of the files at a time
@@ -72,23 +73,23 @@ def client(tmp_path, executor, monkeypatch):
         yield client
 
 
-def until(condition):
+def until(condition: Any) -> Any:
     end = time.monotonic() + 120
     while not (found := condition()) and time.monotonic() < end:
         time.sleep(0.02)
     return found
 
 
-def runs(client):
+def runs(client: Any) -> Any:
     return {run["id"]: run for run in client.get("/v2/runs").json()["runs"]}
 
 
-def points(client, run):
+def points(client: Any, run: Any) -> Any:
     answer = client.get("/v2/scalar/series", params={"tag": "loss", "run": run, "px": 0}).json()
     return [one["count"] for one in answer["series"]]
 
 
-def test_a_loaded_series_is_answered_while_another_run_is_loaded(client, executor) -> None:
+def test_a_loaded_series_is_answered_while_another_run_is_loaded(client: Any, executor: Any) -> None:
     assert executor.asked.wait(120)
     assert until(lambda: points(client, "./fast") == [50])
     assert points(client, "./slow") == []
@@ -99,7 +100,7 @@ def test_a_loaded_series_is_answered_while_another_run_is_loaded(client, executo
     assert until(lambda: points(client, "./slow") == [500])
 
 
-def test_how_far_loading_is_can_be_asked_for(client, executor) -> None:
+def test_how_far_loading_is_can_be_asked_for(client: Any, executor: Any) -> None:
     assert executor.asked.wait(120)
     assert until(lambda: client.get("/health").json()["points"] == 50)
     health = client.get("/health").json()

@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -6,17 +7,17 @@ from mindinsight.server.settings import Settings, clean_prefix, environment, is_
 from mindinsight.server.settings.base_dirs import bases_of
 
 
-def settings(**more):
+def settings(**more: Any) -> Settings:
     return Settings(Path("/data"), Path("/work"), **more)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.0.1", "::1", "localhost", "[::1]"])
-def test_this_machine_is_loopback(host) -> None:
+def test_this_machine_is_loopback(host: str) -> None:
     assert is_loopback(host)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.0.1", "::", "training-host", ""])
-def test_other_addresses_are_not(host) -> None:
+def test_other_addresses_are_not(host: str) -> None:
     assert not is_loopback(host)
 
 
@@ -28,12 +29,12 @@ def test_address_is_what_a_browser_here_can_open() -> None:
 
 
 @pytest.mark.parametrize(("text", "path"), [("", ""), ("/", ""), ("a", "/a"), ("/a-1/b.c_d/", "/a-1/b.c_d")])
-def test_prefixes_are_brought_to_one_form(text, path) -> None:
+def test_prefixes_are_brought_to_one_form(text: str, path: str) -> None:
     assert clean_prefix(text) == path
 
 
 @pytest.mark.parametrize("text", ["..", "a/../b", "a b", "a//b", "a?b", "a%2f", "./a"])
-def test_other_prefixes_are_refused(text) -> None:
+def test_other_prefixes_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="letters, digits"):
         clean_prefix(text)
 

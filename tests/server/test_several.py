@@ -1,7 +1,9 @@
 """A server over several base directories: every interface speaks of the same runs, and none leaves them."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -16,7 +18,7 @@ WEIGHTS = "tinynet-1.ckpt"
 
 
 @pytest.fixture(scope="module")
-def top(tmp_path_factory):
+def top(tmp_path_factory: pytest.TempPathFactory) -> Any:
     top = tmp_path_factory.mktemp("top")
     shutil.copytree(DATA / "lenet", top / "mine" / "lenet")
     shutil.copytree(DATA / "multi_rank", top / "users" / "ann" / "ranks")
@@ -32,7 +34,7 @@ def top(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def client(top, tmp_path_factory):
+def client(top: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     bases = bases_of([f"{top}/mine", f"lab={top}/lab", f"{top}/users/*", f"gone={top}/gone"])
     settings = Settings(bases, tmp_path_factory.mktemp("workspace"), workers=1, reload_interval=0.1)
     with TestClient(create_app(settings), base_url="http://127.0.0.1") as client:
@@ -43,12 +45,12 @@ def client(top, tmp_path_factory):
 RUNS = {"./mine/lenet", "./lab/landscape", "./ann", *(f"./ann/ranks/rank_{n}" for n in range(4))}
 
 
-def fine(answer):
+def fine(answer: Any) -> Any:
     assert answer.status_code == 200, answer.text
     return answer.json()
 
 
-def test_the_list_names_the_directories_and_their_runs(client, top) -> None:
+def test_the_list_names_the_directories_and_their_runs(client: Any, top: Any) -> None:
     body = fine(client.get("/v2/runs"))
     runs = {run["id"]: run for run in body["runs"]}
     assert runs.keys() == RUNS
@@ -64,12 +66,12 @@ def test_the_list_names_the_directories_and_their_runs(client, top) -> None:
     assert body["base_missing"] is False
 
 
-def test_the_only_directory_is_told_without_a_name(samples, tmp_path: Path) -> None:
+def test_the_only_directory_is_told_without_a_name(samples: Any, tmp_path: Path) -> None:
     (base,) = fine(samples("lenet").get("/v2/runs"))["bases"]
     assert (base["name"], base["path"], base["missing"]) == ("", str(tmp_path / "base"), False)
 
 
-def test_data_is_read_by_ids_that_begin_with_a_name(client) -> None:
+def test_data_is_read_by_ids_that_begin_with_a_name(client: Any) -> None:
     query = {"tag": "loss/auto", "run": ["./mine/lenet", "./ann/ranks/rank_0"]}
     body = fine(client.get("/v2/scalar/series", params=query))
     assert [series["run"] for series in body["series"]] == query["run"]
@@ -77,7 +79,7 @@ def test_data_is_read_by_ids_that_begin_with_a_name(client) -> None:
     assert client.get("/v2/runs/files", params={"run": "./lenet"}).status_code == 404
 
 
-def test_the_old_interface_speaks_of_the_same_runs(client) -> None:
+def test_the_old_interface_speaks_of_the_same_runs(client: Any) -> None:
     root = "/v1/mindinsight"
     jobs = fine(client.get(f"{root}/datavisual/train-jobs", params={"limit": 100}))
     assert {job["train_id"] for job in jobs["train_jobs"]} == RUNS
@@ -90,13 +92,13 @@ def test_the_old_interface_speaks_of_the_same_runs(client) -> None:
     assert "./mine/lenet" in {one["summary_dir"] for one in lineage["object"]}
 
 
-def test_landscapes_and_lineage_come_from_all_directories(client) -> None:
+def test_landscapes_and_lineage_come_from_all_directories(client: Any) -> None:
     listed = fine(client.get("/v2/tags", params={"kind": "landscape"}))["tags"]
     assert {run for tag in listed for run in tag["runs"]} == {"./lab/landscape"}
     assert {run["id"] for run in fine(client.get("/v2/runs"))["runs"] if run["lineage"]} >= {"./mine/lenet"}
 
 
-def test_dumps_are_opened_in_their_directory(client) -> None:
+def test_dumps_are_opened_in_their_directory(client: Any) -> None:
     (dump,) = fine(client.get("/v2/dump/list"))["dumps"]
     assert dump["id"] == "./ann/dump"
     assert fine(client.get("/v2/dump/tensors", params={"dump": "./ann/dump"}))
@@ -107,7 +109,7 @@ def test_dumps_are_opened_in_their_directory(client) -> None:
         assert client.get("/v2/dump/tensors", params={"dump": other}).status_code == 404
 
 
-def test_files_of_weights_are_found_in_all_directories(client) -> None:
+def test_files_of_weights_are_found_in_all_directories(client: Any) -> None:
     listed = [one["id"] for one in fine(client.get("/v2/dump/checkpoints"))["checkpoints"]]
     tiny = [f"./mine/weights/{WEIGHTS}", f"./ann/{WEIGHTS}"]
     assert [file for file in listed if file.endswith(WEIGHTS)] == tiny
@@ -132,21 +134,21 @@ def test_files_of_weights_are_found_in_all_directories(client) -> None:
         f"{{top}}/beside/{WEIGHTS}",
     ],
 )
-def test_no_way_leads_out_of_the_directories(client, top, file) -> None:
+def test_no_way_leads_out_of_the_directories(client: Any, top: Any, file: str) -> None:
     assert (top / "beside" / WEIGHTS).is_file()
     answer = client.get("/v2/dump/checkpoint", params={"file": file.format(top=top)})
     assert (answer.status_code, answer.json()["error"]["code"]) == (404, "unknown_checkpoint")
 
 
-def test_notes_are_kept_by_the_names_of_the_directories(client) -> None:
+def test_notes_are_kept_by_the_names_of_the_directories(client: Any) -> None:
     for run, note in (("./mine/lenet", "one"), ("./ann/ranks/rank_0", "two")):
         fine(client.patch("/v2/runs/notes", json={"run": run, "note": note}))
     notes = {run["id"]: run["note"] for run in fine(client.get("/v2/runs"))["runs"]}
     assert (notes["./mine/lenet"], notes["./ann/ranks/rank_0"], notes["./ann"]) == ("one", "two", "")
 
 
-def test_notes_and_views_stay_when_a_directory_is_added(tmp_path: Path, top) -> None:
-    def served(*texts):
+def test_notes_and_views_stay_when_a_directory_is_added(tmp_path: Path, top: Any) -> None:
+    def served(*texts: Any) -> TestClient:
         bases = bases_of([text.format(top) for text in texts])
         return TestClient(create_app(Settings(bases, tmp_path, workers=1)), base_url="http://127.0.0.1")
 
@@ -161,8 +163,8 @@ def test_notes_and_views_stay_when_a_directory_is_added(tmp_path: Path, top) -> 
         assert [view["name"] for view in fine(client.get("/v2/views"))["views"]] == ["best"]
 
 
-def test_notes_that_were_made_when_a_directory_was_alone_stay_with_it(tmp_path: Path, top) -> None:
-    def served(bases):
+def test_notes_that_were_made_when_a_directory_was_alone_stay_with_it(tmp_path: Path, top: Any) -> None:
+    def served(bases: Any) -> TestClient:
         return TestClient(create_app(Settings(bases, tmp_path, workers=1)), base_url="http://127.0.0.1")
 
     with served(top / "mine") as client:
@@ -178,7 +180,7 @@ def test_notes_that_were_made_when_a_directory_was_alone_stay_with_it(tmp_path: 
         assert [run["pinned"] for run in fine(client.get("/v2/runs"))["runs"]] == [False]
 
 
-def test_health_counts_over_all_and_names_none(client) -> None:
+def test_health_counts_over_all_and_names_none(client: Any) -> None:
     health = fine(client.get("/health"))
     assert (health["runs"], health["base_missing"]) == (7, False)
     assert "mine" not in str(health) and str(Path("/users")) not in str(health)

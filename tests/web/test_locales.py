@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ SERVER = "\n".join(
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_languages_have_the_same_files_with_the_same_keys(lang) -> None:
+def test_languages_have_the_same_files_with_the_same_keys(lang: Any) -> None:
     for path in sorted((WEB / "locales" / "en").glob("*.json")):
         twin = WEB / "locales" / lang / path.name
         keys, twins = (list(json.loads(one.read_text(encoding="utf-8"))) for one in (path, twin))
@@ -25,7 +26,7 @@ def test_languages_have_the_same_files_with_the_same_keys(lang) -> None:
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_languages_fill_in_the_same_values(lang) -> None:
+def test_languages_fill_in_the_same_values(lang: Any) -> None:
     names = re.compile(r"\{\w+\}")
     for key, text in locale_texts(WEB / "locales" / lang).items():
         assert text.strip(), key
@@ -47,7 +48,7 @@ def test_every_key_the_server_names_is_known() -> None:
     assert sorted((named | told_codes()) - ENGLISH.keys()) == []
 
 
-def told_codes():
+def told_codes() -> set[Any]:
     """``ApiError(404, "unknown_tag", ...)`` is told to people by the key ``error.unknown_tag``."""
     calls = re.findall(r'ApiError\(\s*\d+,\s*"(\w+)"([^\n]*)', SERVER)
     return {f"error.{code}" for code, rest in calls if "key=" not in rest}

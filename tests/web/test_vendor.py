@@ -3,6 +3,7 @@
 import hashlib
 import re
 from pathlib import Path
+from typing import Any
 
 import plotly
 import pytest
@@ -23,7 +24,7 @@ def test_every_script_is_listed() -> None:
 
 
 @pytest.mark.parametrize(("name", "licence", "digest"), ROWS)
-def test_a_script_is_what_was_published(name, licence, digest) -> None:
+def test_a_script_is_what_was_published(name: Any, licence: Any, digest: Any) -> None:
     assert hashlib.sha256((VENDOR / name).read_bytes()).hexdigest() == digest
     assert "Permission is hereby granted" in (VENDOR / licence).read_text()
 

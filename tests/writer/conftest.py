@@ -1,7 +1,9 @@
 """Reading back what the writer wrote, with the messages of mindinsight.proto and nothing of the server."""
 
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,7 +12,7 @@ from mindinsight.proto.lineage_pb2 import LineageEvent
 from mindinsight.proto.summary_pb2 import Event
 
 
-def payloads(path):
+def payloads(path: Any) -> tuple[Any, Any]:
     """Every record of a file; fails on a wrong checksum. Returns them and the bytes of an unfinished one."""
     data, start, records = Path(path).read_bytes(), 0, []
     while start + framing.HEADER_SIZE <= len(data):
@@ -29,17 +31,17 @@ def payloads(path):
 class Reading:
     """The event files of one directory."""
 
-    def __init__(self, directory):
+    def __init__(self, directory: Any) -> None:
         self.directory = Path(directory)
 
-    def files(self, suffix="_MS"):
+    def files(self, suffix: str = "_MS") -> list[Any]:
         return sorted(self.directory.glob(f"*.out.events.summary.*{suffix}"))
 
-    def events(self):
+    def events(self) -> list[Any]:
         """Every Event of every summary file but those that open and close them."""
         return [event for events in self.files_events() for event in events if not event.HasField("closing")]
 
-    def files_events(self):
+    def files_events(self) -> Any:
         """The Events of each summary file but the version event, which must come first."""
         files = []
         for path in self.files():
@@ -50,43 +52,43 @@ class Reading:
             files.append(others)
         return files
 
-    def lineage(self):
+    def lineage(self) -> list[Any]:
         records = [record for path in self.files("_lineage") for record in payloads(path)[0]]
         return [LineageEvent.FromString(record) for record in records]
 
-    def values(self):
+    def values(self) -> list[Any]:
         """(step, Value) of every value."""
         return [(event.step, value) for event in self.events() for value in event.summary.value]
 
-    def scalars(self):
+    def scalars(self) -> list[Any]:
         """(step, tag, number) with the exact number where there is one."""
         return [(step, value.tag, number_of(value)) for step, value in self.values()]
 
 
-def number_of(value):
+def number_of(value: Any) -> Any:
     return value.exact_scalar if value.HasField("exact_scalar") else value.scalar_value
 
 
 @pytest.fixture
-def reading(tmp_path):
+def reading(tmp_path: Path) -> Reading:
     return Reading(tmp_path)
 
 
 @pytest.fixture(scope="session")
-def reading_of():
+def reading_of() -> Any:
     return Reading
 
 
 @pytest.fixture(scope="session")
-def records_of():
+def records_of() -> Any:
     return payloads
 
 
 @pytest.fixture(scope="session")
-def until():
+def until() -> Callable[..., Any]:
     """``until(condition)`` looks until it holds: for what a background thread does."""
 
-    def wait(condition, seconds=60):
+    def wait(condition: Any, seconds: int = 60) -> None:
         end = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < end

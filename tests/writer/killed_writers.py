@@ -11,13 +11,14 @@ import signal
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from mindinsight.writer import SummaryRecord
 
 
-def write_for_ever(directory, progress):
+def write_for_ever(directory: Any, progress: Any) -> None:
     record = SummaryRecord(directory, flush_seconds=0.002, max_file_size=300_000)
     weights = np.linspace(0, 1, 5000)
     step = 0
@@ -33,7 +34,7 @@ def write_for_ever(directory, progress):
         step += 1
 
 
-def killed_after(directory, seconds):
+def killed_after(directory: Any, seconds: Any) -> Any:
     """The last step a writer had flushed when it was killed ``seconds`` after its first flush, or -1."""
     reading, writing = os.pipe()
     child = os.fork()
@@ -51,7 +52,7 @@ def killed_after(directory, seconds):
     return int.from_bytes(flushed[-8:], "little") if flushed else -1
 
 
-def main(directory, count, seed):
+def main(directory: Any, count: Any, seed: Any) -> None:
     chance = random.Random(seed)
     for index in range(count):
         run = Path(directory) / str(index)

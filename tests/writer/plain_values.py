@@ -2,12 +2,13 @@
 
 import hashlib
 import io
+from typing import Any
 
 import numpy as np
 from PIL import Image
 
 
-def layout_charts(layout):
+def layout_charts(layout: Any) -> dict[Any, Any]:
     """Category -> title -> tags, or value, lower and upper end."""
     return {
         category.title: {
@@ -19,17 +20,17 @@ def layout_charts(layout):
     }
 
 
-def pixels(encoded):
+def pixels(encoded: Any) -> Any:
     """Digest of a picture's pixels."""
     with Image.open(io.BytesIO(encoded)) as picture:
         return digest(np.asarray(picture).tobytes())
 
 
-def digest(content):
+def digest(content: Any) -> Any:
     return hashlib.sha256(content).hexdigest()[:16]
 
 
-def number(value):
+def number(value: Any) -> Any:
     """What is not finite as text, floats to 12 digits: sums depend on the machine behind them."""
     if isinstance(value, (bool, int)):
         return value

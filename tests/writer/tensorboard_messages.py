@@ -54,7 +54,7 @@ STOPPED = 2
 DTYPES = {1: "<f4", 2: "<f8", 3: "<i4", 4: "u1", 5: "<i2", 6: "i1", 7: "S", 9: "<i8", 10: "?", 14: "bfloat16"}
 
 
-def _classes():
+def _classes() -> dict[Any, Any]:
     file = descriptor_pb2.FileDescriptorProto(name="tensorboard_test.proto", package="tb", syntax="proto2")
     for name, fields in MESSAGES.items():
         message = file.message_type.add(name=name)
@@ -74,7 +74,7 @@ def _classes():
     return {name: message_class(pool.FindMessageTypeByName(f"tb.{name}")) for name in MESSAGES}
 
 
-def message_class(descriptor):
+def message_class(descriptor: Any) -> Any:
     """The class of a message; before protobuf 4.22 a factory made it."""
     make = getattr(message_factory, "GetMessageClass", None) or message_factory.MessageFactory().GetPrototype
     return make(descriptor)
@@ -83,7 +83,7 @@ def message_class(descriptor):
 CLASSES = _classes()
 
 
-def parse(name, content):
+def parse(name: Any, content: Any) -> Any:
     """The message called ``name``; fails on a field that is not in the table."""
     message = CLASSES[name].FromString(content)
     assert message.SerializeToString() and not _unknown(message), (
@@ -92,13 +92,13 @@ def parse(name, content):
     return message
 
 
-def _unknown(message):
+def _unknown(message: Any) -> bool:
     before = message.ByteSize()
     message.DiscardUnknownFields()
     return message.ByteSize() != before
 
 
-def events(directory):
+def events(directory: Any) -> Any:
     """Every Event of the tfevents files in ``directory``, without those that open and close a file."""
     found = []
     for path in sorted(directory.glob("*.tfevents.*")):
@@ -110,7 +110,7 @@ def events(directory):
     return found
 
 
-def read(directory):
+def read(directory: Any) -> Any:
     """What the runs below ``directory`` hold, by run and tag, as plain JSON values."""
     runs: dict[Any, Any] = {}
     for folder in sorted({path.parent for path in directory.rglob("*.tfevents.*")}):
@@ -121,7 +121,7 @@ def read(directory):
     return runs
 
 
-def _plain(value):
+def _plain(value: Any) -> Any:
     plugin = value.metadata.plugin_data.plugin_name
     if value.HasField("simple_value"):
         return "scalar", number(value.simple_value)
@@ -145,7 +145,7 @@ def _plain(value):
     return plugin, [dim.size for dim in value.tensor.shape.dim], [number(item) for item in array.tolist()]
 
 
-def hparams(content):
+def hparams(content: Any) -> list[Any]:
     message = parse("HParams", content)
     declared = {
         info.name: [info.type, [_struct(choice) for choice in info.domain.values]]
@@ -156,9 +156,9 @@ def hparams(content):
     return [declared, metrics, values, message.session_end_info.status]
 
 
-def layout(content):
+def layout(content: Any) -> Any:
     return layout_charts(parse("Layout", content))
 
 
-def _struct(value):
+def _struct(value: Any) -> Any:
     return next((content for _, content in value.ListFields()), None)

@@ -2,6 +2,7 @@
 
 import logging
 from pathlib import Path
+from typing import Any
 
 import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool
@@ -12,11 +13,11 @@ from mindinsight.writer.alerts import AlertThrottle
 from tests.writer.tensorboard_messages import message_class
 
 
-def alerts_of(reading):
+def alerts_of(reading: Any) -> Any:
     return [(event.step, event.alert.title) for event in reading.events() if event.HasField("alert")]
 
 
-def test_an_alert_comes_back_as_given(tmp_path: Path, reading) -> None:
+def test_an_alert_comes_back_as_given(tmp_path: Path, reading: Any) -> None:
     with SummaryRecord(tmp_path) as record:
         assert record.alert("loss is rising", "0.5 → 0.9", level="error", step=7) is True
     (event,) = reading.events()
@@ -25,13 +26,13 @@ def test_an_alert_comes_back_as_given(tmp_path: Path, reading) -> None:
 
 
 @pytest.mark.parametrize("level", ["info", "warning", "error"])
-def test_every_level_is_kept(tmp_path: Path, reading, level) -> None:
+def test_every_level_is_kept(tmp_path: Path, reading: Any, level: Any) -> None:
     with SummaryRecord(tmp_path) as record:
         record.alert("a", level=level)
     assert reading.events()[0].alert.level == Alert.Level.Value(level.upper())
 
 
-def test_without_a_step_it_belongs_to_the_last_recorded_one(tmp_path: Path, reading) -> None:
+def test_without_a_step_it_belongs_to_the_last_recorded_one(tmp_path: Path, reading: Any) -> None:
     with SummaryRecord(tmp_path) as record:
         record.alert("before any")
         record.add_value("scalar", "loss", 1.0)
@@ -40,7 +41,7 @@ def test_without_a_step_it_belongs_to_the_last_recorded_one(tmp_path: Path, read
     assert alerts_of(reading) == [(0, "before any"), (12, "after")]
 
 
-def test_it_is_in_the_file_without_flush_or_record(tmp_path: Path, reading, until) -> None:
+def test_it_is_in_the_file_without_flush_or_record(tmp_path: Path, reading: Any, until: Any) -> None:
     record = SummaryRecord(tmp_path, flush_seconds=3600)
     record.add_value("scalar", "loss", 1.0)
     record.alert("now")
@@ -49,7 +50,7 @@ def test_it_is_in_the_file_without_flush_or_record(tmp_path: Path, reading, unti
     assert alerts_of(reading) == [(0, "now")]
 
 
-def test_what_was_collected_keeps_waiting_for_its_step(tmp_path: Path, reading) -> None:
+def test_what_was_collected_keeps_waiting_for_its_step(tmp_path: Path, reading: Any) -> None:
     with SummaryRecord(tmp_path) as record:
         record.add_value("scalar", "loss", 1.0)
         record.alert("between", step=3)
@@ -58,7 +59,7 @@ def test_what_was_collected_keeps_waiting_for_its_step(tmp_path: Path, reading) 
     assert reading.scalars() == [(4, "loss", 1.0)]
 
 
-def test_the_same_alert_in_every_step_is_recorded_once_in_a_while(tmp_path: Path, reading) -> None:
+def test_the_same_alert_in_every_step_is_recorded_once_in_a_while(tmp_path: Path, reading: Any) -> None:
     with SummaryRecord(tmp_path) as record:
         answers = [record.alert("nan", f"{step}", step=step) for step in range(100)]
         record.alert("nan", level="error", step=100)
@@ -88,7 +89,7 @@ def test_ever_new_titles_take_no_memory_for_ever() -> None:
     assert not throttle.holds_back("loss is 0", "info", 1.0, 60.0)
 
 
-def test_long_texts_are_cut(tmp_path: Path, reading) -> None:
+def test_long_texts_are_cut(tmp_path: Path, reading: Any) -> None:
     with SummaryRecord(tmp_path) as record:
         record.alert("权" * 300, "b" * 20_000)
     (event,) = reading.events()
@@ -96,7 +97,7 @@ def test_long_texts_are_cut(tmp_path: Path, reading) -> None:
 
 
 def test_what_cannot_be_as_given_is_made_to_fit_and_said(
-    tmp_path: Path, reading, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, reading: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     with SummaryRecord(tmp_path) as record:
         record.alert(ValueError("no\ud800"), None, level="fatal", step="nine")  # type: ignore[arg-type]
@@ -110,7 +111,7 @@ def test_what_cannot_be_as_given_is_made_to_fit_and_said(
 
 
 def test_after_close_it_is_not_recorded_and_that_is_said(
-    tmp_path: Path, reading, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, reading: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     record = SummaryRecord(tmp_path)
     record.close()
@@ -129,7 +130,7 @@ def test_a_disk_that_refuses_stops_no_training(tmp_path: Path, caplog: pytest.Lo
     assert any(entry.levelno == logging.ERROR for entry in caplog.records)
 
 
-def old_event():
+def old_event() -> Any:
     """The message Event as tools know it that have never heard of alerts."""
     kinds = descriptor_pb2.FieldDescriptorProto
     fields = {
@@ -145,7 +146,7 @@ def old_event():
     return message_class(pool.FindMessageTypeByName("old.Event"))
 
 
-def test_a_reader_of_before_reads_everything_else(tmp_path: Path, reading, records_of) -> None:
+def test_a_reader_of_before_reads_everything_else(tmp_path: Path, reading: Any, records_of: Any) -> None:
     with SummaryRecord(tmp_path) as record:
         for step in range(3):
             record.add_value("scalar", "loss", float(step))
@@ -160,7 +161,7 @@ def test_a_reader_of_before_reads_everything_else(tmp_path: Path, reading, recor
     assert [event.version for event in events if event.HasField("version")] == ["MindSpore.Event:1"]
 
 
-def test_the_dump_of_an_alert_is_relative_to_the_directory_of_its_file(tmp_path: Path, reading) -> None:
+def test_the_dump_of_an_alert_is_relative_to_the_directory_of_its_file(tmp_path: Path, reading: Any) -> None:
     with SummaryRecord(tmp_path) as record:
         record.alert("below", dump=tmp_path / "flight_dump")
         record.alert("beside", dump=str(tmp_path.parent / "other"))

@@ -3,7 +3,10 @@
 The real ones are exercised by the scripts of tests/interop.
 """
 
+from __future__ import annotations
+
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,54 +17,56 @@ from mindinsight.writer.arrays import mindspore_dtype, to_numpy
 class MindSporeTensor:
     """What MindSpore's Tensor offers; ``float`` exists for bfloat16 alone, as asnumpy fails there."""
 
-    def __init__(self, values, dtype):
+    def __init__(self, values: Any, dtype: Any) -> None:
         self.values, self.dtype = values, dtype
 
-    def asnumpy(self):
+    def asnumpy(self) -> Any:
         if self.dtype == "BFloat16":
             raise TypeError("bfloat16 has no NumPy type")
         return self.values
 
-    def float(self):
+    def float(self) -> MindSporeTensor:
         return MindSporeTensor(self.values.astype(np.float32), "Float32")
 
 
 class TorchTensor:
-    def __init__(self, values, dtype="torch.float32", device="cpu", meta=False):
+    def __init__(
+        self, values: Any, dtype: str = "torch.float32", device: str = "cpu", meta: bool = False
+    ) -> None:
         self.values, self.dtype, self.meta = values, dtype, meta
         self.device = SimpleNamespace(type=device)
 
-    def detach(self):
+    def detach(self) -> Any:
         return self
 
-    def cpu(self):
+    def cpu(self) -> TorchTensor:
         return TorchTensor(self.values, self.dtype)
 
-    def float(self):
+    def float(self) -> TorchTensor:
         return TorchTensor(self.values.astype(np.float32))
 
-    def numpy(self, force=False):
+    def numpy(self, force: bool = False) -> Any:
         if self.meta:
             raise NotImplementedError("Cannot copy out of meta tensor; no data!")
         return self.values
 
 
 class WithArray:
-    def __init__(self, values):
+    def __init__(self, values: Any) -> None:
         self.values = values
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return self.values
 
 
 class WithDlpack:
-    def __init__(self, values):
+    def __init__(self, values: Any) -> None:
         self.values = values
 
-    def __dlpack__(self, **options):
+    def __dlpack__(self, **options: Any) -> Any:
         return self.values.__dlpack__()
 
-    def __dlpack_device__(self):
+    def __dlpack_device__(self) -> Any:
         return self.values.__dlpack_device__()
 
 
@@ -77,7 +82,7 @@ class WithDlpack:
         np.ndarray.tolist,
     ],
 )
-def test_every_kind_of_array_gives_its_values(wrap) -> None:
+def test_every_kind_of_array_gives_its_values(wrap: Any) -> None:
     values = np.arange(6, dtype=np.float32).reshape(2, 3)
     np.testing.assert_array_equal(to_numpy(wrap(values)).values, values)
 
@@ -93,7 +98,7 @@ def test_every_kind_of_array_gives_its_values(wrap) -> None:
         ([1, 2], "int64"),
     ],
 )
-def test_python_and_numpy_numbers(value, dtype) -> None:
+def test_python_and_numpy_numbers(value: Any, dtype: str) -> None:
     array = to_numpy(value)
     assert array.dtype == dtype
     np.testing.assert_array_equal(array.values, value)
@@ -106,7 +111,7 @@ def test_python_and_numpy_numbers(value, dtype) -> None:
         lambda values: TorchTensor(values, "torch.bfloat16"),
     ],
 )
-def test_bfloat16_becomes_float32_and_keeps_its_name(wrap) -> None:
+def test_bfloat16_becomes_float32_and_keeps_its_name(wrap: Any) -> None:
     array = to_numpy(wrap(np.array([1.5, -2.0])))
     assert array.dtype == "bfloat16"
     assert array.values.dtype == np.float32
@@ -133,7 +138,7 @@ def test_foreign_byte_order_and_long_double_become_native() -> None:
         object(),
     ],
 )
-def test_what_holds_no_numbers_is_refused(value) -> None:
+def test_what_holds_no_numbers_is_refused(value: Any) -> None:
     with pytest.raises(TypeError):
         to_numpy(value)
 
@@ -155,5 +160,5 @@ def test_memory_the_loop_may_write_to_is_told() -> None:
         ("int4", "Int4"),
     ],
 )
-def test_element_types_have_names_of_mindspores(dtype, name) -> None:
+def test_element_types_have_names_of_mindspores(dtype: str, name: str) -> None:
     assert mindspore_dtype(dtype) == name

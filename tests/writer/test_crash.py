@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from mindinsight.proto.summary_pb2 import Event
 KILLS = 200
 
 
-def steps_of(directory, records_of):
+def steps_of(directory: Any, records_of: Any) -> tuple[Any, Any]:
     """The steps in every file of a killed run, and how many files end inside a record."""
     steps, torn = [], []
     for path in sorted(directory.glob("*_MS")):
@@ -25,7 +26,7 @@ def steps_of(directory, records_of):
 
 
 @pytest.mark.slow
-def test_two_hundred_killed_writers_lose_nothing_they_had_flushed(tmp_path: Path, records_of) -> None:
+def test_two_hundred_killed_writers_lose_nothing_they_had_flushed(tmp_path: Path, records_of: Any) -> None:
     script = Path(__file__).with_name("killed_writers.py")
     ran = subprocess.run(
         [sys.executable, script, tmp_path, str(KILLS), "11"], check=True, capture_output=True, text=True

@@ -1,6 +1,7 @@
 """Gradients reach the recorder as histograms; the framework is stood in for by its one function."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -11,22 +12,23 @@ from mindinsight.writer.operators import take_operator_values
 class Network:
     """Hands its gradients to whoever asked, as a backward pass does."""
 
-    def __init__(self, *names):
-        self.names, self.watchers = names, []
+    def __init__(self, *names: Any) -> None:
+        self.names = names
+        self.watchers: list[Any] = []
 
-    def backward(self):
+    def backward(self) -> None:
         for wanted, put in self.watchers:
             for name in filter(wanted, self.names):
                 put(name, [1.0])
 
 
-def watch(network, names, put):
+def watch(network: Any, names: Any, put: Any) -> Any:
     network.watchers.append((names, put))
     return network.watchers.clear
 
 
 @pytest.fixture(autouse=True)
-def framework(monkeypatch):
+def framework(monkeypatch: pytest.MonkeyPatch) -> None:
     take_operator_values()
     known = SimpleNamespace(on_gradients=watch)
     monkeypatch.setattr(
@@ -35,7 +37,7 @@ def framework(monkeypatch):
     )
 
 
-def tags():
+def tags() -> Any:
     return [f"{plugin} {tag}" for plugin, tag, _ in take_operator_values()]
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ GIVEN = {
 }
 
 
-def given(content=GIVEN):
+def given(content: Any = GIVEN) -> dict[Any, Any]:
     return {"MINDINSIGHT_HYPER_CONFIG": content if isinstance(content, str) else json.dumps(content)}
 
 
@@ -64,6 +65,6 @@ def test_a_training_by_hand_has_values_of_its_own_and_a_tuner_wins() -> None:
         (given({"summary_dir": "a", "params": {"x": [1]}}), "'x' must be a number or a text"),
     ],
 )
-def test_what_no_tuner_gives_is_an_error(environment, message) -> None:
+def test_what_no_tuner_gives_is_an_error(environment: Any, message: str) -> None:
     with pytest.raises(HyperConfigError, match=message):
         HyperConfig(environment=environment)

@@ -2,7 +2,9 @@
 
 import logging
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,14 +12,14 @@ from mindinsight.writer.log import LogSettings, configure
 from mindinsight.writer.record import SummaryRecord
 
 
-def ours(name):
+def ours(name: Any) -> list[Any]:
     """The logger's handlers that configure() made; pytest has some of its own."""
     handlers = logging.getLogger(name).handlers
     return [handler for handler in handlers if handler.get_name() == "mindinsight.writer.log"]
 
 
 @pytest.fixture
-def name():
+def name() -> Iterator[Any]:
     """A logger of the test's own."""
     name = "test of mindinsight.writer.log"
     yield name
@@ -29,30 +31,32 @@ def name():
 
 
 @pytest.fixture
-def directory(tmp_path):
+def directory(tmp_path: Path) -> Any:
     """Below a path that GLOG_log_dir may name; pytest's own are of such letters."""
     return tmp_path / "logs_of-run"
 
 
-def say_one_of_each(name):
+def say_one_of_each(name: Any) -> None:
     logger = logging.getLogger(name)
     for level in ("debug", "info", "warning", "error", "critical"):
         getattr(logger, level)("a %s message", level)
 
 
-def levels(text):
+def levels(text: Any) -> list[Any]:
     return [line.partition("]")[0].lstrip("[") for line in text.splitlines()]
 
 
 @pytest.mark.parametrize(("value", "count"), [("0", 5), ("1", 4), ("2", 3), ("3", 2), ("4", 1)])
-def test_the_level_decides_what_is_shown(name, capsys: pytest.CaptureFixture[str], value, count) -> None:
+def test_the_level_decides_what_is_shown(
+    name: Any, capsys: pytest.CaptureFixture[str], value: str, count: int
+) -> None:
     configure({"GLOG_v": value}, name)
     say_one_of_each(name)
     shown = levels(capsys.readouterr().err)
     assert shown == ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"][-count:]
 
 
-def test_a_line_tells_process_time_and_place(name, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_line_tells_process_time_and_place(name: Any, capsys: pytest.CaptureFixture[str]) -> None:
     configure({"GLOG_v": "1"}, name)
     logging.getLogger(name).info("hello")
     line = capsys.readouterr().err
@@ -61,14 +65,14 @@ def test_a_line_tells_process_time_and_place(name, capsys: pytest.CaptureFixture
     assert line.endswith("] hello\n")
 
 
-def test_without_a_variable_nothing_is_changed(name) -> None:
+def test_without_a_variable_nothing_is_changed(name: Any) -> None:
     configure({"PATH": "/bin"}, name)
     assert ours(name) == []
     assert logging.getLogger(name).propagate
 
 
 def test_files_are_by_rank_and_process_and_the_screen_shows_the_worst(
-    name, capsys: pytest.CaptureFixture[str], directory
+    name: Any, capsys: pytest.CaptureFixture[str], directory: Any
 ) -> None:
     environment = {
         "GLOG_logtostderr": "0",
@@ -86,7 +90,7 @@ def test_files_are_by_rank_and_process_and_the_screen_shows_the_worst(
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_file_is_rolled_over_and_the_oldest_are_dropped(name, directory) -> None:
+def test_a_file_is_rolled_over_and_the_oldest_are_dropped(name: Any, directory: Any) -> None:
     environment = {"GLOG_logtostderr": "0", "GLOG_log_dir": str(directory), "GLOG_stderrthreshold": "4"}
     configure({**environment, "logger_maxBytes": "300", "logger_backupCount": "2"}, name)
     for number in range(40):
@@ -98,7 +102,7 @@ def test_a_file_is_rolled_over_and_the_oldest_are_dropped(name, directory) -> No
     assert "message 39" in files[0].read_text()
 
 
-def test_configuring_again_replaces_what_was_there(name, capsys: pytest.CaptureFixture[str]) -> None:
+def test_configuring_again_replaces_what_was_there(name: Any, capsys: pytest.CaptureFixture[str]) -> None:
     configure({"GLOG_v": "0"}, name)
     configure({"GLOG_v": "3"}, name)
     say_one_of_each(name)
@@ -122,7 +126,7 @@ def test_the_defaults_are_mindspores() -> None:
         ({"GLOG_logtostderr": "0"}, "GLOG_log_dir"),
     ],
 )
-def test_a_value_that_cannot_be_used_names_its_variable(name, wrong, variable) -> None:
+def test_a_value_that_cannot_be_used_names_its_variable(name: Any, wrong: Any, variable: str) -> None:
     with pytest.raises(ValueError, match=variable):
         configure(wrong, name)
     assert ours(name) == []

@@ -13,10 +13,10 @@ from mindinsight.writer.network import graph_of, observed_graph
 
 
 @pytest.fixture
-def framework(monkeypatch):
+def framework(monkeypatch: pytest.MonkeyPatch) -> Any:
     """A framework that knows networks of type dict and answers with what is in them."""
 
-    def trace(network, inputs):
+    def trace(network: Any, inputs: Any) -> Any:
         if "fails" in network:
             raise RuntimeError("cannot follow\nthe branch")
         return network["graph"](inputs) if callable(network["graph"]) else network["graph"]
@@ -36,34 +36,36 @@ def test_a_graph_of_ours_is_its_bytes() -> None:
 
 
 @pytest.mark.parametrize("network", [None, "text", 3, lambda x: x])
-def test_what_is_no_network_has_no_graph(network) -> None:
+def test_what_is_no_network_has_no_graph(network: Any) -> None:
     assert graph_of(network) is None
     assert graph_of(network, [1]) is None
 
 
-def test_a_framework_may_answer_bytes_a_builder_or_nothing(framework) -> None:
+def test_a_framework_may_answer_bytes_a_builder_or_nothing(framework: Any) -> None:
     builder = GraphBuilder("net")
     assert graph_of({"graph": b"bytes"}) == b"bytes"
     assert graph_of({"graph": builder}) == builder.serialised()
     assert graph_of({"graph": None}) is None
 
 
-def test_inputs_reach_the_framework(framework) -> None:
+def test_inputs_reach_the_framework(framework: Any) -> None:
     assert graph_of({"graph": lambda inputs: repr(inputs).encode()}, (1, 2)) == b"(1, 2)"
 
 
 @pytest.mark.parametrize("inputs", [(1, 1j), ([{"weight": [0, 1j]}],)])
-def test_a_function_belongs_to_the_framework_of_its_inputs(framework, inputs) -> None:
+def test_a_function_belongs_to_the_framework_of_its_inputs(framework: Any, inputs: Any) -> None:
     framework.trace = lambda function, inputs: b"function"
     assert graph_of(lambda *x: x, inputs) == b"function"
 
 
-def test_what_cannot_be_traced_is_a_warning_of_one_line(framework, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_cannot_be_traced_is_a_warning_of_one_line(
+    framework: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     assert graph_of({"fails": True}) is None
     assert [record.getMessage() for record in caplog.records] == ["no graph of dict: cannot follow"]
 
 
-def test_the_first_call_gives_the_inputs_when_the_framework_can_see_it(framework) -> None:
+def test_the_first_call_gives_the_inputs_when_the_framework_can_see_it(framework: Any) -> None:
     calls: list[Any] = []
     framework.first_inputs = lambda network: lambda: calls[0] if calls else None
     graph = observed_graph({"graph": lambda inputs: repr(inputs).encode()})

@@ -11,25 +11,27 @@ class Network:
 
 
 @pytest.fixture
-def builder():
+def builder() -> GraphBuilder:
     return GraphBuilder("Net")
 
 
-def test_a_graph_is_taken_once(builder) -> None:
+def test_a_graph_is_taken_once(builder: GraphBuilder) -> None:
     graph = NetworkGraph(builder)
     assert graph.is_wanted()
     assert graph.take() == builder.serialised()
     assert not graph.is_wanted()
 
 
-def test_without_a_network_none_is_wanted_until_a_step_names_one(builder) -> None:
+def test_without_a_network_none_is_wanted_until_a_step_names_one(builder: GraphBuilder) -> None:
     graph = NetworkGraph()
     assert not graph.is_wanted()
     assert graph.is_wanted(builder)
     assert graph.take(builder) == builder.serialised()
 
 
-def test_a_network_that_shows_none_is_asked_three_times_and_the_steps_network_instead(builder) -> None:
+def test_a_network_that_shows_none_is_asked_three_times_and_the_steps_network_instead(
+    builder: GraphBuilder,
+) -> None:
     graph = NetworkGraph(Network())
     assert [graph.take(), graph.take()] == [None, None]
     assert graph.is_wanted()

@@ -1,6 +1,9 @@
 """Values delivered inside a forward pass reach whoever records next."""
 
+from __future__ import annotations
+
 import sys
+from collections.abc import Iterator
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -18,7 +21,7 @@ from mindinsight.writer.operators import (
 
 
 @pytest.fixture(autouse=True)
-def nothing_waits():
+def nothing_waits() -> Iterator[Any]:
     take_operator_values()
     yield
     take_operator_values()
@@ -29,26 +32,26 @@ class TorchLike:
 
     shape = (2,)
 
-    def __init__(self, values):
+    def __init__(self, values: Any) -> None:
         self.values = values
 
-    def detach(self):
+    def detach(self) -> Any:
         return self
 
-    def clone(self):
+    def clone(self) -> TorchLike:
         return TorchLike(list(self.values))
 
 
 class MindSporeLike:
     shape = (2,)
 
-    def __init__(self, values):
+    def __init__(self, values: Any) -> None:
         self.values = values
 
-    def asnumpy(self):
+    def asnumpy(self) -> None:
         raise AssertionError("the value must stay on its device")
 
-    def copy(self):
+    def copy(self) -> MindSporeLike:
         return MindSporeLike(list(self.values))
 
 
@@ -74,7 +77,7 @@ def test_the_newest_value_of_a_name_is_kept_in_its_place() -> None:
 
 
 @pytest.mark.parametrize("kind", [TorchLike, MindSporeLike])
-def test_a_tensor_changed_in_place_later_is_recorded_as_it_was(kind) -> None:
+def test_a_tensor_changed_in_place_later_is_recorded_as_it_was(kind: Any) -> None:
     tensor = kind([1, 2])
     TensorSummary()("x", tensor)
     tensor.values[0] = 9
@@ -104,7 +107,7 @@ def test_an_array_changed_in_place_later_is_recorded_as_it_was() -> None:
         (HistogramSummary, np.float32(1)),
     ],
 )
-def test_a_shape_the_plugin_cannot_show_is_refused_where_it_happens(operator, value) -> None:
+def test_a_shape_the_plugin_cannot_show_is_refused_where_it_happens(operator: Any, value: Any) -> None:
     with pytest.raises(ValueError, match=f"{operator.__name__} 'x' cannot record a value of shape"):
         operator()("x", value)
     assert take_operator_values() == []

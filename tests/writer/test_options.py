@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,7 @@ from mindinsight.writer import SummaryRecord
         ({"queue_bytes": -1}, ValueError),
     ],
 )
-def test_arguments_that_cannot_be_meant_are_refused(tmp_path: Path, arguments, error) -> None:
+def test_arguments_that_cannot_be_meant_are_refused(tmp_path: Path, arguments: Any, error: Any) -> None:
     with pytest.raises(error):
         SummaryRecord(**{"log_dir": str(tmp_path), **arguments})
 
@@ -43,7 +44,7 @@ def test_arguments_that_cannot_be_meant_are_refused(tmp_path: Path, arguments, e
         {"rank": 3},
     ],
 )
-def test_others_are_taken(tmp_path: Path, arguments) -> None:
+def test_others_are_taken(tmp_path: Path, arguments: Any) -> None:
     SummaryRecord(str(tmp_path), **arguments).close()
 
 

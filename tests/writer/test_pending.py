@@ -1,5 +1,7 @@
 """Values wait for their step, and become the jobs that the background writes."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from mindinsight.writer.encoding.encoder import TooLarge
 from mindinsight.writer.pending import Pending
 
 
-def kinds(jobs):
+def kinds(jobs: Any) -> list[Any]:
     return [[item.kind for item in items] + tags[::2] for _, _, tags, items, _ in jobs]
 
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,7 +29,7 @@ def test_tensors_are_printed_as_mindspore_does_in_graph_mode(capsys: pytest.Capt
         (np.array(12345678901), "12345678901"),
     ],
 )
-def test_tensors_that_mindspore_does_not_print(value, text) -> None:
+def test_tensors_that_mindspore_does_not_print(value: Any, text: str) -> None:
     assert tensor_text(value) == text
 
 

@@ -1,6 +1,7 @@
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ RUN = Path("/runs/a")
         ({"RANK": "1", "WORLD_SIZE": "2", "SLURM_PROCID": "0", "SLURM_NTASKS": "1"}, (1, 2)),
     ],
 )
-def test_the_launcher_tells_the_rank(environment, expected) -> None:
+def test_the_launcher_tells_the_rank(environment: Any, expected: Any) -> None:
     assert rank_of(environment) == expected
 
 
@@ -71,7 +72,7 @@ def test_a_name_that_all_ranks_share_and_that_ends_in_a_number_is_no_ranks_name(
 
 
 @pytest.mark.parametrize("name", ["rank1", "job-device_1", "npu-1", "GPU1"])
-def test_a_word_for_ranks_before_the_number_says_so_in_every_framework(name) -> None:
+def test_a_word_for_ranks_before_the_number_says_so_in_every_framework(name: str) -> None:
     assert directory_of(RUN / name, None, TWO[1]) == RUN / name
     assert directory_of(RUN / name, None, TWO[0]) == RUN / name / "rank_0"
 
@@ -86,5 +87,5 @@ def test_a_word_for_ranks_before_the_number_says_so_in_every_framework(name) -> 
         (None, {"DEVICE_ID": "0", "RANK": "9", "WORLD_SIZE": "16"}, 9),
     ],
 )
-def test_the_number_in_the_name_is_rank_or_device(rank, environment, device) -> None:
+def test_the_number_in_the_name_is_rank_or_device(rank: Any, environment: Any, device: int) -> None:
     assert device_of(rank, environment) == device

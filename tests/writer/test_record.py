@@ -4,6 +4,7 @@ import logging
 import math
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from mindinsight.writer import SummaryRecord
 ARRAY = np.arange(6, dtype=np.float32).reshape(1, 1, 2, 3)
 
 
-def test_values_come_back_with_tag_and_step(tmp_path: Path, reading) -> None:
+def test_values_come_back_with_tag_and_step(tmp_path: Path, reading: Any) -> None:
     with SummaryRecord(str(tmp_path)) as record:
         for step in range(5):
             record.add_value("scalar", "loss", step / 10)
@@ -35,7 +36,9 @@ int64 = st.integers(-(1 << 63), (1 << 63) - 1)
 
 
 @given(st.lists(st.tuples(int64, st.floats(), st.text(min_size=1, max_size=9))))
-def test_everything_recorded_is_read_back(tmp_path_factory, reading_of, points) -> None:
+def test_everything_recorded_is_read_back(
+    tmp_path_factory: pytest.TempPathFactory, reading_of: Any, points: Any
+) -> None:
     directory = tmp_path_factory.mktemp("run")
     with SummaryRecord(directory) as record:
         for step, number, tag in points:
@@ -48,7 +51,7 @@ def test_everything_recorded_is_read_back(tmp_path_factory, reading_of, points) 
         np.testing.assert_array_equal([np.float32(number) for _, _, number in scalars], expected)
 
 
-def test_one_event_holds_all_kinds_of_a_step(tmp_path: Path, reading) -> None:
+def test_one_event_holds_all_kinds_of_a_step(tmp_path: Path, reading: Any) -> None:
     with SummaryRecord(str(tmp_path)) as record:
         record.add_value("scalar", "s", 1)
         record.add_value("image", "i", ARRAY)
@@ -63,7 +66,7 @@ def test_one_event_holds_all_kinds_of_a_step(tmp_path: Path, reading) -> None:
     assert before <= event.wall_time <= time.time()
 
 
-def test_an_array_is_copied_when_it_is_added(tmp_path: Path, reading) -> None:
+def test_an_array_is_copied_when_it_is_added(tmp_path: Path, reading: Any) -> None:
     weights = np.zeros(1 << 18, np.float32)
     with SummaryRecord(str(tmp_path)) as record:
         for step in range(4):
@@ -74,7 +77,7 @@ def test_an_array_is_copied_when_it_is_added(tmp_path: Path, reading) -> None:
 
 
 @pytest.mark.parametrize("number", [True, 3, np.float32(3), np.array([[3]]), np.int8(3), np.float64(3)])
-def test_a_scalar_may_be_any_one_number(tmp_path: Path, reading, number) -> None:
+def test_a_scalar_may_be_any_one_number(tmp_path: Path, reading: Any, number: Any) -> None:
     with SummaryRecord(str(tmp_path)) as record:
         record.add_value("scalar", "s", number)
         record.record(1)
@@ -104,7 +107,7 @@ def test_a_scalar_may_be_any_one_number(tmp_path: Path, reading, number) -> None
     ],
 )
 def test_what_is_not_of_the_kind_is_refused_and_costs_nothing_else(
-    tmp_path: Path, reading, plugin, value, error
+    tmp_path: Path, reading: Any, plugin: Any, value: Any, error: Any
 ) -> None:
     with SummaryRecord(str(tmp_path)) as record:
         record.add_value("scalar", "kept", 1.0)
@@ -115,20 +118,20 @@ def test_what_is_not_of_the_kind_is_refused_and_costs_nothing_else(
 
 
 @pytest.mark.parametrize("name", ["", None, 3, [], "\ud800"])
-def test_a_name_must_be_text(tmp_path: Path, name) -> None:
+def test_a_name_must_be_text(tmp_path: Path, name: Any) -> None:
     with SummaryRecord(str(tmp_path)) as record, pytest.raises(ValueError, match="name"):
         record.add_value("scalar", name, 1.0)
 
 
 @pytest.mark.parametrize("name", ["loss/auto", "权重 é", "a" * 2000, "a\nb\x00"])
-def test_any_text_is_a_tag(tmp_path: Path, reading, name) -> None:
+def test_any_text_is_a_tag(tmp_path: Path, reading: Any, name: Any) -> None:
     with SummaryRecord(str(tmp_path)) as record:
         record.add_value("scalar", name, 1.0)
         record.record(1)
     assert reading.scalars() == [(1, name, 1.0)]
 
 
-def test_the_same_name_twice_keeps_both(tmp_path: Path, reading) -> None:
+def test_the_same_name_twice_keeps_both(tmp_path: Path, reading: Any) -> None:
     with SummaryRecord(str(tmp_path)) as record:
         record.add_value("scalar", "s", 1.0)
         record.add_value("scalar", "s", 2.0)
@@ -137,7 +140,7 @@ def test_the_same_name_twice_keeps_both(tmp_path: Path, reading) -> None:
 
 
 @pytest.mark.parametrize("step", [True, 1.0, "1", None])
-def test_a_step_must_be_an_integer(tmp_path: Path, step) -> None:
+def test_a_step_must_be_an_integer(tmp_path: Path, step: Any) -> None:
     with SummaryRecord(str(tmp_path)) as record, pytest.raises(TypeError, match="step"):
         record.record(step)
 
@@ -147,14 +150,14 @@ def test_a_step_must_fit_64_bits(tmp_path: Path) -> None:
         record.record(1 << 63)
 
 
-def test_a_numpy_step_will_do(tmp_path: Path, reading) -> None:
+def test_a_numpy_step_will_do(tmp_path: Path, reading: Any) -> None:
     with SummaryRecord(str(tmp_path)) as record:
         record.add_value("scalar", "s", 1.0)
         record.record(np.int64(7))  # type: ignore[arg-type]
     assert reading.scalars() == [(7, "s", 1.0)]
 
 
-def test_a_plugin_filter_discards(tmp_path: Path, reading) -> None:
+def test_a_plugin_filter_discards(tmp_path: Path, reading: Any) -> None:
     with SummaryRecord(str(tmp_path)) as record:
         record.add_value("scalar", "s", 1.0)
         record.add_value("tensor", "t", ARRAY)
@@ -163,13 +166,13 @@ def test_a_plugin_filter_discards(tmp_path: Path, reading) -> None:
     assert [(step, value.tag) for step, value in reading.values()] == [(1, "t")]
 
 
-def test_without_values_there_is_no_file(tmp_path: Path, reading) -> None:
+def test_without_values_there_is_no_file(tmp_path: Path, reading: Any) -> None:
     with SummaryRecord(str(tmp_path)) as record:
         record.record(1)
     assert reading.files() == []
 
 
-def test_graph_and_lineage_go_where_they_belong(tmp_path: Path, reading) -> None:
+def test_graph_and_lineage_go_where_they_belong(tmp_path: Path, reading: Any) -> None:
     model = ModelProto()
     model.graph.name = "net"
     with SummaryRecord(str(tmp_path)) as record:
@@ -185,7 +188,7 @@ def test_graph_and_lineage_go_where_they_belong(tmp_path: Path, reading) -> None
     assert dict(lineage.user_defined_info.user_info[0].map_double) == {"lr": 0.1}
 
 
-def test_flush_makes_values_readable(tmp_path: Path, reading) -> None:
+def test_flush_makes_values_readable(tmp_path: Path, reading: Any) -> None:
     record = SummaryRecord(str(tmp_path), flush_seconds=3600)
     record.add_value("scalar", "s", 1.0)
     record.record(1)
@@ -194,7 +197,7 @@ def test_flush_makes_values_readable(tmp_path: Path, reading) -> None:
     record.close()
 
 
-def test_log_dir_is_the_summary_file(tmp_path: Path, reading) -> None:
+def test_log_dir_is_the_summary_file(tmp_path: Path, reading: Any) -> None:
     with SummaryRecord(str(tmp_path), file_prefix="xx_", file_suffix="_yy") as record:
         promised = record.log_dir
         record.add_value("scalar", "s", 1.0)
@@ -204,7 +207,7 @@ def test_log_dir_is_the_summary_file(tmp_path: Path, reading) -> None:
     assert path.name.startswith("xx_.out.events.summary.")
 
 
-def test_recorders_in_one_directory_have_files_of_their_own(tmp_path: Path, reading) -> None:
+def test_recorders_in_one_directory_have_files_of_their_own(tmp_path: Path, reading: Any) -> None:
     recorders = [SummaryRecord(str(tmp_path)) for _ in range(3)]
     for index, record in enumerate(recorders):
         record.add_value("scalar", f"s{index}", 1.0)
@@ -214,7 +217,7 @@ def test_recorders_in_one_directory_have_files_of_their_own(tmp_path: Path, read
     assert sorted(tag for _, tag, _ in reading.scalars()) == ["s0", "s1", "s2"]
 
 
-def test_a_limit_on_the_file_begins_a_next_one(tmp_path: Path, reading) -> None:
+def test_a_limit_on_the_file_begins_a_next_one(tmp_path: Path, reading: Any) -> None:
     with SummaryRecord(str(tmp_path), max_file_size=4096) as record:
         for step in range(1000):
             record.add_value("scalar", "loss", step)
@@ -226,7 +229,7 @@ def test_a_limit_on_the_file_begins_a_next_one(tmp_path: Path, reading) -> None:
 
 @pytest.mark.parametrize("size", [0, -1])
 def test_a_limit_of_nothing_is_no_limit(
-    tmp_path: Path, reading, size, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, reading: Any, size: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     with SummaryRecord(str(tmp_path), max_file_size=size) as record:
         record.add_value("scalar", "s", 1.0)
@@ -236,7 +239,7 @@ def test_a_limit_of_nothing_is_no_limit(
 
 
 def test_a_step_larger_than_a_message_is_refused_and_training_goes_on(
-    tmp_path: Path, reading, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, reading: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     huge = np.broadcast_to(np.float32(1), (600_000_000,))  # takes four bytes
     with SummaryRecord(str(tmp_path)) as record:
@@ -289,7 +292,7 @@ def test_it_is_only_logged_unless_asked_for(tmp_path: Path, caplog: pytest.LogCa
     assert any(entry.levelno == logging.ERROR for entry in caplog.records)
 
 
-def test_values_that_are_not_finite_are_values(tmp_path: Path, reading) -> None:
+def test_values_that_are_not_finite_are_values(tmp_path: Path, reading: Any) -> None:
     with SummaryRecord(str(tmp_path)) as record:
         for step, number in enumerate((math.nan, math.inf, -math.inf)):
             record.add_value("scalar", "s", number)

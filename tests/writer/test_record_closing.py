@@ -5,6 +5,7 @@ import shutil
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from mindinsight.writer import SummaryRecord
 
 
-def endings(reading):
+def endings(reading: Any) -> Any:
     """Of each file, whether its last event closes it, and with which error; no other event may."""
     closings = []
     for events in reading.files_events():
@@ -22,7 +23,7 @@ def endings(reading):
     return closings
 
 
-def test_a_closed_file_says_so_with_its_last_record(reading) -> None:
+def test_a_closed_file_says_so_with_its_last_record(reading: Any) -> None:
     before = time.time()
     with SummaryRecord(reading.directory) as record:
         record.add_value("scalar", "loss", 0.5)
@@ -44,7 +45,7 @@ def test_a_closed_file_says_so_with_its_last_record(reading) -> None:
         (SystemExit(3), "SystemExit: 3"),
     ],
 )
-def test_what_ended_the_training_is_in_the_closing_record(reading, error, text) -> None:
+def test_what_ended_the_training_is_in_the_closing_record(reading: Any, error: Any, text: Any) -> None:
     with pytest.raises(type(error)), SummaryRecord(reading.directory) as record:
         record.add_value("scalar", "loss", 0.5)
         record.record(1)
@@ -52,7 +53,7 @@ def test_what_ended_the_training_is_in_the_closing_record(reading, error, text) 
     assert endings(reading) == [(True, text)]
 
 
-def test_only_the_last_of_several_files_is_closed_and_the_limit_holds(reading) -> None:
+def test_only_the_last_of_several_files_is_closed_and_the_limit_holds(reading: Any) -> None:
     with SummaryRecord(reading.directory, max_file_size=200) as record:
         for step in range(20):
             record.add_value("scalar", "loss", step)
@@ -63,12 +64,12 @@ def test_only_the_last_of_several_files_is_closed_and_the_limit_holds(reading) -
     assert all(path.stat().st_size <= 200 for path in reading.files())
 
 
-def test_a_recorder_that_recorded_nothing_leaves_no_file(reading) -> None:
+def test_a_recorder_that_recorded_nothing_leaves_no_file(reading: Any) -> None:
     SummaryRecord(reading.directory).close()
     assert reading.files() == []
 
 
-def test_a_recorder_that_nobody_closed_leaves_no_closing_record(reading) -> None:
+def test_a_recorder_that_nobody_closed_leaves_no_closing_record(reading: Any) -> None:
     record = SummaryRecord(reading.directory)
     record.add_value("scalar", "loss", 0.5)
     record.record(1)
@@ -87,8 +88,8 @@ def test_a_run_that_was_removed_is_not_made_again_to_close_it(tmp_path: Path) ->
     assert not (tmp_path / "run").exists()
 
 
-def test_threads_that_name_the_step_do_not_take_each_others_values(reading) -> None:
-    def train(tag):
+def test_threads_that_name_the_step_do_not_take_each_others_values(reading: Any) -> None:
+    def train(tag: Any) -> None:
         for step in range(200):
             record.add_value("scalar", tag, float(step), step=step)
 
@@ -101,7 +102,7 @@ def test_threads_that_name_the_step_do_not_take_each_others_values(reading) -> N
     assert sorted(reading.scalars()) == sorted((step, tag, step) for tag in "abcd" for step in range(200))
 
 
-def test_a_value_with_a_step_leaves_what_is_collected(reading) -> None:
+def test_a_value_with_a_step_leaves_what_is_collected(reading: Any) -> None:
     with SummaryRecord(reading.directory) as record:
         record.add_value("scalar", "loss", 0.5)
         for kind in ("image", "tensor", "histogram"):
@@ -114,13 +115,13 @@ def test_a_value_with_a_step_leaves_what_is_collected(reading) -> None:
 
 
 @pytest.mark.parametrize("step", [True, 1.5, "1", 1 << 63])
-def test_the_step_of_a_value_is_a_step(tmp_path: Path, step) -> None:
+def test_the_step_of_a_value_is_a_step(tmp_path: Path, step: Any) -> None:
     with SummaryRecord(tmp_path) as record, pytest.raises((TypeError, ValueError), match="step"):
         record.add_value("scalar", "loss", 0.5, step=step)
 
 
 def test_after_close_nothing_is_recorded_and_that_is_said(
-    tmp_path: Path, reading, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, reading: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     record = SummaryRecord(str(tmp_path))
     record.add_value("scalar", "s", 1.0)

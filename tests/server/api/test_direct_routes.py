@@ -1,5 +1,7 @@
 """Answers without FastAPI are those of its routes; an unknown parameter makes a request theirs."""
 
+from typing import Any
+
 import pytest
 
 from mindinsight.server.http.responses import COLUMNS
@@ -37,12 +39,12 @@ STRANGE = [
 ALLOWED = (STRANGE[9],)  # FastAPI takes the last of repeated parameters
 
 
-def without_clock(body):
+def without_clock(body: Any) -> dict[Any, Any]:
     return {key: value for key, value in body.items() if key not in ("now", "scanned")}
 
 
 @pytest.mark.parametrize("path", PLAIN)
-def test_a_plain_request_is_answered_as_fastapi_answers(shared_samples, path) -> None:
+def test_a_plain_request_is_answered_as_fastapi_answers(shared_samples: Any, path: Any) -> None:
     client = shared_samples("lenet")
     ours = client.get(path)
     theirs = client.get(f"{path}{'&' if '?' in path else '?'}{THEIRS}")
@@ -53,7 +55,7 @@ def test_a_plain_request_is_answered_as_fastapi_answers(shared_samples, path) ->
 
 
 @pytest.mark.parametrize("path", STRANGE)
-def test_errors_are_those_of_fastapi(shared_samples, path) -> None:
+def test_errors_are_those_of_fastapi(shared_samples: Any, path: Any) -> None:
     client = shared_samples("lenet")
     ours, theirs = client.get(path), client.get(f"{path}&{THEIRS}")
     assert ours.status_code == theirs.status_code
@@ -61,7 +63,7 @@ def test_errors_are_those_of_fastapi(shared_samples, path) -> None:
     assert (ours.status_code == 422) == (path not in ALLOWED)
 
 
-def test_columns_are_the_same_bytes(shared_samples) -> None:
+def test_columns_are_the_same_bytes(shared_samples: Any) -> None:
     client, path = shared_samples("lenet"), PLAIN[6]
     accept = {"Accept": COLUMNS}
     first, again = (client.get(path, headers=accept) for _ in range(2))
@@ -70,13 +72,13 @@ def test_columns_are_the_same_bytes(shared_samples) -> None:
     assert first.headers["content-type"] == COLUMNS
 
 
-def test_an_unchanged_list_costs_no_body(shared_samples) -> None:
+def test_an_unchanged_list_costs_no_body(shared_samples: Any) -> None:
     client = shared_samples("lenet")
     etag = client.get("/v2/runs").headers["etag"]
     assert client.get("/v2/runs", headers={"If-None-Match": etag}).status_code == 304
 
 
-def test_other_methods_are_refused_as_before(shared_samples) -> None:
+def test_other_methods_are_refused_as_before(shared_samples: Any) -> None:
     client = shared_samples("lenet")
     assert client.post("/v2/runs").status_code == 405
     assert client.get("/v2/nothing").status_code == 404

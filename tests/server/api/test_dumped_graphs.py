@@ -1,6 +1,8 @@
 """The graph of a run under a dump of it: colours, panels and places, over a real server."""
 
 import time
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,12 +14,12 @@ MATMUL = f"{BACK}/fc2-Dense/gradMatMul-expand/MatMul-op66"
 
 
 @pytest.fixture
-def ask(samples, tmp_path):
+def ask(samples: Any, tmp_path: Path) -> Any:
     """ask("", shown="1") asks about step 1, in which an operator makes a NaN and another gives only zeros."""
     broken_job(tmp_path / "base" / "job")
     client = samples()
 
-    def get(path, method="GET", **params):
+    def get(path: Any, method: Any = "GET", **params: Any) -> Any:
         query = {"run": "./job", "tag": GRAPH, "dump": "./job/dump", "rank": 0, "step": 1}
         return client.request(method, f"/v2/{path}", params={**query, **params})
 
@@ -25,7 +27,7 @@ def ask(samples, tmp_path):
     return get
 
 
-def settled(ask, **params):
+def settled(ask: Any, **params: Any) -> Any:
     """The colours once all is known."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
@@ -36,11 +38,11 @@ def settled(ask, **params):
     raise TimeoutError("the statistics were not counted in 60 s")
 
 
-def drawn(ask, **params):
+def drawn(ask: Any, **params: Any) -> Any:
     return {box["path"]: box["id"] for box in ask("graph/picture", **params).json()["boxes"]}
 
 
-def test_boxes_tell_the_worst_inside_and_how_much_of_the_dump_is_there(ask) -> None:
+def test_boxes_tell_the_worst_inside_and_how_much_of_the_dump_is_there(ask: Any) -> None:
     boxes = drawn(ask)
     colours = settled(ask, shown=",".join(map(str, boxes.values())))
     assert (colours["dumped"], colours["found"], colours["by_order"]) == (22, 22, 0)
@@ -54,7 +56,7 @@ def test_boxes_tell_the_worst_inside_and_how_much_of_the_dump_is_there(ask) -> N
     assert by_id[boxes["Default/MakeTuple-op81"]]["symptom"] == "unknown"
 
 
-def test_a_statistic_colours_by_its_share_on_a_logarithmic_scale(ask) -> None:
+def test_a_statistic_colours_by_its_share_on_a_logarithmic_scale(ask: Any) -> None:
     boxes = drawn(ask)
     colours = settled(ask, colour="norm", shown=",".join(map(str, boxes.values())))
     by_id = {box["id"]: box for box in colours["boxes"]}
@@ -66,7 +68,7 @@ def test_a_statistic_colours_by_its_share_on_a_logarithmic_scale(ask) -> None:
     assert ask("graph/dump", colour="beauty").status_code == 422
 
 
-def test_hits_of_a_check_of_this_step_are_symptoms(ask) -> None:
+def test_hits_of_a_check_of_this_step_are_symptoms(ask: Any) -> None:
     started = ask.client.post("/v2/dump/check", json={"dump": "./job/dump", "steps": [1], "watchpoints": [
         {"condition": "tensor_too_large", "limits": {"max_gt": 0}, "operators": ["Conv2D-op51"]},
     ]})  # fmt: skip
@@ -76,7 +78,7 @@ def test_hits_of_a_check_of_this_step_are_symptoms(ask) -> None:
     assert "caught" not in settled(ask, check=check, step=0)["counts"]
 
 
-def test_a_hit_on_a_weight_is_seen_at_the_operators_that_take_it(ask) -> None:
+def test_a_hit_on_a_weight_is_seen_at_the_operators_that_take_it(ask: Any) -> None:
     boxes = drawn(ask, open="1")
     started = ask.client.post("/v2/dump/check", json={"dump": "./job/dump", "steps": [1], "watchpoints": [
         {"condition": "weight_too_large", "limits": {"max_gt": 0}, "operators": ["conv1.weight"]},
@@ -91,7 +93,7 @@ def test_a_hit_on_a_weight_is_seen_at_the_operators_that_take_it(ask) -> None:
     assert box["symptom"] == "caught"
 
 
-def test_an_operator_has_its_tensors_and_a_scope_its_worst(ask) -> None:
+def test_an_operator_has_its_tensors_and_a_scope_its_worst(ask: Any) -> None:
     settled(ask)
     (operator,) = ask("graph/dump/node", node=MATMUL).json()["operators"]
     assert (operator["graph"], operator["recorded"]) == ("Net/0", "MatMul-op66")
@@ -107,7 +109,7 @@ def test_an_operator_has_its_tensors_and_a_scope_its_worst(ask) -> None:
     assert ask("graph/dump/node", node="Default/MakeTuple-op81").json()["operators"] == []
 
 
-def test_an_operator_of_the_dump_has_a_place_and_a_parameter_a_node(ask) -> None:
+def test_an_operator_of_the_dump_has_a_place_and_a_parameter_a_node(ask: Any) -> None:
     operator_index = ask("graph/dump/place", graph="Net/0", recorded="MatMul-op66").json()
     assert operator_index["outer"] is None
     assert ask("graph/node", node=operator_index["place"]).json()["path"] == MATMUL
@@ -120,7 +122,7 @@ def test_an_operator_of_the_dump_has_a_place_and_a_parameter_a_node(ask) -> None
     assert nowhere.status_code == 404 and nowhere.json()["error"]["key"] == "error.not_in_graph"
 
 
-def test_the_simplified_view_has_the_forward_part_only(ask) -> None:
+def test_the_simplified_view_has_the_forward_part_only(ask: Any) -> None:
     colours = settled(ask, view="simplified")
     assert 0 < colours["found"] < colours["dumped"]
     assert colours["fault"] is None

@@ -4,6 +4,7 @@ import gzip
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,28 +16,28 @@ PLAIN = {"Accept-Encoding": "identity"}
 
 
 class Clock:
-    def __init__(self):
+    def __init__(self) -> None:
         self.now = 100.0
 
-    def __call__(self):
+    def __call__(self) -> Any:
         return self.now
 
 
-def run(name, **fields):
+def run(name: Any, **fields: Any) -> Run:
     return Run(f"./{name}", name, f"/base/{name}", f"./{name}", None, 1.0, 2.0, 3, **fields)
 
 
 @pytest.fixture
-def snapshot():
+def snapshot() -> Snapshot:
     runs = {one.id: one for one in (run("a"), run("b"))}
     return Snapshot(7, runs=runs, left_out=3, base="/base", watch="events", scanned=5.0)
 
 
-def ids(body):
+def ids(body: Any) -> list[Any]:
     return [one["id"] for one in json.loads(body)["runs"]]
 
 
-def test_both_forms_say_the_same(snapshot) -> None:
+def test_both_forms_say_the_same(snapshot: Snapshot) -> None:
     answer = Listing().whole(snapshot, {}, 1)
     assert gzip.decompress(answer.packed) == answer.plain
     body = json.loads(answer.plain)
@@ -44,7 +45,7 @@ def test_both_forms_say_the_same(snapshot) -> None:
     assert (body["version"], body["left_out"], body["base"]) == (7, 3, "/base")
 
 
-def test_one_answer_is_for_all_who_ask_in_the_same_second(snapshot) -> None:
+def test_one_answer_is_for_all_who_ask_in_the_same_second(snapshot: Snapshot) -> None:
     clock = Clock()
     listing = Listing(clock)
     first = listing.whole(snapshot, {}, 1)
@@ -56,7 +57,7 @@ def test_one_answer_is_for_all_who_ask_in_the_same_second(snapshot) -> None:
     assert json.loads(later.plain)["now"] >= json.loads(first.plain)["now"]
 
 
-def test_what_changed_is_shown_at_once(snapshot) -> None:
+def test_what_changed_is_shown_at_once(snapshot: Snapshot) -> None:
     listing = Listing(Clock())
     listing.whole(snapshot, {}, 1)
     runs = {"./b": replace(snapshot.runs["./b"], size=99), "./c": run("c")}
@@ -67,7 +68,7 @@ def test_what_changed_is_shown_at_once(snapshot) -> None:
     assert body["runs"][1]["labels"] == ["x"]
 
 
-def test_some_runs_come_in_the_order_asked_for(snapshot) -> None:
+def test_some_runs_come_in_the_order_asked_for(snapshot: Snapshot) -> None:
     runs = snapshot.runs
     assert ids(Listing().some(snapshot, {}, [runs["./b"], runs["./a"]])) == ["./b", "./a"]
     assert ids(Listing().some(snapshot, {}, [])) == []
@@ -79,7 +80,7 @@ def test_names_of_any_kind_stay_what_they_are() -> None:
     assert ids(Listing().whole(snapshot, {}, 1).plain) == [odd.id]
 
 
-def test_a_client_that_takes_no_gzip_gets_none(shared_samples) -> None:
+def test_a_client_that_takes_no_gzip_gets_none(shared_samples: Any) -> None:
     client = shared_samples("lenet")
     plain, packed = client.get("/v2/runs", headers=PLAIN), client.get("/v2/runs")
     assert "content-encoding" not in plain.headers
@@ -88,14 +89,14 @@ def test_a_client_that_takes_no_gzip_gets_none(shared_samples) -> None:
     assert "script-src 'self'" in packed.headers["content-security-policy"]
 
 
-def test_a_note_is_in_the_next_answer(samples) -> None:
+def test_a_note_is_in_the_next_answer(samples: Any) -> None:
     client = samples("lenet")
     before = client.get("/v2/runs").json()["runs"][0]["note"]
     client.patch("/v2/runs/notes", json={"run": "./lenet", "note": "new"})
     assert (before, client.get("/v2/runs").json()["runs"][0]["note"]) == ("", "new")
 
 
-def test_two_servers_share_no_answers(samples, tmp_path: Path) -> None:
+def test_two_servers_share_no_answers(samples: Any, tmp_path: Path) -> None:
     first = samples("lenet")
     second = samples("record_api/values")
     assert first.app.state.service.parts.of(Listing) is not second.app.state.service.parts.of(Listing)

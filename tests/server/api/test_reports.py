@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -21,7 +22,7 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
         yield client
 
 
-def until(condition) -> None:
+def until(condition: Any) -> None:
     end = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < end

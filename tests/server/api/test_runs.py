@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,7 @@ from mindinsight.server.http.column_encoding import decode
 LENET = {"run": "./lenet"}
 
 
-def test_a_list_says_of_each_run_what_a_table_shows(shared_samples) -> None:
+def test_a_list_says_of_each_run_what_a_table_shows(shared_samples: Any) -> None:
     body = shared_samples("lenet", "multi_rank").get("/v2/runs").json()
     runs = {run["id"]: run for run in body["runs"]}
     assert set(runs) == {"./lenet", *(f"./multi_rank/rank_{n}" for n in range(4))}
@@ -24,7 +25,7 @@ def test_a_list_says_of_each_run_what_a_table_shows(shared_samples) -> None:
     assert body["now"] >= lenet["updated"]
 
 
-def test_one_run_with_odd_lineage_hides_no_other(samples, tmp_path: Path) -> None:
+def test_one_run_with_odd_lineage_hides_no_other(samples: Any, tmp_path: Path) -> None:
     odd = tmp_path / "base" / "odd"
     odd.mkdir(parents=True)
     metric = r'{"\ud800": "\udfff", "nan": NaN, "big": 1' + "0" * 399 + "}"
@@ -45,12 +46,12 @@ def test_one_run_with_odd_lineage_hides_no_other(samples, tmp_path: Path) -> Non
     assert runs["./odd"]["hyper"]["network"] == "\\xff\\xfe"
 
 
-def test_some_runs_may_be_asked_for(shared_samples) -> None:
+def test_some_runs_may_be_asked_for(shared_samples: Any) -> None:
     body = shared_samples("lenet", "multi_rank").get("/v2/runs", params={"run": ["./lenet", "./gone"]}).json()
     assert [run["id"] for run in body["runs"]] == ["./lenet"]
 
 
-def test_an_unchanged_list_is_not_sent_again(samples) -> None:
+def test_an_unchanged_list_is_not_sent_again(samples: Any) -> None:
     client = samples("lenet")
     etag = client.get("/v2/runs").headers["etag"]
     assert client.get("/v2/runs", headers={"If-None-Match": etag}).status_code == 304
@@ -58,7 +59,7 @@ def test_an_unchanged_list_is_not_sent_again(samples) -> None:
     assert client.get("/v2/runs", headers={"If-None-Match": etag}).status_code == 200
 
 
-def test_files_tell_how_far_they_are_read_and_what_is_damaged(shared_samples) -> None:
+def test_files_tell_how_far_they_are_read_and_what_is_damaged(shared_samples: Any) -> None:
     client = shared_samples("damaged/flip_body_crc")
     (file,) = client.get("/v2/runs/files", params={"run": "./flip_body_crc"}).json()["files"]
     assert file["read"] == file["size"] == 38667
@@ -66,7 +67,7 @@ def test_files_tell_how_far_they_are_read_and_what_is_damaged(shared_samples) ->
 
 
 @pytest.mark.parametrize("path", ["/v2/runs/files", "/v2/runs/facts"])
-def test_an_unknown_run_is_said(shared_samples, path) -> None:
+def test_an_unknown_run_is_said(shared_samples: Any, path: str) -> None:
     answer = shared_samples("lenet").get(path, params={"run": "./../etc"})
     assert answer.status_code == 404
     error = answer.json()["error"]
@@ -74,7 +75,7 @@ def test_an_unknown_run_is_said(shared_samples, path) -> None:
     assert error["vars"] == {"run": "./../etc"}
 
 
-def test_tags_come_with_the_runs_that_have_them(shared_samples) -> None:
+def test_tags_come_with_the_runs_that_have_them(shared_samples: Any) -> None:
     client = shared_samples("lenet", "multi_rank")
     tags = {row["tag"]: row for row in client.get("/v2/tags").json()["tags"]}
     assert tags["fc2_mean"]["runs"] == ["./lenet"]
@@ -85,14 +86,14 @@ def test_tags_come_with_the_runs_that_have_them(shared_samples) -> None:
     assert client.get("/v2/tags", params={"kind": "nonsense"}).json()["tags"] == []
 
 
-def test_tags_of_the_ranks_of_one_job(shared_samples) -> None:
+def test_tags_of_the_ranks_of_one_job(shared_samples: Any) -> None:
     client = shared_samples("lenet", "multi_rank")
     (row,) = client.get("/v2/tags", params={"job": "./multi_rank"}).json()["tags"]
     assert (row["tag"], row["count"]) == ("loss/auto", 4)
     assert client.get("/v2/tags", params={"job": "./none"}).json()["tags"] == []
 
 
-def test_what_people_write_is_kept(samples) -> None:
+def test_what_people_write_is_kept(samples: Any) -> None:
     client = samples("lenet")
     fields = {"note": "best", "labels": ["a", "b", "a"], "hidden": True, "colour": "#12ab34"}
     body = client.patch("/v2/runs/notes", json={**LENET, **fields}).json()
@@ -101,7 +102,7 @@ def test_what_people_write_is_kept(samples) -> None:
     assert (run["note"], run["labels"], run["hidden"], run["chosen"]) == ("best", ["a", "b"], True, "#12ab34")
 
 
-def test_there_is_one_baseline_at_most(samples) -> None:
+def test_there_is_one_baseline_at_most(samples: Any) -> None:
     client = samples("multi_rank")
     for number in (0, 1):
         client.patch("/v2/runs/notes", json={"run": f"./multi_rank/rank_{number}", "pinned": True})
@@ -119,11 +120,11 @@ def test_there_is_one_baseline_at_most(samples) -> None:
         {"note": "x" * 20_001},
     ],
 )
-def test_bad_notes_are_refused(shared_samples, fields) -> None:
+def test_bad_notes_are_refused(shared_samples: Any, fields: Any) -> None:
     assert shared_samples("lenet").patch("/v2/runs/notes", json={**LENET, **fields}).status_code == 422
 
 
-def test_a_full_disk_is_said(samples, tmp_path: Path) -> None:
+def test_a_full_disk_is_said(samples: Any, tmp_path: Path) -> None:
     client = samples("lenet")
     (tmp_path / "workspace").mkdir(exist_ok=True)
     (tmp_path / "workspace" / "notes.json").mkdir()
@@ -132,7 +133,7 @@ def test_a_full_disk_is_said(samples, tmp_path: Path) -> None:
     assert answer.json()["error"]["vars"]["why"]
 
 
-def test_columns_give_last_lowest_and_highest(shared_samples) -> None:
+def test_columns_give_last_lowest_and_highest(shared_samples: Any) -> None:
     client = shared_samples("lenet", "multi_rank")
     tables = client.get("/v2/runs/columns", params={"tag": ["loss/auto", "nothing"]}).json()["tables"]
     table = tables["loss/auto"]
@@ -143,7 +144,7 @@ def test_columns_give_last_lowest_and_highest(shared_samples) -> None:
     assert tables["nothing"]["runs"] == []
 
 
-def test_small_curves_begin_and_end_where_the_whole_does(shared_samples) -> None:
+def test_small_curves_begin_and_end_where_the_whole_does(shared_samples: Any) -> None:
     client = shared_samples("lenet")
     answer = client.get("/v2/runs/sparklines", params={"tag": "loss/auto", "run": ["./lenet", "./gone"]})
     curves = answer.json()["curves"]
@@ -153,7 +154,7 @@ def test_small_curves_begin_and_end_where_the_whole_does(shared_samples) -> None
     assert values[-1] == pytest.approx(1.126, abs=1e-3)
 
 
-def test_facts_hold_the_pipeline_of_data(shared_samples) -> None:
+def test_facts_hold_the_pipeline_of_data(shared_samples: Any) -> None:
     facts = shared_samples("lenet").get("/v2/runs/facts", params=LENET).json()
     assert facts["dataset"]["op_type"] == "Batch" or facts["dataset"]["children"]
     assert facts["hyper"]["optimizer"] == "Momentum"

@@ -1,5 +1,6 @@
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -7,14 +8,14 @@ from mindinsight.proto.framing import encode_record
 from mindinsight.proto.summary_pb2 import Event
 
 
-def test_health_counts_what_is_not_shown(samples) -> None:
+def test_health_counts_what_is_not_shown(samples: Any) -> None:
     body = samples("damaged/flip_body_crc", "lenet", max_runs=1).get("/health").json()
     assert body["status"] == "ok"
     assert body["runs"] == 1
     assert body["runs_left_out"] == 1
 
 
-def test_health_names_no_file_and_no_run(samples, tmp_path: Path) -> None:
+def test_health_names_no_file_and_no_run(samples: Any, tmp_path: Path) -> None:
     text = samples("damaged/flip_body_crc").get("/health").text
     assert '"damaged_stretches":1' in text
     assert '"damaged_bytes":757' in text
@@ -22,7 +23,7 @@ def test_health_names_no_file_and_no_run(samples, tmp_path: Path) -> None:
     assert str(tmp_path) not in text
 
 
-def test_metrics_are_prometheus_text(samples) -> None:
+def test_metrics_are_prometheus_text(samples: Any) -> None:
     answer = samples("damaged/flip_body_crc").get("/metrics")
     assert answer.headers["content-type"].startswith("text/plain")
     lines = answer.text.splitlines()
@@ -31,7 +32,7 @@ def test_metrics_are_prometheus_text(samples) -> None:
     assert all(pattern.fullmatch(line) for line in lines)
 
 
-def test_metrics_count_what_is_left_out_and_skipped(samples, tmp_path: Path) -> None:
+def test_metrics_count_what_is_left_out_and_skipped(samples: Any, tmp_path: Path) -> None:
     event = Event(wall_time=1.0, step=1, explain=b"not ours")
     base = tmp_path / "base" / "explained"
     base.mkdir(parents=True)
@@ -42,7 +43,7 @@ def test_metrics_count_what_is_left_out_and_skipped(samples, tmp_path: Path) -> 
     assert "mindinsight_runs_left_out 1" in lines
 
 
-def test_health_tells_of_workers_that_cannot_begin_and_when_the_files_were_seen(samples) -> None:
+def test_health_tells_of_workers_that_cannot_begin_and_when_the_files_were_seen(samples: Any) -> None:
     client = samples("lenet")
     body = client.get("/health").json()
     assert body["workers_missing"] is False
@@ -59,7 +60,7 @@ def test_health_tells_of_workers_that_cannot_begin_and_when_the_files_were_seen(
 
 
 def test_the_time_since_the_last_look_grows_while_there_is_none(
-    samples, monkeypatch: pytest.MonkeyPatch
+    samples: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = samples("lenet")
     client.app.state.service.loader.stop()

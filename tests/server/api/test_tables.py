@@ -10,7 +10,7 @@ def test_the_lowest_value_is_a_number_when_there_is_one() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2, 47, 48, 49, 10_000])
-def test_thinning_keeps_both_ends_and_order(count) -> None:
+def test_thinning_keeps_both_ends_and_order(count: int) -> None:
     values = thinned(np.arange(count, dtype=np.float32))
     assert len(values) == min(count, 48)
     assert values[0] == 0

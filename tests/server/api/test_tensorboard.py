@@ -4,7 +4,9 @@
 """
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -17,7 +19,7 @@ ANSWERS = json.loads((DATA / "answers.json").read_text())
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory):
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     workspace = tmp_path_factory.mktemp("workspace")
     settings = Settings(DATA / "runs", workspace, reload_interval=0)
     with TestClient(create_app(settings), base_url="http://127.0.0.1") as client:
@@ -25,7 +27,7 @@ def client(tmp_path_factory):
 
 
 @pytest.mark.parametrize("address", [address for address in ANSWERS if "/scalars/scalars" in address])
-def test_points_are_those_of_tensorboard(client, address) -> None:
+def test_points_are_those_of_tensorboard(client: Any, address: Any) -> None:
     answer, expected = client.get(address), ANSWERS[address]
     if "nope" in address:
         assert [answer.status_code, answer.text] == expected
@@ -35,7 +37,7 @@ def test_points_are_those_of_tensorboard(client, address) -> None:
         assert answer.json() == expected
 
 
-def test_runs_and_tags_are_those_of_tensorboard(client) -> None:
+def test_runs_and_tags_are_those_of_tensorboard(client: Any) -> None:
     assert sorted(client.get("/data/runs").json()) == sorted(ANSWERS["/data/runs"])
     assert client.get("/data/runs").json()[-2:] == ANSWERS["/data/runs"][-2:]  # those that started later
     tags, expected = client.get("/data/plugin/scalars/tags").json(), ANSWERS["/data/plugin/scalars/tags"]
@@ -54,5 +56,5 @@ def test_the_base_itself_is_the_run_named_by_a_dot(tmp_path: Path) -> None:
         assert [step for _, step, _ in points] == list(range(10))
 
 
-def test_where_the_data_lie_is_told(client) -> None:
+def test_where_the_data_lie_is_told(client: Any) -> None:
     assert client.get("/data/environment").json()["data_location"] == str(DATA / "runs")

@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,19 +17,19 @@ STATISTICS = DATA / "msprobe_pytorch" / "L1_statistics_statistics"
 
 
 @pytest.fixture
-def lenet():
+def lenet() -> Any:
     return mindinsight.dump(LENET)
 
 
 @pytest.fixture
-def broken(tmp_path):
+def broken(tmp_path: Path) -> Any:
     """The dump with NaN in the output of a convolution of step 1."""
     path = shutil.copytree(LENET, tmp_path / "dump", symlinks=True)
     spoil(path / "rank_0" / "Net" / "0" / "1", "Conv2D.*.output.0.*", np.nan)
     return mindinsight.dump(path)
 
 
-def test_steps_ranks_and_operators(lenet) -> None:
+def test_steps_ranks_and_operators(lenet: Any) -> None:
     assert (lenet.ranks, lenet.steps) == ((0,), (0, 1))
     operators = lenet.operators(step=1)
     assert operators[0].name.endswith("conv1-Conv2d/Conv2D-op51")
@@ -36,14 +37,14 @@ def test_steps_ranks_and_operators(lenet) -> None:
     assert mindinsight.dump(RANKS).ranks == (0, 1)
 
 
-def test_a_tensor_by_operator_slot_and_direction(lenet) -> None:
+def test_a_tensor_by_operator_slot_and_direction(lenet: Any) -> None:
     (file,) = (LENET / "rank_0" / "Net" / "0" / "1").glob("Conv2D.*.input.1.*")
     weight = lenet.tensor("Conv2D-op51", step=1, slot=1, direction="input")
     np.testing.assert_array_equal(weight, np.load(file))
     assert lenet.tensor("*/Conv2D-op51").shape[0] == lenet.tensor("Conv2D-op51", slot="0").shape[0]
 
 
-def test_what_is_not_there_is_named(lenet) -> None:
+def test_what_is_not_there_is_named(lenet: Any) -> None:
     with pytest.raises(KeyError, match="no operator 'Nothing'"):
         lenet.tensor("Nothing")
     with pytest.raises(KeyError, match="no output 7; it has input 0, input 1, output 0"):
@@ -61,7 +62,7 @@ def test_a_directory_of_dumps_names_them() -> None:
         mindinsight.dump(DATA)
 
 
-def test_statistics_are_those_of_the_values(lenet) -> None:
+def test_statistics_are_those_of_the_values(lenet: Any) -> None:
     table = lenet.statistics(step=0, operator="Conv2D-op51")
     frame = table.frame()
     output = frame[(frame.direction == "output") & (frame.slot == "0")].iloc[0]
@@ -86,7 +87,7 @@ def test_recorded_statistics_are_said_to_be_that() -> None:
         dump.tensor(entry.recorded, slot=entry.slot, direction=entry.direction)
 
 
-def test_the_first_fault_is_told_with_its_line(broken) -> None:
+def test_the_first_fault_is_told_with_its_line(broken: Any) -> None:
     report = broken.first_fault()
     assert report
     fault = report.fault
@@ -98,7 +99,7 @@ def test_the_first_fault_is_told_with_its_line(broken) -> None:
     assert str(report).endswith(f"({fault.source.file}:{fault.source.line})")
 
 
-def test_a_healthy_dump_says_how_much_was_judged(lenet) -> None:
+def test_a_healthy_dump_says_how_much_was_judged(lenet: Any) -> None:
     report = lenet.first_fault()
     assert not report
     assert (report.tensors, report.judged) == (198, 198)
@@ -106,7 +107,7 @@ def test_a_healthy_dump_says_how_much_was_judged(lenet) -> None:
     assert not lenet.first_fault(step=0)
 
 
-def test_a_comparison_finds_where_two_dumps_part(lenet, broken) -> None:
+def test_a_comparison_finds_where_two_dumps_part(lenet: Any, broken: Any) -> None:
     same = lenet.compare(lenet, step=1)
     assert same.first_divergence() is None
     assert len(same) == len(same.frame()) > 0

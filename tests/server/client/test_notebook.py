@@ -2,7 +2,9 @@
 
 import os
 import sys
+from collections.abc import Iterator
 from importlib.metadata import version
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -15,7 +17,7 @@ from tests.narrowing import require
 
 
 @pytest.fixture
-def base(tmp_path, monkeypatch):
+def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     (tmp_path / "summary").mkdir()
     yield tmp_path / "summary"
@@ -23,11 +25,11 @@ def base(tmp_path, monkeypatch):
         daemon.end(server)
 
 
-def show(base, **options):
+def show(base: Any, **options: Any) -> Any:
     return mindinsight.show(base, workspace=base.parent / "workspace", **options)
 
 
-def test_a_server_is_started_once_and_lets_notebooks_frame_it(base) -> None:
+def test_a_server_is_started_once_and_lets_notebooks_frame_it(base: Any) -> None:
     address = show(base)
     assert address.endswith("/scalar")
     told = require(daemon.health(address.removesuffix("scalar")))
@@ -36,7 +38,7 @@ def test_a_server_is_started_once_and_lets_notebooks_frame_it(base) -> None:
     assert len(list(daemon.all_running())) == 1
 
 
-def test_several_directories_have_a_server_of_their_own(base) -> None:
+def test_several_directories_have_a_server_of_their_own(base: Any) -> None:
     (base.parent / "other").mkdir()
     several = [base, f"lab={base.parent}/other"]
     options = {"workspace": base.parent / "workspace"}
@@ -46,7 +48,7 @@ def test_several_directories_have_a_server_of_their_own(base) -> None:
     assert {server.base for server in daemon.all_running()} == {str(base), os.pathsep.join(map(str, several))}
 
 
-def test_it_is_displayed_where_there_is_a_notebook(base, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_displayed_where_there_is_a_notebook(base: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     displayed: list[Any] = []
     ipython: Any = ModuleType("IPython")
     display: Any = ModuleType("IPython.display")
@@ -59,7 +61,7 @@ def test_it_is_displayed_where_there_is_a_notebook(base, monkeypatch: pytest.Mon
     assert displayed == [(address, "100%", 500)]
 
 
-def test_a_missing_directory_is_told(base) -> None:
+def test_a_missing_directory_is_told(base: Any) -> None:
     with pytest.raises(BadSettings, match="There is no directory"):
         show(base / "none")
 

@@ -1,5 +1,7 @@
 """``%load_ext mindinsight`` and ``%mindinsight start --logdir runs``, as people type it for TensorBoard."""
 
+from typing import Any
+
 import pytest
 
 import mindinsight
@@ -8,22 +10,22 @@ from mindinsight.server.errors import BadSettings
 
 
 class Shell:
-    def __init__(self):
-        self.magics = {}
+    def __init__(self) -> None:
+        self.magics: dict[Any, Any] = {}
 
-    def register_magic_function(self, function, kind, name):
+    def register_magic_function(self, function: Any, kind: Any, name: Any) -> None:
         self.magics[kind, name] = function
 
 
 @pytest.fixture
-def magic(monkeypatch):
+def magic(monkeypatch: pytest.MonkeyPatch) -> Any:
     shell, shown = Shell(), []
     monkeypatch.setattr(notebook_magic, "show", lambda *bases, **options: shown.append((bases, options)))
     mindinsight.load_ipython_extension(shell)
     return shell.magics["line", "mindinsight"], shown
 
 
-def test_the_options_of_tensorboard_and_ours_are_taken(magic) -> None:
+def test_the_options_of_tensorboard_and_ours_are_taken(magic: Any) -> None:
     run, shown = magic
     run("start --logdir 'my runs' --port 6006")
     run("start --summary-base-dir a --logdir b --height 400 --view text")
@@ -36,7 +38,7 @@ def test_the_options_of_tensorboard_and_ours_are_taken(magic) -> None:
 
 
 @pytest.mark.parametrize("line", ["", "stop", "start --port x", "start --nothing"])
-def test_a_wrong_option_is_told_and_ends_no_process(magic, line) -> None:
+def test_a_wrong_option_is_told_and_ends_no_process(magic: Any, line: Any) -> None:
     run, shown = magic
     with pytest.raises(BadSettings, match="%mindinsight"):
         run(line)

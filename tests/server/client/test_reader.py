@@ -5,6 +5,7 @@ import math
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,12 +18,12 @@ DATA = Path(__file__).parents[2] / "data" / "events"
 
 
 @pytest.fixture(scope="module")
-def lenet():
+def lenet() -> Any:
     return reader.open(DATA / "lenet")
 
 
 @pytest.fixture(scope="module")
-def expected():
+def expected() -> dict[Any, Any]:
     """Facts of the event file in ``lenet``, by kind and tag."""
     runs = json.loads((DATA / "lenet" / "expected.json").read_text())["runs"]
     files = next(iter(runs.values()))["files"]
@@ -30,13 +31,13 @@ def expected():
     return {kind: {facts["tag"]: facts for facts in every} for kind, every in tags.items()}
 
 
-def test_the_directory_of_one_run_is_that_run(lenet) -> None:
+def test_the_directory_of_one_run_is_that_run(lenet: Any) -> None:
     assert lenet.runs == ("./",)
     assert lenet.run("./").name == "lenet"
     assert lenet.lineage("./").train.network == "LeNet"
 
 
-def test_scalars_are_all_there(lenet, expected) -> None:
+def test_scalars_are_all_there(lenet: Any, expected: dict[Any, Any]) -> None:
     scalars = lenet.scalars()
     assert {tag for _, tag in scalars} == set(expected["scalar"])
     for (_, tag), recorded in scalars.recorded().items():
@@ -46,7 +47,7 @@ def test_scalars_are_all_there(lenet, expected) -> None:
         assert scalars["./", tag].steps.tolist() == sorted(set(facts["steps"]))
 
 
-def test_a_frame_has_a_row_for_each_point(lenet, expected) -> None:
+def test_a_frame_has_a_row_for_each_point(lenet: Any, expected: dict[Any, Any]) -> None:
     frame = lenet.scalars("loss/auto").frame(overwritten=True)
     assert list(frame.columns) == ["run", "tag", "step", "wall_time", "value", "overwritten"]
     assert frame["step"].tolist() == expected["scalar"]["loss/auto"]["steps"]
@@ -56,11 +57,11 @@ def test_a_frame_has_a_row_for_each_point(lenet, expected) -> None:
     assert str(frame["wall_time"].dt.tz) == "UTC"
 
 
-def test_no_series_make_an_empty_frame(lenet) -> None:
+def test_no_series_make_an_empty_frame(lenet: Any) -> None:
     assert len(lenet.scalars("nothing").frame()) == 0
 
 
-def test_names_and_patterns(lenet) -> None:
+def test_names_and_patterns(lenet: Any) -> None:
     assert set(lenet.scalars("loss*")) == {("./", "loss/auto")}
     assert set(lenet.scalars("*mean")) == {("./", "fc2_mean")}
     assert lenet.scalars("loss*", run="./other") == {}
@@ -76,7 +77,7 @@ def test_a_run_is_known_without_the_dot_and_slash() -> None:
     assert set(summary.scalars(run="rank_3")) == set(summary.scalars(run="./rank_3")) != set()
 
 
-def test_a_frame_without_pandas_says_what_to_install(lenet, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_frame_without_pandas_says_what_to_install(lenet: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ModuleNotFoundError, match=r"mindinsight\[notebook\]"):
         lenet.scalars().frame()
@@ -88,7 +89,7 @@ def test_a_tag_that_looks_like_a_pattern_is_found_by_its_name() -> None:
     assert require(landscapes[0].data.grid).z.ndim == 2
 
 
-def test_images_and_tensors_are_read_when_asked_for(lenet, expected) -> None:
+def test_images_and_tensors_are_read_when_asked_for(lenet: Any, expected: dict[Any, Any]) -> None:
     images = list(lenet.images("input_data/auto"))
     assert [item.step for item in images] == expected["image"]["input_data/auto"]["steps"]
     assert images[0].data.encoded.startswith(b"\x89PNG")

@@ -7,6 +7,9 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +21,7 @@ from mindinsight.writer import SummaryRecord
 class Shell:
     """Runs the command with a home and a state of its own."""
 
-    def __init__(self, folder):
+    def __init__(self, folder: Any) -> None:
         self.base = folder / "base"
         self.base.mkdir()
         self.workspace = folder / "workspace"
@@ -27,50 +30,50 @@ class Shell:
         self.environ = {**environ, "HOME": str(folder), "XDG_STATE_HOME": str(folder / "state")}
         self.port = free_port()
 
-    def command(self, *arguments):
+    def command(self, *arguments: Any) -> list[Any]:
         return [sys.executable, "-m", "mindinsight.server.commands.main", *map(str, arguments)]
 
-    def starting(self, *arguments):
+    def starting(self, *arguments: Any) -> Any:
         where = ("--summary-base-dir", self.base, "--workspace", self.workspace, "--port", self.port)
         return self.command("start", *where, *arguments)
 
-    def run(self, *arguments):
+    def run(self, *arguments: Any) -> Any:
         return self.finish(self.command(*arguments))
 
-    def start(self, *arguments):
+    def start(self, *arguments: Any) -> Any:
         return self.finish(self.starting(*arguments))
 
-    def stop(self):
+    def stop(self) -> Any:
         return self.run("stop", "--port", self.port)
 
-    def finish(self, command):
+    def finish(self, command: Any) -> Any:
         return subprocess.run(
             command, env=self.environ, capture_output=True, text=True, timeout=60, check=False
         )
 
-    def pid(self):
+    def pid(self) -> Any:
         (path,) = (self.workspace.parent / "state" / "mindinsight").glob("*.json")
         return json.loads(path.read_text())["pid"]
 
-    def get(self, path, **headers):
+    def get(self, path: Any, **headers: Any) -> str:
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", headers=headers)
         with urllib.request.urlopen(request, timeout=60) as answer:
             return answer.read().decode()
 
 
-def free_port():
+def free_port() -> Any:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         return probe.getsockname()[1]
 
 
 @pytest.fixture
-def shell(tmp_path):
+def shell(tmp_path: Path) -> Iterator[Any]:
     made = Shell(tmp_path)
     yield made
     made.stop()
 
 
-def ended(pid):
+def ended(pid: Any) -> bool:
     deadline = time.monotonic() + 20
     while daemon.birth(pid) and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -78,10 +81,10 @@ def ended(pid):
 
 
 @pytest.fixture
-def run(capsys):
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
     """Runs a command; gives its exit code, its output and what it said on standard error."""
 
-    def command(*arguments):
+    def command(*arguments: Any) -> tuple[Any, Any, Any]:
         code = main([str(argument) for argument in arguments])
         out, err = capsys.readouterr()
         return code, out, err
@@ -90,7 +93,7 @@ def run(capsys):
 
 
 @pytest.fixture
-def base(tmp_path):
+def base(tmp_path: Path) -> Any:
     """Two runs: one with a value that is no number, one that was begun again."""
     with SummaryRecord(str(tmp_path / "base" / "strange")) as record:
         for step, value in enumerate((0.5, float("nan"))):

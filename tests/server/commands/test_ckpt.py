@@ -5,6 +5,7 @@ import zipfile
 import zlib
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,11 +14,11 @@ FOLDER = Path(__file__).parents[2] / "data" / "dumps" / "ckpt"
 
 
 @pytest.fixture
-def run(run):
+def run(run: Any) -> Any:
     return partial(run, "ckpt")
 
 
-def test_ls_lists_and_tells_of_nan(run) -> None:
+def test_ls_lists_and_tells_of_nan(run: Any) -> None:
     code, out, _ = run("ls", FOLDER / "tinynet-1.ckpt")
     assert (code, len(out.splitlines())) == (0, 21)
     code, out, _ = run("ls", FOLDER / "tinynet-nan.ckpt", "--json")
@@ -25,7 +26,7 @@ def test_ls_lists_and_tells_of_nan(run) -> None:
     assert (code, lost) == (1, ["head.weight"])
 
 
-def test_diff_tells_what_changed(run) -> None:
+def test_diff_tells_what_changed(run: Any) -> None:
     code, out, _ = run("diff", FOLDER / "tinynet-1.ckpt", FOLDER / "tinynet-2.ckpt")
     assert code == 1
     assert out.splitlines()[-1] == "3 unchanged, 17 changed"
@@ -39,7 +40,7 @@ def test_diff_tells_what_changed(run) -> None:
     ]
 
 
-def test_diff_puts_what_became_nan_first(run, tmp_path: Path) -> None:
+def test_diff_puts_what_became_nan_first(run: Any, tmp_path: Path) -> None:
     values = np.arange(4.0)
     np.savez(tmp_path / "a.npz", early=values, late=values)
     np.savez(tmp_path / "b.npz", early=values + 1, late=values * np.nan)
@@ -51,7 +52,7 @@ def test_diff_puts_what_became_nan_first(run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"not a checkpoint", b"\xff" * 99])
-def test_other_files_are_an_error(run, tmp_path: Path, content) -> None:
+def test_other_files_are_an_error(run: Any, tmp_path: Path, content: Any) -> None:
     (tmp_path / "file").write_bytes(content)
     code, out, err = run("ls", tmp_path / "file")
     assert (code, out) == (2, "")
@@ -59,7 +60,7 @@ def test_other_files_are_an_error(run, tmp_path: Path, content) -> None:
     assert run("diff", tmp_path / "file", tmp_path / "nowhere")[0] == 2
 
 
-def test_the_files_of_a_directory_are_named(run, tmp_path: Path) -> None:
+def test_the_files_of_a_directory_are_named(run: Any, tmp_path: Path) -> None:
     for name in ("b.safetensors", "a.ckpt", "notes.txt"):
         (tmp_path / name).touch()
     code, out, err = run("ls", tmp_path)
@@ -72,7 +73,7 @@ def test_the_files_of_a_directory_are_named(run, tmp_path: Path) -> None:
         assert "is a directory without checkpoints (.ckpt, " in err
 
 
-def inside_of_a_member(path):
+def inside_of_a_member(path: Any) -> Any:
     """Where values of the first array lie in an archive that is not packed."""
     with zipfile.ZipFile(path) as archive:
         names = {one.filename: one for one in archive.infolist()}
@@ -81,14 +82,14 @@ def inside_of_a_member(path):
     return member.header_offset + 30 + int(lengths.sum()) + member.file_size - 1
 
 
-def flip(path, at):
+def flip(path: Any, at: Any) -> None:
     content = bytearray(path.read_bytes())
     content[at] ^= 1
     path.write_bytes(content)
 
 
 @pytest.mark.parametrize("name", ["checked.ckpt", "arrays.npz", "state.pt"])
-def test_bytes_that_have_not_the_checksum_of_the_file_are_named(run, tmp_path: Path, name) -> None:
+def test_bytes_that_have_not_the_checksum_of_the_file_are_named(run: Any, tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     if name.endswith(".pt"):
         path.write_bytes((FOLDER.parents[1] / "weights" / name).read_bytes())

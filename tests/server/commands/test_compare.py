@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,7 @@ from mindinsight.writer import SummaryRecord
 
 
 @pytest.fixture
-def base(tmp_path):
+def base(tmp_path: Path) -> Any:
     """``same`` is 0.5 permille above ``reference``, ``apart`` 1 percent from step 6 on."""
     runs = {
         "reference": {"loss/auto": lambda step: 10.0 - step, "acc": lambda step: 0.5},
@@ -28,7 +29,7 @@ def base(tmp_path):
     return tmp_path / "base"
 
 
-def test_within_the_tolerance_is_zero(run, base) -> None:
+def test_within_the_tolerance_is_zero(run: Any, base: Any) -> None:
     code, out, _ = run("compare", "./same", "./reference", "--summary-dir", base)
     assert code == 0
     assert out.splitlines()[1].split()[:4] == ["loss/auto", "loss/auto", "10", "0"]
@@ -40,20 +41,20 @@ def test_within_the_tolerance_is_zero(run, base) -> None:
     ("1", "permille", 1), ("9", "permille", 1), ("11", "permille", 0),
     ("0.9", "percent", 1), ("1.1", "percent", 0), ("0.011", "share", 0),
 ])  # fmt: skip
-def test_units_of_the_tolerance(run, base, tolerance, unit, expected) -> None:
+def test_units_of_the_tolerance(run: Any, base: Any, tolerance: str, unit: str, expected: int) -> None:
     options = ("--summary-dir", base, "--tolerance", tolerance, "--unit", unit)
     code, _, _ = run("compare", "./apart", "./reference", *options)
     assert code == expected
 
 
-def test_the_first_step_and_the_largest_difference_are_told(run, base) -> None:
+def test_the_first_step_and_the_largest_difference_are_told(run: Any, base: Any) -> None:
     code, out, _ = run("compare", "./apart", "./reference", "--summary-dir", base, "--json")
     (row,) = json.loads(out)
     assert (code, row["steps"], row["beyond"], row["first_step"]) == (1, 10, 4, 6)
     assert row["largest"] == pytest.approx(0.01, rel=1e-3)
 
 
-def test_a_value_that_is_not_finite_is_beyond(run, base) -> None:
+def test_a_value_that_is_not_finite_is_beyond(run: Any, base: Any) -> None:
     code, out, _ = run(
         "compare", "./broken", "./reference", "--summary-dir", base, "--json", "--tolerance", "1e9"
     )
@@ -61,7 +62,7 @@ def test_a_value_that_is_not_finite_is_beyond(run, base) -> None:
     assert (code, row["first_step"], row["largest"]) == (1, 9, 0)
 
 
-def test_tags_with_other_names_are_paired_by_choice(run, base) -> None:
+def test_tags_with_other_names_are_paired_by_choice(run: Any, base: Any) -> None:
     pair = "train/loss=loss/auto"
     code, out, _ = run("compare", "./renamed", "./reference", "--summary-dir", base, "--pair", pair, "--json")
     (row,) = json.loads(out)
@@ -69,20 +70,22 @@ def test_tags_with_other_names_are_paired_by_choice(run, base) -> None:
 
 
 @pytest.mark.parametrize("name", ["./renamed", "./elsewhere"])
-def test_nothing_to_compare_is_two(run, base, name) -> None:
+def test_nothing_to_compare_is_two(run: Any, base: Any, name: str) -> None:
     code, _, err = run("compare", name, "./reference", "--summary-dir", base)
     assert code == 2
     assert "--pair" in err
 
 
-def test_what_is_not_there_is_said(run, base) -> None:
+def test_what_is_not_there_is_said(run: Any, base: Any) -> None:
     code, _, err = run("compare", "./gone", "./reference", "--summary-dir", base)
     assert (code, "no run './gone'" in err) == (1, True)
     code, _, err = run("compare", "./same", "./reference", "--summary-dir", base, "--tag", "acc")
     assert (code, "same has no scalar 'acc'" in err) == (1, True)
 
 
-def test_directories_are_runs_too(run, base, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_directories_are_runs_too(
+    run: Any, base: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path / "empty")
     assert run("compare", base / "same", base / "reference")[0] == 0
@@ -91,6 +94,6 @@ def test_directories_are_runs_too(run, base, tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize(
     "wrong", [("--tolerance", "-1"), ("--tolerance", "nan"), ("--pair", "loss"), ("--unit", "x")]
 )
-def test_wrong_options_are_refused(run, base, wrong) -> None:
+def test_wrong_options_are_refused(run: Any, base: Any, wrong: Any) -> None:
     with pytest.raises(SystemExit):
         run("compare", "./same", "./reference", "--summary-dir", base, *wrong)

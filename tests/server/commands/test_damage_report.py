@@ -3,6 +3,7 @@
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.summary_pb2 import Event
@@ -13,7 +14,7 @@ DATA = Path(__file__).parents[2] / "data" / "events"
 VERSION = encode_record(Event(wall_time=0.0, version="MindSpore.Event:1").SerializeToString())
 
 
-def written(directory, age, closed=False):
+def written(directory: Any, age: Any, closed: bool = False) -> Any:
     """An event file whose last event is ``age`` seconds old; the file itself is written now."""
     now = time.time()
     event = Event(wall_time=now - age, step=1)
@@ -25,7 +26,7 @@ def written(directory, age, closed=False):
     return path
 
 
-def test_a_run_that_ends_in_an_unfinished_record_is_named_and_no_other(run, tmp_path: Path) -> None:
+def test_a_run_that_ends_in_an_unfinished_record_is_named_and_no_other(run: Any, tmp_path: Path) -> None:
     whole, cut, growing = (
         written(tmp_path / name, age) for name, age in (("a", 9_000), ("b", 9_000), ("c", 0))
     )
@@ -47,7 +48,7 @@ def test_a_run_that_ends_in_an_unfinished_record_is_named_and_no_other(run, tmp_
     assert whole.exists()
 
 
-def test_wrong_checksums_everywhere_are_said(run, tmp_path: Path) -> None:
+def test_wrong_checksums_everywhere_are_said(run: Any, tmp_path: Path) -> None:
     path = written(tmp_path / "a", 9_000)
     content = bytearray(path.read_bytes())
     content[-1] ^= 1
@@ -60,6 +61,6 @@ def test_wrong_checksums_everywhere_are_said(run, tmp_path: Path) -> None:
     assert line.startswith(f"skipped 2 stretches ({len(content)} bytes) of ./a/{path.name}: ")
 
 
-def test_damage_is_counted(run) -> None:
+def test_damage_is_counted(run: Any) -> None:
     _, out, _ = run("ls", "--summary-dir", DATA / "damaged", "--runs", "./flip_body_crc", "--json")
     assert json.loads(out)[0]["damage"] == 1

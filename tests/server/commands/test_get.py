@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ DATA = Path(__file__).parents[2] / "data" / "events"
 LENET = DATA / "lenet"
 
 
-def test_a_series_is_printed_point_by_point(run):
+def test_a_series_is_printed_point_by_point(run: Any) -> None:
     code, out, _ = run("get", "./lenet", "loss/auto", "--summary-dir", DATA)
     rows = list(csv.DictReader(io.StringIO(out)))
     (columns,) = reader.open(LENET).scalars("loss/auto").values()
@@ -31,7 +32,7 @@ def test_a_series_is_printed_point_by_point(run):
     assert np.array([row["value"] for row in rows], np.float32).tolist() == columns.values.tolist()
 
 
-def test_what_a_restart_overwrote_is_printed_and_marked_when_asked_for(run, base):
+def test_what_a_restart_overwrote_is_printed_and_marked_when_asked_for(run: Any, base: Any) -> None:
     _, out, _ = run("get", "./again", "loss", "--summary-dir", base, "--overwritten")
     rows = list(csv.DictReader(io.StringIO(out)))
     assert [(row["overwritten"], row["step"]) for row in rows] == [
@@ -42,7 +43,7 @@ def test_what_a_restart_overwrote_is_printed_and_marked_when_asked_for(run, base
     assert (one["overwritten"], one["step"]) == ([False, True, True, False, False], [1, 2, 3, 2, 3])
 
 
-def test_what_is_strange_stays_strict_json_and_safe_csv(run, base):
+def test_what_is_strange_stays_strict_json_and_safe_csv(run: Any, base: Any) -> None:
     _, out, _ = run("get", "./strange", "*", "--summary-dir", base, "--format", "json")
     (one,) = json.loads(out, parse_constant=lambda name: 1 / 0)
     assert (one["tag"], one["value"]) == ("=a,b", [0.5, "nan"])
@@ -50,7 +51,7 @@ def test_what_is_strange_stays_strict_json_and_safe_csv(run, base):
     assert [row["tag"] for row in csv.DictReader(io.StringIO(out))] == ["'=a,b"] * 2
 
 
-def test_patterns_choose_several(run):
+def test_patterns_choose_several(run: Any) -> None:
     _, out, _ = run("get", "./rank_?", "*", "--summary-dir", DATA / "multi_rank")
     runs = {row["run"] for row in csv.DictReader(io.StringIO(out))}
     assert runs == {f"./rank_{number}" for number in range(4)}
@@ -59,14 +60,14 @@ def test_patterns_choose_several(run):
 @pytest.mark.parametrize(
     ("chosen", "tag", "told"), [("./no", "loss", "no run './no'"), ("./", "no", "no scalar 'no'")]
 )
-def test_what_is_not_there_is_named(run, chosen, tag, told):
+def test_what_is_not_there_is_named(run: Any, chosen: str, tag: str, told: str) -> None:
     code, out, err = run("get", chosen, tag, "--summary-dir", LENET)
     assert (code, out) == (1, "")
     assert told in err
     assert "mindinsight ls" in err
 
 
-def test_a_reader_who_has_enough_is_no_error(tmp_path):
+def test_a_reader_who_has_enough_is_no_error(tmp_path: Path) -> None:
     """``mindinsight get ... | head -1``"""
     with SummaryRecord(str(tmp_path / "long")) as record:
         for step in range(5000):
@@ -83,7 +84,7 @@ def test_a_reader_who_has_enough_is_no_error(tmp_path):
     require(asked.stderr).close()
 
 
-def test_texts_are_printed_when_asked_for(run, tmp_path):
+def test_texts_are_printed_when_asked_for(run: Any, tmp_path: Path) -> None:
     with SummaryRecord(str(tmp_path / "a")) as record:
         for step, text in enumerate(("# one\n\ntwo", "=SUM(A1)")):
             record.add_value("text", "note", text)

@@ -6,6 +6,7 @@ import json
 import shutil
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ LENET = DATA / "lenet"
 VERSION = encode_record(Event(wall_time=0.0, version="MindSpore.Event:1").SerializeToString())
 
 
-def written(directory, age, closed=False):
+def written(directory: Any, age: Any, closed: bool = False) -> Any:
     """An event file whose last event is ``age`` seconds old; the file itself is written now."""
     now = time.time()
     event = Event(wall_time=now - age, step=1)
@@ -36,12 +37,12 @@ def written(directory, age, closed=False):
     return path
 
 
-def states(run, base):
+def states(run: Any, base: Any) -> dict[Any, Any]:
     _, out, _ = run("ls", "--summary-dir", base, "--json")
     return {row["run"]: row["state"] for row in json.loads(out)}
 
 
-def test_runs_are_listed_with_their_last_values(run, base) -> None:
+def test_runs_are_listed_with_their_last_values(run: Any, base: Any) -> None:
     code, out, _ = run("ls", "--summary-dir", base)
     assert code == 0
     assert [line.split() for line in out.splitlines()] == [
@@ -51,14 +52,14 @@ def test_runs_are_listed_with_their_last_values(run, base) -> None:
     ]
 
 
-def test_a_state_is_the_time_since_the_last_event(run, tmp_path: Path) -> None:
+def test_a_state_is_the_time_since_the_last_event(run: Any, tmp_path: Path) -> None:
     for age in (0, 730, 10_000):
         written(tmp_path / str(age), age)
     assert states(run, tmp_path) == {"./0": "running", "./730": "quiet", "./10000": "stopped"}
     assert "no data for 12 min" in run("ls", "--summary-dir", tmp_path)[1]
 
 
-def test_a_copy_of_runs_does_not_run(run, tmp_path: Path) -> None:
+def test_a_copy_of_runs_does_not_run(run: Any, tmp_path: Path) -> None:
     for name in ("lenet", "multi_rank", "rollover"):
         shutil.copytree(DATA / name, tmp_path / "base" / name, copy_function=shutil.copyfile)
     found = states(run, tmp_path / "base")
@@ -66,14 +67,14 @@ def test_a_copy_of_runs_does_not_run(run, tmp_path: Path) -> None:
     assert set(found.values()) == {"stopped"}
 
 
-def test_a_run_that_was_closed_is_finished_at_once(run, tmp_path: Path) -> None:
+def test_a_run_that_was_closed_is_finished_at_once(run: Any, tmp_path: Path) -> None:
     path = written(tmp_path / "a", 0, closed=True)
     assert states(run, tmp_path) == {"./a": "finished"}
     path.chmod(0o600)
     assert states(run, tmp_path) == {"./a": "running"}
 
 
-def test_a_closing_record_says_how_a_training_ended(run, tmp_path: Path) -> None:
+def test_a_closing_record_says_how_a_training_ended(run: Any, tmp_path: Path) -> None:
     with SummaryRecord(str(tmp_path / "well")) as record:
         record.add_value("scalar", "loss", 0.5)
         record.record(1)
@@ -87,7 +88,7 @@ def test_a_closing_record_says_how_a_training_ended(run, tmp_path: Path) -> None
     assert "failed: ValueError: odd batch" in run("ls", "--summary-dir", tmp_path)[1]
 
 
-def test_a_script_is_told_everything(run) -> None:
+def test_a_script_is_told_everything(run: Any) -> None:
     code, out, _ = run("ls", "--summary-dir", DATA, "--runs", "./lenet", "--json")
     (one,) = json.loads(out)
     known = reader.open(LENET)
@@ -100,7 +101,7 @@ def test_a_script_is_told_everything(run) -> None:
     assert one["others"]["image"] == list(known.tags("image"))
 
 
-def test_nothing_to_list_is_not_a_success(run, tmp_path: Path) -> None:
+def test_nothing_to_list_is_not_a_success(run: Any, tmp_path: Path) -> None:
     assert run("ls", "--summary-dir", tmp_path)[0] == 1
     assert run("ls", "--summary-dir", LENET, "--runs", "nope")[0] == 1
     code, _, err = run("ls", "--summary-dir", tmp_path / "no")
@@ -108,7 +109,7 @@ def test_nothing_to_list_is_not_a_success(run, tmp_path: Path) -> None:
     assert "not a directory" in err
 
 
-def test_several_directories_are_listed_and_asked_by_name(run, base, tmp_path: Path) -> None:
+def test_several_directories_are_listed_and_asked_by_name(run: Any, base: Any, tmp_path: Path) -> None:
     shutil.move(base / "again", tmp_path / "other" / "again")
     where = ("--summary-dir", base, "--summary-dir", f"lab={tmp_path}/other")
     code, out, _ = run("ls", *where, "--json")
@@ -125,7 +126,7 @@ def test_several_directories_are_listed_and_asked_by_name(run, base, tmp_path: P
     assert written == {"base/strange/scalars.csv", "lab/again/scalars.csv"}
 
 
-def test_an_alert_of_the_flight_recorder_is_listed_with_its_dump(run, tmp_path: Path) -> None:
+def test_an_alert_of_the_flight_recorder_is_listed_with_its_dump(run: Any, tmp_path: Path) -> None:
     unpack("nan_in_data", tmp_path)
     _, out, _ = run("ls", "--summary-dir", tmp_path)
     line = "./nan_in_data: step 25: Training fault: the loss is nan (dump ./nan_in_data/flight_dump, step 25)"

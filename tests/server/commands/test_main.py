@@ -1,9 +1,10 @@
 """The command as a person meets it: real processes, real ports."""
 
 import re
+from typing import Any
 
 
-def test_version_and_help(shell) -> None:
+def test_version_and_help(shell: Any) -> None:
     assert re.fullmatch(r"mindinsight \(\d+\.\d+\.\d+\)\n", shell.run("--version").stdout)
     for arguments in ((), ("help",), ("--help",)):
         done = shell.run(*arguments)

@@ -1,5 +1,8 @@
 """Messages in the language of the terminal."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from mindinsight.server.commands.messages import describe_reason, localize, report_damage, report_errors
@@ -8,10 +11,10 @@ from mindinsight.server.formats.unreadable import UnreadableError
 
 
 @pytest.fixture
-def locale(monkeypatch):
+def locale(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """locale(LANG="zh_CN") sets these variables of the locale and no others."""
 
-    def setter(**variables):
+    def setter(**variables: Any) -> None:
         for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
             monkeypatch.delenv(name, raising=False)
         for name, value in variables.items():
@@ -32,18 +35,20 @@ def locale(monkeypatch):
     ],
 )
 def test_damage_is_reported_in_the_language_of_the_terminal(
-    locale, capsys: pytest.CaptureFixture[str], variables, text
+    locale: Callable[..., Any], capsys: pytest.CaptureFixture[str], variables: Any, text: str
 ) -> None:
     locale(**variables)
     report_damage([FileDamage("a.npy", "dump.truncated", "10 of 20 bytes")])
     assert capsys.readouterr().err == f"a.npy: {text} (10 of 20 bytes)\n"
 
 
-def test_a_reason_without_a_text_is_printed_as_it_is(locale) -> None:
+def test_a_reason_without_a_text_is_printed_as_it_is(locale: Callable[..., Any]) -> None:
     assert describe_reason("no.such.reason", "detail") == "no.such.reason (detail)"
 
 
-def test_names_in_messages_cannot_control_the_terminal(locale, capsys: pytest.CaptureFixture[str]) -> None:
+def test_names_in_messages_cannot_control_the_terminal(
+    locale: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
     report_damage([FileDamage("a\x1b[31m.npy", "dump.truncated", "b\nc")])
     assert capsys.readouterr().err == "a\\x1b[31m.npy: the file is truncated (b\\nc)\n"
     assert "\\x1b" in localize("dump.fault.made", {"operator": "\x1b[31m", "tensor": "t", "slot": "0"})
@@ -61,9 +66,9 @@ def test_names_in_messages_cannot_control_the_terminal(locale, capsys: pytest.Ca
     ],
 )
 def test_errors_in_the_input_are_one_line_and_exit_code_2(
-    locale, capsys: pytest.CaptureFixture[str], error, message
+    locale: Callable[..., Any], capsys: pytest.CaptureFixture[str], error: Any, message: str
 ) -> None:
-    def command(options):
+    def command(options: Any) -> None:
         raise error
 
     assert report_errors(command)(None) == 2  # type: ignore[arg-type]
@@ -73,7 +78,7 @@ def test_errors_in_the_input_are_one_line_and_exit_code_2(
 def test_other_errors_and_closed_pipes_are_raised() -> None:
     for error in (BrokenPipeError(), KeyError("a bug")):
 
-        def command(options, error=error):
+        def command(options: Any, error: Any = error) -> None:
             raise error
 
         with pytest.raises(type(error)):

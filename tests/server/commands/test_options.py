@@ -2,6 +2,8 @@
 
 import argparse
 import os
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,23 +13,23 @@ from mindinsight.server.settings.base_dirs import Base
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def bases(*arguments, **environ):
+def bases(*arguments: Any, **environ: Any) -> Any:
     parser = argparse.ArgumentParser()
     add_options(parser, {"MINDINSIGHT_WORKSPACE": "/kept", **environ})
     return settings_of(parser.parse_args(arguments)).summary_base_dir
 
 
-def test_the_current_directory_is_shown_unless_told_otherwise(here) -> None:
+def test_the_current_directory_is_shown_unless_told_otherwise(here: Any) -> None:
     assert bases() == here
     assert bases("--summary-base-dir", "runs") == here / "runs"
 
 
-def test_the_option_may_be_given_several_times(here) -> None:
+def test_the_option_may_be_given_several_times(here: Any) -> None:
     given = bases("--summary-base-dir", "mine", "--summary-base-dir=lab=/data", "--summary-base-dir", "u/*")
     assert given == (
         Base(str(here / "mine")),
@@ -36,28 +38,28 @@ def test_the_option_may_be_given_several_times(here) -> None:
     )
 
 
-def test_the_environment_gives_several_separated_as_in_path(here) -> None:
+def test_the_environment_gives_several_separated_as_in_path(here: Any) -> None:
     given = {"MINDINSIGHT_SUMMARY_BASE_DIR": os.pathsep.join(["mine", "lab=/data"])}
     assert bases(**given) == (Base(str(here / "mine")), Base("/data", "lab"))
 
 
-def test_an_existing_directory_in_the_environment_is_one(here) -> None:
+def test_an_existing_directory_in_the_environment_is_one(here: Any) -> None:
     (here / f"a{os.pathsep}b").mkdir()
     assert bases(MINDINSIGHT_SUMMARY_BASE_DIR=f"a{os.pathsep}b") == here / f"a{os.pathsep}b"
 
 
-def test_the_command_line_takes_the_place_of_the_environment(here) -> None:
+def test_the_command_line_takes_the_place_of_the_environment(here: Any) -> None:
     assert bases("--summary-base-dir", "mine", MINDINSIGHT_SUMMARY_BASE_DIR="a:b") == here / "mine"
 
 
-def test_two_command_lines_do_not_add_up(here) -> None:
+def test_two_command_lines_do_not_add_up(here: Any) -> None:
     parser = argparse.ArgumentParser()
     add_options(parser, {"MINDINSIGHT_WORKSPACE": "/kept"})
     for name in ("a", "b"):
         assert settings_of(parser.parse_args(["--summary-base-dir", name])).summary_base_dir == here / name
 
 
-def test_what_cannot_be_shown_together_is_refused(here) -> None:
+def test_what_cannot_be_shown_together_is_refused(here: Any) -> None:
     with pytest.raises(BadSettings, match="lies in"):
         bases("--summary-base-dir", "runs", "--summary-base-dir", "runs/mine")
 
@@ -81,7 +83,7 @@ def test_help_shows_the_defaults_that_the_environment_gives_whatever_they_are_ca
         ("offline-debugger-mem-limit", "7000"),
     ],
 )
-def test_an_option_without_effect_is_accepted_and_says_so(name, value) -> None:
+def test_an_option_without_effect_is_accepted_and_says_so(name: str, value: str) -> None:
     parser = argparse.ArgumentParser()
     add_options(parser, {})
     assert unused_option_messages(parser.parse_args([])) == []
@@ -93,7 +95,9 @@ def test_an_option_without_effect_is_accepted_and_says_so(name, value) -> None:
 
 
 @pytest.mark.parametrize("token", ["short", "", "1234567", "12345678\n", "\x00" * 10])
-def test_a_token_that_is_short_or_no_text_is_refused(here, token, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_token_that_is_short_or_no_text_is_refused(
+    here: Any, token: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     parser = argparse.ArgumentParser()
     add_options(parser, {})
     with pytest.raises(SystemExit):
@@ -101,7 +105,7 @@ def test_a_token_that_is_short_or_no_text_is_refused(here, token, capsys: pytest
     assert "a token has" in capsys.readouterr().err
 
 
-def test_the_shortest_token_is_said(here) -> None:
+def test_the_shortest_token_is_said(here: Any) -> None:
     parser = argparse.ArgumentParser()
     add_options(parser, {})
     assert "at least 8 characters" in " ".join(parser.format_help().split())

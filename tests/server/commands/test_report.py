@@ -1,11 +1,12 @@
 """The command that writes the report of a run."""
 
 from pathlib import Path
+from typing import Any
 
 from tests.flight import unpack
 
 
-def test_the_report_of_a_run_is_one_file(run, tmp_path: Path) -> None:
+def test_the_report_of_a_run_is_one_file(run: Any, tmp_path: Path) -> None:
     unpack("logarithm", tmp_path / "base")
     output = tmp_path / "out.html"
     options = ("--summary-base-dir", tmp_path / "base", "--output", output, "--language", "zh")
@@ -15,7 +16,7 @@ def test_the_report_of_a_run_is_one_file(run, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.glob("*.part")] == []
 
 
-def test_a_directory_is_taken_as_a_run(run, tmp_path: Path) -> None:
+def test_a_directory_is_taken_as_a_run(run: Any, tmp_path: Path) -> None:
     folder = unpack("nan_in_data", tmp_path / "elsewhere")
     output = tmp_path / "out.html"
     (tmp_path / "base").mkdir()
@@ -24,7 +25,7 @@ def test_a_directory_is_taken_as_a_run(run, tmp_path: Path) -> None:
     assert "come in with the data inputs0" in output.read_text(encoding="utf-8")
 
 
-def test_an_unknown_run_is_answered_with_names_that_are_near(run, tmp_path: Path) -> None:
+def test_an_unknown_run_is_answered_with_names_that_are_near(run: Any, tmp_path: Path) -> None:
     unpack("logarithm", tmp_path)
     unpack("dead_relu", tmp_path)
     code, out, err = run("report", "logaritm", "--summary-base-dir", tmp_path)
@@ -36,7 +37,7 @@ def test_an_unknown_run_is_answered_with_names_that_are_near(run, tmp_path: Path
     assert "There are ./dead_relu, ./logarithm." in err
 
 
-def test_a_file_that_cannot_be_written_is_an_error_in_a_line(run, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_an_error_in_a_line(run: Any, tmp_path: Path) -> None:
     unpack("dead_relu", tmp_path / "base")
     missing = tmp_path / "nowhere" / "out.html"
     code, _, err = run("report", "dead_relu", "--summary-base-dir", tmp_path / "base", "--output", missing)

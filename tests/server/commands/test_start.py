@@ -9,6 +9,7 @@ import subprocess
 import urllib.error
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from tests.narrowing import require
 from tests.server.commands.conftest import ended
 
 
-def test_start_returns_when_the_server_answers_and_stop_ends_it(shell) -> None:
+def test_start_returns_when_the_server_answers_and_stop_ends_it(shell: Any) -> None:
     done = shell.start()
     assert done.returncode == 0, done.stderr
     assert f"Workspace: {shell.workspace}" in done.stdout
@@ -34,7 +35,7 @@ def test_start_returns_when_the_server_answers_and_stop_ends_it(shell) -> None:
     assert "Finished server process" in log.read_text()
 
 
-def test_a_second_start_says_who_is_there(shell) -> None:
+def test_a_second_start_says_who_is_there(shell: Any) -> None:
     shell.start()
     again = shell.start()
     assert again.returncode == 2
@@ -45,27 +46,27 @@ def test_a_second_start_says_who_is_there(shell) -> None:
     assert str(shell.base) in other.stdout
 
 
-def test_a_port_in_use_is_said(shell) -> None:
+def test_a_port_in_use_is_said(shell: Any) -> None:
     with socket.create_server(("127.0.0.1", shell.port)):
         done = shell.start()
     assert done.returncode == 1
     assert done.stderr == f"Port {shell.port} is in use by another program; choose another with --port.\n"
 
 
-def test_an_option_without_effect_is_said(shell) -> None:
+def test_an_option_without_effect_is_said(shell: Any) -> None:
     done = shell.start("--max-graph-node-size", "5")
     assert done.returncode == 0
     assert "--max-graph-node-size has no effect: graphs of any size are shown." in done.stderr
 
 
-def test_a_missing_directory_is_said(shell) -> None:
+def test_a_missing_directory_is_said(shell: Any) -> None:
     shell.base.rmdir()
     done = shell.start()
     assert done.returncode == 1
     assert done.stderr == f"There is no directory {shell.base}; name another with --summary-base-dir.\n"
 
 
-def test_several_directories_are_shown_and_told(shell) -> None:
+def test_several_directories_are_shown_and_told(shell: Any) -> None:
     (shell.base / "mine").mkdir()
     (shell.base / "users" / "ann").mkdir(parents=True)
     bases = [f"{shell.base}/mine", f"lab={shell.base}/lab", f"{shell.base}/users/*"]
@@ -85,7 +86,7 @@ def test_several_directories_are_shown_and_told(shell) -> None:
     assert shell.run("start", *given[2:], "--port", shell.port).returncode == 1
 
 
-def test_directories_that_cannot_be_shown_together_are_refused(shell) -> None:
+def test_directories_that_cannot_be_shown_together_are_refused(shell: Any) -> None:
     inner = shell.base / "inner"
     done = shell.start("--summary-base-dir", inner)
     assert done.returncode == 1
@@ -96,7 +97,7 @@ def test_directories_that_cannot_be_shown_together_are_refused(shell) -> None:
     assert none.stderr.startswith(f"There is no directory {shell.base}; name another")
 
 
-def test_a_workspace_that_cannot_be_is_said(shell) -> None:
+def test_a_workspace_that_cannot_be_is_said(shell: Any) -> None:
     shell.workspace.write_text("a file")
     done = shell.start()
     assert done.returncode == 1
@@ -104,7 +105,7 @@ def test_a_workspace_that_cannot_be_is_said(shell) -> None:
     assert "Name another with --workspace" in done.stderr
 
 
-def test_a_server_that_dies_while_starting_leaves_its_last_words(shell) -> None:
+def test_a_server_that_dies_while_starting_leaves_its_last_words(shell: Any) -> None:
     (shell.workspace / "log" / f"mindinsight.{shell.port}.log").mkdir(parents=True)
     done = shell.start()
     assert done.returncode == 1
@@ -129,13 +130,13 @@ def test_a_server_that_dies_while_starting_leaves_its_last_words(shell) -> None:
         ("--por", "8080"),
     ],
 )
-def test_bad_values_are_named(shell, option, value) -> None:
+def test_bad_values_are_named(shell: Any, option: str, value: str) -> None:
     done = shell.run("start", option, value)
     assert done.returncode == 2
     assert option in done.stderr.splitlines()[-1]
 
 
-def test_the_environment_gives_defaults_and_options_win(shell) -> None:
+def test_the_environment_gives_defaults_and_options_win(shell: Any) -> None:
     shell.environ |= {
         "MINDINSIGHT_SUMMARY_BASE_DIR": str(shell.base),
         "MINDINSIGHT_WORKSPACE": str(shell.workspace),
@@ -147,7 +148,7 @@ def test_the_environment_gives_defaults_and_options_win(shell) -> None:
     assert "runs" in shell.get("/board/v2/runs")
 
 
-def test_bound_to_all_addresses_a_token_is_asked_for(shell) -> None:
+def test_bound_to_all_addresses_a_token_is_asked_for(shell: Any) -> None:
     done = shell.start("--host", "0.0.0.0")
     token = require(re.search(r"\?token=(\S+)", done.stdout)).group(1)
     assert len(token) >= 32
@@ -161,7 +162,7 @@ def test_bound_to_all_addresses_a_token_is_asked_for(shell) -> None:
     assert token not in Path(f"/proc/{shell.pid()}/cmdline").read_text()
 
 
-def test_without_a_token_it_is_said_aloud(shell) -> None:
+def test_without_a_token_it_is_said_aloud(shell: Any) -> None:
     done = shell.start("--host", "0.0.0.0", "--no-token")
     assert "anyone who can reach this machine can see the data" in done.stderr
     assert "runs" in shell.get("/v2/runs")
@@ -169,7 +170,7 @@ def test_without_a_token_it_is_said_aloud(shell) -> None:
     assert "no token is asked for" in log.read_text()
 
 
-def test_ctrl_c_in_the_foreground_ends_cleanly(shell) -> None:
+def test_ctrl_c_in_the_foreground_ends_cleanly(shell: Any) -> None:
     process = subprocess.Popen(
         shell.starting("--foreground"),
         env=shell.environ,

@@ -2,11 +2,12 @@
 
 import os
 import signal
+from typing import Any
 
 from tests.server.commands.conftest import ended
 
 
-def test_status_tells_what_runs(shell) -> None:
+def test_status_tells_what_runs(shell: Any) -> None:
     none = shell.run("status")
     assert none.returncode == 1
     assert "No MindInsight server" in none.stdout
@@ -17,7 +18,7 @@ def test_status_tells_what_runs(shell) -> None:
     assert "0 runs" in one.stdout
 
 
-def test_a_killed_server_is_noticed_by_all(shell) -> None:
+def test_a_killed_server_is_noticed_by_all(shell: Any) -> None:
     shell.start()
     pid = shell.pid()
     os.kill(pid, signal.SIGKILL)

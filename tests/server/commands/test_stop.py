@@ -2,20 +2,21 @@
 
 import os
 import signal
+from typing import Any
 
 import pytest
 
 from tests.server.commands.conftest import ended
 
 
-def test_stop_with_nothing_running(shell) -> None:
+def test_stop_with_nothing_running(shell: Any) -> None:
     done = shell.stop()
     assert done.returncode == 1
     assert f"No MindInsight server of yours is running on port {shell.port}." in done.stdout
 
 
 @pytest.mark.slow
-def test_a_hanging_server_is_made_to_end(shell) -> None:
+def test_a_hanging_server_is_made_to_end(shell: Any) -> None:
     shell.start()
     pid = shell.pid()
     os.kill(pid, signal.SIGSTOP)

@@ -42,7 +42,7 @@ def test_progress_passes_on_and_speaks_only_to_people(
     assert capsys.readouterr() == ("", "")
 
     class Screen(io.StringIO):
-        def isatty(self):
+        def isatty(self) -> bool:
             return True
 
     monkeypatch.setattr(sys, "stderr", Screen())

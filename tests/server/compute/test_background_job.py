@@ -1,6 +1,8 @@
 """Long jobs read while they run, and what is kept of them."""
 
 import threading
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -10,7 +12,7 @@ from mindinsight.server.compute.background_job import BackgroundJob
 def test_results_are_there_as_they_come() -> None:
     gate = threading.Event()
 
-    def work():
+    def work() -> Iterator[Any]:
         yield 1
         gate.wait(10)
         yield 2
@@ -28,7 +30,7 @@ def test_a_job_that_is_stopped_ends_and_cleans_up() -> None:
     ended = threading.Event()
     first = threading.Event()
 
-    def work():
+    def work() -> Iterator[Any]:
         try:
             while True:
                 yield first.set()
@@ -43,7 +45,7 @@ def test_a_job_that_is_stopped_ends_and_cleans_up() -> None:
 
 
 def test_what_ends_a_job_early_is_said(caplog: pytest.LogCaptureFixture) -> None:
-    def work():
+    def work() -> Iterator[Any]:
         yield 1
         raise OSError("the disk is gone")
 

@@ -11,17 +11,17 @@ from mindinsight.server.compute import bulkhead
 from mindinsight.server.compute.bulkhead import Bulkhead, Full, Interrupted
 
 
-def forever():
+def forever() -> None:
     while True:
         pass
 
 
-async def until(condition):
+async def until(condition: Any) -> None:
     while not condition():
         await asyncio.sleep(0.01)
 
 
-async def abandoned(hold, function):
+async def abandoned(hold: Any, function: Any) -> None:
     """Have ``function`` begun and then give it up."""
     task = asyncio.ensure_future(hold.run(function))
     await asyncio.sleep(0.1)
@@ -31,7 +31,7 @@ async def abandoned(hold, function):
 
 
 def test_results_and_errors_come_back() -> None:
-    async def scenario():
+    async def scenario() -> None:
         hold = Bulkhead()
         assert await hold.run(lambda: 3) == 3
         with pytest.raises(KeyError, match="x"):
@@ -42,7 +42,7 @@ def test_results_and_errors_come_back() -> None:
 
 
 def test_an_endless_loop_ends_when_it_is_abandoned() -> None:
-    async def scenario():
+    async def scenario() -> None:
         hold = Bulkhead(slots=1, abandoned=1)
         for _ in range(3):  # more than may be abandoned: each has ended before the next
             await abandoned(hold, forever)
@@ -53,7 +53,7 @@ def test_an_endless_loop_ends_when_it_is_abandoned() -> None:
 
 
 def test_a_thread_that_cannot_be_ended_frees_its_slot_and_counts_until_it_ends() -> None:
-    async def scenario():
+    async def scenario() -> None:
         hold, end = Bulkhead(slots=1, abandoned=2), threading.Event()
         waits = threading.Lock()
         waits.acquire()
@@ -75,7 +75,7 @@ def test_a_thread_that_cannot_be_ended_frees_its_slot_and_counts_until_it_ends()
 
 
 def test_too_many_who_wait_are_refused_at_once() -> None:
-    async def scenario():
+    async def scenario() -> None:
         hold, end = Bulkhead(slots=1, waiting=1), threading.Event()
         first = asyncio.ensure_future(hold.run(end.wait))
         await asyncio.sleep(0.1)
@@ -91,11 +91,11 @@ def test_too_many_who_wait_are_refused_at_once() -> None:
 
 
 def test_what_an_abandoned_call_waits_for_is_cancelled() -> None:
-    async def scenario():
+    async def scenario() -> None:
         hold = Bulkhead()
         future: Future[Any] = Future()
 
-        def wait():
+        def wait() -> Any:
             bulkhead.watch(future)
             return future.result()
 
@@ -107,7 +107,7 @@ def test_what_an_abandoned_call_waits_for_is_cancelled() -> None:
 
 
 def test_a_call_whose_future_another_one_cancels_is_interrupted() -> None:
-    async def scenario():
+    async def scenario() -> None:
         future: Future[Any] = Future()
         future.cancel()
         with pytest.raises(Interrupted):

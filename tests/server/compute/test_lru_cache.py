@@ -1,6 +1,7 @@
 """LRU caches: values made once, and sessions that are stopped when they are dropped."""
 
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -15,12 +16,12 @@ PATIENCE = 60  # s
 class Slow:
     """Makes a thing when told to, and counts how often it is asked to."""
 
-    def __init__(self, thing):
+    def __init__(self, thing: Any) -> None:
         self.thing = thing
         self.asked = 0
         self.begun, self.go_on = threading.Event(), threading.Event()
 
-    def __call__(self):
+    def __call__(self) -> Any:
         self.asked += 1
         self.begun.set()
         assert self.go_on.wait(PATIENCE)
@@ -30,12 +31,12 @@ class Slow:
 
 
 @pytest.fixture
-def threads():
+def threads() -> Iterator[Any]:
     with ThreadPoolExecutor(4) as pool:
         yield pool
 
 
-def test_who_asks_meanwhile_gets_the_same_and_others_do_not_wait(threads) -> None:
+def test_who_asks_meanwhile_gets_the_same_and_others_do_not_wait(threads: Any) -> None:
     cache, slow = LruCache[object](4), Slow(object())
     first = threads.submit(cache.get, "slow", slow)
     assert slow.begun.wait(PATIENCE)
@@ -48,7 +49,7 @@ def test_who_asks_meanwhile_gets_the_same_and_others_do_not_wait(threads) -> Non
     assert slow.asked == 1
 
 
-def test_what_fails_fails_for_all_who_wait_and_is_tried_again(threads) -> None:
+def test_what_fails_fails_for_all_who_wait_and_is_tried_again(threads: Any) -> None:
     cache, slow = LruCache[str](4), Slow(ValueError("no graph"))
     waiting = [threads.submit(cache.get, "a", slow)]
     assert slow.begun.wait(PATIENCE)
@@ -69,7 +70,7 @@ def test_what_was_not_asked_for_longest_is_forgotten() -> None:
     assert cache.get("b", lambda: "again") == "again"
 
 
-def test_what_is_forgotten_while_it_is_made_still_reaches_those_who_asked(threads) -> None:
+def test_what_is_forgotten_while_it_is_made_still_reaches_those_who_asked(threads: Any) -> None:
     cache, slow = LruCache[str](1), Slow("slow")
     asked = threads.submit(cache.get, "slow", slow)
     assert slow.begun.wait(PATIENCE)
@@ -79,7 +80,7 @@ def test_what_is_forgotten_while_it_is_made_still_reaches_those_who_asked(thread
     assert cache.values() == ["other"]
 
 
-def test_what_is_dropped_while_it_is_made_is_evicted_when_it_is(threads) -> None:
+def test_what_is_dropped_while_it_is_made_is_evicted_when_it_is(threads: Any) -> None:
     dropped: list[Any] = []
     cache, slow = LruCache[str](1, evict=dropped.append), Slow("slow")
     asked = threads.submit(cache.get, "slow", slow)
@@ -96,7 +97,7 @@ def test_what_is_dropped_while_it_is_made_is_evicted_when_it_is(threads) -> None
 class Thing:
     stopped = False
 
-    def stop(self):
+    def stop(self) -> None:
         self.stopped = True
 
 

@@ -1,4 +1,7 @@
 import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -6,7 +9,7 @@ from mindinsight.server.compute.plugin_loading import modules_of
 
 
 @pytest.fixture
-def package(tmp_path, monkeypatch):
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """package(a="text of the module", ...) -> names of the modules that are yielded, for some options."""
     name = "walked_by_a_test"
     folder = tmp_path / name
@@ -14,7 +17,7 @@ def package(tmp_path, monkeypatch):
     (folder / "__init__.py").touch()
     monkeypatch.syspath_prepend(tmp_path)
 
-    def walk(options=None, **texts):
+    def walk(options: Any = None, **texts: Any) -> list[Any]:
         for module, text in texts.items():
             (folder / f"{module}.py").write_text(text)
         found = modules_of(name, [str(folder)], **(options or {}))
@@ -25,23 +28,25 @@ def package(tmp_path, monkeypatch):
         del sys.modules[loaded]
 
 
-def test_every_module_is_taken_by_name(package) -> None:
+def test_every_module_is_taken_by_name(package: Any) -> None:
     assert package(b="", a="", c="") == ["a", "b", "c"]
 
 
-def test_a_module_that_cannot_be_loaded_costs_only_itself(package, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_module_that_cannot_be_loaded_costs_only_itself(
+    package: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     assert package(a="", b="import nothing_of_this_name", c="1 / 0") == ["a"]
     assert "b is left out" in caplog.text
     assert "c is left out" in caplog.text
 
 
-def test_one_that_is_enough_is_the_only_one_loaded(package) -> None:
+def test_one_that_is_enough_is_the_only_one_loaded(package: Any) -> None:
     assert package({"only": "a"}, a="", b="raise SystemExit") == ["a"]
 
 
-def test_without_the_one_that_is_enough_all_are_loaded(package) -> None:
+def test_without_the_one_that_is_enough_all_are_loaded(package: Any) -> None:
     assert package({"only": "start"}, a="", b="") == ["a", "b"]
 
 
-def test_some_are_left_alone(package) -> None:
+def test_some_are_left_alone(package: Any) -> None:
     assert package({"without": ("b",)}, a="", b="raise SystemExit", c="") == ["a", "c"]

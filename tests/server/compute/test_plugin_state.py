@@ -2,6 +2,7 @@ import threading
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -19,7 +20,7 @@ class Slow:
 
     made = 0
 
-    def __init__(self):
+    def __init__(self) -> None:
         type(self).made += 1
         time.sleep(0.2)
 
@@ -28,7 +29,7 @@ def test_who_asks_first_at_the_same_time_gets_the_same(monkeypatch: pytest.Monke
     monkeypatch.setattr(Slow, "made", 0)
     parts, got, together = PluginState(), [], threading.Barrier(ASKERS)
 
-    def ask():
+    def ask() -> None:
         together.wait()
         got.append(parts.of(Slow))
 
@@ -49,11 +50,11 @@ def test_each_class_has_its_own_and_each_server_too() -> None:
 
 
 class Work:
-    def __init__(self, pool):
+    def __init__(self, pool: Any) -> None:
         self.pool = pool
         self.ended_with = None
 
-    def stop(self):
+    def stop(self) -> None:
         self.ended_with = self.pool.submit(int, "7").result(60)
 
 

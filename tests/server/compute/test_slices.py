@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,7 @@ ARRAY = np.arange(24).reshape(2, 3, 4)
         ("[1,::-1,0]", ARRAY[1, ::-1, 0]),
     ],
 )
-def test_dims_mean_what_python_means(text, expected) -> None:
+def test_dims_mean_what_python_means(text: str, expected: Any) -> None:
     assert np.array_equal(ARRAY[parse_slice(text, ARRAY.shape)], expected)
 
 
@@ -28,13 +30,13 @@ def test_a_scalar_tensor_has_empty_dims() -> None:
     "text",
     ["0,:,:", "[a,:,:]", "[:,:,:]", "[0,:]", "[5,:,:]", "[0,-4,:]", "[0,::0,:]", "[0,1.5,:]", "[0,,:]", "["],
 )
-def test_anything_else_is_refused(text) -> None:
+def test_anything_else_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"brackets|entries|slice|index|integer"):
         parse_slice(text, ARRAY.shape)
 
 
 @pytest.mark.parametrize("shape", [(), (5,), (3, 4), (2, 3, 4), (1, 2, 3, 4)])
-def test_the_first_look_is_at_the_last_two_dimensions(shape) -> None:
+def test_the_first_look_is_at_the_last_two_dimensions(shape: Any) -> None:
     part = np.zeros(shape)[parse_slice(first_slice(shape), shape)]
     assert part.shape == shape[-2:]
 
@@ -44,7 +46,7 @@ def test_the_first_look_is_at_the_last_two_dimensions(shape) -> None:
     "dims",
     ["[0,:,:]", "[-1,1:3,::2]", "[:,::-1,0]", "[1,2,::-1]", "[0,0,0]", "[:,1,3]", "[2:,:,0]", "[:,0,3:1]"],
 )
-def test_blocks_of_a_table_are_the_slice_in_order(dims, most) -> None:
+def test_blocks_of_a_table_are_the_slice_in_order(dims: str, most: int) -> None:
     table = Table(ARRAY.shape, parse_slice(dims, ARRAY.shape))
     whole = ARRAY[table.index]
     assert (table.rows, table.columns) == (*whole.shape, 1, 1)[:2]
@@ -55,7 +57,7 @@ def test_blocks_of_a_table_are_the_slice_in_order(dims, most) -> None:
 
 
 @pytest.mark.parametrize("dims", ["[0,:,:]", "[:,::-1,0]", "[1,2,::-2]", "[0,0,0]"])
-def test_a_window_of_a_table_is_cut_from_the_slice(dims) -> None:
+def test_a_window_of_a_table_is_cut_from_the_slice(dims: str) -> None:
     table = Table(ARRAY.shape, parse_slice(dims, ARRAY.shape))
     whole = ARRAY[table.index].reshape(table.rows, table.columns)
     windows = [(slice(0, 2), slice(1, 3)), (slice(1, None), slice(None)), (slice(9, 12), slice(5))]

@@ -1,6 +1,7 @@
 """Statistics against NumPy, on every dtype and with every kind of unpleasant number."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,19 +22,19 @@ ANY_ARRAY = st.sampled_from(DTYPES).flatmap(
 )
 
 
-def as_double(values):
+def as_double(values: Any) -> Any:
     """What the numbers mean: complex by magnitude, everything else as double precision."""
     with np.errstate(all="ignore"):
         return np.abs(values).astype(np.float64) if values.dtype.kind == "c" else values.astype(np.float64)
 
 
-def close(found, expected):
+def close(found: Any, expected: Any) -> bool:
     return expected == pytest.approx(found, rel=1e-9, abs=1e-300, nan_ok=True)
 
 
 @settings(deadline=None)
 @given(ANY_ARRAY)
-def test_counts_are_those_of_numpy(values) -> None:
+def test_counts_are_those_of_numpy(values: Any) -> None:
     found, plain = measure(values), as_double(values)
     assert found.count == plain.size
     assert found.zeros == np.count_nonzero(plain == 0)
@@ -48,7 +49,7 @@ def test_counts_are_those_of_numpy(values) -> None:
 
 @settings(deadline=None)
 @given(ANY_ARRAY)
-def test_moments_are_those_of_the_finite_elements(values) -> None:
+def test_moments_are_those_of_the_finite_elements(values: Any) -> None:
     found, plain = measure(values), as_double(values)
     plain = plain[np.isfinite(plain)]
     if not plain.size:
@@ -68,7 +69,7 @@ def test_moments_are_those_of_the_finite_elements(values) -> None:
 
 @settings(deadline=None)
 @given(hnp.arrays(np.float32, st.integers(1, 60)), st.integers(1, 20))
-def test_the_size_of_the_pieces_does_not_matter(values, cut) -> None:
+def test_the_size_of_the_pieces_does_not_matter(values: Any, cut: Any) -> None:
     whole = measure(values)
     split = combine(part for at in range(0, values.size, cut) for part in parts(values[at : at + cut]))
     assert split.count == whole.count
@@ -102,7 +103,7 @@ def test_memory_order_and_strides_do_not_matter() -> None:
 
 
 @pytest.mark.parametrize("values", [np.array(["a"]), np.array([None]), np.array(["2020"], "M8[Y]")])
-def test_what_is_no_number_is_refused_by_name(values) -> None:
+def test_what_is_no_number_is_refused_by_name(values: Any) -> None:
     with pytest.raises(TypeError, match=str(values.dtype).replace("[", r"\[")):
         measure(values)
 
@@ -119,12 +120,12 @@ def test_what_is_no_number_is_refused_by_name(values) -> None:
         ([], (math.inf, -math.inf, math.nan, 0)),
     ],
 )
-def test_the_convention_of_the_statistics_file(values, expected) -> None:
+def test_the_convention_of_the_statistics_file(values: Any, expected: Any) -> None:
     assert as_dumped(measure(np.array(values))) == pytest.approx(expected, nan_ok=True)
 
 
 @pytest.mark.parametrize("power", [-1060, -600, 0, 500, 1000, 1015])
-def test_sums_of_numbers_of_any_size_neither_overflow_nor_vanish(power) -> None:
+def test_sums_of_numbers_of_any_size_neither_overflow_nor_vanish(power: int) -> None:
     """Powers of two change nothing but the exponents."""
     values = np.array([3.0, -1.0, 2.0, 0.0, 5.0]).repeat(3)
     plain, found = measure(values), measure(np.ldexp(values, power))
@@ -143,7 +144,7 @@ def test_large_and_small_numbers_in_different_pieces(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("low", "high"), [(0.0, 0.0), (1e308, 1e308), (-1e308, 1e308), (1e17, 1e17), (-1.7e308, -1.7e308)]
 )
-def test_edges_rise_and_take_in_both_ends(low, high) -> None:
+def test_edges_rise_and_take_in_both_ends(low: float, high: float) -> None:
     edges = bin_edges(low, high, 80)
     assert np.isfinite(edges).all()
     assert (edges[1:] > edges[:-1]).all()

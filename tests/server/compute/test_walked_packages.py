@@ -1,6 +1,7 @@
 """The folders that are walked: plugins, routes, commands."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,7 @@ from mindinsight.server.compute.plugin_loading import modules_of
 
 
 @pytest.mark.parametrize("package", [plugins, api, commands], ids=lambda package: package.__name__)
-def test_every_module_in_a_walked_folder_loads(package, caplog: pytest.LogCaptureFixture) -> None:
+def test_every_module_in_a_walked_folder_loads(package: Any, caplog: pytest.LogCaptureFixture) -> None:
     found = list(modules_of(package.__name__, package.__path__))
     assert found
     assert caplog.text == ""

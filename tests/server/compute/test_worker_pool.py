@@ -2,8 +2,10 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, CancelledError
 from pathlib import Path
+from typing import Any, NoReturn
 
 import pytest
 
@@ -12,7 +14,7 @@ from mindinsight.server.compute.worker_process import CannotBegin, Worker
 
 
 @pytest.fixture
-def workers():
+def workers() -> Iterator[Any]:
     made = WorkerPool(1)
     yield made
     made.shutdown(cancel_futures=True)
@@ -21,15 +23,15 @@ def workers():
 class Odd(Exception):
     """Cannot be made again from its text alone."""
 
-    def __init__(self, first, second):
+    def __init__(self, first: Any, second: Any) -> None:
         super().__init__(f"{first} {second}")
 
 
-def fail_oddly():
+def fail_oddly() -> None:
     raise Odd(1, 2)
 
 
-def gone(pid):
+def gone(pid: Any) -> Any:
     """Whether a process has ended, or only waits to be counted."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
@@ -37,18 +39,18 @@ def gone(pid):
         return True
 
 
-def until(condition, seconds=30):
+def until(condition: Any, seconds: Any = 30) -> Any:
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
         time.sleep(0.02)
     return condition()
 
 
-def test_tasks_run_in_another_process(workers) -> None:
+def test_tasks_run_in_another_process(workers: Any) -> None:
     assert workers.submit(os.getpid).result(60) != os.getpid()
 
 
-def test_a_process_is_kept_for_what_comes_next(workers) -> None:
+def test_a_process_is_kept_for_what_comes_next(workers: Any) -> None:
     assert len({workers.submit(os.getpid).result(60) for _ in range(5)}) == 1
 
 
@@ -60,17 +62,17 @@ def test_several_work_at_a_time() -> None:
         assert slow.cancel()
 
 
-def test_every_task_is_done_however_many_there_are(workers) -> None:
+def test_every_task_is_done_however_many_there_are(workers: Any) -> None:
     assert [one.result(60) for one in [workers.submit(abs, -n) for n in range(200)]] == list(range(200))
 
 
-def test_a_task_that_always_ends_its_worker_fails_and_the_next_one_does_not(workers) -> None:
+def test_a_task_that_always_ends_its_worker_fails_and_the_next_one_does_not(workers: Any) -> None:
     with pytest.raises(BrokenExecutor):
         workers.submit(os._exit, 3).result(60)
     assert workers.submit(int, "7").result(60) == 7
 
 
-def test_what_a_killed_worker_was_doing_is_repeated(workers, tmp_path: Path) -> None:
+def test_what_a_killed_worker_was_doing_is_repeated(workers: Any, tmp_path: Path) -> None:
     """The first time it waits to be killed, the second time it finds what it waited for."""
     pid = workers.submit(os.getpid).result(60)
     pipe = tmp_path / "pipe"
@@ -94,7 +96,7 @@ def test_a_worker_that_ends_takes_no_other_task_with_it() -> None:
 
 
 @pytest.mark.parametrize("way", ["stopped", "busy"])
-def test_a_task_that_hangs_can_be_given_up_and_its_worker_is_ended(workers, way) -> None:
+def test_a_task_that_hangs_can_be_given_up_and_its_worker_is_ended(workers: Any, way: Any) -> None:
     pid = workers.submit(os.getpid).result(60)
     if way == "stopped":
         os.kill(pid, signal.SIGSTOP)
@@ -108,7 +110,7 @@ def test_a_task_that_hangs_can_be_given_up_and_its_worker_is_ended(workers, way)
     assert until(lambda: gone(pid))
 
 
-def test_a_task_given_up_before_its_turn_is_never_done(workers, tmp_path: Path) -> None:
+def test_a_task_given_up_before_its_turn_is_never_done(workers: Any, tmp_path: Path) -> None:
     slow = workers.submit(time.sleep, 0.3)
     late = workers.submit((tmp_path / "made").touch)
     assert late.cancel()
@@ -143,13 +145,13 @@ def test_an_idle_process_is_put_away_and_another_one_begins() -> None:
         assert workers.submit(os.getpid).result(60) != pid
 
 
-def test_errors_come_back_with_where_they_arose(workers) -> None:
+def test_errors_come_back_with_where_they_arose(workers: Any) -> None:
     with pytest.raises(ValueError, match="invalid literal") as caught:
         workers.submit(int, "x").result(60)
     assert "in a worker process" in str(caught.value.__cause__)
 
 
-def test_what_cannot_travel_fails_alone(workers) -> None:
+def test_what_cannot_travel_fails_alone(workers: Any) -> None:
     with pytest.raises(Exception, match=r"pickle|local"):
         workers.submit(lambda: 1).result(60)
     with pytest.raises(Exception, match=r"pickle|local|lock"):
@@ -159,12 +161,12 @@ def test_what_cannot_travel_fails_alone(workers) -> None:
     assert workers.submit(int, "7").result(60) == 7
 
 
-def test_interrupts_are_left_to_the_server(workers) -> None:
+def test_interrupts_are_left_to_the_server(workers: Any) -> None:
     assert workers.submit(signal.getsignal, signal.SIGINT).result(60) == signal.SIG_IGN
 
 
 def test_where_no_process_begins_the_work_is_done_here_and_said(caplog: pytest.LogCaptureFixture) -> None:
-    def none():
+    def none() -> NoReturn:
         raise CannotBegin("Resource temporarily unavailable")
 
     with WorkerPool(2, make=none) as workers:
@@ -178,7 +180,7 @@ def test_where_no_process_begins_the_work_is_done_here_and_said(caplog: pytest.L
 def test_a_process_that_can_begin_again_is_used_again() -> None:
     refused = [True]
 
-    def sometimes():
+    def sometimes() -> Any:
         if refused:
             raise CannotBegin(refused.pop())
         return Worker()
@@ -193,7 +195,7 @@ def test_what_ended_a_process_is_not_done_here() -> None:
     """It would end the server."""
     left = [1]
 
-    def once():
+    def once() -> Any:
         if not left:
             raise CannotBegin("none")
         left.pop()
@@ -204,7 +206,7 @@ def test_what_ended_a_process_is_not_done_here() -> None:
 
 
 def test_where_no_thread_begins_the_work_is_done_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    def none(self):
+    def none(self: Any) -> None:
         raise RuntimeError("can't start new thread")
 
     workers = WorkerPool(1)

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +19,7 @@ def test_equal_steps_are_averaged_step_by_step() -> None:
 
 
 @given(st.integers(1, 6), st.integers(1, 500), st.integers(1, 40), st.integers(0, 2**32 - 1))
-def test_a_column_holds_what_its_steps_hold(number, length, columns, seed) -> None:
+def test_a_column_holds_what_its_steps_hold(number: Any, length: Any, columns: Any, seed: Any) -> None:
     generator = np.random.default_rng(seed)
     curves = []
     for _ in range(number):

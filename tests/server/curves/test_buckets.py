@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -6,20 +8,20 @@ from hypothesis import strategies as st
 from mindinsight.server.curves.buckets import PERCENTILES, Bucketed, in_columns, on_edges, percentiles
 
 
-def bucketed(*histograms):
+def bucketed(*histograms: Any) -> Bucketed:
     """Each histogram a list of (left, width, count)."""
     bounds = np.cumsum([0, *(len(one) for one in histograms)])
     flat = np.array([bucket for one in histograms for bucket in one] or np.zeros((0, 3)), np.float64)
     return Bucketed(bounds, flat[:, 0], flat[:, 1], flat[:, 2].astype(np.int64))
 
 
-def of(values, bins):
+def of(values: Any, bins: Any) -> list[Any]:
     counts, edges = np.histogram(values, bins=bins)
     return list(zip(edges[:-1], np.diff(edges), counts, strict=True))
 
 
 @given(st.integers(1, 500), st.integers(1, 90), st.integers(2, 120), st.integers(0, 2**32 - 1))
-def test_nothing_is_lost_or_invented_on_other_edges(size, bins, common, seed) -> None:
+def test_nothing_is_lost_or_invented_on_other_edges(size: Any, bins: Any, common: Any, seed: Any) -> None:
     values = np.random.default_rng(seed).standard_normal(size) * 10
     one = bucketed(of(values, bins), of(values + 3, bins))
     low, high = one.range()
@@ -81,7 +83,7 @@ def test_gaps_between_buckets_stay_empty() -> None:
     [(np.nan, 1.0, 12)],
     [(-1e308, 1.7e308, 12)],
 ])  # fmt: skip
-def test_infinite_edges_lose_no_count(buckets) -> None:
+def test_infinite_edges_lose_no_count(buckets: Any) -> None:
     one = bucketed(buckets)
     low, high = one.range()
     assert np.isfinite([low, high]).all()

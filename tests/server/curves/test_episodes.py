@@ -1,6 +1,7 @@
 """Episodes against a reader that goes from point to point."""
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from mindinsight.server.curves.episodes import NO_EPISODES, extended, holds
 
 
-def slowly(held, starts):
+def slowly(held: Any, starts: Any) -> Any:
     """[first row, count] of each episode, point by point."""
     found, inside = [], False
     for row, one in enumerate(held):
@@ -22,7 +23,7 @@ def slowly(held, starts):
     return found
 
 
-def as_lists(episodes):
+def as_lists(episodes: Any) -> Any:
     return [list(pair) for pair in zip(episodes.rows.tolist(), episodes.counts.tolist(), strict=True)]
 
 
@@ -30,7 +31,7 @@ def as_lists(episodes):
     points=st.lists(st.tuples(st.booleans(), st.integers(0, 5)), max_size=60),
     cuts=st.lists(st.integers(0, 60), max_size=5),
 )
-def test_pieces_give_what_the_whole_gives(points, cuts) -> None:
+def test_pieces_give_what_the_whole_gives(points: Any, cuts: Any) -> None:
     held = np.array([one for one, _ in points], bool)
     starts = [row for row, (_, chance) in enumerate(points) if chance == 0 or row == 0]
     found = NO_EPISODES
@@ -59,7 +60,7 @@ def test_what_was_found_before_is_not_changed() -> None:
     ],
 )
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_conditions(condition, expected, dtype) -> None:
+def test_conditions(condition: Any, expected: Any, dtype: Any) -> None:
     values = np.array([-1, 0.5, 2, np.nan, np.inf, -np.inf], dtype)
     assert holds(condition, 0.5, values).tolist() == expected
 

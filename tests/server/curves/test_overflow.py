@@ -3,6 +3,8 @@
 Warnings are errors in these tests.
 """
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -37,7 +39,7 @@ def test_statistics_of_huge_values() -> None:
 
 @given(COLUMN)
 @example(np.full(3, LARGEST))
-def test_statistics_are_finite_and_the_mean_lies_between_the_extremes(values) -> None:
+def test_statistics_are_finite_and_the_mean_lies_between_the_extremes(values: Any) -> None:
     facts = range_statistics(np.arange(len(values)), values)
     assert np.isfinite([require(facts["deviation"]), facts["slope"] or 0.0]).all()
     slack = np.abs(values).max() * 1e-15
@@ -53,7 +55,7 @@ def test_a_difference_beyond_all_numbers_is_the_largest_number() -> None:
 
 
 @given(COLUMN)
-def test_relative_differences_are_finite_where_the_baseline_is_not_zero(values) -> None:
+def test_relative_differences_are_finite_where_the_baseline_is_not_zero(values: Any) -> None:
     steps = np.arange(len(values))
     base = values[::-1].copy()
     compared = difference(steps, values, steps, base, 0.0)
@@ -62,7 +64,7 @@ def test_relative_differences_are_finite_where_the_baseline_is_not_zero(values) 
 
 
 @given(COLUMN, COLUMN)
-def test_bands_are_finite_and_the_mean_lies_within(left, right) -> None:
+def test_bands_are_finite_and_the_mean_lies_within(left: Any, right: Any) -> None:
     grid = cells([(np.arange(len(values)), values) for values in (left, right)], 5)
     whole = band(grid)
     for column in (whole.mean, whole.deviation, whole.low, whole.high):
@@ -88,7 +90,7 @@ def test_steps_as_far_apart_as_they_can_be() -> None:
 
 
 @given(COLUMN, st.floats(0.01, 0.999))
-def test_a_smoothed_curve_stays_within_the_extremes(values, weight) -> None:
+def test_a_smoothed_curve_stays_within_the_extremes(values: Any, weight: Any) -> None:
     smoothed = smooth(np.arange(len(values)), values, weight)
     slack = np.abs(values).max() / 2 * 1e-12
     assert (
@@ -98,7 +100,7 @@ def test_a_smoothed_curve_stays_within_the_extremes(values, weight) -> None:
 
 
 @pytest.mark.parametrize("log_x", [False, True])
-def test_an_axis_that_takes_in_all_numbers_is_divided_evenly(log_x) -> None:
+def test_an_axis_that_takes_in_all_numbers_is_divided_evenly(log_x: bool) -> None:
     x = np.linspace(-0.5, 0.5, 1000) * 2 * LARGEST
     rows = sample_rows(x, np.zeros(1000), 10, log_x)
     assert (rows[0], rows[-1]) == (0, 999)
@@ -118,7 +120,7 @@ def test_edges_over_all_numbers() -> None:
 @example([(HUGE, HUGE, 0), (HUGE, HUGE, 1), (5e-324, 5e-324, 1)])
 @example([(1.7e308, 1.7e308, 0), (1.7e308, 1.7e308, 0), (5e-324, 0.0, 1)])
 @settings(deadline=None)
-def test_buckets_of_any_size_are_put_on_edges(buckets) -> None:
+def test_buckets_of_any_size_are_put_on_edges(buckets: Any) -> None:
     left, width, counts = (np.array(column) for column in zip(*buckets, strict=True))
     bucketed = Bucketed(np.array([0, len(left)]), left.astype(float), width.astype(float), counts)
     least, most = bucketed.range()
@@ -140,7 +142,7 @@ def test_a_histogram_over_all_numbers_in_the_old_interface() -> None:
 
 
 @pytest.mark.parametrize("size", [HUGE, 1e200, 1e-200, 5e-324])
-def test_importance_does_not_depend_on_the_unit(size) -> None:
+def test_importance_does_not_depend_on_the_unit(size: Any) -> None:
     numbers = [size * share for share in (0.0, 1.0, 1.0, 0.0)]
     assert importance(numbers, np.array(numbers)) == pytest.approx(1.0)
     assert importance(["a", "b", "b", "a"], np.array(numbers)) == pytest.approx(1.0)
@@ -158,7 +160,7 @@ def test_targets_of_the_old_interface_with_huge_values() -> None:
 
 @pytest.mark.parametrize("size", [HUGE, 1e160, 1e-200])
 @pytest.mark.parametrize("ranks", [2, 3, 8])
-def test_strays_do_not_depend_on_the_unit(size, ranks) -> None:
+def test_strays_do_not_depend_on_the_unit(size: Any, ranks: int) -> None:
     values = np.exp(0.03 * np.random.default_rng(ranks).standard_normal((ranks, 300)))
     values[1, 200:] *= 1.5
     values /= values.max()
@@ -171,7 +173,7 @@ def test_strays_do_not_depend_on_the_unit(size, ranks) -> None:
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 8])
-def test_a_spike_over_nothing_is_finite(ranks) -> None:
+def test_a_spike_over_nothing_is_finite(ranks: int) -> None:
     values = np.zeros((ranks, 300))
     values[1, 100] = 1e10
     assert all(
@@ -180,7 +182,7 @@ def test_a_spike_over_nothing_is_finite(ranks) -> None:
 
 
 @given(COLUMN, EXTREME)
-def test_a_difference_is_finite_and_keeps_what_is_not(values, start) -> None:
+def test_a_difference_is_finite_and_keeps_what_is_not(values: Any, start: Any) -> None:
     assert np.isfinite(subtract(values, start)).all()
     assert np.isnan(subtract(np.array([np.nan]), start)).all()
     assert np.isinf(subtract(np.array([np.inf]), start)).all()

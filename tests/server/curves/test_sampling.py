@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +9,9 @@ from mindinsight.server.types import Doubles
 
 
 @given(st.integers(1, 4000), st.integers(1, 200), st.integers(0, 2**32 - 1), st.booleans())
-def test_extremes_ends_and_every_kind_of_break_survive(count, buckets, seed, log_x) -> None:
+def test_extremes_ends_and_every_kind_of_break_survive(
+    count: Any, buckets: Any, seed: Any, log_x: Any
+) -> None:
     generator = np.random.default_rng(seed)
     x = np.cumsum(generator.integers(0, 5, count)).astype(np.float64)
     values = generator.standard_normal(count)

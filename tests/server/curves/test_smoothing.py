@@ -1,4 +1,5 @@
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 from mindinsight.server.curves.smoothing import smooth
 
 
-def one_by_one(steps, values, weight):
+def one_by_one(steps: Any, values: Any, weight: Any) -> Any:
     """The formula of the module, written as it stands."""
     finite = [i for i in range(len(values)) if np.isfinite(values[i])]
     gaps = [steps[b] - steps[a] for a, b in pairwise(finite)]
@@ -31,7 +32,7 @@ def one_by_one(steps, values, weight):
     ),
     st.floats(0.05, 0.999),
 )
-def test_the_scan_is_the_formula(points, weight) -> None:
+def test_the_scan_is_the_formula(points: Any, weight: Any) -> None:
     steps = np.cumsum([gap for gap, _ in points])
     values = np.array([value for _, value in points])
     expected = one_by_one(steps.tolist(), values.tolist(), weight)

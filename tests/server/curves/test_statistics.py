@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -29,6 +31,6 @@ def test_nothing_finite() -> None:
 
 
 @pytest.mark.parametrize("end", [np.nan, np.inf, -np.inf])
-def test_a_curve_that_ended_in_what_is_not_finite_says_so(end) -> None:
+def test_a_curve_that_ended_in_what_is_not_finite_says_so(end: Any) -> None:
     facts = range_statistics(np.arange(3), np.array([1.0, 2.0, end], np.float32))
     assert (facts["last"], facts["last_step"], facts["max"]) == (str(end), 2, 2.0)

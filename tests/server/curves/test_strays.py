@@ -1,5 +1,7 @@
 """Which rank strays, and how: simulated jobs of 2 to 1 000 ranks. `benchmarks/ranks.py` has more of them."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from mindinsight.server.curves.strays import strays
 STEPS = 300
 
 
-def step_times(seed, ranks, noise=0.03):
+def step_times(seed: Any, ranks: Any, noise: Any = 0.03) -> Any:
     """[ranks, STEPS] seconds: log-normal noise, common jitter, and a checkpoint every 100 steps."""
     generator = np.random.default_rng([seed, ranks])
     common = 0.25 * np.exp(0.02 * generator.standard_normal(STEPS))
@@ -16,18 +18,18 @@ def step_times(seed, ranks, noise=0.03):
     return common * np.exp(noise * generator.standard_normal((ranks, STEPS)))
 
 
-def of(values):
+def of(values: Any) -> Any:
     return strays([(np.arange(STEPS), row.astype(np.float32)) for row in values])
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4, 8, 16, 64, 1000])
-def test_nobody_strays_in_a_healthy_job(ranks) -> None:
+def test_nobody_strays_in_a_healthy_job(ranks: int) -> None:
     for seed in range(20 if ranks < 100 else 3):
         assert of(step_times(seed, ranks)) == []
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4, 8, 64])
-def test_noise_that_shrinks_is_no_stray(ranks) -> None:
+def test_noise_that_shrinks_is_no_stray(ranks: int) -> None:
     course = 0.2 + 3 * np.exp(-np.arange(STEPS) / 80)
     for seed in range(10):
         noise = np.random.default_rng([seed, ranks]).standard_normal((ranks, STEPS))
@@ -35,7 +37,7 @@ def test_noise_that_shrinks_is_no_stray(ranks) -> None:
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4, 8, 16, 64, 1000])
-def test_a_rank_that_becomes_slower_is_named_with_step_and_share(ranks) -> None:
+def test_a_rank_that_becomes_slower_is_named_with_step_and_share(ranks: int) -> None:
     for seed in range(10 if ranks < 100 else 2):
         values = step_times(seed, ranks)
         rank = seed % ranks
@@ -47,7 +49,7 @@ def test_a_rank_that_becomes_slower_is_named_with_step_and_share(ranks) -> None:
 
 
 @pytest.mark.parametrize("ranks", [2, 4, 8, 64])
-def test_a_slow_drift_of_five_percent_is_found(ranks) -> None:
+def test_a_slow_drift_of_five_percent_is_found(ranks: int) -> None:
     found = 0
     for seed in range(20):
         values = step_times(seed, ranks)
@@ -68,7 +70,7 @@ def test_a_difference_that_ended_says_when() -> None:
 
 
 @pytest.mark.parametrize("ranks", [2, 4, 8, 64, 1000])
-def test_regular_spikes_have_a_period(ranks) -> None:
+def test_regular_spikes_have_a_period(ranks: int) -> None:
     values = step_times(2, ranks)
     values[1, 10::50] *= 4
     (stray,) = of(values)
@@ -77,7 +79,7 @@ def test_regular_spikes_have_a_period(ranks) -> None:
 
 
 @pytest.mark.parametrize("ranks", [2, 4, 64])
-def test_one_spike_is_one(ranks) -> None:
+def test_one_spike_is_one(ranks: int) -> None:
     values = step_times(3, ranks)
     values[0, 140] *= 5
     (stray,) = of(values)
@@ -85,7 +87,7 @@ def test_one_spike_is_one(ranks) -> None:
 
 
 @pytest.mark.parametrize("ranks", [2, 4, 64])
-def test_what_is_not_finite_on_one_rank_is_said_and_on_all_is_not(ranks) -> None:
+def test_what_is_not_finite_on_one_rank_is_said_and_on_all_is_not(ranks: int) -> None:
     values = step_times(4, ranks)
     values[1, 120:123] = [np.nan, np.inf, np.nan]
     (stray,) = of(values)
@@ -95,7 +97,7 @@ def test_what_is_not_finite_on_one_rank_is_said_and_on_all_is_not(ranks) -> None
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 64])
-def test_a_rank_that_stopped_is_silent(ranks) -> None:
+def test_a_rank_that_stopped_is_silent(ranks: int) -> None:
     curves = [(np.arange(STEPS), row) for row in step_times(5, ranks)]
     curves[1] = (np.arange(240), curves[1][1][:240])
     (stray,) = strays(curves)
@@ -120,7 +122,7 @@ def test_equal_values_but_for_rounding_are_alike() -> None:
 
 
 @pytest.mark.parametrize("lengths", [[], [300], [300, 0], [1, 1], [3, 3, 3]])
-def test_few_points_say_nothing(lengths) -> None:
+def test_few_points_say_nothing(lengths: Any) -> None:
     assert strays([(np.arange(length), np.ones(length)) for length in lengths]) == []
 
 

@@ -1,7 +1,9 @@
 """Dumps to look into: real ones, and copies of them into which something was broken."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from tests.server.graph.conftest import graph  # noqa: F401 - a fixture
 DUMPS = Path(__file__).parents[2] / "data" / "dumps"
 
 
-def spoil(root, pattern, value, position=1):
+def spoil(root: Any, pattern: Any, value: Any, position: int = 1) -> None:
     """Put a value at a position of every tensor file below ``root`` that fits the pattern."""
     found = sorted(root.rglob(pattern))
     assert found, pattern
@@ -22,7 +24,7 @@ def spoil(root, pattern, value, position=1):
         np.save(path, values)
 
 
-def broken_job(job):
+def broken_job(job: Any) -> None:
     """A run with its graph and a dump: at step 1 an operator makes a NaN and another gives only zeros."""
     dump = Path(shutil.copytree(DUMPS / "ms_sync_v2_0_names", job / "dump"))
     shutil.copy(dump / "rank_0" / "graphs" / "ms_output_trace_code_graph_0.pb", job)
@@ -33,28 +35,28 @@ def broken_job(job):
 
 
 @pytest.fixture
-def data():
+def data() -> Any:
     return DUMPS
 
 
 @pytest.fixture
-def copied(tmp_path):
+def copied(tmp_path: Path) -> Callable[..., Any]:
     """A dump copied so that a test may change it: ``copied("ms_sync_v2_0_names")`` gives its path."""
 
-    def copy(name):
+    def copy(name: Any) -> Any:
         return Path(shutil.copytree(DUMPS / name, tmp_path / name))
 
     return copy
 
 
 @pytest.fixture
-def lenet():
+def lenet() -> Any:
     """A small network dumped by MindSpore 2.0 at two steps; nothing is wrong with it."""
     return open_dump(DUMPS / "ms_sync_v2_0_names")
 
 
 @pytest.fixture
-def spoilt_weights(copied):
+def spoilt_weights(copied: Callable[..., Any]) -> Any:
     """The same with one NaN in ``fc1.weight`` and one Inf in ``fc2.weight`` at step 1."""
     path = copied("ms_sync_v2_0_names")
     step = path / "rank_0" / "Net" / "0" / "1"

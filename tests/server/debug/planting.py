@@ -38,7 +38,7 @@ BACKWARD: list[tuple[str, str | None, Names, Names, Names]] = [
 WEIGHTS = {"w1", "w2", "g_w1", "g_w2"}
 
 
-def lost_tensors(culprit):
+def lost_tensors(culprit: Any) -> Any:
     """What is not finite when an operator, a weight or the data is to blame."""
     lost = {culprit}
     steps = [(call, given, made) for call, _, given, made in FORWARD]
@@ -49,14 +49,21 @@ def lost_tensors(culprit):
     return lost
 
 
-def write_msprobe(root, level, culprit="", sides=("input", "output"), values=False, calls=None):
+def write_msprobe(
+    root: Any,
+    level: Any,
+    culprit: Any = "",
+    sides: Any = ("input", "output"),
+    values: Any = False,
+    calls: Any = None,
+) -> Any:
     """A dump of one rank and step as msprobe writes it; ``calls`` are those it was told to record."""
     folder = Path(root) / "step0" / "rank0"
     (folder / "dump_tensor_data").mkdir(parents=True)
     lost = lost_tensors(culprit)
     data, parents = {}, {}
 
-    def tensor(name, entry, slot):
+    def tensor(name: Any, entry: Any, slot: Any) -> Any:
         size = 2 + sorted(name).count("h")  # not all alike
         number = float("nan") if name in lost else float(sum(map(ord, name)))
         fields: dict[str, Any] = {"type": "torch.Tensor", "dtype": "torch.float32", "shape": [size]}
@@ -66,10 +73,10 @@ def write_msprobe(root, level, culprit="", sides=("input", "output"), values=Fal
             np.save(folder / "dump_tensor_data" / fields["data_name"], np.full(size, number, np.float32))
         return fields
 
-    def side(entry, names, slot):
+    def side(entry: Any, names: Any, slot: Any) -> Any:
         return [tensor(name, entry, f"{slot}.{i}") for i, name in enumerate(names)]
 
-    def record(entry, given, made, backward=False, weights=None):
+    def record(entry: Any, given: Any, made: Any, backward: Any = False, weights: Any = None) -> None:
         found = {}
         if "input" in sides and backward:
             found["input"] = side(entry, given, "input")
@@ -104,7 +111,7 @@ def write_msprobe(root, level, culprit="", sides=("input", "output"), values=Fal
     return open_dump(root)
 
 
-def spread_sync(path, culprit, step=0):
+def spread_sync(path: Any, culprit: Any, step: Any = 0) -> None:
     """Put NaN into a file of a synchronous dump, and into all that follows from it by the graph.
 
     ``culprit`` is an operator as recorded, or the name of a parameter of the graph. Weights are dumped when
@@ -132,7 +139,7 @@ def spread_sync(path, culprit, step=0):
                 _fill(entry)
 
 
-def _fill(entry):
+def _fill(entry: Any) -> None:
     values = np.load(entry.ref.path)
     if values.dtype.kind == "f" and values.size:
         values.flat[0] = np.nan

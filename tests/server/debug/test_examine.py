@@ -2,9 +2,10 @@
 
 import os
 import sqlite3
+from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -23,16 +24,16 @@ from tests.narrowing import require
 
 
 @pytest.fixture
-def entries(lenet):
+def entries(lenet: Any) -> Any:
     return list_tensors(lenet, 0, 0).items
 
 
 @pytest.fixture
-def cache(tmp_path):
+def cache(tmp_path: Path) -> Any:
     return StatisticsCache(tmp_path / "deep" / "statistics.sqlite")
 
 
-def test_every_tensor_is_measured_in_order(entries) -> None:
+def test_every_tensor_is_measured_in_order(entries: Any) -> None:
     results = list(measure_all(entries))
     assert [result.entry for result in results] == list(entries)
     for result in results:
@@ -45,7 +46,7 @@ def test_every_tensor_is_measured_in_order(entries) -> None:
         )
 
 
-def test_what_was_measured_is_not_read_again_until_the_file_changes(copied, cache) -> None:
+def test_what_was_measured_is_not_read_again_until_the_file_changes(copied: Any, cache: Any) -> None:
     entries = list_tensors(open_dump(copied("ms_sync_v2_0_names")), 0, 0).items
     first = [result.measurement for result in measure_all(entries, cache=cache)]
     path = Path(require(entries[0].ref).path)
@@ -61,7 +62,7 @@ def test_what_was_measured_is_not_read_again_until_the_file_changes(copied, cach
 
 
 @pytest.mark.parametrize("content", [b"no database at all" * 99, b""])
-def test_a_broken_cache_costs_time_and_nothing_else(entries, tmp_path: Path, content) -> None:
+def test_a_broken_cache_costs_time_and_nothing_else(entries: Any, tmp_path: Path, content: Any) -> None:
     file = tmp_path / "statistics.sqlite"
     file.write_bytes(content)
     cache = StatisticsCache(file)
@@ -71,13 +72,13 @@ def test_a_broken_cache_costs_time_and_nothing_else(entries, tmp_path: Path, con
         assert database.execute("SELECT count(*) FROM measured").fetchone() == (9,)
 
 
-def test_a_cache_that_cannot_be_written_is_done_without(entries, tmp_path: Path) -> None:
+def test_a_cache_that_cannot_be_written_is_done_without(entries: Any, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     cache = StatisticsCache(tmp_path / "file" / "statistics.sqlite")
     assert len(list(measure_all(entries[:3], cache=cache))) == 3
 
 
-def test_damage_of_one_tensor_is_an_answer(copied) -> None:
+def test_damage_of_one_tensor_is_an_answer(copied: Any) -> None:
     path = copied("ms_sync_v2_0_names")
     entries = list_tensors(open_dump(path), 0, 0).items
     Path(require(entries[0].ref).path).write_bytes(b"\x93NUMPY")
@@ -91,7 +92,7 @@ def test_damage_of_one_tensor_is_an_answer(copied) -> None:
     )
 
 
-def test_recorded_statistics_serve_where_there_are_no_values(entries) -> None:
+def test_recorded_statistics_serve_where_there_are_no_values(entries: Any) -> None:
     recorded = RecordedStatistics(max=float("nan"), min=0.0, mean=float("nan"), l2norm=float("nan"))
     entry = entries[0]._replace(ref=None, statistics=recorded, shape=(2, 3))
     rules: tuple[Any, ...] = (("tensor_overflow", {}), ("tensor_too_large", {"max_gt": 0.0}))
@@ -104,7 +105,7 @@ def test_recorded_statistics_serve_where_there_are_no_values(entries) -> None:
     assert [(verdict.hit, verdict.error) for verdict in result.verdicts] == [(True, 0), (False, HOLDS_NAN)]
 
 
-def test_a_rule_that_needs_values_says_that_there_are_none(entries) -> None:
+def test_a_rule_that_needs_values_says_that_there_are_none(entries: Any) -> None:
     entry = entries[0]._replace(ref=None, statistics=RecordedStatistics(max=9.0, min=0.0), shape=(2,))
     limits = checked_limits(
         "tensor_range", {"range_start_inclusive": 0, "range_end_inclusive": 1, "range_percentage_lt": 5}
@@ -112,7 +113,7 @@ def test_a_rule_that_needs_values_says_that_there_are_none(entries) -> None:
     assert examine(TensorTask(entry, (("tensor_range", limits),))).verdicts[0].error == NO_VALUES
 
 
-def test_without_values_and_statistics_there_is_nothing_to_say(entries) -> None:
+def test_without_values_and_statistics_there_is_nothing_to_say(entries: Any) -> None:
     result = examine(TensorTask(entries[0]._replace(ref=None)))
     assert (result.measurement, result.verdicts) == (None, ())
 
@@ -121,7 +122,7 @@ def test_spreading_keeps_the_order_and_stops_early(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(spread_module, "HERE", 0)
     begun = []
 
-    def work():
+    def work() -> Iterator[Any]:
         for number in range(1000):
             begun.append(number)
             yield number
@@ -135,7 +136,7 @@ def test_spreading_keeps_the_order_and_stops_early(monkeypatch: pytest.MonkeyPat
 
 def test_small_work_needs_nobody_else() -> None:
     class Nobody(Executor):
-        def submit(self, function, /, *args, **kwargs):
+        def submit(self, function: Any, /, *args: Any, **kwargs: Any) -> NoReturn:
             raise AssertionError("started for half a second of work")
 
     assert list(spread(str, range(20), Nobody())) == [str(number) for number in range(20)]
@@ -148,7 +149,7 @@ def test_batches_leave_nothing_out_and_are_never_too_heavy() -> None:
 
 
 @pytest.fixture
-def large(tmp_path, monkeypatch):
+def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A dump with one tensor that counts as huge, in a file of less than a megabyte."""
     monkeypatch.setattr(spread_module, "HERE", 0)
     monkeypatch.setattr(examine_module, "HUGE", 100_000)
@@ -165,10 +166,10 @@ def large(tmp_path, monkeypatch):
 class Counting(Executor):
     """Works at once, and counts."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.submitted = 0
 
-    def submit(self, function, /, *arguments, **more):
+    def submit(self, function: Any, /, *arguments: Any, **more: Any) -> Any:
         self.submitted += 1
         future: Future[Any] = Future()
         try:
@@ -178,7 +179,7 @@ class Counting(Executor):
         return future
 
 
-def test_a_huge_tensor_is_shared_among_the_processes(large, cache) -> None:
+def test_a_huge_tensor_is_shared_among_the_processes(large: Any, cache: Any) -> None:
     path, entries = large
     executor = Counting()
     (result,) = measure_all(entries, executor, cache)
@@ -192,14 +193,14 @@ def test_a_huge_tensor_is_shared_among_the_processes(large, cache) -> None:
     assert again.submitted == 0  # it was remembered
 
 
-def test_a_huge_tensor_that_is_cut_off_is_damage_like_any(large) -> None:
+def test_a_huge_tensor_that_is_cut_off_is_damage_like_any(large: Any) -> None:
     path, entries = large
     path.write_bytes(path.read_bytes()[:-1])
     (result,) = measure_all(entries, Counting())
     assert (result.measurement, require(result.damage).reason) == (None, "dump.truncated")
 
 
-def test_rules_judge_a_huge_tensor_too(large) -> None:
+def test_rules_judge_a_huge_tensor_too(large: Any) -> None:
     _, entries = large
     rules = (("tensor_overflow", checked_limits("tensor_overflow", {})),)
     (result,) = examine_module.examine_all([TensorTask(entries[0], rules)], Counting())

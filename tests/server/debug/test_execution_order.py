@@ -1,18 +1,20 @@
 """Execution order of tensors where modules are recorded around the calls inside them."""
 
+from typing import Any
+
 from mindinsight.server.debug.execution_order import execution_order, tensors_by_operator
 from mindinsight.server.formats.dumps.types import Operator, TensorEntry
 
 GRAPH = ""
 
 
-def entry(recorded, direction, sequence):
+def entry(recorded: Any, direction: Any, sequence: Any) -> TensorEntry:
     return TensorEntry(
         0, 0, GRAPH, recorded, recorded, "", direction, "0", sequence, -1, 0, None, "", "", None
     )
 
 
-def order_of(tensors, *operators):
+def order_of(tensors: Any, *operators: Any) -> list[Any]:
     """Names with directions in execution order; operators as (recorded, scope, depends)."""
     entries = [entry(recorded, direction, i) for i, (recorded, direction) in enumerate(tensors)]
     by_key = {

@@ -1,7 +1,9 @@
 """The first fault, in real dumps into which numbers were broken."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,11 +17,11 @@ from tests.server.debug.planting import write_msprobe
 
 
 @pytest.fixture
-def broken(copied):
+def broken(copied: Any) -> Callable[..., Any]:
     """A dump in which values of chosen files of a step are not finite."""
     path = copied("ms_sync_v2_0_names")
 
-    def spoil_files(step, *patterns, value=np.nan):
+    def spoil_files(step: Any, *patterns: Any, value: Any = np.nan) -> Any:
         for pattern in patterns:
             spoil(path / "rank_0" / "Net" / "0" / str(step), pattern, value)
         return open_dump(path)
@@ -27,18 +29,18 @@ def broken(copied):
     return spoil_files
 
 
-def faults(dump, **options):
+def faults(dump: Any, **options: Any) -> Any:
     return find_faults(dump, **options, every=True).faults
 
 
-def test_a_healthy_dump_has_none_and_all_of_it_was_judged(lenet) -> None:
+def test_a_healthy_dump_has_none_and_all_of_it_was_judged(lenet: Any) -> None:
     report = find_faults(lenet)
     assert report.faults == []
     assert (report.coverage.tensors, report.coverage.judged) == (198, 198)
     assert report.coverage.sentences == (("dump.fault.none", {"n": 198}),)
 
 
-def test_the_operator_that_makes_it_is_guilty_not_those_that_pass_it_on(broken) -> None:
+def test_the_operator_that_makes_it_is_guilty_not_those_that_pass_it_on(broken: Callable[..., Any]) -> None:
     maker, passer = "MatMulBiasAddReluFusion", "MatMulBiasAddFusion"
     dump = broken(0, f"{maker}.*.output.0.*", f"{passer}.*.input.0.*", f"{passer}.*.output.0.*")
     (fault,) = faults(dump)
@@ -49,7 +51,7 @@ def test_the_operator_that_makes_it_is_guilty_not_those_that_pass_it_on(broken) 
     assert (frame.line, frame.code) == (13, "x = self.relu(self.fc1(x))")
 
 
-def test_the_earliest_step_comes_first(broken) -> None:
+def test_the_earliest_step_comes_first(broken: Callable[..., Any]) -> None:
     broken(1, "Conv2D.*.output.0.*")
     dump = broken(0, "MatMul.MatMul-op66.*.output.0.*", value=-np.inf)
     assert [(fault.step, fault.entry.type) for fault in faults(dump)] == [(0, "MatMul"), (1, "Conv2D")]
@@ -57,7 +59,7 @@ def test_the_earliest_step_comes_first(broken) -> None:
     assert faults(dump, ranks=[3]) == []
 
 
-def test_a_broken_weight_arrives_and_no_operator_is_blamed(broken) -> None:
+def test_a_broken_weight_arrives_and_no_operator_is_blamed(broken: Callable[..., Any]) -> None:
     dump = broken(0, "Conv2D.*.input.1.*", "Conv2D.*.output.0.*", value=np.inf)
     (fault,) = faults(dump)
     assert (fault.kind, fault.key) == ("met", "dump.fault.met.weight")
@@ -65,14 +67,14 @@ def test_a_broken_weight_arrives_and_no_operator_is_blamed(broken) -> None:
     assert (fault.entry.type, fault.entry.direction, fault.entry.slot) == ("Conv2D", "input", "1")
 
 
-def test_a_mask_of_infinities_does_not_hide_the_operator_that_fails_later(broken) -> None:
+def test_a_mask_of_infinities_does_not_hide_the_operator_that_fails_later(broken: Callable[..., Any]) -> None:
     broken(0, "Conv2D.*.input.1.*", value=-np.inf)
     dump = broken(0, "MatMul.MatMul-op66.*.output.0.*")
     (fault,) = faults(dump)
     assert (fault.kind, fault.entry.type) == ("made", "MatMul")
 
 
-def test_a_file_that_cannot_be_read_does_not_stop_the_search(broken) -> None:
+def test_a_file_that_cannot_be_read_does_not_stop_the_search(broken: Callable[..., Any]) -> None:
     dump = broken(0, "MatMul.MatMul-op66.*.output.0.*")
     Path(require(list_tensors(dump, 0, 0).items[0].ref).path).write_bytes(b"")
     report = find_faults(dump)

@@ -2,7 +2,9 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +17,7 @@ LINEAR = "Functional.linear"
 BOTH, INPUTS, OUTPUTS = ("input", "output"), ("input",), ("output",)
 
 
-def verdict(dump):
+def verdict(dump: Any) -> tuple[Any, Any, Any]:
     (fault,) = find_faults(dump).faults
     origin = fault.origin
     return fault.kind, origin.operator, origin.carrier or origin.gap
@@ -58,7 +60,7 @@ def verdict(dump):
         ("mix", INPUTS, "w2", ("met", f"{LINEAR}.1.forward", "weight")),
     ],
 )
-def test_msprobe(tmp_path: Path, level, sides, culprit, values, expected) -> None:
+def test_msprobe(tmp_path: Path, level: str, sides: Any, culprit: str, values: bool, expected: Any) -> None:
     assert verdict(write_msprobe(tmp_path, level, culprit, sides, values)) == expected
 
 
@@ -83,7 +85,7 @@ def test_a_gradient_of_a_weight_is_not_made_from_nothing(tmp_path: Path) -> None
         ([f"{LINEAR}.1.backward"], f"{LINEAR}.1.backward", ("unknown", f"{LINEAR}.1.backward", "inputs")),
     ],
 )
-def test_msprobe_told_to_record_some_calls(tmp_path: Path, calls, culprit, expected) -> None:
+def test_msprobe_told_to_record_some_calls(tmp_path: Path, calls: Any, culprit: str, expected: Any) -> None:
     assert verdict(write_msprobe(tmp_path, "L1", culprit, calls=calls)) == expected
 
 
@@ -111,11 +113,11 @@ BIASED = "MatMulBiasAddFusion-op56"
 
 
 @pytest.fixture
-def sync(copied):
+def sync(copied: Any) -> Callable[..., Any]:
     """sync(culprit, sides, graph, kernels): a dump of MindSpore in which it spread, without what was not
     recorded."""
 
-    def make(culprit, sides=BOTH, graph=True, kernels=()):
+    def make(culprit: Any, sides: Any = BOTH, graph: bool = True, kernels: Any = ()) -> Any:
         path = copied("ms_sync_v2_0_names")
         shutil.rmtree(path / "rank_0" / "Net" / "0" / "1")
         spread_sync(path, culprit)
@@ -131,7 +133,7 @@ def sync(copied):
     return make
 
 
-def last(found):
+def last(found: Any) -> tuple[Any, Any, Any]:
     return found[0], found[1].rpartition("/")[2], found[2]
 
 
@@ -161,11 +163,13 @@ def last(found):
         (BIASED, {"kernels": ["MatMulBiasAddFusion"]}, ("made", BIASED, "")),
     ],
 )
-def test_synchronous_dumps_of_mindspore(sync, culprit, options, expected) -> None:
+def test_synchronous_dumps_of_mindspore(
+    sync: Callable[..., Any], culprit: Any, options: Any, expected: Any
+) -> None:
     assert last(verdict(sync(culprit, **options))) == expected
 
 
-def test_an_input_that_cannot_be_read_is_not_finite_for_that(sync) -> None:
+def test_an_input_that_cannot_be_read_is_not_finite_for_that(sync: Callable[..., Any]) -> None:
     dump = sync(RELU)
     (file,) = Path(dump.folders[0].path).glob(f"*.{RELU}.*.input.1.*")
     file.write_bytes(b"")

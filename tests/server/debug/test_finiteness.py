@@ -1,6 +1,7 @@
 """Finiteness of tensors, from their data, recorded statistics or types."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,11 +14,11 @@ from tests.server.debug.conftest import spoil
 
 
 @pytest.fixture
-def entry(lenet):
+def entry(lenet: Any) -> Any:
     return next(entry for entry in list_tensors(lenet, 0, 1) if entry.recorded == "MatMul-op66")
 
 
-def test_data_decide(copied) -> None:
+def test_data_decide(copied: Any) -> None:
     path = copied("ms_sync_v2_0_names")
     spoil(path / "rank_0" / "Net" / "0" / "1", "MatMul.MatMul-op66.*.output.0.*", np.inf)
     results = list(measure_all(list_tensors(open_dump(path), 0, 1)))
@@ -35,15 +36,15 @@ def test_data_decide(copied) -> None:
         (None, False),
     ],
 )
-def test_recorded_extremes_make_reading_unnecessary(entry, recorded, expected) -> None:
+def test_recorded_extremes_make_reading_unnecessary(entry: Any, recorded: Any, expected: bool) -> None:
     assert surely_finite(entry._replace(dtype="float32", statistics=recorded)) == expected
 
 
-def test_integers_are_finite(entry) -> None:
+def test_integers_are_finite(entry: Any) -> None:
     assert surely_finite(entry._replace(dtype="int32", statistics=None))
 
 
-def test_what_cannot_be_read_is_unknown_but_text_is_finite(entry) -> None:
+def test_what_cannot_be_read_is_unknown_but_text_is_finite(entry: Any) -> None:
     entry = entry._replace(dtype="float32", statistics=None)
     unread = TensorResult(entry, None, damage=FileDamage("a.npy", "dump.truncated"))
     assert finiteness(unread) == "unknown" and not not_finite(unread)

@@ -2,7 +2,9 @@
 
 import os
 import shutil
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -12,12 +14,12 @@ from tests.narrowing import require
 
 
 @pytest.fixture
-def executor():
+def executor() -> Iterator[Any]:
     with ThreadPoolExecutor(1) as executor:
         yield executor
 
 
-def test_statistics_come_while_the_listing_is_there(data, executor) -> None:
+def test_statistics_come_while_the_listing_is_there(data: Any, executor: Any) -> None:
     inspected = Inspection(str(data / "ms_sync_v2_0_names"), 0, 0, executor, None)
     listing = inspected.listing()
     assert len(listing.entries) == 99
@@ -29,7 +31,7 @@ def test_statistics_come_while_the_listing_is_there(data, executor) -> None:
     assert inspected.listing() is listing
 
 
-def test_a_dump_that_grows_is_followed(copied, executor, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dump_that_grows_is_followed(copied: Any, executor: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inspection, "PATIENCE", 0.0)
     path = copied("ms_sync_v2_0_names")
     step = path / "rank_0" / "Net" / "0" / "0"
@@ -46,7 +48,7 @@ def test_a_dump_that_grows_is_followed(copied, executor, monkeypatch: pytest.Mon
 
 
 def test_a_file_that_was_half_written_is_read_again_when_it_is_whole(
-    copied, executor, monkeypatch: pytest.MonkeyPatch
+    copied: Any, executor: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The folder does not tell: its time changes when a file is made, not when it is filled."""
     monkeypatch.setattr(inspection, "PATIENCE", 0.0)
@@ -67,7 +69,7 @@ def test_a_file_that_was_half_written_is_read_again_when_it_is_whole(
 
 
 def test_a_file_that_stays_broken_is_not_read_for_ever(
-    copied, executor, monkeypatch: pytest.MonkeyPatch
+    copied: Any, executor: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(inspection, "PATIENCE", 0.0)
     path = copied("ms_sync_v2_0_names")

@@ -1,5 +1,7 @@
 """Limits of watchpoints: what is filled in, and what is refused and how it is said."""
 
+from typing import Any
+
 import pytest
 
 from mindinsight.server.debug.limits import checked_limits
@@ -33,6 +35,6 @@ def test_a_choice_switches_the_other_checks_off() -> None:
         ("tensor_range", {"range_percentage_lt": 5, "range_end_inclusive": 1}, "needs range_start"),
     ],
 )
-def test_what_is_refused_is_named(condition, given, message) -> None:
+def test_what_is_refused_is_named(condition: str, given: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         checked_limits(condition, given)

@@ -1,11 +1,13 @@
 """From operator to operator, by the graph and by what the tensors hold."""
 
+from typing import Any
+
 from mindinsight.server.debug.examine import measure_all
 from mindinsight.server.debug.neighbours import content_links, graph_links, inputs_of, outputs_of
 from mindinsight.server.formats.dumps import list_operators, list_tensors, open_dump
 
 
-def test_the_graph_is_walked_in_both_directions(lenet) -> None:
+def test_the_graph_is_walked_in_both_directions(lenet: Any) -> None:
     links = graph_links(list_operators(lenet, 0, 0).items)
     assert {link.source for link in inputs_of("ReLU-op52", links)} == {"Conv2D-op51"}
     assert {link.target for link in outputs_of("ReLU-op52", links)} >= {"MaxPool-op53"}
@@ -13,14 +15,14 @@ def test_the_graph_is_walked_in_both_directions(lenet) -> None:
     assert {link.source for link in inputs_of("Conv2D-op51", links)} == {"inputs0", "conv1.weight"}
 
 
-def test_contents_tell_where_an_input_came_from(lenet) -> None:
+def test_contents_tell_where_an_input_came_from(lenet: Any) -> None:
     links = content_links(measure_all(list_tensors(lenet, 0, 0).items))
     (link,) = inputs_of("MaxPool-op53", links)
     assert (link.source, link.source_slot, link.target_slot, link.certain) == ("ReLU-op52", "0", "0", False)
     assert inputs_of("Conv2D-op51", links) == []
 
 
-def test_checksums_are_enough(data) -> None:
+def test_checksums_are_enough(data: Any) -> None:
     dump = open_dump(data / "msprobe_pytorch" / "mix_statistics_md5")
     links = content_links(measure_all(list_tensors(dump, dump.ranks[0], 0).items))
     sources = {link.source for link in inputs_of("Functional.relu.0.forward", links)}

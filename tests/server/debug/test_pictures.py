@@ -10,7 +10,7 @@ from mindinsight.server.formats.arrays.stored import Held
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f2", "i8", "u1", "?"])
-def test_counts_are_those_of_numpy(dtype) -> None:
+def test_counts_are_those_of_numpy(dtype: str) -> None:
     values = (np.random.default_rng(0).random(size=(300, 401)) * 40).round().astype(dtype)
     counts, edges = bin_values(Held(values), 20)
     wide = values.astype(float)

@@ -6,6 +6,7 @@
 import json
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,14 +17,14 @@ SAMPLES = Path(__file__).parents[2] / "data" / "dumps" / "samples"
 
 
 @pytest.fixture(scope="module")
-def dump(tmp_path_factory):
+def dump(tmp_path_factory: pytest.TempPathFactory) -> Any:
     root = tmp_path_factory.mktemp("probed")
     with zipfile.ZipFile(SAMPLES / "probed_torch.zip") as archive:
         archive.extractall(root)
     return mindinsight.dump(root / "probed_torch")
 
 
-def test_the_call_and_its_line_are_found(dump):
+def test_the_call_and_its_line_are_found(dump: Any) -> None:
     fault = dump.first_fault().fault
     assert fault.kind == "made"
     assert fault.operator.name == "Torch.sqrt.0.forward"
@@ -31,7 +32,7 @@ def test_the_call_and_its_line_are_found(dump):
     assert "torch.sqrt(hidden - 100)" in fault.source.code
 
 
-def test_statistics_are_those_of_the_values(dump):
+def test_statistics_are_those_of_the_values(dump: Any) -> None:
     """What the recorder wrote beside each tensor is what its file holds."""
     name = "Functional.linear.0.forward"
     values = dump.tensor(name, step=0, direction="output").astype(np.float64)

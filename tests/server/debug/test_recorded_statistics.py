@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -40,7 +41,7 @@ def test_what_is_recorded_is_what_is_concluded() -> None:
         (RecordedStatistics(nan=0, positive_inf=0, negative_inf=0), True),
     ],
 )
-def test_extremes_tell_whether_a_tensor_is_finite(recorded, finite) -> None:
+def test_extremes_tell_whether_a_tensor_is_finite(recorded: Any, finite: Any) -> None:
     assert require(infer_statistics(recorded, (2,))).finite is finite
 
 
@@ -85,5 +86,5 @@ def test_what_agrees_to_the_printed_digits_agrees() -> None:
     "wrong",
     [{"max": 4.6}, {"min": math.nan}, {"mean": 0.9}, {"l2norm": 6.0}, {"count": 5}, {"zero": 0}, {"nan": 1}],
 )
-def test_what_is_not_so_is_named(wrong) -> None:
+def test_what_is_not_so_is_named(wrong: Any) -> None:
     assert find_disagreements(measure(VALUES), replace(RECORDED, **wrong)) == tuple(wrong)

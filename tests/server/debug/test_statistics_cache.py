@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from tests.narrowing import require
 class Ref:
     member = ""
 
-    def __init__(self, path):
+    def __init__(self, path: Any) -> None:
         self.path = path
 
 

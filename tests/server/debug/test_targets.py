@@ -13,7 +13,9 @@ STATES = (
 )
 
 
-def entry(operator, kind="MatMul", direction="output", slot="0", recorded=None):
+def entry(
+    operator: Any, kind: str = "MatMul", direction: str = "output", slot: str = "0", recorded: Any = None
+) -> TensorEntry:
     place: dict[str, Any] = {"rank": 0, "step": 0, "graph": "", "sequence": 0, "order": 0, "timestamp": 0}
     names: dict[str, Any] = {"operator": operator, "recorded": recorded or operator, "type": kind}
     what: dict[str, Any] = {
@@ -50,7 +52,7 @@ def entry(operator, kind="MatMul", direction="output", slot="0", recorded=None):
         (entry("inputs0", "Parameter", "parameter"), set()),
     ],
 )
-def test_classes(found, expected) -> None:
+def test_classes(found: Any, expected: Any) -> None:
     assert targets(found) == expected
 
 

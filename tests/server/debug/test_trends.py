@@ -1,5 +1,7 @@
 """Weights and gradients between two steps."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -7,18 +9,18 @@ from mindinsight.server.debug.trends import trends
 from mindinsight.server.formats.dumps import list_tensors, open_dump, read_tensor
 
 
-def between(path):
+def between(path: Any) -> dict[Any, Any]:
     dump = open_dump(path)
     first, second = (list_tensors(dump, 0, step).items for step in (0, 1))
     return {trend.entry.operator: trend for trend in trends(first, second)}
 
 
-def changed(path, step, pattern, change):
+def changed(path: Any, step: Any, pattern: Any, change: Any) -> None:
     (file,) = (path / "rank_0" / "Net" / "0" / str(step)).glob(pattern)
     np.save(file, change(np.load(file)))
 
 
-def test_weights_and_gradients_are_measured_against_the_step_before(data) -> None:
+def test_weights_and_gradients_are_measured_against_the_step_before(data: Any) -> None:
     found = between(data / "ms_sync_v2_0_names")
     weights = {name for name, each in found.items() if each.kind == "weight"}
     assert weights == {"conv1.weight", "fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"}
@@ -41,7 +43,7 @@ def test_weights_and_gradients_are_measured_against_the_step_before(data) -> Non
         ("MatMul.MatMul-op66.*.output.*", lambda now: now + np.inf, "MatMul-op66", "not_finite"),
     ],
 )
-def test_states(copied, pattern, change, operator, state) -> None:
+def test_states(copied: Any, pattern: str, change: Any, operator: str, state: str) -> None:
     path = copied("ms_sync_v2_0_names")
     if state == "unchanged":
         (before,) = (path / "rank_0" / "Net" / "0" / "0").glob(pattern)

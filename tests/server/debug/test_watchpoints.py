@@ -1,8 +1,10 @@
 """Watchpoints against the answers of the original's engine, recorded for two dumps."""
 
 import json
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,7 +29,7 @@ NUMBERS = {  # the engine's numbers of conditions
 }
 
 
-def watchpoints(results):
+def watchpoints(results: Any) -> Iterator[Any]:
     """Those the engine was asked about, numbered as its answers are. Number 14 it never judged."""
     for number, result in enumerate(results):
         if result["condition"] in NUMBERS:
@@ -38,7 +40,9 @@ def watchpoints(results):
 
 
 @pytest.mark.parametrize(("tree", "dump"), [("out", "lenet"), ("nan", "spoilt_weights")])
-def test_the_answers_of_the_engine_come_out(tree, dump, data, request) -> None:
+def test_the_answers_of_the_engine_come_out(
+    tree: str, dump: str, data: Any, request: pytest.FixtureRequest
+) -> None:
     results = json.loads((data / "ms_sync_v2_0_names" / "watchpoints_expected.json").read_text())[tree]
     asked = list(watchpoints(results))
     hits = list(check(request.getfixturevalue(dump), asked))
@@ -56,17 +60,17 @@ def test_the_answers_of_the_engine_come_out(tree, dump, data, request) -> None:
                 assert finding.actual == pytest.approx(float(parameter["actual_value"]), rel=1e-6, abs=1e-18)
 
 
-def test_initialization_is_judged_at_the_first_step_only(lenet) -> None:
+def test_initialization_is_judged_at_the_first_step_only(lenet: Any) -> None:
     limits = checked_limits("weight_initialization", {"min_lt": -0.01})
     hits = list(check(lenet, [Watchpoint(1, "weight_initialization", limits)]))
     assert {hit.entry.step for hit in hits} == {0}
     assert {hit.entry.operator for hit in hits} == {"conv1.weight", "fc1.weight", "fc2.weight"}
 
 
-def test_operators_types_ranks_and_steps_narrow_a_watchpoint(lenet) -> None:
+def test_operators_types_ranks_and_steps_narrow_a_watchpoint(lenet: Any) -> None:
     limits = checked_limits("tensor_too_large", {"max_gt": -1e30})
 
-    def names(**where):
+    def names(**where: Any) -> set[Any]:
         hits = check(lenet, [Watchpoint(1, "tensor_too_large", limits, **where)])
         return {hit.entry.operator for hit in hits}
 
@@ -80,7 +84,7 @@ def test_operators_types_ranks_and_steps_narrow_a_watchpoint(lenet) -> None:
 
 
 def test_a_pool_and_a_cache_change_nothing(
-    spoilt_weights, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spoilt_weights: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mindinsight.server.compute.parallel_map.HERE", 0)
     cache = StatisticsCache(tmp_path / "statistics.sqlite")
@@ -91,6 +95,6 @@ def test_a_pool_and_a_cache_change_nothing(
             assert [(hit.entry, hit.verdict) for hit in spread] == alone
 
 
-def test_the_first_step_has_nothing_before_it(lenet) -> None:
+def test_the_first_step_has_nothing_before_it(lenet: Any) -> None:
     watchpoint = Watchpoint(1, "weight_not_changed", checked_limits("weight_not_changed", {}))
     assert {hit.verdict.error for hit in check(lenet, [watchpoint]) if hit.entry.step == 0} == {NO_PREVIOUS}

@@ -16,12 +16,12 @@ from tests.narrowing import require
 
 
 @pytest.fixture
-def folder(data):
+def folder(data: Any) -> Any:
     return data / "ckpt"
 
 
 @pytest.mark.parametrize("name", ["tinynet-1.ckpt", "tinynet-2.ckpt", "tinynet-nan.ckpt"])
-def test_statistics_of_a_checkpoint(folder, name) -> None:
+def test_statistics_of_a_checkpoint(folder: Any, name: str) -> None:
     expected = json.loads((folder / "expected.json").read_text())["files"][name]
     found = {each.weight.name: each for each in measure_weights(open_weights(folder / name))}
     assert list(found) == list(expected)
@@ -34,7 +34,7 @@ def test_statistics_of_a_checkpoint(folder, name) -> None:
 
 
 @pytest.mark.parametrize(("first", "second"), [("1", "2"), ("2", "nan")])
-def test_what_stood_still_between_two_checkpoints(folder, first, second) -> None:
+def test_what_stood_still_between_two_checkpoints(folder: Any, first: str, second: str) -> None:
     names = f"tinynet-{first}.ckpt", f"tinynet-{second}.ckpt"
     expected = json.loads((folder / "expected.json").read_text())["pairs"][" -> ".join(names)]
     files: Any = [open_weights(folder / name) for name in names]
@@ -64,14 +64,14 @@ def test_what_became_not_finite_is_counted(tmp_path: Path) -> None:
     assert (require(found["some"].measures).max_absolute, require(found["back"].measures).apart) == (0.0, 2)
 
 
-def test_a_pool_finds_the_same(folder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pool_finds_the_same(folder: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mindinsight.server.compute.parallel_map.HERE", 0)
     first, second = (open_weights(folder / f"tinynet-{name}.ckpt") for name in ("1", "nan"))
     with ProcessPoolExecutor(1) as pool:
         assert list(compare_weights(first, second, pool)) == list(compare_weights(first, second))
 
 
-def safetensors(path, **tensors):
+def safetensors(path: Any, **tensors: Any) -> None:
     """Write a safetensors file: length of the header, header, bytes."""
     header, body = {}, b""
     for name, (dtype, values) in tensors.items():

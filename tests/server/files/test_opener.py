@@ -2,6 +2,7 @@ import os
 import socket
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ TRIES = 3000
 
 
 @pytest.fixture
-def base(tmp_path):
+def base(tmp_path: Path) -> Any:
     """A base directory with ``a/b/file``, and a secret beside the base."""
     base = tmp_path / "base"
     (base / "a" / "b").mkdir(parents=True)
@@ -30,7 +31,7 @@ def base(tmp_path):
     return base
 
 
-def test_a_file_is_read_below_folders(base) -> None:
+def test_a_file_is_read_below_folders(base: Any) -> None:
     path = base / "a" / "b" / "file"
     with opened(path) as descriptor:
         assert read_at(descriptor, 3, 100) == b"tent"
@@ -41,7 +42,7 @@ def test_a_file_is_read_below_folders(base) -> None:
 
 
 @pytest.mark.parametrize("place", ["a", "a/b", "a/b/file"])
-def test_a_link_in_any_place_is_refused(base, place) -> None:
+def test_a_link_in_any_place_is_refused(base: Any, place: str) -> None:
     path = base / place
     path.rename(base / "moved")
     path.symlink_to(base / "moved")
@@ -50,7 +51,7 @@ def test_a_link_in_any_place_is_refused(base, place) -> None:
 
 
 @pytest.mark.parametrize("place", ["a", "a/b"])
-def test_folders_are_not_listed_through_links(base, place) -> None:
+def test_folders_are_not_listed_through_links(base: Any, place: str) -> None:
     path = base / place
     path.rename(base / "moved")
     path.symlink_to(base / "moved")
@@ -58,7 +59,7 @@ def test_folders_are_not_listed_through_links(base, place) -> None:
         pass
 
 
-def test_pipes_sockets_devices_and_folders_are_no_files(base) -> None:
+def test_pipes_sockets_devices_and_folders_are_no_files(base: Any) -> None:
     os.mkfifo(base / "pipe")
     with socket.socket(socket.AF_UNIX) as bound:
         bound.bind(str(base / "socket"))
@@ -70,17 +71,17 @@ def test_pipes_sockets_devices_and_folders_are_no_files(base) -> None:
 @pytest.mark.parametrize(
     "name", ["nul\0", "\ud800", "x" * 300, "file/inner", "../outside/b/file", "gone", ""]
 )
-def test_names_that_lead_nowhere(base, name) -> None:
+def test_names_that_lead_nowhere(base: Any, name: Any) -> None:
     with pytest.raises(OSError) as caught:
         open_file(f"{base}/a/b/{name}")
     assert caught.value.errno
 
 
-def descriptors():
+def descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-def test_no_descriptor_is_left_open(base) -> None:
+def test_no_descriptor_is_left_open(base: Any) -> None:
     (base / "link").symlink_to(base / "a")
     os.mkfifo(base / "pipe")
     before = descriptors()
@@ -93,7 +94,7 @@ def test_no_descriptor_is_left_open(base) -> None:
 
 
 @pytest.mark.parametrize("place", ["a", "a/b", "a/b/file"])
-def test_nothing_leaks_while_a_link_comes_and_goes(base, tmp_path: Path, place) -> None:
+def test_nothing_leaks_while_a_link_comes_and_goes(base: Any, tmp_path: Path, place: str) -> None:
     """A folder or the file is swapped for a link to what lies outside, again and again, while it is read."""
     path, link, real = base / place, base / "link", base / "real"
     link.symlink_to(
@@ -101,7 +102,7 @@ def test_nothing_leaks_while_a_link_comes_and_goes(base, tmp_path: Path, place) 
     )
     done = threading.Event()
 
-    def swap():
+    def swap() -> None:
         while not done.is_set():
             path.rename(real)
             link.rename(path)

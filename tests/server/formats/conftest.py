@@ -2,6 +2,7 @@
 
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,7 @@ SAMPLES = Path(__file__).parents[2] / "data" / "dumps" / "samples"
 
 
 @pytest.fixture(scope="session")
-def samples(tmp_path_factory):
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The folder of all samples; not to be changed."""
     root = tmp_path_factory.mktemp("samples")
     for archive in SAMPLES.glob("*.zip"):

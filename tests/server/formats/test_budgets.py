@@ -10,6 +10,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -58,7 +59,7 @@ CALLS = """from mindinsight.server.formats.dumps import list_operators, open_dum
     print(len(list_operators(open_dump(sys.argv[1]), 0, 0)))"""
 
 
-def read(code, path):
+def read(code: Any, path: Any) -> Any:
     """What a reader prints, in a process of limited memory."""
     done = subprocess.run(
         [sys.executable, "-c", READ.format(code=code), str(path)],
@@ -73,7 +74,7 @@ def read(code, path):
     return done.stdout.strip()
 
 
-def sparse(path, size, start=b""):
+def sparse(path: Any, size: Any, start: bytes = b"") -> Any:
     with path.open("wb") as file:
         file.write(start)
         file.truncate(size)
@@ -88,7 +89,7 @@ def sparse(path, size, start=b""):
     + [(GRAPH, 400 << 20)],
     ids=lambda value: value.split()[1].rpartition(".")[2] if isinstance(value, str) else str(value),
 )
-def test_sparse_files(tmp_path: Path, code, size) -> None:
+def test_sparse_files(tmp_path: Path, code: Any, size: Any) -> None:
     assert read(code, sparse(tmp_path / "file", size)) in (
         *("dump.too_large", "dump.truncated", "dump.not_checkpoint", "dump.bad_graph", "graph.unreadable"),
         *("payload.too_large", "0", "1", "0 ['dump.too_large']", "0 ['dump.csv_row']"),
@@ -102,7 +103,7 @@ def test_a_checkpoint_of_fields_without_a_number(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("content", [b"\x10\x01", b"\x0a\x00"], ids=["numbers", "values"])
-def test_a_checkpoint_of_small_fields_without_end(tmp_path: Path, content) -> None:
+def test_a_checkpoint_of_small_fields_without_end(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.ckpt").write_bytes(content * (8 << 20))
     assert read(WEIGHTS, tmp_path / "a.ckpt") == "dump.not_checkpoint"
 
@@ -120,7 +121,7 @@ def test_an_array_in_fortran_order_is_read_with_little_more_than_its_size(tmp_pa
     assert read(WEIGHTS, tmp_path / "a.npy") == "1 []"
 
 
-def torch_file(path, content, method=zipfile.ZIP_DEFLATED):
+def torch_file(path: Any, content: Any, method: Any = zipfile.ZIP_DEFLATED) -> Any:
     with zipfile.ZipFile(path, "w", method) as packed:
         packed.writestr("archive/data.pkl", content)
     return path
@@ -139,7 +140,7 @@ def test_tuples_of_tuples_of_tuples(tmp_path: Path) -> None:
     [b"]" * (20 << 20), b"(" * (20 << 20), b"]" + b"2a" * 5000, b"]" * 1000 + b"a" * 999],
     ids=["lists", "marks", "loops", "nested"],
 )
-def test_pickles_that_make_much_of_little(tmp_path: Path, content) -> None:
+def test_pickles_that_make_much_of_little(tmp_path: Path, content: Any) -> None:
     path = torch_file(tmp_path / "a.pt", b"\x80\2" + content + b".")
     assert path.stat().st_size < 100_000
     assert read(WEIGHTS, path) in ("dump.too_large", "dump.bad_pickle", "0 []")
@@ -147,14 +148,14 @@ def test_pickles_that_make_much_of_little(tmp_path: Path, content) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
-def test_archives_packed_in_ways_that_no_writer_uses(tmp_path: Path, method) -> None:
+def test_archives_packed_in_ways_that_no_writer_uses(tmp_path: Path, method: Any) -> None:
     path = torch_file(tmp_path / "a.pt", b"]" * (60 << 20), method)
     assert read(WEIGHTS, path) == "dump.bad_zip"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("item", ["[]", "{}", '""', "1", "[[]]"])
-def test_sixty_megabytes_of_json(tmp_path: Path, item) -> None:
+def test_sixty_megabytes_of_json(tmp_path: Path, item: str) -> None:
     (tmp_path / "dump.json").write_text(
         '{"data": [' + ",".join([item] * ((60 << 20) // (len(item) + 1))) + "]}"
     )
@@ -177,7 +178,7 @@ def test_a_dumped_operator_with_slots_without_end(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("content", [b"\n\0", b"\n\2\n\0"], ids=["nodes", "inputs"])
 @pytest.mark.parametrize("code", [PB, GRAPH], ids=["pb", "graph"])
-def test_a_graph_of_empty_nodes_without_end(tmp_path: Path, code, content) -> None:
+def test_a_graph_of_empty_nodes_without_end(tmp_path: Path, code: Any, content: bytes) -> None:
     data = content * (16 << 20)
     if code is PB:
         data = b"\x22" + varint(len(data)) + data
@@ -185,7 +186,7 @@ def test_a_graph_of_empty_nodes_without_end(tmp_path: Path, code, content) -> No
     assert read(code, tmp_path / "a.pb") == "dump.too_large"
 
 
-def varint(value):
+def varint(value: Any) -> bytes:
     return bytes([*(value >> shift & 0x7F | 0x80 for shift in (0, 7, 14, 21)), value >> 28])
 
 
@@ -212,7 +213,7 @@ def test_a_graph_with_many_equal_names(tmp_path: Path) -> None:
     assert read(GRAPH, path).split()[0] == "60000"
 
 
-def graph_of(names):
+def graph_of(names: Any) -> bytes:
     graph = GraphProto()
     for number, name in enumerate(names):
         graph.node.add(name=str(number), op_type="Add", full_name=name)

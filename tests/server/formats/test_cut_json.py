@@ -15,7 +15,7 @@ WHOLE: dict[str, Any] = {
 }
 
 
-def read(tmp_path, text, inner="data"):
+def read(tmp_path: Any, text: Any, inner: str = "data") -> Any:
     (tmp_path / "some.json").write_text(text)
     return read_object(tmp_path / "some.json", inner)
 
@@ -28,7 +28,7 @@ def test_a_whole_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("indent", [None, 1])
-def test_cut_at_every_place(tmp_path: Path, indent) -> None:
+def test_cut_at_every_place(tmp_path: Path, indent: Any) -> None:
     text = json.dumps(WHOLE, indent=indent)
     most = 0
     for end in range(len(text)):
@@ -50,7 +50,7 @@ def test_the_members_of_the_file_itself(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"data"', '{"data": {', '{"data": {1: 2}}', "["])
-def test_nothing_to_recover(tmp_path: Path, text) -> None:
+def test_nothing_to_recover(tmp_path: Path, text: str) -> None:
     found, trouble = read(tmp_path, text)
     assert found.get("data") == {}
     assert trouble.reason == "dump.json_cut"

@@ -3,6 +3,7 @@
 import io
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,12 +18,12 @@ LARGE = np.arange(4 << 20, dtype=np.float64)  # 32 MiB
 
 
 @pytest.fixture
-def content():
+def content() -> Any:
     return bytes(range(256)) * 1024
 
 
 @pytest.fixture
-def path(tmp_path, content):
+def path(tmp_path: Path, content: Any) -> Any:
     path = tmp_path / "file"
     path.write_bytes(content)
     return path
@@ -31,14 +32,14 @@ def path(tmp_path, content):
 @pytest.mark.parametrize(
     ("start", "end"), [(0, 10), (100, 100), (300, 299), (65_530, 65_550), (5, 200_000), (262_140, 262_200)]
 )
-def test_slices_are_those_of_the_content(path, content, start, end) -> None:
+def test_slices_are_those_of_the_content(path: Any, content: Any, start: int, end: int) -> None:
     with path.open("rb") as file:
         data = FileBytes(file)
         assert len(data) == len(content)
         assert [data.slice(start, end) for _ in range(2)] == [content[start:end]] * 2
 
 
-def test_a_claim_of_gigabytes_asks_for_no_memory(path, content) -> None:
+def test_a_claim_of_gigabytes_asks_for_no_memory(path: Any, content: Any) -> None:
     with path.open("rb") as file:
         data = FileBytes(file)
         assert data.read(1 << 60) == content
@@ -54,7 +55,7 @@ def test_a_line_without_an_end_is_cut(tmp_path: Path, monkeypatch: pytest.Monkey
         assert FileBytes(file).readline() == b"x" * 1000
 
 
-def test_a_stretch_beyond_the_end_is_told(path) -> None:
+def test_a_stretch_beyond_the_end_is_told(path: Any) -> None:
     with path.open("rb") as file, pytest.raises(UnreadableError, match="truncated"):
         read_stretch(file, 100, 1 << 60)
 
@@ -62,14 +63,14 @@ def test_a_stretch_beyond_the_end_is_told(path) -> None:
 class Shrinking(io.FileIO):
     """Is cut short right after its length was asked for."""
 
-    def seek(self, offset, whence=0):
+    def seek(self, offset: Any, whence: int = 0) -> Any:
         found = super().seek(offset, whence)
         if whence == 2:
             os.truncate(self.name, 1000)
         return found
 
 
-def test_a_file_cut_short_between_two_looks_is_told(path) -> None:
+def test_a_file_cut_short_between_two_looks_is_told(path: Any) -> None:
     with Shrinking(path) as file, pytest.raises(UnreadableError, match="became shorter"):
         read_stretch(file, 500, 1000)
 
@@ -84,7 +85,7 @@ def test_an_array_outlives_its_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["w.npz", "w.npy"])
-def test_weights_cut_short_after_they_were_listed_are_told(tmp_path: Path, name) -> None:
+def test_weights_cut_short_after_they_were_listed_are_told(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     np.save(path, LARGE) if name == "w.npy" else np.savez(path, w=LARGE)
     listed = open_weights(path)

@@ -1,6 +1,7 @@
 """Files with changed, missing and added bytes: each reads or says why not, and nothing else happens."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ CHANGES = st.lists(
 )
 
 
-def changed(content, changes):
+def changed(content: Any, changes: Any) -> bytes:
     """A copy with bytes overwritten, cut out or put in at places given as shares of the length."""
     found = bytearray(content)
     for what, where, new in changes:
@@ -42,7 +43,7 @@ def changed(content, changes):
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
     root = tmp_path_factory.mktemp("hostile")
     np.savez_compressed(root / "packed.npz", a=np.arange(50.0), b=np.ones((3, 4), np.int8))
     np.savez(root / "stored.npz", a=np.arange(50.0), b=np.ones((3, 4), np.int8))
@@ -50,7 +51,7 @@ def folder(tmp_path_factory):
     return root
 
 
-def read_all(path):
+def read_all(path: Any) -> None:
     try:
         file = open_weights(path)
     except UnreadableError:
@@ -71,14 +72,14 @@ def read_all(path):
 )
 @MANY
 @given(CHANGES)
-def test_files_of_tensors(folder, name, changes) -> None:
+def test_files_of_tensors(folder: Any, name: Any, changes: Any) -> None:
     source = folder / name if (folder / name).exists() else WEIGHTS / name
     path = folder / "changed"
     path.write_bytes(changed(source.read_bytes(), changes))
     read_all(path)
 
 
-def bin_slots(path):
+def bin_slots(path: Any) -> None:
     for slot in read_slots(path).slots:
         read_slot(path, slot.io, slot.number)
 
@@ -97,7 +98,7 @@ def bin_slots(path):
 )
 @MANY
 @given(CHANGES)
-def test_files_of_dumps(samples, folder, pattern, read, changes) -> None:
+def test_files_of_dumps(samples: Any, folder: Any, pattern: str, read: Any, changes: Any) -> None:
     (source,) = samples.glob(pattern)
     path = folder / source.name
     path.write_bytes(changed(source.read_bytes(), changes))
@@ -109,7 +110,7 @@ def test_files_of_dumps(samples, folder, pattern, read, changes) -> None:
 
 @MANY
 @given(st.sampled_from(["dump.json", "stack.json", "construct.json"]), CHANGES)
-def test_a_whole_dump_of_msprobe(samples, folder, name, changes) -> None:
+def test_a_whole_dump_of_msprobe(samples: Any, folder: Any, name: Any, changes: Any) -> None:
     (source,) = (samples / "msprobe_pytorch/mix_tensor_2ranks/step0").glob(f"rank0/{name}")
     rank = folder / "dump" / "step0" / "rank0"
     rank.mkdir(parents=True, exist_ok=True)

@@ -7,6 +7,7 @@ import struct
 import zipfile
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -40,12 +41,12 @@ HUGE = "9" * 5000
 TENSOR = {"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2], "Max": 1.0, "Min": 0.0}
 
 
-def sendable(values):
+def sendable(values: Any) -> None:
     """Nothing in them stops an encoder, or a page."""
     json.dumps(values, ensure_ascii=False, default=str).encode()
 
 
-def msprobe(folder, **files):
+def msprobe(folder: Any, **files: Any) -> tuple[Any, Any]:
     rank = folder / "step0" / "rank0"
     rank.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
@@ -61,7 +62,7 @@ def msprobe(folder, **files):
 
 @MANY
 @given(st.sampled_from([*TENSOR, "requires_grad", "md5", "Norm", "data_name", "other"]), ODD)
-def test_any_value_in_any_field_of_a_tensor(tmp_path: Path, field, value) -> None:
+def test_any_value_in_any_field_of_a_tensor(tmp_path: Path, field: Any, value: Any) -> None:
     bad = {"input_args": [{**TENSOR, field: value}], "output": [TENSOR]}
     good = {"input_args": [TENSOR]}
     entries = {"Functional.bad.0.forward": bad, "Functional.good.0.forward": good}
@@ -71,7 +72,7 @@ def test_any_value_in_any_field_of_a_tensor(tmp_path: Path, field, value) -> Non
 
 @MANY
 @given(TEXTS, ODD)
-def test_any_name_and_value_among_calls_stacks_and_modules(tmp_path: Path, name, value) -> None:
+def test_any_name_and_value_among_calls_stacks_and_modules(tmp_path: Path, name: Any, value: Any) -> None:
     good = {"Functional.good.0.forward": {"input_args": [TENSOR]}}
     listed, operators = msprobe(
         tmp_path,
@@ -86,14 +87,14 @@ def test_any_name_and_value_among_calls_stacks_and_modules(tmp_path: Path, name,
 
 
 @pytest.mark.parametrize("number", [HUGE, "-" + HUGE, "1e999", "1" * 400, "123456789012345678901234567890"])
-def test_numbers_of_any_length_in_a_dump(tmp_path: Path, number) -> None:
+def test_numbers_of_any_length_in_a_dump(tmp_path: Path, number: Any) -> None:
     bad = json.dumps({**TENSOR, "Max": "here", "shape": ["here"]}).replace('"here"', number)
     good = json.dumps(TENSOR)
     text = f'{{"data": {{"A.a.0.forward": {{"output": [{bad}]}}, "A.b.0.forward": {{"output": [{good}]}}}}}}'
     assert msprobe(tmp_path, dump=text)[0] >= {"A.b.0.forward"}
 
 
-def weights_of(path):
+def weights_of(path: Any) -> Any:
     """Names of the tensors of a file that can be read."""
     file = open_weights(path)
     sendable([(weight.name, weight.dtype, weight.shape, weight.size) for weight in file.weights])
@@ -109,7 +110,7 @@ def weights_of(path):
 
 @MANY
 @given(TEXTS, ODD, st.sampled_from(["name", "entry", "dtype", "shape", "data_offsets", "metadata"]))
-def test_any_value_in_a_safetensors_header(tmp_path: Path, name, value, place) -> None:
+def test_any_value_in_a_safetensors_header(tmp_path: Path, name: Any, value: Any, place: Any) -> None:
     good = {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}
     head = {"bad": {**good, place: value}} if place in good else {name: good} if place == "name" else {}
     head |= (
@@ -123,13 +124,13 @@ def test_any_value_in_a_safetensors_header(tmp_path: Path, name, value, place) -
 class Persistent(pickle.Pickler):
     """A pickler that writes storages and rebuilt tensors as PyTorch does, without PyTorch."""
 
-    def persistent_id(self, value):
+    def persistent_id(self, value: Any) -> Any:
         return value[1] if isinstance(value, tuple) and value[:1] == ("pid",) else None
 
 
 @MANY
 @given(st.one_of(TEXTS.filter(str.isprintable), st.integers(), st.sampled_from([10**400, 1 << 70])), ODD)
-def test_any_key_and_value_beside_the_tensors_of_a_checkpoint(tmp_path: Path, key, value) -> None:
+def test_any_key_and_value_beside_the_tensors_of_a_checkpoint(tmp_path: Path, key: Any, value: Any) -> None:
     source = Path(__file__).parents[2] / "data" / "weights" / "state.pt"
     with zipfile.ZipFile(source) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
@@ -147,11 +148,11 @@ def test_any_key_and_value_beside_the_tensors_of_a_checkpoint(tmp_path: Path, ke
 
 
 @pytest.mark.parametrize("tag", [b"\xff\xfe", b"\0", b"a\nb", b"x" * 100_000, "\u202e".encode()])
-def test_any_name_of_a_parameter(tmp_path: Path, tag) -> None:
-    def field(number, content):
+def test_any_name_of_a_parameter(tmp_path: Path, tag: Any) -> None:
+    def field(number: Any, content: Any) -> Any:
         return bytes([number << 3 | 2]) + varint(len(content)) + content
 
-    def varint(value):
+    def varint(value: Any) -> Any:
         return bytes([value]) if value < 0x80 else bytes([value & 0x7F | 0x80]) + varint(value >> 7)
 
     tensor = b"\x08\x01" + field(2, b"Float32") + field(3, bytes(4))
@@ -164,7 +165,7 @@ def test_any_name_of_a_parameter(tmp_path: Path, tag) -> None:
 
 @MANY
 @given(st.integers(0, 11), st.one_of(TEXTS, NUMBERS.map(str), st.just(HUGE)))
-def test_any_cell_of_a_table_of_statistics(tmp_path: Path, column, value) -> None:
+def test_any_cell_of_a_table_of_statistics(tmp_path: Path, column: Any, value: Any) -> None:
     folder = tmp_path / "rank_0" / "Net" / "0" / "0"
     folder.mkdir(parents=True, exist_ok=True)
     heads = (
@@ -195,7 +196,7 @@ def test_names_of_files_that_are_no_text(tmp_path: Path) -> None:
 
 
 @given(st.one_of(TEXTS, st.binary()))
-def test_shown_texts_can_be_encoded_and_names_are_one_line(value) -> None:
+def test_shown_texts_can_be_encoded_and_names_are_one_line(value: Any) -> None:
     show_text(value).encode()
     shown = show_name(value)
     assert len(shown) <= 4 * MAX_NAME + 10
@@ -204,7 +205,7 @@ def test_shown_texts_can_be_encoded_and_names_are_one_line(value) -> None:
 
 
 @given(st.integers())
-def test_integers_keep_their_value_as_far_as_they_can(value) -> None:
+def test_integers_keep_their_value_as_far_as_they_can(value: Any) -> None:
     shown = show_integer(value)
     assert shown == (value if -(1 << 63) <= value < 1 << 63 else float(value))
     assert parse_integer(str(value)) == shown
@@ -216,6 +217,6 @@ def test_integers_beyond_floats_are_told_by_their_digits() -> None:
 
 
 @given(ODD)
-def test_json_comes_back_as_it_was_but_for_what_cannot_be_sent(value) -> None:
+def test_json_comes_back_as_it_was_but_for_what_cannot_be_sent(value: Any) -> None:
     sendable(parse_json(json.dumps({"a": value, "b": 1})))
     assert parse_json(json.dumps([value, "b"]))[1] == "b"

@@ -2,6 +2,8 @@
 
 import ast
 import re
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -12,7 +14,7 @@ SERVER = WEB.parents[2] / "server"
 KEY = re.compile(r"(?:dump|file|graph)\.[a-z_]+")
 
 
-def said(node):
+def said(node: Any) -> Any:
     """The parts of the code that can hold a reason: arguments of what tells it, and values kept for it."""
     if isinstance(node, ast.Call):
         name = getattr(node.func, "id", getattr(node.func, "attr", ""))
@@ -24,7 +26,7 @@ def said(node):
     return [node.value] if kept else []
 
 
-def reasons():
+def reasons() -> Iterator[Any]:
     """Every text that has the form of a reason and stands where one is said, with the file that says it."""
     for path in sorted(SERVER.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -44,7 +46,7 @@ def test_the_reasons_are_found_where_they_are_said() -> None:
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_reason_has_a_text(lang) -> None:
+def test_every_reason_has_a_text(lang: Any) -> None:
     known = locale_texts(WEB / "locales" / lang)
     untold = [(reason, file) for reason, file in FOUND if not known.get(reason, "").strip()]
     assert untold == []

@@ -1,6 +1,7 @@
 """Odd text and numbers become values that JSON in UTF-8 can hold, and still show what they are."""
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -25,7 +26,7 @@ def test_text_is_kept_and_what_utf8_lacks_is_escaped() -> None:
 
 
 @pytest.mark.parametrize("value", [0, -1, 2**53 + 1, 2**63 - 1, -(2**63)])
-def test_integers_of_64_bits_stay_numbers(value) -> None:
+def test_integers_of_64_bits_stay_numbers(value: Any) -> None:
     assert safe_value(value) == value
     assert parse_json(str(value)) == value
 
@@ -42,7 +43,7 @@ def test_json_that_is_not_utf8_is_read() -> None:
 
 
 @given(VALUES)
-def test_every_value_can_be_written_as_json_in_utf8(value) -> None:
+def test_every_value_can_be_written_as_json_in_utf8(value: Any) -> None:
     safe = safe_value(value)
     assert json.loads(json.dumps(safe, ensure_ascii=False).encode()) == safe
     assert safe_value(safe) == safe

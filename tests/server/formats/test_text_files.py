@@ -1,5 +1,6 @@
 import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,7 +44,7 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "nul", "[" * 200_000])
-def test_json_that_is_none(tmp_path: Path, text) -> None:
+def test_json_that_is_none(tmp_path: Path, text: Any) -> None:
     (tmp_path / "a.json").write_text(text)
     with pytest.raises(UnreadableError, match=r"dump.json"):
         read_json(tmp_path / "a.json")

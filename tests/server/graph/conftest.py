@@ -1,5 +1,6 @@
 """Graphs written by hand in a few words."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from mindinsight.proto.graph_pb2 import GraphProto
 from mindinsight.server.formats.graphs.graph_proto import read_graph
 
 
-def write(nodes, parameters=(), constants=()):
+def write(nodes: Any, parameters: Any = (), constants: Any = ()) -> bytes:
     """The bytes of a graph; ``nodes`` are (path, inputs by path, parameter or constant) in file order."""
     proto = GraphProto(name="hand")
     ids = {}
@@ -32,17 +33,17 @@ def write(nodes, parameters=(), constants=()):
 
 
 @pytest.fixture
-def graph():
+def graph() -> Callable[..., Any]:
     return lambda *args, **more: read_graph(write(*args, **more))
 
 
 @pytest.fixture
-def blocks():
+def blocks() -> Any:
     """blocks(12) -> the nodes of a chain of numbered scopes of the same structure."""
     return layers_of_blocks
 
 
-def layers_of_blocks(count, scope="Default/net"):
+def layers_of_blocks(count: Any, scope: str = "Default/net") -> list[Any]:
     nodes: list[Any] = [(f"{scope}/In-op0", [])]
     for number in range(count):
         before = nodes[-1][0]
@@ -55,7 +56,7 @@ def layers_of_blocks(count, scope="Default/net"):
 
 
 @st.composite
-def graphs(draw):
+def graphs(draw: Any) -> Any:
     """Operators in a few scopes, each fed by earlier ones, parameters and a constant."""
     nodes: list[Any] = []
     for number in range(draw(st.integers(1, 24))):
@@ -68,6 +69,6 @@ def graphs(draw):
 
 
 @pytest.fixture(scope="session")
-def written():
+def written() -> Any:
     """A strategy for graphs of any form."""
     return graphs()

@@ -1,6 +1,7 @@
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,31 +10,31 @@ from mindinsight.server.http.assets import Assets
 
 
 @pytest.fixture(scope="module")
-def assets():
+def assets() -> Any:
     return Assets(WEB)
 
 
 @pytest.mark.parametrize(
     "name", ["../pages.py", "templates/page.html", "/etc/passwd", "js", "js/../js/app.js", ""]
 )
-def test_only_what_was_found_is_served(assets, name) -> None:
+def test_only_what_was_found_is_served(assets: Any, name: Any) -> None:
     assert assets.body(name) is None
 
 
-def test_plotly_comes_from_its_own_wheel(assets) -> None:
+def test_plotly_comes_from_its_own_wheel(assets: Any) -> None:
     body = assets.body("plotly.min.js")
     assert b"plotly.js v" in body.plain[:200]
     assert gzip.decompress(body.packed) == body.plain
     assert len(body.packed) < len(body.plain) / 2
 
 
-def test_the_texts_of_all_views_are_one_file(assets) -> None:
+def test_the_texts_of_all_views_are_one_file(assets: Any) -> None:
     english = json.loads(assets.body("locales/en.json").plain)
     assert english["nav.runs"] == "Runs"
     assert english["overview.dataset"] == "Data pipeline"
 
 
-def test_all_style_sheets_are_one_file_the_general_ones_first(assets) -> None:
+def test_all_style_sheets_are_one_file_the_general_ones_first(assets: Any) -> None:
     text = assets.body("css/all.css").plain.decode()
     names = ["css/base.css", "css/frame.css", "css/components.css", "css/scalar.css"]
     places = [text.index(assets.plain(name).decode()) for name in names]
@@ -54,7 +55,7 @@ def test_the_digest_follows_the_content(tmp_path: Path) -> None:
     assert after.plotly_digest == before.plotly_digest
 
 
-def test_addresses_with_the_digest_may_be_kept_for_good(shared_samples, assets) -> None:
+def test_addresses_with_the_digest_may_be_kept_for_good(shared_samples: Any, assets: Any) -> None:
     client = shared_samples()
     answer = client.get(f"/static/{assets.digest}/js/app.js")
     assert answer.headers["content-type"].startswith("text/javascript")
@@ -64,7 +65,7 @@ def test_addresses_with_the_digest_may_be_kept_for_good(shared_samples, assets) 
     assert client.get(f"/static/{assets.digest}/js/none.js").status_code == 404
 
 
-def test_a_client_without_gzip_gets_the_plain_file(shared_samples, assets) -> None:
+def test_a_client_without_gzip_gets_the_plain_file(shared_samples: Any, assets: Any) -> None:
     answer = shared_samples().get(
         f"/static/{assets.digest}/css/base.css", headers={"Accept-Encoding": "identity"}
     )

@@ -11,7 +11,7 @@ from mindinsight.server.http import body_limit
 from mindinsight.server.http.body_limit import LARGEST, BodyLimit
 
 
-async def app(scope, receive, send):
+async def app(scope: Any, receive: Any, send: Any) -> None:
     """Answers with the size of the body; with 400, as FastAPI does, when it cannot be read."""
     try:
         answer = PlainTextResponse(str(len(await Request(scope, receive).body())))
@@ -20,12 +20,12 @@ async def app(scope, receive, send):
     await answer(scope, receive, send)
 
 
-def ask(parts, headers=()):
+def ask(parts: Any, headers: Any = ()) -> tuple[Any, Any, Any]:
     """(status, body, how many parts were taken)."""
     sent: list[Any] = []
     taken: list[Any] = []
 
-    async def receive():
+    async def receive() -> dict[Any, Any]:
         if len(taken) == len(parts):
             await asyncio.sleep(60)
         taken.append(parts[len(taken)])
@@ -35,7 +35,7 @@ def ask(parts, headers=()):
             "more_body": len(taken) < len(parts) or not taken[-1],
         }
 
-    async def send(message):
+    async def send(message: Any) -> None:
         sent.append(message)
 
     scope = {"type": "http", "method": "POST", "path": "/", "headers": list(headers), "query_string": b""}
@@ -48,7 +48,7 @@ def test_a_body_up_to_the_limit_is_read() -> None:
 
 
 @pytest.mark.parametrize("length", [str(LARGEST + 1), "9" * 5000, "-1", "x"])
-def test_a_body_that_says_it_is_larger_is_not_read(length) -> None:
+def test_a_body_that_says_it_is_larger_is_not_read(length: Any) -> None:
     status, body, taken = ask([b"x"], [(b"content-length", length.encode())])
     assert (status, taken) == (413, 0)
     assert b"large_body" in body

@@ -4,7 +4,7 @@ import asyncio
 import threading
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import httpx2
 import pytest
@@ -18,13 +18,13 @@ from mindinsight.server.http.bulkhead_routes import DumpRoute, GraphRoute
 from mindinsight.server.settings import Settings
 
 
-def forever():
+def forever() -> None:
     while True:
         pass
 
 
 @pytest.fixture
-def app(tmp_path):
+def app(tmp_path: Path) -> Any:
     """A server to which routes can be added; what hangs in it lasts as long as the test."""
     (tmp_path / "base").mkdir()
     server = create_app(Settings(tmp_path / "base", tmp_path / "workspace", workers=1, deadline=1.0))
@@ -35,14 +35,14 @@ def app(tmp_path):
     return app
 
 
-def add(app, path, endpoint, kind=DumpRoute):
+def add(app: Any, path: Any, endpoint: Any, kind: Any = DumpRoute) -> None:
     app.router.add_api_route(path, endpoint, route_class_override=kind)
 
 
-def ask(app, *paths):
+def ask(app: Any, *paths: Any) -> list[Any]:
     """(status, body) of requests that are sent at once."""
 
-    async def scenario():
+    async def scenario() -> Any:
         async with app.server.router.lifespan_context(app.server):
             transport = httpx2.ASGITransport(app)
             async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
@@ -51,7 +51,7 @@ def ask(app, *paths):
     return [(answer.status_code, answer.json()) for answer in asyncio.run(scenario())]
 
 
-def test_an_endpoint_and_what_it_depends_on_answer_as_ever(app) -> None:
+def test_an_endpoint_and_what_it_depends_on_answer_as_ever(app: Any) -> None:
     def number(n: int) -> int:
         return n
 
@@ -67,7 +67,7 @@ def test_an_endpoint_and_what_it_depends_on_answer_as_ever(app) -> None:
     assert ask(app, "/twice?n=x")[0][0] == 422
 
 
-def test_endless_work_is_stopped_and_the_answer_says_so(app) -> None:
+def test_endless_work_is_stopped_and_the_answer_says_so(app: Any) -> None:
     add(app, "/forever", forever)
     [(status, body)] = ask(app, "/forever")
     assert status == 503
@@ -75,7 +75,7 @@ def test_endless_work_is_stopped_and_the_answer_says_so(app) -> None:
     assert "1 seconds" in body["error"]["message"]
 
 
-def test_a_class_that_is_full_leaves_the_others_alone(app) -> None:
+def test_a_class_that_is_full_leaves_the_others_alone(app: Any) -> None:
     hangs = threading.Event()
     add(app, "/hangs", lambda: hangs.wait(60))
     add(app, "/graph", lambda: "drawn", GraphRoute)
@@ -87,10 +87,10 @@ def test_a_class_that_is_full_leaves_the_others_alone(app) -> None:
     assert codes <= {"too_late", "busy"}
 
 
-def test_work_of_a_client_that_left_is_stopped(app) -> None:
+def test_work_of_a_client_that_left_is_stopped(app: Any) -> None:
     ended = threading.Event()
 
-    def work():
+    def work() -> None:
         try:
             forever()
         finally:
@@ -98,17 +98,17 @@ def test_work_of_a_client_that_left_is_stopped(app) -> None:
 
     add(app, "/work", work)
 
-    async def leave():
+    async def leave() -> None:
         scope = {
             "type": "http", "method": "GET", "path": "/work", "query_string": b"", "headers": [], "app": app,
         }  # fmt: skip
         messages = iter([{"type": "http.request", "body": b""}, {"type": "http.disconnect"}])
 
-        async def receive():
+        async def receive() -> Any:
             await asyncio.sleep(0.1)
             return next(messages)
 
-        async def send(message):
+        async def send(message: Any) -> None:
             pass
 
         await app(scope, receive, send)
@@ -125,12 +125,12 @@ def test_v1_says_it_in_its_own_words() -> None:
 
 
 def test_health_pages_and_series_answer_while_every_thread_of_dumps_hangs(
-    tmp_path: Path, samples, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, samples: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = samples("lenet", deadline=30.0)
     hangs = threading.Event()
 
-    def hang(service, dump):
+    def hang(service: Any, dump: Any) -> None:
         hangs.wait(100)
         raise ApiError(404, "unknown_dump", "It is gone.")
 

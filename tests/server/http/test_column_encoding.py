@@ -1,4 +1,5 @@
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -6,12 +7,12 @@ import pytest
 from mindinsight.server.http.column_encoding import decode, encode, pack
 
 
-def unpack(data):
+def unpack(data: Any) -> tuple[Any, Any]:
     """The head, and a function that gives the array that an entry of it stands for."""
     size = int.from_bytes(data[:4], "little")
     assert (4 + size) % 8 == 0
 
-    def array(entry):
+    def array(entry: Any) -> list[Any]:
         if "stride" in entry:
             return [entry["start"] + entry["stride"] * place for place in range(entry["length"])]
         assert entry["at"] % 8 == 0
@@ -22,7 +23,7 @@ def unpack(data):
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "i2", "i1", "u4", "u2", "u1"])
-def test_arrays_come_back_as_they_were(dtype) -> None:
+def test_arrays_come_back_as_they_were(dtype: str) -> None:
     array = np.array([0, 1, 2, 100], dtype=dtype)
     column = encode(array)
     assert column["dtype"] == dtype
@@ -75,7 +76,7 @@ def test_a_pack_holds_what_it_was_given() -> None:
 
 @pytest.mark.parametrize("start", [0, -7, 2**40])
 @pytest.mark.parametrize("stride", [1, 10, -3, 0])
-def test_evenly_spaced_numbers_are_told_by_three(start, stride) -> None:
+def test_evenly_spaced_numbers_are_told_by_three(start: Any, stride: int) -> None:
     steps = start + stride * np.arange(1000)
     head, array = unpack(pack({"step": steps}))
     assert head["step"] == {"start": start, "stride": stride, "length": 1000}
@@ -94,6 +95,6 @@ def test_evenly_spaced_numbers_are_told_by_three(start, stride) -> None:
     ],
     ids=str,
 )
-def test_no_numbers_come_back_as_others(values) -> None:
+def test_no_numbers_come_back_as_others(values: Any) -> None:
     head, array = unpack(pack([values]))
     assert array(head[0]) == values.tolist()

@@ -1,6 +1,7 @@
 """CSV is made a piece at a time: no piece may know less than the whole."""
 
 import csv
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ ROWS = 45_000  # three pieces
 BACK = 30_000  # row at which steps go back to 1
 
 
-def rows_of(overwritten):
+def rows_of(overwritten: Any) -> list[Any]:
     steps = np.concatenate((np.arange(BACK), np.arange(1, ROWS - BACK + 1)))
     rows = np.arange(ROWS, dtype=np.float64)
     part = ScalarPart(steps, rows / 8, rows.astype(np.float32), np.array([0, BACK]))
@@ -35,10 +36,10 @@ def test_overwritten_rows_are_marked_in_every_piece() -> None:
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+a", "-a", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "-1.5-1"])
-def test_what_a_spreadsheet_would_compute_is_made_text(text) -> None:
+def test_what_a_spreadsheet_would_compute_is_made_text(text: str) -> None:
     assert plain_text(text) == f"'{text}"
 
 
 @pytest.mark.parametrize("text", ["-1.5", "+2", "-1e-7", "-inf", "loss", "a=b", ""])
-def test_numbers_stay_numbers(text) -> None:
+def test_numbers_stay_numbers(text: str) -> None:
     assert plain_text(text) == text

@@ -1,6 +1,7 @@
 """What ``/health`` tells: figures that add up over all runs, and no names."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,20 +13,20 @@ from mindinsight.server.store.series import ScalarSeries
 from mindinsight.server.types import Damage, FileState
 
 
-def series(tag, points):
+def series(tag: Any, points: Any) -> ScalarSeries:
     steps = np.arange(points)
     part = ScalarPart(steps, steps.astype(float), steps.astype(np.float32), np.zeros(1, np.int64))
     return ScalarSeries(tag, [part], version=1)
 
 
-def state(name, damage=(), error="", skipped=()):
+def state(name: Any, damage: Any = (), error: str = "", skipped: Any = ()) -> FileState:
     return FileState(
         name=name, size=9, modified=0.0, read=5, pending=0, damage=damage, error=error, skipped=skipped
     )
 
 
 @pytest.fixture
-def snapshot():
+def snapshot() -> Snapshot:
     damaged = state("secret.0", (Damage(0, 7, "damage.noise"), Damage(50, 3, "damage.zeros")))
     odd = state("secret.1", error="file.permission", skipped=(("explain", 2), ("unknown", 3)))
     one = Run(
@@ -39,7 +40,7 @@ def snapshot():
     return Snapshot(7, {one.id: one, two.id: two}, 3, "/secret/base", "polling", 0.0, base_missing=False)
 
 
-def test_figures_add_up_over_runs_and_files(snapshot) -> None:
+def test_figures_add_up_over_runs_and_files(snapshot: Snapshot) -> None:
     assert counts(snapshot) == {
         "runs": 2,
         "runs_left_out": 3,
@@ -54,7 +55,7 @@ def test_figures_add_up_over_runs_and_files(snapshot) -> None:
     }
 
 
-def test_no_name_of_a_run_file_or_folder_is_told(samples, tmp_path: Path) -> None:
+def test_no_name_of_a_run_file_or_folder_is_told(samples: Any, tmp_path: Path) -> None:
     told = samples("record_api/values").get("/health")
     assert told.json()["runs"] == 1
     assert "values" not in told.text
@@ -62,7 +63,7 @@ def test_no_name_of_a_run_file_or_folder_is_told(samples, tmp_path: Path) -> Non
     assert str(tmp_path) not in told.text
 
 
-def test_both_ways_to_ask_tell_the_same(samples) -> None:
+def test_both_ways_to_ask_tell_the_same(samples: Any) -> None:
     """Before the interface is loaded the server answers by itself."""
     client = samples("lenet")
     told = client.get("/health").json()

@@ -1,5 +1,7 @@
 import contextlib
 import threading
+from collections.abc import AsyncIterator
+from typing import Any, NoReturn
 
 import pytest
 from fastapi import FastAPI
@@ -14,56 +16,56 @@ from mindinsight.server.http.lazy_app import LazyApp
 class Part:
     """An application that notes when it is made, begun and ended."""
 
-    def __init__(self):
-        self.told = []
+    def __init__(self) -> None:
+        self.told: list[Any] = []
         self.later = LazyApp(self.make)
 
-    def make(self):
+    def make(self) -> Any:
         self.told.append("made")
         self.thread = threading.current_thread()
         return FastAPI(lifespan=self.life, routes=[Route("/{name}", self.answer)])
 
     @contextlib.asynccontextmanager
-    async def life(self, app):
+    async def life(self, app: Any) -> AsyncIterator[Any]:
         self.told.append("begun")
         yield
         self.told.append("ended")
 
-    async def answer(self, request):
+    async def answer(self, request: Any) -> Any:
         self.loop = threading.current_thread()
         return PlainTextResponse(request.path_params["name"])
 
 
 @pytest.fixture
-def part():
+def part() -> Any:
     return Part()
 
 
 @pytest.fixture
-def client(part):
+def client(part: Any) -> Any:
     app = Starlette(routes=[Mount("/part", part.later)], lifespan=lambda app: part.later.living())
     return TestClient(app)
 
 
-def test_what_nobody_asks_for_is_never_made(part, client) -> None:
+def test_what_nobody_asks_for_is_never_made(part: Any, client: Any) -> None:
     with client:
         pass
     assert part.told == []
 
 
-def test_it_is_made_once_and_ends_with_the_server(part, client) -> None:
+def test_it_is_made_once_and_ends_with_the_server(part: Any, client: Any) -> None:
     with client:
         assert [client.get(f"/part/{name}").text for name in "abc"] == ["a", "b", "c"]
         assert part.told == ["made", "begun"]
     assert part.told == ["made", "begun", "ended"]
 
 
-def test_it_is_made_beside_the_event_loop(part, client) -> None:
+def test_it_is_made_beside_the_event_loop(part: Any, client: Any) -> None:
     client.get("/part/x")
     assert part.thread is not part.loop
 
 
-def test_many_first_requests_make_one(part, client) -> None:
+def test_many_first_requests_make_one(part: Any, client: Any) -> None:
     with client:
         answers = []
         threads = [
@@ -77,13 +79,15 @@ def test_many_first_requests_make_one(part, client) -> None:
     assert part.told == ["made", "begun", "ended"]
 
 
-def test_without_a_server_around_it_it_answers_all_the_same(part, client) -> None:
+def test_without_a_server_around_it_it_answers_all_the_same(part: Any, client: Any) -> None:
     assert client.get("/part/x").text == "x"
     assert part.told == ["made"]
 
 
-def test_one_that_cannot_be_made_is_tried_again(part, client, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail():
+def test_one_that_cannot_be_made_is_tried_again(
+    part: Any, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> NoReturn:
         raise OSError("no memory")
 
     part.later = LazyApp(fail)

@@ -3,6 +3,7 @@
 import socket
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ GOOD = b"GET / HTTP/1.1\r\nHost: x\r\n"
 LONG = 60.0
 
 
-async def app(scope, receive, send):
+async def app(scope: Any, receive: Any, send: Any) -> None:
     """Answers with as many bytes as the path says."""
     size = int(scope["path"][1:] or 2)
     await send({"type": "http.response.start", "status": 200, "headers": []})
@@ -25,12 +26,12 @@ async def app(scope, receive, send):
 
 
 @pytest.fixture
-def connect(monkeypatch):
+def connect(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """connect(HEAD_SECONDS=…) -> a new connection to a server with these limits."""
     servers: list[Any] = []
     sockets: list[Any] = []
 
-    def begin(**limits):
+    def begin(**limits: Any) -> Any:
         for name, value in limits.items():
             monkeypatch.setattr(protocol, name, value)
         if not servers:
@@ -54,7 +55,7 @@ def connect(monkeypatch):
         listening.close()
 
 
-def answered(connection):
+def answered(connection: Any) -> Any:
     """Ask, and read the answer to its end."""
     connection.sendall(GOOD + b"\r\n")
     answer = b""
@@ -65,7 +66,7 @@ def answered(connection):
     return answer.startswith(b"HTTP/1.1 200")
 
 
-def closed(connection):
+def closed(connection: Any) -> bool:
     """Wait until the server ends the connection."""
     try:
         while connection.recv(1 << 16):
@@ -76,20 +77,20 @@ def closed(connection):
 
 
 @pytest.mark.parametrize("start", [b"", b"GET", GOOD, GOOD + b"\r\n" + GOOD])
-def test_a_head_has_its_time(connect, start) -> None:
+def test_a_head_has_its_time(connect: Any, start: Any) -> None:
     connection = connect(HEAD_SECONDS=0.3)
     connection.sendall(start)
     assert closed(connection)
 
 
-def test_a_request_may_take_longer_than_a_head(connect) -> None:
+def test_a_request_may_take_longer_than_a_head(connect: Any) -> None:
     connection = connect(HEAD_SECONDS=0.3)
     assert answered(connection)
     time.sleep(0.5)
     assert answered(connection)
 
 
-def test_a_client_that_reads_nothing_is_let_go(connect) -> None:
+def test_a_client_that_reads_nothing_is_let_go(connect: Any) -> None:
     connection = connect(STALLED_SECONDS=0.3)
     connection.sendall(b"GET /100000000 HTTP/1.1\r\nHost: x\r\n\r\n")
     time.sleep(1)
@@ -103,7 +104,7 @@ def test_a_client_that_reads_nothing_is_let_go(connect) -> None:
 
 
 def test_the_connection_that_has_been_idle_for_longest_makes_room(
-    connect, monkeypatch: pytest.MonkeyPatch
+    connect: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(protocol, "most_connections", lambda: 3)
     idle = [connect() for _ in range(3)]

@@ -33,7 +33,7 @@ async def told(
 
 
 @pytest.fixture(scope="module")
-def client():
+def client() -> TestClient:
     app = FastAPI()
     stub: Any = SimpleNamespace()
     app.state.service = Service(stub, stub, stub, stub, stub, started=7.0)
@@ -59,7 +59,7 @@ QUERIES = [
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_what_fits_and_what_does_not_is_told_alike(client, query) -> None:
+def test_what_fits_and_what_does_not_is_told_alike(client: TestClient, query: Any) -> None:
     direct, plain = (
         client.get(f"/{one}/told?{query}", headers={"Accept": "x"}) for one in ("direct", "plain")
     )
@@ -67,7 +67,7 @@ def test_what_fits_and_what_does_not_is_told_alike(client, query) -> None:
     assert direct.status_code in (200, 422)
 
 
-def test_the_service_and_the_header_are_passed_on(client) -> None:
+def test_the_service_and_the_header_are_passed_on(client: TestClient) -> None:
     body = client.get(f"/direct/told?{RIGHT}", headers={"Accept": "text/x"}).json()
     assert body == {
         "query": repr(Asked.model_validate({"tag": "a", "run": ["b"]})),
@@ -76,7 +76,7 @@ def test_the_service_and_the_header_are_passed_on(client) -> None:
     }
 
 
-def test_both_are_described_alike(client) -> None:
+def test_both_are_described_alike(client: TestClient) -> None:
     paths = client.get("/openapi.json").json()["paths"]
     direct, plain = paths["/direct/told"]["get"], paths["/plain/told"]["get"]
     assert [one["name"] for one in direct["parameters"]] == [*Asked.model_fields, "accept"]

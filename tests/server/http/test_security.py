@@ -1,3 +1,4 @@
+from typing import Any
 from urllib.parse import quote, urljoin, urlsplit
 
 import pytest
@@ -8,7 +9,7 @@ from mindinsight.server.http.security import below_prefix, forwarded_prefix, hos
 TOKEN = "a-long-token"
 
 
-def test_every_answer_carries_the_policy(shared_samples) -> None:
+def test_every_answer_carries_the_policy(shared_samples: Any) -> None:
     client = shared_samples()
     for path in ("/", "/v2/runs", "/nothing"):
         headers = client.get(path).headers
@@ -20,25 +21,25 @@ def test_every_answer_carries_the_policy(shared_samples) -> None:
         assert "access-control-allow-origin" not in headers
 
 
-def test_pages_of_a_notebook_may_be_allowed_to_frame_ours(shared_samples) -> None:
+def test_pages_of_a_notebook_may_be_allowed_to_frame_ours(shared_samples: Any) -> None:
     headers = shared_samples(frame_ancestors=("http://localhost:8888",)).get("/").headers
     assert "frame-ancestors 'self' http://localhost:8888" in headers["content-security-policy"]
     assert "x-frame-options" not in headers
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8080", "localhost", "[::1]:80", "192.168.1.5"])
-def test_addresses_and_this_machine_are_known_hosts(shared_samples, host) -> None:
+def test_addresses_and_this_machine_are_known_hosts(shared_samples: Any, host: str) -> None:
     assert shared_samples().get("/v2/runs", headers={"Host": host}).status_code == 200
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "localhost.evil.example:80"])
-def test_foreign_names_get_nothing(shared_samples, host) -> None:
+def test_foreign_names_get_nothing(shared_samples: Any, host: str) -> None:
     answer = shared_samples().get("/v2/runs", headers={"Host": host})
     assert answer.status_code == 421
     assert answer.json()["error"]["code"] == "unknown_host"
 
 
-def test_a_name_can_be_allowed(shared_samples) -> None:
+def test_a_name_can_be_allowed(shared_samples: Any) -> None:
     client = shared_samples(allowed_hosts=("board.example",))
     assert client.get("/v2/runs", headers={"Host": "Board.example:443"}).status_code == 200
 
@@ -48,14 +49,14 @@ def test_a_name_can_be_allowed(shared_samples) -> None:
     [{"Origin": "http://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}],
     ids=["origin", "null", "fetch"],
 )
-def test_foreign_pages_may_not_change_anything(shared_samples, headers) -> None:
+def test_foreign_pages_may_not_change_anything(shared_samples: Any, headers: Any) -> None:
     answer = shared_samples().patch("/v2/runs/notes", json={"run": "./a", "note": "n"}, headers=headers)
     assert answer.status_code == 403
     assert answer.json()["error"]["code"] == "foreign_origin"
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
-def test_foreign_pages_may_not_ask_an_interface(shared_samples, site) -> None:
+def test_foreign_pages_may_not_ask_an_interface(shared_samples: Any, site: str) -> None:
     client = shared_samples()
     for path in ("/v2/runs", "/v2/nothing", "/v1/mindinsight/datavisual/train-jobs"):
         answer = client.get(path, headers={"Sec-Fetch-Site": site})
@@ -66,11 +67,11 @@ def test_foreign_pages_may_not_ask_an_interface(shared_samples, site) -> None:
 
 
 @pytest.mark.parametrize("site", ["same-origin", "none"])
-def test_our_pages_and_people_may_ask(shared_samples, site) -> None:
+def test_our_pages_and_people_may_ask(shared_samples: Any, site: str) -> None:
     assert shared_samples().get("/v2/runs", headers={"Sec-Fetch-Site": site}).status_code == 200
 
 
-def test_our_pages_and_scripts_may(shared_samples) -> None:
+def test_our_pages_and_scripts_may(shared_samples: Any) -> None:
     client = shared_samples("record_api/values")
     for headers in ({}, {"Origin": "http://127.0.0.1", "Sec-Fetch-Site": "same-origin"}):
         answer = client.patch("/v2/runs/notes", json={"run": "./values", "note": "n"}, headers=headers)
@@ -86,7 +87,7 @@ def test_a_proxy_that_renames_the_host_does_not_make_us_foreign() -> None:
     assert same_origin(Headers(headers))
 
 
-def test_without_its_token_a_server_says_nothing(shared_samples) -> None:
+def test_without_its_token_a_server_says_nothing(shared_samples: Any) -> None:
     client = shared_samples(token=TOKEN)
     for path in ("/v2/runs", "/metrics", "/v2/openapi.json", "/v2/events", "/static/x/js/app.js"):
         answer = client.get(path, headers={"Authorization": ""})
@@ -95,20 +96,20 @@ def test_without_its_token_a_server_says_nothing(shared_samples) -> None:
     assert client.get("/health", headers={"Authorization": ""}).status_code == 200
 
 
-def test_a_browser_without_the_token_is_asked_for_it(shared_samples) -> None:
+def test_a_browser_without_the_token_is_asked_for_it(shared_samples: Any) -> None:
     answer = shared_samples(token=TOKEN).get("/scalar", headers={"Authorization": "", "Accept": "text/html"})
     assert answer.status_code == 401
     assert '<input name="token"' in answer.text
 
 
 @pytest.mark.parametrize("shown", ["", "wrong", TOKEN + "x", TOKEN[:-1], "é"])
-def test_a_wrong_token_is_no_token(shared_samples, shown) -> None:
+def test_a_wrong_token_is_no_token(shared_samples: Any, shown: Any) -> None:
     client = shared_samples(token=TOKEN)
     assert client.get("/v2/runs", headers={"Authorization": f"Bearer {shown}".encode()}).status_code == 401
     assert client.get("/v2/runs", params={"token": shown}, headers={"Authorization": ""}).status_code == 401
 
 
-def test_the_link_sets_a_cookie_and_leaves_the_address_bar(shared_samples) -> None:
+def test_the_link_sets_a_cookie_and_leaves_the_address_bar(shared_samples: Any) -> None:
     client = shared_samples(token=TOKEN)
     client.headers.pop("Authorization")
     answer = client.get("/scalar", params={"tag": "loss/a", "token": TOKEN})
@@ -120,7 +121,7 @@ def test_the_link_sets_a_cookie_and_leaves_the_address_bar(shared_samples) -> No
     assert client.get("/v2/runs").status_code == 200
 
 
-def test_the_link_to_the_first_page_keeps_its_folder(shared_samples) -> None:
+def test_the_link_to_the_first_page_keeps_its_folder(shared_samples: Any) -> None:
     client = shared_samples(token=TOKEN, url_path_prefix="/team")
     answer = client.get("/", params={"token": TOKEN}, headers={"Authorization": ""})
     assert answer.headers["location"] == "./"
@@ -136,7 +137,7 @@ TOKENS = [
 
 
 @pytest.mark.parametrize("token", TOKENS)
-def test_any_token_works_in_the_link_the_cookie_and_the_header(shared_samples, token) -> None:
+def test_any_token_works_in_the_link_the_cookie_and_the_header(shared_samples: Any, token: Any) -> None:
     client = shared_samples(token=token)
     assert client.get("/v2/runs").status_code == 200  # as Authorization
     client.headers = {}
@@ -156,7 +157,7 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize("path", FOREIGN)
-def test_the_link_leads_to_no_other_site(shared_samples, path) -> None:
+def test_the_link_leads_to_no_other_site(shared_samples: Any, path: Any) -> None:
     answer = shared_samples(token=TOKEN).get(path, params={"token": TOKEN}, headers={"Authorization": ""})
     assert answer.status_code == 303
     location = answer.headers["location"]
@@ -165,12 +166,12 @@ def test_the_link_leads_to_no_other_site(shared_samples, path) -> None:
     assert ":" not in location
 
 
-def test_with_a_token_any_name_will_do(shared_samples) -> None:
+def test_with_a_token_any_name_will_do(shared_samples: Any) -> None:
     """A foreign name pointed at us never has the cookie."""
     assert shared_samples(token=TOKEN).get("/v2/runs", headers={"Host": "board.example"}).status_code == 200
 
 
-def test_everything_lies_below_the_prefix(shared_samples) -> None:
+def test_everything_lies_below_the_prefix(shared_samples: Any) -> None:
     client = shared_samples(url_path_prefix="/a/b")
     assert client.get("v2/runs").status_code == 200
     assert client.get("scalar").status_code == 200
@@ -180,7 +181,7 @@ def test_everything_lies_below_the_prefix(shared_samples) -> None:
     assert (answer.status_code, answer.headers["location"]) == (308, "/a/b/")
 
 
-def test_a_prefix_that_a_proxy_took_away_is_known(shared_samples) -> None:
+def test_a_prefix_that_a_proxy_took_away_is_known(shared_samples: Any) -> None:
     answer = shared_samples().get("/v2/openapi.json", headers={"X-Forwarded-Prefix": "/proxy/8080/"})
     assert answer.json()["servers"] == [{"url": "/proxy/8080"}]
 
@@ -192,12 +193,12 @@ def test_a_prefix_that_a_proxy_left_in_place_is_not_doubled() -> None:
 
 
 @pytest.mark.parametrize("value", ["//evil.example", "/a b", "http://x", "/a?b", "/a\r\nSet-Cookie: x"])
-def test_odd_prefixes_are_ignored(value) -> None:
+def test_odd_prefixes_are_ignored(value: str) -> None:
     assert forwarded_prefix(value) == ""
 
 
 @pytest.mark.parametrize(
     ("host", "name"), [("a:1", "a"), ("a", "a"), ("[::1]:8080", "::1"), ("[::1]", "::1"), ("", "")]
 )
-def test_ports_are_no_part_of_a_name(host, name) -> None:
+def test_ports_are_no_part_of_a_name(host: str, name: str) -> None:
     assert host_name(host) == name

@@ -1,6 +1,7 @@
 import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -12,26 +13,26 @@ from mindinsight.server.store.store import Changes, Store
 class Client:
     """One browser at the other end of a stream."""
 
-    def __init__(self):
-        self.events = []
+    def __init__(self) -> None:
+        self.events: list[Any] = []
         self.arrived = asyncio.Event()
         self.leaves = asyncio.Event()
         self.reads = asyncio.Event()
         self.reads.set()
         self.ended = False
 
-    async def receive(self):
+    async def receive(self) -> Any:
         await self.leaves.wait()
         return {"type": "http.disconnect"}
 
-    async def send(self, message):
+    async def send(self, message: Any) -> None:
         await self.reads.wait()
         if message["type"] == "http.response.body":
             self.ended = not message["more_body"]
             self.events.append(message["body"].decode())
             self.arrived.set()
 
-    async def event(self):
+    async def event(self) -> Any:
         """The next event of a change, as data."""
         while True:
             for text in self.events:
@@ -43,20 +44,20 @@ class Client:
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch):
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sse, "GAP", 0.001)
     monkeypatch.setattr(sse, "HEARTBEAT", 0.05)
 
 
-def changes(version, **kinds):
+def changes(version: Any, **kinds: Any) -> Any:
     runs = {f"./{run}": frozenset(names) for run, names in kinds.items()}
     return Changes(version, frozenset(runs), runs)
 
 
-def with_client(scenario):
+def with_client(scenario: Any) -> None:
     """Run ``scenario(hub, client, task)`` with one open stream."""
 
-    async def whole():
+    async def whole() -> None:
         hub = Hub()
         async with hub.listening(Store()):
             client = Client()
@@ -75,14 +76,14 @@ def with_client(scenario):
 
 
 def test_a_stream_begins_with_the_version() -> None:
-    async def scenario(hub, client, task):
+    async def scenario(hub: Any, client: Any, task: Any) -> None:
         assert 'event: hello\ndata: {"version": 7}' in client.events[0]
 
     with_client(scenario)  # which adds one for each client the hub knew of when the version was asked
 
 
 def test_changes_arrive_with_their_kinds() -> None:
-    async def scenario(hub, client, task):
+    async def scenario(hub: Any, client: Any, task: Any) -> None:
         hub.publish(changes(8, a=["scalar", "image"]))
         assert await client.event() == {"version": 8, "runs": {"./a": ["image", "scalar"]}, "list": False}
 
@@ -90,7 +91,7 @@ def test_changes_arrive_with_their_kinds() -> None:
 
 
 def test_what_a_client_does_not_take_is_merged_into_one() -> None:
-    async def scenario(hub, client, task):
+    async def scenario(hub: Any, client: Any, task: Any) -> None:
         client.reads.clear()
         hub.publish(changes(8, a=["scalar"]))
         await asyncio.sleep(0.01)
@@ -109,7 +110,7 @@ def test_what_a_client_does_not_take_is_merged_into_one() -> None:
 
 
 def test_quiet_streams_are_kept_open_by_comments() -> None:
-    async def scenario(hub, client, task):
+    async def scenario(hub: Any, client: Any, task: Any) -> None:
         while not any(text.startswith(":") for text in client.events):
             client.arrived.clear()
             await asyncio.wait_for(client.arrived.wait(), 5)
@@ -120,7 +121,7 @@ def test_quiet_streams_are_kept_open_by_comments() -> None:
 def test_a_client_that_never_reads_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sse, "PATIENCE", 0.02)
 
-    async def scenario(hub, client, task):
+    async def scenario(hub: Any, client: Any, task: Any) -> None:
         client.reads.clear()
         hub.publish(changes(8, a=["scalar"]))
         await asyncio.wait_for(task, 5)
@@ -130,7 +131,7 @@ def test_a_client_that_never_reads_is_let_go(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_closing_ends_every_stream_properly() -> None:
-    async def scenario(hub, client, task):
+    async def scenario(hub: Any, client: Any, task: Any) -> None:
         hub.close()
         await asyncio.wait_for(task, 5)
         assert client.ended
@@ -138,7 +139,7 @@ def test_closing_ends_every_stream_properly() -> None:
     with_client(scenario)
 
 
-def test_one_client_more_than_allowed_is_sent_away(samples, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_client_more_than_allowed_is_sent_away(samples: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     client = samples()
     monkeypatch.setattr(sse, "MAX_STREAMS", 0)
     answer = client.get("/v2/events")

@@ -2,6 +2,9 @@
 
 import threading
 import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,10 +20,12 @@ class Events:
 
     name = "events.out.events.summary.{}.0.host_MS"
 
-    def version(self, wall=1.0):
+    def version(self, wall: Any = 1.0) -> Any:
         return encode_record(Event(wall_time=wall, version="MindSpore.Event:1").SerializeToString())
 
-    def record(self, step, wall=None, *, image=None, tensor=None, **scalars):
+    def record(
+        self, step: Any, wall: Any = None, *, image: Any = None, tensor: Any = None, **scalars: Any
+    ) -> Any:
         """One framed event; ``image`` and ``tensor`` are (tag, bytes or numbers)."""
         event = Event(wall_time=float(step) if wall is None else wall, step=step)
         for tag, value in scalars.items():
@@ -36,48 +41,50 @@ class Events:
             value.tensor.float_data.extend(tensor[1])
         return encode_record(event.SerializeToString())
 
-    def records(self, *steps, tag="loss", scale=1.0):
+    def records(self, *steps: Any, tag: str = "loss", scale: Any = 1.0) -> Any:
         return b"".join(self.record(step, **{tag: step * scale}) for step in steps)
 
-    def file(self, directory, content=b"", seconds=1_700_000_000, name=None):
+    def file(
+        self, directory: Any, content: bytes = b"", seconds: int = 1_700_000_000, name: Any = None
+    ) -> Any:
         """An event file in a directory that is made when it is missing."""
         directory.mkdir(parents=True, exist_ok=True)
         path = directory / (name or self.name).format(seconds)
         path.write_bytes(content)
         return path
 
-    def append(self, path, content):
+    def append(self, path: Any, content: Any) -> None:
         with path.open("ab") as file:
             file.write(content)
 
 
 @pytest.fixture
-def events():
+def events() -> Events:
     return Events()
 
 
 @pytest.fixture
-def base(tmp_path):
+def base(tmp_path: Path) -> Any:
     directory = tmp_path / "summary"
     directory.mkdir()
     return directory
 
 
 @pytest.fixture
-def settings(base, tmp_path):
+def settings(base: Any, tmp_path: Path) -> Settings:
     return Settings(base, tmp_path / "workspace", reload_interval=0.25, watch="polling", workers=1)
 
 
 @pytest.fixture
-def store():
+def store() -> Store:
     return Store()
 
 
 @pytest.fixture
-def steps(store):
+def steps(store: Store) -> Callable[..., Any]:
     """Steps of a scalar as readers see them, None while there are none."""
 
-    def seen(run="./a", tag="loss"):
+    def seen(run: str = "./a", tag: str = "loss") -> Any:
         found = store.snapshot().runs.get(run)
         series = found.scalars.get(tag) if found else None
         return series.columns().steps.tolist() if series else None
@@ -86,13 +93,13 @@ def steps(store):
 
 
 @pytest.fixture
-def loader(settings, store):
+def loader(settings: Settings, store: Store) -> Loader:
     """Not started: each ``load`` looks and reads once, in the test's own thread."""
     return Loader(settings, store)
 
 
 @pytest.fixture
-def started(loader):
+def started(loader: Loader) -> Iterator[Any]:
     """Follows the base by polling, in a thread of its own."""
     others = loader_threads()
     loader.start()
@@ -101,15 +108,15 @@ def started(loader):
     assert loader_threads() <= others
 
 
-def loader_threads():
+def loader_threads() -> set[Any]:
     return {thread for thread in threading.enumerate() if thread.name == "loader"}
 
 
 @pytest.fixture
-def wait():
+def wait() -> Callable[..., Any]:
     """Wait for what another thread does; gives what the condition gave last."""
 
-    def until(condition, seconds=120):
+    def until(condition: Any, seconds: int = 120) -> Any:
         end = time.monotonic() + seconds
         while not (found := condition()) and time.monotonic() < end:
             time.sleep(0.01)

@@ -1,6 +1,7 @@
 """A file that is fed in every possible way shows the same in the end, and never anything else on the way."""
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from tests.narrowing import require
 
 
 @pytest.fixture
-def content(events):
+def content(events: Any) -> Any:
     """A run with payloads, a tag that comes and goes, a restart, and a record that was damaged."""
     first = events.version() + events.records(1, 2) + events.record(3, loss=3.0, acc=0.5)
     broken = bytearray(events.record(4, loss=4.0))
@@ -20,7 +21,7 @@ def content(events):
     return first + bytes(broken) + second + events.record(5, tensor=("w", [1.0, 2.0]), loss=5.5)
 
 
-def shown(store, run="./a"):
+def shown(store: Any, run: str = "./a") -> tuple[Any, Any, Any]:
     """Everything that readers see of a run, in a form that can be compared."""
     found = store.snapshot().runs[run]
     scalars = {}
@@ -38,7 +39,7 @@ def shown(store, run="./a"):
 
 
 @pytest.fixture
-def whole(content, base, events, settings):
+def whole(content: Any, base: Any, events: Any, settings: Any) -> Any:
     """What is shown of the file when it is there from the beginning."""
     events.file(base / "a", content)
     store = Store()
@@ -48,7 +49,7 @@ def whole(content, base, events, settings):
     return found
 
 
-def test_what_the_whole_file_shows(whole) -> None:
+def test_what_the_whole_file_shows(whole: Any) -> None:
     scalars, references, damage = whole
     assert scalars["loss"][0] == [1, 2, 3, 5, 3, 4, 5]
     assert scalars["loss"][3] == [0, 4]
@@ -58,7 +59,7 @@ def test_what_the_whole_file_shows(whole) -> None:
     assert [reason for *_, reason in damage] == ["damage.body_crc"]
 
 
-def test_in_two_parts_cut_anywhere(content, whole, base, events, settings) -> None:
+def test_in_two_parts_cut_anywhere(content: Any, whole: Any, base: Any, events: Any, settings: Any) -> None:
     path = events.file(base / "a")
     loss = whole[0]["loss"]
     for cut in range(len(content) + 1):
@@ -74,7 +75,9 @@ def test_in_two_parts_cut_anywhere(content, whole, base, events, settings) -> No
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_in_many_parts_of_random_sizes(seed, content, whole, base, events, loader, store) -> None:
+def test_in_many_parts_of_random_sizes(
+    seed: Any, content: Any, whole: Any, base: Any, events: Any, loader: Any, store: Any
+) -> None:
     rng = np.random.default_rng(seed)
     cuts = [0, *np.sort(rng.choice(len(content), 12, replace=False)).tolist(), len(content)]
     path = events.file(base / "a")
@@ -84,7 +87,9 @@ def test_in_many_parts_of_random_sizes(seed, content, whole, base, events, loade
     assert shown(store) == whole
 
 
-def test_a_cursor_taken_at_any_moment_gives_the_rest(content, whole, base, events, settings) -> None:
+def test_a_cursor_taken_at_any_moment_gives_the_rest(
+    content: Any, whole: Any, base: Any, events: Any, settings: Any
+) -> None:
     path = events.file(base / "a")
     steps, _, values, _ = whole[0]["loss"]
     for cut in range(0, len(content), 3):
@@ -103,7 +108,9 @@ def test_a_cursor_taken_at_any_moment_gives_the_rest(content, whole, base, event
             assert rest.values.tolist() == values[series.count :]
 
 
-def test_a_restart_of_the_server_at_any_moment_goes_on(content, whole, base, events, settings) -> None:
+def test_a_restart_of_the_server_at_any_moment_goes_on(
+    content: Any, whole: Any, base: Any, events: Any, settings: Any
+) -> None:
     path = events.file(base / "a")
     for cut in range(0, len(content), 7):
         path.write_bytes(content[:cut])

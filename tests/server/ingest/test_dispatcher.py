@@ -19,17 +19,17 @@ from tests.narrowing import require
 class Held(Executor):
     """Keeps what it is given until it is told to work, or to fail."""
 
-    def __init__(self):
-        self.held = []
-        self.log = []
+    def __init__(self) -> None:
+        self.held: list[Any] = []
+        self.log: list[Any] = []
 
-    def submit(self, fn, /, *args, **kwargs):
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
         future: Future[Any] = Future()
         self.held.append((future, fn, args))
         self.log.append([request.path.split("/")[-2] for request in args[0]])
         return future
 
-    def work(self, failure=None):
+    def work(self, failure: Any = None) -> None:
         held, self.held = self.held, []
         for future, fn, args in held:
             if failure is None:
@@ -39,12 +39,12 @@ class Held(Executor):
 
 
 @pytest.fixture
-def executor():
+def executor() -> Any:
     return Held()
 
 
 @pytest.fixture
-def rounds(settings, store, executor, monkeypatch):
+def rounds(settings: Any, store: Any, executor: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """One round of the loader at a time, with everything handed to the executor."""
     monkeypatch.setattr(dispatcher, "_INLINE", -1)
     monkeypatch.setattr(dispatcher, "PIECE", 1)
@@ -53,26 +53,26 @@ def rounds(settings, store, executor, monkeypatch):
     class PollSchedule:
         want = staticmethod(loader.want)
 
-        def scan(self):
+        def scan(self) -> None:
             loader._scanner.scan()
             self.next()
 
-        def next(self):
+        def next(self) -> None:
             loader._work()
 
-        def finish(self):
+        def finish(self) -> None:
             while loader._work():
                 executor.work()
 
     return PollSchedule()
 
 
-def aged(path, seconds):
+def aged(path: Any, seconds: Any) -> None:
     os.utime(path, (seconds, seconds))
 
 
 def test_the_newest_run_is_read_first_and_then_what_is_looked_at(
-    base, events, executor, rounds, steps
+    base: Any, events: Any, executor: Any, rounds: Any, steps: Any
 ) -> None:
     for number in range(6):
         aged(events.file(base / f"run{number}", events.records(number)), 1000 + number)
@@ -86,7 +86,9 @@ def test_the_newest_run_is_read_first_and_then_what_is_looked_at(
     assert [steps(f"./run{number}") for number in range(6)] == [[number] for number in range(6)]
 
 
-def test_to_look_at_a_run_wakes_no_loader(base, events, executor, settings, store) -> None:
+def test_to_look_at_a_run_wakes_no_loader(
+    base: Any, events: Any, executor: Any, settings: Any, store: Any
+) -> None:
     events.file(base / "a", events.records(1))
     loader = Loader(settings, store, executor)
     loader.load()
@@ -96,7 +98,7 @@ def test_to_look_at_a_run_wakes_no_loader(base, events, executor, settings, stor
 
 
 def test_small_files_travel_together(
-    base, events, executor, settings, store, monkeypatch: pytest.MonkeyPatch
+    base: Any, events: Any, executor: Any, settings: Any, store: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dispatcher, "_INLINE", -1)
     for number in range(20):
@@ -108,7 +110,13 @@ def test_small_files_travel_together(
 
 
 def test_a_little_is_read_here_and_much_by_workers(
-    base, events, executor, settings, store, steps, monkeypatch: pytest.MonkeyPatch
+    base: Any,
+    events: Any,
+    executor: Any,
+    settings: Any,
+    store: Any,
+    steps: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     events.file(base / "a", events.records(1, 2))
     loader = Loader(settings, store, executor)
@@ -126,7 +134,7 @@ def test_a_little_is_read_here_and_much_by_workers(
 
 
 def test_a_file_of_which_a_worker_died_is_never_read_here(
-    base, events, executor, rounds, steps, monkeypatch: pytest.MonkeyPatch
+    base: Any, events: Any, executor: Any, rounds: Any, steps: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     events.file(base / "a", events.records(1))
     rounds.scan()
@@ -139,7 +147,9 @@ def test_a_file_of_which_a_worker_died_is_never_read_here(
     assert steps() == [1]
 
 
-def test_readers_see_the_list_of_runs_while_they_are_read(base, events, rounds, store) -> None:
+def test_readers_see_the_list_of_runs_while_they_are_read(
+    base: Any, events: Any, rounds: Any, store: Any
+) -> None:
     events.file(base / "a", events.records(1))
     rounds.scan()
     run = store.snapshot().runs["./a"]
@@ -151,7 +161,7 @@ def test_readers_see_the_list_of_runs_while_they_are_read(base, events, rounds, 
 
 
 def test_a_file_is_not_read_twice_at_once_and_again_when_it_grew_meanwhile(
-    base, events, executor, rounds, steps
+    base: Any, events: Any, executor: Any, rounds: Any, steps: Any
 ) -> None:
     path = events.file(base / "a", events.records(1))
     rounds.scan()
@@ -164,7 +174,7 @@ def test_a_file_is_not_read_twice_at_once_and_again_when_it_grew_meanwhile(
 
 
 def test_an_answer_about_a_file_that_went_away_or_was_replaced_is_dropped(
-    base, events, executor, rounds, steps, store
+    base: Any, events: Any, executor: Any, rounds: Any, steps: Any, store: Any
 ) -> None:
     gone, cut = (events.file(base / name, events.records(1, 2)) for name in ("gone", "cut"))
     rounds.scan()
@@ -180,7 +190,9 @@ def test_an_answer_about_a_file_that_went_away_or_was_replaced_is_dropped(
     assert (steps("./gone"), steps("./cut")) == (None, [8])
 
 
-def test_a_worker_that_dies_costs_nothing_but_time(base, events, executor, rounds, steps) -> None:
+def test_a_worker_that_dies_costs_nothing_but_time(
+    base: Any, events: Any, executor: Any, rounds: Any, steps: Any
+) -> None:
     events.file(base / "a", events.records(1))
     rounds.scan()
     executor.work(BrokenExecutor())
@@ -189,7 +201,13 @@ def test_a_worker_that_dies_costs_nothing_but_time(base, events, executor, round
 
 
 def test_a_file_that_kills_workers_is_named_and_left(
-    base, events, executor, settings, store, steps, monkeypatch: pytest.MonkeyPatch
+    base: Any,
+    events: Any,
+    executor: Any,
+    settings: Any,
+    store: Any,
+    steps: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(dispatcher, "_INLINE", -1)
     bad = events.file(base / "a", events.records(1))
@@ -219,7 +237,13 @@ def test_a_file_that_kills_workers_is_named_and_left(
 
 
 def test_a_file_of_which_workers_died_is_read_a_while_later(
-    base, events, executor, rounds, store, steps, monkeypatch: pytest.MonkeyPatch
+    base: Any,
+    events: Any,
+    executor: Any,
+    rounds: Any,
+    store: Any,
+    steps: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Perhaps the machine had no memory left, or somebody killed them."""
     monkeypatch.setattr("mindinsight.server.ingest.catalogue.RISK", -1.0)
@@ -234,21 +258,21 @@ def test_a_file_of_which_workers_died_is_read_a_while_later(
 
 
 class Clock:
-    def __init__(self):
+    def __init__(self) -> None:
         self.now = 1000.0
 
-    def monotonic(self):
+    def monotonic(self) -> Any:
         return self.now
 
-    def time(self):
+    def time(self) -> Any:
         return 1.7e9 + self.now
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: Any) -> Any:
         return getattr(time, name)
 
 
 @pytest.fixture
-def clock(monkeypatch):
+def clock(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The time as the store's modules see it."""
     clock = Clock()
     for module in ("dispatcher", "catalogue", "loader"):
@@ -257,7 +281,7 @@ def clock(monkeypatch):
 
 
 def test_a_worker_that_hangs_is_given_up_and_its_file_tried_again(
-    base, events, executor, clock, rounds, store, steps
+    base: Any, events: Any, executor: Any, clock: Any, rounds: Any, store: Any, steps: Any
 ) -> None:
     events.file(base / "a", events.records(1))
     rounds.scan()
@@ -278,7 +302,7 @@ def test_a_worker_that_hangs_is_given_up_and_its_file_tried_again(
 
 
 def test_what_waits_behind_a_hanging_worker_is_not_given_up_with_it(
-    base, events, executor, clock, rounds, steps
+    base: Any, events: Any, executor: Any, clock: Any, rounds: Any, steps: Any
 ) -> None:
     """One worker, two batches: the second one's time begins when the first one's is over."""
     for number in range(2):
@@ -294,7 +318,9 @@ def test_what_waits_behind_a_hanging_worker_is_not_given_up_with_it(
     assert steps("./run0") == [0]
 
 
-def test_each_time_workers_die_the_file_waits_longer(base, events, executor, clock, rounds) -> None:
+def test_each_time_workers_die_the_file_waits_longer(
+    base: Any, events: Any, executor: Any, clock: Any, rounds: Any
+) -> None:
     events.file(base / "a", events.records(1))
     rounds.scan()
     executor.work(BrokenExecutor())
@@ -312,7 +338,9 @@ def test_each_time_workers_die_the_file_waits_longer(base, events, executor, clo
     assert max(waits) == pytest.approx(3600, abs=0.3)
 
 
-def test_a_file_that_was_read_after_all_counts_as_good_again(base, events, executor, rounds, steps) -> None:
+def test_a_file_that_was_read_after_all_counts_as_good_again(
+    base: Any, events: Any, executor: Any, rounds: Any, steps: Any
+) -> None:
     path = events.file(base / "a", events.records(1))
     rounds.scan()
     executor.work(BrokenExecutor())
@@ -326,7 +354,7 @@ def test_a_file_that_was_read_after_all_counts_as_good_again(base, events, execu
 
 
 def test_what_workers_died_of_is_never_read_in_the_server(
-    base, events, executor, settings, store, monkeypatch: pytest.MonkeyPatch
+    base: Any, events: Any, executor: Any, settings: Any, store: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However small it is: it could end the server."""
     events.file(base / "a", events.records(1))
@@ -342,7 +370,14 @@ def test_what_workers_died_of_is_never_read_in_the_server(
 
 @pytest.mark.parametrize("signal_sent", [signal.SIGSTOP, signal.SIGKILL])
 def test_a_real_worker_that_is_stopped_or_killed_costs_nothing_but_time(
-    base, events, settings, store, steps, clock, monkeypatch: pytest.MonkeyPatch, signal_sent
+    base: Any,
+    events: Any,
+    settings: Any,
+    store: Any,
+    steps: Any,
+    clock: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    signal_sent: Any,
 ) -> None:
     monkeypatch.setattr(dispatcher, "_INLINE", -1)
     events.file(base / "a", events.records(1))
@@ -357,7 +392,7 @@ def test_a_real_worker_that_is_stopped_or_killed_costs_nothing_but_time(
         assert steps() == [1]
 
 
-def test_a_piece_is_read_only_where_the_file_is_still_the_same(base, events) -> None:
+def test_a_piece_is_read_only_where_the_file_is_still_the_same(base: Any, events: Any) -> None:
     first = events.records(1, 2)
     path = events.file(base, first + events.records(3))
     known = read_piece(PieceRequest(str(path), 0, len(first))).fingerprint
@@ -367,7 +402,7 @@ def test_a_piece_is_read_only_where_the_file_is_still_the_same(base, events) -> 
     assert read_piece(PieceRequest(str(path), len(first), 1000, known)).replaced
 
 
-def test_reasons_why_a_piece_cannot_be_read(base, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reasons_why_a_piece_cannot_be_read(base: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     path = str(base / "nothing")
     assert read_piece(PieceRequest(path, 0, 10)).reason == "file.gone"
     (base / "nothing").touch()
@@ -377,7 +412,7 @@ def test_reasons_why_a_piece_cannot_be_read(base, monkeypatch: pytest.MonkeyPatc
         (ValueError("ours"), "file.undecodable"),
     ]:
 
-        def fail(*args, failure=failure):
+        def fail(*args: Any, failure: Any = failure) -> None:
             raise failure
 
         monkeypatch.setattr("mindinsight.server.formats.events.read_stretch", fail)
@@ -387,9 +422,15 @@ def test_reasons_why_a_piece_cannot_be_read(base, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_fault_of_ours_is_said_once_and_not_tried_again_until_the_file_changes(
-    base, events, settings, store, steps, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    base: Any,
+    events: Any,
+    settings: Any,
+    store: Any,
+    steps: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def fail(*args):
+    def fail(*args: Any) -> None:
         tried.append(args)
         raise ValueError("ours")
 
@@ -409,11 +450,17 @@ def test_a_fault_of_ours_is_said_once_and_not_tried_again_until_the_file_changes
 
 
 def test_a_stretch_that_cannot_be_put_in_costs_only_its_file(
-    base, events, settings, store, steps, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    base: Any,
+    events: Any,
+    settings: Any,
+    store: Any,
+    steps: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     fold = ScalarTable.fold
 
-    def fail(self, block, *others):
+    def fail(self: Any, block: Any, *others: Any) -> None:
         if block.steps[0] == 7:
             raise IndexError("ours")
         fold(self, block, *others)
@@ -436,9 +483,9 @@ def test_a_stretch_that_cannot_be_put_in_costs_only_its_file(
 
 
 def test_an_executor_that_refuses_is_asked_again(
-    base, events, executor, rounds, steps, monkeypatch: pytest.MonkeyPatch
+    base: Any, events: Any, executor: Any, rounds: Any, steps: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*args):
+    def refuse(*args: Any) -> None:
         monkeypatch.undo()
         monkeypatch.setattr(dispatcher, "_INLINE", -1)
         raise RuntimeError("cannot schedule new futures after shutdown")

@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,16 +26,16 @@ from mindinsight.server.types import ScalarBlock, Stretch
 from tests.narrowing import require
 
 
-def errors(store, run="./a"):
+def errors(store: Any, run: str = "./a") -> list[Any]:
     return [file.error for file in store.snapshot().runs[run].files]
 
 
 @pytest.fixture
-def no_descriptors(monkeypatch):
+def no_descriptors(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """Every open fails as if descriptors had run out."""
 
-    def begin():
-        def refuse(*args, **kwargs):
+    def begin() -> None:
+        def refuse(*args: Any, **kwargs: Any) -> None:
             raise OSError(errno.EMFILE, "Too many open files")
 
         monkeypatch.setattr(opener.os, "open", refuse)  # type: ignore[attr-defined]
@@ -42,7 +44,13 @@ def no_descriptors(monkeypatch):
 
 
 def test_descriptors_run_out_and_come_back(
-    base, events, loader, store, steps, monkeypatch: pytest.MonkeyPatch, no_descriptors
+    base: Any,
+    events: Any,
+    loader: Any,
+    store: Any,
+    steps: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    no_descriptors: Callable[..., Any],
 ) -> None:
     path = events.file(base / "a", events.records(1))
     loader.load()
@@ -58,7 +66,7 @@ def test_descriptors_run_out_and_come_back(
 
 
 def test_a_file_that_could_not_be_opened_is_tried_again(
-    base, events, loader, store, steps, monkeypatch: pytest.MonkeyPatch
+    base: Any, events: Any, loader: Any, store: Any, steps: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     events.file(base / "a", events.records(1))
     monkeypatch.setattr("mindinsight.server.ingest.catalogue.RETRY", 0.0)
@@ -66,7 +74,7 @@ def test_a_file_that_could_not_be_opened_is_tried_again(
     opened = piece_reader.opened  # type: ignore[attr-defined]
     refused: list[Any] = []
 
-    def refuse_once(*args):
+    def refuse_once(*args: Any) -> Any:
         if not refused:
             refused.append(args)
             raise OSError(errno.EIO, "Input/output error")
@@ -80,12 +88,12 @@ def test_a_file_that_could_not_be_opened_is_tried_again(
 
 
 def test_a_file_removed_while_it_is_read(
-    base, events, loader, store, monkeypatch: pytest.MonkeyPatch
+    base: Any, events: Any, loader: Any, store: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = events.file(base / "a", events.records(1))
     opened = piece_reader.opened  # type: ignore[attr-defined]
 
-    def remove_first(*args):
+    def remove_first(*args: Any) -> Any:
         path.unlink(missing_ok=True)
         return opened(*args)
 
@@ -96,7 +104,7 @@ def test_a_file_removed_while_it_is_read(
     assert store.snapshot().runs == {}
 
 
-def test_a_clock_set_back_hides_nothing(base, events, loader, store, steps) -> None:
+def test_a_clock_set_back_hides_nothing(base: Any, events: Any, loader: Any, store: Any, steps: Any) -> None:
     path = events.file(base / "a", events.records(1))
     os.utime(path, (2_000_000_000, 2_000_000_000))
     loader.load()
@@ -111,7 +119,7 @@ def test_a_clock_set_back_hides_nothing(base, events, loader, store, steps) -> N
     assert steps() == [1, 2, 3]
 
 
-def test_noise_of_every_size_is_harmless(base, events, loader, store, steps) -> None:
+def test_noise_of_every_size_is_harmless(base: Any, events: Any, loader: Any, store: Any, steps: Any) -> None:
     random = np.random.default_rng(3)
     for number, size in enumerate((1, 11, 12, 16, 100, 5000, 70_000)):
         events.file(base / f"noise{number}", random.bytes(size))
@@ -124,7 +132,7 @@ def test_noise_of_every_size_is_harmless(base, events, loader, store, steps) -> 
         assert all(file.read + file.pending == file.size for file in run.files)
 
 
-def test_odd_tags_harm_nothing(base, events, loader, store, steps) -> None:
+def test_odd_tags_harm_nothing(base: Any, events: Any, loader: Any, store: Any, steps: Any) -> None:
     tags = ["x" * 10_000, "<script>alert(1)</script>", "../../etc/passwd", "", "a\x00b", "权重 🎉", "{}[]%s"]
     content = b"".join(events.record(1, **{tag: 1.0}) for tag in tags)
     events.file(base / "a", content)
@@ -133,12 +141,12 @@ def test_odd_tags_harm_nothing(base, events, loader, store, steps) -> None:
 
 
 @pytest.fixture
-def secret(events, tmp_path):
+def secret(events: Any, tmp_path: Path) -> Any:
     return events.file(tmp_path / "outside", events.records(1))
 
 
 def test_pipes_and_links_named_like_event_files_are_named_and_not_opened(
-    base, events, loader, store, secret
+    base: Any, events: Any, loader: Any, store: Any, secret: Any
 ) -> None:
     name = events.name.format(5)
     for folder in ("pipe", "link", "lineage"):
@@ -155,12 +163,12 @@ def test_pipes_and_links_named_like_event_files_are_named_and_not_opened(
 
 
 def test_a_file_that_became_a_link_is_not_opened(
-    base, events, loader, store, secret, monkeypatch: pytest.MonkeyPatch
+    base: Any, events: Any, loader: Any, store: Any, secret: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = events.file(base / "a", events.records(5))
     looked = directories.list_folder
 
-    def swap(folder, now):
+    def swap(folder: Any, now: Any) -> Any:
         found = looked(folder, now)
         if folder.endswith("/a"):
             path.unlink()
@@ -174,12 +182,12 @@ def test_a_file_that_became_a_link_is_not_opened(
 
 
 def test_a_file_that_becomes_a_link_while_it_is_read_leads_nowhere(
-    base, events, loader, steps, secret, monkeypatch: pytest.MonkeyPatch
+    base: Any, events: Any, loader: Any, steps: Any, secret: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = events.file(base / "a", events.records(5))
     decode = events_format.read_stretch
 
-    def swap(*args):
+    def swap(*args: Any) -> Any:
         path.unlink()
         path.symlink_to(secret)
         return decode(*args)
@@ -209,7 +217,9 @@ loader._thread.join()
 """
 
 
-def test_a_server_killed_while_it_writes_the_cache(base, events, settings, store, steps) -> None:
+def test_a_server_killed_while_it_writes_the_cache(
+    base: Any, events: Any, settings: Any, store: Any, steps: Any
+) -> None:
     events.file(base / "a", events.records(1, 2))
     command = [sys.executable, "-c", KILLED, str(base), str(settings.workspace)]
     assert subprocess.run(command, check=False).returncode == 9
@@ -221,7 +231,7 @@ def test_a_server_killed_while_it_writes_the_cache(base, events, settings, store
     assert len(list(settings.workspace.rglob("*.pack"))) == 1
 
 
-def folded(tags, steps, pieces, walls_apart=False):
+def folded(tags: Any, steps: Any, pieces: Any, walls_apart: bool = False) -> Any:
     """Bytes that a run of ``tags`` and ``steps`` takes when it came in so many pieces."""
     stage = RunStage(DiscoveredRun("./a", "./a", "/a", "a", "./a", None, 0.0, 0.0, {}, ()))
     file = FileStage("summary.1.h", "/a/summary.1.h", Stamp(1, 1, 1, 1, 1)._replace(size=pieces))
@@ -247,10 +257,10 @@ def folded(tags, steps, pieces, walls_apart=False):
 
 @pytest.mark.parametrize("pieces", [1, 3, 7, 40])
 @pytest.mark.parametrize(("tags", "steps", "most"), [(1, 1_000_000, 25.5e6), (10, 100_000, 8e6)])
-def test_a_million_points_take_at_most_25_megabytes(pieces, tags, steps, most) -> None:
+def test_a_million_points_take_at_most_25_megabytes(pieces: int, tags: int, steps: int, most: float) -> None:
     assert folded(tags, steps, pieces) < most
 
 
 @pytest.mark.parametrize("pieces", [1, 7])
-def test_steps_of_tags_with_wall_times_of_their_own_are_held_once(pieces) -> None:
+def test_steps_of_tags_with_wall_times_of_their_own_are_held_once(pieces: int) -> None:
     assert folded(10, 100_000, pieces, walls_apart=True) < 14.5e6

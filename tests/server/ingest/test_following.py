@@ -4,7 +4,9 @@ import dataclasses
 import os
 import shutil
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +22,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Callback with id:RuntimeWarning"
 
 
 @pytest.fixture(params=["polling", "events"])
-def following(request, settings, store):
+def following(request: pytest.FixtureRequest, settings: Any, store: Any) -> Iterator[Any]:
     """By polling alone, and by events with polls so seldom that they cannot be what is seen."""
     often = {"polling": 0.25, "events": 300.0}[request.param]
     loader = Loader(dataclasses.replace(settings, watch=request.param, reload_interval=often), store)
@@ -29,7 +31,9 @@ def following(request, settings, store):
     loader.stop()
 
 
-def test_a_growing_file_is_followed(following, base, events, store, steps, wait) -> None:
+def test_a_growing_file_is_followed(
+    following: Any, base: Any, events: Any, store: Any, steps: Any, wait: Any
+) -> None:
     path = events.file(base / "a", events.version())
     assert wait(lambda: "./a" in store.snapshot().runs)
     for step in range(5):
@@ -38,7 +42,9 @@ def test_a_growing_file_is_followed(following, base, events, store, steps, wait)
     assert store.snapshot().watch == following
 
 
-def test_ranks_in_one_folder_are_followed_apart(following, base, events, steps, wait) -> None:
+def test_ranks_in_one_folder_are_followed_apart(
+    following: Any, base: Any, events: Any, steps: Any, wait: Any
+) -> None:
     names = [f"events.out.events.summary.{{}}.{rank}.host_MS" for rank in (0, 1)]
     now = int(time.time())
     paths = [events.file(base / "a", events.records(1), seconds=now, name=name) for name in names]
@@ -50,7 +56,9 @@ def test_ranks_in_one_folder_are_followed_apart(following, base, events, steps, 
     assert steps("./a/rank_1") == [1, 2, 3]
 
 
-def test_runs_appear_deeper_move_and_vanish(following, base, events, store, steps, wait) -> None:
+def test_runs_appear_deeper_move_and_vanish(
+    following: Any, base: Any, events: Any, store: Any, steps: Any, wait: Any
+) -> None:
     events.file(base / "job" / "rank_0", events.records(1))
     assert wait(lambda: steps("./job/rank_0") == [1])
     (base / "job").rename(base / "other")
@@ -62,7 +70,7 @@ def test_runs_appear_deeper_move_and_vanish(following, base, events, store, step
 
 
 def test_files_are_replaced_truncated_and_removed(
-    following, base, events, steps, wait, tmp_path: Path
+    following: Any, base: Any, events: Any, steps: Any, wait: Any, tmp_path: Path
 ) -> None:
     path = events.file(base / "a", events.records(1, 2, 3))
     events.file(base / "a", events.records(0), seconds=1)
@@ -76,14 +84,14 @@ def test_files_are_replaced_truncated_and_removed(
 
 
 def test_a_half_written_record_is_waited_for_quietly(
-    following, base, events, store, steps, wait, monkeypatch: pytest.MonkeyPatch
+    following: Any, base: Any, events: Any, store: Any, steps: Any, wait: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = events.records(1, 2)
     path = events.file(base / "a", whole[:-3])
     assert wait(lambda: steps() == [1])
     reads = []
 
-    def noted(descriptor, request):
+    def noted(descriptor: Any, request: Any) -> Any:
         reads.append(request.path)
         return decode(descriptor, request)
 
@@ -98,7 +106,7 @@ def test_a_half_written_record_is_waited_for_quietly(
 
 
 def test_a_base_that_vanishes_and_comes_back_is_followed_again(
-    following, base, events, store, steps, wait
+    following: Any, base: Any, events: Any, store: Any, steps: Any, wait: Any
 ) -> None:
     path = events.file(base / "a", events.records(1))
     assert wait(lambda: steps() == [1])
@@ -110,11 +118,13 @@ def test_a_base_that_vanishes_and_comes_back_is_followed_again(
     assert wait(lambda: steps() == [1, 2])
 
 
-def test_what_happens_before_it_listens_is_seen(base, events, settings, store, steps, wait) -> None:
+def test_what_happens_before_it_listens_is_seen(
+    base: Any, events: Any, settings: Any, store: Any, steps: Any, wait: Any
+) -> None:
     path = events.file(base / "a", events.records(1))
     loader = Loader(dataclasses.replace(settings, watch="events", reload_interval=300.0), store)
 
-    def write(changes):
+    def write(changes: Any) -> None:
         leave()
         events.append(path, events.records(2))
 
@@ -125,12 +135,12 @@ def test_what_happens_before_it_listens_is_seen(base, events, settings, store, s
 
 
 class NoInstances(watcher.Observer):  # type: ignore[misc, name-defined]
-    def __init__(self):
+    def __init__(self) -> None:
         raise OSError(24, "inotify instance limit reached")
 
 
 class NoWatches(watcher.Observer):  # type: ignore[misc, name-defined]
-    def start(self):
+    def start(self) -> None:
         raise OSError(28, "inotify watch limit reached")
 
 
@@ -144,7 +154,15 @@ class NoWatches(watcher.Observer):  # type: ignore[misc, name-defined]
     ],
 )
 def test_where_events_cannot_be_had_it_polls(
-    name, instead, base, events, settings, store, steps, wait, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    instead: Any,
+    base: Any,
+    events: Any,
+    settings: Any,
+    store: Any,
+    steps: Any,
+    wait: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(watcher, name, instead)
     loader = Loader(dataclasses.replace(settings, watch="auto"), store)
@@ -158,7 +176,7 @@ def test_where_events_cannot_be_had_it_polls(
 
 
 def test_a_base_with_too_many_folders_is_polled(
-    base, settings, store, wait, monkeypatch: pytest.MonkeyPatch
+    base: Any, settings: Any, store: Any, wait: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watcher, "_MOST_FOLDERS", 3)
     for number in range(5):
@@ -170,7 +188,7 @@ def test_a_base_with_too_many_folders_is_polled(
     assert store.snapshot().watch == "polling"
 
 
-def test_watches_are_counted(base, settings, store, wait) -> None:
+def test_watches_are_counted(base: Any, settings: Any, store: Any, wait: Any) -> None:
     for number in range(5):
         (base / str(number)).mkdir()
     (base / "link").symlink_to(base)
@@ -184,7 +202,7 @@ def test_watches_are_counted(base, settings, store, wait) -> None:
 
 
 def test_watches_that_run_out_as_runs_come_are_polled_for(
-    base, events, settings, store, wait, monkeypatch: pytest.MonkeyPatch
+    base: Any, events: Any, settings: Any, store: Any, wait: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mindinsight.server.ingest.scanner._SCAN", 0.1)
     loader = Loader(dataclasses.replace(settings, watch="events", reload_interval=300.0), store)
@@ -199,7 +217,7 @@ def test_watches_that_run_out_as_runs_come_are_polled_for(
 
 
 def test_listening_that_breaks_down_is_begun_again(
-    base, events, settings, store, steps, wait, monkeypatch: pytest.MonkeyPatch
+    base: Any, events: Any, settings: Any, store: Any, steps: Any, wait: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mindinsight.server.ingest.scanner._SCAN", 0.1)
     loader = Loader(dataclasses.replace(settings, watch="events", reload_interval=300.0), store)
@@ -214,7 +232,9 @@ def test_listening_that_breaks_down_is_begun_again(
     loader.stop()
 
 
-def test_loading_once_ends_by_itself(base, events, settings, store, steps, wait) -> None:
+def test_loading_once_ends_by_itself(
+    base: Any, events: Any, settings: Any, store: Any, steps: Any, wait: Any
+) -> None:
     events.file(base / "a", events.records(1))
     others = loader_threads()
     loader = Loader(dataclasses.replace(settings, reload_interval=0), store)
@@ -225,11 +245,17 @@ def test_loading_once_ends_by_itself(base, events, settings, store, steps, wait)
 
 
 def test_a_round_that_fails_is_not_the_last(
-    base, events, started, steps, wait, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    base: Any,
+    events: Any,
+    started: Any,
+    steps: Any,
+    wait: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     broken = os.lstat
 
-    def fail(path):
+    def fail(path: Any) -> None:
         monkeypatch.undo()
         raise RuntimeError("a fault of ours")
 

@@ -12,15 +12,15 @@ from mindinsight.server.ingest import piece_reader
 from mindinsight.server.ingest.loader import Loader
 
 
-def run_of(store, run="./a"):
+def run_of(store: Any, run: str = "./a") -> Any:
     return store.snapshot().runs[run]
 
 
-def damage_of(store, run="./a"):
+def damage_of(store: Any, run: str = "./a") -> list[Any]:
     return [one.reason for file in run_of(store, run).files for one in file.damage]
 
 
-def test_scalars_of_one_file(base, events, loader, store, steps) -> None:
+def test_scalars_of_one_file(base: Any, events: Any, loader: Any, store: Any, steps: Any) -> None:
     content = events.version() + events.records(1, 2, 3)
     path = events.file(base / "a", content)
     loader.load()
@@ -32,7 +32,7 @@ def test_scalars_of_one_file(base, events, loader, store, steps) -> None:
     assert store.snapshot().base == str(base)
 
 
-def test_payloads_are_found_where_they_lie(base, events, loader, store) -> None:
+def test_payloads_are_found_where_they_lie(base: Any, events: Any, loader: Any, store: Any) -> None:
     events.file(base / "a", events.record(4, image=("cat", b"PNG1"), tensor=("w", [1.0, 2.0]), loss=0.5))
     loader.load()
     references = run_of(store).references
@@ -41,7 +41,9 @@ def test_payloads_are_found_where_they_lie(base, events, loader, store) -> None:
     assert run_of(store).scalars["loss"].last_value == 0.5
 
 
-def test_graph_files_are_payloads_under_their_own_name(base, events, loader, store) -> None:
+def test_graph_files_are_payloads_under_their_own_name(
+    base: Any, events: Any, loader: Any, store: Any
+) -> None:
     events.file(base / "a", b"graph bytes", name="ms_output_optimize.pb")
     loader.load()
     assert run_of(store).references["graph"]["ms_output_optimize.pb"].read(0) == b"graph bytes"
@@ -49,7 +51,7 @@ def test_graph_files_are_payloads_under_their_own_name(base, events, loader, sto
 
 @pytest.mark.parametrize("piece", [1, 7, 40, 64, 1000])
 def test_a_growing_file_shows_the_same_in_whatever_pieces_it_grows(
-    piece, base, events, loader, store, steps
+    piece: int, base: Any, events: Any, loader: Any, store: Any, steps: Any
 ) -> None:
     content = events.version() + b"".join(
         events.record(step, loss=step * 0.5, **({"acc": 1.0} if step % 3 else {})) for step in range(12)
@@ -67,7 +69,7 @@ def test_a_growing_file_shows_the_same_in_whatever_pieces_it_grows(
 
 
 def test_a_half_written_record_is_waited_for_and_not_read_again_until_it_grows(
-    base, events, loader, store
+    base: Any, events: Any, loader: Any, store: Any
 ) -> None:
     whole = events.records(1, 2)
     events.file(base / "a", whole[:-5])
@@ -79,7 +81,9 @@ def test_a_half_written_record_is_waited_for_and_not_read_again_until_it_grows(
     assert store.snapshot().version == version
 
 
-def test_damage_takes_nothing_from_what_lies_around_it(base, events, loader, store, steps) -> None:
+def test_damage_takes_nothing_from_what_lies_around_it(
+    base: Any, events: Any, loader: Any, store: Any, steps: Any
+) -> None:
     content = bytearray(events.records(1, 2, 3))
     content[len(content) // 2] ^= 0x40
     events.file(base / "a", bytes(content))
@@ -90,7 +94,9 @@ def test_damage_takes_nothing_from_what_lies_around_it(base, events, loader, sto
     assert damage_of(store) == ["damage.body_crc"]
 
 
-def test_a_restart_in_a_newer_file_is_a_segment_of_its_own(base, events, loader, store) -> None:
+def test_a_restart_in_a_newer_file_is_a_segment_of_its_own(
+    base: Any, events: Any, loader: Any, store: Any
+) -> None:
     events.file(base / "a", events.records(1, 2, 3, 4), seconds=999_999_999)
     events.file(base / "a", events.records(3, 4, 5, scale=-1.0), seconds=1_000_000_000)
     loader.load()
@@ -100,14 +106,18 @@ def test_a_restart_in_a_newer_file_is_a_segment_of_its_own(base, events, loader,
     assert run_of(store).scalars["loss"].line().values.tolist() == [1, 2, -3, -4, -5]
 
 
-def test_a_file_that_was_rolled_over_continues_its_line(base, events, loader, store) -> None:
+def test_a_file_that_was_rolled_over_continues_its_line(
+    base: Any, events: Any, loader: Any, store: Any
+) -> None:
     events.file(base / "a", events.records(1, 2), seconds=1)
     events.file(base / "a", events.records(3, 4), seconds=2)
     loader.load()
     assert run_of(store).scalars["loss"].columns().starts.tolist() == [0]
 
 
-def test_overlapping_files_grow_apart_and_cursors_learn_of_it(base, events, loader, store, steps) -> None:
+def test_overlapping_files_grow_apart_and_cursors_learn_of_it(
+    base: Any, events: Any, loader: Any, store: Any, steps: Any
+) -> None:
     older = events.file(base / "a", events.records(1), seconds=1)
     newer = events.file(base / "a", events.records(5), seconds=2)
     loader.load()
@@ -124,7 +134,7 @@ def test_overlapping_files_grow_apart_and_cursors_learn_of_it(base, events, load
     assert before.columns().steps.tolist() == [1, 5]
 
 
-def test_only_what_changed_gets_a_new_version(base, events, loader, store) -> None:
+def test_only_what_changed_gets_a_new_version(base: Any, events: Any, loader: Any, store: Any) -> None:
     events.file(base / "a", events.records(1))
     path = events.file(base / "b", events.records(1) + events.records(1, tag="acc"))
     loader.load()
@@ -142,7 +152,7 @@ def test_only_what_changed_gets_a_new_version(base, events, loader, store) -> No
     ]
 
 
-def test_a_truncated_file_is_read_afresh(base, events, loader, steps) -> None:
+def test_a_truncated_file_is_read_afresh(base: Any, events: Any, loader: Any, steps: Any) -> None:
     path = events.file(base / "a", events.records(1, 2, 3))
     loader.load()
     path.write_bytes(events.records(7))
@@ -150,7 +160,9 @@ def test_a_truncated_file_is_read_afresh(base, events, loader, steps) -> None:
     assert steps() == [7]
 
 
-def test_a_file_rewritten_in_place_and_grown_is_read_afresh(base, events, loader, steps) -> None:
+def test_a_file_rewritten_in_place_and_grown_is_read_afresh(
+    base: Any, events: Any, loader: Any, steps: Any
+) -> None:
     path = events.file(base / "a", events.records(1, 2, 3))
     loader.load()
     path.write_bytes(events.records(11, 12, 13, 14))
@@ -159,7 +171,7 @@ def test_a_file_rewritten_in_place_and_grown_is_read_afresh(base, events, loader
 
 
 def test_a_file_replaced_by_a_longer_copy_of_itself_goes_on(
-    base, events, loader, store, steps, tmp_path: Path
+    base: Any, events: Any, loader: Any, store: Any, steps: Any, tmp_path: Path
 ) -> None:
     """What rsync does: a new inode under the old name."""
     content = events.records(1) + events.record(1, image=("cat", b"one"))
@@ -174,7 +186,9 @@ def test_a_file_replaced_by_a_longer_copy_of_itself_goes_on(
     assert run_of(store).references["image"]["cat"].read(0).endswith(b"one")
 
 
-def test_a_file_replaced_by_another_is_read_afresh(base, events, loader, steps, tmp_path: Path) -> None:
+def test_a_file_replaced_by_another_is_read_afresh(
+    base: Any, events: Any, loader: Any, steps: Any, tmp_path: Path
+) -> None:
     path = events.file(base / "a", events.records(1, 2))
     loader.load()
     events.file(tmp_path, events.records(5, 6, 7)).replace(path)
@@ -184,7 +198,7 @@ def test_a_file_replaced_by_another_is_read_afresh(base, events, loader, steps, 
 
 @pytest.mark.parametrize("how", ["written over", "put in its place"])
 def test_a_damaged_file_that_is_healed_is_read_afresh(
-    how, base, events, loader, store, steps, tmp_path: Path
+    how: str, base: Any, events: Any, loader: Any, store: Any, steps: Any, tmp_path: Path
 ) -> None:
     """What cp and scp do, and what rsync does: the same size, and no difference where it begins and ends."""
     good = events.records(*range(20))
@@ -201,7 +215,9 @@ def test_a_damaged_file_that_is_healed_is_read_afresh(
     assert (steps(), damage_of(store)) == (list(range(20)), [])
 
 
-def test_a_touched_file_is_not_read_again(base, events, loader, store, steps) -> None:
+def test_a_touched_file_is_not_read_again(
+    base: Any, events: Any, loader: Any, store: Any, steps: Any
+) -> None:
     path = events.file(base / "a", events.records(1, 2))
     loader.load()
     series = run_of(store).scalars["loss"]
@@ -211,7 +227,9 @@ def test_a_touched_file_is_not_read_again(base, events, loader, store, steps) ->
     assert run_of(store).updated == 1.0
 
 
-def test_removed_files_take_their_values_with_them(base, events, loader, store, steps) -> None:
+def test_removed_files_take_their_values_with_them(
+    base: Any, events: Any, loader: Any, store: Any, steps: Any
+) -> None:
     events.file(base / "a", events.records(1) + events.records(1, tag="old"), seconds=1)
     newer = events.file(base / "a", events.records(2, 3), seconds=2)
     loader.load()
@@ -224,7 +242,9 @@ def test_removed_files_take_their_values_with_them(base, events, loader, store, 
     assert [file.name for file in run_of(store).files] == [newer.name]
 
 
-def test_runs_that_vanish_appear_and_are_renamed_are_followed(base, events, loader, store, steps) -> None:
+def test_runs_that_vanish_appear_and_are_renamed_are_followed(
+    base: Any, events: Any, loader: Any, store: Any, steps: Any
+) -> None:
     events.file(base / "a", events.records(1))
     loader.load()
     told: list[Any] = []
@@ -238,7 +258,9 @@ def test_runs_that_vanish_appear_and_are_renamed_are_followed(base, events, load
     assert store.snapshot().runs == {}
 
 
-def test_a_base_that_vanishes_and_comes_back(base, events, loader, store, steps) -> None:
+def test_a_base_that_vanishes_and_comes_back(
+    base: Any, events: Any, loader: Any, store: Any, steps: Any
+) -> None:
     events.file(base / "a", events.records(1))
     loader.load()
     moved = base.rename(base.with_name("elsewhere"))
@@ -249,7 +271,9 @@ def test_a_base_that_vanishes_and_comes_back(base, events, loader, store, steps)
     assert (store.snapshot().base_missing, steps()) == (False, [1])
 
 
-def test_the_newest_runs_are_taken_and_others_make_room(base, events, store, settings) -> None:
+def test_the_newest_runs_are_taken_and_others_make_room(
+    base: Any, events: Any, store: Any, settings: Any
+) -> None:
     paths = [events.file(base / f"run{number}", events.records(number)) for number in range(4)]
     for number, path in enumerate(paths):
         os.utime(path, (1000 + number, 1000 + number))
@@ -262,13 +286,13 @@ def test_the_newest_runs_are_taken_and_others_make_room(base, events, store, set
 
 
 def test_an_unreadable_file_is_named_and_read_when_it_can_be(
-    base, events, loader, store, steps, monkeypatch: pytest.MonkeyPatch
+    base: Any, events: Any, loader: Any, store: Any, steps: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = events.file(base / "a", events.records(1))
     events.file(base / "b", events.records(1))
     opened = piece_reader.opened  # type: ignore[attr-defined]
 
-    def refuse(name):
+    def refuse(name: Any) -> Any:
         if name == str(path):
             raise PermissionError(13, "Permission denied")
         return opened(name)
@@ -283,7 +307,9 @@ def test_an_unreadable_file_is_named_and_read_when_it_can_be(
     assert (steps(), run_of(store).files[0].error) == ([1], "")
 
 
-def test_lineage_is_read_whole_each_time_it_grows(base, events, loader, store, sample_lineage) -> None:
+def test_lineage_is_read_whole_each_time_it_grows(
+    base: Any, events: Any, loader: Any, store: Any, sample_lineage: list[Any]
+) -> None:
     first, second = sample_lineage
     path = events.file(base / "a", first, name="events.out.events.summary.{}.0.host_lineage")
     loader.load()
@@ -302,7 +328,7 @@ def test_lineage_is_read_whole_each_time_it_grows(base, events, loader, store, s
 
 
 @pytest.fixture
-def sample_lineage():
+def sample_lineage() -> list[Any]:
     from mindinsight.proto.framing import encode_record
     from mindinsight.proto.lineage_pb2 import LineageEvent
 
@@ -312,7 +338,7 @@ def sample_lineage():
     return [encode_record(event.SerializeToString()) for event in (first, second)]
 
 
-def test_very_many_files_at_once(base, events, loader, store, steps) -> None:
+def test_very_many_files_at_once(base: Any, events: Any, loader: Any, store: Any, steps: Any) -> None:
     for number in range(300):
         events.file(base / "a", events.records(number), seconds=1000 + number)
     loader.load()
@@ -321,7 +347,7 @@ def test_very_many_files_at_once(base, events, loader, store, steps) -> None:
     assert len(run_of(store).files) == 300
 
 
-def test_a_tail_costs_no_copy_of_what_was_there(base, events, loader, store) -> None:
+def test_a_tail_costs_no_copy_of_what_was_there(base: Any, events: Any, loader: Any, store: Any) -> None:
     path = events.file(base / "a", events.records(*range(1000)))
     loader.load()
     events.append(path, events.records(1000))

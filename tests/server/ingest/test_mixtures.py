@@ -7,6 +7,7 @@ record that is cut.
 
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from mindinsight.server.store.store import Store
 TAGS = ["loss", "acc", "lr", "grad/norm"]
 
 
-def event_record(step, scalars, image):
+def event_record(step: Any, scalars: Any, image: Any) -> Any:
     event = Event(wall_time=1.0 + step, step=step)
     for tag, value in scalars.items():
         event.summary.value.add(tag=tag, scalar_value=value)
@@ -35,7 +36,7 @@ def event_record(step, scalars, image):
     return encode_record(event.SerializeToString())
 
 
-def events_of(path):
+def events_of(path: Any) -> Iterator[Any]:
     """Events of a file, one by one."""
     data = path.read_bytes()
     at = 0
@@ -52,7 +53,7 @@ def events_of(path):
         at += 16 + size
 
 
-def slowly(base):
+def slowly(base: Any) -> Any:
     """(run, tag) -> [(step, value)] in file order, oldest file first."""
     found: dict[Any, Any] = {}
     for path in sorted(base.glob("*/*summary*"), key=lambda path: (path.parent, order(path.name))):
@@ -64,7 +65,7 @@ def slowly(base):
     return found
 
 
-def published(snapshot):
+def published(snapshot: Any) -> Any:
     found = {}
     for run in snapshot.runs.values():
         for tag, series in run.scalars.items():
@@ -76,7 +77,7 @@ def published(snapshot):
     return found
 
 
-def segments(steps_by_file):
+def segments(steps_by_file: Any) -> Any:
     """Rows at which the step goes back."""
     steps = [step for steps in steps_by_file for step in steps]
     return [0, *(row for row in range(1, len(steps)) if steps[row] < steps[row - 1])]
@@ -96,20 +97,21 @@ class Directory(RuleBasedStateMachine):
     files = Bundle("files")
 
     @initialize()
-    def begin(self):
+    def begin(self) -> None:
         self.top = Path(tempfile.mkdtemp())
         self.base = self.top / "summary"
         self.base.mkdir()
         self.number = 0
-        self.damaged, self.grown = set(), set()
+        self.damaged: set[Any] = set()
+        self.grown: set[Any] = set()
         self.begin_server()
 
-    def begin_server(self):
+    def begin_server(self) -> None:
         self.store = Store()
         self.loader = Loader(Settings(self.base, self.top / "workspace", reload_interval=0), self.store)
 
     @rule(target=files, run=strategies.sampled_from("ab"), older=strategies.booleans())
-    def new_file(self, run, older):
+    def new_file(self, run: Any, older: Any) -> Any:
         self.number += 1
         seconds = 1000 - self.number if older else 1000 + self.number
         path = self.base / run / f"events.out.events.summary.{seconds}.0.host_MS"
@@ -118,7 +120,7 @@ class Directory(RuleBasedStateMachine):
         return path
 
     @rule(path=files, added=strategies.lists(records, min_size=1, max_size=6), keep=strategies.floats(0, 1))
-    def append(self, path, added, keep):
+    def append(self, path: Any, added: Any, keep: Any) -> None:
         """Records at the end of a file; first what was torn before is completed by removing it."""
         if path in self.damaged:
             return
@@ -129,7 +131,7 @@ class Directory(RuleBasedStateMachine):
         path.write_bytes(whole + torn)
 
     @rule(path=files)
-    def tear(self, path):
+    def tear(self, path: Any) -> None:
         """A half-written record."""
         if path in self.damaged:
             return
@@ -138,7 +140,7 @@ class Directory(RuleBasedStateMachine):
             file.write(event_record(7, {"loss": 1.0}, b"")[:-3])
 
     @rule(path=files, place=strategies.floats(0, 1))
-    def damage(self, path, place):
+    def damage(self, path: Any, place: Any) -> None:
         """A flipped bit in the payload of a record that is there, in a copy that takes the file's place.
 
         Not in one look with growth or another copy: a longer file with the same beginning and end of what
@@ -153,30 +155,30 @@ class Directory(RuleBasedStateMachine):
             self.damaged.add(path)
 
     @rule(path=files)
-    def copy(self, path):
+    def copy(self, path: Any) -> None:
         """What rsync does: the same bytes under another inode."""
         if path not in self.damaged:
             self.replaced(path, path.read_bytes())
             self.grown.add(path)
 
     @rule(path=files, content=strategies.lists(records, max_size=3))
-    def rewrite(self, path, content):
+    def rewrite(self, path: Any, content: Any) -> None:
         self.number += 1
         path.write_bytes(self.first_record() + b"".join(content))
 
     @rule(path=consumes(files))
-    def remove(self, path):
+    def remove(self, path: Any) -> None:
         path.unlink()
 
     @rule()
-    def look(self):
+    def look(self) -> None:
         self.damaged.clear()
         self.grown.clear()
         self.loader.load()
         assert published(self.store.snapshot()) == slowly(self.base)
 
     @rule()
-    def restart(self):
+    def restart(self) -> None:
         """The server ends, another one begins with what the first kept."""
         self.loader.start()
         self.loader.stop()
@@ -184,23 +186,23 @@ class Directory(RuleBasedStateMachine):
         self.look()
 
     @invariant()
-    def segments_are_where_steps_go_back(self):
+    def segments_are_where_steps_go_back(self) -> None:
         for run in self.store.snapshot().runs.values():
             for series in run.scalars.values():
                 columns = series.columns()
                 assert columns.starts.tolist() == segments([columns.steps.tolist()])
                 assert series.count == len(columns.steps)
 
-    def first_record(self):
+    def first_record(self) -> Any:
         event = Event(wall_time=float(self.number), version="MindSpore.Event:1")
         return encode_record(event.SerializeToString())
 
-    def replaced(self, path, data):
+    def replaced(self, path: Any, data: Any) -> None:
         copy = path.with_name(f".{path.name}.copy")
         copy.write_bytes(data)
         copy.replace(path)
 
-    def bounds(self, path):
+    def bounds(self, path: Any) -> Any:
         data, at, found = path.read_bytes(), 0, []
         while len(data) - at >= 12:
             size = decode_header(data[at : at + 12])
@@ -210,11 +212,11 @@ class Directory(RuleBasedStateMachine):
             at += 16 + size
         return found
 
-    def whole_size(self, path):
+    def whole_size(self, path: Any) -> Any:
         bounds = self.bounds(path)
         return bounds[-1][1] if bounds else 0
 
-    def teardown(self):
+    def teardown(self) -> None:
         shutil.rmtree(self.top)
 
 

@@ -1,5 +1,7 @@
 """What is read next."""
 
+from typing import Any
+
 import pytest
 
 from mindinsight.server.ingest import read_queue
@@ -12,11 +14,11 @@ from mindinsight.server.ingest.staging.run_stage import RunStage
 
 
 @pytest.fixture
-def waiting():
+def waiting() -> Any:
     """A read_queue, and a way to put files of a run into it: name of the run, bytes of its files."""
     every = ReadQueue()
 
-    def put(run, *sizes, updated=0):
+    def put(run: Any, *sizes: Any, updated: int = 0) -> Any:
         stage = RunStage(
             DiscoveredRun(f"./{run}", f"./{run}", f"/base/{run}", run, f"./{run}", None, 0.0, updated, {}, ())
         )
@@ -31,16 +33,16 @@ def waiting():
     return every
 
 
-def taken(items):
+def taken(items: Any) -> list[Any]:
     return [(stage.discovered.name, file.stamp.size) for stage, file in items]
 
 
-def test_nothing_waits_at_first(waiting) -> None:
+def test_nothing_waits_at_first(waiting: Any) -> None:
     assert not waiting
     assert (waiting.take(), waiting.size) == ([], 0)
 
 
-def test_the_run_written_to_last_comes_first_and_its_oldest_file(waiting) -> None:
+def test_the_run_written_to_last_comes_first_and_its_oldest_file(waiting: Any) -> None:
     waiting.put("old", 10, updated=1)
     waiting.put("new", 20, 30, updated=2)
     assert waiting.size == 60
@@ -48,27 +50,27 @@ def test_the_run_written_to_last_comes_first_and_its_oldest_file(waiting) -> Non
     assert not waiting
 
 
-def test_what_is_looked_at_comes_before_all(waiting) -> None:
+def test_what_is_looked_at_comes_before_all(waiting: Any) -> None:
     for number, run in enumerate("abc"):
         waiting.put(run, number + 1, updated=number)
     waiting.want(["./a"])
     assert [run for run, _ in taken(waiting.take())] == ["a", "c", "b"]
 
 
-def test_as_many_as_fit_are_taken_and_at_least_one(waiting) -> None:
+def test_as_many_as_fit_are_taken_and_at_least_one(waiting: Any) -> None:
     waiting.put("a", 50, 40, 20, 5)
     assert taken(waiting.take(budget=100)) == [("a", 50), ("a", 40)]
     assert taken(waiting.take(budget=10)) == [("a", 20)]
     assert taken(waiting.take(budget=10)) == [("a", 5)]
 
 
-def test_very_many_small_files_are_taken_in_parts(waiting, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_very_many_small_files_are_taken_in_parts(waiting: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(read_queue, "_MOST_FILES", 3)
     waiting.put("a", *[0] * 7)
     assert [len(waiting.take()) for _ in range(4)] == [3, 3, 1, 0]
 
 
-def test_a_suspect_is_read_alone_and_last(waiting) -> None:
+def test_a_suspect_is_read_alone_and_last(waiting: Any) -> None:
     stage = waiting.put("a", 1, 2, 3)
     first = next(iter(stage.files.values()))
     first.suspect = True
@@ -76,7 +78,7 @@ def test_a_suspect_is_read_alone_and_last(waiting) -> None:
     assert taken(waiting.take()) == [("a", 1)]
 
 
-def test_what_is_being_read_does_not_wait(waiting) -> None:
+def test_what_is_being_read_does_not_wait(waiting: Any) -> None:
     stage = waiting.put("a", 1)
     ((_, file),) = waiting.take()
     file.busy = True
@@ -84,7 +86,7 @@ def test_what_is_being_read_does_not_wait(waiting) -> None:
     assert not waiting
 
 
-def test_what_went_away_does_not_wait(waiting) -> None:
+def test_what_went_away_does_not_wait(waiting: Any) -> None:
     stage = waiting.put("a", 1, 2)
     names = list(stage.files)
     waiting.drop("./a", names[0])
@@ -93,7 +95,7 @@ def test_what_went_away_does_not_wait(waiting) -> None:
     assert taken(waiting.take()) == [("a", 2)]
 
 
-def test_a_request_begins_where_reading_ended(waiting) -> None:
+def test_a_request_begins_where_reading_ended(waiting: Any) -> None:
     stage = waiting.put("a", 100 << 20)
     (file,) = stage.files.values()
     file.read, file.fingerprint = 40, Fingerprint(b"h", b"t")

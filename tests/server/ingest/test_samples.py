@@ -1,6 +1,7 @@
 """Every sample that MindSpore wrote, through discovery, reading and store: all of it is published."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ SETS = sorted(path.parent.name for path in DATA.glob("*/expected.json"))
 PAYLOADS = ("image", "tensor", "histogram")
 
 
-def expected(name):
+def expected(name: Any) -> Any:
     """Id of each run of a sample -> {(kind, tag): [facts, one for each file that holds it]}."""
     found: dict[Any, Any] = {}
     for folder, facts in json.loads((DATA / name / "expected.json").read_text())["runs"].items():
@@ -37,11 +38,11 @@ RUNS = [
 
 
 @pytest.fixture(scope="module")
-def snapshots():
+def snapshots() -> Callable[..., Any]:
     """Snapshots by sample, each read once."""
     found = {}
 
-    def of(name):
+    def of(name: Any) -> Any:
         if name not in found:
             store = Store()
             Loader(Settings(DATA / name, DATA / "nowhere", cache=False, workers=1), store).load()
@@ -51,7 +52,7 @@ def snapshots():
     return of
 
 
-def joined(facts, name):
+def joined(facts: Any, name: Any) -> list[Any]:
     return [value for one in facts for value in one[name]]
 
 
@@ -61,7 +62,7 @@ def test_no_sample_is_forgotten() -> None:
 
 
 @pytest.mark.parametrize(("name", "run"), RUNS)
-def test_scalars_are_those_that_were_written(name, run, snapshots) -> None:
+def test_scalars_are_those_that_were_written(name: Any, run: Any, snapshots: Callable[..., Any]) -> None:
     published = snapshots(name).runs[run].scalars
     wanted = {tag: facts for (kind, tag), facts in expected(name)[run].items() if kind == "scalar"}
     assert set(published) == set(wanted)
@@ -74,7 +75,7 @@ def test_scalars_are_those_that_were_written(name, run, snapshots) -> None:
 
 
 @pytest.mark.parametrize(("name", "run"), RUNS)
-def test_payloads_are_found_at_every_step(name, run, snapshots) -> None:
+def test_payloads_are_found_at_every_step(name: Any, run: Any, snapshots: Callable[..., Any]) -> None:
     published = snapshots(name).runs[run].references
     for (kind, tag), facts in expected(name)[run].items():
         if kind in PAYLOADS:
@@ -84,7 +85,7 @@ def test_payloads_are_found_at_every_step(name, run, snapshots) -> None:
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_every_file_is_read_to_its_end_or_says_why_not(name, snapshots) -> None:
+def test_every_file_is_read_to_its_end_or_says_why_not(name: Any, snapshots: Callable[..., Any]) -> None:
     for run in snapshots(name).runs.values():
         for file in run.files:
             assert file.read + file.pending == file.size
@@ -92,20 +93,20 @@ def test_every_file_is_read_to_its_end_or_says_why_not(name, snapshots) -> None:
             assert name == "damaged" or (file.pending, file.damage) == (0, ())
 
 
-def test_ranks_belong_to_one_job(snapshots) -> None:
+def test_ranks_belong_to_one_job(snapshots: Callable[..., Any]) -> None:
     runs = snapshots("multi_rank").runs
     assert {run.id: (run.job, run.rank) for run in runs.values()} == {
         f"./rank_{rank}": ("./", rank) for rank in range(4)
     }
 
 
-def test_lineage_is_published_with_the_run(snapshots) -> None:
+def test_lineage_is_published_with_the_run(snapshots: Callable[..., Any]) -> None:
     lineage = snapshots("lenet").runs["./"].lineage
     assert lineage.train.network == "LeNet"
     assert lineage.evaluation is not None
     assert snapshots("record_api").runs["./values"].lineage is None
 
 
-def test_a_file_that_holds_nothing_is_still_a_run(snapshots) -> None:
+def test_a_file_that_holds_nothing_is_still_a_run(snapshots: Callable[..., Any]) -> None:
     empty = snapshots("rollover").runs["./record_43"]
     assert (dict(empty.scalars), dict(empty.references), empty.size) == ({}, {}, 0)

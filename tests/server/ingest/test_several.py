@@ -3,6 +3,9 @@
 import dataclasses
 import os
 import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,22 +18,22 @@ from mindinsight.server.settings.base_dirs import bases_of
 
 
 @pytest.fixture
-def top(tmp_path):
+def top(tmp_path: Path) -> Any:
     for name in ("mine", "data/ann"):
         (tmp_path / name).mkdir(parents=True)
     return tmp_path
 
 
-def of(top, *texts):
+def of(top: Any, *texts: Any) -> Any:
     return bases_of([text.replace("~~", str(top)) for text in texts])
 
 
 @pytest.fixture
-def loading(settings, store):
+def loading(settings: Any, store: Any) -> Iterator[Any]:
     """loading(bases, watch="polling") -> a loader at work on them."""
     made = []
 
-    def begin(bases, **more):
+    def begin(bases: Any, **more: Any) -> Any:
         made.append(Loader(dataclasses.replace(settings, summary_base_dir=bases, **more), store))
         made[-1].start()
         return made[-1]
@@ -40,11 +43,11 @@ def loading(settings, store):
         loader.stop()
 
 
-def troubles(found):
+def troubles(found: Any) -> set[Any]:
     return {(trouble.path, trouble.reason) for trouble in found}
 
 
-def test_ids_begin_with_the_names_and_depth_counts_from_each(top, events) -> None:
+def test_ids_begin_with_the_names_and_depth_counts_from_each(top: Any, events: Any) -> None:
     for folder in ("", "a", "1/2/3/4", "1/2/3/4/5"):
         events.file(top / "mine" / folder)
         events.file(top / "data/ann" / folder)
@@ -56,12 +59,12 @@ def test_ids_begin_with_the_names_and_depth_counts_from_each(top, events) -> Non
     assert (by_id["./lab/a"].name, by_id["./lab/a"].path) == ("lab/a", str(top / "data/ann/a"))
 
 
-def test_one_directory_with_a_name_begins_with_it(top, events) -> None:
+def test_one_directory_with_a_name_begins_with_it(top: Any, events: Any) -> None:
     events.file(top / "mine/a")
     assert [one.id for one in discover(of(top, "lab=~~/mine")).runs] == ["./lab/a"]
 
 
-def test_ranks_are_jobs_below_each_directory(top, events) -> None:
+def test_ranks_are_jobs_below_each_directory(top: Any, events: Any) -> None:
     for below in ("mine/rank_0", "mine/rank_1", "data/ann/job/rank_0"):
         events.file(top / below)
     found = {one.id: (one.job, one.rank) for one in discover(of(top, "~~/mine", "lab=~~/data/ann")).runs}
@@ -72,7 +75,7 @@ def test_ranks_are_jobs_below_each_directory(top, events) -> None:
     }
 
 
-def test_the_limit_counts_over_all(top, events) -> None:
+def test_the_limit_counts_over_all(top: Any, events: Any) -> None:
     for number in range(6):
         path = events.file(top / ("mine" if number % 2 else "data/ann") / f"run{number}")
         os.utime(path, (1_000_000 + number, 1_000_000 + number))
@@ -81,7 +84,7 @@ def test_the_limit_counts_over_all(top, events) -> None:
     assert found.left_out == 3
 
 
-def test_a_dump_belongs_to_its_own_directory(top, events) -> None:
+def test_a_dump_belongs_to_its_own_directory(top: Any, events: Any) -> None:
     dump = "rank_0/Net/0/0"
     (top / "mine" / dump).mkdir(parents=True)
     (top / "mine" / dump / "Add.Add-op1.0.0.1.output.0.DefaultFormat.npy").touch()
@@ -91,7 +94,7 @@ def test_a_dump_belongs_to_its_own_directory(top, events) -> None:
     assert found == {"./mine": ("./mine",), "./ann": ("./ann/dumped",)}
 
 
-def test_what_is_wrong_with_a_directory_is_told_and_the_others_are_shown(top, events) -> None:
+def test_what_is_wrong_with_a_directory_is_told_and_the_others_are_shown(top: Any, events: Any) -> None:
     events.file(top / "mine/a")
     events.file(top / "data/ann/deep/b")
     found = discover(of(top, "~~/mine", "gone=~~/gone", "deep=~~/data/ann/deep", "~~/data/*"))
@@ -104,12 +107,12 @@ def test_what_is_wrong_with_a_directory_is_told_and_the_others_are_shown(top, ev
 
 
 def test_a_directory_that_may_not_be_looked_into_is_told(
-    top, events, monkeypatch: pytest.MonkeyPatch
+    top: Any, events: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     events.file(top / "mine/a")
     entries_of = folder_listing.entries_of  # type: ignore[attr-defined]
 
-    def refusing(path):
+    def refusing(path: Any) -> Any:
         if str(path).endswith("ann"):
             raise PermissionError
         return entries_of(path)
@@ -120,20 +123,22 @@ def test_a_directory_that_may_not_be_looked_into_is_told(
     assert [one.id for one in found.runs] == ["./mine/a"]
 
 
-def test_without_any_of_them_the_base_is_missing(top) -> None:
+def test_without_any_of_them_the_base_is_missing(top: Any) -> None:
     assert discover(of(top, "~~/no", "~~/none")).missing
     assert discover(of(top, "~~/none/*")).missing
     assert not discover(of(top, "~~/no", "~~/mine")).missing
 
 
 @pytest.fixture(params=["polling", "events"])
-def following(request, loading, top):
+def following(request: pytest.FixtureRequest, loading: Any, top: Any) -> Any:
     """Looks for what fits a pattern are not told by any file system."""
     loading(of(top, "~~/mine", "lab=~~/later", "~~/data/*"), watch=request.param, reload_interval=0.25)
     return request.param
 
 
-def test_growth_is_followed_in_all(following, top, events, steps, store, wait) -> None:
+def test_growth_is_followed_in_all(
+    following: Any, top: Any, events: Any, steps: Any, store: Any, wait: Any
+) -> None:
     paths = [
         events.file(top / "mine/a", events.records(1)),
         events.file(top / "data/ann/a", events.records(1)),
@@ -146,7 +151,9 @@ def test_growth_is_followed_in_all(following, top, events, steps, store, wait) -
     assert store.snapshot().base == os.pathsep.join([f"{top}/mine", f"lab={top}/later", f"{top}/data/*"])
 
 
-def test_directories_come_and_go(following, top, events, steps, store, wait) -> None:
+def test_directories_come_and_go(
+    following: Any, top: Any, events: Any, steps: Any, store: Any, wait: Any
+) -> None:
     events.file(top / "mine/a", events.records(1))
     assert wait(lambda: steps("./mine/a") == [1])
     assert {one.name: one.missing for one in store.snapshot().bases} == {
@@ -165,7 +172,9 @@ def test_directories_come_and_go(following, top, events, steps, store, wait) -> 
     assert wait(lambda: [one.name for one in store.snapshot().bases] == ["mine", "lab"])
 
 
-def test_another_directory_in_the_place_of_one_is_followed(following, top, events, steps, wait) -> None:
+def test_another_directory_in_the_place_of_one_is_followed(
+    following: Any, top: Any, events: Any, steps: Any, wait: Any
+) -> None:
     events.file(top / "mine/a", events.records(1))
     assert wait(lambda: steps("./mine/a") == [1])
     (top / "mine").rename(top / "old")
@@ -175,7 +184,9 @@ def test_another_directory_in_the_place_of_one_is_followed(following, top, event
     assert wait(lambda: steps("./mine/b") == [1, 2])
 
 
-def test_a_link_that_leads_to_another_directory_is_followed_there(loading, top, events, steps, wait) -> None:
+def test_a_link_that_leads_to_another_directory_is_followed_there(
+    loading: Any, top: Any, events: Any, steps: Any, wait: Any
+) -> None:
     link = top / "current"
     for version, several in (("v1", [1]), ("v2", [7, 8])):
         events.file(top / version / "run", events.records(*several))
@@ -190,7 +201,7 @@ def test_a_link_that_leads_to_another_directory_is_followed_there(loading, top, 
 
 
 def test_how_changes_are_noticed_is_told_for_each(
-    loading, top, events, steps, store, wait, monkeypatch: pytest.MonkeyPatch
+    loading: Any, top: Any, events: Any, steps: Any, store: Any, wait: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watcher, "tells_changes", lambda path: path.endswith("mine"))
     loading(of(top, "~~/mine", "~~/data/*"), watch="auto", reload_interval=0.25)
@@ -206,7 +217,7 @@ def test_how_changes_are_noticed_is_told_for_each(
 
 
 def test_what_was_read_is_known_again_when_one_more_is_named(
-    top, events, loading, steps, store, wait, monkeypatch: pytest.MonkeyPatch
+    top: Any, events: Any, loading: Any, steps: Any, store: Any, wait: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = events.file(top / "mine/a", events.records(1, 2))
     events.file(top / "data/ann/a", events.records(1))
@@ -215,7 +226,7 @@ def test_what_was_read_is_known_again_when_one_more_is_named(
     first.stop()
     reads = []
 
-    def noted(descriptor, request):
+    def noted(descriptor: Any, request: Any) -> Any:
         reads.append(request.path)
         return decode(descriptor, request)
 

@@ -2,6 +2,7 @@ import hashlib
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 from PIL import Image
 
@@ -10,7 +11,7 @@ from mindinsight.server.http.column_encoding import decode
 EXPECTED = Path(__file__).parents[2] / "data" / "events" / "lenet" / "expected.json"
 
 
-def known(tag):
+def known(tag: Any) -> Any:
     for file in json.loads(EXPECTED.read_text())["runs"]["."]["files"].values():
         for one in file.get("tags", {}).get("image", []):
             if one["tag"] == tag:
@@ -18,7 +19,7 @@ def known(tag):
     raise AssertionError(tag)
 
 
-def test_all_steps_are_reachable_and_pictures_are_as_recorded(samples) -> None:
+def test_all_steps_are_reachable_and_pictures_are_as_recorded(samples: Any) -> None:
     client = samples("lenet")
     image = known("Image")
     params = {"run": "./lenet", "tag": "Image"}
@@ -31,7 +32,7 @@ def test_all_steps_are_reachable_and_pictures_are_as_recorded(samples) -> None:
     assert hashlib.sha256(pixels).hexdigest() == image["first"]["pixel_sha256"]
 
 
-def test_unknown_rows_tags_and_runs_are_told(samples) -> None:
+def test_unknown_rows_tags_and_runs_are_told(samples: Any) -> None:
     client = samples("lenet")
     for params in (
         {"run": "./lenet", "tag": "Image", "row": 9999},

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,12 +12,12 @@ from mindinsight.server.http.column_encoding import decode
 EVENTS = Path(__file__).parents[2] / "data" / "events"
 
 
-def recorded(sample, run):
+def recorded(sample: Any, run: Any) -> dict[Any, Any]:
     files = json.loads((EVENTS / sample / "expected.json").read_text())["runs"][run]["files"].values()
     return {one["tag"]: one["last"] for file in files for one in file.get("tags", {}).get("landscape", ())}
 
 
-def ask(client, *runs):
+def ask(client: Any, *runs: Any) -> dict[Any, Any]:
     answer = client.get("/v2/landscape/all", params={"run": runs})
     assert answer.status_code == 200, answer.text
     return {(one["run"], one["tag"]): one for one in answer.json()["landscapes"]}
@@ -29,8 +30,8 @@ def ask(client, *runs):
         ("record_api/lineage_and_graph", "lineage_and_graph", "lineage_and_graph"),
     ],
 )
-def test_a_grid_is_as_recorded(shared_samples, sample, run, within) -> None:
-    known = recorded(sample.split("/")[0], within)
+def test_a_grid_is_as_recorded(shared_samples: Any, sample: str, run: str, within: str) -> None:
+    known = recorded(sample.split("/", maxsplit=1)[0], within)
     found = ask(shared_samples(sample), f"./{run}")
     with_grid = {tag: one for tag, one in known.items() if one["landscape"]}
     assert {tag for _, tag in found} == set(with_grid)
@@ -46,7 +47,7 @@ def test_a_grid_is_as_recorded(shared_samples, sample, run, within) -> None:
         assert shown["intervals"] == one.get("loss_path", {}).get("intervals", [])
 
 
-def test_the_path_of_a_training_has_a_loss_at_each_interval(shared_samples) -> None:
+def test_the_path_of_a_training_has_a_loss_at_each_interval(shared_samples: Any) -> None:
     known = recorded("landscape", ".")
     found = {tag: one for (_, tag), one in ask(shared_samples("landscape"), "./landscape").items()}
     taken = {tag for tag, one in known.items() if one.get("loss_path", {}).get("points")}
@@ -60,7 +61,7 @@ def test_the_path_of_a_training_has_a_loss_at_each_interval(shared_samples) -> N
         assert found[tag]["decomposition"] == known[tag]["metadata"]["decomposition"]
 
 
-def test_runs_without_landscapes_and_unknown_runs_add_nothing(shared_samples) -> None:
+def test_runs_without_landscapes_and_unknown_runs_add_nothing(shared_samples: Any) -> None:
     client = shared_samples("landscape", "record_api/values")
     assert set(ask(client, "./values", "./none", "../base")) == set()
     assert {run for run, _ in ask(client, "./values", "./landscape")} == {"./landscape"}

@@ -3,6 +3,7 @@
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,24 +17,24 @@ from ..conftest import wait_until_read
 EVENTS = Path(__file__).parents[2] / "data" / "events"
 
 
-def recorded(sample, run, kind):
+def recorded(sample: Any, run: Any, kind: Any) -> Any:
     """The first message of a kind in the lineage files of a sample."""
     files = json.loads((EVENTS / sample / "expected.json").read_text())["runs"][run]["files"].values()
     return next(fields for file in files for name, fields in file.get("lineage", ()) if name == kind)
 
 
-def table(client, **params):
+def table(client: Any, **params: Any) -> Any:
     answer = client.get("/v2/lineage/table", params=params)
     assert answer.status_code == 200, answer.text
     return answer.json()
 
 
-def row(answer, run):
+def row(answer: Any, run: Any) -> Any:
     (found,) = [one["values"] for one in answer["rows"] if one["run"] == run]
     return found
 
 
-def searched(tmp_path, runs):
+def searched(tmp_path: Any, runs: Any) -> None:
     """A base directory of runs, each with a learning rate, a seed and the loss it came to."""
     for place, (rate, seed, loss) in enumerate(runs):
         with SummaryRecord(str(tmp_path / "base" / f"run_{place}")) as record:
@@ -42,7 +43,7 @@ def searched(tmp_path, runs):
             record.record(1)
 
 
-def test_a_row_holds_what_was_recorded(shared_samples) -> None:
+def test_a_row_holds_what_was_recorded(shared_samples: Any) -> None:
     train = recorded("record_api", "lineage_and_graph", "train_lineage")
     found = row(table(shared_samples("record_api/lineage_and_graph")), "./lineage_and_graph")
     for name in ("optimizer", "loss_function", "epoch", "parallel_mode", "device_num", "batch_size"):
@@ -57,7 +58,7 @@ def test_a_row_holds_what_was_recorded(shared_samples) -> None:
     assert found["user:备注"] == "中文 value"
 
 
-def test_the_losses_of_training_and_evaluation_are_two_columns(shared_samples) -> None:
+def test_the_losses_of_training_and_evaluation_are_two_columns(shared_samples: Any) -> None:
     found = row(table(shared_samples("lenet")), "./lenet")
     train = recorded("lenet", ".", "train_lineage")
     evaluation = json.loads(recorded("lenet", ".", "evaluation_lineage")["metric"])
@@ -66,7 +67,7 @@ def test_the_losses_of_training_and_evaluation_are_two_columns(shared_samples) -
     assert found["metric:Accuracy"] == evaluation["Accuracy"]
 
 
-def test_columns_come_in_groups_and_say_whether_they_are_numbers(shared_samples) -> None:
+def test_columns_come_in_groups_and_say_whether_they_are_numbers(shared_samples: Any) -> None:
     answer = table(shared_samples("lenet", "record_api/lineage_and_graph"))
     groups = [column["key"].split(":")[0] for column in answer["columns"]]
     assert groups == sorted(groups, key=("user", "train", "data", "metric").index)
@@ -77,14 +78,14 @@ def test_columns_come_in_groups_and_say_whether_they_are_numbers(shared_samples)
     assert {key for one in answer["rows"] for key in one["values"]} == set(numeric)
 
 
-def test_only_the_runs_asked_for_and_of_those_only_the_known(shared_samples) -> None:
+def test_only_the_runs_asked_for_and_of_those_only_the_known(shared_samples: Any) -> None:
     client = shared_samples("lenet", "record_api/lineage_and_graph")
     asked = table(client, run=["./lenet", "./none", "../base"])
     assert [one["run"] for one in asked["rows"]] == ["./lenet"]
     assert len(table(client)["rows"]) == 2
 
 
-def test_what_matters_is_told_by_how_it_goes_with_the_objective(samples, tmp_path: Path) -> None:
+def test_what_matters_is_told_by_how_it_goes_with_the_objective(samples: Any, tmp_path: Path) -> None:
     rates = np.linspace(0.01, 1, 12)
     seeds = np.random.default_rng(4).permutation(12)
     searched(
@@ -101,18 +102,18 @@ def test_what_matters_is_told_by_how_it_goes_with_the_objective(samples, tmp_pat
     assert all(0 <= score <= 1 for score in importance.values())
 
 
-def test_an_objective_that_no_run_has_is_told(shared_samples) -> None:
+def test_an_objective_that_no_run_has_is_told(shared_samples: Any) -> None:
     answer = shared_samples("lenet").get("/v2/lineage/table", params={"objective": "metric:none"})
     assert answer.status_code == 404
     assert answer.json()["error"]["key"] == "error.unknown_column"
 
 
-def test_runs_that_are_gone_have_no_objective(shared_samples) -> None:
+def test_runs_that_are_gone_have_no_objective(shared_samples: Any) -> None:
     answer = table(shared_samples("lenet"), run="./gone", objective="metric:loss")
     assert answer == {"columns": [], "rows": [], "objective": None, "importance": []}
 
 
-def test_the_pipeline_of_data_from_the_source_on(shared_samples) -> None:
+def test_the_pipeline_of_data_from_the_source_on(shared_samples: Any) -> None:
     client = shared_samples("lenet", "record_api/values")
     answer = client.get("/v2/lineage/dataset", params={"run": "./lenet"}).json()
     names = [stage["name"] for stage in answer["stages"]]
@@ -135,7 +136,7 @@ def test_branches_of_a_pipeline_come_before_what_joins_them() -> None:
     assert stages({}) == [{"name": "?", "inputs": 0, "parameters": {}}]
 
 
-def test_numbers_that_json_does_not_have_go_as_text(samples, tmp_path: Path) -> None:
+def test_numbers_that_json_does_not_have_go_as_text(samples: Any, tmp_path: Path) -> None:
     searched(tmp_path, [(math.nan, 1, math.inf)])
     client = samples()
     wait_until_read(client, 1)
@@ -157,7 +158,7 @@ def test_numbers_that_json_does_not_have_go_as_text(samples, tmp_path: Path) -> 
         ),
     ],
 )
-def test_metrics_of_a_run(lineage, expected) -> None:
+def test_metrics_of_a_run(lineage: Any, expected: Any) -> None:
     assert lineage.metrics == expected
     assert {key: value for key, value in row_of(lineage).items() if key.startswith("metric:")} == {
         f"metric:{name}": value for name, value in expected.items()

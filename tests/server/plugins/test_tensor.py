@@ -2,6 +2,7 @@ import io
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,17 +18,17 @@ PARAMS = {"run": "./lenet", "tag": "Tensor"}
 
 
 @pytest.fixture(scope="module")
-def lenet(shared_samples):
+def lenet(shared_samples: Any) -> Any:
     return shared_samples("lenet")
 
 
-def npy(client, **params):
+def npy(client: Any, **params: Any) -> Any:
     answer = client.get("/v2/tensor/download", params={**PARAMS, "row": 0, **params})
     assert answer.status_code == 200
     return np.load(io.BytesIO(answer.content), allow_pickle=False)
 
 
-def test_steps_shape_and_type(lenet) -> None:
+def test_steps_shape_and_type(lenet: Any) -> None:
     files = json.loads(EXPECTED.read_text())["runs"]["."]["files"].values()
     (known,) = [
         one for file in files for one in file.get("tags", {}).get("tensor", []) if one["tag"] == "Tensor"
@@ -39,7 +40,7 @@ def test_steps_shape_and_type(lenet) -> None:
     assert list(npy(lenet).shape) == answer["shape"]
 
 
-def test_a_slice_is_the_values_of_the_download(lenet) -> None:
+def test_a_slice_is_the_values_of_the_download(lenet: Any) -> None:
     whole = npy(lenet)
     answer = lenet.get("/v2/tensor/slice", params={**PARAMS, "row": 0, "dims": "[3,:,1,:]"}).json()
     np.testing.assert_array_equal(decode(answer["values"]).reshape(answer["window"]), whole[3, :, 1, :])
@@ -49,7 +50,7 @@ def test_a_slice_is_the_values_of_the_download(lenet) -> None:
     np.testing.assert_array_equal(npy(lenet, dims="[3,:,1,:]"), whole[3, :, 1, :])
 
 
-def test_a_single_value_and_a_window(lenet) -> None:
+def test_a_single_value_and_a_window(lenet: Any) -> None:
     whole = npy(lenet)
     one = lenet.get("/v2/tensor/slice", params={**PARAMS, "row": 0, "dims": "[0,0,0,1]"}).json()
     assert decode(one["values"]).tolist() == [whole[0, 0, 0, 1]]
@@ -59,7 +60,7 @@ def test_a_single_value_and_a_window(lenet) -> None:
     np.testing.assert_array_equal(decode(window["values"]).reshape(window["window"]), whole[8:, 5:, 0, 0])
 
 
-def test_csv_holds_the_same_values(lenet) -> None:
+def test_csv_holds_the_same_values(lenet: Any) -> None:
     answer = lenet.get(
         "/v2/tensor/download", params={**PARAMS, "row": 0, "dims": "[0,:,0,:]", "format": "csv"}
     )
@@ -68,7 +69,7 @@ def test_csv_holds_the_same_values(lenet) -> None:
     )
 
 
-def test_the_distribution_counts_every_value(lenet) -> None:
+def test_the_distribution_counts_every_value(lenet: Any) -> None:
     answer = lenet.get("/v2/tensor/distribution", params={**PARAMS, "bins": 20}).json()
     counts = decode(answer["counts"]).reshape(-1, 20)
     assert len(counts) == answer["count"] == len(answer["facts"])
@@ -78,13 +79,13 @@ def test_the_distribution_counts_every_value(lenet) -> None:
 
 
 @pytest.mark.parametrize("dims", ["0,0", "[:,:,:,0]", "[99,0,:,:]", "[0]", "[0,0,::0,:]"])
-def test_a_slice_that_cannot_be_is_told(lenet, dims) -> None:
+def test_a_slice_that_cannot_be_is_told(lenet: Any, dims: str) -> None:
     answer = lenet.get("/v2/tensor/slice", params={**PARAMS, "row": 0, "dims": dims})
     assert answer.status_code == 422
     assert answer.json()["error"]["code"] == "bad_slice"
 
 
-def test_tensors_of_every_type_are_shown(shared_samples) -> None:
+def test_tensors_of_every_type_are_shown(shared_samples: Any) -> None:
     client = shared_samples("record_api/values")
     tags = client.get("/v2/tags", params={"kind": "tensor"}).json()["tags"]
     types = set()
@@ -97,7 +98,7 @@ def test_tensors_of_every_type_are_shown(shared_samples) -> None:
 
 
 @pytest.fixture
-def by_parts(monkeypatch):
+def by_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every tensor is read as if it had gigabytes."""
     monkeypatch.setattr("mindinsight.server.formats.payloads.by_parts.WHOLE", 0)
     monkeypatch.setattr("mindinsight.server.plugins.tensor._BLOCK", 7)
@@ -107,7 +108,9 @@ def by_parts(monkeypatch):
 @pytest.mark.parametrize(
     "dims", [None, "[0,:,:,0]", "[0,::2,0,::-1]", "[0,0,0,0]", "[0,0,:,1]", "[0,0,0,:0]"]
 )
-def test_a_download_sent_by_parts_is_that_of_the_whole(lenet, request, dims, format) -> None:
+def test_a_download_sent_by_parts_is_that_of_the_whole(
+    lenet: Any, request: pytest.FixtureRequest, dims: Any, format: str
+) -> None:
     params = {**PARAMS, "row": 0, "format": format, **({"dims": dims} if dims else {})}
     whole = npy(lenet)
     request.getfixturevalue("by_parts")
@@ -125,7 +128,7 @@ def test_a_download_sent_by_parts_is_that_of_the_whole(lenet, request, dims, for
         assert answer.text.strip() == ""
 
 
-def test_answers_by_parts_are_those_of_the_whole(samples, request) -> None:
+def test_answers_by_parts_are_those_of_the_whole(samples: Any, request: pytest.FixtureRequest) -> None:
     client = samples("lenet", "record_api/values")
     asked = [("/v2/tensor/slice", {**PARAMS, "row": 0, "dims": "[3,:,1,:]", "top": 2, "left": 1})]
     for tag in client.get("/v2/tags", params={"kind": "tensor", "run": "./values"}).json()["tags"]:
@@ -144,7 +147,7 @@ def test_answers_by_parts_are_those_of_the_whole(samples, request) -> None:
         assert found == known, (path, params)
 
 
-def test_a_tensor_whose_file_was_replaced_or_cut_is_gone(samples, tmp_path: Path) -> None:
+def test_a_tensor_whose_file_was_replaced_or_cut_is_gone(samples: Any, tmp_path: Path) -> None:
     client = samples("lenet")
     client.app.state.service.loader.stop()  # it has not seen yet what happens now
     (path,) = [one for one in (tmp_path / "base" / "lenet").iterdir() if one.name.endswith("_MS")]
@@ -156,7 +159,7 @@ def test_a_tensor_whose_file_was_replaced_or_cut_is_gone(samples, tmp_path: Path
     assert client.get("/v2/tensor/download", params={**PARAMS, "row": 0}).status_code == 410
 
 
-def test_a_message_that_is_no_tensor_is_told_with_its_reason(samples, tmp_path: Path) -> None:
+def test_a_message_that_is_no_tensor_is_told_with_its_reason(samples: Any, tmp_path: Path) -> None:
     folder = tmp_path / "base" / "odd"
     folder.mkdir(parents=True)
     event = Event(step=1, wall_time=1.0)
@@ -170,14 +173,14 @@ def test_a_message_that_is_no_tensor_is_told_with_its_reason(samples, tmp_path: 
         assert str(tmp_path) not in answer.text
 
 
-def wait_for(condition):
+def wait_for(condition: Any) -> None:
     end = time.monotonic() + 30
     while not condition() and time.monotonic() < end:
         time.sleep(0.02)
 
 
 @pytest.mark.parametrize("values", [[1e300, 1 / 3], [1e308] * 4, [-1e308, 1e308], [5e-324, 1e-300]])
-def test_finite_numbers_of_any_size_are_shown(samples, tmp_path: Path, values) -> None:
+def test_finite_numbers_of_any_size_are_shown(samples: Any, tmp_path: Path, values: Any) -> None:
     folder = tmp_path / "base" / "large"
     folder.mkdir(parents=True)
     event = Event(step=1, wall_time=1.0)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +41,10 @@ TWO = "[{name: loss}, {name: accuracy, goal: maximize}]"
 
 
 @pytest.fixture
-def make_study(tmp_path):
+def make_study(tmp_path: Path) -> Callable[..., Any]:
     """make_study(values, target=ONE) -> journal path of a study with trials of these values."""
 
-    def make(values, target=ONE, base=None):
+    def make(values: Any, target: Any = ONE, base: Any = None) -> Any:
         base = base or tmp_path / "base"
         base.mkdir(exist_ok=True)
         config = parse_config(FILE.format(base=base, target=target), "t")
@@ -69,11 +70,11 @@ def make_study(tmp_path):
 
 
 @pytest.fixture
-def serve(tmp_path):
+def serve(tmp_path: Path) -> Iterator[Any]:
     """serve(**settings) -> client of a server over the base of the studies."""
     clients = []
 
-    def start(**settings):
+    def start(**settings: Any) -> Any:
         (tmp_path / "base").mkdir(exist_ok=True)
         app = create_app(Settings(tmp_path / "base", tmp_path / "workspace", workers=1, **settings))
         client = TestClient(app, base_url="http://127.0.0.1")
@@ -86,11 +87,11 @@ def serve(tmp_path):
         client.__exit__(None, None, None)
 
 
-def test_a_server_without_studies(serve) -> None:
+def test_a_server_without_studies(serve: Any) -> None:
     assert serve().get("v2/tuning/studies").json() == {"studies": [], "missing": None, "unreadable": 0}
 
 
-def test_a_study_with_its_progress_and_its_best(make_study, serve) -> None:
+def test_a_study_with_its_progress_and_its_best(make_study: Callable[..., Any], serve: Any) -> None:
     path = make_study([3.0, None, 1.0, 2.0])
     client = serve()
     (entry,) = client.get("v2/tuning/studies").json()["studies"]
@@ -104,7 +105,7 @@ def test_a_study_with_its_progress_and_its_best(make_study, serve) -> None:
     assert "command" not in study
 
 
-def test_what_was_tried_since_is_told_without_a_restart(make_study, serve) -> None:
+def test_what_was_tried_since_is_told_without_a_restart(make_study: Callable[..., Any], serve: Any) -> None:
     path = make_study([3.0])
     client = serve()
     with quiet_optuna():
@@ -117,7 +118,7 @@ def test_what_was_tried_since_is_told_without_a_restart(make_study, serve) -> No
     assert found["best"][-1]["value"] == 0.25
 
 
-def test_the_front_of_several_targets(make_study, serve) -> None:
+def test_the_front_of_several_targets(make_study: Callable[..., Any], serve: Any) -> None:
     path = make_study([(1.0, 0.5), (2.0, 0.9), (2.0, 0.4), (1.0, 0.5)], TWO)
     study = serve().get("v2/tuning/study", params={"study": path.stem}).json()
     assert study["front"] == [0, 1, 3]
@@ -127,7 +128,7 @@ def test_the_front_of_several_targets(make_study, serve) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["fanova", "ped_anova"])
-def test_importance_is_that_of_optuna(method, make_study, serve) -> None:
+def test_importance_is_that_of_optuna(method: str, make_study: Callable[..., Any], serve: Any) -> None:
     path = make_study([float(i % 5) for i in range(12)])
     found = serve().get("v2/tuning/importance", params={"study": path.stem, "method": method}).json()
     evaluators: dict[str, Any] = {
@@ -143,14 +144,14 @@ def test_importance_is_that_of_optuna(method, make_study, serve) -> None:
     assert found["importance"] == pytest.approx(dict(expected))
 
 
-def test_importance_by_correlation(make_study, serve) -> None:
+def test_importance_by_correlation(make_study: Callable[..., Any], serve: Any) -> None:
     path = make_study([float(i) for i in range(6)])
     found = serve().get("v2/tuning/importance", params={"study": path.stem, "method": "correlation"}).json()
     assert set(found["importance"]) <= {"x", "kind"}
     assert all(0 <= score <= 1 for score in found["importance"].values())
 
 
-def test_suggestions_write_nothing(make_study, serve) -> None:
+def test_suggestions_write_nothing(make_study: Callable[..., Any], serve: Any) -> None:
     path = make_study([float(i) for i in range(12)])
     before = path.read_bytes()
     found = (
@@ -163,7 +164,7 @@ def test_suggestions_write_nothing(make_study, serve) -> None:
     assert path.read_bytes() == before
 
 
-def test_only_a_tuner_at_work_can_be_stopped(make_study, serve) -> None:
+def test_only_a_tuner_at_work_can_be_stopped(make_study: Callable[..., Any], serve: Any) -> None:
     path = make_study([1.0])
     client = serve()
     assert client.post("v2/tuning/stop", json={"study": path.stem}).json()["error"]["code"] == "not_tuned"
@@ -178,7 +179,7 @@ def test_only_a_tuner_at_work_can_be_stopped(make_study, serve) -> None:
     ("settings", "may_stop"),
     [({}, True), ({"host": "0.0.0.0"}, False), ({"host": "0.0.0.0", "token": "t" * 9}, True)],
 )
-def test_who_may_stop(settings, may_stop, make_study, serve) -> None:
+def test_who_may_stop(settings: Any, may_stop: bool, make_study: Callable[..., Any], serve: Any) -> None:
     path = make_study([1.0])
     client = serve(**settings)
     headers = {"Authorization": f"Bearer {settings.get('token', '')}"}
@@ -189,21 +190,25 @@ def test_who_may_stop(settings, may_stop, make_study, serve) -> None:
     assert order.status_code == (200 if may_stop else 403)
 
 
-def test_studies_of_other_directories_are_not_shown(make_study, serve, tmp_path: Path) -> None:
+def test_studies_of_other_directories_are_not_shown(
+    make_study: Callable[..., Any], serve: Any, tmp_path: Path
+) -> None:
     path = make_study([1.0], base=tmp_path / "elsewhere")
     client = serve()
     assert client.get("v2/tuning/studies").json()["studies"] == []
     assert client.get("v2/tuning/study", params={"study": path.stem}).status_code == 404
 
 
-def test_a_damaged_journal_takes_nothing_from_the_others(make_study, serve) -> None:
+def test_a_damaged_journal_takes_nothing_from_the_others(make_study: Callable[..., Any], serve: Any) -> None:
     path = make_study([1.0])
     path.with_name("other-00000000.journal").write_text("no journal\nat all\n")
     found = serve().get("v2/tuning/studies").json()
     assert ([study["id"] for study in found["studies"]], found["unreadable"]) == ([path.stem], 1)
 
 
-def test_without_the_extra_the_page_says_what_to_install(make_study, tmp_path: Path) -> None:
+def test_without_the_extra_the_page_says_what_to_install(
+    make_study: Callable[..., Any], tmp_path: Path
+) -> None:
     """In a process of its own, in which neither Optuna nor PyYAML can be imported."""
     path = make_study([1.0])
     code = f"""

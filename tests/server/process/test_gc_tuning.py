@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from typing import Any
 
 TOLD = """
 import gc, json, os, sys
@@ -18,7 +19,7 @@ print(json.dumps([early, collecting, threads, gc.isenabled(), gc.get_threshold()
 """
 
 
-def told(**environ):
+def told(**environ: Any) -> Any:
     command = [sys.executable, "-c", TOLD]
     return json.loads(subprocess.run(command, env=environ, capture_output=True, text=True, check=True).stdout)
 

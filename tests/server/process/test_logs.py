@@ -1,6 +1,8 @@
 import logging
 import stat
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,7 +11,7 @@ from mindinsight.server.settings import Settings
 
 
 @pytest.fixture
-def settings(tmp_path, monkeypatch):
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     for name in ("GLOG_v", "GLOG_log_dir", "GLOG_logtostderr", "GLOG_stderrthreshold"):
         monkeypatch.delenv(name, raising=False)
     root = logging.getLogger()
@@ -21,7 +23,7 @@ def settings(tmp_path, monkeypatch):
     root.level, root.handlers = before[0], before[1]
 
 
-def test_a_line_says_who_when_where_and_what(settings) -> None:
+def test_a_line_says_who_when_where_and_what(settings: Any) -> None:
     path = logs.configure(settings)
     logging.getLogger("store").warning("lost %s", "x")
     assert path == settings.workspace / "log" / "mindinsight.1234.log"
@@ -32,7 +34,7 @@ def test_a_line_says_who_when_where_and_what(settings) -> None:
 
 
 @pytest.mark.parametrize(("level", "words"), [("0", ["fine", "so-so", "bad"]), ("2", ["bad"]), ("3", [])])
-def test_the_level_is_glogs(settings, monkeypatch: pytest.MonkeyPatch, level, words) -> None:
+def test_the_level_is_glogs(settings: Any, monkeypatch: pytest.MonkeyPatch, level: str, words: Any) -> None:
     monkeypatch.setenv("GLOG_v", level)
     path = logs.configure(settings)
     log = logging.getLogger("store")
@@ -42,12 +44,12 @@ def test_the_level_is_glogs(settings, monkeypatch: pytest.MonkeyPatch, level, wo
     assert [line.split()[-1] for line in path.read_text().splitlines()] == words
 
 
-def test_the_folder_is_glogs(settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_folder_is_glogs(settings: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("GLOG_log_dir", str(tmp_path / "elsewhere"))
     assert logs.configure(settings).parent == tmp_path / "elsewhere"
 
 
-def test_files_are_rolled_over(settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_are_rolled_over(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("logger_maxBytes", "500")
     monkeypatch.setenv("logger_backupCount", "2")
     path = logs.configure(settings)
@@ -58,13 +60,15 @@ def test_files_are_rolled_over(settings, monkeypatch: pytest.MonkeyPatch) -> Non
     assert all(stat.S_IMODE((path.parent / name).stat().st_mode) == 0o600 for name in kept)
 
 
-def test_names_from_files_cannot_make_lines(settings) -> None:
+def test_names_from_files_cannot_make_lines(settings: Any) -> None:
     path = logs.configure(settings)
     logging.getLogger("store").warning("tag %s", "a\n[ERROR] MI(1): forged\r")
     assert len(path.read_text().splitlines()) == 1
 
 
-def test_a_repeated_fault_is_said_a_few_times_and_counted(settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_repeated_fault_is_said_a_few_times_and_counted(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = logs.configure(settings)
     now = [100.0]
     monkeypatch.setattr(logs.time, "monotonic", lambda: now[0])  # type: ignore[attr-defined]
@@ -78,7 +82,7 @@ def test_a_repeated_fault_is_said_a_few_times_and_counted(settings, monkeypatch:
 
 
 def test_errors_are_on_the_screen_until_the_server_has_started(
-    settings, capsys: pytest.CaptureFixture[str]
+    settings: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     logs.configure(settings)
     logging.getLogger("store").error("early")

@@ -1,5 +1,7 @@
 """When memory is given back to the system: once, after many connections have gone."""
 
+from typing import Any
+
 import pytest
 
 from mindinsight.server.process.memory_release import FEWEST, MemoryRelease, trim
@@ -16,7 +18,7 @@ from mindinsight.server.process.memory_release import FEWEST, MemoryRelease, tri
         ([300, 3, 3, 300, 3, 3], 2),
     ],
 )
-def test_memory_is_released_once_after_a_crowd(connections, releases) -> None:
+def test_memory_is_released_once_after_a_crowd(connections: Any, releases: int) -> None:
     counts = []
     release = MemoryRelease(lambda: counts.append(1))
     for number in connections:

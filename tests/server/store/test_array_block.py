@@ -22,6 +22,6 @@ def test_arrays_come_back_and_are_aligned() -> None:
 
 
 @pytest.mark.parametrize("position", [("f8", 0, 3), ("f8", 8, 2), ("f8", 0, -1), ("f8", -8, 1), ("O", 0, 1)])
-def test_a_position_outside_is_refused(position) -> None:
+def test_a_position_outside_is_refused(position: Any) -> None:
     with pytest.raises(ValueError, match=r".+"):
         array_at(bytes(16), ArrayPosition(*position))

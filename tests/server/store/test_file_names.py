@@ -1,5 +1,7 @@
 """What file and folder names tell."""
 
+from typing import Any
+
 import pytest
 
 from mindinsight.server.ingest.discovery.ranks import job_ranks
@@ -22,7 +24,7 @@ from mindinsight.server.store import file_names
         (".events.out.events.summary.1596869898.0.host_MS.Xy12Zq", None),  # rsync has not finished it
     ],
 )
-def test_role(name, role) -> None:
+def test_role(name: str, role: Any) -> None:
     assert file_names.role(name) == role
 
 
@@ -36,7 +38,7 @@ def test_role(name, role) -> None:
         ("graph.pb", None),
     ],
 )
-def test_created_takes_finer_times_as_seconds(name, seconds) -> None:
+def test_created_takes_finer_times_as_seconds(name: Any, seconds: Any) -> None:
     assert file_names.created(name) == seconds
 
 
@@ -53,7 +55,7 @@ def test_files_are_ordered_by_number_and_not_by_text() -> None:
         ("events.out.events.summary.1795246490.10.20.30.40_MS", 10),
     ],
 )
-def test_device(name, device) -> None:
+def test_device(name: str, device: Any) -> None:
     assert file_names.device(name) == device
 
 
@@ -61,7 +63,7 @@ def test_a_name_that_is_not_text_is_shown_as_text() -> None:
     assert file_names.shown(b"r\xff".decode("utf-8", "surrogateescape")) == "r\\xff"
 
 
-def ids(*numbers):
+def ids(*numbers: Any) -> Any:
     return frozenset(numbers)
 
 

@@ -1,12 +1,14 @@
 """The rule for steps that go back: which rows make the line, and which were overwritten."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from mindinsight.server.store.line import line_rows, overwritten_stretches
 
 
-def rows_of(*files):
+def rows_of(*files: Any) -> tuple[Any, Any]:
     """Rows of the line of files with these steps, and the overwritten stretches."""
     steps = np.concatenate([np.asarray(file, np.int64) for file in files])
     begins = np.cumsum([0, *map(len, files[:-1])])
@@ -30,7 +32,7 @@ def test_the_newest_of_three_files_overwrites_both() -> None:
 
 
 @pytest.mark.parametrize("steps", [[1, 2, 5, 3, 4, 6], [3, 2, 1], [10, 30, 20, 40]])
-def test_records_out_of_order_in_a_file_are_sorted_and_no_restart(steps) -> None:
+def test_records_out_of_order_in_a_file_are_sorted_and_no_restart(steps: Any) -> None:
     assert rows_of(steps) == (np.argsort(steps).tolist(), [])
 
 

@@ -1,5 +1,7 @@
 """States of runs by what their files and events tell, and which files end in an unfinished record."""
 
+from typing import Any
+
 import pytest
 
 from mindinsight.server.store.run import Run
@@ -16,21 +18,31 @@ from mindinsight.server.types import FileState
 NOW = 1_700_010_000.0
 
 
-def file(seconds, rank=0, *, pending=0, closed=False, last=0.0, first=0.0, suffix="_MS", error=""):
+def file(
+    seconds: Any,
+    rank: int = 0,
+    *,
+    pending: int = 0,
+    closed: bool = False,
+    last: Any = 0.0,
+    first: Any = 0.0,
+    suffix: str = "_MS",
+    error: str = "",
+) -> FileState:
     name = f"events.out.events.summary.{seconds}.{rank}.host{suffix}"
     return FileState(
         name, 100, NOW, 100 - pending, pending, error=error, first_event=first, last_event=last, closed=closed
     )
 
 
-def run(*files, last=NOW, finished=False):
+def run(*files: Any, last: Any = NOW, finished: bool = False) -> Run:
     return Run("./a", "a", "/a", "./a", None, 0.0, NOW, 1, files, last_event=last, finished=finished)
 
 
 @pytest.mark.parametrize(
     ("age", "state"), [(0, "running"), (119, "running"), (121, "quiet"), (3601, "stopped")]
 )
-def test_an_unclosed_run_is_told_by_the_age_of_its_last_event(age, state) -> None:
+def test_an_unclosed_run_is_told_by_the_age_of_its_last_event(age: int, state: str) -> None:
     assert state_of(run(last=NOW - age), NOW) == state
 
 
@@ -54,7 +66,9 @@ def test_a_closed_run_is_finished_whatever_its_age() -> None:
         ((file(1, closed=True, suffix="_lineage"),), True),
     ],
 )
-def test_the_newest_event_file_of_every_rank_decides_whether_a_run_is_finished(files, finished) -> None:
+def test_the_newest_event_file_of_every_rank_decides_whether_a_run_is_finished(
+    files: Any, finished: bool
+) -> None:
     assert is_finished(files) is finished
 
 
@@ -72,7 +86,7 @@ def test_an_unfinished_record_is_waited_for_as_long_as_the_run_goes_on() -> None
 
 
 @pytest.mark.parametrize("files", [(file(1, pending=8, closed=True),), (file(1, pending=8), file(2))])
-def test_an_unfinished_record_of_a_closed_or_older_file_is_one_at_once(files) -> None:
+def test_an_unfinished_record_of_a_closed_or_older_file_is_one_at_once(files: Any) -> None:
     assert torn_since(run(*files)) == {files[0].name: 0.0}
 
 

@@ -1,6 +1,7 @@
 """Columns of one tag over several files: segments, the last point, and reading from a row on."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from mindinsight.server.store.parts import ReferencePart, ScalarPart
 from mindinsight.server.store.series import ReferenceSeries, ScalarSeries
 
 
-def part(*steps, starts=(0,), scale=1.0):
+def part(*steps: Any, starts: Any = (0,), scale: Any = 1.0) -> ScalarPart:
     rows = np.array(steps, dtype=np.int64)
     return ScalarPart(
         rows,
@@ -20,7 +21,7 @@ def part(*steps, starts=(0,), scale=1.0):
     )
 
 
-def steps_of(columns):
+def steps_of(columns: Any) -> list[Any]:
     return columns.steps.tolist()
 
 
@@ -48,7 +49,7 @@ def test_segments_inside_a_file_keep_their_place_behind_other_files() -> None:
 
 @pytest.mark.parametrize("joined_before", [False, True])
 @pytest.mark.parametrize("row", range(8))
-def test_a_tail_is_the_end_of_the_whole(row, joined_before) -> None:
+def test_a_tail_is_the_end_of_the_whole(row: Any, joined_before: bool) -> None:
     series = ScalarSeries("loss", [part(1, 2, 3), part(3, 4), part(2, 5)], version=1)
     whole = ScalarSeries("loss", series.parts, version=1).columns()
     if joined_before:
@@ -75,7 +76,7 @@ def test_every_recorded_row_says_whether_it_was_overwritten() -> None:
     assert stretch.values.tolist() == [2, 3]
 
 
-def reference_part(path, content, offsets, sizes, steps):
+def reference_part(path: Any, content: Any, offsets: Any, sizes: Any, steps: Any) -> ReferencePart:
     path.write_bytes(content)
     found = path.stat()
     rows = [np.array(column, dtype=np.int64) for column in (steps, offsets, sizes, [0])]
@@ -85,13 +86,13 @@ def reference_part(path, content, offsets, sizes, steps):
 
 
 @pytest.fixture
-def references(tmp_path):
+def references(tmp_path: Path) -> ReferenceSeries:
     first = reference_part(tmp_path / "a", b"..one.two", [2, 6], [3, 3], [1, 2])
     second = reference_part(tmp_path / "b", b"three", [0], [5], [3])
     return ReferenceSeries("image", "picture", [first, second], version=1)
 
 
-def test_payloads_are_read_by_row_from_their_files(references) -> None:
+def test_payloads_are_read_by_row_from_their_files(references: ReferenceSeries) -> None:
     assert references.count == 3
     assert references.steps.tolist() == [1, 2, 3]
     assert references.walls.tolist() == [1.0, 2.0, 3.0]
@@ -99,13 +100,15 @@ def test_payloads_are_read_by_row_from_their_files(references) -> None:
     assert [references.read(row) for row in range(3)] == [b"one", b"two", b"three"]
 
 
-def test_a_row_that_does_not_exist_is_an_index_error(references) -> None:
+def test_a_row_that_does_not_exist_is_an_index_error(references: ReferenceSeries) -> None:
     for row in (-1, 3):
         with pytest.raises(IndexError):
             references.reference(row)
 
 
-def test_a_removed_shortened_replaced_or_linked_file_is_gone(references, tmp_path: Path) -> None:
+def test_a_removed_shortened_replaced_or_linked_file_is_gone(
+    references: ReferenceSeries, tmp_path: Path
+) -> None:
     (tmp_path / "a").write_bytes(b"..on")
     with pytest.raises(Gone):
         references.read(0)

@@ -10,28 +10,28 @@ from mindinsight.server.store.store import Changes, Store
 
 
 @pytest.fixture
-def store():
+def store() -> Store:
     return Store(base="/base", watch="polling")
 
 
-def publish(store, later=1):
+def publish(store: Any, later: int = 1) -> Any:
     version = store.snapshot().version + later
     snapshot = dataclasses.replace(store.snapshot(), version=version)
     store.publish(snapshot, Changes(version, frozenset({"./a"}), {"./a": frozenset({"scalar"})}))
     return snapshot
 
 
-def test_a_reader_keeps_the_snapshot_it_took(store) -> None:
+def test_a_reader_keeps_the_snapshot_it_took(store: Store) -> None:
     before = store.snapshot()
     after = publish(store)
     assert store.snapshot() is after is not before
 
 
-def test_versions_grow_from_one_start_of_the_server_to_the_next(store) -> None:
+def test_versions_grow_from_one_start_of_the_server_to_the_next(store: Store) -> None:
     assert store.snapshot().version > 1_600_000_000_000  # milliseconds since 1970: later than any before
 
 
-def test_a_look_that_showed_nothing_is_noted_without_telling_anybody(store) -> None:
+def test_a_look_that_showed_nothing_is_noted_without_telling_anybody(store: Store) -> None:
     told: list[Any] = []
     store.subscribe(told.append)
     version = store.snapshot().version
@@ -39,7 +39,7 @@ def test_a_look_that_showed_nothing_is_noted_without_telling_anybody(store) -> N
     assert (store.snapshot().scanned, store.snapshot().version, told) == (12.5, version, [])
 
 
-def test_subscribers_are_told_until_they_leave(store) -> None:
+def test_subscribers_are_told_until_they_leave(store: Store) -> None:
     told: list[Any] = []
     leave = store.subscribe(told.append)
     first = publish(store)
@@ -48,7 +48,7 @@ def test_subscribers_are_told_until_they_leave(store) -> None:
     assert [changes.version for changes in told] == [first.version]
 
 
-def test_a_subscriber_sees_what_it_is_told_about(store) -> None:
+def test_a_subscriber_sees_what_it_is_told_about(store: Store) -> None:
     seen = []
     store.subscribe(lambda changes: seen.append((changes.version, store.snapshot().version)))
     version = publish(store).version
@@ -56,9 +56,9 @@ def test_a_subscriber_sees_what_it_is_told_about(store) -> None:
 
 
 def test_a_failing_subscriber_does_not_keep_the_others_from_hearing(
-    store, caplog: pytest.LogCaptureFixture
+    store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail(changes):
+    def fail(changes: Any) -> None:
         raise RuntimeError("no")
 
     told: list[Any] = []
@@ -70,6 +70,6 @@ def test_a_failing_subscriber_does_not_keep_the_others_from_hearing(
     assert "subscriber" in caplog.text
 
 
-def test_versions_only_grow(store) -> None:
+def test_versions_only_grow(store: Store) -> None:
     with pytest.raises(ValueError, match="after"):
         publish(store, later=0)

@@ -4,7 +4,9 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,10 +27,12 @@ VALUE = """\
 
 
 @pytest.fixture
-def training(tmp_path):
+def training(tmp_path: Path) -> Callable[..., Any]:
     """training(value, before="") -> the command of a training that records ``value``, an expression."""
 
-    def write(value="params.x", before="", body=None, name="train.py"):
+    def write(
+        value: str = "params.x", before: str = "", body: Any = None, name: str = "train.py"
+    ) -> list[Any]:
         script = tmp_path / name
         text = VALUE.format(value=value).strip() if body is None else body
         script.write_text(TRAINING.format(before=before, body=text))
@@ -38,10 +42,10 @@ def training(tmp_path):
 
 
 @pytest.fixture
-def tuning_file(tmp_path):
+def tuning_file(tmp_path: Path) -> Callable[..., Any]:
     """tuning_file(command, parameters=..., **keys) -> path; YAML takes JSON."""
 
-    def write(command, parameters=None, name="tune.yaml", **keys):
+    def write(command: Any, parameters: Any = None, name: str = "tune.yaml", **keys: Any) -> Any:
         content = {
             "summary_base_dir": str(tmp_path / "runs"),
             "command": command,
@@ -59,16 +63,16 @@ def tuning_file(tmp_path):
 
 
 @pytest.fixture
-def workspace(tmp_path):
+def workspace(tmp_path: Path) -> Any:
     return tmp_path / "workspace"
 
 
 @pytest.fixture
-def begin_tuner(workspace):
+def begin_tuner(workspace: Any) -> Iterator[Any]:
     """begin_tuner(file, *options) -> the process of ``mindinsight tune``; none is left behind."""
     begun = []
 
-    def begin(file, *options):
+    def begin(file: Any, *options: Any) -> Any:
         command = [sys.executable, "-m", "mindinsight.server.commands.main", "tune", "--config", str(file)]
         arguments = [*map(str, options), "--workspace", str(workspace)]
         process = subprocess.Popen(
@@ -84,10 +88,10 @@ def begin_tuner(workspace):
 
 
 @pytest.fixture
-def tune(begin_tuner):
+def tune(begin_tuner: Any) -> Callable[..., Any]:
     """tune(file, *options) -> (exit code, JSON on standard output or None, standard error)."""
 
-    def run(file, *options):
+    def run(file: Any, *options: Any) -> tuple[Any, Any, Any]:
         process = begin_tuner(file, *options)
         out, err = process.communicate(timeout=240)
         return process.returncode, json.loads(out) if out.startswith("{") else out, err
@@ -95,7 +99,7 @@ def tune(begin_tuner):
     return run
 
 
-def wait_until(condition, what, seconds=120):
+def wait_until(condition: Any, what: Any, seconds: int = 120) -> Any:
     """What ``condition`` gives as soon as that is true."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
@@ -106,7 +110,7 @@ def wait_until(condition, what, seconds=120):
     raise TimeoutError(what)
 
 
-def alive(process):
+def alive(process: Any) -> bool:
     """Whether a process is there and no zombie."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
@@ -114,7 +118,7 @@ def alive(process):
         return False
 
 
-def optuna_study(workspace):
+def optuna_study(workspace: Any) -> Any:
     """The study in the one journal of a workspace, opened with Optuna's own interface."""
     import optuna
     from optuna.storages.journal import JournalFileBackend

@@ -1,5 +1,7 @@
 """Tuning files: MindOptimizer's documented ones, ours, and what is wrong in them."""
 
+from typing import Any
+
 import pytest
 
 from mindinsight.server.tuning.config import Limits, Target, parse_config
@@ -31,7 +33,7 @@ HEAD = "summary_base_dir: runs\ncommand: python train.py\n"
 PARAMETERS = "parameters:\n  lr: {bounds: [0, 1], type: float}\n"
 
 
-def parameter(text, name="p"):
+def parameter(text: Any, name: str = "p") -> Any:
     config = parse_config(f"{HEAD}target: {{name: loss}}\nparameters:\n{text}", "t")
     return next(known for known in config.parameters if known.name == name)
 
@@ -68,7 +70,7 @@ def test_of_keys_that_stand_twice_the_last_one_counts() -> None:
         ),
     ],
 )
-def test_targets(text, expected) -> None:
+def test_targets(text: str, expected: Any) -> None:
     assert parse_config(f"{HEAD}target:\n  {text}\n{PARAMETERS}", "t").targets == (expected,)
 
 
@@ -130,7 +132,7 @@ def test_conditions_name_values_of_parameters_above() -> None:
         ("target: [", "this is not YAML"),
     ],
 )
-def test_what_is_wrong_is_named_with_line_key_and_what_is_allowed(text, message) -> None:
+def test_what_is_wrong_is_named_with_line_key_and_what_is_allowed(text: str, message: str) -> None:
     with pytest.raises(ConfigError) as told:
         parse_config(f"{HEAD}{text}\n{PARAMETERS}", "t")
     assert message in str(told.value)
@@ -160,7 +162,7 @@ def test_what_is_wrong_is_named_with_line_key_and_what_is_allowed(text, message)
         ("  q: {choice: [1]}\n  p: {choice: [1], when: {q: 2}}", "2 is none of 1"),
     ],
 )
-def test_what_is_wrong_with_parameters(text, message) -> None:
+def test_what_is_wrong_with_parameters(text: str, message: str) -> None:
     with pytest.raises(ConfigError) as told:
         parameter(text)
     assert message in str(told.value)

@@ -1,6 +1,7 @@
 """Facts of studies: progress, time left, best so far, Pareto front."""
 
 from datetime import datetime, timedelta, timezone
+from typing import Any
 
 import optuna
 import pytest
@@ -12,7 +13,9 @@ from mindinsight.server.tuning.study import IMPORTED, INTERRUPTED, quiet_optuna
 BEGUN = datetime(2026, 1, 1, tzinfo=timezone.utc)
 
 
-def trial(number, state, begun=0, ended=None, value=None, **attributes):
+def trial(
+    number: Any, state: Any, begun: int = 0, ended: Any = None, value: Any = None, **attributes: Any
+) -> Any:
     """A trial of which the times are seconds after BEGUN."""
     values = value if isinstance(value, tuple) else (value,) if value is not None else None
     made = optuna.trial.create_trial(state=state, values=values, user_attrs=attributes)
@@ -60,7 +63,7 @@ def test_the_best_so_far_follows_the_order_of_ends() -> None:
 
 
 @pytest.mark.parametrize("directions", [("minimize", "maximize"), ("maximize", "minimize", "minimize")])
-def test_the_front_is_that_of_optuna(directions) -> None:
+def test_the_front_is_that_of_optuna(directions: Any) -> None:
     with quiet_optuna():
         study = optuna.create_study(directions=directions, sampler=optuna.samplers.RandomSampler(seed=2))
         study.optimize(

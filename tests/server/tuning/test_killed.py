@@ -3,6 +3,7 @@
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,17 +23,17 @@ child.kill()
 
 
 @pytest.fixture
-def go_on(tmp_path, monkeypatch):
+def go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A file; while it is not there, trials wait."""
     file = tmp_path / "go_on"
     monkeypatch.setenv("GO_ON", str(file))
     return file
 
 
-def processes(tmp_path, count):
+def processes(tmp_path: Any, count: Any) -> Any:
     """The processes of so many trials, once they run."""
 
-    def look():
+    def look() -> Any:
         files = sorted((tmp_path / "runs" / "probe").glob("*/processes"))
         found = [[int(number) for number in file.read_text().split()] for file in files]
         return found if len(found) == count and all(len(pair) == 2 for pair in found) else None
@@ -40,13 +41,20 @@ def processes(tmp_path, count):
     return wait_until(look, f"{count} trials that run")
 
 
-def all_ended(pairs):
+def all_ended(pairs: Any) -> bool:
     return not any(alive(process) for pair in pairs for process in pair)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_all_trials_and_the_same_command_goes_on(
-    number, training, tuning_file, begin_tuner, tune, tmp_path: Path, go_on, workspace
+    number: Any,
+    training: Any,
+    tuning_file: Any,
+    begin_tuner: Any,
+    tune: Any,
+    tmp_path: Path,
+    go_on: Any,
+    workspace: Any,
 ) -> None:
     file = tuning_file(training(before=WAITING))
     go_on.touch()
@@ -69,7 +77,7 @@ def test_a_signal_ends_all_trials_and_the_same_command_goes_on(
 
 
 def test_after_kill_9_of_the_tuner_nothing_finished_is_run_again(
-    training, tuning_file, begin_tuner, tune, tmp_path: Path, go_on, workspace
+    training: Any, tuning_file: Any, begin_tuner: Any, tune: Any, tmp_path: Path, go_on: Any, workspace: Any
 ) -> None:
     file = tuning_file(training(before=WAITING))
     go_on.touch()
@@ -95,7 +103,7 @@ def test_after_kill_9_of_the_tuner_nothing_finished_is_run_again(
 
 
 def test_kill_9_of_a_trial_is_a_failed_trial_and_leaves_no_child(
-    training, tuning_file, begin_tuner, tmp_path: Path, go_on
+    training: Any, tuning_file: Any, begin_tuner: Any, tmp_path: Path, go_on: Any
 ) -> None:
     tuner = begin_tuner(tuning_file(training(before=WAITING)), "--trials", 1, "--json")
     pairs = processes(tmp_path, 1)
@@ -107,7 +115,7 @@ def test_kill_9_of_a_trial_is_a_failed_trial_and_leaves_no_child(
 
 
 def test_a_training_that_ignores_sigterm_is_killed(
-    training, tuning_file, begin_tuner, tmp_path: Path, go_on
+    training: Any, tuning_file: Any, begin_tuner: Any, tmp_path: Path, go_on: Any
 ) -> None:
     before = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + WAITING
     tuner = begin_tuner(tuning_file(training(before=before)), "--trials", 1)
@@ -118,7 +126,9 @@ def test_a_training_that_ignores_sigterm_is_killed(
     wait_until(lambda: all_ended(pairs), "the end of all processes")
 
 
-def test_one_tuner_at_a_time(training, tuning_file, begin_tuner, tune, tmp_path: Path, go_on) -> None:
+def test_one_tuner_at_a_time(
+    training: Any, tuning_file: Any, begin_tuner: Any, tune: Any, tmp_path: Path, go_on: Any
+) -> None:
     file = tuning_file(training(before=WAITING))
     begin_tuner(file, "--trials", 1)
     processes(tmp_path, 1)
@@ -131,7 +141,9 @@ def test_one_tuner_at_a_time(training, tuning_file, begin_tuner, tune, tmp_path:
         os.kill(int(process), signal.SIGKILL)
 
 
-def test_a_journal_that_was_cut_in_a_line_goes_on(training, tuning_file, tune, workspace) -> None:
+def test_a_journal_that_was_cut_in_a_line_goes_on(
+    training: Any, tuning_file: Any, tune: Any, workspace: Any
+) -> None:
     file = tuning_file(training())
     assert tune(file, "--trials", 1)[0] == 0
     (journal,) = (workspace / "studies").glob("*.journal")
@@ -143,7 +155,7 @@ def test_a_journal_that_was_cut_in_a_line_goes_on(training, tuning_file, tune, w
 
 
 def test_somebody_with_optunas_interface_stops_it(
-    training, tuning_file, begin_tuner, tmp_path: Path, go_on, workspace
+    training: Any, tuning_file: Any, begin_tuner: Any, tmp_path: Path, go_on: Any, workspace: Any
 ) -> None:
     tuner = begin_tuner(tuning_file(training(before=WAITING)), "--trials", 3)
     pairs = processes(tmp_path, 1)
@@ -154,7 +166,7 @@ def test_somebody_with_optunas_interface_stops_it(
 
 
 def test_a_grid_that_was_interrupted_has_every_combination_in_the_end(
-    training, tuning_file, begin_tuner, tune, tmp_path: Path, go_on
+    training: Any, tuning_file: Any, begin_tuner: Any, tune: Any, tmp_path: Path, go_on: Any
 ) -> None:
     """A grid takes interrupted points for visited; they are queued, and it ends when they were run."""
     grid = {"x": {"choice": [1, 2, 3]}}

@@ -4,7 +4,9 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,7 +28,7 @@ if not os.path.exists(os.environ["GO_ON"]):
 
 
 @pytest.fixture
-def files(tmp_path, monkeypatch):
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """(file without which trials wait, file with the values of all trials that were begun)"""
     both = tmp_path / "go_on", tmp_path / "begun"
     monkeypatch.setenv("GO_ON", str(both[0]))
@@ -35,11 +37,11 @@ def files(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def stranger():
+def stranger() -> Iterator[Any]:
     """stranger(**environment) -> a process in a group of its own that is no trial of the study."""
     begun = []
 
-    def begin(**environment):
+    def begin(**environment: Any) -> Any:
         command = [sys.executable, "-c", "import time; time.sleep(600)"]
         process = subprocess.Popen(command, env={**os.environ, **environment}, start_new_session=True)
         begun.append(process)
@@ -51,14 +53,14 @@ def stranger():
         process.wait()
 
 
-def process_of_trial(folder: Path, number):
+def process_of_trial(folder: Path, number: Any) -> int:
     """The process of a trial, once it runs."""
     file = folder / f"trial_{number:04d}" / "process"
     text = wait_until(lambda: file.exists() and file.read_text().endswith(" ") and file.read_text(), file)
     return int(text)
 
 
-def replace_in_files(folders, numbers):
+def replace_in_files(folders: Any, numbers: Any) -> None:
     """Write other process ids where the files below ``folders`` have the old ones, as whole numbers."""
     import re
 
@@ -70,7 +72,14 @@ def replace_in_files(folders, numbers):
 
 
 def test_process_ids_of_other_programs_are_left_alone_after_a_reboot(
-    training, tuning_file, begin_tuner, tune, tmp_path: Path, workspace, files, stranger
+    training: Any,
+    tuning_file: Any,
+    begin_tuner: Any,
+    tune: Any,
+    tmp_path: Path,
+    workspace: Any,
+    files: Any,
+    stranger: Any,
 ) -> None:
     go_on, begun = files
     file = tuning_file(training(before=COUNTED))
@@ -113,7 +122,7 @@ def test_process_ids_of_other_programs_are_left_alone_after_a_reboot(
     assert sorted(values[3:]) == sorted(values[1:3])
 
 
-def test_only_processes_with_the_mark_of_the_trial_are_killed(stranger) -> None:
+def test_only_processes_with_the_mark_of_the_trial_are_killed(stranger: Any) -> None:
     marks = "a" * 32, "b" * 32
     own, other, plain = stranger(**{MARK: marks[0]}), stranger(**{MARK: marks[1]}), stranger()
     wait_until(lambda: marked_processes(marks[0]) == [own.pid], "the environment of the process")

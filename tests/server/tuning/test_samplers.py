@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ P = 1e-4 * np.array(
 )
 
 
-def branin(x, y):
+def branin(x: Any, y: Any) -> Any:
     """Three minima of 0.397887."""
     return (
         (y - 5.1 / (4 * math.pi**2) * x**2 + 5 / math.pi * x - 6) ** 2
@@ -49,7 +50,7 @@ def branin(x, y):
     )
 
 
-def hartmann6(*x):
+def hartmann6(*x: Any) -> float:
     """A minimum of -3.32237."""
     return float(-np.array([1.0, 1.2, 3.0, 3.2]) @ np.exp(-(A * (np.array(x) - P) ** 2).sum(1)))
 
@@ -60,13 +61,13 @@ BOUNDS = {
 }
 
 
-def parameters(bounds):
+def parameters(bounds: Any) -> Any:
     ranges = "".join(f"  {name}: {{bounds: [{a}, {b}], type: float}}\n" for name, (a, b) in bounds.items())
     text = f"summary_base_dir: r\ncommand: c\ntarget: {{name: loss}}\nparameters:\n{ranges}"
     return parse_config(text, "t").parameters
 
 
-def ours(sampler, function, trials):
+def ours(sampler: Any, function: Any, trials: Any) -> Any:
     study = optuna.create_study(sampler=sampler)
     for _ in range(trials):
         trial = study.ask()
@@ -74,7 +75,7 @@ def ours(sampler, function, trials):
     return study
 
 
-def plain(sampler, function, trials):
+def plain(sampler: Any, function: Any, trials: Any) -> Any:
     study = optuna.create_study(sampler=sampler)
     study.optimize(
         lambda trial: function(*(trial.suggest_float(name, *b) for name, b in BOUNDS[function].items())),
@@ -84,7 +85,7 @@ def plain(sampler, function, trials):
 
 
 @pytest.fixture(autouse=True)
-def quiet():
+def quiet() -> Iterator[Any]:
     with quiet_optuna():
         yield
 
@@ -98,7 +99,7 @@ def quiet():
         ("cmaes", lambda: optuna.samplers.CmaEsSampler(seed=7)),
     ],
 )
-def test_equal_seeds_give_the_trials_of_plain_optuna(name, make, function) -> None:
+def test_equal_seeds_give_the_trials_of_plain_optuna(name: str, make: Any, function: Any) -> None:
     mine = ours(make_sampler(Tuner(name, seed=7), parameters(BOUNDS[function])), function, 40)
     theirs = plain(make(), function, 40)
     assert [trial.params for trial in mine.trials] == [trial.params for trial in theirs.trials]
@@ -107,7 +108,7 @@ def test_equal_seeds_give_the_trials_of_plain_optuna(name, make, function) -> No
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["ucb", "pi", "ei"])
-def test_gaussian_processes_come_close_to_the_minimum_of_branin(method) -> None:
+def test_gaussian_processes_come_close_to_the_minimum_of_branin(method: str) -> None:
     study = ours(make_sampler(Tuner("gp", {"method": method}, seed=1), ()), branin, 30)
     assert study.best_value < 1.0
     assert plain(optuna.samplers.RandomSampler(seed=1), branin, 30).best_value > study.best_value
@@ -115,7 +116,7 @@ def test_gaussian_processes_come_close_to_the_minimum_of_branin(method) -> None:
 
 @pytest.mark.slow
 def test_gaussian_processes_take_choices_steps_logarithms_and_goals() -> None:
-    def objective(trial):
+    def objective(trial: Any) -> Any:
         kind = trial.suggest_categorical("kind", ["a", "b", "c"])
         rate = trial.suggest_float("rate", 1e-5, 1, log=True)
         width = trial.suggest_int("width", 1, 9)
@@ -166,7 +167,7 @@ def test_acquisition_functions() -> None:
         optuna.distributions.CategoricalDistribution(["a", 2, None]),
     ],
 )
-def test_every_share_is_a_value_and_every_value_a_share(distribution) -> None:
+def test_every_share_is_a_value_and_every_value_a_share(distribution: Any) -> None:
     for share in np.linspace(0, 1, 41):
         value = from_unit(float(share), distribution)
         assert distribution._contains(distribution.to_internal_repr(value))

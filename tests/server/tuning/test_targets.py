@@ -2,6 +2,7 @@
 
 import math
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,12 +14,12 @@ from mindinsight.server.tuning.pruning import looks, spacing
 from mindinsight.server.tuning.targets import Missing, smoothed, target_value
 
 
-def line(values, steps=None):
+def line(values: Any, steps: Any = None) -> Line:
     steps = np.arange(1, len(values) + 1) if steps is None else np.array(steps)
     return Line(steps, steps.astype(float), np.array(values))
 
 
-def run(scalars=None, lineage=None):
+def run(scalars: Any = None, lineage: Any = None) -> Any:
     series = {
         tag: SimpleNamespace(line=lambda values=values: line(values))
         for tag, values in (scalars or {}).items()
@@ -44,7 +45,7 @@ LINEAGE = Lineage(
         (Target("acc", "metric"), 0.9),
     ],
 )
-def test_the_value_of_a_target(target, expected) -> None:
+def test_the_value_of_a_target(target: Any, expected: float) -> None:
     assert target_value({"./": run({"value": [3.0, 1.0, 2.0, 4.0]}, LINEAGE)}, target) == expected
 
 
@@ -83,5 +84,5 @@ def test_looks_are_at_steps_that_all_trials_have() -> None:
 
 
 @pytest.mark.parametrize(("last", "every"), [(1, 1), (50, 1), (100, 2), (1000, 20), (1200, 50), (12345, 500)])
-def test_the_first_trial_says_how_many_steps_apart(last, every) -> None:
+def test_the_first_trial_says_how_many_steps_apart(last: int, every: int) -> None:
     assert spacing(last) == every

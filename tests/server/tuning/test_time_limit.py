@@ -1,5 +1,8 @@
 """Time limit of a study: its end, what becomes of the trials that run, exit code and summary."""
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from mindinsight.server.tuning.process_group import marked_processes
@@ -19,7 +22,7 @@ if not os.path.exists(os.environ["GO_ON"]):
 
 
 @pytest.fixture
-def go_on(tmp_path, monkeypatch):
+def go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A file; while it is not there, trials wait."""
     file = tmp_path / "go_on"
     monkeypatch.setenv("GO_ON", str(file))
@@ -31,7 +34,7 @@ def go_on(tmp_path, monkeypatch):
     [({"study": "1s"}, ()), ({}, ("--timeout", "1s")), ({"study": "2d"}, ("--timeout", "1"))],
 )
 def test_a_study_whose_time_is_over_ends_its_trials(
-    limits, options, training, tuning_file, tune, workspace, go_on
+    limits: Any, options: Any, training: Any, tuning_file: Any, tune: Any, workspace: Any, go_on: Any
 ) -> None:
     file = tuning_file(training(before=WAITING), limits=limits)
     code, found, err = tune(file, "--trials", 4, "--jobs", 2, *options, "--json")
@@ -46,7 +49,7 @@ def test_a_study_whose_time_is_over_ends_its_trials(
 
 
 def test_finished_trials_count_when_the_time_is_over_and_the_rest_goes_on(
-    training, tuning_file, tune, workspace, go_on
+    training: Any, tuning_file: Any, tune: Any, workspace: Any, go_on: Any
 ) -> None:
     file = tuning_file(training(before=WAITING))
     go_on.touch()

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import optuna
@@ -16,12 +17,12 @@ BRANIN = (
 SQUARE = {"x": {"bounds": [-5, 10], "type": "float"}, "y": {"bounds": [0, 15], "type": "float"}}
 
 
-def states(found):
+def states(found: Any) -> list[Any]:
     return [trial["state"] for trial in found["trials"]]
 
 
 @pytest.mark.slow
-def test_trials_are_those_of_plain_optuna(training, tuning_file, tune, workspace) -> None:
+def test_trials_are_those_of_plain_optuna(training: Any, tuning_file: Any, tune: Any, workspace: Any) -> None:
     """The trainings are processes, and their values go through event files, which keep 32 bits of them."""
     import math
 
@@ -30,7 +31,7 @@ def test_trials_are_those_of_plain_optuna(training, tuning_file, tune, workspace
     code, found, err = tune(file, "--trials", 9, "--json")
     assert (code, found["end"]) == (0, "done"), err
 
-    def objective(trial):
+    def objective(trial: Any) -> float:
         x, y = trial.suggest_float("x", -5, 10), trial.suggest_float("y", 0, 15)
         value = (y - 5.1 / (4 * math.pi**2) * x**2 + 5 / math.pi * x - 6) ** 2
         return float(np.float32(value + 10 * (1 - 1 / (8 * math.pi)) * math.cos(x) + 10))
@@ -43,7 +44,7 @@ def test_trials_are_those_of_plain_optuna(training, tuning_file, tune, workspace
 
 
 def test_a_trial_is_a_run_of_its_own_that_is_given_its_values(
-    training, tuning_file, tune, tmp_path: Path
+    training: Any, tuning_file: Any, tune: Any, tmp_path: Path
 ) -> None:
     before = (
         "assert sys.argv[1:] == ['--rate', str(params.rate), config.summary_dir, '{brace}'], sys.argv\n"
@@ -68,7 +69,7 @@ def test_a_trial_is_a_run_of_its_own_that_is_given_its_values(
     assert "{brace} is no parameter and stays as it is" in err
 
 
-def test_a_failed_trial_keeps_its_last_lines(training, tuning_file, tune) -> None:
+def test_a_failed_trial_keeps_its_last_lines(training: Any, tuning_file: Any, tune: Any) -> None:
     command = training(before="print('about to fail'); raise SystemExit('no data')")
     code, found, err = tune(tuning_file(command), "--trials", 9, "--give-up-after", 2, "--json")
     assert (code, found["end"]) == (1, "gave_up")
@@ -92,7 +93,9 @@ def test_a_failed_trial_keeps_its_last_lines(training, tuning_file, tune) -> Non
         ({"command": ["/no/such/command"]}, None),
     ],
 )
-def test_what_is_no_result_is_a_failed_trial(changes, failure, training, tuning_file, tune) -> None:
+def test_what_is_no_result_is_a_failed_trial(
+    changes: Any, failure: Any, training: Any, tuning_file: Any, tune: Any
+) -> None:
     command = changes.pop("command", None) or training(changes.pop("value", "1"), changes.pop("before", ""))
     code, found, _ = tune(tuning_file(command, **changes), "--trials", 1, "--json")
     (trial,) = found["trials"]
@@ -101,7 +104,7 @@ def test_what_is_no_result_is_a_failed_trial(changes, failure, training, tuning_
     assert trial["failure"] == (failure or expected)
 
 
-def test_lineage_is_a_target(training, tuning_file, tune) -> None:
+def test_lineage_is_a_target(training: Any, tuning_file: Any, tune: Any) -> None:
     body = (
         'record.add_value("train_lineage", "train", {"loss": params.x})\n'
         '    record.add_value("eval_lineage", "eval", {"metrics": {"Accuracy": 1 - params.x}})\n'
@@ -119,7 +122,9 @@ def test_lineage_is_a_target(training, tuning_file, tune) -> None:
 
 
 @pytest.mark.slow
-def test_a_trial_that_is_worse_than_the_others_is_pruned(training, tuning_file, tune, workspace) -> None:
+def test_a_trial_that_is_worse_than_the_others_is_pruned(
+    training: Any, tuning_file: Any, tune: Any, workspace: Any
+) -> None:
     body = (
         "for step in range(1, 11):\n"
         "        record.add_value('scalar', 'value', params.x + 1 / step)\n"
@@ -142,7 +147,9 @@ def test_a_trial_that_is_worse_than_the_others_is_pruned(training, tuning_file, 
 
 
 @pytest.mark.slow
-def test_hyperband_prunes_a_worse_trial_by_its_live_scalars(training, tuning_file, tune, workspace) -> None:
+def test_hyperband_prunes_a_worse_trial_by_its_live_scalars(
+    training: Any, tuning_file: Any, tune: Any, workspace: Any
+) -> None:
     """One bracket with one rung, at step 4; the first trial only tells Hyperband how long trials are."""
     body = (
         "for step in range(1, 11):\n"
@@ -166,7 +173,7 @@ def test_hyperband_prunes_a_worse_trial_by_its_live_scalars(training, tuning_fil
 
 
 def test_hyperband_sorts_trials_of_any_length_as_plain_optuna_does(
-    training, tuning_file, tune, workspace
+    training: Any, tuning_file: Any, tune: Any, workspace: Any
 ) -> None:
     """The third trial is ten times as long as those by which Hyperband fixed its brackets.
 
@@ -215,7 +222,7 @@ def test_hyperband_sorts_trials_of_any_length_as_plain_optuna_does(
 
 
 def test_a_dry_run_prints_commands_and_does_nothing(
-    training, tuning_file, tune, tmp_path: Path, workspace
+    training: Any, tuning_file: Any, tune: Any, tmp_path: Path, workspace: Any
 ) -> None:
     file = tuning_file([*training(), "{x}"], tuner={"name": "random", "seed": 3})
     code, out, _ = tune(file, "--dry-run")
@@ -231,7 +238,7 @@ def test_a_dry_run_prints_commands_and_does_nothing(
 
 
 @pytest.mark.slow
-def test_past_runs_become_trials_once(training, tuning_file, tune, tmp_path: Path) -> None:
+def test_past_runs_become_trials_once(training: Any, tuning_file: Any, tune: Any, tmp_path: Path) -> None:
     from mindinsight.writer import SummaryRecord
 
     past = [(0.25, 1.0, True), (0.5, 2.0, True), (7.0, 3.0, True), (0.1, 4.0, False)]
@@ -258,7 +265,9 @@ def test_past_runs_become_trials_once(training, tuning_file, tune, tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_a_study_with_other_targets_or_choices_is_not_mixed(training, tuning_file, tune) -> None:
+def test_a_study_with_other_targets_or_choices_is_not_mixed(
+    training: Any, tuning_file: Any, tune: Any
+) -> None:
     choice = {"x": {"choice": [1, 2]}}
     assert tune(tuning_file(training(), choice), "--trials", 1)[0] == 0
     code, _, err = tune(tuning_file(training(), {"x": {"choice": [1, 3]}}), "--trials", 2)
@@ -270,7 +279,9 @@ def test_a_study_with_other_targets_or_choices_is_not_mixed(training, tuning_fil
     assert "has other targets than the file. Take another name: --study NAME." in err
 
 
-def test_what_lies_in_the_way_of_a_run_is_left_alone(training, tuning_file, tune, tmp_path: Path) -> None:
+def test_what_lies_in_the_way_of_a_run_is_left_alone(
+    training: Any, tuning_file: Any, tune: Any, tmp_path: Path
+) -> None:
     old = tmp_path / "runs" / "probe" / "trial_0000"
     old.mkdir(parents=True)
     (old / "kept").write_text("")

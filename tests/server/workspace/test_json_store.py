@@ -2,8 +2,10 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,11 +39,11 @@ class Value:
 
 
 @pytest.fixture
-def store(tmp_path):
+def store(tmp_path: Path) -> Callable[..., Any]:
     return lambda base="base": JsonStore(tmp_path / "values.json", tmp_path / base, lambda f: Value(**f))
 
 
-def put(name, text):
+def put(name: Any, text: Any) -> Callable[..., Any]:
     return lambda values: {**values, name: Value(text)}
 
 
@@ -76,7 +78,7 @@ def test_two_processes_lose_and_double_nothing(tmp_path: Path) -> None:
     assert not list((tmp_path / "workspace").glob(".*"))
 
 
-def test_what_another_server_keeps_is_seen(store) -> None:
+def test_what_another_server_keeps_is_seen(store: Callable[..., Any]) -> None:
     mine, theirs = store(), store()
     before = mine.version
     theirs.change(put("a", "x"))
@@ -86,13 +88,13 @@ def test_what_another_server_keeps_is_seen(store) -> None:
     assert theirs.values() == {"a": Value("x"), "b": Value("y")}
 
 
-def test_a_version_stays_while_nothing_changes(store) -> None:
+def test_a_version_stays_while_nothing_changes(store: Callable[..., Any]) -> None:
     mine = store()
     mine.change(put("a", "x"))
     assert mine.version == mine.version
 
 
-def test_a_name_with_a_surrogate_comes_back(store) -> None:
+def test_a_name_with_a_surrogate_comes_back(store: Callable[..., Any]) -> None:
     store().change(put("\udc80", "x"))
     assert store().values() == {"\udc80": Value("x")}
 
@@ -107,9 +109,9 @@ def test_a_directory_in_its_place_hides_nothing_and_is_said_at_a_change(tmp_path
 
 
 def test_a_file_that_cannot_be_written_leaves_no_other_behind(
-    store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*arguments, **named):
+    def full(*arguments: Any, **named: Any) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("mindinsight.server.workspace.json_store.os.fdopen", full)

@@ -1,6 +1,7 @@
 import json
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,19 +13,19 @@ SILENT = Rule("silent", limit=30.0, level="info", on=False)
 
 
 @pytest.fixture
-def rules(tmp_path):
+def rules(tmp_path: Path) -> Rules:
     return Rules(tmp_path / "workspace", tmp_path / "base")
 
 
-def again(tmp_path, base="base"):
+def again(tmp_path: Any, base: str = "base") -> Rules:
     return Rules(tmp_path / "workspace", tmp_path / base)
 
 
-def test_what_is_not_finite_is_looked_for_from_the_beginning(rules) -> None:
+def test_what_is_not_finite_is_looked_for_from_the_beginning(rules: Rules) -> None:
     assert rules.all() == {BUILT_IN: Rule("not_finite", "*", level="error", on=True)}
 
 
-def test_rules_are_there_after_a_restart_for_this_base_alone(rules, tmp_path: Path) -> None:
+def test_rules_are_there_after_a_restart_for_this_base_alone(rules: Rules, tmp_path: Path) -> None:
     rules.add(ABOVE)
     rules.add(SILENT)
     assert list(again(tmp_path).all().items())[1:] == [("1", ABOVE), ("2", SILENT)]
@@ -32,7 +33,7 @@ def test_rules_are_there_after_a_restart_for_this_base_alone(rules, tmp_path: Pa
     assert stat.S_IMODE((tmp_path / "workspace" / "rules.json").stat().st_mode) == 0o600
 
 
-def test_a_rule_is_changed_in_its_place(rules) -> None:
+def test_a_rule_is_changed_in_its_place(rules: Rules) -> None:
     rules.add(ABOVE)
     rules.add(SILENT)
     rules.change("1", SILENT)
@@ -41,7 +42,7 @@ def test_a_rule_is_changed_in_its_place(rules) -> None:
         rules.change("3", ABOVE)
 
 
-def test_the_built_in_rule_can_be_switched_off_and_not_removed(rules, tmp_path: Path) -> None:
+def test_the_built_in_rule_can_be_switched_off_and_not_removed(rules: Rules, tmp_path: Path) -> None:
     off = Rule("not_finite", level="info", on=False)
     rules.change(BUILT_IN, off)
     with pytest.raises(KeyError):
@@ -50,7 +51,7 @@ def test_the_built_in_rule_can_be_switched_off_and_not_removed(rules, tmp_path: 
     assert again(tmp_path).all() == {BUILT_IN: off, "1": ABOVE}
 
 
-def test_a_number_is_not_given_to_another_rule_while_it_is_known(rules) -> None:
+def test_a_number_is_not_given_to_another_rule_while_it_is_known(rules: Rules) -> None:
     for _ in range(3):
         rules.add(ABOVE)
     rules.forget("2")
@@ -60,7 +61,7 @@ def test_a_number_is_not_given_to_another_rule_while_it_is_known(rules) -> None:
     assert list(rules.all()) == [BUILT_IN, "1", "3", "4"]
 
 
-def test_there_is_an_end_to_what_is_kept(rules) -> None:
+def test_there_is_an_end_to_what_is_kept(rules: Rules) -> None:
     for _ in range(MAX_RULES):
         rules.add(ABOVE)
     with pytest.raises(Full):
@@ -80,7 +81,9 @@ def test_there_is_an_end_to_what_is_kept(rules) -> None:
         {"condition": "above", "level": "fatal"},
     ],
 )
-def test_what_cannot_be_understood_is_left_out_and_the_rest_is_read(rules, tmp_path: Path, wrong) -> None:
+def test_what_cannot_be_understood_is_left_out_and_the_rest_is_read(
+    rules: Rules, tmp_path: Path, wrong: Any
+) -> None:
     rules.add(ABOVE)
     path = tmp_path / "workspace" / "rules.json"
     content = json.loads(path.read_text())

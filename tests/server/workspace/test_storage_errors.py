@@ -1,5 +1,7 @@
 """What is said when something cannot be kept under a name."""
 
+from typing import Any
+
 import pytest
 
 from mindinsight.server.errors import ApiError
@@ -20,7 +22,9 @@ REFUSALS = {
         (OSError(28, "No space left on device"), 507, "error.not_kept", {"why": "No space left on device"}),
     ],
 )
-def test_each_refusal_has_its_status_and_its_words(raised, status, key, variables) -> None:
+def test_each_refusal_has_its_status_and_its_words(
+    raised: Any, status: int, key: str, variables: Any
+) -> None:
     with pytest.raises(ApiError) as refusal, storing(REFUSALS):
         raise raised
     assert (refusal.value.status, refusal.value.key, refusal.value.vars) == (status, key, variables)

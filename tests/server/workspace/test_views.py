@@ -1,6 +1,7 @@
 import json
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,30 +13,30 @@ TREE = View("graph", "")
 
 
 @pytest.fixture
-def views(tmp_path):
+def views(tmp_path: Path) -> Views:
     return Views(tmp_path / "workspace", tmp_path / "base")
 
 
-def test_what_is_saved_is_there_after_a_restart_for_this_base_alone(views, tmp_path: Path) -> None:
+def test_what_is_saved_is_there_after_a_restart_for_this_base_alone(views: Views, tmp_path: Path) -> None:
     views.keep("late loss", LOSS)
     views.keep("网络", TREE)
     assert Views(tmp_path / "workspace", tmp_path / "base").all() == {"late loss": LOSS, "网络": TREE}
     assert Views(tmp_path / "workspace", tmp_path / "other").all() == {}
 
 
-def test_only_the_user_can_read_them(views, tmp_path: Path) -> None:
+def test_only_the_user_can_read_them(views: Views, tmp_path: Path) -> None:
     views.keep("a", LOSS)
     assert stat.S_IMODE((tmp_path / "workspace" / "views.json").stat().st_mode) == 0o600
 
 
-def test_the_same_name_takes_the_place_of_the_older(views) -> None:
+def test_the_same_name_takes_the_place_of_the_older(views: Views) -> None:
     views.keep("a", LOSS)
     views.keep("b", LOSS)
     views.keep("a", TREE)
     assert list(views.all().items()) == [("a", TREE), ("b", LOSS)]
 
 
-def test_another_name_keeps_the_place(views) -> None:
+def test_another_name_keeps_the_place(views: Views) -> None:
     views.keep("a", LOSS)
     views.keep("b", TREE)
     views.rename("a", "c")
@@ -48,7 +49,7 @@ def test_another_name_keeps_the_place(views) -> None:
     assert views.all() == {"c": LOSS, "b": TREE}
 
 
-def test_what_is_forgotten_is_gone(views, tmp_path: Path) -> None:
+def test_what_is_forgotten_is_gone(views: Views, tmp_path: Path) -> None:
     views.keep("a", LOSS)
     views.forget("a")
     with pytest.raises(KeyError):
@@ -56,7 +57,7 @@ def test_what_is_forgotten_is_gone(views, tmp_path: Path) -> None:
     assert Views(tmp_path / "workspace", tmp_path / "base").all() == {}
 
 
-def test_there_is_an_end_to_what_is_kept(views) -> None:
+def test_there_is_an_end_to_what_is_kept(views: Views) -> None:
     for number in range(MAX_VIEWS):
         views.keep(str(number), TREE)
     with pytest.raises(Full):
@@ -79,7 +80,7 @@ def test_there_is_an_end_to_what_is_kept(views) -> None:
         {"query": "a=1"},
     ],
 )
-def test_what_somebody_else_wrote_into_the_file_leads_nowhere(tmp_path: Path, fields) -> None:
+def test_what_somebody_else_wrote_into_the_file_leads_nowhere(tmp_path: Path, fields: Any) -> None:
     folder = tmp_path / "workspace"
     folder.mkdir()
     content = {
@@ -89,7 +90,7 @@ def test_what_somebody_else_wrote_into_the_file_leads_nowhere(tmp_path: Path, fi
     assert Views(folder, tmp_path / "base").all() == {"good": View("scalar", "a=1")}
 
 
-def test_what_cannot_be_kept_is_not_there(views, tmp_path: Path) -> None:
+def test_what_cannot_be_kept_is_not_there(views: Views, tmp_path: Path) -> None:
     (tmp_path / "workspace").write_text("a file where the folder should be")
     with pytest.raises(OSError, match="workspace"):
         views.keep("a", LOSS)

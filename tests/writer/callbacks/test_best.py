@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,20 +10,20 @@ import pytest
 from mindinsight.writer.callbacks import KeepBest, RunContext
 
 
-def write(network, path, extra):
+def write(network: Any, path: Any, extra: Any) -> None:
     path.write_text(json.dumps({"network": repr(network), **extra}))
 
 
-def names(directory):
+def names(directory: Any) -> Any:
     return sorted(path.name for path in directory.iterdir())
 
 
-def evaluate(callback, epoch, metrics):
+def evaluate(callback: Any, epoch: Any, metrics: Any) -> None:
     callback.on_eval_end(RunContext({"cur_epoch_num": epoch, "metrics": metrics, "network": f"net {epoch}"}))
 
 
 @pytest.mark.parametrize(("mode", "epoch", "value"), [("max", 3, 0.8), ("min", 2, 0.4)])
-def test_the_best_evaluation_is_kept(tmp_path: Path, mode, epoch, value) -> None:
+def test_the_best_evaluation_is_kept(tmp_path: Path, mode: Any, epoch: Any, value: Any) -> None:
     best = KeepBest("acc", mode, tmp_path, "net", write)
     for number, accuracy in enumerate([0.5, 0.4, 0.8, 0.8, np.nan], start=1):
         evaluate(best, number, {"acc": np.float32(accuracy)})

@@ -1,5 +1,7 @@
 """Which settings win, and which are refused."""
 
+from typing import Any
+
 import pytest
 
 from mindinsight.writer.callbacks import CheckpointConfig
@@ -26,7 +28,7 @@ def test_without_a_rule_to_keep_one_file_is_kept() -> None:
 
 @pytest.mark.parametrize("wrong", [-1, 1.5, True, "3"])
 @pytest.mark.parametrize("name", ["save_checkpoint_steps", "keep_checkpoint_per_n_minutes"])
-def test_a_number_that_is_none_is_refused(name, wrong) -> None:
+def test_a_number_that_is_none_is_refused(name: str, wrong: Any) -> None:
     with pytest.raises(ValueError, match=name):
         CheckpointConfig(**{name: wrong})
 
@@ -40,7 +42,7 @@ def test_four_zeros_are_refused() -> None:
     ("info", "error"),
     [(["loss"], ValueError), ([{}, {}], TypeError), ([3], TypeError), (["epoch_num", None], TypeError)],
 )
-def test_wrong_additions_are_refused(info, error) -> None:
+def test_wrong_additions_are_refused(info: Any, error: Any) -> None:
     with pytest.raises(error, match="append_info"):
         CheckpointConfig(append_info=info)
 

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,15 +11,15 @@ from mindinsight.writer.callbacks.checkpoints import CheckpointFiles, free_prefi
 from mindinsight.writer.graph import GraphBuilder
 
 
-def write(network, path, extra):
+def write(network: Any, path: Any, extra: Any) -> None:
     path.write_text(json.dumps({"network": repr(network), **extra}))
 
 
-def names(directory):
+def names(directory: Any) -> list[Any]:
     return sorted(path.name for path in directory.iterdir())
 
 
-def train(callback, steps, batch_num=3, start=0, **more):
+def train(callback: Any, steps: Any, batch_num: int = 3, start: int = 0, **more: Any) -> Any:
     """A loop of ``steps`` steps that tells ``callback`` all; returns its arguments."""
     arguments = RunArguments(cur_step_num=start, batch_num=batch_num, network="net", **more)
     run = RunContext(arguments)
@@ -93,7 +94,7 @@ def test_a_graph_is_written_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("asked", "files"), [(True, ["net-1_2_breakpoint.ckpt"]), (False, [])])
-def test_a_loop_that_raises_is_saved_when_asked(tmp_path: Path, asked, files) -> None:
+def test_a_loop_that_raises_is_saved_when_asked(tmp_path: Path, asked: bool, files: Any) -> None:
     callback = ModelCheckpoint("net", tmp_path, CheckpointConfig(9, exception_save=asked), write)
     run = RunContext(RunArguments(cur_step_num=2, batch_num=3, network="net"))
     with pytest.raises(ZeroDivisionError), callback:
@@ -103,7 +104,7 @@ def test_a_loop_that_raises_is_saved_when_asked(tmp_path: Path, asked, files) ->
 
 
 @pytest.mark.parametrize("prefix", ["", "a/b", 3])
-def test_a_bad_prefix_is_refused(tmp_path: Path, prefix) -> None:
+def test_a_bad_prefix_is_refused(tmp_path: Path, prefix: Any) -> None:
     with pytest.raises((ValueError, TypeError)):
         train(ModelCheckpoint(prefix, tmp_path, save=write), 1)
 
@@ -113,7 +114,7 @@ def test_a_config_of_another_type_is_refused(tmp_path: Path) -> None:
         ModelCheckpoint(directory=tmp_path, config={"save_checkpoint_steps": 1})  # type: ignore[arg-type]
 
 
-def left(directory, files, times):
+def left(directory: Any, files: Any, times: Any) -> list[Any]:
     for time in times:
         path = directory / f"{time:04}"
         path.touch()
@@ -153,7 +154,7 @@ def test_a_file_somebody_removed_is_no_error(tmp_path: Path) -> None:
         (["CKP-1_1.ckpt", "CKP_1-2_1.ckpt", "CKP_9-2_1.ckpt"], "CKP_10"),
     ],
 )
-def test_a_prefix_in_use_gets_a_number(tmp_path: Path, files, prefix) -> None:
+def test_a_prefix_in_use_gets_a_number(tmp_path: Path, files: Any, prefix: str) -> None:
     for name in files:
         (tmp_path / name).touch()
     assert free_prefix(tmp_path, "CKP") == prefix

@@ -17,32 +17,32 @@ HOOKS = [
 class Noting(Callback):
     """Writes what happens to it into a list it shares with others."""
 
-    def __init__(self, name, notes):
+    def __init__(self, name: Any, notes: Any) -> None:
         self.name, self.notes = name, notes
 
-    def __enter__(self):
+    def __enter__(self) -> Any:
         self.notes.append(f"enter {self.name}")
         return self
 
-    def __exit__(self, kind, error, trace):
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         self.notes.append(f"exit {self.name} {kind.__name__ if kind else None}")
 
-    def step_end(self, run_context):
+    def step_end(self, run_context: Any) -> None:
         self.notes.append(f"step_end {self.name}")
 
 
 class Foreign:
     """A callback that is none of our classes, as MindSpore's are."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.steps = 0
 
-    def on_train_step_end(self, run_context):
+    def on_train_step_end(self, run_context: Any) -> None:
         self.steps += 1
 
 
 @pytest.mark.parametrize("hook", HOOKS)
-def test_every_hook_reaches_every_callback_in_order(hook) -> None:
+def test_every_hook_reaches_every_callback_in_order(hook: Any) -> None:
     calls = []
     first = type("First", (Callback,), {hook: lambda self, run: calls.append("first")})()
     second = type("Second", (Callback,), {hook: lambda self, run: calls.append("second")})()
@@ -81,6 +81,6 @@ def test_one_callback_none_and_a_foreign_one_are_taken() -> None:
 
 
 @pytest.mark.parametrize("wrong", ["loss", 3, [Callback(), "x"], {Callback()}])
-def test_anything_else_is_refused(wrong) -> None:
+def test_anything_else_is_refused(wrong: Any) -> None:
     with pytest.raises(TypeError, match="must be a Callback or a list of them"):
         CallbackList(wrong)

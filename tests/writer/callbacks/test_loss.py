@@ -1,5 +1,7 @@
 """Loss and position are read from what a loop tells its callbacks."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -17,12 +19,12 @@ from mindinsight.writer.callbacks.loss import loss_of, position
         ([[np.array([4, 6])], "rest"], 5.0),
     ],
 )
-def test_the_loss_is_the_mean_of_the_first_output(outputs, loss) -> None:
+def test_the_loss_is_the_mean_of_the_first_output(outputs: Any, loss: float) -> None:
     assert loss_of(outputs) == loss
 
 
 @pytest.mark.parametrize("outputs", [None, (), "text", np.zeros((0, 2)), np.array(1j)])
-def test_outputs_without_a_loss_are_refused(outputs) -> None:
+def test_outputs_without_a_loss_are_refused(outputs: Any) -> None:
     with pytest.raises(TypeError):
         loss_of(outputs)
 

@@ -1,12 +1,14 @@
 """What the monitors print, and when they end a training."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from mindinsight.writer.callbacks import LossMonitor, RunArguments, RunContext, StopAfterTime, TimeMonitor
 
 
-def step(number, loss=0.5, **more):
+def step(number: Any, loss: Any = 0.5, **more: Any) -> RunContext:
     arguments = {"cur_step_num": number, "cur_epoch_num": (number - 1) // 3 + 1, "batch_num": 3}
     return RunContext(RunArguments(arguments, net_outputs=loss, **more))
 
@@ -14,10 +16,10 @@ def step(number, loss=0.5, **more):
 class Clock:
     """Answers the seconds it is given, one after the other."""
 
-    def __init__(self, *seconds):
+    def __init__(self, *seconds: Any) -> None:
         self.seconds = list(seconds)
 
-    def __call__(self):
+    def __call__(self) -> Any:
         return self.seconds.pop(0)
 
 
@@ -34,7 +36,7 @@ def test_each_step_is_printed_as_documented(capsys: pytest.CaptureFixture[str]) 
 
 
 @pytest.mark.parametrize(("every", "printed"), [(0, []), (2, [2, 4, 6]), (5, [5]), (7, [])])
-def test_only_every_nth_step_is_printed(capsys: pytest.CaptureFixture[str], every, printed) -> None:
+def test_only_every_nth_step_is_printed(capsys: pytest.CaptureFixture[str], every: int, printed: Any) -> None:
     monitor = LossMonitor(every)
     for number in range(1, 7):
         monitor.on_train_step_end(step(number, float(number)))
@@ -52,7 +54,7 @@ def test_a_loop_that_goes_back_is_printed_again(capsys: pytest.CaptureFixture[st
 
 @pytest.mark.parametrize("loss", [np.nan, np.inf, -np.inf, [np.array([1.0, np.nan])]])
 @pytest.mark.parametrize("every", [0, 1])
-def test_a_loss_that_is_not_finite_ends_the_training(loss, every) -> None:
+def test_a_loss_that_is_not_finite_ends_the_training(loss: Any, every: int) -> None:
     with pytest.raises(ValueError, match=r"epoch: 2 step: 2, the loss is (nan|-?inf)"):
         LossMonitor(every).on_train_step_end(step(5, loss))
 
@@ -64,7 +66,7 @@ def test_metrics_of_an_evaluation_inside_fit_are_printed(capsys: pytest.CaptureF
 
 
 @pytest.mark.parametrize("wrong", [-1, 1.5, True, "1"])
-def test_a_wrong_interval_is_refused(wrong) -> None:
+def test_a_wrong_interval_is_refused(wrong: Any) -> None:
     with pytest.raises(ValueError, match="per_print_times"):
         LossMonitor(wrong)
 
@@ -80,7 +82,7 @@ def test_epoch_and_step_times_are_printed_as_documented(capsys: pytest.CaptureFi
 
 @pytest.mark.parametrize(("size", "per_step"), [(4, "250.000"), (None, "1000.000")])
 def test_without_a_known_epoch_length_the_given_or_counted_steps_are_used(
-    capsys: pytest.CaptureFixture[str], size, per_step
+    capsys: pytest.CaptureFixture[str], size: Any, per_step: str
 ) -> None:
     monitor = TimeMonitor(size, clock=Clock(0, 1, 2))
     run = RunContext({"mode": "eval"})
@@ -103,7 +105,7 @@ def test_the_time_waiting_for_data_is_added(capsys: pytest.CaptureFixture[str]) 
 
 
 @pytest.mark.parametrize("wrong", [0, -2, 1.5])
-def test_a_wrong_data_size_is_refused(wrong) -> None:
+def test_a_wrong_data_size_is_refused(wrong: Any) -> None:
     with pytest.raises(ValueError, match="data_size"):
         TimeMonitor(wrong)
 
@@ -120,6 +122,6 @@ def test_the_first_step_past_the_time_asks_to_stop() -> None:
 
 
 @pytest.mark.parametrize("wrong", [0, -1, float("nan")])
-def test_a_time_that_is_none_is_refused(wrong) -> None:
+def test_a_time_that_is_none_is_refused(wrong: Any) -> None:
     with pytest.raises(ValueError, match="minutes"):
         StopAfterTime(wrong)

@@ -2,13 +2,14 @@
 
 import types
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mindinsight.writer.callbacks import CheckpointConfig, ModelCheckpoint, RunArguments, RunContext
 
 
-def train(callback, steps, batch_num=3, start=0, **more):
+def train(callback: Any, steps: Any, batch_num: int = 3, start: int = 0, **more: Any) -> Any:
     """A loop of ``steps`` steps that tells ``callback`` all; returns its arguments."""
     arguments = RunArguments(cur_step_num=start, batch_num=batch_num, network="net", **more)
     run = RunContext(arguments)

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ COMMON = {
 }
 
 
-def parsed(**changes):
+def parsed(**changes: Any) -> Any:
     return parse_config(
         {"common_dump_settings": {**COMMON, **changes}, "e2e_dump_settings": {"enable": True}}, {}
     )
@@ -119,7 +120,7 @@ def test_keys_without_effect_are_named() -> None:
         ({"initial_iteration": "x"}, "initial_iteration is a number from 0 on, got 'x'"),
     ],
 )
-def test_a_wrong_value_is_refused_with_the_key_and_what_is_allowed(change, words) -> None:
+def test_a_wrong_value_is_refused_with_the_key_and_what_is_allowed(change: Any, words: str) -> None:
     with pytest.raises(ConfigError) as refused:
         parsed(**change)
     assert words in str(refused.value)
@@ -129,7 +130,7 @@ def test_a_wrong_value_is_refused_with_the_key_and_what_is_allowed(change, words
     ("text", "words"),
     [("{", "is not JSON"), ("[]", "is a JSON object"), ('{"common_dump_settings": 3}', "got 3")],
 )
-def test_a_file_that_is_no_configuration_names_itself(tmp_path: Path, text, words) -> None:
+def test_a_file_that_is_no_configuration_names_itself(tmp_path: Path, text: str, words: str) -> None:
     file = tmp_path / "data_dump.json"
     file.write_text(text)
     with pytest.raises(ConfigError, match=words) as refused:

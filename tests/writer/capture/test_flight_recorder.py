@@ -5,9 +5,11 @@
 
 import math
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -19,43 +21,44 @@ from mindinsight.writer.capture.rank_signs import OWN, RankSign
 class Network:
     """A network whose generator, gradients and weight are plain attributes."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.random, self.gradient, self.weight = 0, None, 1.0
-        self.other_ranks = []
+        self.other_ranks: list[Any] = []
 
-    def named_modules(self):
+    def named_modules(self) -> Iterator[Any]:
         yield "", self
 
 
 class Alerts:
     """A record that keeps its alerts."""
 
-    def __init__(self):
-        self.kept, self.closed = [], False
+    def __init__(self) -> None:
+        self.kept: list[Any] = []
+        self.closed = False
 
-    def alert(self, title, text, level, step, wait_seconds, dump):
+    def alert(self, title: Any, text: Any, level: Any, step: Any, wait_seconds: Any, dump: Any) -> None:
         self.kept.append((title, text, level, step))
         self.dump = dump
 
-    def close(self):
+    def close(self) -> None:
         self.closed = True
 
 
 @pytest.fixture
-def network():
+def network() -> Any:
     return Network()
 
 
 @pytest.fixture(autouse=True)
-def backend(monkeypatch, network):
-    def restore(models, state):
+def backend(monkeypatch: pytest.MonkeyPatch, network: Any) -> None:
+    def restore(models: Any, state: Any) -> None:
         network.random = state
 
-    def take(models):
+    def take(models: Any) -> Any:
         gradient, network.gradient = network.gradient, None
         return gradient
 
-    def give(models, gradient):
+    def give(models: Any, gradient: Any) -> None:
         network.gradient = gradient
 
     module = SimpleNamespace(
@@ -78,12 +81,12 @@ def backend(monkeypatch, network):
 
 
 @pytest.fixture(autouse=True)
-def dumps(monkeypatch):
+def dumps(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Paths and settings of the dumps that were recorded."""
     made = []
 
     @contextmanager
-    def record(models, settings, path, limit):
+    def record(models: Any, settings: Any, path: Any, limit: Any) -> Iterator[Any]:
         made.append((path, settings["initial_iteration"], limit))
         yield SimpleNamespace(step=lambda: None, problem="")
 
@@ -91,12 +94,12 @@ def dumps(monkeypatch):
     return made
 
 
-def train(network, folder, losses, **options):
+def train(network: Any, folder: Any, losses: Any, **options: Any) -> Any:
     """Run steps with these losses; the second run of a step gives the same one."""
     alerts = Alerts()
     recorder = FlightRecorder(network, folder, record=alerts, **options)  # type: ignore[arg-type]
 
-    def step(loss):
+    def step(loss: Any) -> Any:
         network.random += 1
         network.gradient = 1.0
         return loss
@@ -107,14 +110,14 @@ def train(network, folder, losses, **options):
     return results, alerts.kept
 
 
-def test_a_healthy_training_leaves_nothing(network, tmp_path: Path, dumps) -> None:
+def test_a_healthy_training_leaves_nothing(network: Any, tmp_path: Path, dumps: Any) -> None:
     results, alerts = train(network, tmp_path, [1.0] * 50)
     assert (results, alerts, dumps) == ([1.0] * 50, [], [])
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_fault_is_dumped_and_told_and_the_state_is_as_the_first_run_left_it(
-    network, tmp_path: Path, dumps
+    network: Any, tmp_path: Path, dumps: Any
 ) -> None:
     results, alerts = train(network, tmp_path, [1.0, 1.0, math.nan, 1.0], budget=77)
     assert len(results) == 4
@@ -125,14 +128,14 @@ def test_a_fault_is_dumped_and_told_and_the_state_is_as_the_first_run_left_it(
     assert (network.random, network.gradient) == (4, 1.0)
 
 
-def test_the_number_of_dumps_is_limited(network, tmp_path: Path, dumps) -> None:
+def test_the_number_of_dumps_is_limited(network: Any, tmp_path: Path, dumps: Any) -> None:
     _, alerts = train(network, tmp_path, [math.nan] * 5, dumps=2)
     assert [step for _, step, _ in dumps] == [0, 1]
     assert len(alerts) == 5
     assert "No dump was written: their number is used up." in alerts[2][1]
 
 
-def test_a_fault_that_does_not_come_again_is_said_to_be_so(network, tmp_path: Path) -> None:
+def test_a_fault_that_does_not_come_again_is_said_to_be_so(network: Any, tmp_path: Path) -> None:
     losses = iter([math.inf, 1.0])
     alerts = Alerts()
     FlightRecorder(network, tmp_path, record=alerts).step(lambda: next(losses))  # type: ignore[arg-type]
@@ -140,7 +143,7 @@ def test_a_fault_that_does_not_come_again_is_said_to_be_so(network, tmp_path: Pa
     assert alerts.dump == tmp_path / "flight_dump"
 
 
-def test_a_second_run_that_fails_does_not_end_the_training(network, tmp_path: Path) -> None:
+def test_a_second_run_that_fails_does_not_end_the_training(network: Any, tmp_path: Path) -> None:
     losses = iter([math.nan])
     alerts = Alerts()
     result = FlightRecorder(network, tmp_path, record=alerts).step(lambda: next(losses))  # type: ignore[arg-type]
@@ -148,21 +151,21 @@ def test_a_second_run_that_fails_does_not_end_the_training(network, tmp_path: Pa
     assert "The step could not be recorded again: StopIteration" in alerts.kept[0][1]
 
 
-def test_skip_clears_gradients_and_raise_raises(network, tmp_path: Path) -> None:
+def test_skip_clears_gradients_and_raise_raises(network: Any, tmp_path: Path) -> None:
     train(network, tmp_path, [math.nan], on_trigger="skip")
     assert network.gradient is None
     with pytest.raises(TrainingFaultError, match=r"Step 0: the loss is nan.* dump check /.* --step 0"):
         train(network, tmp_path, [math.nan], on_trigger="raise")
 
 
-def test_a_fault_of_another_rank_is_dumped_here_too(network, tmp_path: Path, dumps) -> None:
+def test_a_fault_of_another_rank_is_dumped_here_too(network: Any, tmp_path: Path, dumps: Any) -> None:
     network.other_ranks = [RankSign(OWN, math.nan)]
     _, alerts = train(network, tmp_path, [1.0])
     assert [step for _, step, _ in dumps] == [0]
     assert alerts[0][0] == "Training fault: rank 1 reported it"
 
 
-def test_a_step_that_raises_is_forgotten(network, tmp_path: Path, dumps) -> None:
+def test_a_step_that_raises_is_forgotten(network: Any, tmp_path: Path, dumps: Any) -> None:
     recorder = FlightRecorder(network, tmp_path, record=Alerts())  # type: ignore[arg-type]
     with pytest.raises(KeyboardInterrupt):
         recorder.step(lambda: (_ for _ in ()).throw(KeyboardInterrupt))
@@ -172,7 +175,7 @@ def test_a_step_that_raises_is_forgotten(network, tmp_path: Path, dumps) -> None
 
 
 def test_a_second_recorder_takes_over_and_a_closed_one_does_nothing(
-    network, tmp_path: Path, dumps, caplog
+    network: Any, tmp_path: Path, dumps: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     first, second = (FlightRecorder(network, tmp_path, record=Alerts()) for _ in range(2))  # type: ignore[arg-type]
     first.step(lambda: second.step(lambda: math.nan))
@@ -184,9 +187,11 @@ def test_a_second_recorder_takes_over_and_a_closed_one_does_nothing(
     assert all(not name.startswith("_mindinsight") for name in vars(network))
 
 
-def test_a_dump_that_is_incomplete_is_said_to_be_so(network, tmp_path: Path, monkeypatch) -> None:
+def test_a_dump_that_is_incomplete_is_said_to_be_so(
+    network: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     @contextmanager
-    def record(models, settings, path, limit):
+    def record(models: Any, settings: Any, path: Any, limit: Any) -> Iterator[Any]:
         yield SimpleNamespace(step=lambda: None, problem="OSError: No space left on device")
 
     monkeypatch.setattr(flight_recorder, "DumpRecorder", record)
@@ -194,7 +199,7 @@ def test_a_dump_that_is_incomplete_is_said_to_be_so(network, tmp_path: Path, mon
     assert "is incomplete: OSError: No space left on device." in alerts[0][1]
 
 
-def test_a_folder_that_cannot_be_written_does_not_end_the_training(network, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_does_not_end_the_training(network: Any, tmp_path: Path) -> None:
     (tmp_path / "flight_dump").write_text("in the way")
     results, alerts = train(network, tmp_path, [math.nan, 1.0])
     assert len(results) == 2
@@ -203,7 +208,7 @@ def test_a_folder_that_cannot_be_written_does_not_end_the_training(network, tmp_
         FlightRecorder(network, tmp_path, record=Alerts(), on_trigger="stop")  # type: ignore[arg-type]
 
 
-def test_a_weight_that_grew_is_named(network, tmp_path: Path) -> None:
+def test_a_weight_that_grew_is_named(network: Any, tmp_path: Path) -> None:
     alerts = Alerts()
     recorder = FlightRecorder(network, tmp_path, record=alerts, check_every=10)  # type: ignore[arg-type]
     for number in range(15):
@@ -215,7 +220,7 @@ def test_a_weight_that_grew_is_named(network, tmp_path: Path) -> None:
     assert '"healthy_step": 10' in Path(tmp_path, "flight_dump", "rank_0", "health_14.json").read_text()
 
 
-def test_the_optimizer_stays_outside(network, tmp_path: Path) -> None:
+def test_the_optimizer_stays_outside(network: Any, tmp_path: Path) -> None:
     hooks = []
     optimizer = SimpleNamespace(
         register_step_pre_hook=lambda hook: hooks.append(hook) or SimpleNamespace(remove=hooks.clear)

@@ -1,6 +1,7 @@
 """Names and graph of the operators of a step."""
 
 from pathlib import Path
+from typing import Any
 
 from mindinsight.proto import graph_pb2
 from mindinsight.writer.capture.graph_recorder import GraphRecorder, TensorFacts
@@ -11,7 +12,7 @@ WEIGHT = TensorFacts("w", (4, 3), "float32")
 HIDDEN = TensorFacts("h", (2, 3), "float32")
 
 
-def graph(recorder):
+def graph(recorder: Any) -> Any:
     return graph_pb2.ModelProto.FromString(recorder.serialised()).graph
 
 

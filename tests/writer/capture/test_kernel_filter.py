@@ -1,5 +1,7 @@
 """Operators chosen by full name, type and regular expression."""
 
+from typing import Any
+
 import pytest
 
 from mindinsight.writer.capture.kernel_filter import KernelFilter
@@ -26,7 +28,7 @@ NAMES = [
         ([' "ReLU" ', "weight"], [2, 3]),
     ],
 )
-def test_entries_choose(kernels, chosen) -> None:
+def test_entries_choose(kernels: Any, chosen: Any) -> None:
     kernel_filter = KernelFilter(kernels)
     assert [number for number, name in enumerate(NAMES) if kernel_filter(name)] == chosen
 

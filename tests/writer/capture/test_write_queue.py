@@ -52,7 +52,7 @@ def test_a_write_that_fails_ends_the_queue_and_nothing_else(caplog: pytest.LogCa
     queue = WriteQueue()
     gate, done = threading.Event(), []
 
-    def fail():
+    def fail() -> None:
         gate.wait()
         raise OSError("No space left on device")
 

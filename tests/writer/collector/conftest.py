@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from mindinsight.writer.callbacks import CallbackList, RunContext
 class Loop:
     """A training loop without a framework: three parameters, batches of pictures, a falling loss."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.arguments = {
             "mode": "train",
             "network": {"fc": {"weight": np.ones((3, 2)), "bias": np.zeros(3)}, "scale": np.ones(1)},
@@ -19,7 +21,7 @@ class Loop:
             "train_dataset_element": (np.zeros((4, 1, 2, 2), np.uint8), np.zeros(4)),
         }
 
-    def run(self, *callbacks, at_step=None, **changes):
+    def run(self, *callbacks: Any, at_step: Any = None, **changes: Any) -> None:
         arguments = {**self.arguments, **changes}
         context = RunContext(arguments)
         arguments = context.original_args()
@@ -41,7 +43,7 @@ class Loop:
                 hooks.on_train_epoch_end(context)
             hooks.on_train_end(context)
 
-    def evaluate(self, *callbacks, **changes):
+    def evaluate(self, *callbacks: Any, **changes: Any) -> None:
         arguments = {"mode": "eval", "network": self.arguments["network"], "batch_num": 5}
         context = RunContext({**arguments, **changes})
         with CallbackList(list(callbacks)) as hooks:
@@ -52,5 +54,5 @@ class Loop:
 
 
 @pytest.fixture
-def loop():
+def loop() -> Loop:
     return Loop()

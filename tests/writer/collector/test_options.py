@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,7 +32,7 @@ INTERVALS = [[1, 2, 3]]
         ({"export_options": {"x": 1}}, ValueError),
     ],
 )
-def test_arguments_that_cannot_be_meant_are_refused(tmp_path: Path, arguments, error) -> None:
+def test_arguments_that_cannot_be_meant_are_refused(tmp_path: Path, arguments: Any, error: Any) -> None:
     with pytest.raises(error):
         SummaryCollector(**{"summary_dir": str(tmp_path), **arguments})
 
@@ -53,7 +54,7 @@ def test_arguments_that_cannot_be_meant_are_refused(tmp_path: Path, arguments, e
         ({"intervals": INTERVALS, "create_landscape": {"train": True}}, ValueError),
     ],
 )
-def test_a_landscape_that_cannot_be_meant_is_refused(given, error) -> None:
+def test_a_landscape_that_cannot_be_meant_is_refused(given: Any, error: Any) -> None:
     if given == []:
         given = ["intervals"]
     with pytest.raises(error):
@@ -67,7 +68,7 @@ def test_a_landscape_is_made_only_when_asked_for() -> None:
 
 
 @pytest.mark.parametrize("keep", [True, False])
-def test_keys_that_are_not_given_follow_the_default(keep) -> None:
+def test_keys_that_are_not_given_follow_the_default(keep: bool) -> None:
     collected = options.collected_kinds({"collect_graph": not keep}, keep)
     assert collected.collect_metric is keep
     assert collected.collect_graph is not keep
@@ -80,7 +81,9 @@ def test_what_is_given_counts_over_the_environment() -> None:
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "3", '{"custom_lineage_data": 3}', '"' + "x" * 100_000 + '"'])
-def test_a_configuration_that_is_none_is_said_and_left_out(text, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_configuration_that_is_none_is_said_and_left_out(
+    text: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     assert options.custom_lineage(None, {"MINDINSIGHT_HYPER_CONFIG": text}) == {}
     assert "MINDINSIGHT_HYPER_CONFIG" in caplog.text
 

@@ -1,9 +1,11 @@
+from typing import Any
+
 import pytest
 
 from mindinsight.writer.collector.schedule import Schedule, everything
 
 
-def collected(schedule, plugin, last):
+def collected(schedule: Any, plugin: Any, last: Any) -> list[Any]:
     """The counts up to ``last`` at which ``plugin`` is recorded."""
     wanted = [(count, schedule.plugins_at(count)) for count in range(1, last + 1)]
     return [count for count, plugins in wanted if plugins and plugins(plugin)]
@@ -24,12 +26,12 @@ def test_everything_but_tensors_comes_at_multiples() -> None:
         (1, None, 19, list(range(1, 41))),
     ],
 )
-def test_tensors_come_at_their_own_steps(every, tensor_every, total, steps) -> None:
+def test_tensors_come_at_their_own_steps(every: int, tensor_every: Any, total: Any, steps: Any) -> None:
     assert collected(Schedule(every, tensor_every, total), "tensor", 40) == steps
 
 
 @pytest.mark.parametrize("total", [100, 1000, 12345])
-def test_tensors_come_at_most_twenty_times(total) -> None:
+def test_tensors_come_at_most_twenty_times(total: int) -> None:
     assert 15 <= len(collected(Schedule(1, None, total), "tensor", total)) <= 20
 
 

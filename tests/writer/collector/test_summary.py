@@ -11,7 +11,7 @@ from mindinsight.writer.collector import SummaryCollector
 from mindinsight.writer.operators import ScalarSummary, TensorSummary
 
 
-def steps_by_tag(reading):
+def steps_by_tag(reading: Any) -> Any:
     steps: dict[Any, Any] = {}
     for step, value in reading.values():
         steps.setdefault(value.tag, []).append(step)
@@ -19,7 +19,7 @@ def steps_by_tag(reading):
 
 
 def test_loss_input_and_histograms_are_collected_at_the_first_step_and_every_few(
-    tmp_path: Path, reading, loop
+    tmp_path: Path, reading: Any, loop: Any
 ) -> None:
     loop.run(SummaryCollector(str(tmp_path), collect_freq=5))
     steps = [1, 5, 10, 15, 20]
@@ -30,12 +30,12 @@ def test_loss_input_and_histograms_are_collected_at_the_first_step_and_every_few
     assert reading.scalars()[0] == (1, "loss/auto", 2.0)
 
 
-def test_a_step_is_one_event(tmp_path: Path, reading, loop) -> None:
+def test_a_step_is_one_event(tmp_path: Path, reading: Any, loop: Any) -> None:
     loop.run(SummaryCollector(str(tmp_path), collect_freq=10))
     assert [event.step for event in reading.events()] == [1, 10, 20]
 
 
-def test_lineage_tells_what_was_trained(tmp_path: Path, reading, loop) -> None:
+def test_lineage_tells_what_was_trained(tmp_path: Path, reading: Any, loop: Any) -> None:
     loop.run(SummaryCollector(str(tmp_path), custom_lineage_data={"lr": 0.5}))
     dataset, custom, train = reading.lineage()
     assert dataset.dataset_graph.parameter.mapStr["op_type"] == "Digits"
@@ -49,17 +49,17 @@ def test_lineage_tells_what_was_trained(tmp_path: Path, reading, loop) -> None:
     assert json.loads(lineage.model.path) == {"ckpt": None}
 
 
-def test_an_evaluation_leaves_its_metrics(tmp_path: Path, reading, loop) -> None:
+def test_an_evaluation_leaves_its_metrics(tmp_path: Path, reading: Any, loop: Any) -> None:
     loop.evaluate(SummaryCollector(str(tmp_path)), metrics={"acc": 0.5})
     (event,) = reading.lineage()
     assert json.loads(event.evaluation_lineage.metric) == {"acc": 0.5}
     assert reading.files() == []
 
 
-def test_an_evaluation_inside_a_training_does_so_too(tmp_path: Path, reading, loop) -> None:
+def test_an_evaluation_inside_a_training_does_so_too(tmp_path: Path, reading: Any, loop: Any) -> None:
     collector = SummaryCollector(str(tmp_path))
 
-    def evaluate(step):
+    def evaluate(step: Any) -> None:
         if step == 5:
             loop.evaluate(collector, metrics={"acc": step})
 
@@ -69,13 +69,15 @@ def test_an_evaluation_inside_a_training_does_so_too(tmp_path: Path, reading, lo
     assert len(reading.files()) == 1
 
 
-def test_metrics_that_a_loop_tells_at_the_end_of_an_epoch_are_taken(tmp_path: Path, reading, loop) -> None:
+def test_metrics_that_a_loop_tells_at_the_end_of_an_epoch_are_taken(
+    tmp_path: Path, reading: Any, loop: Any
+) -> None:
     loop.run(SummaryCollector(str(tmp_path)), metrics={"acc": 0.25})
     assert [event.evaluation_lineage.metric for event in reading.lineage()[1:3]] == ['{"acc": 0.25}'] * 2
 
 
 def test_graph_dataset_and_custom_data_are_told_once_however_often_it_is_used(
-    tmp_path: Path, reading, loop
+    tmp_path: Path, reading: Any, loop: Any
 ) -> None:
     collector = SummaryCollector(str(tmp_path), custom_lineage_data={"a": 1})
     loop.run(collector)
@@ -92,7 +94,13 @@ def test_graph_dataset_and_custom_data_are_told_once_however_often_it_is_used(
     ],
 )
 def test_what_cannot_be_collected_is_said_once(
-    tmp_path: Path, reading, loop, caplog: pytest.LogCaptureFixture, changes, kind, missing
+    tmp_path: Path,
+    reading: Any,
+    loop: Any,
+    caplog: pytest.LogCaptureFixture,
+    changes: Any,
+    kind: str,
+    missing: str,
 ) -> None:
     loop.run(SummaryCollector(str(tmp_path), collect_freq=1), **changes)
     assert missing not in steps_by_tag(reading)
@@ -101,14 +109,14 @@ def test_what_cannot_be_collected_is_said_once(
 
 
 def test_a_lineage_that_fails_does_not_stop_the_training(
-    tmp_path: Path, reading, loop, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, reading: Any, loop: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     loop.evaluate(SummaryCollector(str(tmp_path)), metrics={"acc": object()})
     assert "metric 'acc'" in caplog.text
     assert reading.lineage() == []
 
 
-def test_only_what_is_asked_for_when_defaults_are_off(tmp_path: Path, reading, loop) -> None:
+def test_only_what_is_asked_for_when_defaults_are_off(tmp_path: Path, reading: Any, loop: Any) -> None:
     collector = SummaryCollector(
         str(tmp_path), 10, collect_specified_data={"histogram_regular": "fc/b"}, keep_default_action=False
     )
@@ -117,10 +125,12 @@ def test_only_what_is_asked_for_when_defaults_are_off(tmp_path: Path, reading, l
     assert reading.lineage() == []
 
 
-def test_operators_are_recorded_with_the_step_and_tensors_more_rarely(tmp_path: Path, reading, loop) -> None:
+def test_operators_are_recorded_with_the_step_and_tensors_more_rarely(
+    tmp_path: Path, reading: Any, loop: Any
+) -> None:
     scalar, tensor = ScalarSummary(), TensorSummary()
 
-    def forward(step):
+    def forward(step: Any) -> None:
         scalar("inner", step)
         tensor("features", np.full(3, step))
 
@@ -131,22 +141,24 @@ def test_operators_are_recorded_with_the_step_and_tensors_more_rarely(tmp_path: 
     assert steps["features"] == [1, 5, 10, 15, 20]
 
 
-def test_in_sink_mode_it_counts_epochs(tmp_path: Path, reading, loop) -> None:
+def test_in_sink_mode_it_counts_epochs(tmp_path: Path, reading: Any, loop: Any) -> None:
     loop.run(SummaryCollector(str(tmp_path), 2), dataset_sink_mode=True, batch_num=1, epoch_num=6)
     assert steps_by_tag(reading)["loss/auto"] == [1, 2, 4, 6]
 
 
-def test_a_loop_that_is_neither_training_nor_evaluation_is_refused(tmp_path: Path, loop) -> None:
+def test_a_loop_that_is_neither_training_nor_evaluation_is_refused(tmp_path: Path, loop: Any) -> None:
     with pytest.raises(ValueError, match="mode"):
         loop.run(SummaryCollector(str(tmp_path)), mode="test")
 
 
-def test_a_rank_has_its_directory(tmp_path: Path, reading_of, loop) -> None:
+def test_a_rank_has_its_directory(tmp_path: Path, reading_of: Any, loop: Any) -> None:
     loop.run(SummaryCollector(str(tmp_path), rank=3))
     assert reading_of(tmp_path / "rank_3").values()
 
 
-def test_alerts_are_at_the_current_step_whatever_the_frequency(tmp_path: Path, reading, loop) -> None:
+def test_alerts_are_at_the_current_step_whatever_the_frequency(
+    tmp_path: Path, reading: Any, loop: Any
+) -> None:
     collector = SummaryCollector(str(tmp_path), collect_freq=100)
     given: dict[int, Any] = {14: {"step": 14, "level": "error"}, 18: {}}
     loop.run(collector, at_step=lambda step: step in given and collector.alert(f"in {step}", **given[step]))

@@ -17,7 +17,7 @@ MATMUL = "Default/fc1-Dense/MatMul-op0"
 RELU = "Default/fc1-Dense/ReLU-op0"
 
 
-def graph():
+def graph() -> Any:
     built = GraphBuilder("MLP")
     with built.scope("fc1-Dense"):
         inputs = [built.parameter("x", (2, 3)), built.parameter("fc1.weight", (3, 3))]
@@ -25,7 +25,7 @@ def graph():
     return built
 
 
-def write(path, steps, **options):
+def write(path: Any, steps: Any, **options: Any) -> Any:
     """Two operators and a weight in each step; values tell step and place."""
     dump = Dump(path, net_name="MLP", **options)
     for number in range(steps):
@@ -102,10 +102,10 @@ def test_a_dump_says_which_framework_and_device_its_tensors_come_from(tmp_path: 
 class TorchTensor:
     device, dtype, layout = SimpleNamespace(type="cuda"), "torch.float32", "torch.strided"
 
-    def detach(self):
+    def detach(self) -> Any:
         return self
 
-    def numpy(self, force):
+    def numpy(self, force: Any) -> Any:
         return np.ones(2, np.float32)
 
 
@@ -130,7 +130,7 @@ def test_names_too_long_for_a_file_are_mapped(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "value", [np.arange(6, dtype=np.int32).reshape(2, 3).T, np.array(True), np.float16(0.5), [[1.5]]]
 )
-def test_any_shape_and_type_comes_back(tmp_path: Path, value) -> None:
+def test_any_shape_and_type_comes_back(tmp_path: Path, value: Any) -> None:
     Dump(tmp_path).iteration(0).output("Default/Op-op0", value)
     (entry,) = dumps.list_tensors(dumps.open_dump(tmp_path), 0, 0).items
     read = dumps.read_tensor(require(entry.ref))
@@ -176,6 +176,6 @@ def test_the_settings_given_are_kept_as_they_are(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "options", [{"iterations": "1,2"}, {"iterations": ""}, {"iterations": "5-3"}, {"net_name": "a/b"}]
 )
-def test_what_the_layout_cannot_have_is_refused(tmp_path: Path, options) -> None:
+def test_what_the_layout_cannot_have_is_refused(tmp_path: Path, options: Any) -> None:
     with pytest.raises(ValueError, match="iterations|net_name" if "net_name" not in options else "a/b"):
         Dump(tmp_path, **options)

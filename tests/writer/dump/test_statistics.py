@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ _, *ROWS = (DATA / "edge_values.csv").read_text().splitlines()
 FIXED_CELLS = 7  # up to the slot; the rest describes the tensor
 
 
-def tensor(described):
+def tensor(described: Any) -> HostArray:
     """The tensor behind a description; bfloat16 as it comes from to_numpy."""
     raw = bytes.fromhex(described["bytes_hex"])
     if described["dtype"] == "bfloat16":
@@ -24,7 +25,7 @@ def tensor(described):
     return HostArray(values, described["dtype"], shared=False)
 
 
-def large(case):
+def large(case: Any) -> HostArray:
     """The three tensors that are described in words."""
     values = np.random.default_rng(0).normal(size=(300, 100)).astype(np.float32)
     if case == 1:
@@ -45,7 +46,7 @@ def test_the_header_is_mindspores() -> None:
 @pytest.mark.parametrize(
     ("name", "host"), [case for case in CASES if case[1].values.size], ids=lambda value: str(value)[:20]
 )
-def test_a_row_tells_what_mindspores_row_tells(name, host) -> None:
+def test_a_row_tells_what_mindspores_row_tells(name: Any, host: Any) -> None:
     row = next(row for row in ROWS if f",{name}," in row).replace("-nan", "nan")
     assert row.split(",", FIXED_CELLS)[-1] == cells(host) + ","
 

@@ -9,7 +9,7 @@ from mindinsight.writer.encoding import checkpoints
 
 
 @pytest.mark.parametrize("code", ["?", "i1", "i8", "u4", "f2", "f4", "f8"])
-def test_weights_read_back_equal(tmp_path: Path, code) -> None:
+def test_weights_read_back_equal(tmp_path: Path, code: str) -> None:
     matrix = np.arange(6).reshape(2, 3).astype(code)
     given = {"a": matrix, "b": np.array(1, code), "c": np.zeros((0, 2), code)}
     checkpoints.save(tmp_path / "w.ckpt", given.items())

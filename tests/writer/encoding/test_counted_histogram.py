@@ -1,4 +1,5 @@
 import sys
+from typing import Any
 
 import hypothesis.extra.numpy as hnp
 import numpy as np
@@ -12,7 +13,7 @@ doubles = hnp.arrays(np.float64, st.integers(1, 50), elements=st.floats())
 
 
 @given(doubles)
-def test_every_element_is_in_a_bucket_or_nan(values):
+def test_every_element_is_in_a_bucket_or_nan(values: Any) -> None:
     counted = count(values)
     assert counted.counts.sum() + counted.nan == counted.count == values.size
     assert (np.diff(counted.limits) > 0).all()
@@ -20,7 +21,7 @@ def test_every_element_is_in_a_bucket_or_nan(values):
 
 
 @given(doubles, st.integers(1, 40))
-def test_mindspores_form_has_the_same_buckets(values, most):
+def test_mindspores_form_has_the_same_buckets(values: Any, most: Any) -> None:
     counted = count(values, None, most)
     converted = mindspore_histogram(counted)
     assert converted.counts.sum() == counted.counts.sum()
@@ -32,7 +33,7 @@ def test_mindspores_form_has_the_same_buckets(values, most):
         assert np.isfinite(converted.edges).all() and (np.diff(converted.edges) > 0).all()
 
 
-def test_the_first_bucket_begins_at_the_minimum_that_was_given():
+def test_the_first_bucket_begins_at_the_minimum_that_was_given() -> None:
     raw = given_histogram((-2.0, 3.0), (3, 1.0, 14.0), [0.0, 1.0, 3.0], [1, 0, 2])
     assert mindspore_histogram(raw).edges.tolist() == [-2.0, 0.0, 1.0, 3.0]
     unknown = given_histogram((float("nan"), 3.0), (1, 1.0, 1.0), [0.0, 1.0], [1, 0])
@@ -42,6 +43,6 @@ def test_the_first_bucket_begins_at_the_minimum_that_was_given():
 
 
 @pytest.mark.parametrize("counts", [[0.5], [-1.0]])
-def test_counts_that_are_no_whole_numbers_are_refused(counts):
+def test_counts_that_are_no_whole_numbers_are_refused(counts: Any) -> None:
     with pytest.raises(ValueError, match="whole numbers"):
         mindspore_histogram(given_histogram((0.0, 1.0), (1, 1.0, 1.0), [1.0], counts))

@@ -1,6 +1,7 @@
 """Records that open and close a summary file."""
 
 import time
+from typing import Any, NoReturn
 
 import pytest
 
@@ -10,7 +11,7 @@ from mindinsight.writer.encoding.events import closing_record, version_record
 from tests.narrowing import require
 
 
-def event_of(record):
+def event_of(record: Any) -> Any:
     size = framing.decode_header(record[: framing.HEADER_SIZE])
     payload = require(framing.decode_payload(record[framing.HEADER_SIZE :]))
     assert len(payload) == size
@@ -18,7 +19,7 @@ def event_of(record):
 
 
 class Unprintable(Exception):
-    def __str__(self):
+    def __str__(self) -> NoReturn:
         raise RuntimeError("no text")
 
 
@@ -44,5 +45,5 @@ def test_a_training_that_ended_well_has_no_error() -> None:
         (RuntimeError("x" * 1000), "RuntimeError: " + "x" * 186),
     ],
 )
-def test_an_error_is_its_class_and_the_first_line_of_its_message(error, text) -> None:
+def test_an_error_is_its_class_and_the_first_line_of_its_message(error: Any, text: Any) -> None:
     assert event_of(closing_record(error)).closing.error == text

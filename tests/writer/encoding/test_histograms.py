@@ -1,3 +1,5 @@
+from typing import Any
+
 import hypothesis.extra.numpy as hnp
 import numpy as np
 import pytest
@@ -26,12 +28,12 @@ finite = hnp.arrays(np.float64, st.integers(1, 200), elements=numbers | extremes
         (10**6, 90),
     ],
 )
-def test_the_number_of_buckets_is_mindspores(elements, buckets) -> None:
+def test_the_number_of_buckets_is_mindspores(elements: Any, buckets: int) -> None:
     assert bucket_count(elements) == buckets
 
 
 @given(finite)
-def test_a_bucket_holds_what_lies_between_its_edges(values) -> None:
+def test_a_bucket_holds_what_lies_between_its_edges(values: Any) -> None:
     counted = histogram(values)
     assert (np.diff(counted.edges) > 0).all()
     for index, count in enumerate(counted.counts):
@@ -42,7 +44,7 @@ def test_a_bucket_holds_what_lies_between_its_edges(values) -> None:
 
 
 @given(finite)
-def test_no_element_is_outside_the_edges(values) -> None:
+def test_no_element_is_outside_the_edges(values: Any) -> None:
     counted = histogram(values)
     assert counted.edges[0] <= values.min() <= values.max() <= counted.edges[-1]
     assert counted.counts.sum() == values.size == counted.count
@@ -60,7 +62,7 @@ def test_no_element_is_outside_the_edges(values) -> None:
         (-1e300, -1e300),
     ],
 )
-def test_edges_grow_in_every_range(low, high) -> None:
+def test_edges_grow_in_every_range(low: float, high: Any) -> None:
     edges = bucket_edges(low, high, 90)
     assert np.isfinite(edges).all()
     assert (np.diff(edges) > 0).all()
@@ -81,7 +83,7 @@ def test_equal_values_get_half_a_unit_to_either_side() -> None:
         np.array([0, (1 << 64) - 1], np.uint64),
     ],
 )
-def test_integers_and_bools_are_counted_with_even_buckets(values) -> None:
+def test_integers_and_bools_are_counted_with_even_buckets(values: Any) -> None:
     counted = histogram(values)
     assert counted.counts.sum() == values.size
     np.testing.assert_allclose(np.diff(counted.edges), np.diff(counted.edges)[0])
@@ -94,7 +96,7 @@ def test_what_is_not_finite_is_counted_apart() -> None:
 
 
 @pytest.mark.parametrize("values", [np.array([]), np.array([np.nan, np.inf])])
-def test_without_a_finite_element_there_are_no_buckets(values) -> None:
+def test_without_a_finite_element_there_are_no_buckets(values: Any) -> None:
     counted = histogram(values)
     assert (counted.low, counted.high, counted.total) == (None, None, None)
     assert len(counted.counts) == len(counted.edges) == 0

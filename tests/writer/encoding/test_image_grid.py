@@ -1,3 +1,5 @@
+from typing import Any
+
 import hypothesis.extra.numpy as hnp
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ from mindinsight.writer.encoding import image_grid
 
 
 @given(hnp.arrays(np.uint8, st.tuples(st.integers(1, 20), st.integers(1, 4), st.just(2), st.just(3))))
-def test_every_picture_of_a_batch_is_in_its_cell_unchanged(batch) -> None:
+def test_every_picture_of_a_batch_is_in_its_cell_unchanged(batch: Any) -> None:
     canvas = image_grid.canvas(batch)
     columns = min(len(batch), 8)
     for index, picture in enumerate(batch):
@@ -35,12 +37,12 @@ def test_every_picture_of_a_batch_is_in_its_cell_unchanged(batch) -> None:
         (np.array([-1e-310, 0.0, 1e-310]), [0, 127, 255]),
     ],
 )
-def test_values_are_scaled_by_the_first_rule_that_fits(values, expected) -> None:
+def test_values_are_scaled_by_the_first_rule_that_fits(values: Any, expected: Any) -> None:
     batch = values.reshape(1, 1, 1, -1)
     assert image_grid.canvas(batch)[0, :, 0].tolist() == expected
 
 
 @pytest.mark.parametrize("shape", [(2, 2), (3, 4, 4), (1, 5, 4, 4), (0, 3, 4, 4), (1, 3, 0, 4), (1, 0, 4, 4)])
-def test_what_is_no_batch_of_pictures_is_refused(shape) -> None:
+def test_what_is_no_batch_of_pictures_is_refused(shape: Any) -> None:
     with pytest.raises(ValueError, match="shape"):
         image_grid.check_shape(shape)

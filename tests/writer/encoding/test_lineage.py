@@ -47,7 +47,7 @@ def test_facts_nobody_knows_are_left_out() -> None:
         (lineage.user_defined_info, {1: "a"}, TypeError),
     ],
 )
-def test_what_cannot_be_a_fact_is_named(build, facts, error) -> None:
+def test_what_cannot_be_a_fact_is_named(build: Any, facts: Any, error: Any) -> None:
     with pytest.raises(error, match=str(next(iter(facts))).rstrip("s")):
         build(facts)
 
@@ -64,7 +64,7 @@ def test_metrics_are_json_whatever_they_were() -> None:
     assert (dataset.valid_dataset_path, dataset.valid_dataset_size) == ("/data", 7)
 
 
-def facts_in(message):
+def facts_in(message: Any) -> Any:
     """Name to value as a reader of MindSpore's layout finds them."""
     found: dict[Any, Any] = {}
     for entry in message.user_info:
@@ -78,7 +78,7 @@ simple = st.one_of(st.integers(-(1 << 31), (1 << 31) - 1), st.floats(allow_nan=F
 
 
 @given(st.dictionaries(st.text(), simple))
-def test_custom_data_reads_back(facts) -> None:
+def test_custom_data_reads_back(facts: Any) -> None:
     assert facts_in(lineage.user_defined_info(facts)) == facts
 
 
@@ -92,7 +92,7 @@ def test_custom_data_reads_back(facts) -> None:
         (False, "False"),
     ],
 )
-def test_custom_data_that_has_no_type_of_its_own_is_kept_without_loss(value, kept) -> None:
+def test_custom_data_that_has_no_type_of_its_own_is_kept_without_loss(value: Any, kept: Any) -> None:
     assert facts_in(lineage.user_defined_info({"x": value})) == {"x": kept}
 
 
@@ -139,7 +139,7 @@ class Facts:
         ("dataset_graph", DatasetGraph(), DatasetGraph),
     ],
 )
-def test_a_kind_takes_its_message_or_a_dict(kind, value, message) -> None:
+def test_a_kind_takes_its_message_or_a_dict(kind: str, value: Any, message: Any) -> None:
     message.FromString(LineageEncoder(kind).serialised(value))
 
 
@@ -151,6 +151,6 @@ def test_a_kind_takes_its_message_or_a_dict(kind, value, message) -> None:
         ("dataset_graph", DatasetGraph),
     ],
 )
-def test_and_nothing_else(kind, value) -> None:
+def test_and_nothing_else(kind: str, value: Any) -> None:
     with pytest.raises(TypeError, match=kind):
         LineageEncoder(kind).serialised(value)

@@ -1,4 +1,5 @@
 import struct
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,19 +12,19 @@ int64 = st.integers(-(1 << 63), (1 << 63) - 1)
 
 
 @given(int64)
-def test_integers_are_what_protobuf_writes(value) -> None:
+def test_integers_are_what_protobuf_writes(value: Any) -> None:
     assert wire.integer(2, value) == Event(step=value).SerializeToString()
     assert wire.varint_width(value) == len(wire.varint(value))
 
 
 @given(st.floats())
-def test_doubles_are_what_protobuf_writes(value) -> None:
+def test_doubles_are_what_protobuf_writes(value: Any) -> None:
     assert wire.double(1, value) == Event(wall_time=value).SerializeToString()
     assert wire.double(1001, value) == Summary.Value(exact_scalar=value).SerializeToString()
 
 
 @given(st.floats(width=32))
-def test_floats_are_what_protobuf_writes(value) -> None:
+def test_floats_are_what_protobuf_writes(value: Any) -> None:
     assert wire.single(3, value) == Summary.Value(scalar_value=value).SerializeToString()
 
 
@@ -33,12 +34,12 @@ def test_a_float_out_of_range_is_refused() -> None:
 
 
 @given(st.text(max_size=300))
-def test_blocks_are_what_protobuf_writes(text) -> None:
+def test_blocks_are_what_protobuf_writes(text: Any) -> None:
     assert wire.block(1, text.encode()) == Summary.Value(tag=text).SerializeToString()
 
 
 @given(st.lists(st.integers(-(1 << 31), (1 << 31) - 1)))
-def test_packed_integers_are_read_as_a_repeated_field(values) -> None:
+def test_packed_integers_are_read_as_a_repeated_field(values: Any) -> None:
     assert list(LossLandscape.LossPath.FromString(wire.packed_integers(1, values)).intervals) == values
 
 

@@ -2,6 +2,7 @@
 
 import errno
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,14 +18,14 @@ class Disk:
 
     path = "disk"
 
-    def __init__(self):
-        self.records = []
+    def __init__(self) -> None:
+        self.records: list[Any] = []
         self.full = False
         self.ready = threading.Event()
         self.ready.set()
         self.requested = threading.Event()
 
-    def append(self, records):
+    def append(self, records: Any) -> Any:
         self.requested.set()
         self.ready.wait(10)
         if self.full and records:
@@ -32,20 +33,20 @@ class Disk:
         self.records += records
         return len(records), None
 
-    def close(self):
+    def close(self) -> None:
         pass
 
 
 @pytest.fixture
-def disk():
+def disk() -> Any:
     return Disk()
 
 
 @pytest.fixture
-def make(disk):
+def make(disk: Any) -> Iterator[Any]:
     made = []
 
-    def event_file(flush_seconds=3600.0, queue_bytes=1 << 20, **options):
+    def event_file(flush_seconds: Any = 3600.0, queue_bytes: Any = 1 << 20, **options: Any) -> Any:
         lineage: Any = Disk()
         made.append(EventFile(disk, lineage, flush_seconds, queue_bytes, **options))
         return made[-1]
@@ -56,11 +57,11 @@ def make(disk):
         file.close()
 
 
-def job(step, cost=100, tag="loss"):
+def job(step: Any, cost: Any = 100, tag: Any = "loss") -> Any:
     return (step, 1.0, [tag, 0.5], (), cost)
 
 
-def test_a_queued_job_is_on_disk_after_flush(make, disk) -> None:
+def test_a_queued_job_is_on_disk_after_flush(make: Any, disk: Any) -> None:
     file = make()
     file.put(job(1))
     assert disk.records == []
@@ -68,25 +69,25 @@ def test_a_queued_job_is_on_disk_after_flush(make, disk) -> None:
     assert len(disk.records) == 1
 
 
-def test_it_is_on_disk_by_itself_after_flush_seconds(make, disk) -> None:
+def test_it_is_on_disk_by_itself_after_flush_seconds(make: Any, disk: Any) -> None:
     make(flush_seconds=0.01).put(job(1))
     assert disk.requested.wait(10)
 
 
-def test_much_is_not_left_waiting(make, disk) -> None:
+def test_much_is_not_left_waiting(make: Any, disk: Any) -> None:
     file = make(queue_bytes=1 << 30)
     file.put(job(1, cost=2 << 20))
     assert disk.requested.wait(10)
 
 
-def test_flush_and_close_without_jobs_touch_nothing(make, disk) -> None:
+def test_flush_and_close_without_jobs_touch_nothing(make: Any, disk: Any) -> None:
     file = make()
     file.flush()
     file.close()
     assert not disk.requested.is_set()
 
 
-def test_close_writes_what_is_queued(make, disk) -> None:
+def test_close_writes_what_is_queued(make: Any, disk: Any) -> None:
     file = make()
     for step in range(1000):
         file.put(job(step))
@@ -94,7 +95,9 @@ def test_close_writes_what_is_queued(make, disk) -> None:
     assert len(disk.records) == 1000
 
 
-def test_put_waits_for_a_slow_disk_and_says_so_once(make, disk, caplog: pytest.LogCaptureFixture) -> None:
+def test_put_waits_for_a_slow_disk_and_says_so_once(
+    make: Any, disk: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     file = make(queue_bytes=1000)
     disk.ready.clear()
     putting = threading.Thread(target=lambda: [file.put(job(step)) for step in range(40)])
@@ -108,7 +111,7 @@ def test_put_waits_for_a_slow_disk_and_says_so_once(make, disk, caplog: pytest.L
     assert [record.getMessage().count("waits") for record in caplog.records] == [1]
 
 
-def test_one_job_larger_than_the_queue_passes_alone(make, disk) -> None:
+def test_one_job_larger_than_the_queue_passes_alone(make: Any, disk: Any) -> None:
     file = make(queue_bytes=1000)
     file.put(job(1, cost=5000))
     file.put(job(2, cost=5000))
@@ -116,7 +119,9 @@ def test_one_job_larger_than_the_queue_passes_alone(make, disk) -> None:
     assert len(disk.records) == 2
 
 
-def test_a_full_disk_is_tried_again_and_nothing_is_lost(make, disk, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_full_disk_is_tried_again_and_nothing_is_lost(
+    make: Any, disk: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     file = make(flush_seconds=0.01)
     disk.full = True
     file.put(job(1))
@@ -132,7 +137,7 @@ def test_a_full_disk_is_tried_again_and_nothing_is_lost(make, disk, caplog: pyte
 
 
 def test_past_the_limit_a_full_disk_costs_values_that_are_named(
-    make, disk, caplog: pytest.LogCaptureFixture
+    make: Any, disk: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     file = make(queue_bytes=1000)
     disk.full = True
@@ -145,7 +150,7 @@ def test_past_the_limit_a_full_disk_costs_values_that_are_named(
 
 
 def test_one_value_that_cannot_be_encoded_leaves_the_others(
-    make, disk, caplog: pytest.LogCaptureFixture
+    make: Any, disk: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     file = make()
     file.put((7, 1.0, ["loss", 0.5], [Item("image", "bad", "no array")], 100))  # type: ignore[arg-type]
@@ -156,15 +161,17 @@ def test_one_value_that_cannot_be_encoded_leaves_the_others(
     assert "'bad' of step 7" in caplog.text
 
 
-def test_a_step_with_nothing_left_is_no_record(make, disk) -> None:
+def test_a_step_with_nothing_left_is_no_record(make: Any, disk: Any) -> None:
     file = make()
     file.put((7, 1.0, [], [Item("image", "bad", "no array")], 100))  # type: ignore[arg-type]
     file.flush()
     assert disk.records == []
 
 
-def test_an_export_that_fails_does_not_stop_the_event(make, disk, caplog: pytest.LogCaptureFixture) -> None:
-    def refuse(item, step):
+def test_an_export_that_fails_does_not_stop_the_event(
+    make: Any, disk: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(item: Any, step: Any) -> None:
         raise OSError(errno.EACCES, "Permission denied")
 
     file = make(export=refuse)
@@ -174,7 +181,7 @@ def test_an_export_that_fails_does_not_stop_the_event(make, disk, caplog: pytest
     assert "'l' of step 7" in caplog.text
 
 
-def test_jobs_are_told_when_they_are_on_disk(make, disk) -> None:
+def test_jobs_are_told_when_they_are_on_disk(make: Any, disk: Any) -> None:
     finished: list[Any] = []
     file = make(done=finished.extend)
     disk.full = True
@@ -186,7 +193,7 @@ def test_jobs_are_told_when_they_are_on_disk(make, disk) -> None:
     assert finished == [job(1)]
 
 
-def test_a_full_disk_is_said_once(make, disk, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_full_disk_is_said_once(make: Any, disk: Any, caplog: pytest.LogCaptureFixture) -> None:
     file = make()
     disk.full = True
     file.put(job(1))
@@ -196,7 +203,9 @@ def test_a_full_disk_is_said_once(make, disk, caplog: pytest.LogCaptureFixture) 
     assert caplog.text.count("No space left") == 1
 
 
-def test_after_close_a_job_is_told_and_not_kept(make, disk, caplog: pytest.LogCaptureFixture) -> None:
+def test_after_close_a_job_is_told_and_not_kept(
+    make: Any, disk: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     file = make()
     file.close()
     file.put(job(1))
@@ -206,7 +215,7 @@ def test_after_close_a_job_is_told_and_not_kept(make, disk, caplog: pytest.LogCa
 
 
 def test_an_event_too_large_for_a_message_is_told(
-    make, disk, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    make: Any, disk: Any, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jobs, "LARGEST_EVENT", 100)
     file = make()
@@ -218,7 +227,7 @@ def test_an_event_too_large_for_a_message_is_told(
 
 
 def test_an_unforeseen_failure_keeps_the_thread_alive_and_is_told(
-    make, disk, caplog: pytest.LogCaptureFixture
+    make: Any, disk: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     file = make()
     file.put((1, 1.0, ["loss", "no number"], (), 100))

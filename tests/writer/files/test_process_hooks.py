@@ -20,7 +20,7 @@ def put(record, tag, step):
 """
 
 
-def run(script, directory, **environment):
+def run(script: Any, directory: Any, **environment: Any) -> tuple[Any, Any]:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", START + textwrap.dedent(script), str(directory)],
         capture_output=True, text=True, env={**os.environ, **environment}, check=False,
@@ -28,19 +28,19 @@ def run(script, directory, **environment):
     return done.returncode, done.stderr
 
 
-def tags_and_steps(reading):
+def tags_and_steps(reading: Any) -> list[Any]:
     return sorted((tag, step) for step, tag, _ in reading.scalars())
 
 
 @pytest.mark.parametrize("ending", ["", "sys.exit(0)", "record = None"])
-def test_a_recorder_that_was_not_closed_writes_everything(tmp_path: Path, reading, ending) -> None:
+def test_a_recorder_that_was_not_closed_writes_everything(tmp_path: Path, reading: Any, ending: str) -> None:
     status, errors = run(f"record = SummaryRecord(directory); put(record, 's', 1)\n{ending}", tmp_path)
     assert (status, errors) == (0, "")
     assert tags_and_steps(reading) == [("s", 1)]
     assert reading.files()[0].stat().st_mode & 0o777 == 0o400
 
 
-def test_an_exception_in_the_loop_costs_nothing(tmp_path: Path, reading) -> None:
+def test_an_exception_in_the_loop_costs_nothing(tmp_path: Path, reading: Any) -> None:
     status, errors = run("""
         with SummaryRecord(directory) as record:
             put(record, "s", 1)
@@ -51,7 +51,7 @@ def test_an_exception_in_the_loop_costs_nothing(tmp_path: Path, reading) -> None
     assert tags_and_steps(reading) == [("s", 1)]
 
 
-def test_a_forked_child_leaves_the_parents_file_and_values_alone(tmp_path: Path, reading) -> None:
+def test_a_forked_child_leaves_the_parents_file_and_values_alone(tmp_path: Path, reading: Any) -> None:
     status, errors = run("""
         record = SummaryRecord(directory)
         put(record, "parent", 1)
@@ -70,7 +70,7 @@ def test_a_forked_child_leaves_the_parents_file_and_values_alone(tmp_path: Path,
     assert len(reading.files()) == 1
 
 
-def test_what_a_forked_child_records_gets_a_file_of_its_own(tmp_path: Path, reading) -> None:
+def test_what_a_forked_child_records_gets_a_file_of_its_own(tmp_path: Path, reading: Any) -> None:
     status, errors = run("""
         def work(record):
             put(record, "child", 10)
@@ -90,7 +90,7 @@ def test_what_a_forked_child_records_gets_a_file_of_its_own(tmp_path: Path, read
     assert len(reading.files()) == 2
 
 
-def test_a_bare_fork_that_exits_normally_writes_what_it_recorded(tmp_path: Path, reading) -> None:
+def test_a_bare_fork_that_exits_normally_writes_what_it_recorded(tmp_path: Path, reading: Any) -> None:
     status, errors = run("""
         record = SummaryRecord(directory)
         put(record, "parent", 1)
@@ -105,7 +105,7 @@ def test_a_bare_fork_that_exits_normally_writes_what_it_recorded(tmp_path: Path,
     assert tags_and_steps(reading) == [("child", 2), ("parent", 1)]
 
 
-def test_several_processes_in_one_directory_share_no_file(tmp_path: Path, reading) -> None:
+def test_several_processes_in_one_directory_share_no_file(tmp_path: Path, reading: Any) -> None:
     script = "record = SummaryRecord(directory)\nfor step in range(50): put(record, f's{os.getpid()}', step)"
     command = [sys.executable, "-c", START + script, str(tmp_path)]
     for process in [subprocess.Popen(command) for _ in range(4)]:
@@ -117,7 +117,7 @@ def test_several_processes_in_one_directory_share_no_file(tmp_path: Path, readin
     assert [sorted(numbers) for numbers in steps.values()] == [list(range(50))] * 4
 
 
-def test_each_rank_of_a_launcher_writes_into_its_directory(tmp_path: Path, reading_of) -> None:
+def test_each_rank_of_a_launcher_writes_into_its_directory(tmp_path: Path, reading_of: Any) -> None:
     for rank in ("0", "1"):
         status, _ = run("put(SummaryRecord(directory), 's', 1)", tmp_path, RANK=rank, WORLD_SIZE="2")
         assert status == 0
@@ -126,14 +126,14 @@ def test_each_rank_of_a_launcher_writes_into_its_directory(tmp_path: Path, readi
     assert path.name.split(".")[5] == "1"
 
 
-def test_a_restart_appends_a_file_to_the_run(tmp_path: Path, reading) -> None:
+def test_a_restart_appends_a_file_to_the_run(tmp_path: Path, reading: Any) -> None:
     for first in (0, 5):
         run(f"record = SummaryRecord(directory)\nfor i in range(5): put(record, 's', {first} + i)", tmp_path)
     assert [step for step, _, _ in reading.scalars()] == list(range(10))
     assert len(reading.files()) == 2
 
 
-def test_values_of_several_threads_are_all_recorded(tmp_path: Path, reading) -> None:
+def test_values_of_several_threads_are_all_recorded(tmp_path: Path, reading: Any) -> None:
     status, errors = run("""
         record = SummaryRecord(directory)
         def work(name):

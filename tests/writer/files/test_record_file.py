@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from mindinsight.proto.framing import encode_record
 from mindinsight.writer.files.record_file import FileName, RecordFile
 
 
-def record(size):
+def record(size: Any) -> Any:
     """A framed record of ``size`` bytes."""
     return encode_record(b"x" * (size - 16))
 
@@ -22,15 +23,15 @@ FIRST = record(44)
 
 
 @pytest.fixture
-def name(tmp_path):
+def name(tmp_path: Path) -> FileName:
     return FileName(tmp_path, "events", 3, "_MS")
 
 
-def sizes(directory):
+def sizes(directory: Any) -> list[Any]:
     return [path.stat().st_size for path in sorted(directory.iterdir())]
 
 
-def test_a_file_appears_with_its_first_record(name, tmp_path: Path, records_of) -> None:
+def test_a_file_appears_with_its_first_record(name: FileName, tmp_path: Path, records_of: Any) -> None:
     file = RecordFile(name, 1700000000, first_record=lambda: FIRST)
     assert list(tmp_path.iterdir()) == []
     assert file.append([record(20), record(30)]) == (2, None)
@@ -41,7 +42,7 @@ def test_a_file_appears_with_its_first_record(name, tmp_path: Path, records_of) 
     assert rest == b""
 
 
-def test_a_file_is_private_while_it_grows_and_read_only_when_done(name) -> None:
+def test_a_file_is_private_while_it_grows_and_read_only_when_done(name: FileName) -> None:
     file = RecordFile(name, 1)
     file.append([record(20)])
     assert file.path.stat().st_mode & 0o777 == 0o600
@@ -49,7 +50,7 @@ def test_a_file_is_private_while_it_grows_and_read_only_when_done(name) -> None:
     assert file.path.stat().st_mode & 0o777 == 0o400
 
 
-def test_nobody_elses_file_is_written_to(name, tmp_path: Path) -> None:
+def test_nobody_elses_file_is_written_to(name: FileName, tmp_path: Path) -> None:
     first, second = RecordFile(name, 5), RecordFile(name, 5)
     first.append([record(20)])
     second.append([record(30)])
@@ -58,7 +59,7 @@ def test_nobody_elses_file_is_written_to(name, tmp_path: Path) -> None:
     assert sizes(tmp_path) == [40, 30]
 
 
-def test_a_next_file_begins_before_the_limit_is_passed(name, tmp_path: Path) -> None:
+def test_a_next_file_begins_before_the_limit_is_passed(name: FileName, tmp_path: Path) -> None:
     file = RecordFile(name, 1_000_000_000, max_size=100, first_record=lambda: FIRST)
     for _ in range(5):
         file.append([record(25)])
@@ -67,26 +68,26 @@ def test_a_next_file_begins_before_the_limit_is_passed(name, tmp_path: Path) -> 
     assert len({path.name.split(".")[4] for path in tmp_path.iterdir()}) == 3
 
 
-def test_many_records_at_once_are_split_at_the_limit_too(name, tmp_path: Path) -> None:
+def test_many_records_at_once_are_split_at_the_limit_too(name: FileName, tmp_path: Path) -> None:
     file = RecordFile(name, 1_000_000_000, max_size=100)
     assert file.append([record(30)] * 7) == (7, None)
     assert sizes(tmp_path) == [90, 90, 30]
 
 
-def test_a_record_above_the_limit_has_a_file_to_itself(name, tmp_path: Path) -> None:
+def test_a_record_above_the_limit_has_a_file_to_itself(name: FileName, tmp_path: Path) -> None:
     file = RecordFile(name, 1_000_000_000, max_size=50, first_record=lambda: FIRST)
     assert file.append([record(20), record(500), record(20)]) == (3, None)
     assert sizes(tmp_path) == [64, 544, 64]
 
 
-def test_a_large_record_is_written_whole(name, records_of) -> None:
+def test_a_large_record_is_written_whole(name: FileName, records_of: Any) -> None:
     file = RecordFile(name, 1_000_000_000)
     file.append([record(20), record(3 << 20), record(20)])
     assert [len(record) for record in records_of(file.path)[0]] == [4, (3 << 20) - 16, 4]
 
 
 def test_a_removed_file_is_followed_by_another(
-    name, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    name: FileName, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     file = RecordFile(name, 1_000_000_000)
     file.append([record(20)])
@@ -96,7 +97,7 @@ def test_a_removed_file_is_followed_by_another(
     assert "was removed" in caplog.text
 
 
-def test_a_removed_directory_is_made_again(name, tmp_path: Path) -> None:
+def test_a_removed_directory_is_made_again(name: FileName, tmp_path: Path) -> None:
     inner = FileName(tmp_path / "run" / "rank_0", "events", 0, "_MS")
     file = RecordFile(inner, 7)
     file.append([record(20)])

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,12 +11,12 @@ from mindinsight.writer import frameworks
 from mindinsight.writer.frameworks import framework_of
 
 
-def instance(module, base=object):
+def instance(module: Any, base: Any = object) -> Any:
     return type("Thing", (base,), {"__module__": module})()
 
 
 @pytest.fixture
-def imported(monkeypatch):
+def imported(monkeypatch: pytest.MonkeyPatch) -> Any:
     """What was imported instead of the modules of the frameworks."""
     names = []
     monkeypatch.setattr(frameworks, "import_module", lambda name: names.append(name) or name)
@@ -32,17 +33,17 @@ def imported(monkeypatch):
         ("jaxlib._jax", "jax"),
     ],
 )
-def test_the_package_of_the_class_decides(imported, module, name) -> None:
+def test_the_package_of_the_class_decides(imported: Any, module: str, name: str) -> None:
     assert framework_of(instance(module)) == f"mindinsight.writer.frameworks.{name}"
 
 
-def test_a_class_of_the_users_counts_for_what_it_derives_from(imported) -> None:
+def test_a_class_of_the_users_counts_for_what_it_derives_from(imported: Any) -> None:
     base = type("Module", (), {"__module__": "torch.nn.modules.module"})
     assert framework_of(instance("my_networks", base)) == "mindinsight.writer.frameworks.torch"
 
 
 @pytest.mark.parametrize("value", [None, 3, "torch", np.ones(2), instance("torchvision_like"), len])
-def test_everything_else_is_of_no_framework(imported, value) -> None:
+def test_everything_else_is_of_no_framework(imported: Any, value: Any) -> None:
     assert framework_of(value) is None
     assert imported == []
 

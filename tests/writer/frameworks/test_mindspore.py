@@ -2,7 +2,9 @@
 
 import json
 import logging
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,14 +15,14 @@ from mindinsight.writer.operators import take_operator_values
 
 
 @pytest.fixture(autouse=True)
-def nothing_waits():
+def nothing_waits() -> Iterator[Any]:
     take_operator_values()
     yield
     take_operator_values()
 
 
 @pytest.fixture
-def network(mindspore):
+def network(mindspore: Any) -> Any:
     return mindspore.nn.Cell(
         mindspore.Parameter("fc.weight", (2, 2)),
         mindspore.Parameter("fc.bias", (2,)),
@@ -28,16 +30,16 @@ def network(mindspore):
     )
 
 
-def backward(network):
+def backward(network: Any) -> None:
     for parameter in network.parameters:
         parameter.backward(np.ones(parameter.shape))
 
 
-def tags():
+def tags() -> list[Any]:
     return [f"{plugin} {tag}" for plugin, tag, _ in take_operator_values()]
 
 
-def test_gradients_of_a_cell_become_histograms(network) -> None:
+def test_gradients_of_a_cell_become_histograms(network: Any) -> None:
     remove = record_gradients(network, "fc")
     backward(network)
     assert tags() == ["histogram fc.weight/gradient", "histogram fc.bias/gradient"]
@@ -46,13 +48,13 @@ def test_gradients_of_a_cell_become_histograms(network) -> None:
     assert tags() == []
 
 
-def test_a_parameter_without_dimensions_has_no_histogram(network) -> None:
+def test_a_parameter_without_dimensions_has_no_histogram(network: Any) -> None:
     record_gradients(network, "scale")
     backward(network)
     assert tags() == []
 
 
-def test_only_every_nth_pass_of_a_cell_is_recorded(network) -> None:
+def test_only_every_nth_pass_of_a_cell_is_recorded(network: Any) -> None:
     record_gradients(network, "fc.bias", every=2)
     recorded = []
     for _ in range(4):
@@ -61,7 +63,7 @@ def test_only_every_nth_pass_of_a_cell_is_recorded(network) -> None:
     assert recorded == [1, 0, 1, 0]
 
 
-def test_in_graph_mode_passes_cannot_be_counted(network, mindspore) -> None:
+def test_in_graph_mode_passes_cannot_be_counted(network: Any, mindspore: Any) -> None:
     mindspore.context["mode"] = mindspore.GRAPH_MODE
     with pytest.raises(ValueError, match="every must be 1"):
         record_gradients(network, every=2)
@@ -73,7 +75,7 @@ def test_in_graph_mode_passes_cannot_be_counted(network, mindspore) -> None:
     [(1, "MindSpore compiles no graph in PyNative mode: set_context"), (0, "has not run in graph mode")],
 )
 def test_a_recorder_says_why_there_is_no_graph(
-    tmp_path: Path, network, mindspore, caplog: pytest.LogCaptureFixture, mode, reason
+    tmp_path: Path, network: Any, mindspore: Any, caplog: pytest.LogCaptureFixture, mode: int, reason: str
 ) -> None:
     mindspore.context["mode"] = mode
     with caplog.at_level(logging.WARNING), SummaryRecord(tmp_path, network=network) as record:
@@ -83,7 +85,7 @@ def test_a_recorder_says_why_there_is_no_graph(
 
 
 def test_a_collector_says_why_there_is_no_graph(
-    tmp_path: Path, network, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, network: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     arguments = {"mode": "train", "network": network, "cur_step_num": 1, "net_outputs": 0.5}
     with caplog.at_level(logging.WARNING), SummaryCollector(tmp_path, keep_default_action=False,
@@ -94,7 +96,7 @@ def test_a_collector_says_why_there_is_no_graph(
 
 
 def test_the_file_of_the_context_turns_the_data_recorder_on(
-    tmp_path: Path, mindspore, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, mindspore: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("MS_RDR_ENABLE", raising=False)
     config = tmp_path / "config.json"
@@ -108,7 +110,7 @@ def test_the_file_of_the_context_turns_the_data_recorder_on(
     assert left == {"RUN.settings", "SUMMARY.last_values"}
 
 
-def test_without_a_file_in_the_context_the_variables_hold(mindspore) -> None:
+def test_without_a_file_in_the_context_the_variables_hold(mindspore: Any) -> None:
     assert RecorderSettings.of({"MS_RDR_ENABLE": "1"}).enable
     del mindspore.context["env_config_path"]
     assert RecorderSettings.of({"MS_RDR_ENABLE": "1"}).enable

@@ -7,7 +7,9 @@ but a primitive fails to compile, ``KeyError: '__input_0__'``. tests/interop/in_
 
 import copy
 import sys
+from collections.abc import Iterator
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,14 +27,14 @@ class Primitive(bytearray, metaclass=Pybind11Type):
 
     __hash__ = object.__hash__  # type: ignore[assignment]
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.name = type(self).__name__
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments: Any) -> None:
         raise AssertionError("only a compiled graph executes the primitive itself")
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: Any) -> Any:
         return type(self)()
 
 
@@ -40,7 +42,7 @@ NAMES = ("ScalarSummary", "ImageSummary", "TensorSummary", "HistogramSummary", "
 
 
 @pytest.fixture
-def ops(monkeypatch):
+def ops(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     module = ModuleType("mindspore.ops")
     for name in NAMES:
         setattr(module, name, Pybind11Type(name, (Primitive,), {}))
@@ -50,7 +52,7 @@ def ops(monkeypatch):
     take_operator_values()
 
 
-def compiled(operator):
+def compiled(operator: Any) -> Any:
     """The name of the node that MindSpore makes of a call of ``operator`` in ``construct``."""
     if not isinstance(operator, Primitive):
         raise KeyError("__input_0__")
@@ -58,7 +60,7 @@ def compiled(operator):
 
 
 @pytest.mark.parametrize("operator", [ScalarSummary, ImageSummary, TensorSummary, HistogramSummary, Print])
-def test_graph_mode_compiles_mindspores_own_primitive(ops, operator) -> None:
+def test_graph_mode_compiles_mindspores_own_primitive(ops: Any, operator: Any) -> None:
     made = operator()
     assert compiled(made) == operator.__name__
     assert isinstance(made, getattr(ops, operator.__name__))
@@ -66,7 +68,7 @@ def test_graph_mode_compiles_mindspores_own_primitive(ops, operator) -> None:
     assert compiled(copy.deepcopy(made)) == operator.__name__
 
 
-def test_a_class_derived_from_an_operator_is_compiled_as_that_operator(ops) -> None:
+def test_a_class_derived_from_an_operator_is_compiled_as_that_operator(ops: Any) -> None:
     class Named(ScalarSummary):
         pass
 
@@ -74,7 +76,7 @@ def test_a_class_derived_from_an_operator_is_compiled_as_that_operator(ops) -> N
 
 
 def test_where_python_runs_the_value_is_delivered_and_printed(
-    ops, capsys: pytest.CaptureFixture[str]
+    ops: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ScalarSummary()("loss", np.float32(0.5))
     Print()("loss", np.array([1, 2], np.int32))

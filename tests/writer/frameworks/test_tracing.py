@@ -7,7 +7,7 @@ import pytest
 from mindinsight.writer.frameworks.tracing import is_symbolic, with_numbers
 
 
-def instance(module, base=object):
+def instance(module: Any, base: Any = object) -> Any:
     return type("Thing", (base,), {"__module__": module})()
 
 
@@ -18,7 +18,7 @@ def test_numbers_are_put_at_once() -> None:
 
 
 @pytest.mark.parametrize("module", ["torch.fx.proxy", "torch._subclasses.fake_tensor"])
-def test_a_stand_in_is_never_put(module) -> None:
+def test_a_stand_in_is_never_put(module: str) -> None:
     got: list[Any] = []
     stand_in = instance(module)
     assert is_symbolic(stand_in)

@@ -1,17 +1,19 @@
 """A graph put together by hand has the form of MindSpore's."""
 
+from typing import Any
+
 import pytest
 
 from mindinsight.proto import graph_pb2
 from mindinsight.writer.graph import GraphBuilder
 
 
-def sizes(proto):
+def sizes(proto: Any) -> list[Any]:
     return [dim.size for dim in proto.tensor_type.shape.dim]
 
 
 @pytest.fixture
-def mlp():
+def mlp() -> Any:
     """relu(x @ w1 + b1) @ w2, the layers in scopes."""
     graph = GraphBuilder("MLP_construct")
     hidden = graph.parameter("x", (32, 4))
@@ -24,7 +26,7 @@ def mlp():
     return graph_pb2.ModelProto.FromString(graph.serialised()).graph
 
 
-def test_nodes_are_numbered_scoped_and_named(mlp) -> None:
+def test_nodes_are_numbered_scoped_and_named(mlp: Any) -> None:
     assert [node.name for node in mlp.node] == ["1", "2", "3", "4"]
     assert [node.scope for node in mlp.node][1:3] == [
         "Default/network-MLP/fc1-Dense",
@@ -38,7 +40,7 @@ def test_nodes_are_numbered_scoped_and_named(mlp) -> None:
     ]
 
 
-def test_inputs_name_nodes_and_parameters(mlp) -> None:
+def test_inputs_name_nodes_and_parameters(mlp: Any) -> None:
     assert [[source.name for source in node.input] for node in mlp.node] == [
         ["x", "fc1.weight"],
         ["1"],
@@ -49,14 +51,14 @@ def test_inputs_name_nodes_and_parameters(mlp) -> None:
     assert [output.name for output in mlp.outputs] == ["4"]
 
 
-def test_types_tell_shape_and_element_type(mlp) -> None:
+def test_types_tell_shape_and_element_type(mlp: Any) -> None:
     assert sizes(mlp.node[0].output_type) == [32, 8]
     assert mlp.node[0].output_type.tensor_type.elem_type == graph_pb2.DT_FLOAT32
     assert mlp.parameters[1].type.tensor_type.elem_type == graph_pb2.DT_FLOAT16
     assert sizes(mlp.outputs[0].type) == [32, 3]
 
 
-def test_attributes_are_kept(mlp) -> None:
+def test_attributes_are_kept(mlp: Any) -> None:
     attribute = mlp.node[0].attribute[0]
     assert (attribute.name, attribute.value.dtype) == ("transpose_b", graph_pb2.DT_BOOL)
     assert not attribute.value.bool_val

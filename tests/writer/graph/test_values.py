@@ -1,5 +1,7 @@
 """Types and attribute values become messages of graph.proto."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from mindinsight.proto import graph_pb2
 from mindinsight.writer.graph.values import attribute_value, tensor_type
 
 
-def sizes(proto):
+def sizes(proto: Any) -> list[Any]:
     return [dim.size for dim in proto.tensor_type.shape.dim]
 
 
@@ -30,7 +32,7 @@ def test_unknown_lengths_and_shapes_are_told_apart() -> None:
         (np.dtype("int8"), graph_pb2.DT_STRING, "str_val", "int8"),
     ],
 )
-def test_values_have_the_type_of_their_field(value, dtype, field, stored) -> None:
+def test_values_have_the_type_of_their_field(value: Any, dtype: Any, field: str, stored: Any) -> None:
     proto = attribute_value(value)
     assert proto.dtype == dtype
     assert getattr(proto, field) == stored

@@ -1,7 +1,9 @@
 """Stand-ins for frameworks that are not installed here: the base classes our loggers derive from."""
 
 import sys
+from collections.abc import Iterator
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -9,7 +11,7 @@ import pytest
 class Base:
     """A base class of a framework, which does nothing."""
 
-    def __init__(self, *arguments, **options):
+    def __init__(self, *arguments: Any, **options: Any) -> None:
         pass
 
 
@@ -20,7 +22,7 @@ CLASSES = {
 
 
 @pytest.fixture
-def frameworks(monkeypatch):
+def frameworks(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     for name, classes in CLASSES.items():
         for depth in range(name.count(".") + 1):
             part = ".".join(name.split(".")[: depth + 1])

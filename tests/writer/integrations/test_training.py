@@ -1,4 +1,6 @@
 import json
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -7,14 +9,14 @@ from mindinsight.writer.integrations.training import Training
 
 
 @pytest.fixture
-def lineage(reading):
-    def last():
+def lineage(reading: Any) -> Callable[..., Any]:
+    def last() -> dict[Any, Any]:
         return {event.WhichOneof("what"): event for event in reading.lineage()}
 
     return last
 
 
-def test_numbers_are_recorded_and_the_rest_is_passed_over(reading) -> None:
+def test_numbers_are_recorded_and_the_rest_is_passed_over(reading: Any) -> None:
     training = Training(reading.directory)
     training.numbers(
         {"loss": np.float32(0.5), "inner": {"a": 2}, "note": "begun", "list": [1, 2]}, 3, "train/"
@@ -23,7 +25,7 @@ def test_numbers_are_recorded_and_the_rest_is_passed_over(reading) -> None:
     assert reading.scalars() == [(3, "train/loss", 0.5), (3, "train/inner/a", 2.0)]
 
 
-def test_nan_is_told_once_for_each_tag(reading) -> None:
+def test_nan_is_told_once_for_each_tag(reading: Any) -> None:
     training = Training(reading.directory)
     for step in range(3):
         training.numbers({"loss": float("nan"), "rate": float("inf") if step else 0.5}, step)
@@ -33,7 +35,7 @@ def test_nan_is_told_once_for_each_tag(reading) -> None:
     assert len(reading.scalars()) == 6
 
 
-def test_what_is_known_is_together_in_the_last_message(reading, lineage) -> None:
+def test_what_is_known_is_together_in_the_last_message(reading: Any, lineage: Callable[..., Any]) -> None:
     checkpoint = reading.directory / "checkpoint"
     checkpoint.mkdir()
     (checkpoint / "weights.bin").write_bytes(bytes(100))
@@ -57,7 +59,7 @@ def test_what_is_known_is_together_in_the_last_message(reading, lineage) -> None
     assert dict(entry.map_int32) == {"data.folds": 3}
 
 
-def test_distributions_of_what_has_elements(reading) -> None:
+def test_distributions_of_what_has_elements(reading: Any) -> None:
     training = Training(reading.directory)
     training.distributions([("a", np.ones(3)), ("b", None), ("c", np.ones((0, 2)))], 4, "/gradient")
     training.close()
@@ -65,7 +67,7 @@ def test_distributions_of_what_has_elements(reading) -> None:
 
 
 def test_each_process_of_a_launcher_has_its_directory(
-    reading, reading_of, monkeypatch: pytest.MonkeyPatch
+    reading: Any, reading_of: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RANK", "3")
     monkeypatch.setenv("WORLD_SIZE", "8")

@@ -1,9 +1,11 @@
 """The callback, called as a Trainer calls it. A real Trainer: tests/interop/loggers_in_frameworks.py."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,19 +19,19 @@ class Arguments:
     optim: str = "adamw"
     seed: int = 42
 
-    def to_dict(self):
+    def to_dict(self) -> Any:
         return asdict(self)
 
 
 class Model:
     config = None
 
-    def named_parameters(self):
+    def named_parameters(self) -> Iterator[Any]:
         yield "weight", np.ones(3)
 
 
 @pytest.fixture
-def trainer(frameworks, tmp_path):
+def trainer(frameworks: Any, tmp_path: Path) -> tuple[Any, Any, Any]:
     arguments = Arguments(str(tmp_path), learning_rate=0.5, seed=3)
     state = SimpleNamespace(
         is_world_process_zero=True, global_step=0, num_train_epochs=2, is_hyper_param_search=False
@@ -37,13 +39,15 @@ def trainer(frameworks, tmp_path):
     return arguments, state, None
 
 
-def callback(**options):
+def callback(**options: Any) -> Any:
     from mindinsight.writer.integrations.transformers import MindInsightCallback
 
     return MindInsightCallback(**options)
 
 
-def test_a_training_is_recorded_below_the_output_directory(trainer, tmp_path: Path, reading_of) -> None:
+def test_a_training_is_recorded_below_the_output_directory(
+    trainer: tuple[Any, Any, Any], tmp_path: Path, reading_of: Any
+) -> None:
     arguments, state, control = trainer
     recording = callback(weights_every=2)
     recording.on_train_begin(arguments, state, control, model=Model())
@@ -85,7 +89,7 @@ def test_a_training_is_recorded_below_the_output_directory(trainer, tmp_path: Pa
 
 
 def test_other_ranks_record_only_when_asked(
-    trainer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reading_of
+    trainer: tuple[Any, Any, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reading_of: Any
 ) -> None:
     arguments, state, control = trainer
     state.is_world_process_zero = False

@@ -1,18 +1,19 @@
 """Makes the landscapes of a run with several processes: run by a test with directory, output, devices."""
 
 import sys
+from typing import Any
 
 import numpy as np
 
 from mindinsight.writer.landscape import SummaryLandscape
 
 
-def bowl(parameters):
+def bowl(parameters: Any) -> float:
     """A loss whose lowest point is at weights of 1."""
     return float(np.mean((parameters["fc.weight"] - 1) ** 2))
 
 
-def setup():
+def setup() -> Any:
     return bowl
 
 

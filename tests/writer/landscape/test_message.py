@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -43,6 +45,6 @@ def test_a_loss_that_is_not_finite_is_kept() -> None:
         {"x": X, "y": Y, "z": Z, "path": ([0], [1], [2]), "intervals": [1, 2]},
     ],
 )
-def test_shapes_that_do_not_fit_are_refused(arguments) -> None:
+def test_shapes_that_do_not_fit_are_refused(arguments: Any) -> None:
     with pytest.raises(ValueError, match="must"):
         loss_landscape(**arguments)

@@ -1,3 +1,5 @@
+from typing import Any
+
 import hypothesis.extra.numpy as hnp
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ shapes = st.sampled_from([(3,), (2, 4), (1, 2, 3)])
 numbers = st.floats(-10, 10, width=32).filter(lambda number: number == 0 or abs(number) > 1e-3)
 
 
-def weights(seed, scale=1.0):
+def weights(seed: Any, scale: Any = 1.0) -> dict[Any, Any]:
     random = np.random.default_rng(seed)
     return {
         "fc.weight": random.normal(size=(8, 4)) * scale, "fc.bias": random.normal(size=8) * scale,
@@ -65,7 +67,7 @@ def test_a_straight_way_still_makes_a_plane() -> None:
 
 
 @given(shapes.flatmap(lambda shape: hnp.arrays(np.float64, shape, elements=numbers)), st.integers(0, 100))
-def test_the_origin_is_the_base_whatever_the_weights(value, seed) -> None:
+def test_the_origin_is_the_base_whatever_the_weights(value: Any, seed: Any) -> None:
     plane = random_plane({"weight": value}, seed)
     np.testing.assert_array_equal(plane.at(0, 0)["weight"], value)
 

@@ -2,6 +2,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,13 +12,13 @@ from mindinsight.writer.encoding import checkpoints
 from mindinsight.writer.landscape import SummaryLandscape
 
 
-def bowl(parameters):
+def bowl(parameters: Any) -> float:
     """A loss whose lowest point is at weights of 1."""
     return float(np.mean((parameters["fc.weight"] - 1) ** 2))
 
 
 @pytest.fixture
-def run(tmp_path):
+def run(tmp_path: Path) -> Any:
     """A run that saved the weights of eight steps on their way to 1."""
     directory = tmp_path / "ckpt_dir"
     directory.mkdir()
@@ -35,11 +36,11 @@ def run(tmp_path):
     return tmp_path
 
 
-def landscapes(reading):
+def landscapes(reading: Any) -> dict[Any, Any]:
     return {value.tag: value.loss_landscape for _, value in reading.values()}
 
 
-def test_each_interval_and_the_result_get_a_landscape(run, reading) -> None:
+def test_each_interval_and_the_result_get_a_landscape(run: Any, reading: Any) -> None:
     SummaryLandscape(run).gen_landscapes(bowl)
     shown = landscapes(reading)
     assert list(shown) == ["landscape_[1, 4]", "landscape_[5, 8]", "landscape_[8]"]
@@ -53,7 +54,7 @@ def test_each_interval_and_the_result_get_a_landscape(run, reading) -> None:
     assert not result.HasField("loss_path")
 
 
-def test_losses_are_those_of_the_saved_weights(run, reading) -> None:
+def test_losses_are_those_of_the_saved_weights(run: Any, reading: Any) -> None:
     SummaryLandscape(run).gen_landscapes(bowl)
     first = landscapes(reading)["landscape_[1, 4]"]
     expected = [bowl(checkpoints.load(run / "ckpt_dir" / f"Net_{step}_step.ckpt")) for step in (1, 2, 3, 4)]
@@ -64,7 +65,7 @@ def test_losses_are_those_of_the_saved_weights(run, reading) -> None:
     assert result.landscape.z.float_data[12] == pytest.approx(result.convergence_point.z.float_data[0])
 
 
-def test_settings_given_now_count_and_are_kept(run, reading) -> None:
+def test_settings_given_now_count_and_are_kept(run: Any, reading: Any) -> None:
     parts = {"train": True, "result": False}
     SummaryLandscape(run).gen_landscapes(
         bowl, {"landscape_size": 3, "intervals": [[2, 4, 6]], "create_landscape": parts}
@@ -79,7 +80,7 @@ def test_settings_given_now_count_and_are_kept(run, reading) -> None:
     )
 
 
-def test_several_devices_answer_the_same(run, reading_of) -> None:
+def test_several_devices_answer_the_same(run: Any, reading_of: Any) -> None:
     script = Path(__file__).with_name("on_devices.py")
     for name, devices in (("one", ["0"]), ("two", ["0", "1"])):
         subprocess.run([sys.executable, script, run, run / name, *devices], check=True)
@@ -88,7 +89,7 @@ def test_several_devices_answer_the_same(run, reading_of) -> None:
     assert first == second
 
 
-def test_weights_that_moved_with_the_run_are_found(run, reading) -> None:
+def test_weights_that_moved_with_the_run_are_found(run: Any, reading: Any) -> None:
     path = run / "ckpt_dir" / "train_metadata.json"
     metadata = json.loads(path.read_text())
     files = metadata["model_params_file_map"]
@@ -111,17 +112,17 @@ def test_a_run_without_weights_says_so(tmp_path: Path) -> None:
         ({"create_landscape": {"train": True}}, "both"),
     ],
 )
-def test_settings_that_cannot_be_are_refused(run, changes, match) -> None:
+def test_settings_that_cannot_be_are_refused(run: Any, changes: Any, match: str) -> None:
     with pytest.raises(ValueError, match=match):
         SummaryLandscape(run).gen_landscapes(bowl, changes)
 
 
 @pytest.mark.parametrize("made", [3, (1, 2), (None, "network", None, {"Loss": None})])
-def test_a_callback_must_answer_what_is_documented(run, made) -> None:
+def test_a_callback_must_answer_what_is_documented(run: Any, made: Any) -> None:
     with pytest.raises(TypeError):
         SummaryLandscape(run).gen_landscapes_with_multi_process(lambda: made)
 
 
-def test_weights_can_be_removed(run) -> None:
+def test_weights_can_be_removed(run: Any) -> None:
     SummaryLandscape(run).clean_ckpt()
     assert not (run / "ckpt_dir").exists()

@@ -1,5 +1,7 @@
 """Accuracy and loss."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -23,6 +25,6 @@ def test_each_loss_counts_once_whatever_its_batch() -> None:
 
 
 @pytest.mark.parametrize("inputs", [(), (1.0, 2.0), ([[1.0]],), ([],)])
-def test_a_loss_is_one_number_or_a_list(inputs) -> None:
+def test_a_loss_is_one_number_or_a_list(inputs: Any) -> None:
     with pytest.raises(ValueError, match="Loss takes"):
         Loss().update(*inputs)

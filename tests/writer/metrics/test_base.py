@@ -28,14 +28,14 @@ def test_chosen_inputs_in_a_chosen_order() -> None:
 class Largest(Metric):
     """A metric of a user's."""
 
-    def clear(self):
+    def clear(self) -> None:
         self.largest = -np.inf
 
     @rearrange_inputs
-    def update(self, value):
+    def update(self, value: Any) -> None:
         self.largest = max(self.largest, value)
 
-    def eval(self):
+    def eval(self) -> Any:
         return self.largest
 
 

@@ -1,5 +1,7 @@
 """Precision, recall and F-score count classes over the batches."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,7 +19,7 @@ SCORES, CLASSES = [[0.2, 0.5], [0.3, 0.1], [0.9, 0.6]], [1, 0, 1]
 
 
 @given(st.data(), st.integers(1, 4), st.integers(2, 5))
-def test_batches_add_up_and_each_class_is_counted(data, batches, classes) -> None:
+def test_batches_add_up_and_each_class_is_counted(data: Any, batches: Any, classes: Any) -> None:
     precision, recall, accuracy = Precision(), Recall(), Accuracy()
     predicted, true = [], []
     for _ in range(batches):

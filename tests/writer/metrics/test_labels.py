@@ -1,5 +1,7 @@
 """Predictions and labels come in several shapes."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -20,7 +22,7 @@ def test_labels_may_be_along_the_second_of_many_axes() -> None:
 
 @pytest.mark.parametrize("metric", [Accuracy("multilabel"), Precision("multilabel")])
 @pytest.mark.parametrize("truth", [[0, 1, 0], [[0, 1]], [[0, 1, 2]] * 3])
-def test_labels_that_are_none_are_refused(metric, truth) -> None:
+def test_labels_that_are_none_are_refused(metric: Any, truth: Any) -> None:
     with pytest.raises(ValueError, match="multilabel takes"):
         metric(LABELS, truth)
 

@@ -1,5 +1,7 @@
 """Metrics against counts made by hand and MindSpore's documented examples."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -25,13 +27,13 @@ CLASSIFICATION = [
 
 
 @pytest.mark.parametrize(("metric", "expected"), CLASSIFICATION)
-def test_classification(metric, expected) -> None:
+def test_classification(metric: Any, expected: Any) -> None:
     result = metric(SCORES, CLASSES)
     assert (result if isinstance(result, float) else result.tolist()) == expected
 
 
 @pytest.mark.parametrize(("metric", "expected"), CLASSIFICATION)
-def test_one_hot_truth_is_the_same(metric, expected) -> None:
+def test_one_hot_truth_is_the_same(metric: Any, expected: Any) -> None:
     result = metric(np.array(SCORES), np.eye(2)[CLASSES])
     assert (result if isinstance(result, float) else result.tolist()) == expected
 
@@ -40,7 +42,7 @@ def test_one_hot_truth_is_the_same(metric, expected) -> None:
     ("metric", "expected", "mean"),
     [(Precision, [0.5, 1, 0.5], 2 / 3), (Recall, [1, 1, 0.5], 5 / 6), (F1, [2 / 3, 1, 0.5], 13 / 18)],
 )
-def test_multilabel_is_per_sample(metric, expected, mean) -> None:
+def test_multilabel_is_per_sample(metric: Any, expected: Any, mean: Any) -> None:
     counted = metric(eval_type="multilabel")
     assert counted(LABELS, TRUE_LABELS).tolist() == pytest.approx(expected)
     assert counted.eval(average=True) == pytest.approx(mean)
@@ -49,7 +51,7 @@ def test_multilabel_is_per_sample(metric, expected, mean) -> None:
 
 
 @pytest.mark.parametrize("metric", [Accuracy(), Loss(), Precision(), Recall(), F1()])
-def test_without_a_batch_there_is_no_result(metric) -> None:
+def test_without_a_batch_there_is_no_result(metric: Any) -> None:
     with pytest.raises(RuntimeError, match=f"{type(metric).__name__}: there was no batch"):
         metric.eval()
 
@@ -66,14 +68,14 @@ def test_without_a_batch_there_is_no_result(metric) -> None:
         (([0.1, 0.2], [0, 1]), "shape"),
     ],
 )
-def test_inputs_that_do_not_fit_are_refused(metric, inputs, message) -> None:
+def test_inputs_that_do_not_fit_are_refused(metric: Any, inputs: Any, message: str) -> None:
     metric.clear()
     with pytest.raises(ValueError, match=message):
         metric.update(*inputs)
 
 
 @pytest.mark.parametrize("metric", [Accuracy, Precision, F1])
-def test_an_unknown_type_is_refused(metric) -> None:
+def test_an_unknown_type_is_refused(metric: Any) -> None:
     with pytest.raises(TypeError, match="'regression'"):
         metric("regression")
 
@@ -82,7 +84,7 @@ def test_an_unknown_type_is_refused(metric) -> None:
     ("name", "kind"),
     [("accuracy", Accuracy), ("acc", Accuracy), ("loss", Loss), ("precision", Precision), ("recall", Recall)],
 )
-def test_metrics_by_name(name, kind) -> None:
+def test_metrics_by_name(name: str, kind: Any) -> None:
     assert type(get_metric_fn(name)) is kind
     assert type(get_metric_fn("F1")) is F1
     assert type(get_metric_fn("fbeta", 0.5)) is Fbeta

@@ -1,6 +1,8 @@
 """msprobe's configuration: what is read, and what is refused with which words."""
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +19,7 @@ FILE = {
 }
 
 
-def test_a_file_of_msprobe_is_read(tmp_path):
+def test_a_file_of_msprobe_is_read(tmp_path: Path) -> None:
     file = tmp_path / "config.json"
     file.write_text(json.dumps(FILE))
     config = load_config(file, {})
@@ -28,7 +30,7 @@ def test_a_file_of_msprobe_is_read(tmp_path):
     assert config.without_effect == ("file_format",)
 
 
-def test_arguments_go_before_the_file(tmp_path):
+def test_arguments_go_before_the_file(tmp_path: Path) -> None:
     file = tmp_path / "config.json"
     file.write_text(json.dumps(FILE))
     config = load_config(file, {"task": "statistics", "step": [7], "level": None})
@@ -58,12 +60,12 @@ def test_arguments_go_before_the_file(tmp_path):
         ({"dump_paths": "/tmp"}, "'dump_paths' is no key; allowed are task, dump_path"),
     ],
 )
-def test_a_wrong_value_is_named_with_what_is_allowed(keys, words):
+def test_a_wrong_value_is_named_with_what_is_allowed(keys: Any, words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         parse_config({"dump_path": "/tmp/dump"}, keys)
 
 
-def test_a_file_that_is_no_json_or_a_path_that_is_a_file_is_refused(tmp_path):
+def test_a_file_that_is_no_json_or_a_path_that_is_a_file_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "config.json"
     file.write_text("{")
     with pytest.raises(ConfigError, match=r"config\.json is not JSON"):

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,7 @@ def test_a_file_about_other_things_leaves_the_variables(tmp_path: Path) -> None:
         {"MS_RDR_ENABLE": "1", "MS_RDR_PATH": "relative"},
     ],
 )
-def test_variables_that_cannot_be_used_are_refused(environment) -> None:
+def test_variables_that_cannot_be_used_are_refused(environment: Any) -> None:
     with pytest.raises(ValueError, match=r"MS_RDR_ENABLE|absolute"):
         RecorderSettings.of(environment)
 
@@ -53,7 +54,7 @@ def test_variables_that_cannot_be_used_are_refused(environment) -> None:
         ('{"rdr": {"enable": true, "path": "here"}}', "absolute, got 'here'"),
     ],
 )
-def test_a_file_that_cannot_be_used_is_refused(tmp_path: Path, content, message) -> None:
+def test_a_file_that_cannot_be_used_is_refused(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "config.json"
     path.write_text(content)
     with pytest.raises(ValueError, match=message):

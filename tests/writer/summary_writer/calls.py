@@ -3,12 +3,14 @@
 Used by the tests here and, beside the real writer, by tests/interop/summary_writer_in_torch.py.
 """
 
+from typing import Any
+
 import numpy as np
 
 WALL = 1_700_000_000.0
 
 
-def calls(writer, array):
+def calls(writer: Any, array: Any) -> None:
     """Every method that both writers have, with equal arguments; ``array`` makes an array of a framework."""
     random = np.random.default_rng(7)
     record_scalars(writer, array)
@@ -24,7 +26,7 @@ def calls(writer, array):
     )
 
 
-def record_scalars(writer, array):
+def record_scalars(writer: Any, array: Any) -> None:
     for step in range(3):
         writer.add_scalar("loss", 1 / (step + 1), step, walltime=WALL + step)
     writer.add_scalar("of an array", array(np.array([0.25], np.float32)), 1, walltime=WALL)
@@ -38,7 +40,7 @@ def record_scalars(writer, array):
     writer.add_text("notes", "**bold** über 注意", 3, walltime=WALL)
 
 
-def record_histograms(writer, array, random):
+def record_histograms(writer: Any, array: Any, random: Any) -> None:
     normal = random.normal(size=(40, 25)).astype(np.float32)
     writer.add_histogram("normal", array(normal), 1, walltime=WALL)
     writer.add_histogram("ten", array(normal), 1, bins=10, walltime=WALL)
@@ -51,7 +53,7 @@ def record_histograms(writer, array, random):
     writer.add_histogram_raw("raw", 0.0, 3.0, 4, 6.0, 14.0, [1.0, 2.0, 3.0], [1, 2, 1], 2, walltime=WALL)
 
 
-def record_pictures(writer, array, random):
+def record_pictures(writer: Any, array: Any, random: Any) -> None:
     colours = random.random((3, 6, 9)).astype(np.float32)
     writer.add_image("colours", array(colours), 1, walltime=WALL)
     writer.add_image("beyond", array(colours * 3 - 1), 1, walltime=WALL)
@@ -67,7 +69,7 @@ def record_pictures(writer, array, random):
     writer.add_audio("sound", array(sound), 1, sample_rate=8000, walltime=WALL)
 
 
-def record_plots(writer, array, random):
+def record_plots(writer: Any, array: Any, random: Any) -> None:
     labels, predictions = random.integers(0, 2, 60), random.random(60).astype(np.float32)
     writer.add_pr_curve("pr", array(labels), array(predictions), 1, walltime=WALL)
     writer.add_pr_curve("pr few", array(labels), array(predictions), 1, num_thresholds=9, walltime=WALL)
@@ -80,7 +82,7 @@ def record_plots(writer, array, random):
     )
 
 
-def record_tensors(writer, array):
+def record_tensors(writer: Any, array: Any) -> None:
     """Apart, as torch takes its own tensors only."""
     for code in ("f4", "f8", "i4", "i8", "i2", "i1", "?"):
         values = np.arange(-3, 3).reshape(2, 3).astype(code)

@@ -3,6 +3,7 @@
 import json
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from tests.writer.tensorboard_messages import events, parse, read
 TORCH = Path(__file__).parents[2] / "data/writer/summary_writer/torch_reading.json"
 
 
-def plain(value):
+def plain(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
@@ -42,7 +43,9 @@ def test_a_restart_is_marked_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("error", "marks"), [(None, [2]), (RuntimeError("out of memory"), [])])
-def test_a_session_stops_unless_an_error_ended_it(tmp_path: Path, records_of, error, marks) -> None:
+def test_a_session_stops_unless_an_error_ended_it(
+    tmp_path: Path, records_of: Any, error: Any, marks: Any
+) -> None:
     with suppress(RuntimeError), SummaryWriter(tmp_path, format="tensorboard") as writer:
         writer.add_scalar("loss", 1, 1)
         if error:
@@ -80,7 +83,7 @@ def test_the_directory_has_a_default_name(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("chosen", ["mindinsight", "tensorboard"])
-def test_a_later_value_opens_new_files(tmp_path: Path, chosen) -> None:
+def test_a_later_value_opens_new_files(tmp_path: Path, chosen: Any) -> None:
     writer = SummaryWriter(tmp_path, format=chosen)
     writer.add_scalar("loss", 1, 1)
     writer.close()
@@ -92,7 +95,7 @@ def test_a_later_value_opens_new_files(tmp_path: Path, chosen) -> None:
 
 
 @pytest.mark.parametrize("chosen", ["mindinsight", "tensorboard"])
-def test_files_end_in_the_suffix(tmp_path: Path, chosen) -> None:
+def test_files_end_in_the_suffix(tmp_path: Path, chosen: Any) -> None:
     with SummaryWriter(tmp_path, filename_suffix=".worker-3", format=chosen) as writer:
         writer.add_scalar("loss", 1, 1)
     (path,) = tmp_path.iterdir()
@@ -109,7 +112,7 @@ def test_files_end_in_the_suffix(tmp_path: Path, chosen) -> None:
         ({"filename_suffix": 3}, TypeError, "filename_suffix must be a str"),
     ],
 )
-def test_wrong_arguments_are_named(tmp_path: Path, arguments, error, words) -> None:
+def test_wrong_arguments_are_named(tmp_path: Path, arguments: Any, error: Any, words: Any) -> None:
     with pytest.raises(error, match=words):
         SummaryWriter(tmp_path, **arguments)
 
@@ -156,7 +159,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize("chosen", ["mindinsight", "tensorboard"])
-def test_wrong_values_are_refused_in_words_and_nothing_is_lost(tmp_path: Path, chosen) -> None:
+def test_wrong_values_are_refused_in_words_and_nothing_is_lost(tmp_path: Path, chosen: Any) -> None:
     with SummaryWriter(tmp_path, format=chosen) as writer:
         writer.add_scalar("loss", 0.5, 1)
         for method, arguments, error, words in WRONG:

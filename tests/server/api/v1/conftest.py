@@ -2,6 +2,7 @@
 
 import shutil
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -28,7 +29,7 @@ RUNS = (
 
 
 @contextmanager
-def serving(base, workspace, **settings):
+def serving(base: Any, workspace: Any, **settings: Any) -> Iterator[Any]:
     """A client of a server over a base directory, once everything in it has been read."""
     chosen = Settings(base, workspace, workers=1, reload_interval=0.1, **settings)
     threads: Any = ThreadPoolExecutor(1)
@@ -38,7 +39,7 @@ def serving(base, workspace, **settings):
         yield client
 
 
-def until(condition):
+def until(condition: Any) -> None:
     end = time.monotonic() + 30
     while not condition():
         assert time.monotonic() < end
@@ -48,31 +49,31 @@ def until(condition):
 class Interface:
     """Calls below /v1/mindinsight."""
 
-    def __init__(self, client):
+    def __init__(self, client: Any) -> None:
         self.client = client
 
-    def get(self, path, **query):
+    def get(self, path: Any, **query: Any) -> Any:
         return self.client.get(f"{ROOT}/{path}", params=query)
 
-    def post(self, path, body=None, **query):
+    def post(self, path: Any, body: Any = None, **query: Any) -> Any:
         return self.client.post(f"{ROOT}/{path}", json=body, params=query)
 
-    def ok(self, path, **query):
+    def ok(self, path: Any, **query: Any) -> Any:
         return fine(self.get(path, **query))
 
-    def sent(self, path, body=None):
+    def sent(self, path: Any, body: Any = None) -> Any:
         return fine(self.post(path, body))
 
-    def fault(self, path, **query):
+    def fault(self, path: Any, **query: Any) -> Any:
         return code_of(self.get(path, **query))
 
 
-def fine(answer):
+def fine(answer: Any) -> Any:
     assert answer.status_code == 200, answer.text
     return answer.json()
 
 
-def code_of(answer):
+def code_of(answer: Any) -> tuple[Any, Any]:
     """Status and code of an answer that is a fault in the form all faults have."""
     body = answer.json()
     assert set(body) == {"error_code", "error_msg"}
@@ -81,7 +82,7 @@ def code_of(answer):
 
 
 @pytest.fixture(scope="session")
-def base(tmp_path_factory):
+def base(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A base directory with a run of every kind, and one folder that is no run."""
     base = tmp_path_factory.mktemp("base")
     for name in RUNS:
@@ -96,6 +97,6 @@ def base(tmp_path_factory):
 
 
 @pytest.fixture(scope="package")
-def v1(base, tmp_path_factory):
+def v1(base: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     with serving(base, tmp_path_factory.mktemp("workspace")) as client:
         yield Interface(client)

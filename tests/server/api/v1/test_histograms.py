@@ -1,9 +1,11 @@
 """Histograms of real runs."""
 
+from typing import Any
+
 LENET = {"train_id": "./lenet"}
 
 
-def test_histograms_share_their_edges(v1) -> None:
+def test_histograms_share_their_edges(v1: Any) -> None:
     tag = v1.ok("datavisual/plugins", **LENET)["plugins"]["histogram"][0]
     answer = v1.ok("datavisual/histograms", **LENET, tag=tag)
     assert (answer["train_id"], answer["tag"]) == ("./lenet", tag)

@@ -1,10 +1,12 @@
 """Images of real runs."""
 
+from typing import Any
+
 LENET = {"train_id": "./lenet"}
 IMAGE = {**LENET, "tag": "Image/image"}
 
 
-def test_a_sample_of_images_unless_all_are_asked_for(v1) -> None:
+def test_a_sample_of_images_unless_all_are_asked_for(v1: Any) -> None:
     path = "datavisual/image/metadata"
     sample, whole = v1.ok(path, **IMAGE)["metadatas"], v1.ok(path, **IMAGE, full="true")["metadatas"]
     assert len(sample) == 10 < len(whole)
@@ -12,7 +14,7 @@ def test_a_sample_of_images_unless_all_are_asked_for(v1) -> None:
     assert all(row in whole for row in sample)
 
 
-def test_an_image_as_it_was_recorded(v1) -> None:
+def test_an_image_as_it_was_recorded(v1: Any) -> None:
     path = "datavisual/image/single-image"
     newest = v1.get(path, **IMAGE, step=-1)
     facts = v1.ok("datavisual/image/metadata", **IMAGE)["metadatas"][-1]

@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,11 +14,11 @@ JOBS = "datavisual/train-jobs"
 CACHES = "datavisual/train-job-caches"
 
 
-def ids(answer):
+def ids(answer: Any) -> list[Any]:
     return [job["train_id"] for job in answer["train_jobs"]]
 
 
-def test_all_jobs_are_listed(v1) -> None:
+def test_all_jobs_are_listed(v1: Any) -> None:
     answer = v1.ok(JOBS, limit=999)
     assert answer["total"] == len(answer["train_jobs"]) == len(RUNS) + 1
     assert answer["name"].startswith("base")
@@ -29,7 +30,7 @@ def test_all_jobs_are_listed(v1) -> None:
     assert times == sorted(times, reverse=True)
 
 
-def test_one_job(v1) -> None:
+def test_one_job(v1: Any) -> None:
     (job,) = v1.ok(JOBS, train_id="./lenet")["train_jobs"]
     assert (job["summary_files"], job["lineage_files"], job["graph_files"]) == (1, 2, 0)
     assert (job["profiler_dir"], job["profiler_type"], job["dump_dir"]) == (None, "", None)
@@ -39,12 +40,12 @@ def test_one_job(v1) -> None:
 
 
 @pytest.mark.parametrize("train_id", ["./none", "lenet", "../base", "./../base", "/etc"])
-def test_a_job_that_is_not_there_is_an_empty_list(v1, train_id) -> None:
+def test_a_job_that_is_not_there_is_an_empty_list(v1: Any, train_id: str) -> None:
     answer = v1.ok(JOBS, train_id=train_id)
     assert (answer["total"], answer["train_jobs"]) == (0, [])
 
 
-def test_offset_counts_pages(v1) -> None:
+def test_offset_counts_pages(v1: Any) -> None:
     whole = ids(v1.ok(JOBS, limit=999))
     assert ids(v1.ok(JOBS, limit=3, offset=1)) == whole[3:6]
     assert ids(v1.ok(JOBS, offset=99)) == ids(v1.ok(JOBS, offset="9" * 30)) == []
@@ -67,24 +68,24 @@ def test_offset_counts_pages(v1) -> None:
         ({"limit": "x", "train_id": "./lenet"}, "50540001"),
     ],
 )
-def test_numbers_of_pages_are_checked(v1, query, code) -> None:
+def test_numbers_of_pages_are_checked(v1: Any, query: Any, code: str) -> None:
     assert v1.fault(JOBS, **query) == (400, code)
 
 
-def test_a_flipped_byte_is_noticed(v1) -> None:
+def test_a_flipped_byte_is_noticed(v1: Any) -> None:
     """The original did not verify checksums and served what they refute."""
     (job,) = v1.ok(JOBS, train_id="./flip_body_wall_time")["train_jobs"]
     assert job["is_integrity"] is False
 
 
-def test_a_record_cut_off_keeps_nobody_waiting(v1) -> None:
+def test_a_record_cut_off_keeps_nobody_waiting(v1: Any) -> None:
     """The original never finished such a job, nor any that came after it."""
     (job,) = v1.ok(JOBS, train_id="./cut_in_body")["train_jobs"]
     assert (job["cache_status"], job["is_integrity"]) == ("CACHED", False)
     assert job["plugins"]["scalar"]
 
 
-def test_tags_of_a_job(v1) -> None:
+def test_tags_of_a_job(v1: Any) -> None:
     plugins = v1.ok("datavisual/plugins", train_id="./lenet", manual_update="TRUE")["plugins"]
     assert set(plugins) == set(NAMES)
     assert plugins["image"] == ["Image/image", "input_data/auto/image"]
@@ -95,7 +96,7 @@ def test_tags_of_a_job(v1) -> None:
 
 
 @pytest.mark.parametrize("train_id", ["../outside", "/etc", "./../outside", "./none", "outside", "./lenet/x"])
-def test_nothing_outside_the_base_is_ever_read(v1, base, train_id) -> None:
+def test_nothing_outside_the_base_is_ever_read(v1: Any, base: Any, train_id: str) -> None:
     """The original left a reader behind for such a folder, and served it from then on."""
     assert (base.parent / "outside" / "secret.pb").exists()
     for _ in range(2):
@@ -105,7 +106,7 @@ def test_nothing_outside_the_base_is_ever_read(v1, base, train_id) -> None:
     assert v1.post(CACHES, {"train_ids": [train_id]}).json() == {"cache_result": []}
 
 
-def test_faults_of_tags(v1) -> None:
+def test_faults_of_tags(v1: Any) -> None:
     path = "datavisual/plugins"
     assert v1.fault(path) == v1.fault(path, train_id="") == (400, "50540003")
     assert v1.fault(path, train_id="./lenet", manual_update="1") == (400, "50540002")
@@ -117,7 +118,7 @@ def test_faults_of_tags(v1) -> None:
     assert v1.fault(single, plugin_name="image", train_id="./none") == (400, "50545005")
 
 
-def test_caches_are_asked_for(v1) -> None:
+def test_caches_are_asked_for(v1: Any) -> None:
     answer = v1.sent(CACHES, {"train_ids": ["./lenet", "./none", "../x"]})
     assert answer == {"cache_result": [{"train_id": "./lenet", "cache_status": "CACHED"}]}
 
@@ -126,11 +127,11 @@ def test_caches_are_asked_for(v1) -> None:
     ("body", "code"),
     [({}, "50540003"), ([], "50540003"), ({"train_ids": "x"}, "50540001"), ({"train_ids": [1]}, "50540001")],
 )
-def test_faults_of_caches(v1, body, code) -> None:
+def test_faults_of_caches(v1: Any, body: Any, code: str) -> None:
     assert code_of(v1.post(CACHES, body)) == (400, code)
 
 
-def test_a_body_that_cannot_be_read(v1) -> None:
+def test_a_body_that_cannot_be_read(v1: Any) -> None:
     path = f"/v1/mindinsight/{CACHES}"
     assert code_of(v1.client.post(path)) == (400, "50540003")
     for content in (b"{", b"\xff", b"[" * 100_000, b'{"train_ids": [\xff]}'):
@@ -160,7 +161,7 @@ def test_a_folder_with_nothing_but_a_profile_is_a_job(tmp_path: Path) -> None:
         (["gpu_op_detail_info_3.csv"], "", None),
     ],
 )
-def test_the_folder_of_a_profiler_and_its_device(tmp_path: Path, names, kind, mode) -> None:
+def test_the_folder_of_a_profiler_and_its_device(tmp_path: Path, names: Any, kind: str, mode: Any) -> None:
     shutil.copytree(DATA / "events" / "lenet", tmp_path / "base" / "run")
     (tmp_path / "base" / "run" / "profiler_a").mkdir()  # holds nothing, so it is not the one
     folder = tmp_path / "base" / "run" / "profiler_b"

@@ -1,6 +1,7 @@
 """Loss landscapes of real runs."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from mindinsight.proto.summary_pb2 import Event
 from .conftest import Interface, serving
 
 
-def test_intervals_and_landscapes(v1) -> None:
+def test_intervals_and_landscapes(v1: Any) -> None:
     run = {"train_id": "./landscape"}
     intervals = v1.ok("datavisual/landscape/intervals", **run)["intervals"]
     assert [landscape["value"] for landscape in intervals] == [[1, 5], [6, 12]]
@@ -43,7 +44,7 @@ def test_a_landscape_without_intervals_is_final_though_it_has_a_path(tmp_path: P
         assert v1.ok("datavisual/landscape/intervals", train_id="./run") == {"intervals": []}
 
 
-def test_a_landscape_that_cannot_be_had_is_an_item(v1) -> None:
+def test_a_landscape_that_cannot_be_had_is_an_item(v1: Any) -> None:
     path = "datavisual/landscape/landscapes"
     ids = ["x", "./none", "./lenet", "./landscape"]
     items = v1.ok(path, train_id=ids, interval_id="1")["landscapes"]

@@ -14,7 +14,7 @@ ROWS: list[dict[str, Any]] = [
 ]
 
 
-def matching_runs(body):
+def matching_runs(body: Any) -> list[Any]:
     return [row["summary_dir"] for row in parse_search(body).matching(ROWS)]
 
 
@@ -40,7 +40,7 @@ def matching_runs(body):
         ({}, ["./a", "./b", "./c"]),
     ],
 )
-def test_conditions_are_joined_by_and(condition, expected) -> None:
+def test_conditions_are_joined_by_and(condition: Any, expected: Any) -> None:
     assert matching_runs(condition) == expected
 
 
@@ -80,7 +80,7 @@ def test_conditions_are_joined_by_and(condition, expected) -> None:
         {f"metric/{number}": {"gt": 0} for number in range(1001)},
     ],
 )
-def test_every_fault_of_the_body_has_one_code(body) -> None:
+def test_every_fault_of_the_body_has_one_code(body: Any) -> None:
     with pytest.raises(V1Error) as error:
         parse_search(body)
     assert error.value.fault is Fault.LINEAGE_SEARCH
@@ -102,7 +102,7 @@ def test_pages_count_pages_and_limit_defaults_only_beside_offset() -> None:
 
 
 def test_missing_values_sort_lowest_and_types_do_not_mix() -> None:
-    def order(name, descending):
+    def order(name: Any, descending: Any) -> list[Any]:
         return [row["summary_dir"] for row in sort_rows(ROWS, name, descending)]
 
     assert order("learning_rate", False) == ["./b", "./c", "./a"]
@@ -118,7 +118,7 @@ def test_missing_values_sort_lowest_and_types_do_not_mix() -> None:
         (["b", [1], "a"], [[1], "a", "b"]),
     ],
 )
-def test_values_sort_as_python_compares_them_else_by_their_types(values, expected) -> None:
+def test_values_sort_as_python_compares_them_else_by_their_types(values: Any, expected: Any) -> None:
     rows = [{"user_defined/x": value} for value in values]
     assert [row["user_defined/x"] for row in sort_rows(rows, "user_defined/x", False)] == expected
 
@@ -129,7 +129,7 @@ class HistogramColumns(str):
     __slots__ = ()
     comparisons = 0
 
-    def __eq__(self, other):
+    def __eq__(self, other: Any) -> Any:
         type(self).comparisons += 1
         return str.__eq__(self, other)
 

@@ -5,6 +5,7 @@ import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,13 +18,13 @@ SEARCH = "lineagemgr/lineages"
 TARGETS = "optimizer/targets/search"
 
 
-def put(v1, body, **query):
+def put(v1: Any, body: Any, **query: Any) -> Any:
     """The body is sent in ASCII, as half a character can be sent in no other way."""
     headers = {"Content-Type": "application/json"}
     return v1.client.put(f"{ROOT}/{SEARCH}", content=json.dumps(body), params=query, headers=headers)
 
 
-def test_every_run_with_lineage_is_a_row(v1) -> None:
+def test_every_run_with_lineage_is_a_row(v1: Any) -> None:
     answer = v1.sent(SEARCH)
     runs = {row["summary_dir"] for row in answer["object"]}
     assert answer["count"] == len(runs)
@@ -33,7 +34,7 @@ def test_every_run_with_lineage_is_a_row(v1) -> None:
     assert row["dataset_graph"]["op_type"] == "Batch"
 
 
-def test_halves_pages_and_order(v1) -> None:
+def test_halves_pages_and_order(v1: Any) -> None:
     (row,) = v1.sent(SEARCH, {"summary_dir": {"eq": "./lenet"}, "lineage_type": {"eq": "model"}})["object"]
     assert "dataset_graph" not in row
     ordered = v1.sent(SEARCH, {"sorted_name": "summary_dir"})["object"]
@@ -45,11 +46,11 @@ def test_halves_pages_and_order(v1) -> None:
 
 
 @pytest.mark.parametrize("body", [[], "x", {"limit": 0}, {"nothing": {"eq": 1}}, {"epoch": {"ge": True}}])
-def test_what_is_wrong_with_a_search(v1, body) -> None:
+def test_what_is_wrong_with_a_search(v1: Any, body: Any) -> None:
     assert code_of(v1.post(SEARCH, body)) == code_of(v1.post(TARGETS, body)) == (400, "50542218")
 
 
-def test_a_body_that_is_no_json(v1) -> None:
+def test_a_body_that_is_no_json(v1: Any) -> None:
     assert code_of(v1.client.post(f"{ROOT}/{SEARCH}", content=b"{")) == (400, "50540002")
     assert code_of(v1.get(SEARCH)) == (405, "50545002")
 
@@ -82,11 +83,11 @@ def test_tags_and_remarks_outlive_the_server(tmp_path: Path) -> None:
         ({"train_id": "./lenet"}, {"remark": "a\ud800"}, "50542081"),
     ],
 )
-def test_annotations_that_cannot_be_kept(v1, query, body, code) -> None:
+def test_annotations_that_cannot_be_kept(v1: Any, query: Any, body: Any, code: str) -> None:
     assert code_of(put(v1, body, **query)) == (400, code)
 
 
-def test_nothing_is_changed_by_an_empty_annotation(v1) -> None:
+def test_nothing_is_changed_by_an_empty_annotation(v1: Any) -> None:
     assert put(v1, {}, train_id="./lenet").json() == {"status": "success"}
     wrong = v1.client.put(f"{ROOT}/{SEARCH}", params={"train_id": "./lenet"}, content=b"{")
     assert wrong.status_code == 400
@@ -102,10 +103,12 @@ def test_a_remark_that_cannot_be_kept_leaves_nothing_behind(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("path", [SEARCH, TARGETS])
-def test_others_are_answered_while_a_search_goes_on(v1, monkeypatch: pytest.MonkeyPatch, path) -> None:
+def test_others_are_answered_while_a_search_goes_on(
+    v1: Any, monkeypatch: pytest.MonkeyPatch, path: Any
+) -> None:
     begun, done = threading.Event(), threading.Event()
 
-    def slow(body):
+    def slow(body: Any) -> Any:
         begun.set()
         assert done.wait(20)
         return parse_search(body)
@@ -122,7 +125,7 @@ def test_others_are_answered_while_a_search_goes_on(v1, monkeypatch: pytest.Monk
         assert search.result(timeout=20).status_code == 200
 
 
-def test_the_dataset_graph_of_a_run(v1) -> None:
+def test_the_dataset_graph_of_a_run(v1: Any) -> None:
     path = "datasets/dataset_graph"
     answer = v1.ok(path, train_id="./lenet")
     assert (answer["summary_dir"], answer["dataset_graph"]["op_type"]) == ("./lenet", "Batch")
@@ -131,7 +134,7 @@ def test_the_dataset_graph_of_a_run(v1) -> None:
     assert v1.fault(path) == (400, "50540003")
 
 
-def test_objectives(v1) -> None:
+def test_objectives(v1: Any) -> None:
     answer = v1.sent(TARGETS, {})
     rows = len(answer["metadata"]["train_ids"])
     assert all(len(target["data"]) == rows and len(target["buckets"]) == 5 for target in answer["targets"])

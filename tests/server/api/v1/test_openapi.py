@@ -1,5 +1,7 @@
 """What v1 says of itself is how it answers."""
 
+from typing import Any
+
 import pytest
 from starlette.datastructures import State
 
@@ -16,7 +18,7 @@ ROUTES = [
 ]
 
 
-def needed(route):
+def needed(route: Any) -> list[Any]:
     return [
         parameter["name"]
         for parameter in route.get("parameters", ())
@@ -32,7 +34,7 @@ def test_no_status_is_described_that_v1_never_answers() -> None:
     ("method", "path"),
     [(method, path) for method, path, route in ROUTES if needed(route) and "{" not in path],
 )
-def test_a_parameter_said_to_be_needed_is_missed(v1, method, path) -> None:
+def test_a_parameter_said_to_be_needed_is_missed(v1: Any, method: Any, path: Any) -> None:
     answer = v1.client.request(method, ROOT + path, json={})
     assert code_of(answer) == MISSING
 
@@ -41,7 +43,7 @@ def test_a_parameter_said_to_be_needed_is_missed(v1, method, path) -> None:
     "path",
     [path for method, path, route in ROUTES if method == "get" and not needed(route) and "{" not in path],
 )
-def test_a_route_that_needs_nothing_answers_without_parameters(v1, path) -> None:
+def test_a_route_that_needs_nothing_answers_without_parameters(v1: Any, path: Any) -> None:
     assert v1.client.get(ROOT + path).status_code == 200
 
 

@@ -1,10 +1,12 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
 from mindinsight.server.api.v1.rebin import HistogramColumns, bucket_number, common_edges, rebin
 
 
-def counted(buckets, low=None, high=None):
+def counted(buckets: Any, low: Any = None, high: Any = None) -> HistogramColumns:
     left, width, count = (np.asarray(column, np.float64) for column in zip(*buckets, strict=True))
     return HistogramColumns(
         left, width, count, left[0] if low is None else low, (left + width)[-1] if high is None else high
@@ -14,7 +16,7 @@ def counted(buckets, low=None, high=None):
 @pytest.mark.parametrize(
     ("total", "number"), [(0, 1), (5, 2), (6, 3), (10, 3), (11, 3), (280, 29), (281, 30)]
 )
-def test_number_of_buckets(total, number) -> None:
+def test_number_of_buckets(total: int, number: int) -> None:
     assert bucket_number(total) == number
 
 

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -6,7 +8,7 @@ from mindinsight.server.api.v1.sampling import even_rows, extreme_rows
 
 
 @given(st.integers(0, 5000), st.integers(2, 60))
-def test_even_rows_keep_both_ends_and_the_limit(count, limit) -> None:
+def test_even_rows_keep_both_ends_and_the_limit(count: Any, limit: Any) -> None:
     rows = even_rows(count, limit)
     assert len(rows) == len(set(rows.tolist())) <= max(limit, 0)
     assert len(rows) == min(count, limit)
@@ -16,7 +18,7 @@ def test_even_rows_keep_both_ends_and_the_limit(count, limit) -> None:
 
 
 @given(st.integers(1, 9000), st.integers(0, 2**32 - 1))
-def test_extremes_survive(count, seed) -> None:
+def test_extremes_survive(count: Any, seed: Any) -> None:
     values = np.random.default_rng(seed).standard_normal(count).astype(np.float32)
     rows = extreme_rows(values, 1000)
     assert len(rows) <= 1000

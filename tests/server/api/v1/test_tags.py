@@ -1,5 +1,7 @@
 """Tags of one kind in requests for another."""
 
+from typing import Any
+
 import pytest
 
 LENET = {"train_id": "./lenet"}
@@ -15,5 +17,5 @@ LENET = {"train_id": "./lenet"}
         ("tensors", "loss/auto/scalar", "50545012"),
     ],
 )
-def test_a_tag_of_another_kind(v1, call, tag, code) -> None:
+def test_a_tag_of_another_kind(v1: Any, call: str, tag: str, code: str) -> None:
     assert v1.fault(f"datavisual/{call}", **LENET, tag=tag) == (400, code)

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -14,23 +16,23 @@ ROWS = [
 
 
 @pytest.fixture
-def answer():
+def answer() -> Any:
     return targets_answer(ROWS)
 
 
-def test_objectives_are_metrics_and_loss(answer) -> None:
+def test_objectives_are_metrics_and_loss(answer: Any) -> None:
     assert [target["name"] for target in answer["targets"]] == ["[M]acc", "loss"]
     assert answer["metadata"]["train_ids"] == ["./1", "./2", "./3"]
 
 
-def test_importance_is_the_absolute_correlation(answer) -> None:
+def test_importance_is_the_absolute_correlation(answer: Any) -> None:
     loss = answer["targets"][1]["hyper_parameters"]
     assert loss[0] == {"name": "learning_rate", "importance": pytest.approx(1.0)}
     accuracy = answer["targets"][0]["hyper_parameters"][0]
     assert accuracy["importance"] == pytest.approx(abs(np.corrcoef([0.1, 0.2, 0.4], [0.5, 0.4, 0.1])[0, 1]))
 
 
-def test_reasons_are_given_where_importance_cannot_be(answer) -> None:
+def test_reasons_are_given_where_importance_cannot_be(answer: Any) -> None:
     by_name = {parameter["name"]: parameter for parameter in answer["targets"][1]["hyper_parameters"]}
     assert by_name["[U]trial"]["reason_code"] == 2
     assert by_name["[U]fixed"]["reason_code"] == 3
@@ -39,7 +41,7 @@ def test_reasons_are_given_where_importance_cannot_be(answer) -> None:
     ]
 
 
-def test_a_gap_turns_the_column_into_floats(answer) -> None:
+def test_a_gap_turns_the_column_into_floats(answer: Any) -> None:
     data = {
         parameter["name"]: parameter["data"] for parameter in answer["metadata"]["possible_hyper_parameters"]
     }
@@ -49,7 +51,7 @@ def test_a_gap_turns_the_column_into_floats(answer) -> None:
     assert "device_num" not in data
 
 
-def test_objective_values_are_counted_in_five_buckets(answer) -> None:
+def test_objective_values_are_counted_in_five_buckets(answer: Any) -> None:
     buckets = answer["targets"][1]["buckets"]
     assert len(buckets) == 5
     assert sum(count for _, _, count in buckets) == 3

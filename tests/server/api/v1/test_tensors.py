@@ -1,5 +1,7 @@
 """Tensors of real runs: slices, statistics, histograms."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -8,11 +10,11 @@ from mindinsight.server.client.reader import open as open_base
 TENSOR = {"train_id": "./values", "tag": "tensor/float32/tensor"}
 
 
-def tensor(v1, **query):
+def tensor(v1: Any, **query: Any) -> Any:
     return v1.ok("datavisual/tensors", **TENSOR, **query)["tensors"][0]["values"]
 
 
-def test_tensors_and_their_slices(v1, base) -> None:
+def test_tensors_and_their_slices(v1: Any, base: Any) -> None:
     plain = tensor(v1)
     assert set(plain[0]["value"]) == {"dims", "data_type"}
     assert plain[0]["value"]["data_type"] == "DT_FLOAT32"
@@ -27,14 +29,14 @@ def test_tensors_and_their_slices(v1, base) -> None:
     assert element["value"]["data"] == float(values[-1, 0, 0])
 
 
-def test_details_of_tensors(v1) -> None:
+def test_details_of_tensors(v1: Any) -> None:
     stats = tensor(v1, detail="stats")[0]["value"]
     assert set(stats) == {"dims", "data_type", "statistics"}
     buckets = tensor(v1, detail="histogram")
     assert len({tuple(left for left, _, _ in item["value"]["histogram_buckets"]) for item in buckets}) == 1
 
 
-def test_numbers_that_are_none_are_texts(v1) -> None:
+def test_numbers_that_are_none_are_texts(v1: Any) -> None:
     query = {"train_id": "./values", "tag": "tensor/nan_inf/tensor"}
     (shown,) = v1.ok("datavisual/tensors", **query)["tensors"]
     first = shown["values"][0]
@@ -60,10 +62,10 @@ def test_numbers_that_are_none_are_texts(v1) -> None:
         ({"detail": "data", "step": 1, "dims": "[99999]"}, "50540002"),
     ],
 )
-def test_slices_that_cannot_be_had(v1, query, code) -> None:
+def test_slices_that_cannot_be_had(v1: Any, query: Any, code: str) -> None:
     assert v1.fault("datavisual/tensors", **TENSOR, **query) == (400, code)
 
 
-def test_one_bad_pair_fails_the_whole_call(v1) -> None:
+def test_one_bad_pair_fails_the_whole_call(v1: Any) -> None:
     query = {"train_id": "./values", "tag": ["tensor/float32/tensor", "none"]}
     assert v1.fault("datavisual/tensors", **query) == (400, "50545012")

@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,12 +12,12 @@ LENET = DUMPS / "ms_sync_v2_0_names"
 
 
 @pytest.fixture(autouse=True)
-def workspace(tmp_path, monkeypatch):
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MINDINSIGHT_WORKSPACE", str(tmp_path / "workspace"))
 
 
 @pytest.fixture
-def broken(tmp_path):
+def broken(tmp_path: Path) -> Any:
     """The network with a NaN out of one operator of step 1."""
     path = Path(shutil.copytree(LENET, tmp_path / "broken"))
     (file,) = (path / "rank_0" / "Net" / "0" / "1").glob("MatMul.MatMul-op66.*.output.0.*")
@@ -27,7 +28,7 @@ def broken(tmp_path):
 
 
 @pytest.fixture
-def cut(tmp_path):
+def cut(tmp_path: Path) -> Any:
     """The network with the file of one tensor cut off."""
     path = Path(shutil.copytree(LENET, tmp_path / "cut"))
     (file,) = (path / "rank_0" / "Net" / "0" / "0").glob("MatMul.MatMul-op66.*.output.0.*")

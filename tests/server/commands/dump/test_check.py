@@ -2,13 +2,14 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.server.commands.dump.conftest import LENET
 
 
-def test_check_leads_to_the_line_of_the_guilty_operator(run, broken) -> None:
+def test_check_leads_to_the_line_of_the_guilty_operator(run: Any, broken: Any) -> None:
     code, out, _ = run("dump", "check", broken)
     assert code == 1
     assert "step 1: Gradients/Default" in out
@@ -19,7 +20,7 @@ def test_check_leads_to_the_line_of_the_guilty_operator(run, broken) -> None:
     assert (fault["kind"], fault["step"], fault["nans"], fault["line"] > 0) == ("made", 1, 1, True)
 
 
-def test_check_gives_no_all_clear_of_what_it_could_not_judge(run, tmp_path: Path) -> None:
+def test_check_gives_no_all_clear_of_what_it_could_not_judge(run: Any, tmp_path: Path) -> None:
     """Exit code 2 where nothing could be judged, 1 where something could not."""
     rank = tmp_path / "dump" / "step0" / "rank0"
     rank.mkdir(parents=True)
@@ -39,7 +40,7 @@ def test_check_gives_no_all_clear_of_what_it_could_not_judge(run, tmp_path: Path
     assert (code, out.splitlines()[0]) == (0, "All 198 tensors are finite, over all steps and ranks.")
 
 
-def test_check_takes_conditions(run) -> None:
+def test_check_takes_conditions(run: Any) -> None:
     code, out, _ = run("dump", "check", LENET, "--condition", "weight_too_large:max_gt=1000")
     assert (code, out.splitlines()[-1]) == (0, "No condition is met.")
     code, out, _ = run("dump", "check", LENET, "--condition", "weight_too_large:max_gt=0.0216", "--json")
@@ -51,7 +52,7 @@ def test_check_takes_conditions(run) -> None:
 @pytest.mark.parametrize(
     "condition", ["weight_upside_down", "weight_too_large", "weight_too_large:max_gt=high"]
 )
-def test_check_refuses_what_no_condition_is(run, condition) -> None:
+def test_check_refuses_what_no_condition_is(run: Any, condition: str) -> None:
     code, _, err = run("dump", "check", LENET, "--condition", condition)
     assert code == 2
     assert err.startswith("mindinsight: ")

@@ -4,6 +4,7 @@ import csv
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from tests.server.commands.dump.conftest import LENET
 
 
-def test_compare_finds_where_two_dumps_part(run, broken, tmp_path: Path) -> None:
+def test_compare_finds_where_two_dumps_part(run: Any, broken: Any, tmp_path: Path) -> None:
     report = tmp_path / "report.csv"
     code, out, _ = run("dump", "compare", broken, LENET, "--step", 1, "--csv", report)
     assert code == 1
@@ -24,7 +25,7 @@ def test_compare_finds_where_two_dumps_part(run, broken, tmp_path: Path) -> None
     ]
 
 
-def test_compare_puts_what_became_nan_first(run, tmp_path: Path) -> None:
+def test_compare_puts_what_became_nan_first(run: Any, tmp_path: Path) -> None:
     """All elements of a late tensor are NaN: no distance of 0, and above an early one that moved."""
     path = Path(shutil.copytree(LENET, tmp_path / "lost"))
     step = path / "rank_0" / "Net" / "0" / "1"
@@ -43,7 +44,7 @@ def test_compare_puts_what_became_nan_first(run, tmp_path: Path) -> None:
     assert "Tensors with NaN or infinities (LOST) where the reference is finite: 1." in out
 
 
-def test_compare_of_a_dump_with_itself_agrees(run) -> None:
+def test_compare_of_a_dump_with_itself_agrees(run: Any) -> None:
     code, out, _ = run("dump", "compare", LENET, LENET)
     assert code == 0
     assert out.splitlines()[-1] == "They agree within the tolerance."
@@ -55,13 +56,13 @@ def test_compare_of_a_dump_with_itself_agrees(run) -> None:
 @pytest.mark.parametrize(
     "text", ['{"Default/a": "Default/b"}', "Default/a,Default/b\n", "Default/a , Default/b\n\n"]
 )
-def test_compare_takes_a_map_of_names(run, tmp_path: Path, text) -> None:
+def test_compare_takes_a_map_of_names(run: Any, tmp_path: Path, text: str) -> None:
     (tmp_path / "names").write_text(text)
     assert run("dump", "compare", LENET, LENET, "--map", tmp_path / "names")[0] == 0
 
 
 @pytest.mark.parametrize("text", ['{"a": 1}', "a,b,c\n", "{"])
-def test_compare_refuses_a_map_it_does_not_understand(run, tmp_path: Path, text) -> None:
+def test_compare_refuses_a_map_it_does_not_understand(run: Any, tmp_path: Path, text: str) -> None:
     (tmp_path / "names").write_text(text)
     code, _, err = run("dump", "compare", LENET, LENET, "--map", tmp_path / "names")
     assert (code, bool(err)) == (2, True)

@@ -2,13 +2,14 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from tests.server.commands.dump.conftest import LENET
 
 
-def test_convert_writes_every_tensor(run, tmp_path: Path) -> None:
+def test_convert_writes_every_tensor(run: Any, tmp_path: Path) -> None:
     code, out, _ = run("dump", "convert", LENET, "--output", tmp_path / "out", "--step", 0, "--json")
     assert code == 0
     written = json.loads(out)["written"]

@@ -27,7 +27,7 @@ DUMPS = {  # how many tensors the first step of the first rank has
 
 
 @pytest.fixture(scope="module")
-def samples(tmp_path_factory):
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Any:
     root = tmp_path_factory.mktemp("samples")
     for name in ARCHIVES:
         with zipfile.ZipFile(DATA / "samples" / f"{name}.zip") as archive:
@@ -36,23 +36,23 @@ def samples(tmp_path_factory):
 
 
 @pytest.fixture(autouse=True)
-def workspace(tmp_path, monkeypatch):
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MINDINSIGHT_WORKSPACE", str(tmp_path / "workspace"))
     monkeypatch.setenv("LC_ALL", "C")
 
 
 @pytest.fixture
-def run(run):
+def run(run: Any) -> Any:
     return partial(run, "dump")
 
 
-def first_step(path):
+def first_step(path: Any) -> Any:
     dump = open_dump(path)
     return list_tensors(dump, dump.ranks[0], dump.steps()[0])
 
 
 @pytest.mark.parametrize("name", DUMPS)
-def test_ls_lists_every_layout(run, samples, name) -> None:
+def test_ls_lists_every_layout(run: Any, samples: Any, name: Any) -> None:
     code, out, err = run("ls", samples / name, "--step", open_dump(samples / name).steps()[0], "--json")
     found = json.loads(out)
     rank = found["ranks"][0]
@@ -63,7 +63,7 @@ def test_ls_lists_every_layout(run, samples, name) -> None:
 
 
 @pytest.mark.parametrize("name", DUMPS)
-def test_stat_gives_the_numbers_of_the_tensors(run, samples, name) -> None:
+def test_stat_gives_the_numbers_of_the_tensors(run: Any, samples: Any, name: Any) -> None:
     dump = open_dump(samples / name)
     rank, step = dump.ranks[0], dump.steps()[0]
     code, out, _ = run("stat", samples / name, "--rank", rank, "--step", step, "--json")
@@ -89,7 +89,7 @@ def test_stat_gives_the_numbers_of_the_tensors(run, samples, name) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in DUMPS if "statistic" not in name])
-def test_convert_writes_what_is_read(run, samples, tmp_path: Path, name) -> None:
+def test_convert_writes_what_is_read(run: Any, samples: Any, tmp_path: Path, name: Any) -> None:
     code, out, _ = run("convert", samples / name, "--output", tmp_path / "npy", "--json")
     written = json.loads(out)["written"]
     assert code == 0
@@ -101,7 +101,7 @@ def test_convert_writes_what_is_read(run, samples, tmp_path: Path, name) -> None
         np.testing.assert_array_equal(np.load(path), read_tensor(require(entry.ref)))
 
 
-def test_bin_and_npy_of_the_same_run_agree(run, samples, tmp_path: Path) -> None:
+def test_bin_and_npy_of_the_same_run_agree(run: Any, samples: Any, tmp_path: Path) -> None:
     folder = samples / "async_SYNTHETIC"
     code, out, _ = run(
         "compare", folder / "bin", folder / "npy", "--all", "--json", "--csv", tmp_path / "out.csv"
@@ -120,20 +120,20 @@ def test_bin_and_npy_of_the_same_run_agree(run, samples, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", ["msprobe_pytorch/mix_tensor_2ranks", "ms_sync_full_stats/statistic"])
-def test_a_dump_agrees_with_itself(run, samples, name) -> None:
+def test_a_dump_agrees_with_itself(run: Any, samples: Any, name: str) -> None:
     code, out, _ = run("compare", samples / name, samples / name)
     assert code == 0
     assert out.splitlines()[-1] == "They agree within the tolerance."
 
 
-def test_two_ranks_differ_and_the_exit_code_tells(run, samples) -> None:
+def test_two_ranks_differ_and_the_exit_code_tells(run: Any, samples: Any) -> None:
     path = samples / "msprobe_pytorch" / "mix_tensor_2ranks"
     code, out, _ = run("compare", path, path, "--reference-rank", 1)
     assert code == 1
     assert "They differ before any operator" in out
 
 
-def test_check_finds_what_the_device_reported(run, samples) -> None:
+def test_check_finds_what_the_device_reported(run: Any, samples: Any) -> None:
     code, out, _ = run(
         "check", samples / "async_SYNTHETIC" / "npy", "--condition", "operator_overflow", "--json"
     )
@@ -145,7 +145,7 @@ def test_check_finds_what_the_device_reported(run, samples) -> None:
 
 
 @pytest.mark.parametrize("action", ["stat", "check"])
-def test_a_recorder_has_texts_and_no_tensors(run, samples, action) -> None:
+def test_a_recorder_has_texts_and_no_tensors(run: Any, samples: Any, action: str) -> None:
     """Texts are no tensors that are fine: exit code 2 says that nothing was judged."""
     code, out, _ = run("ls", samples / "rdr_v2_0")
     assert (code, out.splitlines()[-1]) == (0, "6 log files")
@@ -154,7 +154,7 @@ def test_a_recorder_has_texts_and_no_tensors(run, samples, action) -> None:
     assert "No tensor could be measured." in err or "Nothing could be judged" in out
 
 
-def test_every_dump_of_the_samples_is_listed_by_a_command(run, samples) -> None:
+def test_every_dump_of_the_samples_is_listed_by_a_command(run: Any, samples: Any) -> None:
     for found in find_dump_dirs(samples):
         code, out, err = run("ls", found.path)
         assert (code, err) == (0, ""), found.path
@@ -170,7 +170,7 @@ def test_every_dump_of_the_samples_is_listed_by_a_command(run, samples) -> None:
         ("stat", "--type", "NoSuchType"),
     ],
 )
-def test_a_selection_of_nothing_is_empty_and_no_all_clear(run, samples, arguments) -> None:
+def test_a_selection_of_nothing_is_empty_and_no_all_clear(run: Any, samples: Any, arguments: Any) -> None:
     action, *rest = arguments
     code, out, _ = run(action, samples / "ms_sync_full_stats" / "full", *rest, "--json")
     found = json.loads(out)
@@ -179,14 +179,14 @@ def test_a_selection_of_nothing_is_empty_and_no_all_clear(run, samples, argument
 
 
 @pytest.mark.parametrize("arguments", [("--rank", "7"), ("--step", "99"), ("--reference-step", "99")])
-def test_a_comparison_of_nothing_is_an_error(run, samples, arguments) -> None:
+def test_a_comparison_of_nothing_is_an_error(run: Any, samples: Any, arguments: Any) -> None:
     path = samples / "ms_sync_full_stats" / "full"
     code, out, err = run("compare", path, path, *arguments)
     assert (code, out) == (2, "")
     assert err.startswith("mindinsight: ")
 
 
-def test_convert_names_files_by_the_order_they_are_in_and_keeps_long_names(run, tmp_path: Path) -> None:
+def test_convert_names_files_by_the_order_they_are_in_and_keeps_long_names(run: Any, tmp_path: Path) -> None:
     """A tensor that was turned is NC1HWC0 no more; a name of ``mapping.csv`` is found again."""
     folder = tmp_path / "dump" / "20240102030405" / "0" / "net" / "1" / "0"
     folder.mkdir(parents=True)

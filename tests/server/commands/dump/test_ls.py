@@ -6,18 +6,19 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from tests.server.commands.dump.conftest import LENET
 
 
-def test_ls_tells_what_a_dump_holds(run) -> None:
+def test_ls_tells_what_a_dump_holds(run: Any) -> None:
     code, out, _ = run("dump", "ls", LENET)
     assert code == 0
     assert out.splitlines()[0] == "sync dump: mindspore 2.0.0 CPU tensor"
     assert out.splitlines()[2].split() == ["0", "0", "Net/0", "40", "99"]
 
 
-def test_a_directory_of_dumps_lists_them(run, tmp_path: Path) -> None:
+def test_a_directory_of_dumps_lists_them(run: Any, tmp_path: Path) -> None:
     for name in ("a", "b"):
         shutil.copytree(LENET, tmp_path / "jobs" / name / "dump")
     code, out, _ = run("dump", "ls", tmp_path / "jobs")
@@ -41,7 +42,7 @@ def test_a_reader_that_has_enough_is_no_trouble(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_ls_lists_chosen_tensors(run) -> None:
+def test_ls_lists_chosen_tensors(run: Any) -> None:
     code, out, _ = run("dump", "ls", LENET, "--step", 1, "--type", "relu", "--json")
     listed = json.loads(out)
     assert code == 0

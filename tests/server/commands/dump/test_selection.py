@@ -2,20 +2,21 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.server.commands.dump.conftest import DUMPS, LENET
 
 
-def test_a_dump_or_a_file_of_weights_may_be_named_through_links(run, tmp_path: Path) -> None:
+def test_a_dump_or_a_file_of_weights_may_be_named_through_links(run: Any, tmp_path: Path) -> None:
     (tmp_path / "links").symlink_to(DUMPS)
     (tmp_path / "links.ckpt").symlink_to(DUMPS / "ckpt" / "tinynet-1.ckpt")
     assert run("dump", "ls", tmp_path / "links" / LENET.name)[:2] == run("dump", "ls", LENET)[:2]
     assert run("ckpt", "ls", tmp_path / "links.ckpt")[0] == 0
 
 
-def test_what_cannot_be_read_is_said_and_the_rest_is_done(run, broken) -> None:
+def test_what_cannot_be_read_is_said_and_the_rest_is_done(run: Any, broken: Any) -> None:
     file = next((broken / "rank_0" / "Net" / "0" / "0").glob("Conv2D.*output*"))
     file.write_bytes(b"\x93NUMPY")
     code, out, err = run("dump", "stat", broken, "--step", 0, "--json")
@@ -25,7 +26,7 @@ def test_what_cannot_be_read_is_said_and_the_rest_is_done(run, broken) -> None:
 
 
 @pytest.mark.parametrize("action", ["ls", "stat", "check"])
-def test_a_folder_that_is_no_dump_is_an_error(run, tmp_path: Path, action) -> None:
+def test_a_folder_that_is_no_dump_is_an_error(run: Any, tmp_path: Path, action: str) -> None:
     code, out, err = run("dump", action, tmp_path)
     assert (code, out) == (2, "")
     assert str(tmp_path) in err
@@ -35,7 +36,7 @@ def test_a_folder_that_is_no_dump_is_an_error(run, tmp_path: Path, action) -> No
     "arguments", [("check",), ("stat", "--json"), ("check", "--json"), ("convert", "--output", "npy")]
 )
 def test_one_cut_file_is_named_and_the_rest_is_used(
-    run, cut, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments
+    run: Any, cut: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: Any
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LC_ALL", "C")
@@ -52,7 +53,7 @@ def test_one_cut_file_is_named_and_the_rest_is_used(
 
 
 def test_a_directory_that_is_no_dump_is_told_in_words(
-    run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LC_ALL", "en_US.UTF-8")
     code, out, err = run("dump", "ls", tmp_path)

@@ -51,7 +51,7 @@ def test_times_that_are_left() -> None:
         ({"reason": "timeout", "seconds": 90}, "it took longer than 90 seconds"),
     ],
 )
-def test_reasons_of_failed_trials(failure, text) -> None:
+def test_reasons_of_failed_trials(failure: Any, text: str) -> None:
     assert failure_text(failure) == text
 
 
@@ -75,7 +75,7 @@ def test_a_bar_at_a_terminal_and_lines_elsewhere(tmp_path: Path) -> None:
     assert "trial 1 failed: the command ended with exit code 3" in done.stderr
 
 
-def read_all(terminal):
+def read_all(terminal: Any) -> str:
     parts: list[Any] = []
     while True:
         try:

@@ -1,6 +1,8 @@
 """Arguments, gradients and calls that are not judged, against what msprobe said of the same two dumps."""
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +26,7 @@ NOT_SO = {
 }
 
 
-def side(root, data):
+def side(root: Any, data: Any) -> Any:
     folder = root / "step0" / "rank0"
     folder.mkdir(parents=True)
     top = {"task": "statistics", "level": "mix", "framework": "pytorch", "dump_data_dir": None}
@@ -33,17 +35,17 @@ def side(root, data):
 
 
 @pytest.fixture
-def rows(tmp_path):
+def rows(tmp_path: Path) -> Any:
     sides = [side(tmp_path / name, RULES[name]) for name in ("target", "reference")]
     return {name_of(row): row for row in compare_sides(*sides) if row.compared.pair.target}
 
 
-def name_of(row):
+def name_of(row: Any) -> Any:
     entry = row.compared.pair.target
     return f"{entry.recorded}.{entry.direction.replace('parameter', 'parameters')}.{entry.slot}"
 
 
-def test_the_levels_of_msprobe_come_out(rows) -> None:
+def test_the_levels_of_msprobe_come_out(rows: Any) -> None:
     checked = 0
     for name, result in RULES["results"].items():
         row = rows.get(name)
@@ -58,12 +60,12 @@ def test_the_levels_of_msprobe_come_out(rows) -> None:
     assert set(rows) <= set(RULES["results"])
 
 
-def test_where_msprobe_goes_by_a_word_the_kind_of_call_decides(rows) -> None:
+def test_where_msprobe_goes_by_a_word_the_kind_of_call_decides(rows: Any) -> None:
     assert rows["Torch.empty.1.forward.output.0"].codes == ()
     assert rows["Module.empty.Linear.forward.0.output.0"].codes == ("norm", "norm_growth")
 
 
-def test_an_argument_that_differs_has_a_row_of_its_own(rows) -> None:
+def test_an_argument_that_differs_has_a_row_of_its_own(rows: Any) -> None:
     row = rows["Functional.case8.0.forward.input.dim"]
     found = fields(row)
     assert (row.level, row.codes) == ("error", ("argument",))
@@ -88,5 +90,5 @@ def test_an_argument_that_differs_has_a_row_of_its_own(rows) -> None:
         ([("input.1", "NaN")], [("input.1", "NaN")], []),
     ],
 )
-def test_what_counts_as_another_argument(target, reference, found) -> None:
+def test_what_counts_as_another_argument(target: Any, reference: Any, found: Any) -> None:
     assert list(differences(target, reference)) == found

@@ -18,13 +18,13 @@ REPORTS = json.loads((DUMPS / "compare" / "msprobe_reports.json").read_text())
 COLUMNS = ("cosine", "distance", "max_absolute", "max_relative", "one_thousandth", "five_thousandths")
 
 
-def compared(report):
+def compared(report: Any) -> list[Any]:
     dump = open_dump(DUMPS / "msprobe_pytorch" / report["dump"])
     sides: Any = [Side(dump, rank, step).entries() for rank, step in (report["target"], report["reference"])]
     return list(compare(*sides))
 
 
-def msprobe_name(row):
+def msprobe_name(row: Any) -> str:
     entry = row.compared.pair.target
     if ".parameters_grad." in entry.recorded:
         return f"{entry.recorded}.{entry.slot}"
@@ -32,7 +32,7 @@ def msprobe_name(row):
 
 
 @pytest.mark.parametrize("name", REPORTS)
-def test_the_numbers_of_msprobe_come_out(name) -> None:
+def test_the_numbers_of_msprobe_come_out(name: Any) -> None:
     rows = {msprobe_name(row): row for row in compared(REPORTS[name])}
     expected = REPORTS[name]["rows"]
     assert set(rows) <= set(expected)  # msprobe has lines for scalar arguments too
@@ -50,7 +50,7 @@ def test_the_numbers_of_msprobe_come_out(name) -> None:
 
 
 @pytest.mark.parametrize("name", REPORTS)
-def test_the_verdicts_of_msprobe_come_out(name) -> None:
+def test_the_verdicts_of_msprobe_come_out(name: Any) -> None:
     ours: dict[Any, Any] = {}
     theirs: dict[Any, Any] = {}
     for row in compared(REPORTS[name]):
@@ -101,7 +101,7 @@ def test_mindspore_is_matched_with_pytorch_layer_by_layer() -> None:
         assert require(row.compared.target).shape == require(row.compared.reference).shape
 
 
-def test_a_file_that_is_gone_is_said_and_the_rest_compared(copied) -> None:
+def test_a_file_that_is_gone_is_said_and_the_rest_compared(copied: Any) -> None:
     path = copied("ms_sync_v2_0_names")
     entries = Side(open_dump(path), 0, 0).entries()
     gone = next((path / "rank_0" / "Net" / "0" / "0").glob("Conv2D.*.output.0.*"))

@@ -1,5 +1,7 @@
 """The first divergence of two dumps."""
 
+from typing import Any
+
 from mindinsight.server.debug.compare.comparison import Side, compare
 from mindinsight.server.debug.compare.divergence import Tolerance, first_divergence
 from mindinsight.server.formats.dumps import open_dump
@@ -7,7 +9,7 @@ from tests.narrowing import require
 from tests.server.debug.conftest import DUMPS, spoil
 
 
-def test_a_perturbed_operator_is_found(copied) -> None:
+def test_a_perturbed_operator_is_found(copied: Any) -> None:
     healthy = open_dump(DUMPS / "ms_sync_v2_0_names")
     path = copied("ms_sync_v2_0_names")
     step = path / "rank_0" / "Net" / "0" / "0"
@@ -20,7 +22,7 @@ def test_a_perturbed_operator_is_found(copied) -> None:
     assert [row.codes for row in divergence.rows] == [("cosine",)]
 
 
-def test_a_perturbed_weight_is_named_as_the_cause(copied) -> None:
+def test_a_perturbed_weight_is_named_as_the_cause(copied: Any) -> None:
     healthy = open_dump(DUMPS / "ms_sync_v2_0_names")
     path = copied("ms_sync_v2_0_names")
     spoil(path / "rank_0" / "Net" / "0" / "0", "Conv2D.*.input.1.*", 1.5)

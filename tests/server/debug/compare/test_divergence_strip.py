@@ -33,7 +33,7 @@ def states(target: list[TensorEntry], reference: list[TensorEntry]) -> dict[str,
     return {mark.operator.rpartition("/")[2]: (mark.state, mark.error) for mark in marks}
 
 
-def test_an_operator_whose_outputs_alone_differ_introduced_it(entries) -> None:
+def test_an_operator_whose_outputs_alone_differ_introduced_it(entries: list[TensorEntry]) -> None:
     output = next(position for position, entry in enumerate(entries) if entry.direction == "output")
     name = entries[output].operator.rpartition("/")[2]
     marks = states(measured(entries, {output: 2.0}), measured(entries, {}))
@@ -41,7 +41,7 @@ def test_an_operator_whose_outputs_alone_differ_introduced_it(entries) -> None:
     assert {state for state, _ in marks.values()} == {"introduced", "agrees"}
 
 
-def test_an_operator_whose_inputs_differ_did_not_introduce_it(entries) -> None:
+def test_an_operator_whose_inputs_differ_did_not_introduce_it(entries: list[TensorEntry]) -> None:
     output = next(position for position, entry in enumerate(entries) if entry.direction == "output")
     operator = entries[output].operator
     norms = {position: 2.0 for position, entry in enumerate(entries) if entry.operator == operator}
@@ -50,7 +50,7 @@ def test_an_operator_whose_inputs_differ_did_not_introduce_it(entries) -> None:
     assert marks[operator.rpartition("/")[2]][0] == ("differs" if inputs else "introduced")
 
 
-def test_operators_of_one_side_are_unmatched_and_unmeasured_ones_unknown(entries) -> None:
+def test_operators_of_one_side_are_unmatched_and_unmeasured_ones_unknown(entries: list[TensorEntry]) -> None:
     only = entries[-1].operator
     marks = states(entries, [entry for entry in entries if entry.operator != only])
     assert marks[only.rpartition("/")[2]] == ("unmatched", None)
@@ -70,5 +70,5 @@ def test_operators_of_one_side_are_unmatched_and_unmeasured_ones_unknown(entries
         ([], []),
     ],
 )
-def test_layers_are_what_paths_do_not_have_in_common(operators, layers) -> None:
+def test_layers_are_what_paths_do_not_have_in_common(operators: Any, layers: Any) -> None:
     assert [(band.layer, band.begin, band.end) for band in layer_bands(operators)] == layers

@@ -14,13 +14,15 @@ from mindinsight.server.formats.dumps.types import TensorEntry
 from tests.narrowing import require
 
 
-def entry(operator, direction="output", slot="0", shape=(2, 2), graph=""):
+def entry(
+    operator: Any, direction: Any = "output", slot: Any = "0", shape: Any = (2, 2), graph: Any = ""
+) -> Any:
     place: dict[str, Any] = {"rank": 0, "step": 0, "sequence": 0, "order": 0, "timestamp": 0, "ref": None}
     names: dict[str, Any] = {"operator": operator, "recorded": operator, "type": "x", "graph": graph}
     return TensorEntry(**place, **names, direction=direction, slot=slot, shape=shape, dtype="", format="")
 
 
-def matches(targets, references, names=None):
+def matches(targets: Any, references: Any, names: Any = None) -> Any:
     ours, theirs = (
         group_by_operator(entry(*each) if isinstance(each, tuple) else entry(each) for each in side)
         for side in (targets, references)
@@ -91,5 +93,5 @@ def test_slots_are_paired_by_name_then_by_order_and_none_is_lost() -> None:
         ("conv1.weight", "conv1.weight"),
     ],
 )
-def test_plain_names(name, plain) -> None:
+def test_plain_names(name: Any, plain: Any) -> None:
     assert plain_name(name) == plain

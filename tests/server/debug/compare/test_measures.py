@@ -3,6 +3,7 @@
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ OPPOSITE = [-math.inf, 1.0]  # msprobe takes -Inf and Inf for the same; we do no
 MEASURES = ("cosine", "distance", "max_absolute", "max_relative", "one_thousandth", "five_thousandths")
 
 
-def array(values):
+def array(values: Any) -> Any:
     found = np.asarray(values)
     return found.astype(np.float32) if found.dtype == np.float64 else found
 
@@ -30,7 +31,7 @@ CASES = [each for each in ANSWERS if each["target"] != OPPOSITE]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['target']}-{case['reference']}")
-def test_the_numbers_of_msprobe_come_out(case) -> None:
+def test_the_numbers_of_msprobe_come_out(case: Any) -> None:
     found = measure_pair(array(case["target"]), array(case["reference"]))
     for name in MEASURES:
         text = case[name].lower()
@@ -43,7 +44,7 @@ def test_the_numbers_of_msprobe_come_out(case) -> None:
             assert value == pytest.approx(float(text), rel=2e-6, abs=1e-9), name
 
 
-def pairs(dtype):
+def pairs(dtype: Any) -> Any:
     shape = hnp.array_shapes(max_dims=2, max_side=6)
     elements = st.floats(-1e6, 1e6, width=32) if dtype.kind == "f" else None
     return shape.flatmap(
@@ -53,7 +54,7 @@ def pairs(dtype):
 
 @settings(deadline=None)
 @given(st.sampled_from([np.dtype(n) for n in ("f4", "f8", "i4", "u1", "?")]).flatmap(pairs))
-def test_the_measures_are_those_of_numpy(pair) -> None:
+def test_the_measures_are_those_of_numpy(pair: Any) -> None:
     target, reference = pair
     found = require(measure_pair(target, reference))
     a, b = target.astype(float).ravel(), reference.astype(float).ravel()

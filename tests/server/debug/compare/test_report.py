@@ -2,6 +2,7 @@
 
 import csv
 import io
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from mindinsight.server.formats.dumps import open_dump
 from tests.server.debug.conftest import spoil
 
 
-def test_every_pair_is_a_line_with_all_columns(lenet) -> None:
+def test_every_pair_is_a_line_with_all_columns(lenet: Any) -> None:
     target, reference = (Side(lenet, 0, step).entries() for step in (0, 1))
     rows = list(compare(target, reference))
     file = io.StringIO()
@@ -23,7 +24,7 @@ def test_every_pair_is_a_line_with_all_columns(lenet) -> None:
         assert line == {name: "" if value is None else str(value) for name, value in fields(row).items()}
 
 
-def test_names_are_no_formulas_and_nothing_infinite_breaks_the_file(copied) -> None:
+def test_names_are_no_formulas_and_nothing_infinite_breaks_the_file(copied: Any) -> None:
     path = copied("ms_sync_v2_0_names")
     spoil(path, "Conv2D.*.output.0.*", np.inf)
     entries = [each._replace(operator="=cmd()") for each in Side(open_dump(path), 0, 0).entries()]
@@ -34,7 +35,7 @@ def test_names_are_no_formulas_and_nothing_infinite_breaks_the_file(copied) -> N
     assert "inf" in {line["target_max"] for line in lines}
 
 
-def test_every_message_has_a_text(lenet) -> None:
+def test_every_message_has_a_text(lenet: Any) -> None:
     assert MESSAGES.keys() == LEVELS.keys()
     entries = Side(lenet, 0, 0).entries()
     row = next(compare(entries, entries))

@@ -16,7 +16,7 @@ BASE = np.random.default_rng(0).normal(size=1000).astype(np.float32)
 OTHER = np.random.default_rng(1).normal(size=1000).astype(np.float32)
 
 
-def entry(direction, slot, dtype="float32"):
+def entry(direction: Any, slot: Any, dtype: Any = "float32") -> Any:
     place: dict[str, Any] = {
         "rank": 0,
         "step": 0,
@@ -34,14 +34,14 @@ def entry(direction, slot, dtype="float32"):
     return TensorEntry(**place, **names, direction=direction, slot=slot, shape=None, dtype=dtype, format="")
 
 
-def within(share):
+def within(share: Any) -> Any:
     """A tensor of which a share is the same, the rest off by one percent."""
     values = BASE.copy()
     values[: round(len(values) * (1 - share))] *= 1.01
     return values
 
 
-def turned(cosine):
+def turned(cosine: Any) -> Any:
     """A tensor with this cosine to the reference."""
     along = BASE / np.linalg.norm(BASE)
     across = OTHER - along * (OTHER @ along)
@@ -49,25 +49,25 @@ def turned(cosine):
     return (cosine * along + np.sqrt(1 - cosine**2) * across) * np.linalg.norm(BASE)
 
 
-def by_values(direction, slot, values, reference=None):
+def by_values(direction: Any, slot: Any, values: Any, reference: Any = None) -> Any:
     reference = BASE[: len(values)] if reference is None else reference
     first, second = (Measurement(measure(each), each.shape, "float32") for each in (values, reference))
     pair = Pair(entry(direction, str(slot)), entry(direction, str(slot)), "name")
     return Compared(pair, first, second, measure_pair(values, reference))
 
 
-def statistics(norm, nans=0):
+def statistics(norm: Any, nans: Any = 0) -> Any:
     finite = {} if nans else {"minimum": -1, "maximum": 1, "mean": 0.1, "norm": norm}
     return Measurement(Statistics(4, 0, 2, 2 - nans, nans, 0, 0, **finite), (2, 2), "float32")
 
 
-def by_norms(direction, slot, target, reference=1.0):
+def by_norms(direction: Any, slot: Any, target: Any, reference: Any = 1.0) -> Any:
     pair = Pair(entry(direction, str(slot)), entry(direction, str(slot)), "name")
     nan = target != target
     return Compared(pair, statistics(target, int(nan)), statistics(reference))
 
 
-def levels(make, inputs, outputs):
+def levels(make: Any, inputs: Any, outputs: Any) -> Any:
     rows = [make("input", slot, each) for slot, each in enumerate(inputs)]
     rows += [make("output", slot, each) for slot, each in enumerate(outputs)]
     return [level(codes) for codes in judge(rows)]
@@ -92,7 +92,7 @@ def levels(make, inputs, outputs):
         ([BASE[:1] + 1], [BASE[:1] + 9], ["pass"]),
     ],
 )
-def test_judged_by_values(inputs, outputs, expected) -> None:
+def test_judged_by_values(inputs: Any, outputs: Any, expected: Any) -> None:
     assert levels(by_values, inputs, outputs) == ["pass"] * len(inputs) + expected
 
 
@@ -114,7 +114,7 @@ def test_judged_by_values(inputs, outputs, expected) -> None:
         ([1.0], [float("nan")], ["error"]),
     ],
 )
-def test_judged_by_norms(inputs, outputs, expected) -> None:
+def test_judged_by_norms(inputs: Any, outputs: Any, expected: Any) -> None:
     assert levels(by_norms, inputs, outputs) == ["pass"] * len(inputs) + expected
 
 

@@ -1,5 +1,7 @@
 """Judging small arrays with conditions, as the debugger does."""
 
+from typing import Any
+
 import numpy as np
 
 from mindinsight.server.compute.statistics import measure
@@ -10,7 +12,7 @@ from mindinsight.server.formats.arrays.stored import Held
 NUMBERS = [-3.0, -1.0, 0.0, 2.0]  # mean -0.5, mean magnitude 1.5, one zero in four
 
 
-def judge(condition, values, previous=None, overflowed=False, **limits):
+def judge(condition: Any, values: Any, previous: Any = None, overflowed: Any = False, **limits: Any) -> Any:
     """Verdict of a condition on an array, and on its values at the previous step where they are given."""
     values = np.array(values)
     before = None if previous is None else lambda: Held(np.array(previous))

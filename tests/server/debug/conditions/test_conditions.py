@@ -1,6 +1,7 @@
 """Every rule on small arrays, through the same door as the debugger uses."""
 
 import math
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -77,7 +78,7 @@ def test_the_twenty_conditions_are_found_under_their_names() -> None:
         ("tensor_range", [[]], {"max_min_lt": 8}, False),
     ],
 )
-def test_rules_about_one_step(condition, values, limits, hit) -> None:
+def test_rules_about_one_step(condition: Any, values: Any, limits: Any, hit: Any) -> None:
     verdict = judge(condition, values, **limits)
     assert (verdict.hit, verdict.error) == (hit, 0)
     assert any(finding.hit for finding in verdict.findings) == (hit and bool(limits or verdict.findings))
@@ -89,7 +90,7 @@ def test_the_device_names_the_operator_that_overflowed() -> None:
 
 
 @pytest.mark.parametrize("values", [[1.0, 2.0, 3.0, 9.0], [1 + 0j, 2j, -3, 9j]])
-def test_the_range_counts_what_lies_inside(values) -> None:
+def test_the_range_counts_what_lies_inside(values: Any) -> None:
     limits = {"range_start_inclusive": 1, "range_end_inclusive": 3, "range_percentage_gt": 74}
     verdict = judge("activation_range", values, **limits)
     assert {finding.name: finding.actual for finding in verdict.findings} == {
@@ -106,7 +107,7 @@ def test_the_range_counts_what_lies_inside(values) -> None:
 def test_a_range_around_everything_needs_no_reading() -> None:
     values = np.array([1.0, 2.0])
 
-    def never():
+    def never() -> NoReturn:
         raise AssertionError("read although the extremes tell")
 
     limits = checked_limits(
@@ -129,7 +130,7 @@ def test_a_range_around_everything_needs_no_reading() -> None:
         ("weight_not_changed", [1.0, 5.0], [1.0, math.inf], {}, False),
     ],
 )
-def test_rules_about_two_steps(condition, now, before, limits, hit) -> None:
+def test_rules_about_two_steps(condition: Any, now: Any, before: Any, limits: Any, hit: Any) -> None:
     verdict = judge(condition, now, before, **limits)
     assert (verdict.hit, verdict.error) == (hit, 0)
 
@@ -146,7 +147,7 @@ def test_what_cannot_be_judged_says_why() -> None:
 def test_what_statistics_alone_do_not_tell_is_not_judged() -> None:
     """A mean magnitude or a share of zeros that was not recorded decides nothing."""
 
-    def never():
+    def never() -> NoReturn:
         raise AssertionError("there are no values to read")
 
     told = require(infer_statistics(RecordedStatistics(max=4, min=-2, mean=1), (48,)))

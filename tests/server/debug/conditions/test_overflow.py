@@ -7,7 +7,7 @@ from tests.server.debug.conditions.conftest import NUMBERS, judge
 
 
 @pytest.mark.parametrize("kind", ["tensor_overflow", "weight_overflow", "gradient_exploding"])
-def test_one_element_that_is_not_finite_is_enough(kind) -> None:
+def test_one_element_that_is_not_finite_is_enough(kind: str) -> None:
     assert not judge(kind, [np.finfo(np.float64).max, 0]).hit
     for lost in (np.nan, np.inf, -np.inf):
         assert judge(kind, [lost, 0]).hit

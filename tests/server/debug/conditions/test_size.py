@@ -1,5 +1,7 @@
 """Rules on magnitudes, at their limits and just beyond."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,7 @@ SMALL = ("tensor_too_small", "weight_too_small", "gradient_vanishing")
 
 @pytest.mark.parametrize("condition", LARGE)
 @pytest.mark.parametrize("name", SIZES)
-def test_too_large_begins_above_the_limit(condition, name) -> None:
+def test_too_large_begins_above_the_limit(condition: Any, name: Any) -> None:
     at = SIZES[name]
     assert not judge(condition, NUMBERS, **{f"{name}_gt": at}).hit
     verdict = judge(condition, NUMBERS, **{f"{name}_gt": np.nextafter(at, -10)})
@@ -26,14 +28,14 @@ def test_too_large_begins_above_the_limit(condition, name) -> None:
 
 @pytest.mark.parametrize("condition", SMALL)
 @pytest.mark.parametrize("name", SIZES)
-def test_too_small_begins_below_the_limit(condition, name) -> None:
+def test_too_small_begins_below_the_limit(condition: Any, name: Any) -> None:
     at = SIZES[name]
     assert not judge(condition, NUMBERS, **{f"{name}_lt": at}).hit
     assert judge(condition, NUMBERS, **{f"{name}_lt": np.nextafter(at, 10)}).hit
 
 
 @pytest.mark.parametrize("condition", ["tensor_all_zero", "weight_initialization"])
-def test_a_share_of_zeros_that_reaches_the_limit_is_a_hit(condition) -> None:
+def test_a_share_of_zeros_that_reaches_the_limit_is_a_hit(condition: Any) -> None:
     assert judge(condition, NUMBERS, zero_percentage_ge=25).hit
     assert not judge(condition, NUMBERS, zero_percentage_ge=np.nextafter(25, 100)).hit
 

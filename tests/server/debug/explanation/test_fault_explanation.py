@@ -3,6 +3,7 @@
 import shutil
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,11 +19,11 @@ DUMPS = Path(__file__).parents[3] / "data" / "dumps"
 
 
 @pytest.fixture
-def lenet(tmp_path):
+def lenet(tmp_path: Path) -> Any:
     return Path(shutil.copytree(DUMPS / "ms_sync_v2_0_names", tmp_path / "dump"))
 
 
-def explained(path):
+def explained(path: Any) -> Any:
     dump = open_dump(path)
     return explain(dump, find_faults(dump).faults[0])
 
@@ -39,7 +40,7 @@ def test_a_planted_square_root_is_explained_with_its_value_and_source(tmp_path: 
     )
 
 
-def test_where_no_rule_fits_values_stand_side_by_side(lenet) -> None:
+def test_where_no_rule_fits_values_stand_side_by_side(lenet: Any) -> None:
     spoil(lenet / "rank_0" / "Net" / "0" / "0", "ReluGrad.ReluGrad-op71.*.output.0.*", np.nan, position=3)
     explanation = explained(lenet)
     assert explanation.reason == "values"
@@ -48,7 +49,7 @@ def test_where_no_rule_fits_values_stand_side_by_side(lenet) -> None:
     assert sentence[1]["values"].startswith("0: ")
 
 
-def test_an_overflow_names_the_limit(lenet) -> None:
+def test_an_overflow_names_the_limit(lenet: Any) -> None:
     spoil(lenet / "rank_0" / "Net" / "0" / "0", "MatMul.MatMul-op66.*.output.0.*", np.inf)
     explanation = explained(lenet)
     assert explanation.reason == "overflow"
@@ -60,7 +61,7 @@ def test_without_values_nothing_is_claimed(tmp_path: Path) -> None:
     assert explained(tmp_path) is None
 
 
-def test_a_fault_that_came_in_is_not_explained(lenet) -> None:
+def test_a_fault_that_came_in_is_not_explained(lenet: Any) -> None:
     spoil(lenet / "rank_0" / "Net" / "0" / "0", "Conv2D.*.input.1.*", np.nan)
     dump = open_dump(lenet)
     fault = find_faults(dump).faults[0]
@@ -68,14 +69,14 @@ def test_a_fault_that_came_in_is_not_explained(lenet) -> None:
     assert explain(dump, fault) is None
 
 
-def test_a_tensor_that_is_too_large_is_not_read(lenet, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tensor_that_is_too_large_is_not_read(lenet: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     spoil(lenet / "rank_0" / "Net" / "0" / "0", "MatMul.MatMul-op66.*.output.0.*", np.inf)
     monkeypatch.setattr("mindinsight.server.debug.explanation.fault_explanation.LARGEST_TENSOR", 8)
     assert explained(lenet) is None
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_every_reason_has_a_text(language) -> None:
+def test_every_reason_has_a_text(language: str) -> None:
     source = Path(explain.__code__.co_filename).parent
     reasons = {
         part

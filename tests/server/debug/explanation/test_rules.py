@@ -1,5 +1,8 @@
 """Rules of explanations, on what NumPy really computes."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -7,24 +10,24 @@ from mindinsight.server.debug.explanation.rules import Element, canonical, cause
 from tests.narrowing import require
 
 
-def element(output, *inputs, dtype=None):
+def element(output: Any, *inputs: Any, dtype: Any = None) -> Element:
     """The first element of an output that is not finite."""
     index = tuple(int(axis) for axis in np.argwhere(~np.isfinite(output))[0])
     arrays = [np.asarray(values) for values in inputs]
     return Element(arrays, np.asarray(output), index, dtype or output.dtype.name)
 
 
-def floats(*values, dtype=np.float32):
+def floats(*values: Any, dtype: Any = np.float32) -> Any:
     return np.array(values, dtype)
 
 
 @pytest.fixture(autouse=True)
-def silent():
+def silent() -> Iterator[Any]:
     with np.errstate(all="ignore"):
         yield
 
 
-def unary(function, *values, dtype=np.float32):
+def unary(function: Any, *values: Any, dtype: Any = np.float32) -> Any:
     given = floats(*values, dtype=dtype)
     return element(function(given), given)
 
@@ -51,7 +54,7 @@ def unary(function, *values, dtype=np.float32):
         ("aSin", lambda: unary(np.arcsin, -2), "arc_outside", {"value": "-2"}, 0),
     ],
 )
-def test_functions_of_one_value(operator, found, reason, words, slot) -> None:
+def test_functions_of_one_value(operator: str, found: Any, reason: str, words: Any, slot: int) -> None:
     cause = require(cause_of(operator, found()))
     assert (cause.reason, cause.slot) == (reason, slot)
     assert words.items() <= cause.words.items()
@@ -64,7 +67,9 @@ def test_functions_of_one_value(operator, found, reason, words, slot) -> None:
         ("div", [0.0], [0.0], "zero_by_zero", "0"),
     ],
 )
-def test_divisions_blame_the_divisor_and_broadcast(operator, left, right, reason, value) -> None:
+def test_divisions_blame_the_divisor_and_broadcast(
+    operator: str, left: Any, right: Any, reason: str, value: str
+) -> None:
     left, right = np.float32(left), np.float32(right)
     cause = require(cause_of(operator, element(left / right, left, right)))
     assert (cause.reason, cause.slot, cause.words["value"]) == (reason, 1, value)
@@ -73,7 +78,7 @@ def test_divisions_blame_the_divisor_and_broadcast(operator, left, right, reason
 @pytest.mark.parametrize(
     ("base", "exponent", "reason"), [(-8.0, 1 / 3, "power_negative"), (0.0, -2.0, "power_zero")]
 )
-def test_powers(base, exponent, reason) -> None:
+def test_powers(base: float, exponent: Any, reason: str) -> None:
     left, right = floats(2, base), floats(exponent)
     cause = require(cause_of("Pow", element(np.power(left, right), left, right)))
     assert (cause.reason, cause.words["value"]) == (reason, f"{base:g}")
@@ -156,7 +161,7 @@ HALF = floats(6e4, dtype=np.float16)
         ("mm", lambda: element(floats(np.inf), ONE, dtype="bfloat16"), "overflow", {"dtype": "bfloat16"}),
     ],
 )
-def test_more_functions_have_rules(operator, found, reason, words) -> None:
+def test_more_functions_have_rules(operator: str, found: Any, reason: str, words: Any) -> None:
     cause = require(cause_of(operator, found()))
     assert cause.reason == reason
     assert {**cause.words, **words} == cause.words

@@ -1,6 +1,7 @@
 """Operators of a dump and the nodes of a graph, by the names both have."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -13,15 +14,15 @@ from tests.server.graph.conftest import write
 NET = "Default/network-Net"
 
 
-def dumped(recorded, name=None, kind="MatMul", sequence=0):
+def dumped(recorded: Any, name: Any = None, kind: str = "MatMul", sequence: int = 0) -> Operator:
     return Operator(name or recorded, recorded, kind, (), "Net/0", sequence, -1)
 
 
-def names(joined, graph):
+def names(joined: Any, graph: Any) -> dict[Any, Any]:
     return {recorded: graph.names[node] for (_, recorded), node in joined.nodes.items()}
 
 
-def test_every_operator_of_a_real_dump_is_in_the_graph_of_its_training(data, lenet) -> None:
+def test_every_operator_of_a_real_dump_is_in_the_graph_of_its_training(data: Any, lenet: Any) -> None:
     files = data / "ms_sync_v2_0_names" / "rank_0" / "graphs"
     graph = read_graph((files / "ms_output_trace_code_graph_0.pb").read_bytes())
     operators = list_operators(lenet, 0, 1).items
@@ -42,14 +43,14 @@ def test_every_operator_of_a_real_dump_is_in_the_graph_of_its_training(data, len
     ],
     ids=["full name", "escaped name", "last part of it"],
 )
-def test_all_forms_of_a_name_lead_to_the_node(graph, recorded, name) -> None:
+def test_all_forms_of_a_name_lead_to_the_node(graph: Any, recorded: str, name: Any) -> None:
     made = graph([(f"{NET}/fc1-Dense/MatMul-op7", []), (f"{NET}/fc2-Dense/MatMul-op8", [])])
     joined = join([dumped(recorded, name)], made)
     assert names(joined, made) == {recorded: f"{NET}/fc1-Dense/MatMul-op7"}
     assert (joined.matched, joined.by_order) == (1, 0)
 
 
-def test_operators_made_anew_are_paired_by_order_and_said_to_be(graph) -> None:
+def test_operators_made_anew_are_paired_by_order_and_said_to_be(graph: Any) -> None:
     made = graph([(f"{NET}/{name}", []) for name in ("TopK-op1", "Cast-op2", "Cast-op4", "Cast-op9")])
     files = ["TopK-op0", "Cast-op4", "Cast-op5", "Cast-op6", "ReLU-op1"]
     operators = [dumped(f"Default_network-Net_{one}") for one in files]
@@ -63,7 +64,7 @@ def test_operators_made_anew_are_paired_by_order_and_said_to_be(graph) -> None:
     assert (joined.dumped, joined.matched, joined.by_order) == (5, 4, 3)
 
 
-def test_a_node_that_is_surely_another_operators_is_not_paired(graph) -> None:
+def test_a_node_that_is_surely_another_operators_is_not_paired(graph: Any) -> None:
     made = graph([(f"{NET}/Add-op1", [])])
     sure = dumped("Default_network-Net_Add-op1", f"{NET}/Add-op1")
     joined = join([sure, dumped("Default_network-Net_Add-op2")], made)
@@ -71,7 +72,7 @@ def test_a_node_that_is_surely_another_operators_is_not_paired(graph) -> None:
     assert (joined.dumped, joined.matched) == (2, 1)
 
 
-def test_operators_of_two_graphs_of_a_dump_may_be_one_node(graph) -> None:
+def test_operators_of_two_graphs_of_a_dump_may_be_one_node(graph: Any) -> None:
     made = graph([(f"{NET}/Add-op1", [])])
     one = dumped("Add-op1")
     joined = join([one, replace(one, graph="Net/1")], made)
@@ -79,7 +80,7 @@ def test_operators_of_two_graphs_of_a_dump_may_be_one_node(graph) -> None:
     assert joined.matched == 2
 
 
-def test_only_operators_that_left_tensors_are_counted(graph) -> None:
+def test_only_operators_that_left_tensors_are_counted(graph: Any) -> None:
     made = read_graph(write([(f"{NET}/Add-op1", []), (f"{NET}/Mul-op2", [])], parameters=["w"]))
     never_run = dumped("x", f"{NET}/Add-op1", sequence=-1)
     joined = join([never_run, dumped("y", f"{NET}/Mul-op2"), dumped("w", kind="Parameter")], made)
@@ -87,6 +88,6 @@ def test_only_operators_that_left_tensors_are_counted(graph) -> None:
     assert len(joined.nodes) == 3
 
 
-def test_another_network_has_nothing_in_common(graph, lenet) -> None:
+def test_another_network_has_nothing_in_common(graph: Any, lenet: Any) -> None:
     joined = join(list_operators(lenet, 0, 0).items, graph([("Default/other/Sin-op1", [])]))
     assert (joined.dumped, joined.matched, joined.nodes) == (22, 0, {})

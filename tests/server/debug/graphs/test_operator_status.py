@@ -1,5 +1,8 @@
 """What a step of a dump tells of its operators, and where that is in the tree of a graph."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -22,10 +25,10 @@ GRAPH = "Net/0"
 
 
 @pytest.fixture
-def step(copied):
+def step(copied: Any) -> Callable[..., Any]:
     """step({pattern: value, ...}) -> answers of step 1 with these numbers put into files."""
 
-    def broken(values):
+    def broken(values: Any) -> list[Any]:
         path = copied("ms_sync_v2_0_names")
         folder = path / "rank_0" / "Net" / "0" / "1"
         for pattern, value in values.items():
@@ -39,13 +42,13 @@ def step(copied):
     return broken
 
 
-def test_a_healthy_step_is_fine(step) -> None:
+def test_a_healthy_step_is_fine(step: Callable[..., Any]) -> None:
     found = symptoms(step({}))
     assert set(found.values()) == {Symptom.FINE}
     assert (GRAPH, "Conv2D-op51") in found and (GRAPH, "fc1.weight") in found
 
 
-def test_the_maker_is_the_fault_and_who_met_it_has_lost(step) -> None:
+def test_the_maker_is_the_fault_and_who_met_it_has_lost(step: Callable[..., Any]) -> None:
     results = step(
         {"MatMul.MatMul-op66.*.output.0.*": np.nan, "ApplyMomentum.ApplyMomentum-op73.*.input.3.*": np.inf}
     )
@@ -55,13 +58,13 @@ def test_the_maker_is_the_fault_and_who_met_it_has_lost(step) -> None:
     assert found[GRAPH, "ReLU-op52"] == Symptom.FINE
 
 
-def test_zeros_count_when_no_output_has_anything_else(step) -> None:
+def test_zeros_count_when_no_output_has_anything_else(step: Callable[..., Any]) -> None:
     found = symptoms(step({"ReluGrad.ReluGrad-op71.*.output.0.*": 0, "Conv2D.*.input.0.*": 0}))
     assert found[GRAPH, "ReluGrad-op71"] == Symptom.ZERO
     assert found[GRAPH, "Conv2D-op51"] == Symptom.FINE  # its input is zeros, its output is not
 
 
-def test_the_device_and_watchpoints_are_believed(step) -> None:
+def test_the_device_and_watchpoints_are_believed(step: Callable[..., Any]) -> None:
     results = step({"MatMul.MatMul-op66.*.output.0.*": np.nan})
     found = symptoms(
         results,
@@ -74,7 +77,7 @@ def test_the_device_and_watchpoints_are_believed(step) -> None:
     assert found[GRAPH, "MatMul-op66"] == Symptom.FAULT  # worse than what caught it
 
 
-def test_magnitudes_are_of_outputs_and_the_largest_of_a_key(step) -> None:
+def test_magnitudes_are_of_outputs_and_the_largest_of_a_key(step: Callable[..., Any]) -> None:
     results = step({})
     found = magnitudes(results, "minimum", operator_key)
     conv = next(
@@ -89,7 +92,7 @@ def test_magnitudes_are_of_outputs_and_the_largest_of_a_key(step) -> None:
     )
 
 
-def test_a_scope_has_the_worst_inside_and_counts_it(graph) -> None:
+def test_a_scope_has_the_worst_inside_and_counts_it(graph: Any) -> None:
     made = graph(
         [("a/One-op1", []), ("a/b/Two-op1", []), ("a/b/Three-op1", []), ("c/Four-op1", [])], parameters=["w"]
     )
@@ -106,7 +109,7 @@ def test_a_scope_has_the_worst_inside_and_counts_it(graph) -> None:
     assert count_symptoms(tree, column, 0) == {"zero": 2}  # parameters have no box
 
 
-def test_what_is_wrong_with_a_weight_is_seen_at_the_operators_that_take_it(graph) -> None:
+def test_what_is_wrong_with_a_weight_is_seen_at_the_operators_that_take_it(graph: Any) -> None:
     made = graph(
         [
             ("a/One-op1", ["w", "fine"]), ("a/Two-op1", ["fine"]), ("b/Load-op1", ["w"]),
@@ -128,7 +131,7 @@ def test_what_is_wrong_with_a_weight_is_seen_at_the_operators_that_take_it(graph
     assert largest_below(tree, column, tree.indices["a/Two-op1"]) is None
 
 
-def test_two_operators_at_one_node_give_it_the_larger(graph) -> None:
+def test_two_operators_at_one_node_give_it_the_larger(graph: Any) -> None:
     tree = folded_tree(graph([("a/One-op1", [])]))
     column = leaf_column(tree, {("x", "o"): 0, ("y", "o"): 0}, {("x", "o"): 3.0, ("y", "o"): 2.0})
     assert largest_below(tree, column, tree.indices["a/One-op1"]) == 3.0

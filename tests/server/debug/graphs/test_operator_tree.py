@@ -1,6 +1,7 @@
 """Operators as a tree that can be drawn."""
 
 import math
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from mindinsight.server.formats.dumps import list_operators, open_dump
 from tests.narrowing import require
 
 
-def test_operators_stand_in_their_scopes_and_are_joined(lenet) -> None:
+def test_operators_stand_in_their_scopes_and_are_joined(lenet: Any) -> None:
     operators = list_operators(lenet, 0, 0).items
     drawn = operator_tree(operators, graph_links(operators))
     leaves = {require(drawn.operator_at(place)).recorded: place for place in drawn.tree.leaves(0)}
@@ -24,7 +25,7 @@ def test_operators_stand_in_their_scopes_and_are_joined(lenet) -> None:
     assert names == {"ReLU-op52", "MatMulBiasAddReluFusion-op55"}
 
 
-def test_a_scope_has_the_largest_value_inside(lenet) -> None:
+def test_a_scope_has_the_largest_value_inside(lenet: Any) -> None:
     operators = list_operators(lenet, 0, 0).items
     drawn = operator_tree(operators, [])
     values = {each.name: float(each.order) for each in operators}
@@ -35,7 +36,7 @@ def test_a_scope_has_the_largest_value_inside(lenet) -> None:
     assert drawn.largest(scope, {}) is None
 
 
-def test_functions_inside_modules_of_msprobe_keep_their_names(data) -> None:
+def test_functions_inside_modules_of_msprobe_keep_their_names(data: Any) -> None:
     dump = open_dump(data / "msprobe_pytorch" / "mix_statistics_md5")
     operators = list_operators(dump, dump.ranks[0], 0).items
     drawn = operator_tree(operators, [])
@@ -46,7 +47,7 @@ def test_functions_inside_modules_of_msprobe_keep_their_names(data) -> None:
 @pytest.mark.parametrize(
     ("value", "expected"), [(1, 0), (10, 0.5), (100, 1), (0, 0), (-5, 0), (math.inf, 1), (math.nan, 1)]
 )
-def test_shares_are_logarithmic(value, expected) -> None:
+def test_shares_are_logarithmic(value: Any, expected: float) -> None:
     assert share(value, [0, 1, 10, 100, math.inf]) == pytest.approx(expected)
 
 

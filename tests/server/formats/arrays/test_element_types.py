@@ -1,4 +1,5 @@
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,12 +23,12 @@ PLAIN = (
 SHAPES = hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)
 
 
-def raw(array):
+def raw(array: Any) -> Any:
     return np.frombuffer(np.ascontiguousarray(array).tobytes(), np.uint8)
 
 
 @given(st.data(), st.sampled_from(PLAIN), SHAPES)
-def test_numpys_own_types_come_back_bit_for_bit(data, name, shape) -> None:
+def test_numpys_own_types_come_back_bit_for_bit(data: Any, name: Any, shape: Any) -> None:
     array = data.draw(hnp.arrays(name, shape))
     found = decode(raw(array), name, shape)
     assert found.dtype == array.dtype
@@ -36,7 +37,7 @@ def test_numpys_own_types_come_back_bit_for_bit(data, name, shape) -> None:
 
 
 @given(hnp.arrays("u2", SHAPES))
-def test_bfloat16_is_the_high_half_of_a_float32(halves) -> None:
+def test_bfloat16_is_the_high_half_of_a_float32(halves: Any) -> None:
     found = decode(raw(halves), "bfloat16", halves.shape)
     assert found.dtype == np.float32
     assert found.shape == halves.shape
@@ -53,7 +54,7 @@ def test_widening_keeps_special_values() -> None:
 
 
 @given(st.lists(st.integers(-8, 7), max_size=9))
-def test_int4_lies_low_nibble_first(values) -> None:
+def test_int4_lies_low_nibble_first(values: Any) -> None:
     padded = [*values, 0][: len(values) + len(values) % 2]
     packed = [(a & 15) | (b & 15) << 4 for a, b in zip(padded[::2], padded[1::2], strict=True)]
     found = decode(np.array(packed, np.uint8), "int4", (len(values),))
@@ -85,7 +86,7 @@ def test_uint4_and_uint1() -> None:
         ("float4_e2m1", 0x0A, -1.0),
     ],
 )
-def test_small_floats(name, pattern, value) -> None:
+def test_small_floats(name: str, pattern: int, value: Any) -> None:
     assert decode(np.array([pattern], np.uint8), name, (1,))[0] == value
 
 
@@ -99,7 +100,7 @@ def test_small_floats(name, pattern, value) -> None:
         ("float8_e8m0fnu", [0xFF]),
     ],
 )
-def test_what_is_no_number_among_small_floats(name, patterns) -> None:
+def test_what_is_no_number_among_small_floats(name: str, patterns: Any) -> None:
     values = decode(np.arange(256, dtype=np.uint8), name, (256,))
     assert np.isnan(values[patterns]).all()
     assert np.isnan(values).sum() == {"float8_e4m3fn": 2, "float8_e5m2": 6}.get(name, 1)
@@ -120,7 +121,7 @@ def test_complex_numbers_of_two_halves() -> None:
         ("X", "x"),
     ],
 )
-def test_spellings(text, name) -> None:
+def test_spellings(text: str, name: str) -> None:
     assert canonical(text) == name
 
 
@@ -135,7 +136,7 @@ def test_too_few_bytes_are_said() -> None:
 
 
 @pytest.mark.parametrize("shape", [(-1,), (1,) * 33, (2, -3)])
-def test_no_shape(shape) -> None:
+def test_no_shape(shape: Any) -> None:
     with pytest.raises(UnreadableError, match=r"dump.bad_shape"):
         count_of(shape)
 
@@ -154,7 +155,7 @@ def test_an_empty_array_with_an_axis_beyond_reach() -> None:
         *[(0x70, 2.0**-8), (0x7F, 1.5 * 2.0**-15), (0x6F, math.inf), (0xEF, -math.inf), (0x88, -1.0)],
     ],
 )
-def test_hifloat8(pattern, value) -> None:
+def test_hifloat8(pattern: Any, value: Any) -> None:
     assert decode(np.array([pattern], np.uint8), "hifloat8", (1,)).tolist() == [value]
 
 
@@ -174,7 +175,7 @@ def test_hifloat8_has_one_nan_one_zero_and_no_value_twice() -> None:
         ("float6_e3m2", 0xE1, -0.0625),  # the two high bits say nothing
     ],
 )
-def test_floats_of_six_bits_take_a_byte_each(name, pattern, value) -> None:
+def test_floats_of_six_bits_take_a_byte_each(name: Any, pattern: Any, value: Any) -> None:
     assert decode(np.array([pattern], np.uint8), name, (1,)).tolist() == [value]
 
 
@@ -184,7 +185,7 @@ def test_float4_e1m2_counts_in_quarters() -> None:
 
 
 @pytest.mark.parametrize("name", ["int2", "uint2", "variant", "string_ref"])
-def test_types_whose_bytes_nobody_describes_are_named_and_not_guessed(name) -> None:
+def test_types_whose_bytes_nobody_describes_are_named_and_not_guessed(name: str) -> None:
     with pytest.raises(UnreadableError) as raised:
         decode(np.zeros(8, np.uint8), name, (2,))
     assert (raised.value.reason, raised.value.detail) == ("dump.unknown_dtype", name)

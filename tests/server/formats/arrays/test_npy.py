@@ -31,18 +31,24 @@ DTYPES = st.one_of(
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return tmp_path_factory.mktemp("arrays")
 
 
-def npy(descr="'<f4'", shape="(2, 3)", order="False", data=b"\0" * 24, version=b"\x01\x00"):
+def npy(
+    descr: Any = "'<f4'",
+    shape: Any = "(2, 3)",
+    order: Any = "False",
+    data: Any = b"\0" * 24,
+    version: Any = b"\x01\x00",
+) -> Any:
     """A .npy file with any header."""
     header = f"{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}".encode("latin-1")
     width = 2 if version[0] == 1 else 4
     return b"\x93NUMPY" + version + len(header).to_bytes(width, "little") + header + data
 
 
-def fails(path, content, reason):
+def fails(path: Any, content: Any, reason: Any) -> Any:
     path.write_bytes(content)
     for read in (read_npy, read_npy_header):
         with pytest.raises(UnreadableError) as error:
@@ -52,7 +58,7 @@ def fails(path, content, reason):
 
 
 @given(st.data(), DTYPES, SHAPES, st.booleans())
-def test_what_numpy_saves_comes_back(folder, data, dtype, shape, fortran) -> None:
+def test_what_numpy_saves_comes_back(folder: Any, data: Any, dtype: Any, shape: Any, fortran: Any) -> None:
     array = data.draw(hnp.arrays(dtype, shape))
     if fortran:
         array = np.asfortranarray(array).reshape(shape, order="F")
@@ -67,7 +73,7 @@ def test_what_numpy_saves_comes_back(folder, data, dtype, shape, fortran) -> Non
 
 
 @given(hnp.arrays("u2", SHAPES))
-def test_bfloat16_has_no_name_in_numpy(folder, halves) -> None:
+def test_bfloat16_has_no_name_in_numpy(folder: Any, halves: Any) -> None:
     path = folder / "bfloat16.npy"
     path.write_bytes(npy("'<V2'", repr(halves.shape), data=halves.tobytes()))
     found = read_npy(path)
@@ -78,7 +84,7 @@ def test_bfloat16_has_no_name_in_numpy(folder, halves) -> None:
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_arrays_of_either_order_are_read_only(folder, order) -> None:
+def test_arrays_of_either_order_are_read_only(folder: Any, order: Any) -> None:
     path = folder / "large.npy"
     array = np.arange(1000, dtype=np.int64).reshape((10, 100), order=order)
     np.save(path, array)
@@ -88,26 +94,26 @@ def test_arrays_of_either_order_are_read_only(folder, order) -> None:
 
 
 @pytest.mark.parametrize("version", [b"\x01\x00", b"\x02\x00", b"\x03\x00"])
-def test_every_version(folder, version) -> None:
+def test_every_version(folder: Any, version: Any) -> None:
     path = folder / "version.npy"
     path.write_bytes(npy(data=np.arange(6, dtype="<f4").tobytes(), version=version))
     assert read_npy(path).tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
-def test_headers_of_python_2(folder) -> None:
+def test_headers_of_python_2(folder: Any) -> None:
     path = folder / "long.npy"
     path.write_bytes(npy(shape="(2L, 3L)", data=np.arange(6, dtype="<f4").tobytes()))
     assert read_npy(path).shape == (2, 3)
 
 
 @pytest.mark.parametrize("end", [0, 4, 9, 50, -1])
-def test_cut_off_anywhere(folder, end) -> None:
+def test_cut_off_anywhere(folder: Any, end: Any) -> None:
     whole = npy()
     reason = "dump.not_npy" if end == 0 else "dump.truncated"
     fails(folder / "cut.npy", whole[:end], reason)
 
 
-def test_a_header_that_claims_more_than_there_is(folder) -> None:
+def test_a_header_that_claims_more_than_there_is(folder: Any) -> None:
     detail = fails(folder / "huge.npy", npy(shape="(1000000000000000,)"), "dump.truncated")
     assert "4000000000000" in detail
 
@@ -127,27 +133,27 @@ def test_a_header_that_claims_more_than_there_is(folder) -> None:
         ({"order": "Maybe"}, "dump.bad_header"),
     ],
 )
-def test_headers_that_make_no_sense(folder, header, reason) -> None:
+def test_headers_that_make_no_sense(folder: Any, header: Any, reason: Any) -> None:
     fails(folder / "odd.npy", npy(**header), reason)
 
 
-def test_a_header_of_any_length(folder) -> None:
+def test_a_header_of_any_length(folder: Any) -> None:
     content = b"\x93NUMPY\x02\x00" + (70_000).to_bytes(4, "little") + b" " * 70_000
     fails(folder / "header.npy", content, "dump.bad_header")
 
 
-def test_something_else(folder) -> None:
+def test_something_else(folder: Any) -> None:
     fails(folder / "else.npy", b"PK\x03\x04 and more", "dump.not_npy")
 
 
-def test_no_file_and_no_name(folder) -> None:
+def test_no_file_and_no_name(folder: Any) -> None:
     with pytest.raises(UnreadableError, match=r"dump.missing"):
         read_npy(folder / "nothing.npy")
     with pytest.raises(UnreadableError, match=r"dump.missing"):
         read_npy(folder / "nothing\0.npy")
 
 
-def test_npz_lists_and_reads(folder) -> None:
+def test_npz_lists_and_reads(folder: Any) -> None:
     path = folder / "some.npz"
     values: dict[str, Any] = {
         "a": np.arange(6.0).reshape(2, 3),
@@ -165,7 +171,7 @@ def test_npz_lists_and_reads(folder) -> None:
         np.testing.assert_array_equal(read_npz(path, name), array)
 
 
-def test_one_broken_member_leaves_the_others(folder) -> None:
+def test_one_broken_member_leaves_the_others(folder: Any) -> None:
     path = folder / "broken.npz"
     whole = io.BytesIO()
     np.save(whole, np.arange(3))
@@ -183,7 +189,7 @@ def test_one_broken_member_leaves_the_others(folder) -> None:
         read_npz(path, "../fine")
 
 
-def test_a_bomb_is_not_unpacked(folder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bomb_is_not_unpacked(folder: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "MAX_UNPACKED", 100_000)
     path = folder / "bomb.npz"
     np.savez_compressed(path, zeros=np.zeros(1_000_000), fine=np.zeros(100))
@@ -195,14 +201,14 @@ def test_a_bomb_is_not_unpacked(folder, monkeypatch: pytest.MonkeyPatch) -> None
         read_npz(path, "zeros")
 
 
-def test_zeros_that_pack_well_are_no_bomb(folder) -> None:
+def test_zeros_that_pack_well_are_no_bomb(folder: Any) -> None:
     path = folder / "zeros.npz"
     np.savez_compressed(path, zeros=np.zeros(1_000_000))
     assert read_npz(path, "zeros").sum() == 0
 
 
 @pytest.mark.parametrize("end", [3, 60, -30])
-def test_an_archive_cut_off(folder, end) -> None:
+def test_an_archive_cut_off(folder: Any, end: Any) -> None:
     path = folder / "cut.npz"
     np.savez(path, a=np.arange(100))
     path.write_bytes(path.read_bytes()[:end])
@@ -210,7 +216,7 @@ def test_an_archive_cut_off(folder, end) -> None:
         npz_headers(path)
 
 
-def test_an_archive_with_flipped_bytes(folder) -> None:
+def test_an_archive_with_flipped_bytes(folder: Any) -> None:
     path = folder / "flipped.npz"
     np.savez_compressed(path, a=np.random.default_rng(0).normal(size=1000))
     content = bytearray(path.read_bytes())
@@ -220,8 +226,8 @@ def test_an_archive_with_flipped_bytes(folder) -> None:
         read_npz(path, "a")
 
 
-def test_a_file_that_may_not_be_read(folder, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*arguments):
+def test_a_file_that_may_not_be_read(folder: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: Any) -> None:
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(os, "open", refuse)
@@ -230,7 +236,7 @@ def test_a_file_that_may_not_be_read(folder, monkeypatch: pytest.MonkeyPatch) ->
             read(folder / "array.npy")
 
 
-def test_data_that_ends_after_its_header_was_read(folder) -> None:
+def test_data_that_ends_after_its_header_was_read(folder: Any) -> None:
     path = folder / "ends.npy"
     np.save(path, np.arange(4))
     header = read_npy_header(path)

@@ -2,6 +2,7 @@
 
 import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,13 +22,13 @@ DTYPES = ["<f4", ">f4", "<f2", "<f8", ">i2", "<u8", "|b1", "<c8", "|i1"]
 
 
 @pytest.fixture
-def small(monkeypatch):
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces of seven elements, blocks of forty bytes: what happens to gigabytes happens to few numbers."""
     monkeypatch.setattr(stored, "PIECE", 7)
     monkeypatch.setattr(stored, "BLOCK", 40)
 
 
-def entries(length):
+def entries(length: Any) -> Any:
     bounds = st.one_of(st.none(), st.integers(-length - 2, length + 2))
     steps = st.one_of(st.none(), st.integers(-3, 3).filter(bool))
     cuts = st.builds(slice, bounds, bounds, steps)
@@ -35,7 +36,7 @@ def entries(length):
 
 
 @st.composite
-def cut_arrays(draw):
+def cut_arrays(draw: Any) -> tuple[Any, Any]:
     dtype = draw(st.sampled_from(DTYPES))
     shape = draw(arrays.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=6))
     array = np.arange(np.prod(shape, dtype=int), dtype=np.int64).reshape(shape).astype(dtype)
@@ -45,7 +46,7 @@ def cut_arrays(draw):
 
 @given(drawn=cut_arrays())
 @settings(max_examples=60, deadline=None)
-def test_a_part_is_what_indexing_gives(tmp_path_factory, drawn) -> None:
+def test_a_part_is_what_indexing_gives(tmp_path_factory: pytest.TempPathFactory, drawn: Any) -> None:
     array, window = drawn
     path = tmp_path_factory.mktemp("stored") / "a.npy"
     np.save(path, array)
@@ -63,7 +64,7 @@ def test_a_part_is_what_indexing_gives(tmp_path_factory, drawn) -> None:
         np.testing.assert_array_equal(np.concatenate([np.empty(0, array.dtype), *pieces]), array.ravel())
 
 
-def test_bfloat16_is_widened_part_by_part(tmp_path: Path, small) -> None:
+def test_bfloat16_is_widened_part_by_part(tmp_path: Path, small: None) -> None:
     halves = np.arange(0x3F80, 0x3F80 + 30, dtype="<u2").reshape(5, 6)
     path = tmp_path / "a.npy"
     np.save(path, halves.view("V2"))
@@ -87,7 +88,7 @@ def test_elements_that_share_a_byte_are_read_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("array", [np.arange(20, dtype=">i4").reshape(4, 5), np.float16(3), np.zeros((0, 3))])
-def test_what_is_written_reads_the_same(tmp_path: Path, small, array) -> None:
+def test_what_is_written_reads_the_same(tmp_path: Path, small: None, array: Any) -> None:
     np.save(tmp_path / "a.npy", array)
     found = require(stored_npy(tmp_path / "a.npy", read_npy_header(tmp_path / "a.npy")))
     (tmp_path / "b.npy").write_bytes(b"".join(write_npy(found)))
@@ -96,7 +97,7 @@ def test_what_is_written_reads_the_same(tmp_path: Path, small, array) -> None:
     np.testing.assert_array_equal(again, array)
 
 
-def test_a_file_cut_short_while_it_is_read_is_an_error_and_no_crash(tmp_path: Path, small) -> None:
+def test_a_file_cut_short_while_it_is_read_is_an_error_and_no_crash(tmp_path: Path, small: None) -> None:
     path = tmp_path / "a.npy"
     np.save(path, np.arange(100.0))
     found = require(stored_npy(path, read_npy_header(path)))
@@ -115,7 +116,7 @@ ROWS, COLUMNS = 4_000, 4_000  # 64 MB that take no room on disk
 
 
 @pytest.fixture(scope="module")
-def huge(tmp_path_factory):
+def huge(tmp_path_factory: pytest.TempPathFactory) -> Any:
     path = tmp_path_factory.mktemp("huge") / "a.npy"
     with path.open("wb") as file:
         np.lib.format.write_array_header_1_0(
@@ -140,7 +141,7 @@ def huge(tmp_path_factory):
     ],
     ids=["statistics", "histogram", "window", "column", "heat map", "download"],
 )
-def test_no_more_than_a_few_parts_are_ever_held(huge, look, found) -> None:
+def test_no_more_than_a_few_parts_are_ever_held(huge: Any, look: Any, found: Any) -> None:
     tracemalloc.start()
     try:
         assert look(huge) == found

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,18 +11,18 @@ AXIS = st.integers(1, 35)
 SMALL = st.integers(1, 5)
 
 
-def filled(*shape):
+def filled(*shape: Any) -> Any:
     return np.arange(np.prod(shape), dtype=np.int64).reshape(shape)
 
 
-def padded(array, axis, block):
+def padded(array: Any, axis: Any, block: Any) -> Any:
     widths = [(0, 0)] * array.ndim
     widths[axis] = (0, -array.shape[axis] % block)
     return np.pad(array, widths, constant_values=-1)
 
 
 @given(SMALL, AXIS, SMALL, SMALL, st.sampled_from([16, 32]))
-def test_nc1hwc0(n, c, h, w, c0) -> None:
+def test_nc1hwc0(n: Any, c: Any, h: Any, w: Any, c0: Any) -> None:
     host = filled(n, c, h, w)
     blocks = padded(host, 1, c0)
     device = blocks.reshape(n, -1, c0, h, w).transpose(0, 1, 3, 4, 2)
@@ -30,7 +32,7 @@ def test_nc1hwc0(n, c, h, w, c0) -> None:
 
 
 @given(SMALL, SMALL, AXIS, SMALL, SMALL)
-def test_ndc1hwc0(n, d, c, h, w) -> None:
+def test_ndc1hwc0(n: Any, d: Any, c: Any, h: Any, w: Any) -> None:
     host = filled(n, c, d, h, w)
     blocks = padded(host, 1, 16)
     device = blocks.reshape(n, -1, 16, d, h, w).transpose(0, 3, 1, 4, 5, 2)
@@ -40,7 +42,7 @@ def test_ndc1hwc0(n, d, c, h, w) -> None:
 
 
 @given(st.lists(SMALL, max_size=2), AXIS, AXIS)
-def test_fractal_nz(outer, m, n) -> None:
+def test_fractal_nz(outer: Any, m: Any, n: Any) -> None:
     host = filled(*outer, m, n)
     blocks = padded(padded(host, -1, 16), -2, 16)
     split = blocks.reshape(*outer, blocks.shape[-2] // 16, 16, blocks.shape[-1] // 16, 16)
@@ -52,7 +54,7 @@ def test_fractal_nz(outer, m, n) -> None:
 
 
 @given(AXIS, AXIS, SMALL, SMALL)
-def test_fractal_z(n, c, h, w) -> None:
+def test_fractal_z(n: Any, c: Any, h: Any, w: Any) -> None:
     host = filled(n, c, h, w)
     blocks = padded(padded(host, 1, 16), 0, 16)
     split = blocks.reshape(blocks.shape[0] // 16, 16, blocks.shape[1] // 16, 16, h, w)
@@ -65,7 +67,7 @@ def test_fractal_z(n, c, h, w) -> None:
 @pytest.mark.parametrize(
     ("layout", "order"), [("NHWC", (0, 2, 3, 1)), ("HWCN", (2, 3, 1, 0)), ("CHWN", (1, 2, 3, 0))]
 )
-def test_axes_in_another_order(layout, order) -> None:
+def test_axes_in_another_order(layout: str, order: Any) -> None:
     host = filled(2, 3, 4, 5)
     found, name = to_host(host.transpose(order), layout, host.shape)
     assert name == "NCHW"
@@ -73,7 +75,7 @@ def test_axes_in_another_order(layout, order) -> None:
 
 
 @pytest.mark.parametrize(("layout", "order"), [("NDHWC", (0, 2, 3, 4, 1)), ("DHWCN", (2, 3, 4, 1, 0))])
-def test_volumes_in_another_order(layout, order) -> None:
+def test_volumes_in_another_order(layout: str, order: Any) -> None:
     host = filled(2, 3, 4, 5, 6)
     found, name = to_host(host.transpose(order), layout, host.shape)
     assert name == "NCDHW"
@@ -86,7 +88,7 @@ def test_host_formats_take_the_host_shape() -> None:
     assert to_host(filled(2, 3, 1, 1), "NCHW", (2, 3, 1, 1))[1] == "NCHW"
 
 
-def grouped(host, groups, c0):
+def grouped(host: Any, groups: Any, c0: Any) -> Any:
     """Weights in groups as the device has them, element by element; what is not filled is -1."""
     n, c, h, w = host.shape
     outputs = n // groups
@@ -109,7 +111,7 @@ def grouped(host, groups, c0):
     st.integers(1, 2),
     st.sampled_from([16, 32]),
 )
-def test_weights_in_groups(sizes, side, c0) -> None:
+def test_weights_in_groups(sizes: Any, side: Any, c0: Any) -> None:
     groups, c, outputs = sizes
     host = filled(groups * outputs, c, side, side + 1)
     found, name = to_host(grouped(host, groups, c0), "FRACTAL_Z_G", host.shape, groups)
@@ -138,7 +140,7 @@ def test_groups_that_do_not_fit_stay_as_they_are() -> None:
         ((3, 3), "NHWC", (3, 3)),
     ],
 )
-def test_what_does_not_fit_stays_as_it_is(shape, layout, host) -> None:
+def test_what_does_not_fit_stays_as_it_is(shape: Any, layout: str, host: Any) -> None:
     device = filled(*shape)
     found, name = to_host(device, layout, host)
     assert name == layout
@@ -150,5 +152,5 @@ def test_what_does_not_fit_stays_as_it_is(shape, layout, host) -> None:
     [(0, "NCHW"), (3, "NC1HWC0"), (29, "FRACTAL_NZ"), (39, "FRACTAL_Z_G"), (49, "C1HWC0")]
     + [(50, "format(50)"), (-1, "format(-1)"), (255, "format(255)")],
 )
-def test_numbers_of_formats(number, name) -> None:
+def test_numbers_of_formats(number: Any, name: Any) -> None:
     assert format_name(number) == name

@@ -1,6 +1,7 @@
 """The base class of layouts."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,10 +24,10 @@ class Single(Layout):
 
     name = "single"
 
-    def match(self, path):
+    def match(self, path: Any) -> Any:
         return 0.99 if (path / "single").exists() else -1.0
 
-    def open_dump(self, path):
+    def open_dump(self, path: Any) -> Dump:
         return Dump(str(path), self.name, (StepFolder(0, 3, "", str(path), str(path)),), ((0, ""),))
 
 

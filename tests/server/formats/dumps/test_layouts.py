@@ -1,6 +1,7 @@
 import re
 import types
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,8 +36,8 @@ def test_no_module_but_its_own_names_a_layout() -> None:
     assert named == []
 
 
-def test_the_surest_wins_and_one_that_fails_is_named(samples, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(path):
+def test_the_surest_wins_and_one_that_fails_is_named(samples: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(path: Any) -> None:
         raise RuntimeError("no such thing")
 
     broken = types.SimpleNamespace(name="broken", match=fails)
@@ -59,12 +60,12 @@ def test_not_a_dump_is_an_answer(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["nothing", "types", "../sync", "", "os.path"])
-def test_layouts_are_not_just_any_module(name) -> None:
+def test_layouts_are_not_just_any_module(name: str) -> None:
     with pytest.raises(UnreadableError, match=r"dump.unknown_layout"):
         read_tensor(TensorRef(name, "/etc/passwd"))
 
 
-def test_dumps_are_not_searched_for_inside_dumps(samples, tmp_path: Path) -> None:
+def test_dumps_are_not_searched_for_inside_dumps(samples: Any, tmp_path: Path) -> None:
     (tmp_path / "deep" / "er").mkdir(parents=True)
     (tmp_path / "deep" / "er" / "dump").symlink_to(samples / "ms_sync_cpu_2ranks")
     assert find_dump_dirs(tmp_path) == ()
@@ -81,7 +82,7 @@ def test_the_search_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert find_dump_dirs(tmp_path) == ()
 
 
-def test_what_is_not_there_is_empty(samples) -> None:
+def test_what_is_not_there_is_empty(samples: Any) -> None:
     dump = open_dump(samples / "ms_sync_kernels_filter")
     assert not list_tensors(dump, 5, 1)
     assert not list_tensors(dump, 0, 77)
@@ -95,7 +96,9 @@ def test_what_is_not_there_is_empty(samples) -> None:
         ("msprobe_pytorch/mix_tensor_2ranks", {"dump.json", "stack.json", "dump_tensor_data"}),
     ],
 )
-def test_a_layout_tells_which_paths_of_a_step_change_while_it_grows(samples, name, files) -> None:
+def test_a_layout_tells_which_paths_of_a_step_change_while_it_grows(
+    samples: Any, name: str, files: Any
+) -> None:
     dump = open_dump(samples / name)
     (folder,) = {folder.path for folder in dump.folders if (folder.rank, folder.step) == (0, dump.steps()[0])}
     paths = growing_paths(dump, 0, dump.steps()[0])

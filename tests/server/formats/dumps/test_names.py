@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,7 +56,7 @@ def test_operators_run_in_parts() -> None:
         "a.b.c.d.e.f.g.h.i.j.k.npy",
     ],
 )
-def test_other_names(name) -> None:
+def test_other_names(name: str) -> None:
     assert parse_npy_name(name) is None
 
 
@@ -62,20 +64,20 @@ FIELD = st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"
 
 
 @given(FIELD.filter(lambda text: "." not in text), FIELD, st.integers(0, 65535), st.integers(0, 9))
-def test_whatever_the_operator_is_called(kind, operator, number, slot) -> None:
+def test_whatever_the_operator_is_called(kind: Any, operator: Any, number: Any, slot: Any) -> None:
     name = f"{kind}.{operator}.{number}.{number}.{TIME}.output.{slot}.ND.Float16.npy"
     file = require(parse_npy_name(name))
     assert (file.type, file.operator, file.task, file.slot) == (kind, operator, number, str(slot))
 
 
 @pytest.mark.parametrize("operator", ["a\nb", "..", "%2e%2e", "../../etc", "a\tb", "x.input.0.y"])
-def test_strange_operators_are_only_text(operator) -> None:
+def test_strange_operators_are_only_text(operator: str) -> None:
     name = f"Add.{operator}.0.0.{TIME}.output.0.DefaultFormat.Float32.npy"
     assert require(parse_npy_name(name)).operator == operator
 
 
 @pytest.mark.parametrize("name", ["", "Add", "Add.op.1.2", "Add.op.1.2.x", "Add.op.one.2.3", "157301586524"])
-def test_other_names_of_bin_files(name) -> None:
+def test_other_names_of_bin_files(name: str) -> None:
     assert parse_bin_name(name) is None
 
 
@@ -152,7 +154,7 @@ PLAIN = [
 
 
 @given(st.lists(st.one_of(st.sampled_from(PLAIN), st.lists(PARTS, max_size=14).map(".".join)), max_size=12))
-def test_many_names_at_once_mean_what_each_means_alone(names) -> None:
+def test_many_names_at_once_mean_what_each_means_alone(names: Any) -> None:
     assert parse_npy_names(names, "/d") == [parse_npy_name(name, f"/d/{name}") for name in names]
 
 

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from mindinsight.server.formats.dumps import (
 from mindinsight.server.formats.unreadable import UnreadableError
 
 
-def test_names_beyond_the_length_of_names(dump) -> None:
+def test_names_beyond_the_length_of_names(dump: Any) -> None:
     _, full = dump.add("MatMul", "x" * 300, name="1234567.npy")
     dump.add("Add", "op")
     (dump.step / "mapping.csv").write_text(f"1234567.npy,{full}\n77.npy,../../etc/passwd\nno comma\n")
@@ -22,21 +23,21 @@ def test_names_beyond_the_length_of_names(dump) -> None:
     assert read_tensor(entries[0].ref).tolist() == [1, 1]
 
 
-def test_a_mapping_beyond_any(dump, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mapping_beyond_any(dump: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mindinsight.server.formats.dumps.npy_folder.MAPPING", Budget("names", 10, 10))
     _, full = dump.add("Add", "op", name="7.npy")
     (dump.step / "mapping.csv").write_text(f"7.npy,{full}\n")
     assert [each.reason for each in dump.list().damage] == ["dump.too_large", "dump.unknown_name"]
 
 
-def test_listing_opens_no_tensor(dump, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_listing_opens_no_tensor(dump: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(20):
         path, _ = dump.add("Add", f"op{number}")
         path.write_bytes(b"")
     opened = []
     before = Path.open
 
-    def noted(path, *rest, **more):
+    def noted(path: Any, *rest: Any, **more: Any) -> Any:
         opened.append(path.name)
         return before(path, *rest, **more)
 
@@ -45,7 +46,7 @@ def test_listing_opens_no_tensor(dump, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [name for name in opened if name.endswith(".npy")] == []
 
 
-def test_a_name_nobody_explains_is_still_a_tensor(dump) -> None:
+def test_a_name_nobody_explains_is_still_a_tensor(dump: Any) -> None:
     dump.add("Add", "op")
     dump.add("Add", "op", name="999.npy")
     entries = dump.list()
@@ -55,14 +56,14 @@ def test_a_name_nobody_explains_is_still_a_tensor(dump) -> None:
 
 
 @pytest.mark.parametrize("operator", ["two\nlines", "..", "100%", "%2e%2e", "a b", "<script>", "名前"])
-def test_strange_names(dump, operator) -> None:
+def test_strange_names(dump: Any, operator: str) -> None:
     dump.add("Add", operator)
     (entry,) = dump.list()
     assert entry.operator == entry.recorded == operator
     assert read_tensor(entry.ref).shape == (2,)
 
 
-def test_a_name_that_is_no_text(dump) -> None:
+def test_a_name_that_is_no_text(dump: Any) -> None:
     path, _ = dump.add("Add", "op")
     path.rename(os.fsdecode(os.fsencode(path).replace(b".op.", b".\xff\xfe.")))
     entries = dump.list()
@@ -70,7 +71,7 @@ def test_a_name_that_is_no_text(dump) -> None:
     assert read_tensor(entries[0].ref).shape == (2,)
 
 
-def test_broken_tensors_leave_the_others(dump) -> None:
+def test_broken_tensors_leave_the_others(dump: Any) -> None:
     whole, _ = dump.add("Add", "whole")
     cut, _ = dump.add("Add", "cut")
     cut.write_bytes(cut.read_bytes()[:-3])

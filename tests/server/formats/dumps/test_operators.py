@@ -1,11 +1,15 @@
 """Operators of a step from tensors, execution order and graph."""
 
+from typing import Any
+
 from mindinsight.server.formats.dumps.operators import assemble_operators
 from mindinsight.server.formats.dumps.types import TensorEntry
 from mindinsight.server.formats.graphs.ir import IrNode
 
 
-def entry(name, direction, slot, sequence, order=-1, kind="MatMul"):
+def entry(
+    name: Any, direction: Any, slot: Any, sequence: Any, order: int = -1, kind: str = "MatMul"
+) -> TensorEntry:
     return TensorEntry(
         0,
         0,
@@ -25,7 +29,7 @@ def entry(name, direction, slot, sequence, order=-1, kind="MatMul"):
     )
 
 
-def assemble(entries, order=(), nodes=None):
+def assemble(entries: Any, order: Any = (), nodes: Any = None) -> Any:
     return assemble_operators("Net/0", entries, order, nodes or {}, lambda kind, name: ((kind, name),))
 
 

@@ -1,6 +1,7 @@
 """Files of the Running Data Recorder."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,11 +12,11 @@ from mindinsight.server.formats.dumps import (
 
 
 @pytest.fixture(scope="module")
-def dump(samples):
+def dump(samples: Any) -> Any:
     return open_dump(samples / "rdr_v2_0")
 
 
-def test_files_in_the_order_they_were_written(dump) -> None:
+def test_files_in_the_order_they_were_written(dump: Any) -> None:
     assert (dump.layout, dump.ranks, dump.steps()) == ("recorder", (0,), ())
     assert [(log.module, log.name, log.graph, log.sequence, log.kind) for log in dump.logs] == [
         ("PIPELINE", "00_parse", None, 17, "ir"),
@@ -42,6 +43,6 @@ def test_names_without_module_and_time_are_listed_too(tmp_path: Path) -> None:
     assert [log.rank for log in logs] == [2, 2]
 
 
-def test_they_are_texts(dump) -> None:
+def test_they_are_texts(dump: Any) -> None:
     for log in dump.logs:
         assert bool(read_log(log)) == (log.kind != "pb")

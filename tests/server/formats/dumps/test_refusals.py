@@ -3,7 +3,9 @@
 import os
 import shutil
 import socket
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,15 +24,15 @@ SYNC, MSPROBE = "ms_sync_v2_0_names", "msprobe_pytorch/L1_statistics_statistics"
 DUMPS = Path(__file__).parents[3] / "data" / "dumps"
 
 
-def by_link(path, outside):
+def by_link(path: Any, outside: Any) -> None:
     path.symlink_to(outside)
 
 
-def by_pipe(path, outside):
+def by_pipe(path: Any, outside: Any) -> None:
     os.mkfifo(path)
 
 
-def by_socket(path, outside):
+def by_socket(path: Any, outside: Any) -> None:
     descriptor = os.open(path.parent, os.O_PATH)  # names of sockets have 107 bytes at most
     with socket.socket(socket.AF_UNIX) as bound:
         bound.bind(f"/proc/self/fd/{descriptor}/{path.name}")
@@ -38,7 +40,7 @@ def by_socket(path, outside):
 
 
 @pytest.fixture
-def outside(tmp_path):
+def outside(tmp_path: Path) -> Any:
     """A folder beside the dump that has everything a dump may have, and a secret in all of it."""
     outside = tmp_path / "outside"
     for name in ("inside", "rdr", "constants"):
@@ -57,16 +59,16 @@ def outside(tmp_path):
 
 
 @pytest.fixture
-def dump(tmp_path):
+def dump(tmp_path: Path) -> Callable[..., Any]:
     """dump(name) -> the path of a copy of a sample."""
 
-    def copy(name):
+    def copy(name: Any) -> Any:
         return Path(shutil.copytree(DUMPS / name, tmp_path / "dump"))
 
     return copy
 
 
-def everything(path):
+def everything(path: Any) -> set[Any]:
     """All that is said of a dump, and the paths that are named as refused."""
     dump = open_dump(path)
     said, damage = [dump.config, dump.version, dump.level], list(dump.damage)
@@ -90,7 +92,7 @@ def everything(path):
     return {entry.path for entry in damage if entry.reason in ("dump.link", "dump.not_a_file")}
 
 
-def replace(path, by, target):
+def replace(path: Any, by: Any, target: Any) -> None:
     if path.is_dir():
         shutil.rmtree(path)
     path.unlink(missing_ok=True)
@@ -114,7 +116,9 @@ def replace(path, by, target):
         "rank_0/Net/0/constants/Parameter.data-2.0.0.1.output.0.DefaultFormat.npy",
     ],
 )
-def test_in_place_of_a_file_of_a_synchronous_dump(dump, outside, place, by) -> None:
+def test_in_place_of_a_file_of_a_synchronous_dump(
+    dump: Callable[..., Any], outside: Any, place: str, by: Any
+) -> None:
     path = dump(SYNC)
     replace(path / place, by, outside / "file")
     assert str(path / place) in everything(path)
@@ -128,7 +132,9 @@ def test_in_place_of_a_file_of_a_synchronous_dump(dump, outside, place, by) -> N
         *("rank_1", "rank_0/Other", "rank_0/Net/0/constants", "rank_0/Net/0/9"),
     ],
 )
-def test_in_place_of_a_folder_of_a_synchronous_dump(dump, outside, place, by) -> None:
+def test_in_place_of_a_folder_of_a_synchronous_dump(
+    dump: Callable[..., Any], outside: Any, place: Any, by: Any
+) -> None:
     path = dump(SYNC)
     replace(path / place, by, outside / "inside")
     assert str(path / place) in everything(path)
@@ -143,7 +149,7 @@ def test_in_place_of_a_folder_of_a_synchronous_dump(dump, outside, place, by) ->
         "step0/rank0/dump_tensor_data/Functional.conv2d.0.forward.input.0.npy",
     ],
 )
-def test_in_a_dump_of_msprobe(dump, outside, place, by) -> None:
+def test_in_a_dump_of_msprobe(dump: Callable[..., Any], outside: Any, place: Any, by: Any) -> None:
     path = dump(MSPROBE)
     (path / "step0" / "rank0").mkdir(parents=True, exist_ok=True)
     replace(path / place, by, outside / "file")
@@ -151,7 +157,7 @@ def test_in_a_dump_of_msprobe(dump, outside, place, by) -> None:
 
 
 @pytest.mark.parametrize("by", [by_link, by_pipe, by_socket])
-def test_in_an_asynchronous_dump(samples, tmp_path: Path, outside, by) -> None:
+def test_in_an_asynchronous_dump(samples: Any, tmp_path: Path, outside: Any, by: Any) -> None:
     path = Path(shutil.copytree(samples / "async_SYNTHETIC" / "bin", tmp_path / "dump"))
     folder = Path(open_dump(path).folders[0].path)
     names = ["mapping.csv", "Opdebug.Node_OpDebug.1.1.1.json", "Opdebug.Node_OpDebug.1.2.1", "MatMul.a.1.2.3"]
@@ -160,5 +166,5 @@ def test_in_an_asynchronous_dump(samples, tmp_path: Path, outside, by) -> None:
     assert {str(folder / name) for name in names} <= everything(path)
 
 
-def test_a_dump_with_nothing_odd_in_it(dump) -> None:
+def test_a_dump_with_nothing_odd_in_it(dump: Callable[..., Any]) -> None:
     assert everything(dump(SYNC)) == set()

@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,11 +22,11 @@ from mindinsight.server.formats.dumps.names import escape_name
 from mindinsight.server.formats.weights.checkpoints import open_checkpoint, read_checkpoint
 
 
-def md5(array):
+def md5(array: Any) -> Any:
     return hashlib.md5(np.ascontiguousarray(array).tobytes()).hexdigest()
 
 
-def all_tensors(dump):
+def all_tensors(dump: Any) -> Iterator[Any]:
     for rank in dump.ranks:
         for step in dump.steps(rank):
             listing = list_tensors(dump, rank, step)
@@ -33,7 +35,7 @@ def all_tensors(dump):
             yield from listing
 
 
-def same_tensor(entry, expected):
+def same_tensor(entry: Any, expected: Any) -> None:
     array, header = read_tensor(entry.ref), describe_tensor(entry.ref)
     assert md5(array) == expected["md5"]
     assert list(array.shape) == list(header.shape) == expected["shape"]
@@ -44,7 +46,7 @@ def same_tensor(entry, expected):
 @pytest.mark.parametrize(
     "name", ["ms_sync_cpu_2ranks", "ms_sync_v2_0_names", "ms_sync_kernels_filter", "ms_sync_full_stats"]
 )
-def test_synchronous_dumps(samples, name) -> None:
+def test_synchronous_dumps(samples: Any, name: str) -> None:
     expected = json.loads((samples / name / "expected.json").read_text())
     seen = set()
     for found in find_dump_dirs(samples / name):
@@ -66,7 +68,7 @@ def test_synchronous_dumps(samples, name) -> None:
 
 
 @pytest.mark.parametrize("name", ["ms_sync_cpu_2ranks", "ms_sync_v2_0_names", "ms_sync_kernels_filter"])
-def test_execution_orders(samples, name) -> None:
+def test_execution_orders(samples: Any, name: str) -> None:
     expected = json.loads((samples / name / "expected.json").read_text())
     dump = open_dump(samples / name)
     for key, order in expected["order"].items():
@@ -77,7 +79,7 @@ def test_execution_orders(samples, name) -> None:
             assert [each.order for each in operators] == list(range(len(order)))
 
 
-def described(array):
+def described(array: Any) -> Any:
     """The figures of the answers for asynchronous dumps; complex numbers by their size."""
     with np.errstate(all="ignore"):
         values = array.astype(np.float64)
@@ -100,12 +102,12 @@ def described(array):
 
 
 @pytest.fixture(scope="module")
-def asynchronous(samples):
+def asynchronous(samples: Any) -> tuple[Any, Any]:
     root = samples / "async_SYNTHETIC"
     return root, json.loads((root / "expected.json").read_text())
 
 
-def test_asynchronous_npy(asynchronous) -> None:
+def test_asynchronous_npy(asynchronous: tuple[Any, Any]) -> None:
     root, expected = asynchronous
     answers = {(each["iteration"], each["file"]): each for each in expected["npy"]}
     for entry in all_tensors(open_dump(root / "npy")):
@@ -121,7 +123,7 @@ def test_asynchronous_npy(asynchronous) -> None:
     assert answers == {}
 
 
-def test_asynchronous_bin(asynchronous) -> None:
+def test_asynchronous_bin(asynchronous: tuple[Any, Any]) -> None:
     root, expected = asynchronous
     answers = {
         (each["iteration"], each["file"], io, slot): each | answer
@@ -142,7 +144,7 @@ def test_asynchronous_bin(asynchronous) -> None:
     assert answers == {}
 
 
-def test_acl_dumps(asynchronous) -> None:
+def test_acl_dumps(asynchronous: tuple[Any, Any]) -> None:
     root, expected = asynchronous
     dump = open_dump(root / "acl_o0")
     assert dump.steps() == (expected["acl_o0"]["step"],)
@@ -154,7 +156,7 @@ def test_acl_dumps(asynchronous) -> None:
 
 
 @pytest.mark.parametrize("form", ["npy", "bin"])
-def test_overflow_records(asynchronous, form) -> None:
+def test_overflow_records(asynchronous: tuple[Any, Any], form: str) -> None:
     root, expected = asynchronous
     (answer,) = expected["overflow"]
     dump = open_dump(root / form)
@@ -167,7 +169,7 @@ def test_overflow_records(asynchronous, form) -> None:
 
 
 @pytest.mark.parametrize("name", ["msprobe_pytorch", "msprobe_mindspore"])
-def test_msprobe(samples, name) -> None:
+def test_msprobe(samples: Any, name: str) -> None:
     root = samples / name
     expected = json.loads((root / "expected.json").read_text())
     seen_tensors, seen_runs = set(), set()
@@ -194,7 +196,7 @@ def test_msprobe(samples, name) -> None:
     assert seen_runs == expected["runs"].keys()
 
 
-def test_checkpoints(samples) -> None:
+def test_checkpoints(samples: Any) -> None:
     expected = json.loads((samples / "ckpt" / "expected.json").read_text())
     for name, answers in expected["files"].items():
         file = open_checkpoint(samples / "ckpt" / name)
@@ -205,7 +207,7 @@ def test_checkpoints(samples) -> None:
             assert (md5(array), list(array.shape)) == (answer["md5"], answer["shape"])
 
 
-def test_every_layout_is_found(samples) -> None:
+def test_every_layout_is_found(samples: Any) -> None:
     found = [(Path(each.path).name, each.layout) for each in find_dump_dirs(samples)]
     assert len(found) == 28
     assert {layout for _, layout in found} == {"sync", "asynchronous", "msprobe", "recorder"}

@@ -1,6 +1,7 @@
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,12 +13,12 @@ from tests.narrowing import require
 HEADER = "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value,Min Value"
 
 
-def read(tmp_path, text):
+def read(tmp_path: Any, text: Any) -> Any:
     (tmp_path / "statistic.csv").write_text(text)
     return read_statistics(tmp_path / "statistic.csv")
 
 
-def test_rows_of_every_category(samples) -> None:
+def test_rows_of_every_category(samples: Any) -> None:
     rows, damage = read_statistics(samples / "ms_sync_full_stats/edge_values/statistic.csv")
     assert damage == []
     assert len(rows) == 17
@@ -34,7 +35,7 @@ def test_rows_of_every_category(samples) -> None:
     assert require(second.statistics).nan == 1
 
 
-def test_numbers_agree_with_the_tensors_they_are_about(samples) -> None:
+def test_numbers_agree_with_the_tensors_they_are_about(samples: Any) -> None:
     """Six digits are printed; the values themselves stand byte by byte beside the file."""
     folder = samples / "ms_sync_full_stats/edge_values"
     given = {each["op_name"]: each for each in json.loads((folder / "inputs.json").read_text())}
@@ -75,7 +76,7 @@ def test_both_spellings_of_shapes_and_odd_numbers(tmp_path: Path) -> None:
     assert rows[2].statistics.min == 1234570
 
 
-def test_the_default_categories(samples) -> None:
+def test_the_default_categories(samples: Any) -> None:
     rows, _ = read_statistics(samples / "ms_sync_full_stats/statistic/rank_0/TinyNet/0/0/statistic.csv")
     assert len(rows) == 241
     assert require(rows[0].statistics).l2norm == 2
@@ -91,7 +92,7 @@ def test_the_default_categories(samples) -> None:
 
 
 @pytest.mark.parametrize("missing", ["Op Name", "IO", "Slot"])
-def test_a_column_without_which_rows_mean_nothing(tmp_path: Path, missing) -> None:
+def test_a_column_without_which_rows_mean_nothing(tmp_path: Path, missing: str) -> None:
     header = ",".join(name for name in HEADER.split(",") if name != missing)
     rows, damage = read(tmp_path, f"{header}\nA,b,0,0,1,input,4,float32,[],1,1,\n")
     assert rows == []

@@ -1,5 +1,7 @@
 """Listings and lazy sequences."""
 
+from typing import Any
+
 import pytest
 
 from mindinsight.server.formats.dumps import (
@@ -9,7 +11,7 @@ from mindinsight.server.formats.dumps import (
 from mindinsight.server.formats.dumps.types import LazySequence
 
 
-def test_listings_are_sequences(samples) -> None:
+def test_listings_are_sequences(samples: Any) -> None:
     entries = list_tensors(open_dump(samples / "ms_sync_kernels_filter"), 0, 1)
     assert len(entries) == len(list(entries)) == 61
     assert entries[-1] == entries[60] == list(entries)[60]

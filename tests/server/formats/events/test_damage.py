@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -70,7 +71,7 @@ def test_damaged_sample(sample: str, points: int, reason: str | None, pending: i
     assert not stretch.damage or stretch.damage[0].offset == problems[0]
 
 
-def test_ten_thousand_flipped_bytes(facts) -> None:
+def test_ten_thousand_flipped_bytes(facts: Any) -> None:
     """A hundred files, each wounded a hundred times: what is shown was written, and nothing more is lost."""
     rng = np.random.default_rng(7)
     healthy = training(1500)
@@ -91,7 +92,7 @@ def test_ten_thousand_flipped_bytes(facts) -> None:
         assert all(within) or lost[-1] >= stretch.next_offset
 
 
-def test_every_byte_of_a_file_flipped(facts, reference) -> None:
+def test_every_byte_of_a_file_flipped(facts: Any, reference: Any) -> None:
     healthy = training(12)
     for place in range(len(healthy)):
         wounded = bytearray(healthy)

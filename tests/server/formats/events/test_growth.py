@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -42,12 +43,12 @@ def follow(data: bytes, ends: list[int]) -> list[Stretch]:
     return stretches
 
 
-def test_growing_byte_by_byte(facts, reference) -> None:
+def test_growing_byte_by_byte(facts: Any, reference: Any) -> None:
     data = training(30)
     assert facts(follow(data, list(range(len(data)))), data) == reference(data)
 
 
-def test_growing_in_two_parts_cut_anywhere(facts, reference) -> None:
+def test_growing_in_two_parts_cut_anywhere(facts: Any, reference: Any) -> None:
     data = training(80)
     wanted = reference(data)
     for cut in range(0, len(data), 11):  # every place in a header and in a payload, sooner or later
@@ -56,7 +57,7 @@ def test_growing_in_two_parts_cut_anywhere(facts, reference) -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(cuts=st.lists(st.integers(0, 12000), max_size=12), wounds=st.lists(st.integers(0, 12000), max_size=4))
-def test_growing_damaged_file_in_any_parts(facts, reference, cuts, wounds) -> None:
+def test_growing_damaged_file_in_any_parts(facts: Any, reference: Any, cuts: Any, wounds: Any) -> None:
     data = bytearray(training(200))
     for place in wounds:
         data[place % len(data)] ^= 0x55
@@ -78,7 +79,7 @@ def pieces(path: Path, size: int) -> list[Stretch]:
 
 @pytest.mark.parametrize("size", [64, 1000, 30_000, 1 << 20])
 @pytest.mark.parametrize("sample", ["lenet", "damaged/flip_length_high", "damaged/zero_tail", "damaged/text"])
-def test_file_read_in_pieces(sample: str, size: int, facts, reference) -> None:
+def test_file_read_in_pieces(sample: str, size: int, facts: Any, reference: Any) -> None:
     path = next((SAMPLES / sample).glob("*_MS"))
     data = path.read_bytes()
     found, wanted = facts(pieces(path, size), data), reference(data)
@@ -112,7 +113,7 @@ def test_missing_file_raises(tmp_path: Path) -> None:
         read_stretch(str(tmp_path / "none"), 0, 100)
 
 
-def test_stretch_travels_between_processes(tmp_path: Path, facts, reference) -> None:
+def test_stretch_travels_between_processes(tmp_path: Path, facts: Any, reference: Any) -> None:
     data = training(300)
     (tmp_path / "file").write_bytes(data)
     with ProcessPoolExecutor(1) as pool:

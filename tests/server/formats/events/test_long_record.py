@@ -58,7 +58,7 @@ def follow(path: Path) -> list[Any]:
     return stretches
 
 
-def test_a_long_record_says_what_it_says_when_it_is_held(tmp_path: Path, record, facts) -> None:
+def test_a_long_record_says_what_it_says_when_it_is_held(tmp_path: Path, record: bytes, facts: Any) -> None:
     data = short(1) + record + short(9)
     path = tmp_path / "events"
     path.write_bytes(data)
@@ -109,7 +109,7 @@ def varint(value: int) -> bytes:
     return bytes([*found, value])
 
 
-def test_a_wrong_checksum_is_damage_and_the_next_record_is_read(tmp_path: Path, record) -> None:
+def test_a_wrong_checksum_is_damage_and_the_next_record_is_read(tmp_path: Path, record: bytes) -> None:
     path = tmp_path / "events"
     wrong = bytearray(record)
     wrong[1 << 20] ^= 1
@@ -146,7 +146,7 @@ def test_contents_given_again_and_again_take_time_in_proportion(tmp_path: Path) 
     ],
     ids=["values", "steps", "version"],
 )
-def test_more_than_the_budget_of_an_event_is_damage(tmp_path: Path, content) -> None:
+def test_more_than_the_budget_of_an_event_is_damage(tmp_path: Path, content: Any) -> None:
     path = tmp_path / "events"
     path.write_bytes(encode_record(content) + short(9))
     first, second = follow(path)
@@ -154,7 +154,7 @@ def test_more_than_the_budget_of_an_event_is_damage(tmp_path: Path, content) -> 
     assert second.blocks[0].steps.tolist() == [9]
 
 
-def test_a_record_that_is_still_written_is_waited_for(tmp_path: Path, record) -> None:
+def test_a_record_that_is_still_written_is_waited_for(tmp_path: Path, record: bytes) -> None:
     path = tmp_path / "events"
     path.write_bytes(record[:-1])
     assert follow(path)[-1].pending == len(record) - 1

@@ -105,7 +105,9 @@ def build(program: list[Any], order: str, seed: int) -> bytes:
 
 @settings(max_examples=250, deadline=None)
 @given(program=PROGRAM, order=ORDER, seed=st.integers(0, 2**32 - 1))
-def test_mixture_reads_as_with_protobuf(reference, facts, program, order, seed) -> None:
+def test_mixture_reads_as_with_protobuf(
+    reference: Any, facts: Any, program: Any, order: Any, seed: Any
+) -> None:
     data = build(program, order, seed)
     assert facts([decode(data, 0, True)], data) == reference(data)
 
@@ -118,7 +120,9 @@ def test_mixture_reads_as_with_protobuf(reference, facts, program, order, seed) 
     wounds=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(1, 255)), max_size=5),
     cut=st.floats(0, 1),
 )
-def test_damaged_mixture_reads_as_with_protobuf(reference, facts, program, order, seed, wounds, cut) -> None:
+def test_damaged_mixture_reads_as_with_protobuf(
+    reference: Any, facts: Any, program: Any, order: Any, seed: Any, wounds: Any, cut: Any
+) -> None:
     data = bytearray(build(program, order, seed))
     for place, change in wounds:
         data[int(place * len(data))] ^= change
@@ -126,7 +130,7 @@ def test_damaged_mixture_reads_as_with_protobuf(reference, facts, program, order
     assert facts([decode(content, 0, True)], content) == reference(content)
 
 
-def test_steps_that_grow_a_byte_stay_one_block(reference, facts) -> None:
+def test_steps_that_grow_a_byte_stay_one_block(reference: Any, facts: Any) -> None:
     rng = np.random.default_rng(1)
     shape = usual((b"loss", "scalar"), (b"acc", "scalar"))
     data = b"".join(encode_record(event(shape, n, rng, False)) for n in range(16300, 16500))
@@ -148,7 +152,7 @@ def test_tags_that_come_together_share_a_block_and_no_tag_is_in_two() -> None:
     ]
 
 
-def test_offsets_count_from_the_start_of_the_file(reference, facts) -> None:
+def test_offsets_count_from_the_start_of_the_file(reference: Any, facts: Any) -> None:
     rng = np.random.default_rng(3)
     shape = usual((b"loss", "scalar"), (b"pic", "image"))
     data = b"".join(encode_record(event(shape, n, rng, False)) for n in range(80))
@@ -159,14 +163,14 @@ def test_offsets_count_from_the_start_of_the_file(reference, facts) -> None:
     assert (stretch.next_offset, stretch.pending) == (1000 + len(data), 0)
 
 
-def test_many_tags_of_one_length_each_alone(reference, facts) -> None:
+def test_many_tags_of_one_length_each_alone(reference: Any, facts: Any) -> None:
     rng = np.random.default_rng(4)
     shapes = [usual((b"tag_%03d" % n, "scalar")) for n in range(300)]
     data = b"".join(encode_record(event(shapes[n * 7 % 300], n, rng, False)) for n in range(3000))
     assert facts([decode(data, 0, True)], data) == reference(data)
 
 
-def test_one_event_with_thousands_of_values_among_small_ones(reference, facts) -> None:
+def test_one_event_with_thousands_of_values_among_small_ones(reference: Any, facts: Any) -> None:
     rng = np.random.default_rng(5)
     small = usual((b"loss", "scalar"))
     large = usual(*[(b"value_%d" % n, "scalar") for n in range(5000)])
@@ -174,14 +178,14 @@ def test_one_event_with_thousands_of_values_among_small_ones(reference, facts) -
     assert facts([decode(memoryview(data), 0, True)], data) == reference(data)
 
 
-def test_every_record_with_a_tag_of_its_own(reference, facts) -> None:
+def test_every_record_with_a_tag_of_its_own(reference: Any, facts: Any) -> None:
     rng = np.random.default_rng(6)
     tags = [b"a_long_name_of_a_layer/number_%d/of_many/weights" % n for n in range(5000)]
     data = b"".join(encode_record(event(usual((tag, "scalar")), n, rng, False)) for n, tag in enumerate(tags))
     assert facts([decode(data, 0, True)], data) == reference(data)
 
 
-def test_scalars_that_all_records_begin_with_before_others(reference, facts) -> None:
+def test_scalars_that_all_records_begin_with_before_others(reference: Any, facts: Any) -> None:
     rng = np.random.default_rng(7)
     common = [(b"loss", "scalar"), (b"accuracy", "scalar"), (b"lr", "scalar")]
     later = [(b"weights", "histogram"), (b"loss", "scalar"), (b"picture", "image"), (b"odd", "other_field")]
@@ -206,7 +210,7 @@ def records_of(*values: list[bytes]) -> bytes:
     )
 
 
-def test_lengths_of_one_to_four_bytes_side_by_side(reference, facts) -> None:
+def test_lengths_of_one_to_four_bytes_side_by_side(reference: Any, facts: Any) -> None:
     sizes = [0, 1, 90, 118, 119, 120, 121, 122, 127, 128, 129, 16_370, 16_384, 20_000, 2_097_152]
     chosen = [[sizes[(n * 7 + place) % 14] for place in range(n % 9)] for n in range(200)]
     chosen[77].append(sizes[-1])
@@ -214,7 +218,9 @@ def test_lengths_of_one_to_four_bytes_side_by_side(reference, facts) -> None:
     assert facts([decode(data, 0, True)], data) == reference(data)
 
 
-def test_many_values_in_few_records_are_found_together_and_looked_into_together(reference, facts) -> None:
+def test_many_values_in_few_records_are_found_together_and_looked_into_together(
+    reference: Any, facts: Any
+) -> None:
     rng = np.random.default_rng(8)
     shapes = [
         [picture(b"layer_%d/weights" % n, int(rng.integers(1, 1200))) for n in range(300)] for _ in range(80)
@@ -225,7 +231,7 @@ def test_many_values_in_few_records_are_found_together_and_looked_into_together(
     assert {len(one.steps) for one in stretch.references} == {80}
 
 
-def test_one_strange_value_among_many_costs_its_record_nothing(reference, facts) -> None:
+def test_one_strange_value_among_many_costs_its_record_nothing(reference: Any, facts: Any) -> None:
     good = [picture(b"t%d" % n, 40) for n in range(20)]
     strange = {
         30: message(1, b""),  # empty
@@ -240,7 +246,9 @@ def test_one_strange_value_among_many_costs_its_record_nothing(reference, facts)
     assert facts([decode(data, 0, True)], data) == reference(data)
 
 
-def test_a_value_that_promises_more_than_its_record_is_damage_of_that_record_alone(reference, facts) -> None:
+def test_a_value_that_promises_more_than_its_record_is_damage_of_that_record_alone(
+    reference: Any, facts: Any
+) -> None:
     good = [picture(b"t%d" % n, 40) for n in range(20)]
     for length in (120, 127, 5_000, 1 << 20, 1 << 34):
         broken = [*good[:5], b"\x0a" + varint(length) + b"\x0a\x01x"]

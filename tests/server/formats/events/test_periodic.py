@@ -1,5 +1,7 @@
 """The guess that record lengths repeat: the whole pattern is taken, and not a part that repeats by itself."""
 
+from typing import Any
+
 import pytest
 
 from mindinsight.proto.framing import encode_record
@@ -10,7 +12,7 @@ from mindinsight.server.formats.events.periodic import repeats
     "sizes", [[9], [9, 5], [9, 5, 9, 5, 9], [3, 3, 3, 7], [5, 5, 9, 5, 5, 9, 9]], ids=str
 )
 @pytest.mark.parametrize("walked", [29, 32, 33, 34, 35, 36])
-def test_everything_that_repeats_is_found_at_any_phase(sizes, walked):
+def test_everything_that_repeats_is_found_at_any_phase(sizes: Any, walked: int) -> None:
     records = [encode_record(b"x" * size) for size in sizes * 50]
     at = sum(map(len, records[:walked]))
     known = {record[:12]: len(record) for record in records}
@@ -20,7 +22,7 @@ def test_everything_that_repeats_is_found_at_any_phase(sizes, walked):
     assert end == at + sum(map(len, records[walked : walked + len(starts)]))
 
 
-def test_a_pattern_that_began_just_now_is_found_too():
+def test_a_pattern_that_began_just_now_is_found_too() -> None:
     records = [encode_record(b"x" * size) for size in [*range(20, 50), *[3, 4] * 20]]
     known = {record[:12]: len(record) for record in records}
     at = sum(map(len, records[:34]))

@@ -171,6 +171,8 @@ def test_graphs(path: Path, expected: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(("path", "expected"), _cases())
-def test_sample_reads_as_with_protobuf(path: Path, expected: dict[str, Any], reference, facts) -> None:
+def test_sample_reads_as_with_protobuf(
+    path: Path, expected: dict[str, Any], reference: Any, facts: Any
+) -> None:
     data = path.read_bytes()
     assert facts([decode(data, 0, True)], data) == reference(data)

@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,14 +14,14 @@ from mindinsight.server.graph.model.node_details import attribute_summaries, out
 DATA = Path(__file__).parents[3] / "data" / "graph"
 
 
-def known(name):
+def known(name: Any) -> Any:
     """The same file by the plain protobuf classes."""
     data = (DATA / name).read_bytes()
     return GraphProto.FromString(data) if name.endswith(".graph") else ModelProto.FromString(data).graph
 
 
 @pytest.mark.parametrize("name", ["lenet.graph", "small.graph", "conv_optimize.pb", "types.pb"])
-def test_all_nodes_parameters_constants_and_edges_are_there(name) -> None:
+def test_all_nodes_parameters_constants_and_edges_are_there(name: str) -> None:
     graph, proto = read_graph((DATA / name).read_bytes()), known(name)
     assert [int((graph.kinds == kind).sum()) for kind in (OPERATOR, PARAMETER, CONSTANT)] == [
         len(proto.node),
@@ -73,13 +74,13 @@ def test_a_node_that_cannot_be_read_is_left_out_and_counted() -> None:
 @pytest.mark.parametrize(
     "data", [b"", b"\x08\x01", b"text, not bytes of a graph", b"\x12\x05hello", b"\x0a\x7f"]
 )
-def test_what_is_no_graph_is_said_to_be_none(data) -> None:
+def test_what_is_no_graph_is_said_to_be_none(data: bytes) -> None:
     with pytest.raises(UnreadableError):
         read_graph(data)
 
 
 @given(st.data())
-def test_flipped_bytes_give_a_graph_or_a_clear_error(data) -> None:
+def test_flipped_bytes_give_a_graph_or_a_clear_error(data: Any) -> None:
     whole = bytearray((DATA / "small.graph").read_bytes())
     for _ in range(data.draw(st.integers(1, 4))):
         whole[data.draw(st.integers(0, len(whole) - 1))] ^= data.draw(st.integers(1, 255))

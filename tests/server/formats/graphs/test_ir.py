@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,7 +43,7 @@ subgraph @kernel_graph0() {
 """
 
 
-def nodes(text):
+def nodes(text: Any) -> dict[Any, Any]:
     return {node.name.rpartition("/")[2]: node for node in parse_ir(text.splitlines()).nodes}
 
 
@@ -121,13 +122,13 @@ def test_a_text_beyond_any(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         read_ir(tmp_path / "a.ir")
 
 
-def test_parameters_alone_are_read_from_the_head(samples) -> None:
+def test_parameters_alone_are_read_from_the_head(samples: Any) -> None:
     path = samples / "ms_sync_cpu_2ranks/rank_0/graphs/ms_output_trace_code_graph_0.ir"
     assert read_ir_parameters(path) == read_ir(path).parameters
     assert len(read_ir_parameters(path)) == 22
 
 
-def test_every_name_of_the_samples_is_found(samples) -> None:
+def test_every_name_of_the_samples_is_found(samples: Any) -> None:
     texts = sorted(samples.glob("*/rank_0/graphs/*.ir"))
     assert len(texts) == 3
     for path in texts:

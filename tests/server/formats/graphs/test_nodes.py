@@ -17,12 +17,12 @@ DATA = Path(__file__).parents[3] / "data" / "graph"
 MANY = 40  # more than it takes to be read side by side
 
 
-def spans_of(data):
+def spans_of(data: Any) -> Any:
     spans = [(begin, end) for key, begin, end in message_fields(data, 0, len(data)) if key == 10]
     return np.array(spans, np.int64).reshape(-1, 2)
 
 
-def read(data):
+def read(data: Any) -> list[Any]:
     """For each node that can be read: place, name, type, scope, full name, inputs and their edges' kinds."""
     spans = spans_of(data)
     nodes = read_nodes(data, spans[:, 0], spans[:, 1])
@@ -33,7 +33,7 @@ def read(data):
     return list(zip(*columns, strict=True))
 
 
-def known(data):
+def known(data: Any) -> Any:
     """The same, one by one. Some versions of protobuf hand out bytes for what is no text, others raise."""
     rows = []
     for row, (begin, end) in enumerate(spans_of(data)):
@@ -47,18 +47,18 @@ def known(data):
     return rows
 
 
-def text_of(value):
+def text_of(value: Any) -> Any:
     return value if isinstance(value, str) else value.decode("utf-8", "replace")
 
 
-def field(number, content):
+def field(number: Any, content: Any) -> Any:
     size, prefix = len(content), b""
     while size >= 0x80:
         prefix, size = prefix + bytes([size & 0x7F | 0x80]), size >> 7
     return bytes([number << 3 | 2]) + prefix + bytes([size]) + content
 
 
-def plain(count, **more):
+def plain(count: Any, **more: Any) -> Any:
     """A graph of ``count`` nodes, each fed by the one before."""
     graph = GraphProto()
     for number in range(count):
@@ -69,7 +69,7 @@ def plain(count, **more):
 
 
 @pytest.mark.parametrize("name", ["lenet.graph", "small.graph", "conv_optimize.pb", "types.pb"])
-def test_real_graphs(name) -> None:
+def test_real_graphs(name: str) -> None:
     data = (DATA / name).read_bytes()
     if name.endswith(".pb"):
         data = ModelProto.FromString(data).graph.SerializeToString()
@@ -99,7 +99,7 @@ def test_a_name_that_is_no_text_costs_its_node_at_most() -> None:
         b"\x00\x00",  # field number 0
     ],
 )
-def test_a_damaged_node_costs_itself(damage) -> None:
+def test_a_damaged_node_costs_itself(damage: bytes) -> None:
     whole = plain(MANY).SerializeToString()
     data = whole + field(1, damage) + field(1, field(2, b"last"))
     assert read(data) == known(data)
@@ -122,7 +122,7 @@ def test_a_damaged_node_costs_itself(damage) -> None:
         b"",
     ],
 )
-def test_what_is_written_in_an_unusual_way(more) -> None:
+def test_what_is_written_in_an_unusual_way(more: Any) -> None:
     odd = field(1, field(2, b"odd") + more + field(3, b"Mul"))
     data = odd + plain(MANY).SerializeToString() + odd * MANY
     assert read(data) == known(data)
@@ -147,7 +147,7 @@ nodes = st.builds(
 
 
 @given(st.lists(nodes, max_size=4), st.integers(1, 12), st.randoms(use_true_random=False))
-def test_any_nodes_in_any_order(some, times, order) -> None:
+def test_any_nodes_in_any_order(some: Any, times: Any, order: Any) -> None:
     graph = GraphProto(node=some * times)
     mixed = list(graph.node)
     order.shuffle(mixed)
@@ -156,7 +156,7 @@ def test_any_nodes_in_any_order(some, times, order) -> None:
 
 
 @given(st.data())
-def test_flipped_bytes(data) -> None:
+def test_flipped_bytes(data: Any) -> None:
     whole = bytearray(plain(MANY).SerializeToString())
     for _ in range(data.draw(st.integers(1, 3))):
         whole[data.draw(st.integers(0, len(whole) - 1))] ^= data.draw(st.integers(1, 255))

@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -8,7 +9,7 @@ from mindinsight.server.formats.unreadable import UnreadableError
 
 
 @pytest.mark.parametrize("name", ["ms_sync_cpu_2ranks", "ms_sync_v2_0_names"])
-def test_text_and_graph_say_the_same(samples, name) -> None:
+def test_text_and_graph_say_the_same(samples: Any, name: str) -> None:
     """Two files of one compilation, written and read in two ways."""
     folder = samples / name / "rank_0" / "graphs"
     text = read_ir(folder / "ms_output_trace_code_graph_0.ir")
@@ -23,7 +24,7 @@ def test_text_and_graph_say_the_same(samples, name) -> None:
         assert bool(other.stacks) == bool(node.stacks)
 
 
-def test_a_file_cut_off(samples, tmp_path: Path) -> None:
+def test_a_file_cut_off(samples: Any, tmp_path: Path) -> None:
     whole = (samples / "ms_sync_cpu_2ranks/rank_0/graphs/ms_output_trace_code_graph_0.pb").read_bytes()
     (tmp_path / "cut.pb").write_bytes(whole[:-10])
     with pytest.raises(UnreadableError, match=r"dump.bad_graph"):

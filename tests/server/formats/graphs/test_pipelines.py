@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 from mindinsight.server.formats.graphs.pipelines import pipeline_graph
 from mindinsight.server.formats.lineage import read_lineage
@@ -9,12 +10,12 @@ from tests.narrowing import require
 EVENTS = Path(__file__).parents[3] / "data" / "events"
 
 
-def recorded():
+def recorded() -> Any:
     (path,) = [path for path in (EVENTS / "lenet").glob("*_lineage") if path.stat().st_size > 500]
     return pipeline_graph(require(read_lineage(str(path)).dataset_graph))
 
 
-def chain(graph):
+def chain(graph: Any) -> Any:
     """Types along the only way from the source to the end."""
     following = dict(zip(graph.edges.sources.tolist(), graph.edges.targets.tolist(), strict=True))
     (node,) = set(range(len(graph))) - set(graph.edges.targets.tolist())

@@ -1,5 +1,7 @@
 """Alerts as protobuf writes them, and bytes that are none."""
 
+from typing import Any
+
 import pytest
 
 from mindinsight.proto.summary_pb2 import Alert as Message
@@ -8,7 +10,7 @@ from mindinsight.server.formats.unreadable import UnreadableError
 
 
 @pytest.mark.parametrize("level", ["info", "warning", "error"])
-def test_an_alert_is_what_was_written(level) -> None:
+def test_an_alert_is_what_was_written(level: Any) -> None:
     message = Message(title="loss 发散", text="a\nb", level=Message.Level.Value(level.upper()))
     assert alert(message.SerializeToString()) == Alert("loss 发散", "a\nb", level)
 
@@ -30,6 +32,6 @@ def test_text_that_is_no_unicode_can_be_shown() -> None:
 
 
 @pytest.mark.parametrize("payload", [b"\x0a\x05ab", b"\xff", b"\x18"])
-def test_what_is_no_alert_is_refused(payload) -> None:
+def test_what_is_no_alert_is_refused(payload: Any) -> None:
     with pytest.raises(UnreadableError, match="alert"):
         alert(payload)

@@ -20,7 +20,7 @@ MODULE = "mindinsight.server.formats.payloads.by_parts"
 
 
 @pytest.fixture
-def by_parts(monkeypatch: pytest.MonkeyPatch):
+def by_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Messages of any size are read by parts, where they can be."""
     monkeypatch.setattr(f"{MODULE}.WHOLE", 16)
 

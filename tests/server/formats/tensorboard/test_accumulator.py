@@ -50,7 +50,9 @@ def test_trainings_recorded_what_is_compared() -> None:
         (TRAINED, "tensorflow", "tensors", "exact"),
     ],
 )
-def test_the_comparison_sees_a_value_that_differs(tmp_path: Path, data: Path, run, kind, tag) -> None:
+def test_the_comparison_sees_a_value_that_differs(
+    tmp_path: Path, data: Path, run: str, kind: str, tag: str
+) -> None:
     shutil.copytree(data, tmp_path, dirs_exist_ok=True)
     expected = json.loads((data / "expected.json").read_text())
     rows = expected[run][kind][tag]

@@ -1,6 +1,7 @@
 """GraphDef of torch and of TensorFlow on our graph page: scopes, edges, attributes, shapes, functions."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,12 +14,12 @@ from mindinsight.server.graph.model.node_details import attribute_summaries, out
 RUNS = Path(__file__).parents[3] / "data" / "tfevents" / "runs"
 
 
-def node(tf, name, op, *inputs, attributes=b"", device=b""):
+def node(tf: Any, name: Any, op: Any, *inputs: Any, attributes: bytes = b"", device: bytes = b"") -> Any:
     fields = [tf.field(1, name), tf.field(2, op), *(tf.field(3, source) for source in inputs)]
     return tf.field(1, b"".join([*fields, tf.field(4, device), attributes]))
 
 
-def attribute(tf, name, value):
+def attribute(tf: Any, name: Any, value: Any) -> Any:
     return tf.field(5, tf.field(1, name) + tf.field(2, value))
 
 
@@ -32,7 +33,7 @@ def test_a_graph_of_torch_has_scopes_edges_and_shapes() -> None:
     assert len(graph.edges) > 0
 
 
-def test_inputs_attributes_types_and_devices_of_tensorflow(tf) -> None:
+def test_inputs_attributes_types_and_devices_of_tensorflow(tf: Any) -> None:
     shape = tf.field(7, tf.field(2, tf.field(1, 2)) + tf.field(2, tf.field(1, -1)))
     shapes = tf.field(1, tf.field(7, tf.field(2, tf.field(1, 2)) + tf.field(2, tf.field(1, -1))))
     attributes = b"".join([
@@ -59,7 +60,7 @@ def test_inputs_attributes_types_and_devices_of_tensorflow(tf) -> None:
     assert "SAME" in texts["padding"]
 
 
-def test_nodes_of_a_function_lie_in_its_scope(tf) -> None:
+def test_nodes_of_a_function_lie_in_its_scope(tf: Any) -> None:
     inner = tf.field(1, tf.field(1, b"f")) + b"".join(
         tf.field(3, node(tf, name, b"Relu", *inputs)[2:]) for name, inputs in ((b"y", []), (b"x", [b"y:z:0"]))
     )
@@ -68,7 +69,7 @@ def test_nodes_of_a_function_lie_in_its_scope(tf) -> None:
     assert len(graph.edges) == 1
 
 
-def test_a_node_that_is_damaged_is_left_out_and_nothing_is_no_graph(tf) -> None:
+def test_a_node_that_is_damaged_is_left_out_and_nothing_is_no_graph(tf: Any) -> None:
     graph = read_graph(graph_message(node(tf, b"a", b"Relu") + tf.field(1, b"\x0a\xff")))
     assert graph.names == ("a",)
     for data in (b"", b"\xff\xff", tf.field(4, b"")):

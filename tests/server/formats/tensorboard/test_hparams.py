@@ -1,6 +1,7 @@
 """Hyperparameters of TensorBoard's plugin become lineage; metrics are the newest values of their scalars."""
 
 from pathlib import Path
+from typing import Any
 
 import mindinsight
 from tests.narrowing import require
@@ -20,7 +21,7 @@ def test_torch_and_tensorboardx_sessions_are_lineage() -> None:
     assert all(summary.run(run).finished for run in ("./torch/trial", "./x/trial"))
 
 
-def test_a_metric_follows_its_scalar(tf, folder) -> None:
+def test_a_metric_follows_its_scalar(tf: Any, folder: Any) -> None:
     name = tf.field(1, tf.field(2, b"accuracy"))
     experiment = tf.plugin("hparams", tf.field(2, tf.field(5, name)))
     file = folder / "events.out.tfevents.1700000000.host"

@@ -1,6 +1,7 @@
 import zlib
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,11 +31,11 @@ NAMES = {
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return tmp_path_factory.mktemp("checkpoints")
 
 
-def value(tag, dtype, dims, content):
+def value(tag: Any, dtype: Any, dims: Any, content: Any) -> bytes:
     message = checkpoint_pb2.Checkpoint()
     each = message.value.add(tag=tag)
     each.tensor.tensor_type = dtype
@@ -43,14 +44,14 @@ def value(tag, dtype, dims, content):
     return message.SerializeToString()
 
 
-def one(folder, *values, tail=b""):
+def one(folder: Any, *values: Any, tail: bytes = b"") -> Any:
     path = folder / "some.ckpt"
     path.write_bytes(b"".join(values) + tail)
     return open_checkpoint(path)
 
 
 @pytest.mark.parametrize("name", ["plain.ckpt", "checked.ckpt"])
-def test_what_mindspore_saved(name) -> None:
+def test_what_mindspore_saved(name: str) -> None:
     file = open_checkpoint(DATA / name)
     found = {name: read_checkpoint(file, name) for name in file.tensors}
     assert {name: (tensor.dtype, tensor.shape) for name, tensor in file.tensors.items()} == {
@@ -70,7 +71,7 @@ def test_what_mindspore_saved(name) -> None:
     assert file.damage == ()
 
 
-def test_a_wrong_checksum_is_found(folder) -> None:
+def test_a_wrong_checksum_is_found(folder: Any) -> None:
     content = bytearray((DATA / "checked.ckpt").read_bytes())
     content[30] ^= 1
     (folder / "wrong.ckpt").write_bytes(content)
@@ -80,7 +81,7 @@ def test_a_wrong_checksum_is_found(folder) -> None:
 
 
 @given(st.data(), st.sampled_from(sorted(NAMES)), hnp.array_shapes(min_dims=0, min_side=0, max_side=4))
-def test_round_trip(folder, data, name, shape) -> None:
+def test_round_trip(folder: Any, data: Any, name: Any, shape: Any) -> None:
     array = data.draw(hnp.arrays(NAMES[name], shape))
     found = read_checkpoint(one(folder, value("x", name, shape, array.tobytes())), "x")
     assert found.dtype == array.dtype
@@ -89,7 +90,7 @@ def test_round_trip(folder, data, name, shape) -> None:
 
 
 @given(hnp.arrays("<f4", st.integers(1, 50)), st.lists(st.integers(0, 50), max_size=4))
-def test_pieces_with_one_name_are_one_tensor(folder, array, cuts) -> None:
+def test_pieces_with_one_name_are_one_tensor(folder: Any, array: Any, cuts: Any) -> None:
     edges = [0, *sorted({cut * 4 for cut in cuts if 0 < cut < len(array)}), array.nbytes]
     content = array.tobytes()
     pieces = [value("x", "Float32", array.shape, content[a:b]) for a, b in pairwise(edges)]
@@ -99,14 +100,14 @@ def test_pieces_with_one_name_are_one_tensor(folder, array, cuts) -> None:
     assert file.tensors["x"].size == array.nbytes
 
 
-def test_a_piece_that_is_missing(folder) -> None:
+def test_a_piece_that_is_missing(folder: Any) -> None:
     file = one(folder, value("x", "Float32", (4,), bytes(8)), value("y", "Int8", (1,), b"\2"))
     with pytest.raises(UnreadableError, match=r"dump.truncated"):
         read_checkpoint(file, "x")
     assert read_checkpoint(file, "y") == 2
 
 
-def test_scalars_of_older_files_and_int4(folder) -> None:
+def test_scalars_of_older_files_and_int4(folder: Any) -> None:
     file = one(
         folder,
         value("scalar", "Float32", (0,), np.float32(1.5).tobytes()),
@@ -120,7 +121,7 @@ def test_scalars_of_older_files_and_int4(folder) -> None:
     assert read_checkpoint(file, "empty").shape == (0,)
 
 
-def test_map_parameters_give_their_parts(folder) -> None:
+def test_map_parameters_give_their_parts(folder: Any) -> None:
     message = checkpoint_pb2.Checkpoint()
     parts = message.value.add(tag="table").maptensor
     for number in (1, 2):
@@ -134,7 +135,7 @@ def test_map_parameters_give_their_parts(folder) -> None:
 
 
 @pytest.mark.parametrize("end", [-1, -30, 60])
-def test_a_file_cut_off_keeps_what_is_whole(folder, end) -> None:
+def test_a_file_cut_off_keeps_what_is_whole(folder: Any, end: int) -> None:
     whole = (DATA / "plain.ckpt").read_bytes()
     (folder / "cut.ckpt").write_bytes(whole[:end])
     file = open_checkpoint(folder / "cut.ckpt")
@@ -143,7 +144,7 @@ def test_a_file_cut_off_keeps_what_is_whole(folder, end) -> None:
     assert len(file.tensors) < 7
 
 
-def test_types_and_shapes_that_make_no_sense(folder) -> None:
+def test_types_and_shapes_that_make_no_sense(folder: Any) -> None:
     file = one(
         folder,
         value("type", "Quaternion", (1,), bytes(16)),
@@ -174,7 +175,7 @@ def test_types_and_shapes_that_make_no_sense(folder) -> None:
         (b"\x28\xb5\x2f\xfd" + bytes(20), "dump.compressed"),
     ],
 )
-def test_what_is_no_checkpoint(folder, content, reason) -> None:
+def test_what_is_no_checkpoint(folder: Any, content: Any, reason: str) -> None:
     (folder / "other.ckpt").write_bytes(content)
     with pytest.raises(UnreadableError) as error:
         open_checkpoint(folder / "other.ckpt")
@@ -186,7 +187,7 @@ def test_an_encrypted_file_says_so() -> None:
         open_checkpoint(DATA / "encrypted.ckpt")
 
 
-def test_a_file_cut_while_its_checksum_is_computed(folder) -> None:
+def test_a_file_cut_while_its_checksum_is_computed(folder: Any) -> None:
     content = (DATA / "checked.ckpt").read_bytes()
     (folder / "gone.ckpt").write_bytes(content)
     file = open_checkpoint(folder / "gone.ckpt")
@@ -196,13 +197,13 @@ def test_a_file_cut_while_its_checksum_is_computed(folder) -> None:
         read_checkpoint(file, "note")
 
 
-def test_the_checksum_is_a_crc32(folder) -> None:
+def test_the_checksum_is_a_crc32(folder: Any) -> None:
     body = value("x", "Int8", (1,), b"\5")
     tail = b"crc_num" + zlib.crc32(body).to_bytes(10, "big")
     assert verify_checksum(one(folder, body, tail=tail)) is True
 
 
-def test_dimensions_in_one_packed_field(folder) -> None:
+def test_dimensions_in_one_packed_field(folder: Any) -> None:
     tensor = b"\x0a\x03\x02\x80\x01" + b"\x12\x04Int8" + b"\x1a\x80\x02" + bytes(256)
     entry = b"\x0a\x01x" + b"\x12" + bytes([len(tensor) & 127 | 128, len(tensor) >> 7]) + tensor
     content = b"\x0a" + bytes([len(entry) & 127 | 128, len(entry) >> 7]) + entry
@@ -211,7 +212,7 @@ def test_dimensions_in_one_packed_field(folder) -> None:
     assert read_checkpoint(file, "x").shape == (2, 128)
 
 
-def test_fields_of_later_versions_are_passed_over(folder) -> None:
+def test_fields_of_later_versions_are_passed_over(folder: Any) -> None:
     later = b"\x79" + bytes(8) + b"\x7d" + bytes(4) + b"\x78\x05" + b"\x7a\x02ab"  # field 15, every wire type
     file = one(folder, later, value("x", "Int8", (1,), b"\5"), later)
     assert list(file.tensors) == ["x"]

@@ -5,6 +5,7 @@ import pickle
 import struct
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -25,12 +26,12 @@ PLAIN = st.recursive(
 )
 
 
-def run(content, calls=CALLS):
+def run(content: Any, calls: Any = CALLS) -> Any:
     return interpret(io.BytesIO(content), calls)
 
 
 @given(PLAIN, st.integers(0, pickle.HIGHEST_PROTOCOL))
-def test_plain_values_come_back_in_every_protocol(value, protocol) -> None:
+def test_plain_values_come_back_in_every_protocol(value: Any, protocol: Any) -> None:
     recorded = []
     calls = Calls(lambda name, arguments: recorded.append(name) or Opaque("x"), lambda identity: None)
     found = run(pickle.dumps(value, protocol), calls)
@@ -38,7 +39,7 @@ def test_plain_values_come_back_in_every_protocol(value, protocol) -> None:
 
 
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
-def test_sets_come_as_lists(protocol) -> None:
+def test_sets_come_as_lists(protocol: Any) -> None:
     found = run(pickle.dumps({"a": {1}, "b": (1, 2, 3, 4)}, protocol))
     assert found["b"] == (1, 2, 3, 4)
     assert found["a"] == [1] or isinstance(found["a"], Opaque)
@@ -47,15 +48,15 @@ def test_sets_come_as_lists(protocol) -> None:
 class Touches:
     """Its pickle would make a file."""
 
-    def __init__(self, path):
+    def __init__(self, path: Any) -> None:
         self.path = path
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, Any]:
         return (open, (str(self.path), "w"))
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_nothing_is_called(tmp_path: Path, protocol) -> None:
+def test_nothing_is_called(tmp_path: Path, protocol: Any) -> None:
     found = run(pickle.dumps([Touches(tmp_path / "touched"), 7], protocol))
     assert isinstance(found[0], Opaque)
     assert found[0].name == "open"
@@ -64,7 +65,7 @@ def test_nothing_is_called(tmp_path: Path, protocol) -> None:
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_objects_of_classes_keep_their_state_only(protocol) -> None:
+def test_objects_of_classes_keep_their_state_only(protocol: Any) -> None:
     value = [Fraction(1, 3), datetime.date(2024, 1, 2), collections.Counter("ab"), ValueError("x")]
     found = run(pickle.dumps(value, protocol))
     assert len(found) == 4
@@ -111,7 +112,7 @@ def test_old_opcodes() -> None:
         b"\x97.",  # buffers outside
     ],
 )
-def test_what_is_no_pickle(content) -> None:
+def test_what_is_no_pickle(content: bytes) -> None:
     with pytest.raises(UnreadableError, match=r"dump.bad_pickle"):
         run(content)
 
@@ -136,12 +137,12 @@ def test_deep_nesting_is_no_recursion() -> None:
 
 
 class Keywords:
-    def __getnewargs_ex__(self):
+    def __getnewargs_ex__(self) -> tuple[Any, Any]:
         return (1,), {"two": 2}
 
 
 @pytest.mark.parametrize("protocol", [2, 4, 5])
-def test_objects_made_with_keywords(protocol) -> None:
+def test_objects_made_with_keywords(protocol: int) -> None:
     calls = Calls(lambda name, arguments: (name.name, arguments), lambda identity: None)
     content = pickle.dumps(Keywords(), protocol)
     found = run(content, calls)

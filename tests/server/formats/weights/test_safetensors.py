@@ -17,17 +17,17 @@ NAMES = {"bool": "BOOL", "int8": "I8", "uint16": "U16", "int64": "I64", "float16
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return tmp_path_factory.mktemp("safetensors")
 
 
-def write(path, header, data=b""):
+def write(path: Any, header: Any, data: Any = b"") -> Any:
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     path.write_bytes(len(text).to_bytes(8, "little") + text + data)
     return path
 
 
-def entry(dtype="F32", shape=(2,), offsets=(0, 8)):
+def entry(dtype: Any = "F32", shape: Any = (2,), offsets: Any = (0, 8)) -> Any:
     return {"dtype": dtype, "shape": shape, "data_offsets": offsets}
 
 
@@ -46,7 +46,7 @@ def test_what_mindspore_saved() -> None:
 
 
 @given(st.data(), st.sampled_from(sorted(NAMES)), hnp.array_shapes(min_dims=0, min_side=0, max_side=4))
-def test_round_trip(folder, data, name, shape) -> None:
+def test_round_trip(folder: Any, data: Any, name: Any, shape: Any) -> None:
     array = data.draw(hnp.arrays(name, shape))
     header = {"x": entry(NAMES[name], shape, (0, array.nbytes))}
     found = read_safetensor(open_safetensors(write(folder / "x", header, array.tobytes())), "x")
@@ -74,7 +74,7 @@ def test_round_trip(folder, data, name, shape) -> None:
         ({}, "dump.bad_header"),
     ],
 )
-def test_a_bad_entry_leaves_the_others(folder, bad, reason) -> None:
+def test_a_bad_entry_leaves_the_others(folder: Any, bad: Any, reason: Any) -> None:
     path = write(folder / "bad", {"bad": bad, "fine": entry()}, np.array([1, 2], "<f4").tobytes())
     file = open_safetensors(path)
     with pytest.raises(UnreadableError) as error:
@@ -94,14 +94,14 @@ def test_a_bad_entry_leaves_the_others(folder, bad, reason) -> None:
         ((200_000).to_bytes(8, "little") + b"[" * 200_000, "dump.bad_header"),
     ],
 )
-def test_headers_that_cannot_be_read(folder, content, reason) -> None:
+def test_headers_that_cannot_be_read(folder: Any, content: Any, reason: Any) -> None:
     (folder / "header").write_bytes(content)
     with pytest.raises(UnreadableError) as error:
         open_safetensors(folder / "header")
     assert error.value.reason == reason
 
 
-def test_a_header_beyond_the_limit_of_the_format(folder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_header_beyond_the_limit_of_the_format(folder: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     module = "mindinsight.server.formats.weights.safetensors"
     monkeypatch.setattr(f"{module}.SAFETENSORS", Budget("header", 10, 10))
     with pytest.raises(UnreadableError, match=r"dump.too_large: header of"):

@@ -1,5 +1,6 @@
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -63,7 +64,7 @@ def test_a_script_gives_its_parameters() -> None:
 
 
 @pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
-def test_packed_or_not(tmp_path: Path, compression) -> None:
+def test_packed_or_not(tmp_path: Path, compression: Any) -> None:
     file = open_torch(write(tmp_path / "a.pt", tensor(Storage("0", 6)), compression, s0=SIX))
     assert read_torch(file, "").tolist() == [[0, 1, 2], [3, 4, 5]]
 
@@ -72,7 +73,7 @@ def test_packed_or_not(tmp_path: Path, compression) -> None:
     ("kind", "values"),
     [("FloatStorage", [1.5, -2]), ("ShortStorage", [1, 2]), ("ComplexFloatStorage", [1 + 2j, 3])],
 )
-def test_saved_on_a_big_endian_machine(tmp_path: Path, kind, values) -> None:
+def test_saved_on_a_big_endian_machine(tmp_path: Path, kind: str, values: Any) -> None:
     dtype = {"FloatStorage": ">f4", "ShortStorage": ">i2", "ComplexFloatStorage": ">c8"}[kind]
     content = np.array(values, dtype).tobytes()
     value = tensor(Storage("0", 2, kind), 0, (2,), (1,))
@@ -95,7 +96,7 @@ def test_saved_on_a_big_endian_machine(tmp_path: Path, kind, values) -> None:
         (tensor(Storage("../../0", 6)), "dump.missing"),
     ],
 )
-def test_views_that_their_storage_does_not_hold(tmp_path: Path, value, reason) -> None:
+def test_views_that_their_storage_does_not_hold(tmp_path: Path, value: Any, reason: str) -> None:
     path = write(tmp_path / "a.pt", {"bad": value, "fine": tensor(Storage("0", 6))}, s0=SIX)
     file = open_torch(path)
     with pytest.raises(UnreadableError) as error:
@@ -147,7 +148,7 @@ def test_a_bomb_in_the_description(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("name", ["tensors.pt", "legacy.pt"])
 @pytest.mark.parametrize("part", [0.01, 0.3, 0.6, 0.9])
-def test_cut_off_files(tmp_path: Path, name, part) -> None:
+def test_cut_off_files(tmp_path: Path, name: str, part: float) -> None:
     whole = (DATA / name).read_bytes()
     (tmp_path / name).write_bytes(whole[: int(len(whole) * part)])
     reasons = set()
@@ -165,7 +166,7 @@ def test_cut_off_files(tmp_path: Path, name, part) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"\x80\x02K\x01.", b"no pickle at all", b"\x93NUMPY"])
-def test_what_is_no_torch_file(tmp_path: Path, content) -> None:
+def test_what_is_no_torch_file(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.pt").write_bytes(content)
     with pytest.raises(UnreadableError, match=r"dump.not_torch"):
         open_torch(tmp_path / "a.pt")

@@ -23,7 +23,7 @@ DATA = Path(__file__).parents[3] / "data" / "weights"
         ("script.pt", "torch", 2),
     ],
 )
-def test_the_content_tells_the_format_not_the_name(tmp_path: Path, name, form, count) -> None:
+def test_the_content_tells_the_format_not_the_name(tmp_path: Path, name: str, form: str, count: int) -> None:
     shutil.copy(DATA / name, tmp_path / "weights.bin")
     file = open_weights(tmp_path / "weights.bin")
     assert (file.format, len(file.weights), file.damage) == (form, count, ())
@@ -67,7 +67,7 @@ def test_a_torch_file_of_a_type_this_does_not_know(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"PK\x03\x04", b"\x80\x02"])
-def test_what_holds_no_tensors(tmp_path: Path, content) -> None:
+def test_what_holds_no_tensors(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a").write_bytes(content)
     with pytest.raises(UnreadableError, match=r"dump\."):
         open_weights(tmp_path / "a")

@@ -1,5 +1,7 @@
 """Sequences laid side by side."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,13 +12,13 @@ from mindinsight.server.graph.comparison.alignment import align
 WORDS = st.lists(st.sampled_from("abcd"), max_size=12)
 
 
-def laid(left, right, *keys):
+def laid(left: Any, right: Any, *keys: Any) -> list[Any]:
     """The words that were paired; ``keys`` are functions of words."""
     pairs = align(range(len(left)), range(len(right)), [keyed(left, right, key) for key in keys or [str]])
     return [(left[item], right[other]) for item, other in pairs]
 
 
-def keyed(left, right, key):
+def keyed(left: Any, right: Any, key: Any) -> tuple[Any, Any]:
     return (lambda item: key(left[item])), (lambda other: key(right[other]))
 
 
@@ -49,7 +51,7 @@ def test_where_too_much_would_be_compared_ends_still_meet(monkeypatch: pytest.Mo
 
 
 @given(WORDS, WORDS)
-def test_no_item_is_in_two_pairs_and_no_pairs_cross(left, right) -> None:
+def test_no_item_is_in_two_pairs_and_no_pairs_cross(left: Any, right: Any) -> None:
     pairs = align(range(len(left)), range(len(right)), [keyed(left, right, str)])
     assert pairs == sorted(pairs)
     for side in (0, 1):
@@ -59,7 +61,7 @@ def test_no_item_is_in_two_pairs_and_no_pairs_cross(left, right) -> None:
 
 
 @given(WORDS)
-def test_a_sequence_beside_itself(words) -> None:
+def test_a_sequence_beside_itself(words: Any) -> None:
     assert align(range(len(words)), range(len(words)), [keyed(words, words, str)]) == [
         (index, index) for index in range(len(words))
     ]

@@ -1,7 +1,8 @@
 """What differs between two graphs, node by node and summed over scopes."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
@@ -29,29 +30,29 @@ LENET = (DATA / "lenet.graph").read_bytes()
 BACKBONE = "Default/network-WithLossCell/_backbone-LeNet"
 
 
-def lenet(edit=lambda proto: None):
+def lenet(edit: Any = lambda proto: None) -> Any:
     proto = GraphProto.FromString(LENET)
     edit(proto)
     return folded_tree(read_graph(proto.SerializeToString()))
 
 
-def operator(proto, name):
+def operator(proto: Any, name: Any) -> Any:
     return next(node for node in proto.node if node.full_name.endswith(name))
 
 
-def states(comparison, side=LEFT):
+def states(comparison: Any, side: Any = LEFT) -> dict[Any, Any]:
     """The paths of the operators that are not the same."""
     paths = comparison.trees[side].paths
     return {path: int(state) for path, state in zip(paths, comparison.states[side], strict=True) if state}
 
 
-def rows(comparison, path):
+def rows(comparison: Any, path: Any) -> list[Any]:
     index = comparison.trees[LEFT].indices[path]
     details = pair_json(comparison, (index, int(comparison.partners[LEFT][index])))
     return [(row["what"], row["name"], row["left"], row["right"]) for row in details["differences"]]
 
 
-def widen(proto):
+def widen(proto: Any) -> None:
     operator(proto, "fc1-Dense/MatMul-op0").output_type.tensor_type.shape.dim[1].size = 64
 
 
@@ -70,7 +71,7 @@ def test_another_shape() -> None:
 
 
 def test_another_attribute_and_one_that_is_gone() -> None:
-    def edit(proto):
+    def edit(proto: Any) -> None:
         attributes = operator(proto, "conv1-Conv2d/Conv2D-op0").attribute
         kernel = next(attribute for attribute in attributes if attribute.name == "kernel_size")
         kernel.value.values[0].int_val = 3
@@ -86,7 +87,7 @@ def test_another_attribute_and_one_that_is_gone() -> None:
 
 
 def test_attributes_in_another_order_are_the_same() -> None:
-    def edit(proto):
+    def edit(proto: Any) -> None:
         for node in proto.node:
             attributes = list(node.attribute)
             del node.attribute[:]
@@ -96,7 +97,7 @@ def test_attributes_in_another_order_are_the_same() -> None:
 
 
 def test_other_numbers_for_nodes_are_the_same() -> None:
-    def edit(proto):
+    def edit(proto: Any) -> None:
         for node in proto.node:
             node.name = str(int(node.name) + 1000)
             for source in node.input:
@@ -113,7 +114,7 @@ def test_another_value_of_a_constant_is_an_input() -> None:
     assert rows(comparison, "net/Add-op0") == [("input", "0", "cst 3", "cst 4")]
 
 
-def constants(*values):
+def constants(*values: Any) -> Iterator[Any]:
     for value in values:
         proto = GraphProto(name="constant")
         proto.node.add(name="1", op_type="Add", full_name="net/Add-op0").input.add(name="cst")
@@ -128,7 +129,7 @@ def test_constants_are_told_by_their_value_and_not_by_their_name() -> None:
 
 
 def test_a_parameter_of_another_shape_is_an_input_of_its_users() -> None:
-    def edit(proto):
+    def edit(proto: Any) -> None:
         weight = next(parameter for parameter in proto.parameters if parameter.name == "fc1.weight")
         weight.type.tensor_type.shape.dim[0].size = 64
 
@@ -141,7 +142,7 @@ def test_a_parameter_of_another_shape_is_an_input_of_its_users() -> None:
         ]
 
 
-def test_one_operator_more_between_two_others(graph) -> None:
+def test_one_operator_more_between_two_others(graph: Any) -> None:
     nodes = [("net/a/MatMul-op0", []), ("net/b/Add-op0", ["net/a/MatMul-op0"])]
     more = [nodes[0], ("net/a/Cast-op0", ["net/a/MatMul-op0"]), ("net/b/Add-op0", ["net/a/Cast-op0"])]
     comparison = compare(folded_tree(graph(nodes)), folded_tree(graph(more)))
@@ -157,7 +158,7 @@ def test_one_operator_more_between_two_others(graph) -> None:
     assert comparison.state(LEFT, left.indices["net/a/MatMul-op0"]) == SAME
 
 
-def test_a_scope_that_is_only_here_is_one_difference(graph, blocks) -> None:
+def test_a_scope_that_is_only_here_is_one_difference(graph: Any, blocks: Any) -> None:
     comparison = compare(folded_tree(graph(blocks(3))), folded_tree(graph(blocks(2))))
     assert summary(comparison) == {"same": 5, "changed": 0, "follows": 1, "left": 2, "right": 0}
     differences = list_differences(comparison, 10)
@@ -168,8 +169,8 @@ def test_a_scope_that_is_only_here_is_one_difference(graph, blocks) -> None:
     assert differences["shown"][0]["right"] is None
 
 
-def test_differences_come_in_the_order_in_which_operators_run(graph) -> None:
-    def chain(*names):
+def test_differences_come_in_the_order_in_which_operators_run(graph: Any) -> None:
+    def chain(*names: Any) -> list[Any]:
         paths = [f"net/{name}/{kind}" for name, kind in names]
         return list(zip(paths, [[], *([path] for path in paths)], strict=False))
 
@@ -180,7 +181,7 @@ def test_differences_come_in_the_order_in_which_operators_run(graph) -> None:
 
 
 def test_of_many_differences_the_first_are_shown_and_all_are_counted() -> None:
-    def edit(proto):
+    def edit(proto: Any) -> None:
         for node in proto.node:
             node.output_type.tensor_type.elem_type = 10
 
@@ -204,7 +205,7 @@ def test_boxes_tell_their_partners_and_what_differs_within() -> None:
 
 
 @pytest.mark.parametrize("side", [LEFT, RIGHT])
-def test_nothing_in_common(graph, side) -> None:
+def test_nothing_in_common(graph: Any, side: Any) -> None:
     trees = folded_tree(graph([("a/Add-op0", [])])), folded_tree(graph([("b/Mul-op0", [])]))
     comparison = compare(*trees)
     assert comparison.state(side, 1) == ONLY
@@ -214,7 +215,7 @@ def test_nothing_in_common(graph, side) -> None:
 
 
 @given(st.data())
-def test_sums_of_scopes_are_those_of_what_is_in_them(written, data) -> None:
+def test_sums_of_scopes_are_those_of_what_is_in_them(written: Any, data: Any) -> None:
     trees = [folded_tree(data.draw(written)) for _ in range(2)]
     comparison = compare(*trees)
     side: Literal[0, 1]
@@ -231,12 +232,12 @@ def test_sums_of_scopes_are_those_of_what_is_in_them(written, data) -> None:
 
 
 @given(st.data())
-def test_every_graph_is_the_same_as_itself(written, data) -> None:
+def test_every_graph_is_the_same_as_itself(written: Any, data: Any) -> None:
     tree = folded_tree(data.draw(written))
     assert list_differences(compare(tree, tree), 10)["total"] == 0
 
 
-def test_another_shape_is_a_change_where_it_begins_and_followed_by_the_others(graph) -> None:
+def test_another_shape_is_a_change_where_it_begins_and_followed_by_the_others(graph: Any) -> None:
     nodes = [("net/MatMul-op0", []), ("net/Add-op0", ["net/MatMul-op0"]), ("net/Mul-op0", ["net/Add-op0"])]
     proto = GraphProto.FromString(graph(nodes).payload)
     for node in proto.node:
@@ -252,14 +253,14 @@ def test_another_shape_is_a_change_where_it_begins_and_followed_by_the_others(gr
     assert comparison.state(LEFT, left.indices["net/Mul-op0"]) == FOLLOWS
 
 
-def test_a_parameter_of_another_name_is_the_same_input(graph) -> None:
+def test_a_parameter_of_another_name_is_the_same_input(graph: Any) -> None:
     left = folded_tree(graph([("net/MatMul-op0", ["fc.weight"])], parameters=["fc.weight"]))
     right = folded_tree(graph([("net/MatMul-op0", ["model.fc.weight"])], parameters=["model.fc.weight"]))
     assert states(compare(left, right)) == {}
 
 
-def test_an_operator_in_the_place_of_another_is_its_changed_partner(graph) -> None:
-    def norm(kind, parameters):
+def test_an_operator_in_the_place_of_another_is_its_changed_partner(graph: Any) -> None:
+    def norm(kind: Any, parameters: Any) -> Any:
         nodes = [
             ("net/In-op0", []),
             (f"net/{kind}-op0", ["net/In-op0", *parameters]),
@@ -275,8 +276,8 @@ def test_an_operator_in_the_place_of_another_is_its_changed_partner(graph) -> No
     ]
 
 
-def test_one_parameter_of_another_name_among_many_is_the_same_input_where_it_is_used(graph) -> None:
-    def network(name):
+def test_one_parameter_of_another_name_among_many_is_the_same_input_where_it_is_used(graph: Any) -> None:
+    def network(name: Any) -> Any:
         parameters = ["a.w", "b.w", "c.w", name]
         nodes: list[tuple[str, list[str]]] = [("net/In-op0", [])]
         for number, parameter in enumerate(parameters):

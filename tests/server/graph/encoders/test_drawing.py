@@ -1,6 +1,7 @@
 """Drawings as JSON: chips and texts of lines."""
 
 from pathlib import Path
+from typing import Any
 
 from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.graph.encoders.drawing import drawing_json
@@ -11,7 +12,7 @@ from mindinsight.server.graph.scopes.folding import folded_tree
 DATA = Path(__file__).parents[3] / "data/graph"
 
 
-def everything(tree):
+def everything(tree: Any) -> list[Any]:
     return [index for index in range(len(tree.paths)) if tree.nodes[index] < 0]
 
 

@@ -1,5 +1,7 @@
 """Details of scopes, operators and parameters as JSON."""
 
+from typing import Any
+
 from mindinsight.server.graph.encoders.nodes import describe_node, describe_outer
 from mindinsight.server.graph.scopes.folding import folded_tree
 
@@ -12,7 +14,7 @@ SIDE = [
 ]
 
 
-def test_facts_of_a_scope_and_of_an_operator(graph) -> None:
+def test_facts_of_a_scope_and_of_an_operator(graph: Any) -> None:
     tree = folded_tree(graph(SIDE, parameters=["w"], constants={"cst1": 1}))
     scope = describe_node(tree, tree.indices["Default/b"])
     assert scope["operators"] == 2 and scope["types"] == {"C": 1, "D": 1}
@@ -24,7 +26,7 @@ def test_facts_of_a_scope_and_of_an_operator(graph) -> None:
     assert [row["label"] for row in node["outputs"]["shown"]] == ["B-op0", "C-op0"]
 
 
-def test_facts_of_a_parameter(graph) -> None:
+def test_facts_of_a_parameter(graph: Any) -> None:
     tree = folded_tree(graph(SIDE, parameters=["w"], constants={"cst1": 1}))
     details = describe_outer(tree, tree.graph.names.index("w"))
     assert details["kind"] == "parameter"

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,24 +25,24 @@ GRAPHS = [
 ]
 
 
-def tree_of(name, ending, mode):
+def tree_of(name: Any, ending: Any, mode: Any) -> Any:
     graph = read_graph((DATA / f"{name}{ending}").read_bytes())
     return build_tree(graph) if mode == "normal" else build_tree(simplify(graph), Folding(least=10))
 
 
 @pytest.fixture(params=[(*one, mode) for one in GRAPHS for mode in ("normal", "optimize")], ids=str)
-def case(request):
+def case(request: pytest.FixtureRequest) -> tuple[Any, Any]:
     name, ending, mode = request.param
     facts = json.loads((DATA / f"{name}.json").read_text())[mode]
     return tree_of(name, ending, mode), facts
 
 
-def newer_types(text):
+def newer_types(text: Any) -> Any:
     """MindInsight 2.3.1 knows no element type above 42 and calls them undefined; we name them."""
     return text.replace("DT_SLICE", "DT_UNDEFINED").replace("DT_BFLOAT16", "DT_UNDEFINED")
 
 
-def test_nodes_of_every_scope(case) -> None:
+def test_nodes_of_every_scope(case: tuple[Any, Any]) -> None:
     tree, facts = case
     for scope, expected in facts["nodes"].items():
         answer = json.loads(newer_types(json.dumps(v1.children(tree, scope))))
@@ -50,7 +51,7 @@ def test_nodes_of_every_scope(case) -> None:
             assert ours == theirs
 
 
-def flat(nodes):
+def flat(nodes: Any) -> set[Any]:
     return {
         entry
         for node in nodes
@@ -58,7 +59,7 @@ def flat(nodes):
     }
 
 
-def test_search_names(case) -> None:
+def test_search_names(case: tuple[Any, Any]) -> None:
     """MindInsight loses what it found inside a scope when it finds the scope later; we keep both."""
     tree, facts = case
     for search, expected in facts["names"].items():
@@ -70,20 +71,20 @@ def test_search_names(case) -> None:
         assert all(any(name.startswith(f"{scope}/") for scope in scopes_kept) for name in lost), search
 
 
-def test_all_leaves_below_a_scope(case) -> None:
+def test_all_leaves_below_a_scope(case: tuple[Any, Any]) -> None:
     tree, facts = case
     for scope, expected in facts["all"].items():
         assert [node["name"] for node in v1.all_leaves(tree, scope)] == expected
 
 
-def names_of(level):
+def names_of(level: Any) -> dict[Any, Any]:
     if not level:
         return {}
     names = [node["name"] for node in level["nodes"]]
     return {"scope_name": level["scope_name"], "nodes": names, "children": names_of(level["children"])}
 
 
-def test_levels_down_to_a_node(case) -> None:
+def test_levels_down_to_a_node(case: tuple[Any, Any]) -> None:
     tree, facts = case
     for name, expected in facts["single"].items():
         assert names_of(v1.levels(tree, name)) == expected
@@ -108,7 +109,7 @@ def test_what_an_output_is_like_is_worked_out_once(monkeypatch: pytest.MonkeyPat
     tree = tree_of("aggregated", ".pb", "normal")
     nodes = []
 
-    def counted(graph, node):
+    def counted(graph: Any, node: Any) -> Any:
         nodes.append(node)
         return output_of(graph, node)
 

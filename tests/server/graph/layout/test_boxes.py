@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from mindinsight.proto.graph_pb2 import GraphProto
@@ -7,7 +9,7 @@ from mindinsight.server.graph.scopes.folding import folded_tree
 
 
 @pytest.fixture
-def tree(graph):
+def tree(graph: Any) -> Any:
     nodes = [
         ("net/MatMul-op0", ["weight", "cst1", "cst2", "bias", "weight"]),
         ("net/Add-op0", ["net/MatMul-op0"]),
@@ -15,19 +17,19 @@ def tree(graph):
     return folded_tree(graph(nodes, ["weight", "bias"], {"cst1": 7, "cst2": -1}))
 
 
-def content(tree, path):
+def content(tree: Any, path: Any) -> Any:
     index = tree.indices[path]
     return box_content(tree, index, outer_inputs(tree.graph, [int(tree.nodes[index])]))
 
 
-def test_an_operator_shows_its_name_its_output_and_what_feeds_it(tree) -> None:
+def test_an_operator_shows_its_name_its_output_and_what_feeds_it(tree: Any) -> None:
     shown = content(tree, "net/MatMul-op0")
     assert (shown.label, shown.text) == ("MatMul-op0", "float32 2×3")
     assert [chip.label for chip in shown.chips] == ["weight", "bias", "7"]  # parameters come first
     assert shown.hidden == 1
 
 
-def test_links_meet_the_box_and_not_its_chips(tree) -> None:
+def test_links_meet_the_box_and_not_its_chips(tree: Any) -> None:
     shown = content(tree, "net/MatMul-op0")
     assert shown.size.inlet == shown.size.outlet == shown.size.width - shown.width / 2
     assert shown.size.width > shown.width + max(chip.width for chip in shown.chips)
@@ -50,7 +52,7 @@ def test_tokens_of_order_are_not_shown() -> None:
 @pytest.mark.parametrize(
     "text", ["", "a", "layer_norm_12", "矩阵乘法", "ΩΩΩ", "WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW"]
 )
-def test_texts_are_cut_to_the_room_there_is(text) -> None:
+def test_texts_are_cut_to_the_room_there_is(text: str) -> None:
     for room in (30, 60, 400):
         short = truncate(text, room)
         assert text_width(short) <= max(room, text_width("…"))

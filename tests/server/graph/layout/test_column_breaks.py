@@ -1,4 +1,5 @@
 from itertools import pairwise
+from typing import Any
 
 from mindinsight.server.graph.layout.coordinates import Size
 from mindinsight.server.graph.layout.layered import arrange
@@ -6,7 +7,7 @@ from mindinsight.server.graph.layout.layered import arrange
 BOX = Size(100, 30, 50, 50)
 
 
-def chain(count):
+def chain(count: Any) -> list[Any]:
     return [(item, item + 1) for item in range(count - 1)]
 
 

@@ -1,4 +1,5 @@
 from itertools import pairwise
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,11 +10,11 @@ WIDTHS = st.lists(st.integers(10, 80), min_size=2, max_size=6)
 GAP = 7.0
 
 
-def of_width(width):
+def of_width(width: Any) -> Size:
     return Size(float(width), 10.0, width / 2, width / 2)
 
 
-def placed(upper, lower, links):
+def placed(upper: Any, lower: Any, links: Any) -> tuple[Any, Any, Any]:
     sizes = [of_width(width) for width in (*upper, *lower)]
     layers = [list(range(len(upper))), list(range(len(upper), len(sizes)))]
     above = [[a for a, b in links if b == item] for item in range(len(sizes))]
@@ -22,7 +23,7 @@ def placed(upper, lower, links):
 
 
 @given(WIDTHS, WIDTHS, st.data())
-def test_order_and_gaps_are_kept(upper, lower, data) -> None:
+def test_order_and_gaps_are_kept(upper: Any, lower: Any, data: Any) -> None:
     ends = st.tuples(st.integers(0, len(upper) - 1), st.integers(len(upper), len(upper) + len(lower) - 1))
     layers, sizes, left = placed(upper, lower, data.draw(st.lists(ends, unique=True, max_size=12)))
     for layer in layers:
@@ -32,7 +33,7 @@ def test_order_and_gaps_are_kept(upper, lower, data) -> None:
 
 
 @given(WIDTHS)
-def test_pairs_stand_exactly_below_each_other(widths) -> None:
+def test_pairs_stand_exactly_below_each_other(widths: Any) -> None:
     links = [(number, number + len(widths)) for number in range(len(widths))]
     _, sizes, left = placed(widths, widths, links)
     for source, target in links:

@@ -8,12 +8,12 @@ from mindinsight.server.graph.scopes.folding import folded_tree
 from mindinsight.server.graph.scopes.tree import ROOT
 
 
-def child_holding(tree, scope, leaf):
+def child_holding(tree: Any, scope: Any, leaf: Any) -> Any:
     return next((child for child in tree.children(scope) if child <= leaf < tree.ends[child]), None)
 
 
 @given(st.data())
-def test_flows_are_the_edges_lifted_to_children(written, data) -> None:
+def test_flows_are_the_edges_lifted_to_children(written: Any, data: Any) -> None:
     tree = folded_tree(data.draw(written))
     for scope in range(len(tree.paths)):
         if tree.nodes[scope] >= 0:

@@ -1,4 +1,5 @@
 from itertools import combinations
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +15,7 @@ SIZES = st.lists(
 LINKS = st.lists(st.tuples(st.integers(0, 13), st.integers(0, 13)), max_size=30)
 
 
-def apart(left, right):
+def apart(left: Any, right: Any) -> Any:
     (ax, ay, a), (bx, by, b) = left, right
     slack = 1e-6
     return (
@@ -26,7 +27,7 @@ def apart(left, right):
 
 
 @given(SIZES, LINKS)
-def test_boxes_do_not_overlap_and_lie_inside(sizes, links) -> None:
+def test_boxes_do_not_overlap_and_lie_inside(sizes: Any, links: Any) -> None:
     links = [(a % len(sizes), b % len(sizes)) for a, b in links]
     plan = arrange(sizes, links)
     boxes = [(x, y, size) for (x, y), size in zip(plan.corners, sizes, strict=True)]
@@ -37,7 +38,7 @@ def test_boxes_do_not_overlap_and_lie_inside(sizes, links) -> None:
 
 
 @given(SIZES, LINKS)
-def test_every_link_has_a_line_from_box_to_box(sizes, links) -> None:
+def test_every_link_has_a_line_from_box_to_box(sizes: Any, links: Any) -> None:
     links = [(a % len(sizes), b % len(sizes)) for a, b in links]
     plan = arrange(sizes, links)
     assert set(plan.routes) == {link for link in links if link[0] != link[1]}
@@ -49,7 +50,7 @@ def test_every_link_has_a_line_from_box_to_box(sizes, links) -> None:
 
 
 @given(SIZES, LINKS)
-def test_equal_input_gives_equal_drawings(sizes, links) -> None:
+def test_equal_input_gives_equal_drawings(sizes: Any, links: Any) -> None:
     links = [(a % len(sizes), b % len(sizes)) for a, b in links]
     assert arrange(sizes, links) == arrange(sizes, links[::-1])
 
@@ -89,7 +90,7 @@ def test_wishes_that_collide_are_met_half_way() -> None:
 
 @given(SIZES, LINKS, st.sets(st.integers(0, 13)), st.sets(st.integers(0, 13)))
 def test_lines_go_on_above_the_first_and_below_the_last_without_meeting_a_box(
-    sizes, links, entered, left
+    sizes: Any, links: Any, entered: Any, left: Any
 ) -> None:
     count = len(sizes)
     links = [(a % count, b % count) for a, b in links]

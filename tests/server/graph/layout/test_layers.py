@@ -1,3 +1,5 @@
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,20 +13,20 @@ LINKS = st.lists(
 )
 
 
-def turned(links):
+def turned(links: Any) -> list[Any]:
     back = find_back_links(COUNT, links)
     return [(b, a) if (a, b) in back else (a, b) for a, b in links]
 
 
 @given(LINKS)
-def test_no_cycle_is_left_and_links_run_down(links) -> None:
+def test_no_cycle_is_left_and_links_run_down(links: Any) -> None:
     down = turned(links)
     layers = assign_layers(COUNT, sorted(set(down)), widest=COUNT)
     assert all(layers[source] < layers[target] for source, target in down)
 
 
 @given(LINKS)
-def test_links_outside_cycles_are_never_turned(links) -> None:
+def test_links_outside_cycles_are_never_turned(links: Any) -> None:
     after = {item: {target for source, target in links if source == item} for item in range(COUNT)}
     for _ in range(COUNT):
         after = {item: reached.union(*(after[other] for other in reached)) for item, reached in after.items()}
@@ -32,7 +34,7 @@ def test_links_outside_cycles_are_never_turned(links) -> None:
 
 
 @given(LINKS, st.integers(1, 4))
-def test_layers_are_never_wider_than_asked(links, widest) -> None:
+def test_layers_are_never_wider_than_asked(links: Any, widest: Any) -> None:
     layers = assign_layers(COUNT, sorted(set(turned(links))), widest)
     assert max(layers.count(layer) for layer in layers) <= widest
     assert sorted(set(layers)) == list(range(max(layers) + 1))

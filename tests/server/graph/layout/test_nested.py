@@ -19,15 +19,15 @@ DATA = Path(__file__).parents[3] / "data/graph"
 
 
 @pytest.fixture(params=["lenet.graph", "conv_optimize.pb", "simplified.pb", "aggregated.pb"])
-def tree(request):
+def tree(request: pytest.FixtureRequest) -> Any:
     return folded_tree(read_graph((DATA / request.param).read_bytes()))
 
 
-def everything(tree):
+def everything(tree: Any) -> list[Any]:
     return [index for index in range(len(tree.paths)) if tree.nodes[index] < 0]
 
 
-def test_boxes_lie_in_their_scopes_and_apart(tree) -> None:
+def test_boxes_lie_in_their_scopes_and_apart(tree: Any) -> None:
     drawing = draw(tree, everything(tree))
     assert len(drawing.boxes) == len(tree.paths) - 1
     boxes = {box.index: box for box in drawing.boxes}
@@ -49,14 +49,14 @@ def test_boxes_lie_in_their_scopes_and_apart(tree) -> None:
             )
 
 
-def test_lines_join_siblings_or_a_scope_and_its_child(tree) -> None:
+def test_lines_join_siblings_or_a_scope_and_its_child(tree: Any) -> None:
     for line in draw(tree, everything(tree)).lines:
         parents = {int(tree.parents[line.source]), int(tree.parents[line.target])}
         assert len(parents) == 1 or line.source in parents or line.target in parents
         assert len(line.points) >= 2
 
 
-def test_lines_end_at_the_edges_of_boxes_and_not_at_their_chips(tree) -> None:
+def test_lines_end_at_the_edges_of_boxes_and_not_at_their_chips(tree: Any) -> None:
     drawing = draw(tree, everything(tree))
     boxes = {box.index: box for box in drawing.boxes}
     for line in drawing.lines:
@@ -68,12 +68,12 @@ def test_lines_end_at_the_edges_of_boxes_and_not_at_their_chips(tree) -> None:
             assert box.x - 1e-6 <= x <= box.x + box.width + 14
 
 
-def test_operators_cannot_be_opened(tree) -> None:
+def test_operators_cannot_be_opened(tree: Any) -> None:
     every = list(range(len(tree.paths)))
     assert draw(tree, every) == draw(tree, everything(tree))
 
 
-def test_every_value_between_siblings_is_on_a_line(tree) -> None:
+def test_every_value_between_siblings_is_on_a_line(tree: Any) -> None:
     drawing = draw(tree, everything(tree))
     drawn = {(line.source, line.target): line.flow.values for line in drawing.lines if line.flow}
     for source, target in zip(tree.edges.sources.tolist(), tree.edges.targets.tolist(), strict=True):
@@ -82,7 +82,7 @@ def test_every_value_between_siblings_is_on_a_line(tree) -> None:
         assert differ is None or drawn[differ] >= 1
 
 
-def test_closed_scopes_hide_what_is_in_them(tree) -> None:
+def test_closed_scopes_hide_what_is_in_them(tree: Any) -> None:
     top = draw(tree, [])
     assert {box.index for box in top.boxes} == set(tree.children(ROOT))
     hidden = max(everything(tree))
@@ -91,12 +91,12 @@ def test_closed_scopes_hide_what_is_in_them(tree) -> None:
     )
 
 
-def test_the_drawing_of_a_graph_is_always_the_same(tree) -> None:
+def test_the_drawing_of_a_graph_is_always_the_same(tree: Any) -> None:
     pictures = [json.dumps(drawing_json(tree, draw(tree, everything(tree)))) for _ in range(2)]
     assert pictures[0] == pictures[1]
 
 
-def test_values_from_far_away_are_numbers_where_no_line_shows_them(graph, blocks) -> None:
+def test_values_from_far_away_are_numbers_where_no_line_shows_them(graph: Any, blocks: Any) -> None:
     nodes = blocks(3)
     nodes.append(("Default/far/Sum-op0", [path for path, _ in nodes if "ReLU" in path]))
     tree = folded_tree(graph(nodes))
@@ -106,7 +106,7 @@ def test_values_from_far_away_are_numbers_where_no_line_shows_them(graph, blocks
     assert boxes["Default/far/Sum-op0"].enters == 0  # a line from the border of its scope leads to it
 
 
-def test_what_was_drawn_before_changes_no_drawing(tree) -> None:
+def test_what_was_drawn_before_changes_no_drawing(tree: Any) -> None:
     """Scopes are opened and shut one after the other, as a person does."""
     cache = DrawingCache(tree)
     opened: list[Any] = []
@@ -116,9 +116,9 @@ def test_what_was_drawn_before_changes_no_drawing(tree) -> None:
 
 
 def test_one_scope_more_arranges_only_itself_and_those_around_it(
-    tree, monkeypatch: pytest.MonkeyPatch
+    tree: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def noted(tree, index, *more):
+    def noted(tree: Any, index: Any, *more: Any) -> Any:
         arranged.append(index)
         return inside(tree, index, *more)
 
@@ -133,7 +133,7 @@ def test_one_scope_more_arranges_only_itself_and_those_around_it(
     assert sorted(arranged) == sorted({ROOT, inner, *tree.ancestors(inner)})
 
 
-def test_of_many_drawings_the_last_are_kept(tree, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_many_drawings_the_last_are_kept(tree: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nested, "_CACHE_SIZE", 3)
     cache = DrawingCache(tree)
     assert cache.draw(everything(tree)) == draw(tree, everything(tree))

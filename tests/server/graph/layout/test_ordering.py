@@ -1,4 +1,5 @@
 from itertools import combinations
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -6,17 +7,17 @@ from hypothesis import strategies as st
 from mindinsight.server.graph.layout.ordering import crossings, order_layers
 
 
-def count_pairs(upper, lower, links):
+def count_pairs(upper: Any, lower: Any, links: Any) -> Any:
     at = {item: index for layer in (upper, lower) for index, item in enumerate(layer)}
     return sum((at[a] - at[c]) * (at[b] - at[d]) < 0 for (a, b), (c, d) in combinations(links, 2))
 
 
-def neighbours(count, links, way):
+def neighbours(count: Any, links: Any, way: Any) -> list[Any]:
     return [[link[1 - way] for link in links if link[way] == item] for item in range(count)]
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(5, 9)), unique=True, max_size=20))
-def test_crossings_are_counted_and_never_made_more(links) -> None:
+def test_crossings_are_counted_and_never_made_more(links: Any) -> None:
     upper, lower = list(range(5)), list(range(5, 10))
     above, below = neighbours(10, links, 1), neighbours(10, links, 0)
     position = {item: item % 5 for item in range(10)}

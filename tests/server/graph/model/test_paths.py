@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from mindinsight.server.graph.model.paths import operator_path, scopes_of, unique_paths
@@ -13,7 +15,7 @@ from mindinsight.server.graph.model.paths import operator_path, scopes_of, uniqu
         (("", "", "", "4"), "call-op4"),
     ],
 )
-def test_the_path_of_an_operator(given, path) -> None:
+def test_the_path_of_an_operator(given: Any, path: str) -> None:
     assert operator_path(*given) == path
 
 

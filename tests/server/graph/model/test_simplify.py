@@ -1,5 +1,6 @@
 """What MindInsight does is compared in test_v1.py; here is what goes beyond it."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from mindinsight.server.graph.model.simplify import simplify
 
 
-def chain_of_orders(count):
+def chain_of_orders(count: Any) -> list[Any]:
     """Each side effect waits for the one before: UpdateState after UpdateState."""
     nodes: list[Any] = [("Default/In-op0", [])]
     for number in range(count):
@@ -19,27 +20,27 @@ def chain_of_orders(count):
     return [*nodes, ("Default/Return-op0", [nodes[-1][0]])]
 
 
-def edges_of(graph):
+def edges_of(graph: Any) -> set[Any]:
     pairs = zip(graph.edges.sources.tolist(), graph.edges.targets.tolist(), strict=True)
     return {
         (graph.names[source].split("/")[-1], graph.names[target].split("/")[-1]) for source, target in pairs
     }
 
 
-def test_orders_are_bypassed_or_left_out(graph) -> None:
+def test_orders_are_bypassed_or_left_out(graph: Any) -> None:
     made = graph(chain_of_orders(3))
     assert ("Assign-op0", "Assign-op2") in edges_of(simplify(made))
     assert edges_of(simplify(made, ordering=False)) == {("In-op0", f"Assign-op{n}") for n in range(3)}
 
 
 @pytest.mark.slow
-def test_long_chains_of_orders_do_not_grow_with_their_square(graph) -> None:
+def test_long_chains_of_orders_do_not_grow_with_their_square(graph: Any) -> None:
     made = graph(chain_of_orders(3000))
     assert len(simplify(made).edges) < 3_100_000
     assert len(simplify(made, ordering=False).edges) == 3000
 
 
-def test_cycles_in_a_file_end(graph) -> None:
+def test_cycles_in_a_file_end(graph: Any) -> None:
     made = graph([("Default/Load-op0", ["1"]), ("Default/Load-op1", ["0"]), ("Default/Add-op0", ["1", "2"])])
     assert edges_of(simplify(made)) <= {("Add-op0", "Add-op0")}
 
@@ -47,13 +48,13 @@ def test_cycles_in_a_file_end(graph) -> None:
 BYPASSED = {"Load", "UpdateState"}
 
 
-def reaching(graph, through):
+def reaching(graph: Any, through: Any) -> set[Any]:
     """(source, target) pairs that an edge joins, looking through the nodes that ``through`` names."""
     inputs: dict[Any, Any] = {}
     for source, target in zip(graph.edges.sources.tolist(), graph.edges.targets.tolist(), strict=True):
         inputs.setdefault(target, []).append(source)
 
-    def sources(node):
+    def sources(node: Any) -> Iterator[Any]:
         for source in inputs.get(node, []):
             if through(source):
                 yield from sources(source)
@@ -65,7 +66,7 @@ def reaching(graph, through):
 
 
 @given(st.data())
-def test_values_reach_what_they_reached(written, data) -> None:
+def test_values_reach_what_they_reached(written: Any, data: Any) -> None:
     made = data.draw(written)
     simple = simplify(made)
     assert not BYPASSED & set(simple.types)
@@ -87,12 +88,12 @@ def test_values_reach_what_they_reached(written, data) -> None:
         (["a-ReLU/ReLU-op0", "a-ReLU/ReLU-op1", "a-ReLU/b/Add-op0"],) * 2,
     ],
 )
-def test_scopes_that_say_nothing_are_dissolved(graph, paths, after) -> None:
+def test_scopes_that_say_nothing_are_dissolved(graph: Any, paths: Any, after: Any) -> None:
     nodes = [(path, [paths[number - 1]] if number else []) for number, path in enumerate(paths)]
     assert set(simplify(graph(nodes)).names) == set(after)
 
 
-def test_the_backward_pass_and_the_optimizer_are_left_out(graph) -> None:
+def test_the_backward_pass_and_the_optimizer_are_left_out(graph: Any) -> None:
     forward = [("Default/net/MatMul-op0", ["w"]), ("Default/net/Add-op0", ["Default/net/MatMul-op0"])]
     backward = [
         ("Gradients/Default/net/Grad-op0", ["Default/net/Add-op0"]),

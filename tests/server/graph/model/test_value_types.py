@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from mindinsight.proto.graph_pb2 import TypeProto, ValueProto
@@ -5,7 +7,7 @@ from mindinsight.server.graph.layout.boxes import text_width, truncate
 from mindinsight.server.graph.model import value_types
 
 
-def tensor(*dims, element=11):
+def tensor(*dims: Any, element: int = 11) -> Any:
     proto = TypeProto(data_type=14)
     proto.tensor_type.elem_type = element
     for size in dims:
@@ -13,7 +15,7 @@ def tensor(*dims, element=11):
     return proto
 
 
-def several(*elements, kind=31):
+def several(*elements: Any, kind: int = 31) -> Any:
     proto = TypeProto(data_type=kind)
     for element in elements:
         proto.sequence_type.elem_types.add().CopyFrom(element)
@@ -33,7 +35,7 @@ def several(*elements, kind=31):
         (TypeProto(), "", ""),
     ],
 )
-def test_types_for_people(proto, short, compact) -> None:
+def test_types_for_people(proto: Any, short: str, compact: str) -> None:
     assert value_types.short_type(proto) == short
     assert value_types.compact_type(proto) == compact
 
@@ -56,7 +58,7 @@ def test_types_for_people(proto, short, compact) -> None:
         (ValueProto(), ""),
     ],
 )
-def test_values_for_people(value, text) -> None:
+def test_values_for_people(value: Any, text: str) -> None:
     assert value_types.value_summary(value) == text
 
 

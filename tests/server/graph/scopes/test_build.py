@@ -1,5 +1,7 @@
 """Scope trees against the plain meaning of paths, on graphs of any form."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +13,7 @@ from mindinsight.server.graph.scopes.tree import GROUP, ROOT, SCOPE
 
 
 @given(st.data(), st.integers(2, 6))
-def test_every_node_has_its_place_and_every_edge_its_ends(written, data, least) -> None:
+def test_every_node_has_its_place_and_every_edge_its_ends(written: Any, data: Any, least: Any) -> None:
     graph = data.draw(written)
     tree = build_tree(graph, Folding(least=least))
     operators = [int(node) for node in tree.nodes if node >= 0 and graph.kinds[node] == OPERATOR]
@@ -22,7 +24,7 @@ def test_every_node_has_its_place_and_every_edge_its_ends(written, data, least) 
 
 
 @given(st.data(), st.integers(2, 6))
-def test_places_walk_through_the_scopes(written, data, least) -> None:
+def test_places_walk_through_the_scopes(written: Any, data: Any, least: Any) -> None:
     tree = build_tree(data.draw(written), Folding(least=least))
     assert (tree.parents[ROOT], tree.ends[ROOT]) == (-1, len(tree.paths))
     for index in range(1, len(tree.paths)):
@@ -35,7 +37,7 @@ def test_places_walk_through_the_scopes(written, data, least) -> None:
 
 
 @given(st.data(), st.integers(2, 6))
-def test_groups_hold_what_their_names_say(written, data, least) -> None:
+def test_groups_hold_what_their_names_say(written: Any, data: Any, least: Any) -> None:
     tree = build_tree(data.draw(written), Folding(least=least))
     for index, kind in enumerate(tree.types):
         if kind != GROUP:
@@ -47,7 +49,7 @@ def test_groups_hold_what_their_names_say(written, data, least) -> None:
 
 
 @given(st.data())
-def test_what_is_used_stands_in_the_scope_of_its_user(written, data) -> None:
+def test_what_is_used_stands_in_the_scope_of_its_user(written: Any, data: Any) -> None:
     graph = data.draw(written)
     tree = build_tree(graph, Folding(least=99))
     for source, target in zip(tree.edges.sources.tolist(), tree.edges.targets.tolist(), strict=True):
@@ -55,30 +57,30 @@ def test_what_is_used_stands_in_the_scope_of_its_user(written, data) -> None:
             assert tree.parents[source] == tree.parents[target]
 
 
-def test_parameters_and_constants_may_be_left_out(graph) -> None:
+def test_parameters_and_constants_may_be_left_out(graph: Any) -> None:
     made = graph([("a/Add-op0", ["w", "cst1"])], ["w"], {"cst1": 1})
     assert build_tree(made, Folding(outer=False)).paths == ("", "a", "a/Add-op0")
     assert set(build_tree(made).paths) == {"", "a", "a/Add-op0", "a/w", "a/cst1"}
 
 
-def test_a_parameter_may_be_called_like_a_scope(graph) -> None:
+def test_a_parameter_may_be_called_like_a_scope(graph: Any) -> None:
     tree = build_tree(graph([("a/b/Add-op0", []), ("a/Mul-op0", ["b"])], ["b"]))
     assert set(tree.paths) == {"", "a", "a/b", "a/b#2", "a/b/Add-op0", "a/Mul-op0"}
     assert tree.types[tree.indices["a/b#2"]] == "Parameter"
 
 
-def test_a_constant_may_be_called_like_a_scope(graph) -> None:
+def test_a_constant_may_be_called_like_a_scope(graph: Any) -> None:
     tree = build_tree(graph([("a/b/Add-op0", []), ("a/Mul-op0", ["b"])], constants={"b": 1}))
     assert [tree.paths[child] for child in tree.children(tree.indices["a/b"])] == ["a/b/Add-op0"]
 
 
-def test_a_parameter_with_slashes_opens_no_scope(graph) -> None:
+def test_a_parameter_with_slashes_opens_no_scope(graph: Any) -> None:
     tree = build_tree(graph([("a/Mul-op0", ["x/y/w"])], ["x/y/w"]))
     assert set(tree.paths) == {"", "a", "a/Mul-op0", "a/x/y/w"}
 
 
 @pytest.mark.parametrize("nameless", [True, False])
-def test_nameless_nodes_are_kept_when_asked(graph, nameless) -> None:
+def test_nameless_nodes_are_kept_when_asked(graph: Any, nameless: bool) -> None:
     made = graph([("a/Add-op0", []), ("a/-op1", ["a/Add-op0"])])
     assert made.types == ("Add", "")
     tree = build_tree(made, Folding(nameless=nameless))

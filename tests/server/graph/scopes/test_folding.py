@@ -6,15 +6,15 @@ from mindinsight.server.graph.scopes.folding import BOXES, MOST, REPEAT, RUN, WI
 from mindinsight.server.graph.scopes.tree import GROUP
 
 
-def of_type(tree, kind):
+def of_type(tree: Any, kind: Any) -> list[Any]:
     return [index for index, type_name in enumerate(tree.types) if type_name == kind]
 
 
-def leaves_match(tree, graph):
+def leaves_match(tree: Any, graph: Any) -> bool:
     return sorted(tree.paths[index] for index in np.flatnonzero(tree.nodes >= 0)) == sorted(graph.names)
 
 
-def test_numbered_layers_of_one_structure_become_one_box(graph, blocks) -> None:
+def test_numbered_layers_of_one_structure_become_one_box(graph: Any, blocks: Any) -> None:
     made = graph(blocks(12))
     tree = folded_tree(made)
     (box,) = of_type(tree, REPEAT)
@@ -25,7 +25,7 @@ def test_numbered_layers_of_one_structure_become_one_box(graph, blocks) -> None:
     assert leaves_match(tree, made)
 
 
-def test_layers_of_another_structure_stay_outside(graph, blocks) -> None:
+def test_layers_of_another_structure_stay_outside(graph: Any, blocks: Any) -> None:
     nodes = blocks(6)
     nodes.insert(-1, ("Default/net/3-Block/Extra-op0", ["Default/net/3-Block/MatMul-op3"]))
     tree = folded_tree(graph(nodes))
@@ -34,14 +34,14 @@ def test_layers_of_another_structure_stay_outside(graph, blocks) -> None:
     assert tree.parents[tree.indices["Default/net/3-Block"]] == tree.parents[box]
 
 
-def test_alike_scopes_without_numbers_are_no_repetition(graph) -> None:
+def test_alike_scopes_without_numbers_are_no_repetition(graph: Any) -> None:
     nodes: list[Any] = [
         (f"Default/{name}-Dense/MatMul-op{n}", []) for n, name in enumerate(("q", "k", "v", "out"))
     ]
     assert of_type(folded_tree(graph(nodes)), REPEAT) == []
 
 
-def test_many_operators_of_a_type_are_put_together_only_in_wide_scopes(graph) -> None:
+def test_many_operators_of_a_type_are_put_together_only_in_wide_scopes(graph: Any) -> None:
     narrow: list[Any] = [(f"Default/Load-op{n}", []) for n in range(WIDE - 1)] + [
         ("Default/Add-op0", ["Default/Load-op0"])
     ]
@@ -52,7 +52,7 @@ def test_many_operators_of_a_type_are_put_together_only_in_wide_scopes(graph) ->
     assert tree.counts[tree.indices["Default"]] == 10
 
 
-def test_no_scope_has_more_children_than_can_be_drawn(graph) -> None:
+def test_no_scope_has_more_children_than_can_be_drawn(graph: Any) -> None:
     made = graph([(f"Default/T{n}-op0", [f"Default/T{n - 1}-op0"] if n else []) for n in range(2500)])
     tree = folded_tree(made)
     assert tree.counts.max() <= MOST
@@ -61,7 +61,7 @@ def test_no_scope_has_more_children_than_can_be_drawn(graph) -> None:
     assert len(set(tree.paths)) == len(tree.paths)
 
 
-def test_folding_changes_no_edge(graph, blocks) -> None:
+def test_folding_changes_no_edge(graph: Any, blocks: Any) -> None:
     made = graph(blocks(9))
     tree = folded_tree(made)
     edges = zip(tree.nodes[tree.edges.sources], tree.nodes[tree.edges.targets], strict=True)
@@ -69,7 +69,7 @@ def test_folding_changes_no_edge(graph, blocks) -> None:
     assert sorted(edges) == sorted(plain)
 
 
-def test_places_below_a_scope_are_one_range(graph, blocks) -> None:
+def test_places_below_a_scope_are_one_range(graph: Any, blocks: Any) -> None:
     tree = folded_tree(graph(blocks(9)))
     for index in range(1, len(tree.paths)):
         parent = int(tree.parents[index])

@@ -16,17 +16,17 @@ DATA = Path(__file__).parents[3] / "data/graph"
 LEGIBLE = 100
 
 
-def closed(tree):
+def closed(tree: Any) -> list[Any]:
     return [box for box in draw(tree, choose_initial_scopes(tree)).boxes if not box.open]
 
 
 @pytest.mark.parametrize("file", ["lenet.graph", "conv_optimize.pb", "simplified.pb", "aggregated.pb"])
-def test_a_network_of_a_few_layers_fits_on_a_screen(file) -> None:
+def test_a_network_of_a_few_layers_fits_on_a_screen(file: str) -> None:
     tree = folded_tree(read_graph((DATA / file).read_bytes()))
     assert len(draw(tree, []).boxes) < len(draw(tree, choose_initial_scopes(tree)).boxes) <= 30
 
 
-def test_a_large_graph_in_one_scope_shows_its_stages(graph) -> None:
+def test_a_large_graph_in_one_scope_shows_its_stages(graph: Any) -> None:
     scope = "Default/network-Net"
     paths = [
         f"{scope}/stage_{stage}/block_{block}/Add-op{stage}_{block}"
@@ -40,34 +40,34 @@ def test_a_large_graph_in_one_scope_shows_its_stages(graph) -> None:
     assert len(drawing.boxes) + len(drawing.lines) <= 300
 
 
-def test_a_chain_of_single_scopes_is_walked_down_to_what_it_holds(graph) -> None:
+def test_a_chain_of_single_scopes_is_walked_down_to_what_it_holds(graph: Any) -> None:
     scope = "/".join(f"scope{level}" for level in range(20))
     nodes: list[Any] = [(f"{scope}/Add-op{number}", []) for number in range(9)]
     tree = folded_tree(graph(nodes))
     assert sorted(box.content.label for box in closed(tree)) == [f"Add-op{number}" for number in range(9)]
 
 
-def test_one_wide_scope_is_opened_though_it_is_wide(graph, blocks) -> None:
+def test_one_wide_scope_is_opened_though_it_is_wide(graph: Any, blocks: Any) -> None:
     tree = folded_tree(graph(blocks(50)))
     assert [box.content.label for box in closed(tree) if box.content.label.endswith("-Block")] == [
         f"{number}-Block" for number in range(50)
     ]
 
 
-def test_the_scope_that_holds_the_most_is_opened_first(graph, blocks) -> None:
+def test_the_scope_that_holds_the_most_is_opened_first(graph: Any, blocks: Any) -> None:
     small: list[Any] = [(f"Default/small/{number}/x/Add-op{number}", []) for number in range(3)]
     tree = folded_tree(graph([*small, *blocks(40)]))
     opened = {tree.paths[index] for index in choose_initial_scopes(tree)}
     assert "Default/net" in opened and "Default/net/*-Block[40]" in opened
 
 
-def test_a_chain_too_deep_to_be_read_ends_somewhere(graph) -> None:
+def test_a_chain_too_deep_to_be_read_ends_somewhere(graph: Any) -> None:
     tree = folded_tree(graph([("/".join(["deep"] * 150) + "/Add-op0", [])]))
     assert len(draw(tree, choose_initial_scopes(tree)).boxes) == LEGIBLE
 
 
 @given(st.data())
-def test_any_graph_shows_something_and_never_too_much(written, data) -> None:
+def test_any_graph_shows_something_and_never_too_much(written: Any, data: Any) -> None:
     tree = folded_tree(data.draw(written))
     opened = choose_initial_scopes(tree)
     shown = [box.index for box in closed(tree)]

@@ -1,5 +1,7 @@
 """Look-ups in a scope tree: boundary edges, ancestors, leaves."""
 
+from typing import Any
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,7 +10,7 @@ from mindinsight.server.graph.scopes.build import build_tree
 
 
 @given(st.data())
-def test_edges_cross_a_place_when_one_end_is_inside(written, data) -> None:
+def test_edges_cross_a_place_when_one_end_is_inside(written: Any, data: Any) -> None:
     tree = build_tree(data.draw(written))
     edges = list(zip(tree.edges.sources.tolist(), tree.edges.targets.tolist(), strict=True))
     for index in range(len(tree.paths)):
@@ -22,7 +24,7 @@ def test_edges_cross_a_place_when_one_end_is_inside(written, data) -> None:
         ]
 
 
-def test_ancestors_and_leaves(graph) -> None:
+def test_ancestors_and_leaves(graph: Any) -> None:
     tree = build_tree(graph([("a/b/c/Add-op0", []), ("a/b/Mul-op0", [])]))
     index = tree.indices["a/b/c/Add-op0"]
     assert [tree.paths[node] for node in tree.ancestors(index)] == ["a", "a/b", "a/b/c"]

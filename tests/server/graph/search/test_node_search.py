@@ -7,26 +7,26 @@ from mindinsight.server.graph.search.node_search import count_types, find_nodes,
 
 
 @pytest.fixture
-def tree(graph, blocks):
+def tree(graph: Any, blocks: Any) -> Any:
     nodes = [*blocks(3), ("Default/net/Add-op0", ["Default/net/Out-op0", "fc.weight", "cst1"])]
     return folded_tree(graph(nodes, parameters=["fc.weight", "fc.bias"], constants={"cst1": 7}))
 
 
-def matches(tree, *args, **more):
+def matches(tree: Any, *args: Any, **more: Any) -> list[Any]:
     return [tree.paths[index] for index in find_nodes(tree, *args, **more)]
 
 
-def test_part_of_a_name_in_any_case_beginnings_first(tree) -> None:
+def test_part_of_a_name_in_any_case_beginnings_first(tree: Any) -> None:
     assert matches(tree, "relu") == [f"Default/net/{n}-Block/act/ReLU-op{n}" for n in range(3)]
     assert matches(tree, "o")[0].endswith("/Out-op0")
 
 
-def test_a_slash_searches_paths(tree) -> None:
+def test_a_slash_searches_paths(tree: Any) -> None:
     assert matches(tree, "1-block/act/") == ["Default/net/1-Block/act/ReLU-op1"]
     assert matches(tree, "1-block/act")[0] == "Default/net/1-Block/act"
 
 
-def test_patterns_match_the_name_from_its_beginning(tree) -> None:
+def test_patterns_match_the_name_from_its_beginning(tree: Any) -> None:
     assert matches(tree, r"^(MatMul|ReLU)-op[02]$", regex=True) == [
         "Default/net/0-Block/MatMul-op0",
         "Default/net/0-Block/act/ReLU-op0",
@@ -35,7 +35,7 @@ def test_patterns_match_the_name_from_its_beginning(tree) -> None:
     ]
 
 
-def test_types(tree) -> None:
+def test_types(tree: Any) -> None:
     assert sorted(matches(tree, types=["ReLU", "Add"])) == [
         *(f"Default/net/{n}-Block/act/ReLU-op{n}" for n in range(3)),
         "Default/net/Add-op0",
@@ -43,11 +43,11 @@ def test_types(tree) -> None:
     assert count_types(tree) == {"MatMul": 3, "ReLU": 3, "Add": 1, "In": 1, "Out": 1}
 
 
-def test_parameters_and_constants_by_name(tree) -> None:
+def test_parameters_and_constants_by_name(tree: Any) -> None:
     assert [tree.graph.names[node] for node in find_outer(tree, "FC.")] == ["fc.weight", "fc.bias"]
 
 
-def test_what_is_found_stands_in_its_scopes(tree) -> None:
+def test_what_is_found_stands_in_its_scopes(tree: Any) -> None:
     shape: list[Any] = nest(
         tree, find_nodes(tree, "relu"), lambda index, inside: {tree.paths[index].split("/")[-1]: inside}
     )

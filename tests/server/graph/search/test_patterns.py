@@ -6,7 +6,7 @@ from mindinsight.server.graph.search.patterns import BadPattern, matcher
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a|a)*$", "(a|aa)+$", "(.*)*x", "a*a*a*a*a*a*b"])
-def test_nested_repetitions_are_linear(pattern) -> None:
+def test_nested_repetitions_are_linear(pattern: str) -> None:
     assert matcher(pattern, regex=True)("a" * 100_000 + "!") in (-1, 100_001)
 
 
@@ -29,7 +29,7 @@ def test_where_a_pattern_is_found() -> None:
         ("\\", "trailing \\"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place(pattern, why) -> None:
+def test_what_is_wrong_is_said_with_its_place(pattern: str, why: str) -> None:
     with pytest.raises(BadPattern) as error:
         matcher(pattern, regex=True)
     assert str(error.value) == why

@@ -4,6 +4,7 @@ import json
 import struct
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ COLUMNS = strategies.lists(
 )
 
 
-def written(path, runs):
+def written(path: Any, runs: Any) -> Any:
     """A pack of runs, each a list of arrays; the note of a run holds where they lie."""
     writer = CacheFileWriter(path)
     for name, columns in runs.items():
@@ -28,7 +29,7 @@ def written(path, runs):
     return path
 
 
-def opened(path):
+def opened(path: Any) -> dict[Any, Any]:
     """Runs of a pack with the bytes of their arrays."""
     pack = CacheFile(path)
     try:
@@ -37,24 +38,24 @@ def opened(path):
         pack.close()
 
 
-def _bytes(pack, run):
+def _bytes(pack: Any, run: Any) -> list[Any]:
     body = pack.body(run)
     return [(body.array(place).dtype, body.array(place).tobytes()) for place in pack.note(run)]
 
 
 @given(strategies.dictionaries(strategies.text(max_size=5), COLUMNS, max_size=4))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-def test_what_is_read_is_what_was_written(tmp_path: Path, runs) -> None:
+def test_what_is_read_is_what_was_written(tmp_path: Path, runs: Any) -> None:
     found = opened(written(tmp_path / "one.pack", runs))
     assert found == {name: [(c.dtype, c.tobytes()) for c in columns] for name, columns in runs.items()}
 
 
 @pytest.fixture
-def path(tmp_path):
+def path(tmp_path: Path) -> Any:
     return written(tmp_path / "one.pack", {"./a": [np.arange(20)], "./b": [np.arange(7.0)]})
 
 
-def test_a_pack_that_was_cut_anywhere_counts_for_nothing(path) -> None:
+def test_a_pack_that_was_cut_anywhere_counts_for_nothing(path: Any) -> None:
     whole = path.read_bytes()
     for size in range(len(whole)):
         path.write_bytes(whole[:size])
@@ -62,7 +63,7 @@ def test_a_pack_that_was_cut_anywhere_counts_for_nothing(path) -> None:
             CacheFile(path)
 
 
-def test_a_flipped_bit_anywhere_is_noticed_or_harmless(path) -> None:
+def test_a_flipped_bit_anywhere_is_noticed_or_harmless(path: Any) -> None:
     whole, right = path.read_bytes(), opened(path)
     noticed = 0
     for at in range(len(whole)):
@@ -74,7 +75,7 @@ def test_a_flipped_bit_anywhere_is_noticed_or_harmless(path) -> None:
     assert noticed >= len(whole) - 16  # only the header before the first run is not looked at
 
 
-def test_one_damaged_run_leaves_the_others(path) -> None:
+def test_one_damaged_run_leaves_the_others(path: Any) -> None:
     data = bytearray(path.read_bytes())
     data[20] ^= 1
     path.write_bytes(bytes(data))
@@ -93,7 +94,7 @@ def test_until_it_is_whole_it_is_not_there(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_arrays_lie_where_a_processor_likes_them(path) -> None:
+def test_arrays_lie_where_a_processor_likes_them(path: Any) -> None:
     pack = CacheFile(path)
     for run in pack.runs:
         for dtype, at, length in pack.note(run):
@@ -105,14 +106,14 @@ def test_arrays_lie_where_a_processor_likes_them(path) -> None:
 @pytest.mark.parametrize(
     "place", [("i8", 0, 10**6), ("i8", 10**6, 1), ("O", 0, 1), ("i8", 0, -1), ("?!", 0, 1), ("i8", 0)]
 )
-def test_a_place_that_cannot_be_is_refused(place, path) -> None:
+def test_a_place_that_cannot_be_is_refused(place: Any, path: Any) -> None:
     pack = CacheFile(path)
     with pytest.raises(StaleError):
         pack.body("./a").array(place)
     pack.close()
 
 
-def test_a_footer_that_promises_too_much_is_refused(path) -> None:
+def test_a_footer_that_promises_too_much_is_refused(path: Any) -> None:
     index = json.dumps({"./a": [0, 10**12, 0, []]}).encode()
     footer = struct.pack("=QQII8s", 16, len(index), zlib.crc32(index), FORMAT, b"MIcache\n")
     path.write_bytes(bytes(16) + index + footer)
@@ -125,7 +126,7 @@ def test_stamps_survive_json() -> None:
     assert Stamp(*json.loads(json.dumps(stamp))) == stamp
 
 
-def test_an_array_that_comes_twice_is_written_once(tmp_path) -> None:
+def test_an_array_that_comes_twice_is_written_once(tmp_path: Path) -> None:
     steps, sizes = np.arange(1000), []
     for number, columns in enumerate(([steps], [steps, steps], [steps, steps.copy()])):
         pack = CacheFileWriter(tmp_path / f"{number}.pack")

@@ -14,7 +14,7 @@ RUNS = Path(__file__).parents[3] / "data" / "tfevents" / "runs"
 
 
 @pytest.mark.parametrize("run", ["tensors/train", "torch/trial", "purged", "graph"])
-def test_a_file_is_known_as_it_was_read(tmp_path: Path, run) -> None:
+def test_a_file_is_known_as_it_was_read(tmp_path: Path, run: str) -> None:
     for path in sorted((RUNS / run).glob("*tfevents*")):
         file = FileStage(path.name, str(path))
         size = path.stat().st_size

@@ -4,6 +4,7 @@ import dataclasses
 import os
 import stat
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,12 @@ from tests.narrowing import require
 
 
 @pytest.fixture
-def read(monkeypatch):
+def read(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Which pieces of which files are decoded: (name of the run, offset)."""
     pieces = []
     decode = piece_reader._read_events
 
-    def noted(descriptor, request):
+    def noted(descriptor: Any, request: Any) -> Any:
         if request.size:
             pieces.append((request.path.split("/")[-2], request.offset))
         return decode(descriptor, request)
@@ -34,10 +35,10 @@ def read(monkeypatch):
 
 
 @pytest.fixture
-def restart(settings, read):
+def restart(settings: Any, read: Any) -> Callable[..., Any]:
     """A server that starts, reads everything and ends; the snapshot it had."""
 
-    def once(**changes):
+    def once(**changes: Any) -> Any:
         store = Store()
         loader = Loader(dataclasses.replace(settings, reload_interval=0, **changes), store)
         del read[:]
@@ -50,11 +51,11 @@ def restart(settings, read):
 
 
 @pytest.fixture
-def packs(settings):
+def packs(settings: Any) -> Callable[..., Any]:
     return lambda: sorted((settings.workspace / "cache").glob("*/*.pack"))
 
 
-def seen(snapshot):
+def seen(snapshot: Any) -> dict[Any, Any]:
     """Everything readers can see of the series, in plain values."""
     return {
         name: (
@@ -70,13 +71,13 @@ def seen(snapshot):
     }
 
 
-def _columns(series):
+def _columns(series: Any) -> tuple[Any, ...]:
     columns = series.columns()
     return columns.steps, columns.walls, columns.values, columns.starts, columns.files
 
 
 @pytest.fixture
-def written(base, events):
+def written(base: Any, events: Any) -> list[Any]:
     """Two runs with a bit of everything: the paths of their files."""
     mixed = events.version() + b"".join(
         events.record(step, loss=step / 3, **({"acc": 0.5} if step % 2 else {})) for step in range(20)
@@ -91,7 +92,9 @@ def written(base, events):
     ]
 
 
-def test_a_restart_shows_the_same_and_decodes_nothing(written, restart, read) -> None:
+def test_a_restart_shows_the_same_and_decodes_nothing(
+    written: list[Any], restart: Callable[..., Any], read: Any
+) -> None:
     first = restart()
     assert len(read) == 3
     second = restart()
@@ -100,7 +103,9 @@ def test_a_restart_shows_the_same_and_decodes_nothing(written, restart, read) ->
     assert "damage" in repr(seen(second))
 
 
-def test_only_new_bytes_are_read_and_kept_in_turn(written, restart, read, events) -> None:
+def test_only_new_bytes_are_read_and_kept_in_turn(
+    written: list[Any], restart: Callable[..., Any], read: Any, events: Any
+) -> None:
     restart()
     size = written[1].stat().st_size
     events.append(written[1], events.records(7))
@@ -111,7 +116,9 @@ def test_only_new_bytes_are_read_and_kept_in_turn(written, restart, read, events
     assert read == []
 
 
-def test_a_half_written_record_is_completed_after_a_restart(written, restart, read, events) -> None:
+def test_a_half_written_record_is_completed_after_a_restart(
+    written: list[Any], restart: Callable[..., Any], read: Any, events: Any
+) -> None:
     restart()
     whole = events.records(4)
     events.append(written[2], whole[-2:])
@@ -123,7 +130,7 @@ def test_a_half_written_record_is_completed_after_a_restart(written, restart, re
 
 @pytest.mark.parametrize("change", ["other bytes", "shorter", "healed", "copied", "touched", "gone"])
 def test_a_file_that_is_not_the_one_that_was_read_is_read_afresh(
-    change, written, restart, read, events
+    change: str, written: list[Any], restart: Callable[..., Any], read: Any, events: Any
 ) -> None:
     restart()
     path = written[2]
@@ -148,7 +155,9 @@ def test_a_file_that_is_not_the_one_that_was_read_is_read_afresh(
     assert repr(seen(snapshot)) == repr(seen(fresh))
 
 
-def test_a_closed_file_and_a_longer_copy_are_known_again(written, restart, read, events) -> None:
+def test_a_closed_file_and_a_longer_copy_are_known_again(
+    written: list[Any], restart: Callable[..., Any], read: Any, events: Any
+) -> None:
     first = restart()
     written[0].chmod(0o400)
     size = written[1].stat().st_size
@@ -163,7 +172,9 @@ def test_a_closed_file_and_a_longer_copy_are_known_again(written, restart, read,
 
 
 @pytest.mark.parametrize("piece", range(12))
-def test_a_damaged_cache_is_read_afresh(piece, written, restart, packs) -> None:
+def test_a_damaged_cache_is_read_afresh(
+    piece: Any, written: list[Any], restart: Callable[..., Any], packs: Callable[..., Any]
+) -> None:
     """Bytes flipped in every part of the pack, and the pack cut: never a wrong value."""
     first = restart()
     (path,) = packs()
@@ -175,7 +186,11 @@ def test_a_damaged_cache_is_read_afresh(piece, written, restart, packs) -> None:
 
 
 def test_a_cache_entry_that_cannot_be_removed_hides_no_run(
-    written, restart, read, packs, caplog: pytest.LogCaptureFixture
+    written: list[Any],
+    restart: Callable[..., Any],
+    read: Any,
+    packs: Callable[..., Any],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     restart()
     (folder,) = {pack.parent for pack in packs()}
@@ -189,7 +204,9 @@ def test_a_cache_entry_that_cannot_be_removed_hides_no_run(
     assert "cannot be removed" in caplog.text
 
 
-def test_names_that_are_not_text_are_known_again(base, events, restart, read) -> None:
+def test_names_that_are_not_text_are_known_again(
+    base: Any, events: Any, restart: Callable[..., Any], read: Any
+) -> None:
     folder = os.fsdecode(os.fsencode(base) + b"/\xff")
     path = events.file(Path(folder), events.records(1, 2), name="summary.{}.\udcfe.h")
     first = seen(restart())
@@ -200,7 +217,11 @@ def test_names_that_are_not_text_are_known_again(base, events, restart, read) ->
 
 
 def test_a_cache_of_another_format_is_replaced(
-    written, restart, read, packs, monkeypatch: pytest.MonkeyPatch
+    written: list[Any],
+    restart: Callable[..., Any],
+    read: Any,
+    packs: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     restart()
     monkeypatch.setattr("mindinsight.server.ingest.cache.cache_file.FORMAT", 0)
@@ -209,7 +230,9 @@ def test_a_cache_of_another_format_is_replaced(
     assert len(packs()) == 1
 
 
-def test_a_strange_note_counts_for_nothing(written, restart, read, packs) -> None:
+def test_a_strange_note_counts_for_nothing(
+    written: list[Any], restart: Callable[..., Any], read: Any, packs: Callable[..., Any]
+) -> None:
     first = restart()
     (path,) = packs()
     notes: list[Any] = [{"name": 3}, [], [{}], [{"name": written[0].name, "read": "x"}], None]
@@ -222,7 +245,9 @@ def test_a_strange_note_counts_for_nothing(written, restart, read, packs) -> Non
             extra.unlink()
 
 
-def test_the_cache_can_be_deleted_and_left_out(written, restart, read, packs, settings) -> None:
+def test_the_cache_can_be_deleted_and_left_out(
+    written: list[Any], restart: Callable[..., Any], read: Any, packs: Callable[..., Any], settings: Any
+) -> None:
     first = restart()
     for path in packs():
         path.unlink()
@@ -234,7 +259,7 @@ def test_the_cache_can_be_deleted_and_left_out(written, restart, read, packs, se
 
 
 def test_a_workspace_that_cannot_be_written_costs_only_the_cache(
-    written, restart, settings, caplog: pytest.LogCaptureFixture
+    written: list[Any], restart: Callable[..., Any], settings: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings.workspace.write_text("a file where the folder should be")
     assert set(restart().runs) == {"./a", "./b"}
@@ -242,9 +267,14 @@ def test_a_workspace_that_cannot_be_written_costs_only_the_cache(
 
 
 def test_a_full_disk_leaves_no_half_pack(
-    written, restart, packs, monkeypatch: pytest.MonkeyPatch, settings, caplog: pytest.LogCaptureFixture
+    written: list[Any],
+    restart: Callable[..., Any],
+    packs: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+    settings: Any,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def full(self):
+    def full(self: Any) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(CacheFileWriter, "finish", full)
@@ -253,14 +283,18 @@ def test_a_full_disk_leaves_no_half_pack(
     assert [path for path in settings.workspace.rglob("*") if path.is_file()] == []
 
 
-def test_only_the_user_can_read_it(written, restart, packs) -> None:
+def test_only_the_user_can_read_it(
+    written: list[Any], restart: Callable[..., Any], packs: Callable[..., Any]
+) -> None:
     restart()
     (path,) = packs()
     modes = [stat.S_IMODE(one.stat().st_mode) for one in (path, path.parent, path.parent.parent)]
     assert modes == [0o600, 0o700, 0o700]
 
 
-def test_many_packs_are_made_one(written, restart, read, packs, events) -> None:
+def test_many_packs_are_made_one(
+    written: list[Any], restart: Callable[..., Any], read: Any, packs: Callable[..., Any], events: Any
+) -> None:
     first = restart()
     for number in range(8):
         events.append(written[1], events.records(10 + number))
@@ -271,7 +305,9 @@ def test_many_packs_are_made_one(written, restart, read, packs, events) -> None:
     assert len(seen(restart())["./a"][0]["loss"][0]) == len(seen(first)["./a"][0]["loss"][0]) + 8
 
 
-def test_what_a_killed_server_left_is_removed_and_old_bases_are_forgotten(written, restart, settings) -> None:
+def test_what_a_killed_server_left_is_removed_and_old_bases_are_forgotten(
+    written: list[Any], restart: Callable[..., Any], settings: Any
+) -> None:
     folder = settings.workspace / "cache" / "feedfeedfeedfeed"
     restart()
     own = next(one for one in (settings.workspace / "cache").iterdir())
@@ -287,7 +323,12 @@ def test_what_a_killed_server_left_is_removed_and_old_bases_are_forgotten(writte
 
 
 def test_a_run_that_grows_is_written_again_now_and_then(
-    base, events, settings, packs, wait, monkeypatch: pytest.MonkeyPatch
+    base: Any,
+    events: Any,
+    settings: Any,
+    packs: Callable[..., Any],
+    wait: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("mindinsight.server.ingest.loader._SAVE", 0.01)
     monkeypatch.setattr(cache, "_MIN_GROWTH", 0)

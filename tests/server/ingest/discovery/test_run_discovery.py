@@ -1,7 +1,9 @@
 """Which runs, jobs, ranks and dumps lie below a base directory."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,16 +13,16 @@ from mindinsight.server.ingest.discovery.folder_tree import FolderTree
 from mindinsight.server.ingest.discovery.run_discovery import discover, discover_runs
 
 
-def ids(discovery):
+def ids(discovery: Any) -> set[Any]:
     return {found.id for found in discovery.runs}
 
 
-def aged(path, seconds):
+def aged(path: Any, seconds: Any) -> Any:
     os.utime(path, (seconds, seconds))
     return path
 
 
-def test_the_base_its_children_and_folders_below_are_found_down_to_a_depth(base, events) -> None:
+def test_the_base_its_children_and_folders_below_are_found_down_to_a_depth(base: Any, events: Any) -> None:
     for below in ("", "a", "job/rank_0", "1/2/3/4", "1/2/3/4/5"):
         events.file(base / below)
     found = discover(base)
@@ -32,7 +34,7 @@ def test_the_base_its_children_and_folders_below_are_found_down_to_a_depth(base,
     assert by_id["./a"].path == str(base / "a")
 
 
-def test_a_folder_is_a_run_by_the_files_directly_in_it(base, events) -> None:
+def test_a_folder_is_a_run_by_the_files_directly_in_it(base: Any, events: Any) -> None:
     events.file(base / "summary")
     events.file(base / "lineage", name="events.out.events.summary.{}.0.host_lineage")
     events.file(base / "graph", name="ms_output_optimize.pb")
@@ -45,7 +47,7 @@ def test_a_folder_is_a_run_by_the_files_directly_in_it(base, events) -> None:
 
 
 def test_links_to_folders_are_left_alone_and_links_to_files_are_named_when_read(
-    base, events, tmp_path: Path
+    base: Any, events: Any, tmp_path: Path
 ) -> None:
     events.file(tmp_path / "outside")
     (base / "link").symlink_to(tmp_path / "outside")
@@ -56,7 +58,7 @@ def test_links_to_folders_are_left_alone_and_links_to_files_are_named_when_read(
     assert ids(discover(base)) == {"./a", "./b"}
 
 
-def test_the_newest_runs_are_kept_and_the_others_counted(base, events) -> None:
+def test_the_newest_runs_are_kept_and_the_others_counted(base: Any, events: Any) -> None:
     for number in range(8):
         aged(events.file(base / f"run{number}"), 1_000_000 + (number * 7) % 8)
     found = discover(base, limit=3)
@@ -64,18 +66,18 @@ def test_the_newest_runs_are_kept_and_the_others_counted(base, events) -> None:
     assert found.left_out == 5
 
 
-def test_times_come_from_names_and_writes(base, events) -> None:
+def test_times_come_from_names_and_writes(base: Any, events: Any) -> None:
     aged(events.file(base / "a", seconds=1_700_000_500), 1_700_000_900)
     aged(events.file(base / "a", seconds=1_700_000_100), 1_700_000_950)
     (found,) = discover(base).runs
     assert (found.created, found.updated) == (1_700_000_500.0, 1_700_000_950.0)
 
 
-def names_of(discovery):
+def names_of(discovery: Any) -> dict[Any, Any]:
     return {run.id: (run.job, run.rank, sorted(run.files)) for run in discovery.runs}
 
 
-def test_ranks_that_write_into_one_folder_are_runs_of_one_job(base, events) -> None:
+def test_ranks_that_write_into_one_folder_are_runs_of_one_job(base: Any, events: Any) -> None:
     name = "events.out.events.summary.{}.%d.host%s"
     for rank in (0, 1, 3):
         for suffix in ("_MS", "_lineage"):
@@ -94,7 +96,7 @@ def test_ranks_that_write_into_one_folder_are_runs_of_one_job(base, events) -> N
     assert {run.path for run in discover(base).runs} == {str(base / "job")}
 
 
-def test_a_training_resumed_on_another_device_stays_one_run(base, events) -> None:
+def test_a_training_resumed_on_another_device_stays_one_run(base: Any, events: Any) -> None:
     for start, end, device in ((1_700_000_000, 1_700_000_100, 0), (1_700_000_200, 1_700_000_300, 3)):
         aged(
             events.file(base / "a", seconds=start, name=f"events.out.events.summary.{{}}.{device}.h_MS"), end
@@ -102,7 +104,7 @@ def test_a_training_resumed_on_another_device_stays_one_run(base, events) -> Non
     assert ids(discover(base)) == {"./a"}
 
 
-def test_ranks_are_not_told_apart_where_a_folder_has_the_name_of_one(base, events) -> None:
+def test_ranks_are_not_told_apart_where_a_folder_has_the_name_of_one(base: Any, events: Any) -> None:
     for rank in (0, 1):
         events.file(base / "job", name=f"events.out.events.summary.{{}}.{rank}.h_MS")
     events.file(base / "job" / "rank_1")
@@ -110,13 +112,13 @@ def test_ranks_are_not_told_apart_where_a_folder_has_the_name_of_one(base, event
     assert len(names_of(discover(base))["./job"][2]) == 2
 
 
-def test_a_missing_base_is_an_answer(base) -> None:
+def test_a_missing_base_is_an_answer(base: Any) -> None:
     found = discover(base / "nothing")
     assert (found.missing, found.runs) == (True, ())
 
 
 def test_a_folder_that_cannot_be_looked_into_is_told_and_keeps_what_was_seen(
-    base, events, monkeypatch: pytest.MonkeyPatch
+    base: Any, events: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     events.file(base / "a")
     events.file(base / "b")
@@ -124,7 +126,7 @@ def test_a_folder_that_cannot_be_looked_into_is_told_and_keeps_what_was_seen(
     tree.scan()
     listing = directories.entries_of  # type: ignore[attr-defined]
 
-    def refuse(path):
+    def refuse(path: Any) -> Any:
         if str(path).endswith("/a"):
             raise PermissionError(13, "Permission denied")
         return listing(path)
@@ -140,7 +142,7 @@ def test_a_folder_that_cannot_be_looked_into_is_told_and_keeps_what_was_seen(
 
 
 def test_very_many_folders_are_a_trouble_and_not_a_hang(
-    base, events, monkeypatch: pytest.MonkeyPatch
+    base: Any, events: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tree_module, "MOST_FOLDERS", 10)
     events.file(base)
@@ -151,14 +153,16 @@ def test_very_many_folders_are_a_trouble_and_not_a_hang(
     assert [(trouble.path, trouble.reason) for trouble in found.troubles] == [("./", "directory.too_many")]
 
 
-def test_a_folder_that_vanishes_while_it_is_looked_at(base, events, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_vanishes_while_it_is_looked_at(
+    base: Any, events: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     events.file(base / "a")
     events.file(base / "b")
     kept = FolderTree(base)
     kept.scan()
     looked = tree_module.list_folder  # type: ignore[attr-defined]
 
-    def without_a(path, now):
+    def without_a(path: Any, now: Any) -> Any:
         return None if path.endswith("/a") else looked(path, now)
 
     monkeypatch.setattr(tree_module, "list_folder", without_a)
@@ -166,7 +170,9 @@ def test_a_folder_that_vanishes_while_it_is_looked_at(base, events, monkeypatch:
     assert set(kept.folders) == {"./", "./b"}
 
 
-def test_dumps_are_shown_with_the_nearest_run_above_or_with_the_folder_they_lie_in(base, events) -> None:
+def test_dumps_are_shown_with_the_nearest_run_above_or_with_the_folder_they_lie_in(
+    base: Any, events: Any
+) -> None:
     dumps = {"run/dump", "run/deep/dump", "alone/dump"}
     for below in dumps:
         events.file(base / below / "rank_0" / "net")
@@ -177,7 +183,7 @@ def test_dumps_are_shown_with_the_nearest_run_above_or_with_the_folder_they_lie_
     assert found == {"./run": ("./run/deep/dump", "./run/dump"), "./alone": ("./alone/dump",)}
 
 
-def test_a_base_that_is_a_run_has_the_dumps_directly_in_it_and_no_others(base, events) -> None:
+def test_a_base_that_is_a_run_has_the_dumps_directly_in_it_and_no_others(base: Any, events: Any) -> None:
     for below in ("a/dump", "b/dump", "b/deep/dump", "dump"):
         events.file(base / below / "rank_0" / "net")
     events.file(base)
@@ -191,7 +197,7 @@ def test_a_base_that_is_a_run_has_the_dumps_directly_in_it_and_no_others(base, e
     }
 
 
-def test_a_folder_with_a_profile_is_a_run(base) -> None:
+def test_a_folder_with_a_profile_is_a_run(base: Any) -> None:
     for name in ("both/profiler", "one/profiler_2024", "empty/profiler", "other/profile"):
         (base / name).mkdir(parents=True)
     for name in ("both/profiler", "one/profiler_2024", "other/profile"):
@@ -200,7 +206,7 @@ def test_a_folder_with_a_profile_is_a_run(base) -> None:
     assert ids(discover(base)) == {"./both", "./one"}
 
 
-def test_a_glance_sees_a_profile_come(base, events) -> None:
+def test_a_glance_sees_a_profile_come(base: Any, events: Any) -> None:
     events.file(base)
     tree = FolderTree(base)
     tree.scan()
@@ -208,7 +214,7 @@ def test_a_glance_sees_a_profile_come(base, events) -> None:
     assert tree.check_folder("./").structure
 
 
-def test_ranks_that_hold_both_events_and_dumps_are_runs_of_a_dump(base, events) -> None:
+def test_ranks_that_hold_both_events_and_dumps_are_runs_of_a_dump(base: Any, events: Any) -> None:
     for rank in range(2):
         events.file(base / "job" / f"rank_{rank}" / "net" / "0")
         events.file(base / "job" / f"rank_{rank}")
@@ -219,7 +225,7 @@ def test_ranks_that_hold_both_events_and_dumps_are_runs_of_a_dump(base, events) 
     assert found == {f"./job/rank_{rank}": ("./job", ()) for rank in range(2)}
 
 
-def test_a_folder_of_runs_is_not_taken_for_a_dump(base, events) -> None:
+def test_a_folder_of_runs_is_not_taken_for_a_dump(base: Any, events: Any) -> None:
     asked = []
     for name in ("lr_1", "lr_2"):
         events.file(base / name)
@@ -228,7 +234,7 @@ def test_a_folder_of_runs_is_not_taken_for_a_dump(base, events) -> None:
     assert (asked, tree.dumps) == ([], set())
 
 
-def test_a_real_dump_is_recognised(base) -> None:
+def test_a_real_dump_is_recognised(base: Any) -> None:
     metadata = base / "job" / "dump" / "rank_0" / ".dump_metadata"
     metadata.mkdir(parents=True)
     (metadata / "data_dump.json").write_text("{}")
@@ -237,7 +243,7 @@ def test_a_real_dump_is_recognised(base) -> None:
     assert (found.id, found.dumps, dict(found.files)) == ("./job", ("./job/dump",), {})
 
 
-def test_a_name_that_is_not_text_is_a_run_with_a_name_that_is(base, events) -> None:
+def test_a_name_that_is_not_text_is_a_run_with_a_name_that_is(base: Any, events: Any) -> None:
     folder = base / b"r\xff".decode("utf-8", "surrogateescape")
     events.file(folder)
     (found,) = discover(base).runs
@@ -245,10 +251,10 @@ def test_a_name_that_is_not_text_is_a_run_with_a_name_that_is(base, events) -> N
 
 
 @pytest.fixture
-def settled(base, monkeypatch):
+def settled(base: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """A tree whose folders were last changed long ago."""
 
-    def made():
+    def made() -> Any:
         for folder, _, _ in os.walk(base, topdown=False):
             aged(folder, 1_000_000)
         tree = FolderTree(base)
@@ -259,7 +265,7 @@ def settled(base, monkeypatch):
 
 
 def test_a_glance_at_a_quiet_folder_lists_nothing(
-    base, events, settled, monkeypatch: pytest.MonkeyPatch
+    base: Any, events: Any, settled: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = events.file(base / "a", b"1")
     tree = settled()
@@ -270,7 +276,9 @@ def test_a_glance_at_a_quiet_folder_lists_nothing(
     assert tree.check_folder("./a").written == ()
 
 
-def test_a_glance_sees_files_and_folders_come_and_go(base, events, settled) -> None:
+def test_a_glance_sees_files_and_folders_come_and_go(
+    base: Any, events: Any, settled: Callable[..., Any]
+) -> None:
     path = events.file(base / "a")
     tree = settled()
     assert not tree.check_folder("./").structure
@@ -284,7 +292,9 @@ def test_a_glance_sees_files_and_folders_come_and_go(base, events, settled) -> N
     assert ids(discover_runs(tree)) == {"./b"}
 
 
-def test_a_glance_tells_which_of_the_named_files_grew(base, events, settled) -> None:
+def test_a_glance_tells_which_of_the_named_files_grew(
+    base: Any, events: Any, settled: Callable[..., Any]
+) -> None:
     one, other = events.file(base / "a", seconds=1), events.file(base / "a", seconds=2)
     tree = settled()
     for path in (one, other):
@@ -293,7 +303,7 @@ def test_a_glance_tells_which_of_the_named_files_grew(base, events, settled) -> 
     assert tree.check_folder("./a").written == (other.name,)
 
 
-def test_paths_are_known_by_their_folder(base, events) -> None:
+def test_paths_are_known_by_their_folder(base: Any, events: Any) -> None:
     events.file(base / "a" / "b")
     tree = FolderTree(base)
     tree.scan()

@@ -10,24 +10,24 @@ from mindinsight.server.ingest.staging.staged_columns import ScalarTable
 from mindinsight.server.types import ScalarBlock
 
 
-def ints(*numbers):
+def ints(*numbers: Any) -> Any:
     return np.array(numbers, dtype=np.int64)
 
 
-def block(tags, *steps):
+def block(tags: Any, *steps: Any) -> ScalarBlock:
     rows = ints(*steps)
     values = np.array([[step + 0.25 * number for step in steps] for number in range(len(tags))], np.float32)
     return ScalarBlock(tuple(tags), rows, rows, rows * 1.0, values)
 
 
-def table_of(*blocks):
+def table_of(*blocks: Any) -> Any:
     table = ScalarTable()
     for one in blocks:
         table.fold(one)
     return table
 
 
-def steps_of(table, tag):
+def steps_of(table: Any, tag: Any) -> list[Any]:
     return table.groups[tag].axis.steps.view().tolist()
 
 

@@ -10,7 +10,7 @@ from mindinsight.server.ingest.staging.run_stage import RunStage
 from tests.server.ingest.staging.stretches import file_named, payloads, scalars, stretch
 
 
-def found(**changes):
+def found(**changes: Any) -> Any:
     facts: dict[Any, Any] = {
         "id": "./a",
         "folder": "./a",
@@ -27,16 +27,16 @@ def found(**changes):
 
 
 @pytest.fixture
-def file():
+def file() -> Any:
     return file_named(1)
 
 
 @pytest.fixture
-def stage():
+def stage() -> Any:
     return RunStage(found())
 
 
-def test_publishing_says_which_kinds_changed_and_renews_only_these(stage, file) -> None:
+def test_publishing_says_which_kinds_changed_and_renews_only_these(stage: Any, file: Any) -> None:
     stage.add(file)
     stage.fold(file, stretch(10, scalars(1, tags=("loss", "acc")), references=[payloads(1)]))
     first, kinds = stage.publish(1)
@@ -53,7 +53,7 @@ def test_publishing_says_which_kinds_changed_and_renews_only_these(stage, file) 
     assert first.scalars["loss"].columns().steps.tolist() == [1]
 
 
-def test_files_come_in_the_order_of_their_numbers_however_they_are_read(stage) -> None:
+def test_files_come_in_the_order_of_their_numbers_however_they_are_read(stage: Any) -> None:
     for seconds in (1000, 999, 2000):
         file = file_named(seconds)
         stage.add(file)
@@ -64,10 +64,10 @@ def test_files_come_in_the_order_of_their_numbers_however_they_are_read(stage) -
     assert [state.name.split(".")[4] for state in run.files] == ["999", "1000", "2000"]
 
 
-def test_a_cursor_stays_good_while_rows_come_at_the_end(stage) -> None:
+def test_a_cursor_stays_good_while_rows_come_at_the_end(stage: Any) -> None:
     versions = iter(range(1, 100))
 
-    def generation_after(file, step):
+    def generation_after(file: Any, step: Any) -> Any:
         stage.add(file)
         stage.fold(file, stretch(step, scalars(step)))
         return stage.publish(next(versions))[0].scalars["loss"].generation
@@ -81,7 +81,7 @@ def test_a_cursor_stays_good_while_rows_come_at_the_end(stage) -> None:
     assert stage.publish(next(versions))[0].scalars["loss"].generation == 7
 
 
-def test_a_file_that_is_begun_again_makes_cursors_bad(stage, file) -> None:
+def test_a_file_that_is_begun_again_makes_cursors_bad(stage: Any, file: Any) -> None:
     stage.add(file)
     stage.fold(file, stretch(10, scalars(1, 2)))
     stage.publish(1)
@@ -93,7 +93,7 @@ def test_a_file_that_is_begun_again_makes_cursors_bad(stage, file) -> None:
     assert (series.generation, series.columns().steps.tolist()) == (2, [1, 2, 3])
 
 
-def test_a_tag_goes_with_the_last_file_that_holds_it(stage) -> None:
+def test_a_tag_goes_with_the_last_file_that_holds_it(stage: Any) -> None:
     one, other = file_named(1), file_named(2)
     for file, tags in ((one, ("loss", "old")), (other, ("loss",))):
         stage.add(file)
@@ -109,7 +109,7 @@ def test_a_tag_goes_with_the_last_file_that_holds_it(stage) -> None:
     assert (dict(run.scalars), run.files, run.total) == ({}, (), 0)
 
 
-def test_a_copied_file_is_read_where_it_is_now(stage, file) -> None:
+def test_a_copied_file_is_read_where_it_is_now(stage: Any, file: Any) -> None:
     stage.add(file)
     stage.fold(file, stretch(10, scalars(1), references=[payloads(1)]))
     before, _ = stage.publish(1)
@@ -121,7 +121,7 @@ def test_a_copied_file_is_read_where_it_is_now(stage, file) -> None:
     assert (after.scalars["loss"] is before.scalars["loss"], kinds) == (True, {"image"})
 
 
-def test_lineage_of_all_files_is_merged_oldest_first(stage) -> None:
+def test_lineage_of_all_files_is_merged_oldest_first(stage: Any) -> None:
     for seconds, facts in ((3, {"a": 3}), (1, {"a": 1, "b": 1})):
         file = file_named(seconds, suffix="_lineage")
         stage.add(file)
@@ -135,7 +135,7 @@ def test_lineage_of_all_files_is_merged_oldest_first(stage) -> None:
     assert (run.lineage, kinds) == (None, {"lineage"})
 
 
-def test_each_graph_of_a_file_has_a_tag(stage, file) -> None:
+def test_each_graph_of_a_file_has_a_tag(stage: Any, file: Any) -> None:
     stage.add(file)
     stage.fold(file, stretch(10, references=[payloads(1, 2, kind="graph", tag="")]))
     stage.fold(file, stretch(20, references=[payloads(5, kind="graph", tag="")]))
@@ -145,7 +145,7 @@ def test_each_graph_of_a_file_has_a_tag(stage, file) -> None:
     assert {series.count for series in graphs.values()} == {1}
 
 
-def test_progress_counts_all_files(stage) -> None:
+def test_progress_counts_all_files(stage: Any) -> None:
     one, other = file_named(1, size=100), file_named(2, size=50)
     for file in (one, other):
         stage.add(file)
@@ -155,7 +155,7 @@ def test_progress_counts_all_files(stage) -> None:
     assert run.updated == 2.0
 
 
-def test_bytes_of_an_unfinished_record_or_an_unreadable_file_are_not_waited_for(stage) -> None:
+def test_bytes_of_an_unfinished_record_or_an_unreadable_file_are_not_waited_for(stage: Any) -> None:
     cut, unreadable = file_named(1, size=100), file_named(2, size=50)
     unreadable.error = "file.permission"
     for file in (cut, unreadable):
@@ -166,7 +166,7 @@ def test_bytes_of_an_unfinished_record_or_an_unreadable_file_are_not_waited_for(
     assert run.files[0].pending == 20
 
 
-def test_a_run_without_files_has_the_time_of_its_folder(stage) -> None:
+def test_a_run_without_files_has_the_time_of_its_folder(stage: Any) -> None:
     assert stage.publish(1)[0].updated == 6.0
 
 
@@ -174,7 +174,7 @@ def test_a_run_without_files_has_the_time_of_its_folder(stage) -> None:
     ("changes", "kinds"),
     [({"dumps": ("./a/dump",)}, {"dump"}), ({"rank": 1, "job": "./"}, set()), ({"created": 9.0}, set())],
 )
-def test_what_discovery_says_anew_is_published(stage, changes, kinds) -> None:
+def test_what_discovery_says_anew_is_published(stage: Any, changes: Any, kinds: Any) -> None:
     stage.publish(1)
     stage.update(found())
     assert not stage.changed

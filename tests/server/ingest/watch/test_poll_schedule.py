@@ -9,7 +9,7 @@ from mindinsight.server.ingest.watch.filesystems import tells_changes
 from mindinsight.server.ingest.watch.poll_schedule import PollSchedule
 
 
-def looks(rounds, until, files=1, stirred_at=()):
+def looks(rounds: Any, until: Any, files: int = 1, stirred_at: Any = ()) -> Any:
     """Times at which a folder is looked at when each look is made the moment it is due."""
     times, stirs = [], list(stirred_at)
     while (now := rounds.next()) < until:
@@ -21,7 +21,7 @@ def looks(rounds, until, files=1, stirred_at=()):
     return times
 
 
-def gaps(times):
+def gaps(times: Any) -> list[Any]:
     return [round(later - earlier, 6) for earlier, later in pairwise(times)]
 
 
@@ -91,7 +91,7 @@ overlay /stacked overlay rw 0 0
         ("/stacked/a", True),
     ],
 )
-def test_file_systems_that_tell_of_changes(path, told) -> None:
+def test_file_systems_that_tell_of_changes(path: str, told: bool) -> None:
     assert tells_changes(path, MOUNTS) is told
 
 

@@ -2,7 +2,9 @@
 
 import os
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from watchdog.events import (
@@ -20,12 +22,12 @@ from mindinsight.server.ingest.watch.watcher import Watcher
 
 
 @pytest.fixture
-def rings():
+def rings() -> list[Any]:
     return []
 
 
 @pytest.fixture
-def listening(base, rings):
+def listening(base: Any, rings: list[Any]) -> Iterator[Any]:
     one = Watcher(str(base), "polling", lambda: rings.append(1))
     one.start()
     yield one
@@ -44,7 +46,7 @@ def listening(base, rings):
         (FileModifiedEvent(b"/b/a/\xff"), set(), {b"/b/a/\xff".decode("utf-8", "surrogateescape")}),
     ],
 )
-def test_events_become_places_to_look_at(event, folders, files, listening) -> None:
+def test_events_become_places_to_look_at(event: Any, folders: Any, files: Any, listening: Any) -> None:
     listening.on_any_event(event)
     assert listening.has_changes
     told = listening.take()
@@ -52,7 +54,7 @@ def test_events_become_places_to_look_at(event, folders, files, listening) -> No
     assert not listening.has_changes
 
 
-def test_the_bell_rings_once_until_somebody_asks(listening, rings) -> None:
+def test_the_bell_rings_once_until_somebody_asks(listening: Any, rings: list[Any]) -> None:
     for _ in range(5):
         listening.on_any_event(FileModifiedEvent("/b/a/x"))
     assert len(rings) == 1
@@ -61,19 +63,19 @@ def test_the_bell_rings_once_until_somebody_asks(listening, rings) -> None:
     assert len(rings) == 2
 
 
-def test_polling_listens_to_nothing(listening) -> None:
+def test_polling_listens_to_nothing(listening: Any) -> None:
     assert (listening.mode, listening.hears(10)) == ("polling", True)
 
 
 @pytest.fixture
-def real(base, rings):
+def real(base: Any, rings: list[Any]) -> Iterator[Any]:
     one = Watcher(str(base), "events", lambda: rings.append(1))
     one.start()
     yield one
     one.stop()
 
 
-def test_only_what_matters_is_told(real, base, events, rings, wait) -> None:
+def test_only_what_matters_is_told(real: Any, base: Any, events: Any, rings: list[Any], wait: Any) -> None:
     path = events.file(base, b"1")
     assert wait(lambda: rings)
     assert wait(lambda: str(path) in real._changed.files)
@@ -86,19 +88,19 @@ def test_only_what_matters_is_told(real, base, events, rings, wait) -> None:
     assert real.take().files == set()
 
 
-def test_folders_that_appear_are_listened_to(real, base, events, wait) -> None:
+def test_folders_that_appear_are_listened_to(real: Any, base: Any, events: Any, wait: Any) -> None:
     (base / "a" / "b").mkdir(parents=True)
     assert wait(lambda: str(base) in real._changed.folders)
     path = events.file(base / "a" / "b", b"1")
 
-    def grows():
+    def grows() -> bool:
         events.append(path, b"2")
         return str(path) in real.take().files
 
     assert wait(grows)
 
 
-def test_listening_ends(base, wait) -> None:
+def test_listening_ends(base: Any, wait: Any) -> None:
     before = module.watches()
     one = Watcher(str(base), "events", lambda: None)
     one.start()
@@ -111,7 +113,7 @@ def test_listening_ends(base, wait) -> None:
     assert wait(lambda: module.watches() == before)
 
 
-def test_a_base_that_is_not_there_is_not_listened_to(base, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_base_that_is_not_there_is_not_listened_to(base: Any, caplog: pytest.LogCaptureFixture) -> None:
     one = Watcher(str(base / "nothing"), "events", lambda: None)
     one.start()
     assert one.mode == "polling"
@@ -119,7 +121,7 @@ def test_a_base_that_is_not_there_is_not_listened_to(base, caplog: pytest.LogCap
 
 
 def test_directories_that_cannot_be_read_are_told_once_in_our_words(
-    base, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    base: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     for name in ("a", "b", "c"):
         (base / name).mkdir()

@@ -1,6 +1,8 @@
 """Listening to several base directories, each as its file system allows."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,10 +13,10 @@ from tests.narrowing import require
 
 
 @pytest.fixture
-def listening():
+def listening() -> Iterator[Any]:
     made = []
 
-    def to(watch="auto"):
+    def to(watch: Any = "auto") -> Any:
         made.append(Watchers(watch, lambda: None))
         return made[-1]
 
@@ -24,19 +26,19 @@ def listening():
 
 
 @pytest.fixture
-def folders(tmp_path):
+def folders(tmp_path: Path) -> Any:
     """Two directories, by path with device and inode."""
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
     return {str(tmp_path / name): require(stamp_of(str(tmp_path / name)))[:2] for name in ("a", "b")}
 
 
-def modes(one, folders):
+def modes(one: Any, folders: Any) -> Any:
     return [one.mode(path) for path in folders]
 
 
 def test_each_is_listened_to_or_not_as_its_file_system_tells(
-    listening, folders, monkeypatch: pytest.MonkeyPatch
+    listening: Any, folders: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watcher, "tells_changes", lambda path: path.endswith("a"))
     one = listening()
@@ -44,13 +46,15 @@ def test_each_is_listened_to_or_not_as_its_file_system_tells(
     assert modes(one, folders) == ["events", "polling"]
 
 
-def test_what_happens_in_any_of_them_is_told(listening, folders, events, tmp_path: Path, wait) -> None:
+def test_what_happens_in_any_of_them_is_told(
+    listening: Any, folders: Any, events: Any, tmp_path: Path, wait: Any
+) -> None:
     one = listening("events")
     one.listen(folders, dict.fromkeys(folders, 1))
     paths = {str(events.file(tmp_path / name, b"1")) for name in ("a", "b")}
     seen = set()
 
-    def told():
+    def told() -> Any:
         seen.update(one.take().files)
         return paths <= seen
 
@@ -59,7 +63,7 @@ def test_what_happens_in_any_of_them_is_told(listening, folders, events, tmp_pat
 
 
 def test_one_that_goes_is_no_longer_listened_to_and_another_in_its_place_is(
-    listening, folders, tmp_path: Path
+    listening: Any, folders: Any, tmp_path: Path
 ) -> None:
     one = listening("events")
     one.listen(folders, dict.fromkeys(folders, 1))
@@ -73,7 +77,7 @@ def test_one_that_goes_is_no_longer_listened_to_and_another_in_its_place_is(
     assert one.mode(stays) == "events"
 
 
-def test_only_so_many_are_listened_to(listening, folders, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_so_many_are_listened_to(listening: Any, folders: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watchers, "MOST", 1)
     one = listening("events")
     one.listen(folders, dict.fromkeys(folders, 1))
@@ -84,7 +88,7 @@ def test_only_so_many_are_listened_to(listening, folders, monkeypatch: pytest.Mo
 
 
 def test_the_watches_of_one_are_not_taken_for_those_of_another(
-    listening, folders, monkeypatch: pytest.MonkeyPatch
+    listening: Any, folders: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the watches used up by the first of two, the second must not believe that it is told anything."""
     monkeypatch.setattr(watcher, "watches", lambda: 100)

@@ -2,7 +2,9 @@
 
 import math
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -19,7 +21,7 @@ from tests.flight import unpack
 
 
 @pytest.fixture
-def client(tmp_path):
+def client(tmp_path: Path) -> Iterator[Any]:
     (tmp_path / "base").mkdir()
     app = create_app(Settings(tmp_path / "base", tmp_path / "workspace", workers=1, reload_interval=0.1))
     with TestClient(app, base_url="http://127.0.0.1") as client:
@@ -27,10 +29,10 @@ def client(tmp_path):
 
 
 @pytest.fixture
-def train(tmp_path):
+def train(tmp_path: Path) -> Callable[..., Any]:
     """``train("a", loss=[...], alerts={step: (title, level)})`` writes a run, or goes on with it."""
 
-    def write(run, alerts=(), first=0, **scalars):
+    def write(run: Any, alerts: Any = (), first: int = 0, **scalars: Any) -> None:
         with SummaryRecord(tmp_path / "base" / run) as record:
             for step, numbers in enumerate(zip(*scalars.values(), strict=True), first):
                 for tag, number in zip(scalars, numbers, strict=True):
@@ -43,10 +45,10 @@ def train(tmp_path):
 
 
 @pytest.fixture
-def ask(client):
+def ask(client: Any) -> Callable[..., Any]:
     """``ask(until=..., run=[...])``: the answer, once ``until`` holds of it."""
 
-    def get(until=lambda answer: True, **params):
+    def get(until: Any = lambda answer: True, **params: Any) -> Any:
         end = time.monotonic() + 120
         while True:
             answer = client.get("/v2/alert/list", params=params)
@@ -58,21 +60,23 @@ def ask(client):
     return get
 
 
-def total(count):
+def total(count: Any) -> Callable[..., Any]:
     return lambda answer: answer["total"] == count
 
 
-def brief(answer):
+def brief(answer: Any) -> list[Any]:
     return [(one["run"], one["title"] or one["tag"], one["step"], one["level"]) for one in answer["alerts"]]
 
 
-def test_nothing_is_an_empty_list(ask, train) -> None:
+def test_nothing_is_an_empty_list(ask: Callable[..., Any], train: Callable[..., Any]) -> None:
     train("a", loss=[1.0, 2.0])
     answer = ask()
     assert (answer["alerts"], answer["total"]) == ([], 0)
 
 
-def test_what_the_training_code_said_is_listed_newest_first(ask, train) -> None:
+def test_what_the_training_code_said_is_listed_newest_first(
+    ask: Callable[..., Any], train: Callable[..., Any]
+) -> None:
     train("a", [(3, "first", "info"), (9, "second", "error")], loss=[1.0])
     answer = ask(total(2))
     assert brief(answer) == [("./a", "second", 9, "error"), ("./a", "first", 3, "info")]
@@ -82,7 +86,9 @@ def test_what_the_training_code_said_is_listed_newest_first(ask, train) -> None:
     assert abs(one["wall"] - answer["now"]) < 3600
 
 
-def test_a_stretch_that_is_not_finite_is_one_alert(ask, train) -> None:
+def test_a_stretch_that_is_not_finite_is_one_alert(
+    ask: Callable[..., Any], train: Callable[..., Any]
+) -> None:
     train("a", loss=[1.0, math.nan, math.inf, 1.0, -math.inf])
     newest, oldest = ask(total(2))["alerts"]
     assert (oldest["rule"], oldest["tag"], oldest["step"], oldest["count"]) == ("not_finite", "loss", 1, 2)
@@ -90,7 +96,9 @@ def test_a_stretch_that_is_not_finite_is_one_alert(ask, train) -> None:
     assert (newest["value"], newest["step"], newest["ongoing"]) == ("-inf", 4, True)
 
 
-def test_rules_of_people_find_what_is_there_already_and_what_comes(client, ask, train) -> None:
+def test_rules_of_people_find_what_is_there_already_and_what_comes(
+    client: Any, ask: Callable[..., Any], train: Callable[..., Any]
+) -> None:
     train("a", loss=[1.0, 20.0, 30.0], acc=[0.5, 0.5, 0.5])
     ask(lambda answer: any(run["read"] for run in client.get("/v2/runs").json()["runs"]))
     client.post("/v2/alert/rules", json={"condition": "above", "tags": "lo*", "limit": 10, "level": "info"})
@@ -104,7 +112,9 @@ def test_rules_of_people_find_what_is_there_already_and_what_comes(client, ask, 
     assert oldest["id"] == one["id"] != newest["id"]
 
 
-def test_a_rule_that_is_off_changed_or_gone_finds_nothing_of_before(client, ask, train) -> None:
+def test_a_rule_that_is_off_changed_or_gone_finds_nothing_of_before(
+    client: Any, ask: Callable[..., Any], train: Callable[..., Any]
+) -> None:
     rule = {"condition": "below", "tags": "loss", "limit": 0.5}
     train("a", loss=[0.1, 1.0, 0.4])
     client.post("/v2/alert/rules", json=rule)
@@ -119,7 +129,9 @@ def test_a_rule_that_is_off_changed_or_gone_finds_nothing_of_before(client, ask,
     assert ask()["total"] == 0
 
 
-def test_a_rule_over_ranks_says_which_strays_and_how(client, ask, train) -> None:
+def test_a_rule_over_ranks_says_which_strays_and_how(
+    client: Any, ask: Callable[..., Any], train: Callable[..., Any]
+) -> None:
     for rank in range(3):
         train(
             f"job/rank_{rank}",
@@ -141,7 +153,9 @@ def test_a_rule_over_ranks_says_which_strays_and_how(client, ask, train) -> None
     assert ask()["total"] == 2
 
 
-def test_the_list_is_cut_by_run_level_time_and_place(ask, train) -> None:
+def test_the_list_is_cut_by_run_level_time_and_place(
+    ask: Callable[..., Any], train: Callable[..., Any]
+) -> None:
     train("a", [(1, "a1", "info"), (2, "a2", "warning")], loss=[1.0])
     ask(total(2))
     train("b", [(3, "b3", "error"), (4, "b4", "info")], loss=[1.0])
@@ -156,7 +170,9 @@ def test_the_list_is_cut_by_run_level_time_and_place(ask, train) -> None:
     assert [page["total"] for page in paged] == [4, 4, 4]
 
 
-def test_alerts_leave_with_their_run(client, ask, train, tmp_path: Path) -> None:
+def test_alerts_leave_with_their_run(
+    client: Any, ask: Callable[..., Any], train: Callable[..., Any], tmp_path: Path
+) -> None:
     train("a", [(1, "gone soon", "info")], loss=[1.0])
     train("b", [(1, "stays", "info")], loss=[1.0])
     ask(total(2))
@@ -166,7 +182,7 @@ def test_alerts_leave_with_their_run(client, ask, train, tmp_path: Path) -> None
     assert [one["title"] for one in ask(total(1))["alerts"]] == ["stays"]
 
 
-def leave_open(base, run, wall):
+def leave_open(base: Any, run: Any, wall: Any) -> None:
     """A file that a killed training leaves: two scalars at a wall time (Unix seconds) and no end."""
     events = [Event(wall_time=wall, step=step) for step in (0, 1)]
     for event in events:
@@ -178,7 +194,7 @@ def leave_open(base, run, wall):
 
 
 def test_a_training_that_was_killed_is_said_after_the_time_of_a_rule(
-    client, ask, train, tmp_path: Path
+    client: Any, ask: Callable[..., Any], train: Callable[..., Any], tmp_path: Path
 ) -> None:
     leave_open(tmp_path / "base", "killed", 1_700_000_000)
     train("ended", loss=[1.0, 2.0])
@@ -190,16 +206,18 @@ def test_a_training_that_was_killed_is_said_after_the_time_of_a_rule(
 
 
 @pytest.mark.parametrize("wrong", [{"level": "fatal"}, {"skip": -1}, {"limit": 1001}, {"since": "now"}])
-def test_what_cannot_be_asked_is_refused(shared_samples, wrong) -> None:
+def test_what_cannot_be_asked_is_refused(shared_samples: Any, wrong: Any) -> None:
     assert shared_samples().get("/v2/alert/list", params=wrong).status_code == 422
 
 
-def test_asking_again_looks_at_nothing_that_is_known(ask, train, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_asking_again_looks_at_nothing_that_is_known(
+    ask: Callable[..., Any], train: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     train("a", [(1, "once", "info")], loss=[1.0, math.nan])
     ask(total(2))
     before = ask()["alerts"]
 
-    def never(*arguments):
+    def never(*arguments: Any) -> None:
         raise AssertionError("looked at again")
 
     monkeypatch.setattr(ScalarSeries, "tail", never)
@@ -207,7 +225,9 @@ def test_asking_again_looks_at_nothing_that_is_known(ask, train, monkeypatch: py
     assert ask()["alerts"] == before
 
 
-def test_what_is_not_listed_is_counted(ask, train, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_listed_is_counted(
+    ask: Callable[..., Any], train: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(alert_cache, "MOST_RECORDED", 2)
     train("a", [(step, f"alert {step}", "info") for step in range(5)], loss=[1.0])
     train("b", [(0, "only one", "error")], loss=[1.0])
@@ -218,7 +238,9 @@ def test_what_is_not_listed_is_counted(ask, train, monkeypatch: pytest.MonkeyPat
     assert ask(level=["error"])["left_out"] == 3
 
 
-def test_what_cannot_be_read_is_counted(ask, train, tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_counted(
+    ask: Callable[..., Any], train: Callable[..., Any], tmp_path: Path
+) -> None:
     train("a", [(0, "first", "info")], loss=[1.0])
     (path,) = (tmp_path / "base" / "a").glob("*MS")
     path.chmod(0o600)  # a recorder takes the right to write away when it closes
@@ -229,7 +251,9 @@ def test_what_cannot_be_read_is_counted(ask, train, tmp_path: Path) -> None:
     assert answer["left_out"] == 1
 
 
-def test_an_alert_of_the_flight_recorder_names_its_dump(ask, train, tmp_path: Path) -> None:
+def test_an_alert_of_the_flight_recorder_names_its_dump(
+    ask: Callable[..., Any], train: Callable[..., Any], tmp_path: Path
+) -> None:
     unpack("logarithm", tmp_path / "base")
     unpack("wrong_reduction", tmp_path / "base")
     train("b", [(1, "hand-made", "info")])

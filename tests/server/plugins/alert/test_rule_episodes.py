@@ -1,6 +1,7 @@
 """One rule over a series that grows, against one that looks at all of it anew."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,22 +17,22 @@ from mindinsight.server.types import FileState
 VALUES = st.sampled_from([-1.0, 0.5, 2.0, np.nan, np.inf, -np.inf])
 
 
-def part(steps, values):
+def part(steps: Any, values: Any) -> ScalarPart:
     steps, values = np.array(steps, np.int64), np.array(values, np.float32)
     starts = np.append(0, np.flatnonzero(steps[1:] < steps[:-1]) + 1)
     return ScalarPart(steps, steps / 10, values, starts)
 
 
-def series(version, *parts, generation=1):
+def series(version: Any, *parts: Any, generation: int = 1) -> ScalarSeries:
     return ScalarSeries("loss", parts, version, generation)
 
 
-def facts(found):
+def facts(found: Any) -> tuple[Any, Any]:
     columns = (found.episodes.rows, found.episodes.counts, found.steps, found.walls, found.values)
     return [column.tolist() for column in columns], found.episodes.ongoing
 
 
-def slowly(points, condition, limit):
+def slowly(points: Any, condition: Any, limit: Any) -> Any:
     """[first step, points] of each stretch, cut where steps go back."""
     tests = {
         "not_finite": lambda value: not np.isfinite(value),
@@ -54,7 +55,7 @@ def slowly(points, condition, limit):
     cut=st.integers(0, 40),
     condition=st.sampled_from(["not_finite", "above", "below"]),
 )
-def test_growing_gives_what_a_look_at_everything_gives(points, cut, condition) -> None:
+def test_growing_gives_what_a_look_at_everything_gives(points: Any, cut: Any, condition: Any) -> None:
     steps, values = zip(*points, strict=True)
     whole = series(2, part(steps, values))
     found = rule_episodes(None, whole, condition, 0.5)
@@ -87,12 +88,12 @@ def test_only_new_rows_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "other", [series(2, part([1, 2], [0, 0]), generation=2), series(2, part([1], [0]))], ids=["rows", "fewer"]
 )
-def test_replaced_rows_are_looked_at_anew(other) -> None:
+def test_replaced_rows_are_looked_at_anew(other: Any) -> None:
     before = rule_episodes(None, series(1, part([1, 2], [np.nan, np.nan])), "not_finite", 0)
     assert rule_episodes(before, other, "not_finite", 0).steps.tolist() == []
 
 
-def run_at(path, **fields):
+def run_at(path: Any, **fields: Any) -> Run:
     return Run(**{"id": "./a", "name": "a", "path": str(path), "job": "./a", "rank": None, "created": 0.0,
                   "updated": 1000.0, "size": 1, **fields})  # fmt: skip
 
@@ -108,7 +109,7 @@ def run_at(path, **fields):
         ("LOSS", []),
     ],
 )
-def test_a_rule_names_tags_or_a_pattern(tmp_path: Path, pattern, expected) -> None:
+def test_a_rule_names_tags_or_a_pattern(tmp_path: Path, pattern: str, expected: Any) -> None:
     one = series(1, part([1], [0]))
     assert tags_of(run_at(tmp_path, scalars={"loss": one, "val/loss": one, "w[0]": one}), pattern) == expected
 

@@ -14,20 +14,20 @@ RULES = "/v2/alert/rules"
 
 
 @pytest.fixture
-def client(samples):
+def client(samples: Any) -> Any:
     return samples()
 
 
-def ids(answer):
+def ids(answer: Any) -> list[Any]:
     assert answer.status_code == 200, answer.text
     return [rule["id"] for rule in answer.json()["rules"]]
 
 
-def code(answer):
+def code(answer: Any) -> tuple[Any, Any]:
     return answer.status_code, answer.json()["error"]["code"]
 
 
-def test_rules_are_added_changed_and_removed(client) -> None:
+def test_rules_are_added_changed_and_removed(client: Any) -> None:
     assert client.get(RULES).json() == {"rules": [FIRST]}
     assert client.post(RULES, json=ABOVE).json()["rules"][1] == {"id": "1", "built_in": False, **ABOVE}
     changed = {**ABOVE, "condition": "below", "limit": -3.5, "on": False}
@@ -35,7 +35,7 @@ def test_rules_are_added_changed_and_removed(client) -> None:
     assert ids(client.delete(RULES, params={"id": "1"})) == ["not_finite"]
 
 
-def test_the_built_in_rule_is_switched_off_but_stays(client) -> None:
+def test_the_built_in_rule_is_switched_off_but_stays(client: Any) -> None:
     off = {**{key: FIRST[key] for key in ABOVE}, "on": False}
     assert client.put(RULES, params={"id": "not_finite"}, json=off).json()["rules"][0]["on"] is False
     assert code(client.delete(RULES, params={"id": "not_finite"})) == (409, "built_in_rule")
@@ -63,13 +63,13 @@ def test_what_is_no_rule_is_refused(shared_samples: StartServer, wrong: dict[str
 
 
 @pytest.mark.parametrize("limit", ["NaN", "Infinity", "-Infinity"])
-def test_a_limit_is_a_number(client, limit) -> None:
+def test_a_limit_is_a_number(client: Any, limit: str) -> None:
     body = f'{{"condition": "above", "limit": {limit}}}'
     answer = client.post(RULES, content=body, headers={"Content-Type": "application/json"})
     assert answer.status_code == 422
 
 
-def test_what_is_not_there_or_too_much_is_said(client, tmp_path: Path) -> None:
+def test_what_is_not_there_or_too_much_is_said(client: Any, tmp_path: Path) -> None:
     assert code(client.put(RULES, params={"id": "7"}, json=ABOVE)) == (404, "unknown_rule")
     assert code(client.delete(RULES, params={"id": "7"})) == (404, "unknown_rule")
     for _ in range(50):
@@ -77,12 +77,12 @@ def test_what_is_not_there_or_too_much_is_said(client, tmp_path: Path) -> None:
     assert code(client.post(RULES, json=ABOVE)) == (409, "many_rules")
 
 
-def test_a_full_disk_is_said(client, tmp_path: Path) -> None:
+def test_a_full_disk_is_said(client: Any, tmp_path: Path) -> None:
     (tmp_path / "workspace" / "rules.json").mkdir(parents=True)
     assert code(client.post(RULES, json=ABOVE)) == (507, "not_kept")
 
 
-def test_a_page_of_another_site_can_change_nothing(client) -> None:
+def test_a_page_of_another_site_can_change_nothing(client: Any) -> None:
     elsewhere = {"Origin": "https://other.host"}
     client.post(RULES, json=ABOVE)
     answers = [
@@ -94,7 +94,7 @@ def test_a_page_of_another_site_can_change_nothing(client) -> None:
     assert ids(client.get(RULES)) == ["not_finite", "1"]
 
 
-def test_with_a_token_nobody_else_sees_them(samples) -> None:
+def test_with_a_token_nobody_else_sees_them(samples: Any) -> None:
     client = samples(token="secret")
     client.post(RULES, json=ABOVE)
     client.headers.pop("Authorization")
@@ -102,7 +102,7 @@ def test_with_a_token_nobody_else_sees_them(samples) -> None:
     assert client.get("/v2/alert/list").status_code == 401
 
 
-def test_every_open_page_is_told_of_a_change(client) -> None:
+def test_every_open_page_is_told_of_a_change(client: Any) -> None:
     told: list[Any] = []
     hub = client.app.state.hub
     publish, hub.publish = hub.publish, told.append

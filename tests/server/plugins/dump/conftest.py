@@ -2,6 +2,7 @@
 
 import shutil
 import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,7 @@ DUMPS = Path(__file__).parents[3] / "data" / "dumps"
 
 
 @pytest.fixture(scope="module")
-def base(tmp_path_factory):
+def base(tmp_path_factory: pytest.TempPathFactory) -> Any:
     base = tmp_path_factory.mktemp("base")
     for name in ("healthy", "broken"):
         shutil.copytree(DUMPS / "ms_sync_v2_0_names", base / "job" / name)
@@ -33,7 +34,7 @@ def base(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def client(base, tmp_path_factory):
+def client(base: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     settings = Settings(base, tmp_path_factory.mktemp("workspace"), reload_interval=0.1)
     threads: Any = ThreadPoolExecutor(1)
     service = replace(make_service(settings), executor=threads)
@@ -43,7 +44,7 @@ def client(base, tmp_path_factory):
         yield client
 
 
-def ready(condition):
+def ready(condition: Any) -> None:
     """Wait until something is as it will be."""
     end = time.monotonic() + 30
     while not condition():
@@ -52,10 +53,10 @@ def ready(condition):
 
 
 @pytest.fixture(scope="module")
-def ask(client):
+def ask(client: Any) -> Callable[..., Any]:
     """ask("tensors", dump="./job/broken", step=1) -> JSON of an answer that is fine."""
 
-    def get(path, **params):
+    def get(path: Any, **params: Any) -> Any:
         answer = client.get(f"/v2/dump/{path}", params=params)
         assert answer.status_code == 200, answer.text
         return answer.json()
@@ -64,10 +65,10 @@ def ask(client):
 
 
 @pytest.fixture(scope="module")
-def finished(ask):
+def finished(ask: Callable[..., Any]) -> Callable[..., Any]:
     """The same, asked again until the work behind it is done."""
 
-    def get(path, **params):
+    def get(path: Any, **params: Any) -> Any:
         ready(lambda: ask(path, **params)["done"])
         return ask(path, **params)
 

@@ -7,6 +7,7 @@ import shutil
 import struct
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,12 +20,12 @@ from tests.server.plugins.dump.conftest import DUMPS, ready
 GOOD = "Add.Default_Add-op0.0.0.1700000000000000.output.0.DefaultFormat.Float32.npy"
 
 
-def npy(header, data=b""):
+def npy(header: Any, data: bytes = b"") -> Any:
     text = header.encode() + b" " * (-(10 + len(header) + 1) % 64) + b"\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + data
 
 
-def claims(shape, descr="<f4"):
+def claims(shape: Any, descr: str = "<f4") -> Any:
     return npy(f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}", b"\0" * 64)
 
 
@@ -44,11 +45,11 @@ BROKEN = {
 NAMES = ["line\nbreak", "..", "a..b", "100%", "%2e%2e", "<b>", "  ", "ünï", "'; DROP", "a" * 150]
 
 
-def named(operator, number=1):
+def named(operator: Any, number: int = 1) -> str:
     return f"Mul.{operator}.0.0.{1700000000000000 + number}.output.0.DefaultFormat.Float32.npy"
 
 
-def step_of(root):
+def step_of(root: Any) -> Any:
     """A dump of one step with one tensor that is fine."""
     folder = root / "rank_0" / "Net" / "0" / "0"
     folder.mkdir(parents=True)
@@ -56,14 +57,14 @@ def step_of(root):
     return folder
 
 
-def cut_json(root):
+def cut_json(root: Any) -> None:
     shutil.copytree(DUMPS / "msprobe_pytorch" / "L1_statistics_statistics", root)
     (path,) = (root / "step0").glob("*/dump.json")
     text = path.read_text()
     path.write_text(text[: len(text) // 2])
 
 
-def bomb(root):
+def bomb(root: Any) -> None:
     data = root / "step0" / "rank0" / "dump_tensor_data"
     data.mkdir(parents=True)
     name = "Functional.relu.0.forward.output.0.pt"
@@ -76,7 +77,7 @@ def bomb(root):
 
 
 @pytest.fixture(scope="module")
-def base(tmp_path_factory):
+def base(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Every directory is there before the server looks; tests add files only."""
     base = tmp_path_factory.mktemp("bad")
     files = step_of(base / "files")
@@ -95,15 +96,15 @@ def base(tmp_path_factory):
     return base
 
 
-def step(name):
+def step(name: Any) -> dict[Any, Any]:
     return {"dump": f"./{name}", "rank": 0, "step": 0}
 
 
-def tensor(name, operator):
+def tensor(name: Any, operator: Any) -> dict[Any, Any]:
     return {**step(name), "graph": "Net/0", "operator": operator, "direction": "output", "slot": "0"}
 
 
-def test_broken_files_are_named_and_the_rest_is_measured(finished) -> None:
+def test_broken_files_are_named_and_the_rest_is_measured(finished: Any) -> None:
     rows = {row["operator"]: row for row in finished("tensors", **step("files"))["rows"]}
     assert rows["Default_Add-op0"]["statistics"]["maximum"] == 2
     for name, (_, reason) in BROKEN.items():
@@ -115,7 +116,9 @@ def test_broken_files_are_named_and_the_rest_is_measured(finished) -> None:
 
 @pytest.mark.parametrize("path", ["values", "histogram", "heatmap", "download"])
 @pytest.mark.parametrize("name", ["cut", "huge", "wider", "objects"])
-def test_a_broken_tensor_cannot_be_looked_into_and_says_why(base, client, path, name) -> None:
+def test_a_broken_tensor_cannot_be_looked_into_and_says_why(
+    base: Any, client: Any, path: str, name: str
+) -> None:
     answer = client.get(f"/v2/dump/{path}", params=tensor("files", name))
     assert answer.status_code == 422
     error = answer.json()["error"]
@@ -123,13 +126,13 @@ def test_a_broken_tensor_cannot_be_looked_into_and_says_why(base, client, path, 
     assert str(base) not in answer.text
 
 
-def test_letters_are_no_numbers(client) -> None:
+def test_letters_are_no_numbers(client: Any) -> None:
     answer = client.get("/v2/dump/values", params=tensor("files", "letters"))
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "no_numbers")
 
 
 @pytest.mark.parametrize("operator", NAMES)
-def test_strange_names_are_names(finished, client, operator) -> None:
+def test_strange_names_are_names(finished: Any, client: Any, operator: Any) -> None:
     rows = {row["recorded"]: row for row in finished("tensors", **step("names"))["rows"]}
     value = NAMES.index(operator) + 1
     assert rows[operator]["statistics"]["maximum"] == value
@@ -140,14 +143,14 @@ def test_strange_names_are_names(finished, client, operator) -> None:
     assert re.fullmatch(r"[\w.%-]+\.npy", name)
 
 
-def test_a_csv_without_its_columns_is_named_and_the_tensors_stay(finished) -> None:
+def test_a_csv_without_its_columns_is_named_and_the_tensors_stay(finished: Any) -> None:
     answer = finished("tensors", **step("csv"))
     assert [each["reason"] for each in answer["damage"]] == ["dump.csv_columns"]
     assert answer["damage"][0]["detail"] == "Op Name, IO, Slot"
     assert answer["total"] == 1
 
 
-def test_json_that_is_cut_off_shows_what_came_before(finished) -> None:
+def test_json_that_is_cut_off_shows_what_came_before(finished: Any) -> None:
     answer = finished("tensors", **step("cut_json"))
     assert [each["reason"] for each in answer["damage"]] == ["dump.json_cut"]
     (path,) = (DUMPS / "msprobe_pytorch" / "L1_statistics_statistics" / "step0").glob("*/dump.json")
@@ -155,7 +158,7 @@ def test_json_that_is_cut_off_shows_what_came_before(finished) -> None:
 
 
 def test_a_bomb_in_a_pt_file_is_not_unpacked_and_no_name_leads_out(
-    client, monkeypatch: pytest.MonkeyPatch
+    client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(archives, "MAX_UNPACKED", 1 << 20)
     rows = client.get("/v2/dump/tensors", params=step("bomb")).json()["rows"]
@@ -167,7 +170,9 @@ def test_a_bomb_in_a_pt_file_is_not_unpacked_and_no_name_leads_out(
 
 
 @pytest.mark.parametrize(("other", "measured"), [("second", True), ("third", False)])
-def test_two_dumps_of_other_shapes_are_compared_as_far_as_they_go(finished, client, other, measured) -> None:
+def test_two_dumps_of_other_shapes_are_compared_as_far_as_they_go(
+    finished: Any, client: Any, other: str, measured: bool
+) -> None:
     body = {"target": step("first"), "reference": step(other)}
     number = client.post("/v2/dump/compare", json=body).json()["comparison"]
     rows = {row["target_tensor"]["recorded"]: row for row in finished(f"compare/{number}")["rows"]}
@@ -176,7 +181,7 @@ def test_two_dumps_of_other_shapes_are_compared_as_far_as_they_go(finished, clie
     assert (rows["Mul-op1"]["max_absolute"] == 0) == measured
 
 
-def test_a_dump_that_is_still_written_is_followed(base, finished, ask, tmp_path: Path) -> None:
+def test_a_dump_that_is_still_written_is_followed(base: Any, finished: Any, ask: Any, tmp_path: Path) -> None:
     assert finished("tensors", **step("growing"))["total"] == 1
     late = base / "growing" / "rank_0" / "Net" / "0" / "0" / named("late")
     np.save(tmp_path / "late.npy", np.array([np.nan], np.float32))
@@ -186,7 +191,7 @@ def test_a_dump_that_is_still_written_is_followed(base, finished, ask, tmp_path:
     assert ask("fault", dump="./growing")["faults"][0]["tensors"][0]["recorded"] == "late"
 
 
-def test_a_file_that_goes_away_is_said_and_no_crash(base, finished, client) -> None:
+def test_a_file_that_goes_away_is_said_and_no_crash(base: Any, finished: Any, client: Any) -> None:
     finished("tensors", **step("leaving"))
     (base / "leaving" / "rank_0" / "Net" / "0" / "0" / GOOD).unlink()
     answer = client.get("/v2/dump/values", params=tensor("leaving", "Default_Add-op0"))

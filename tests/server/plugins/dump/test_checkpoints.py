@@ -1,9 +1,11 @@
 """Routes of checkpoints."""
 
+from typing import Any
+
 import pytest
 
 
-def test_checkpoints_are_listed_measured_and_compared(ask, finished) -> None:
+def test_checkpoints_are_listed_measured_and_compared(ask: Any, finished: Any) -> None:
     assert [each["id"] for each in ask("checkpoints")["checkpoints"]] == [
         f"./weights/tinynet-{name}.ckpt" for name in ("1", "2", "nan")
     ]
@@ -23,12 +25,12 @@ def test_checkpoints_are_listed_measured_and_compared(ask, finished) -> None:
 @pytest.mark.parametrize(
     "file", ["./weights/expected.json", "./../../etc/passwd", "/etc/passwd", "./nothing.ckpt", "\0"]
 )
-def test_no_other_file_is_opened(client, file) -> None:
+def test_no_other_file_is_opened(client: Any, file: str) -> None:
     answer = client.get("/v2/dump/checkpoint", params={"file": file})
     assert (answer.status_code, answer.json()["error"]["code"]) == (404, "unknown_checkpoint")
 
 
-def test_a_checkpoint_whose_checksum_does_not_fit_is_damaged(base, finished) -> None:
+def test_a_checkpoint_whose_checksum_does_not_fit_is_damaged(base: Any, finished: Any) -> None:
     body = (base / "weights" / "tinynet-1.ckpt").read_bytes().partition(b"crc_num")[0]
     path = base / "weights" / "damaged.ckpt"
     path.write_bytes(body + b"crc_num" + (1).to_bytes(10, "big"))

@@ -1,9 +1,11 @@
 """Routes of fault search, watchpoints and trends."""
 
+from typing import Any
+
 BROKEN, HEALTHY = "./job/broken", "./job/healthy"
 
 
-def test_the_first_fault_leads_to_the_line(ask) -> None:
+def test_the_first_fault_leads_to_the_line(ask: Any) -> None:
     (found,) = ask("fault", dump=BROKEN)["faults"]
     assert (found["kind"], found["rank"], found["step"]) == ("made", 0, 1)
     assert found["tensors"][0]["recorded"] == "MatMul-op66"
@@ -14,7 +16,7 @@ def test_the_first_fault_leads_to_the_line(ask) -> None:
     assert ask("fault", dump=BROKEN, step=0)["faults"] == []
 
 
-def test_conditions_come_with_what_a_form_needs(ask) -> None:
+def test_conditions_come_with_what_a_form_needs(ask: Any) -> None:
     found = ask("conditions")
     assert len(found["conditions"]) == 20
     (changed,) = [each for each in found["conditions"] if each["id"] == "weight_change_too_large"]
@@ -25,7 +27,7 @@ def test_conditions_come_with_what_a_form_needs(ask) -> None:
     assert "tensor_overflow" in [each["condition"] for each in found["common"]]
 
 
-def test_the_common_faults_are_checked_and_hits_lead_to_tensors(client, finished) -> None:
+def test_the_common_faults_are_checked_and_hits_lead_to_tensors(client: Any, finished: Any) -> None:
     number = client.post("/v2/dump/check", json={"dump": BROKEN}).json()["check"]
     found = finished(f"check/{number}")
     lost = [hit for hit in found["hits"] if hit["condition"] == "tensor_overflow"]
@@ -36,7 +38,7 @@ def test_the_common_faults_are_checked_and_hits_lead_to_tensors(client, finished
     assert len(finished(f"check/{number}", limit=1)["hits"]) == 1
 
 
-def test_chosen_conditions_on_chosen_operators(client, finished) -> None:
+def test_chosen_conditions_on_chosen_operators(client: Any, finished: Any) -> None:
     watch = {"condition": "weight_too_large", "limits": {"max_gt": 0.0216}, "operators": ["fc1.*"]}
     number = client.post("/v2/dump/check", json={"dump": HEALTHY, "watchpoints": [watch]}).json()["check"]
     hits = finished(f"check/{number}")["hits"]
@@ -47,14 +49,14 @@ def test_chosen_conditions_on_chosen_operators(client, finished) -> None:
     assert hits[0]["findings"][1]["hit"]
 
 
-def test_a_condition_that_cannot_be_is_refused(client) -> None:
+def test_a_condition_that_cannot_be_is_refused(client: Any) -> None:
     watch = {"condition": "weight_too_large", "limits": {}}
     answer = client.post("/v2/dump/check", json={"dump": HEALTHY, "watchpoints": [watch]})
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "bad_condition")
     assert "needs at least one of" in answer.json()["error"]["message"]
 
 
-def test_weights_and_gradients_between_two_steps(ask) -> None:
+def test_weights_and_gradients_between_two_steps(ask: Any) -> None:
     found = ask("trends", dump=HEALTHY, rank=0, step=1, before=0)["trends"]
     states = {each["operator"]: each["state"] for each in found}
     assert (states["fc2.bias"], states["conv1.weight"]) == ("jumping", "")

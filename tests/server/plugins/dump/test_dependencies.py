@@ -1,5 +1,7 @@
 """Errors of the dependencies of dump routes."""
 
+from typing import Any
+
 import pytest
 
 BROKEN = {"dump": "./job/broken", "rank": 0, "step": 1}
@@ -21,6 +23,6 @@ TENSOR = {**BROKEN, "graph": "Net/0", "operator": "MatMul-op66", "direction": "o
         ("compare/99", {}, 404, "unknown_comparison"),
     ],
 )
-def test_what_is_not_there_is_said(client, path, params, status, code) -> None:
+def test_what_is_not_there_is_said(client: Any, path: str, params: Any, status: int, code: str) -> None:
     answer = client.get(f"/v2/dump/{path}", params=params)
     assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)

@@ -2,6 +2,7 @@
 
 import json
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from tests.server.plugins.dump.conftest import DUMPS
 
 
 @pytest.fixture(scope="module")
-def entry():
+def entry() -> Any:
     return list_tensors(open_dump(DUMPS / "ms_sync_v2_0_names"), 0, 0)[0]
 
 
@@ -32,7 +33,7 @@ def test_only_recorded_values_are_sent() -> None:
     assert recorded_json(None) is None
 
 
-def test_a_tensor_has_statistics_once_it_is_measured(entry) -> None:
+def test_a_tensor_has_statistics_once_it_is_measured(entry: Any) -> None:
     pending = entry_json(entry, None)
     assert (pending["known"], pending["statistics"], pending["finite"]) == (False, None, None)
     values = np.array([[1.0, math.nan]])

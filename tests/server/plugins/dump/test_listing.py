@@ -1,7 +1,9 @@
 """Routes that list dumps."""
 
+from typing import Any
 
-def test_dumps_are_listed_with_their_runs(ask) -> None:
+
+def test_dumps_are_listed_with_their_runs(ask: Any) -> None:
     assert ask("list")["dumps"] == [
         {"id": "./job/broken", "run": "./job"},
         {"id": "./job/healthy", "run": "./job"},
@@ -9,7 +11,7 @@ def test_dumps_are_listed_with_their_runs(ask) -> None:
     ]
 
 
-def test_a_dump_tells_who_wrote_it_and_what_it_holds(ask) -> None:
+def test_a_dump_tells_who_wrote_it_and_what_it_holds(ask: Any) -> None:
     found = ask("summary", dump="./job/broken")
     assert (found["layout"], found["framework"], found["version"]) == ("sync", "mindspore", "2.0.0")
     assert [(each["rank"], each["steps"]) for each in found["ranks"]] == [(0, [0, 1])]

@@ -1,5 +1,7 @@
 """Routes of the log files of the Running Data Recorder."""
 
+from typing import Any
+
 import pytest
 
 from mindinsight.server.plugins.dump import logs
@@ -9,7 +11,7 @@ TEXT = "first line\nsecond line\n"
 
 
 @pytest.fixture(scope="module")
-def base(tmp_path_factory):
+def base(tmp_path_factory: pytest.TempPathFactory) -> Any:
     base = tmp_path_factory.mktemp("logs")
     folder = base / "run" / "rank_0" / "rdr"
     folder.mkdir(parents=True)
@@ -18,7 +20,7 @@ def base(tmp_path_factory):
     return base
 
 
-def test_logs_are_listed(ask) -> None:
+def test_logs_are_listed(ask: Any) -> None:
     rows = ask("logs", dump="./run")["logs"]
     assert [(row["module"], row["name"], row["kind"]) for row in rows] == [
         ("SESSION", "graph_build", "pb"),
@@ -27,7 +29,7 @@ def test_logs_are_listed(ask) -> None:
     assert {"file": ORDER, "rank": 0, "graph": 0, "size": len(TEXT)}.items() <= rows[1].items()
 
 
-def test_a_log_is_read_in_parts(ask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_log_is_read_in_parts(ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logs, "_PART", 11)
     first = ask("log", dump="./run", file=ORDER)
     assert first == {"text": "first line\n", "next": 11}
@@ -38,6 +40,6 @@ def test_a_log_is_read_in_parts(ask, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "file", ["nothing.txt", "SESSION.graph_build.0.20261121080229.pb", "../../secret.txt"]
 )
-def test_only_listed_text_is_read(client, file) -> None:
+def test_only_listed_text_is_read(client: Any, file: str) -> None:
     response = client.get("/v2/dump/log", params={"dump": "./run", "file": file})
     assert (response.status_code, response.json()["error"]["code"]) == (404, "unknown_log")

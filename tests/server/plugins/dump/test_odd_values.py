@@ -5,8 +5,10 @@ import io
 import json
 import os
 import shutil
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,12 +21,12 @@ from tests.server.plugins.dump.conftest import DUMPS, ready
 TENSOR = {"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2], "Max": 1.0, "Min": 0.0}
 
 
-def call(**output):
+def call(**output: Any) -> dict[Any, Any]:
     return {"input_args": [TENSOR], "input_kwargs": {}, "output": [TENSOR | output]}
 
 
 @pytest.fixture
-def get(tmp_path):
+def get(tmp_path: Path) -> Iterator[Any]:
     base = tmp_path / "base"
     sync = base / "sync"
     shutil.copytree(DUMPS / "ms_sync_v2_0_names", sync)
@@ -49,7 +51,7 @@ def get(tmp_path):
     with TestClient(create_app(settings, service), base_url="http://127.0.0.1") as client:
         ready(lambda: len(client.get("/v2/dump/list").json()["dumps"]) == 2)
 
-        def get(path, **params):
+        def get(path: Any, **params: Any) -> Any:
             answer = client.get(f"/v2/dump/{path}", params=params)
             assert answer.status_code == 200, (path, answer.text)
             return answer.json()
@@ -59,7 +61,7 @@ def get(tmp_path):
 
 
 @pytest.mark.parametrize(("dump", "rows"), [("./sync", 99), ("./torch", 10)])
-def test_every_row_is_there(get, dump, rows) -> None:
+def test_every_row_is_there(get: Any, dump: str, rows: int) -> None:
     ready(lambda: get("tensors", dump=dump)["done"])
     found = get("tensors", dump=dump, limit=1000)
     assert len(found["rows"]) == found["total"] == rows
@@ -72,7 +74,7 @@ def test_every_row_is_there(get, dump, rows) -> None:
 
 
 @pytest.mark.parametrize(("dump", "rows"), [("./sync", 99), ("./torch", 10)])
-def test_every_row_is_compared_and_written(get, dump, rows) -> None:
+def test_every_row_is_compared_and_written(get: Any, dump: str, rows: int) -> None:
     side = {"dump": dump, "rank": 0, "step": 0}
     begun = get.client.post("/v2/dump/compare", json={"target": side, "reference": side})
     number = begun.json()["comparison"]

@@ -1,11 +1,13 @@
 """Routes of operators."""
 
+from typing import Any
+
 from mindinsight.server.formats.dumps import list_tensors, open_dump
 
 BROKEN = {"dump": "./job/broken", "rank": 0, "step": 1}
 
 
-def test_the_tree_unfolds_scope_by_scope(finished, ask) -> None:
+def test_the_tree_unfolds_scope_by_scope(finished: Any, ask: Any) -> None:
     finished("tensors", **BROKEN)
     top = {child["name"]: child for child in ask("tree", **BROKEN)["children"]}
     assert (top["Gradients"]["scope"], top["Gradients"]["lost"]) == (True, 1)
@@ -16,7 +18,7 @@ def test_the_tree_unfolds_scope_by_scope(finished, ask) -> None:
     ]
 
 
-def test_an_operator_has_its_source_its_tensors_and_its_neighbours(finished) -> None:
+def test_an_operator_has_its_source_its_tensors_and_its_neighbours(finished: Any) -> None:
     found = finished("operator", **BROKEN, graph="Net/0", recorded="MatMul-op66")
     assert (found["source"]["line"], found["source"]["code"]) == (14, "return self.fc2(x)")
     assert found["source"]["own"] and not found["stack"][0]["own"]
@@ -31,7 +33,7 @@ def test_an_operator_has_its_source_its_tensors_and_its_neighbours(finished) -> 
     assert "MatMul-op66" in [link["recorded"] for link in before["outputs"]]
 
 
-def test_without_a_graph_neighbours_are_found_by_what_they_hold(finished) -> None:
+def test_without_a_graph_neighbours_are_found_by_what_they_hold(finished: Any) -> None:
     found = finished("operator", dump="./torch", rank=0, step=0, recorded="Functional.relu.0.forward")
     assert [link["recorded"] for link in found["inputs"]] == ["Functional.linear.0.forward"]
     assert not found["inputs"][0]["certain"]
@@ -39,7 +41,7 @@ def test_without_a_graph_neighbours_are_found_by_what_they_hold(finished) -> Non
     assert not found["tensors"][0]["computed"]
 
 
-def test_every_way_between_operators_can_be_walked_back(finished, base) -> None:
+def test_every_way_between_operators_can_be_walked_back(finished: Any, base: Any) -> None:
     names = {entry.recorded for entry in list_tensors(open_dump(base / "job" / "broken"), 0, 1).items}
     place = {**BROKEN, "graph": "Net/0"}
     found = {name: finished("operator", **place, recorded=name) for name in names if "-op" in name}

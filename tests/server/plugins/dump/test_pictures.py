@@ -1,9 +1,11 @@
 """Route of the drawing of a step."""
 
+from typing import Any
+
 BROKEN = {"dump": "./job/broken", "rank": 0, "step": 1}
 
 
-def test_the_graph_is_coloured_by_a_statistic(finished) -> None:
+def test_the_graph_is_coloured_by_a_statistic(finished: Any) -> None:
     found = finished("picture", **BROKEN, colour="nans")
     boxes = {box["path"]: box for box in found["boxes"]}
     assert found["lines"] and found["operators"] == 22
@@ -15,7 +17,7 @@ def test_the_graph_is_coloured_by_a_statistic(finished) -> None:
     assert leaf is None or leaf["graph"] == "Net/0"
 
 
-def test_a_dump_without_a_graph_is_drawn_by_what_its_tensors_hold(finished) -> None:
+def test_a_dump_without_a_graph_is_drawn_by_what_its_tensors_hold(finished: Any) -> None:
     found = finished("picture", dump="./torch", rank=0, step=0)
     assert found["lines"]
     names = {box["recorded"] for box in found["boxes"]}

@@ -1,5 +1,7 @@
 """Routes of the tensor table."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from tests.narrowing import require
 BROKEN = {"dump": "./job/broken", "rank": 0, "step": 1}
 
 
-def test_the_table_has_every_tensor_with_its_statistics(finished, base) -> None:
+def test_the_table_has_every_tensor_with_its_statistics(finished: Any, base: Any) -> None:
     answer = finished("tensors", **BROKEN, limit=1000)
     entries = list_tensors(open_dump(base / "job" / "broken"), 0, 1).items
     assert (answer["all"], answer["measured"], answer["total"]) == (99, 99, 99)
@@ -19,7 +21,7 @@ def test_the_table_has_every_tensor_with_its_statistics(finished, base) -> None:
         assert row["statistics"]["nans"] == np.isnan(values).sum()
 
 
-def test_rows_come_page_by_page(finished) -> None:
+def test_rows_come_page_by_page(finished: Any) -> None:
     first, second = (finished("tensors", **BROKEN, limit=10, offset=offset)["rows"] for offset in (0, 10))
     assert [row["sequence"] for row in first + second] == list(range(20))
 
@@ -41,7 +43,7 @@ def test_rows_come_page_by_page(finished) -> None:
         ({"graph": "Other/0"}, lambda row: False),
     ],
 )
-def test_filters(finished, chosen, fits) -> None:
+def test_filters(finished: Any, chosen: Any, fits: Any) -> None:
     every = finished("tensors", **BROKEN, limit=1000)
     answer = finished("tensors", **BROKEN, **chosen, limit=1000)
     assert answer["rows"] == [row for row in every["rows"] if fits(row)]
@@ -50,7 +52,7 @@ def test_filters(finished, chosen, fits) -> None:
 
 
 @pytest.mark.parametrize("source", ["net.py:14", "return self.fc2(x)"])
-def test_tensors_are_found_by_the_line_they_come_from(finished, source) -> None:
+def test_tensors_are_found_by_the_line_they_come_from(finished: Any, source: str) -> None:
     rows = finished("tensors", **BROKEN, source=source, limit=1000)["rows"]
     assert len(rows) == 24
     for name in {row["recorded"] for row in rows}:
@@ -60,7 +62,7 @@ def test_tensors_are_found_by_the_line_they_come_from(finished, source) -> None:
 
 
 @pytest.mark.parametrize("descending", [True, False])
-def test_sorting_puts_what_has_no_value_last(finished, descending) -> None:
+def test_sorting_puts_what_has_no_value_last(finished: Any, descending: bool) -> None:
     rows = finished("tensors", **BROKEN, sort="maximum", descending=descending, limit=1000)["rows"]
     values = [row["statistics"]["maximum"] for row in rows]
     known = [value for value in values if value is not None]

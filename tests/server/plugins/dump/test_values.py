@@ -1,6 +1,7 @@
 """Routes of a tensor's values."""
 
 import io
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ BROKEN = {"dump": "./job/broken", "rank": 0, "step": 1}
 TENSOR = {**BROKEN, "graph": "Net/0", "operator": "MatMul-op66", "direction": "output", "slot": "0"}
 
 
-def test_a_window_of_values(ask, client, base) -> None:
+def test_a_window_of_values(ask: Any, client: Any, base: Any) -> None:
     whole = np.load(io.BytesIO(client.get("/v2/dump/download", params=TENSOR).content))
     found = ask("values", **TENSOR)
     assert found["window"] == list(whole.shape)
@@ -21,19 +22,19 @@ def test_a_window_of_values(ask, client, base) -> None:
     np.testing.assert_array_equal(np.load(io.BytesIO(piece)), whole[1:3])
 
 
-def test_the_histogram_counts_the_finite_elements(ask) -> None:
+def test_the_histogram_counts_the_finite_elements(ask: Any) -> None:
     found = ask("histogram", **TENSOR, bins=10)
     counts, edges = decode(found["counts"]), decode(found["edges"])
     assert counts.sum() == ask("values", **TENSOR)["rows"] * ask("values", **TENSOR)["columns"] - 1
     assert (len(counts), len(edges)) == (10, 11)
 
 
-def test_the_heat_map_shows_what_is_not_finite(ask) -> None:
+def test_the_heat_map_shows_what_is_not_finite(ask: Any) -> None:
     found = ask("heatmap", **TENSOR)
     assert np.isnan(decode(found["values"])).sum() == 1
 
 
-def test_a_tensor_of_which_only_statistics_were_kept_has_no_values(client) -> None:
+def test_a_tensor_of_which_only_statistics_were_kept_has_no_values(client: Any) -> None:
     tensor = {"operator": "Functional.relu.0.forward", "direction": "output", "slot": "0"}
     answer = client.get("/v2/dump/values", params={"dump": "./torch", "step": 0, **tensor})
     assert answer.json()["error"]["code"] == "only_statistics"

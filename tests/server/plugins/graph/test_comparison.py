@@ -1,6 +1,8 @@
 """The routes that lay two graphs beside each other."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +13,7 @@ BACKBONE = "Default/network-WithLossCell/_backbone-LeNet"
 
 
 @pytest.fixture
-def compared(samples, tmp_path):
+def compared(samples: Any, tmp_path: Path) -> Callable[..., Any]:
     """Two files of one run: the second without the first layer, and with another output of fc1."""
     folder = tmp_path / "base" / "two"
     folder.mkdir(parents=True)
@@ -26,14 +28,14 @@ def compared(samples, tmp_path):
     (folder / "second.pb").write_bytes(ModelProto(ir_version=1, graph=graph).SerializeToString())
     client = samples()
 
-    def ask(path, tags=("first.pb", "second.pb"), **params):
+    def ask(path: Any, tags: Any = ("first.pb", "second.pb"), **params: Any) -> Any:
         given = {"run": "./two", "tag": tags[0], "other_run": "./two", "other_tag": tags[1], **params}
         return client.get(f"/v2/graph/compare/{path}", params=given)
 
     return ask
 
 
-def test_differences_are_counted_and_listed(compared) -> None:
+def test_differences_are_counted_and_listed(compared: Callable[..., Any]) -> None:
     differences = compared("differences").json()
     assert (differences["left"], differences["right"]) == (1, 0)
     labels = [(row["state"], (row["left"] or row["right"])["label"]) for row in differences["shown"]]
@@ -42,7 +44,7 @@ def test_differences_are_counted_and_listed(compared) -> None:
     assert len(compared("differences", limit=1).json()["shown"]) == 1
 
 
-def test_a_graph_beside_itself_has_no_differences(compared) -> None:
+def test_a_graph_beside_itself_has_no_differences(compared: Callable[..., Any]) -> None:
     differences = compared("differences", tags=("first.pb", "first.pb")).json()
     assert (differences["total"], differences["changed"], differences["left"], differences["right"]) == (
         0,
@@ -52,7 +54,7 @@ def test_a_graph_beside_itself_has_no_differences(compared) -> None:
     )
 
 
-def test_what_is_open_on_one_side_is_open_on_the_other(compared) -> None:
+def test_what_is_open_on_one_side_is_open_on_the_other(compared: Callable[..., Any]) -> None:
     drawings = compared("pictures").json()
     left = {box["path"]: box for box in drawings["left"]["boxes"]}
     right = {box["path"]: box for box in drawings["right"]["boxes"]}
@@ -68,7 +70,7 @@ def test_what_is_open_on_one_side_is_open_on_the_other(compared) -> None:
     assert more["other_open"] == []
 
 
-def test_a_scope_without_a_partner_is_opened_by_itself(compared) -> None:
+def test_a_scope_without_a_partner_is_opened_by_itself(compared: Callable[..., Any]) -> None:
     tags = ("second.pb", "first.pb")
     first = compared("differences", tags=tags).json()["shown"]
     scope = next(row["right"] for row in first if row["state"] == "only")
@@ -81,7 +83,7 @@ def test_a_scope_without_a_partner_is_opened_by_itself(compared) -> None:
     assert (box["open"], box["state"], box["partner"]) == (True, "only", None)
 
 
-def test_a_pair_tells_in_what_it_differs(compared) -> None:
+def test_a_pair_tells_in_what_it_differs(compared: Callable[..., Any]) -> None:
     pair = compared("node", node=f"{BACKBONE}/fc1-Dense/MatMul-op0").json()
     assert pair["left"]["path"] == pair["right"]["path"]
     assert {"what": "output", "name": "", "left": "float32 [10, 32]", "right": "float32 [10, 64]"} in pair[
@@ -94,12 +96,12 @@ def test_a_pair_tells_in_what_it_differs(compared) -> None:
     assert compared("node", node="nowhere").json()["error"]["code"] == "unknown_node"
 
 
-def test_what_is_not_there_cannot_be_compared(compared) -> None:
+def test_what_is_not_there_cannot_be_compared(compared: Callable[..., Any]) -> None:
     assert compared("differences", tags=("first.pb", "none.pb")).status_code == 404
     assert compared("differences", other_run="./nothing").status_code == 404
     assert compared("differences", view="dataset").json()["error"]["code"] == "no_pipeline"
 
 
-def test_simplified_graphs_are_compared_too(compared) -> None:
+def test_simplified_graphs_are_compared_too(compared: Callable[..., Any]) -> None:
     differences = compared("differences", view="simplified").json()
     assert 0 < differences["same"] < compared("differences").json()["same"]

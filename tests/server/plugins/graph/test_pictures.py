@@ -3,6 +3,7 @@
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.graph_pb2 import GraphProto, ModelProto
@@ -11,14 +12,16 @@ from mindinsight.proto.summary_pb2 import Event
 DATA = Path(__file__).parents[3] / "data"
 
 
-def test_graphs_of_a_run_and_its_pipeline(shared_samples) -> None:
+def test_graphs_of_a_run_and_its_pipeline(shared_samples: Any) -> None:
     client = shared_samples("lenet", "multi_rank")
     answer = client.get("/v2/graph/graphs", params={"run": "./multi_rank/rank_1"}).json()
     assert len(answer["tags"]) == 1 and answer["dataset"]
     assert client.get("/v2/graph/graphs", params={"run": "./nothing"}).status_code == 404
 
 
-def test_graph_files_beside_events_are_graphs_and_the_final_one_comes_first(samples, tmp_path: Path) -> None:
+def test_graph_files_beside_events_are_graphs_and_the_final_one_comes_first(
+    samples: Any, tmp_path: Path
+) -> None:
     base = tmp_path / "base" / "files"
     base.mkdir(parents=True)
     for name in ("a.pb", "ms_output_optimize.pb"):
@@ -36,7 +39,7 @@ def test_graph_files_beside_events_are_graphs_and_the_final_one_comes_first(samp
     assert (picture["operators"], picture["parameters"], picture["constants"]) == (26, 9, 4)
 
 
-def test_a_graph_beyond_the_budget_is_refused(samples, tmp_path: Path) -> None:
+def test_a_graph_beyond_the_budget_is_refused(samples: Any, tmp_path: Path) -> None:
     base = tmp_path / "base" / "huge"
     base.mkdir(parents=True)
     (base / "a.pb").touch()
@@ -46,7 +49,7 @@ def test_a_graph_beyond_the_budget_is_refused(samples, tmp_path: Path) -> None:
     assert "cannot be read: 1468006400 bytes" in answer.json()["error"]["message"]
 
 
-def test_both_graphs_of_a_file_can_be_reached(samples, tmp_path: Path) -> None:
+def test_both_graphs_of_a_file_can_be_reached(samples: Any, tmp_path: Path) -> None:
     base = tmp_path / "base" / "two"
     base.mkdir(parents=True)
     name, records = "events.out.events.summary.1.0.h_MS", b""
@@ -68,7 +71,7 @@ def test_both_graphs_of_a_file_can_be_reached(samples, tmp_path: Path) -> None:
     assert default == first
 
 
-def test_scopes_open_by_their_number(lenet) -> None:
+def test_scopes_open_by_their_number(lenet: Any) -> None:
     first = lenet("picture").json()
     closed = next(box for box in first["boxes"] if box["label"] == "_backbone-LeNet")
     assert not closed["open"] and closed["count"] == 22
@@ -77,14 +80,14 @@ def test_scopes_open_by_their_number(lenet) -> None:
     assert all(box["open"] for box in opened["boxes"] if box["id"] in opened["open"])
 
 
-def test_simplified_and_pipeline(lenet) -> None:
+def test_simplified_and_pipeline(lenet: Any) -> None:
     assert lenet("picture", view="simplified").json()["operators"] == 24
     assert lenet("picture", view="dataset").json()["operators"] == 11
     assert lenet("types", view="dataset").json()["types"]["Map"] == 2
     assert lenet("picture", view="other").status_code == 422
 
 
-def test_the_plotly_figure_has_every_box_as_a_shape(lenet) -> None:
+def test_the_plotly_figure_has_every_box_as_a_shape(lenet: Any) -> None:
     picture, figure = lenet("picture").json(), lenet("figure", theme="dark").json()
     assert len(figure["layout"]["shapes"]) == len(picture["boxes"])
     lines, heads, texts, targets = figure["data"]
@@ -94,7 +97,7 @@ def test_the_plotly_figure_has_every_box_as_a_shape(lenet) -> None:
     assert set(targets["customdata"]) == {box["id"] for box in picture["boxes"] if not box["open"]}
 
 
-def test_runs_without_graph_or_pipeline(shared_samples) -> None:
+def test_runs_without_graph_or_pipeline(shared_samples: Any) -> None:
     client = shared_samples("record_api/images")
     params = {"run": "./images", "tag": "x"}
     assert client.get("/v2/graph/graphs", params=params).json() == {
@@ -108,7 +111,7 @@ def test_runs_without_graph_or_pipeline(shared_samples) -> None:
     assert answer.json()["error"]["code"] == "no_pipeline"
 
 
-def test_bytes_that_are_no_graph_are_said_to_be_none(samples, tmp_path: Path) -> None:
+def test_bytes_that_are_no_graph_are_said_to_be_none(samples: Any, tmp_path: Path) -> None:
     (tmp_path / "base" / "bad").mkdir(parents=True)
     (tmp_path / "base" / "bad" / "broken.pb").write_bytes(b"not a graph at all")
     answer = samples().get("/v2/graph/picture", params={"run": "./bad", "tag": "broken.pb"})

@@ -1,5 +1,6 @@
 """The scalar routes over a store made by hand: what a page and a script get."""
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,10 +17,10 @@ from .runs import WALL
 
 
 @pytest.fixture
-def ask():
+def ask() -> Callable[..., Any]:
     """Returns ask(*runs) -> client over a snapshot of these runs."""
 
-    def over(*runs):
+    def over(*runs: Any) -> TestClient:
         app = FastAPI()
         app.include_router(PLUGIN.router)
         snapshot = Snapshot(1, {one.id: one for one in runs}, 0, "/x", "polling", WALL)
@@ -30,7 +31,7 @@ def ask():
         app.state.service = Service(absent, store, loader, absent, absent, started=WALL)
 
         @app.exception_handler(ApiError)
-        def told(request, error):
+        def told(request: Any, error: Any) -> Any:
             from starlette.responses import JSONResponse
 
             return JSONResponse(error.body(), error.status)

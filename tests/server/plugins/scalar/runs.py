@@ -1,5 +1,7 @@
 """Series and runs made by hand."""
 
+from typing import Any
+
 import numpy as np
 
 from mindinsight.server.store.parts import ScalarPart
@@ -9,7 +11,7 @@ from mindinsight.server.store.series import ScalarSeries
 WALL = 1_700_000_000.0
 
 
-def part(steps, values, dtype=np.float32):
+def part(steps: Any, values: Any, dtype: Any = np.float32) -> ScalarPart:
     steps = np.asarray(steps, np.int64)
     starts = np.concatenate(([0], np.flatnonzero(np.diff(steps) < 0) + 1))
     return ScalarPart(
@@ -17,6 +19,6 @@ def part(steps, values, dtype=np.float32):
     )
 
 
-def run(run_id, job=None, rank=None, **tags):
+def run(run_id: Any, job: Any = None, rank: Any = None, **tags: Any) -> Run:
     scalars = {tag: ScalarSeries(tag, parts, version=1) for tag, parts in tags.items()}
     return Run(run_id, run_id[2:], "/x", job or run_id, rank, WALL, WALL, 1, scalars=scalars)

@@ -1,5 +1,7 @@
 """The ranks of a job and the runs of a group as bands and pictures."""
 
+from typing import Any
+
 import numpy as np
 
 from mindinsight.server.http.column_encoding import decode
@@ -7,7 +9,7 @@ from mindinsight.server.http.column_encoding import decode
 from .runs import part, run
 
 
-def test_ranks_of_a_job_in_their_order(ask) -> None:
+def test_ranks_of_a_job_in_their_order(ask: Any) -> None:
     ranks = [
         run(f"./job/rank_{n}", "./job", n, loss=[part([1, 2, 3], [n, n, np.nan if n == 2 else n])])
         for n in (10, 2, 1, 3)

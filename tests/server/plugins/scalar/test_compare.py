@@ -1,12 +1,14 @@
 """Runs against a baseline."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from .runs import part, run
 
 
-def test_a_run_that_is_gone_is_left_out_and_is_no_error(ask) -> None:
+def test_a_run_that_is_gone_is_left_out_and_is_no_error(ask: Any) -> None:
     client = ask(run("./a", loss=[part([1, 2], [1, 2])]), run("./b"))
     both = {"tag": "loss", "run": ["./gone", "./a", "./b"]}
     assert [row["run"] for row in client.get("/statistics", params=both).json()["rows"]] == ["./a"]
@@ -16,7 +18,7 @@ def test_a_run_that_is_gone_is_left_out_and_is_no_error(ask) -> None:
     assert (answer.status_code, answer.json()["series"]) == (200, [])
 
 
-def test_runs_part_where_the_tolerance_is_exceeded(ask) -> None:
+def test_runs_part_where_the_tolerance_is_exceeded(ask: Any) -> None:
     steps = np.arange(100)
     client = ask(
         run("./a", loss=[part(steps, np.ones(100))]),
@@ -30,7 +32,7 @@ def test_runs_part_where_the_tolerance_is_exceeded(ask) -> None:
     assert client.get("/compare", params={**params, "tag": "none"}).json()["series"] == []
 
 
-def test_a_tag_is_compared_with_one_of_another_name(ask) -> None:
+def test_a_tag_is_compared_with_one_of_another_name(ask: Any) -> None:
     client = ask(
         run("./a", **{"loss/auto": [part(range(4), [1, 1, 1, 1])]}),
         run("./b", **{"train/loss": [part(range(4), [1, 1, 2, 1])]}),

@@ -13,13 +13,13 @@ from mindinsight.server.plugins.scalar import series_answer
 from .runs import WALL, part, run
 
 
-def series(client, **params):
+def series(client: Any, **params: Any) -> Any:
     answer = client.get("/series", params={"tag": "loss", "run": "./a", **params})
     assert answer.status_code == 200
     return answer.json()["series"]
 
 
-def test_a_short_series_comes_whole_and_exact(ask) -> None:
+def test_a_short_series_comes_whole_and_exact(ask: Any) -> None:
     client = ask(run("./a", loss=[part([1, 2, 5], [0.1, np.nan, -np.inf])]))
     (one,) = series(client)
     assert decode(one["step"]).tolist() == [1, 2, 5]
@@ -29,7 +29,7 @@ def test_a_short_series_comes_whole_and_exact(ask) -> None:
     assert one["last"] == [5, WALL + 1.0, "-inf"]
 
 
-def test_a_long_series_keeps_its_spike_and_says_how_many_points_there_are(ask) -> None:
+def test_a_long_series_keeps_its_spike_and_says_how_many_points_there_are(ask: Any) -> None:
     values = np.zeros(100_000, np.float32)
     values[77_777] = 80.0
     client = ask(run("./a", loss=[part(np.arange(100_000), values)]))
@@ -41,7 +41,7 @@ def test_a_long_series_keeps_its_spike_and_says_how_many_points_there_are(ask) -
     assert len(decode(series(client, px=0)[0]["value"])) == 100_000
 
 
-def test_zooming_fetches_finer_data(ask) -> None:
+def test_zooming_fetches_finer_data(ask: Any) -> None:
     client = ask(run("./a", loss=[part(np.arange(100_000), np.sin(np.arange(100_000)))]))
     (one,) = series(client, px=300, low=5000, high=5099)
     assert decode(one["step"]).tolist() == list(range(4999, 5101))
@@ -49,7 +49,7 @@ def test_zooming_fetches_finer_data(ask) -> None:
     assert len(decode(nothing["step"])) <= 2
 
 
-def test_a_restart_is_merged_and_what_it_overwrote_comes_when_asked_for(ask) -> None:
+def test_a_restart_is_merged_and_what_it_overwrote_comes_when_asked_for(ask: Any) -> None:
     first, second = part([1, 2, 3, 4, 5], [1, 2, 3, 4, 5]), part([3, 4, 4], [30, 40, 41])
     client = ask(run("./a", loss=[first, second]))
     (one,) = series(client, overwritten=True)
@@ -62,14 +62,14 @@ def test_a_restart_is_merged_and_what_it_overwrote_comes_when_asked_for(ask) -> 
     assert "overwritten" not in series(client)[0]
 
 
-def test_records_out_of_order_are_sorted_and_are_no_restart(ask) -> None:
+def test_records_out_of_order_are_sorted_and_are_no_restart(ask: Any) -> None:
     client = ask(run("./a", loss=[part([1, 2, 5, 3, 4, 6], [1, 2, 5, 3, 4, 6])]))
     (one,) = series(client, overwritten=True)
     assert decode(one["value"]).tolist() == [1, 2, 3, 4, 5, 6]
     assert (one["points"], one["overwritten_points"], one["overwritten"]) == (6, 0, [])
 
 
-def test_axes(ask) -> None:
+def test_axes(ask: Any) -> None:
     tokens = [part([1, 2, 3], [100, 200, 300])]
     client = ask(run("./a", loss=[part([1, 2, 3, 4], [4, 3, 2, 1])], tokens=tokens))
     assert decode(series(client, x="relative")[0]["x"]).tolist() == [0, 0.5, 1, 1.5]
@@ -82,7 +82,7 @@ def test_axes(ask) -> None:
     assert bad.json()["error"]["code"] == "bad_axis"
 
 
-def test_smoothing_is_done_on_all_points_before_sampling(ask) -> None:
+def test_smoothing_is_done_on_all_points_before_sampling(ask: Any) -> None:
     values = np.random.default_rng(0).standard_normal(20_000).astype(np.float32)
     client = ask(run("./a", loss=[part(np.arange(20_000), values)]))
     wide, narrow = (series(client, smooth=0.9, px=px)[0] for px in (0, 100))
@@ -90,7 +90,7 @@ def test_smoothing_is_done_on_all_points_before_sampling(ask) -> None:
     np.testing.assert_array_equal(decode(narrow["smooth"]), decode(wide["smooth"])[rows])
 
 
-def test_runs_without_the_tag_are_left_out_and_both_forms_say_the_same(ask) -> None:
+def test_runs_without_the_tag_are_left_out_and_both_forms_say_the_same(ask: Any) -> None:
     client = ask(run("./a", loss=[part([1, 2, 3, 4], [1, 2, 3, 4])]), run("./b", acc=[part([1], [1])]))
     params = {"tag": "loss", "run": ["./b", "./a", "./gone"]}
     plain = client.get("/series", params=params).json()
@@ -104,13 +104,13 @@ def test_runs_without_the_tag_are_left_out_and_both_forms_say_the_same(ask) -> N
     np.testing.assert_array_equal(value, decode(plain["series"][0]["value"]))
 
 
-def tail(client, since, generation=0, **params):
+def tail(client: Any, since: Any, generation: int = 0, **params: Any) -> Any:
     return client.get(
         "/tail", params={"tag": "loss", "run": "./a", "since": since, "generation": generation, **params}
     ).json()
 
 
-def test_a_tail_holds_only_what_is_new(ask) -> None:
+def test_a_tail_holds_only_what_is_new(ask: Any) -> None:
     client = ask(run("./a", loss=[part([1, 2, 3, 4, 5], [1, 2, 3, np.nan, 5])]))
     new = tail(client, 3, smooth=0.5)
     assert not new["whole"]
@@ -123,7 +123,7 @@ def test_a_tail_holds_only_what_is_new(ask) -> None:
     assert not tail(client, 5)["whole"]
 
 
-def test_a_tail_behind_a_restart_extends_the_merged_line(ask) -> None:
+def test_a_tail_behind_a_restart_extends_the_merged_line(ask: Any) -> None:
     client = ask(run("./a", loss=[part(range(1, 10), range(9)), part([4, 5, 6], [40, 50, 60])]))
     new = tail(client, 10, smooth=0.5)
     assert not new["whole"]
@@ -134,13 +134,13 @@ def test_a_tail_behind_a_restart_extends_the_merged_line(ask) -> None:
 
 
 @pytest.mark.parametrize(("since", "generation"), [(0, 0), (3, 1), (9, 0), (2, 0), (6, 0)])
-def test_a_tail_that_does_not_follow_asks_for_the_whole(ask, since, generation) -> None:
+def test_a_tail_that_does_not_follow_asks_for_the_whole(ask: Any, since: int, generation: int) -> None:
     client = ask(run("./a", loss=[part([1, 2, 3, 1, 2, 3, 3], np.arange(7))]))
     assert tail(client, since, generation)["whole"]
 
 
 @pytest.mark.parametrize("params", [{"run": "./gone", "tag": "loss"}, {"run": "./a", "tag": "gone"}])
-def test_a_tail_of_what_is_gone_asks_for_the_whole(ask, params) -> None:
+def test_a_tail_of_what_is_gone_asks_for_the_whole(ask: Any, params: Any) -> None:
     client = ask(run("./a", loss=[part([1, 2], [1, 2])]))
     found = client.get("/tail", params={**params, "since": 1, "generation": 0}).json()
     assert found["whole"]
@@ -148,9 +148,9 @@ def test_a_tail_of_what_is_gone_asks_for_the_whole(ask, params) -> None:
 
 
 def test_many_points_are_drawn_beside_the_event_loop_and_few_in_it(
-    ask, monkeypatch: pytest.MonkeyPatch
+    ask: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def noted(work, *arguments):
+    async def noted(work: Any, *arguments: Any) -> Any:
         threads.append(work)
         return work(*arguments)
 
@@ -167,8 +167,8 @@ def test_many_points_are_drawn_beside_the_event_loop_and_few_in_it(
     assert many["series"][0] == few["series"][0]
 
 
-def test_a_small_curve_needs_no_thread(samples, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*args, **options):
+def test_a_small_curve_needs_no_thread(samples: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: Any, **options: Any) -> None:
         raise AssertionError("a thread costs as much as the answer")
 
     client = samples("lenet")

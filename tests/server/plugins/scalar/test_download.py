@@ -2,6 +2,7 @@
 
 import csv
 import io
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -9,7 +10,7 @@ import pyarrow as pa
 from .runs import WALL, part, run
 
 
-def test_a_download_holds_every_point(ask) -> None:
+def test_a_download_holds_every_point(ask: Any) -> None:
     values = np.random.default_rng(3).standard_normal(45_000).astype(np.float32)
     values[7] = np.nan
     steps = np.concatenate((np.arange(30_000), np.arange(15_000)))

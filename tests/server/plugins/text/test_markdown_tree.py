@@ -1,20 +1,22 @@
 """Markdown as a tree: known elements only, and nothing of a text is HTML or loads anything."""
 
 import json
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from mindinsight.server.plugins.text.markdown_tree import MAX_TEXT, TAGS, markdown_tree
 
 
-def tags_of(nodes):
+def tags_of(nodes: Any) -> Iterator[Any]:
     for node in nodes:
         if not isinstance(node, str):
             yield node[0]
             yield from tags_of(node[2])
 
 
-def addresses_of(nodes):
+def addresses_of(nodes: Any) -> Iterator[Any]:
     for node in nodes:
         if not isinstance(node, str):
             yield from (value for name, value in node[1].items() if name == "href")
@@ -45,7 +47,7 @@ def test_elements() -> None:
         "<a href='javascript:alert(1)'>x</a>",
     ],
 )
-def test_html_stays_text(text) -> None:
+def test_html_stays_text(text: str) -> None:
     tree = markdown_tree(text)
     assert set(tags_of(tree)) <= {"p"}
     assert text in "".join(str(part) for node in tree for part in node[2])
@@ -63,7 +65,7 @@ def test_html_stays_text(text) -> None:
         "file:///x",
     ],
 )
-def test_an_address_of_another_scheme_is_no_link(address) -> None:
+def test_an_address_of_another_scheme_is_no_link(address: str) -> None:
     tree = markdown_tree(f"[click]({address}) ![picture]({address}) <{address}>")
     assert list(addresses_of(tree)) == []
     assert "click" in json.dumps(tree)
@@ -77,7 +79,7 @@ def test_links_and_pictures_are_links() -> None:
 @pytest.mark.parametrize(
     "text", ["> " * 5000, "*a " * 20_000, "[" * 20_000, "- " * 3000, "`" * 50_000, "|a" * 20_000]
 )
-def test_what_is_nested_or_long_is_answered(text) -> None:
+def test_what_is_nested_or_long_is_answered(text: Any) -> None:
     assert set(tags_of(markdown_tree(text))) <= TAGS
 
 

@@ -1,7 +1,9 @@
 """Texts: every step, rendered, searched and compared, of our writer and of TensorBoard's."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -16,7 +18,7 @@ TEXTS = ("# One\n\nfirst line\nold", "# Two\n\nfirst line\nnew <b>NEEDLE</b>", "
 
 
 @pytest.fixture
-def client(tmp_path):
+def client(tmp_path: Path) -> Iterator[Any]:
     base = tmp_path / "base"
     with SummaryRecord(str(base / "ours")) as record:
         for step, text in enumerate(TEXTS, 5):
@@ -29,11 +31,11 @@ def client(tmp_path):
         yield client
 
 
-def ask(client, what, tag="note", run="./ours", **query):
+def ask(client: Any, what: Any, tag: str = "note", run: str = "./ours", **query: Any) -> Any:
     return client.get(f"/v2/text/{what}", params={"run": run, "tag": tag, **query})
 
 
-def test_every_step_is_there_as_it_was_recorded(client) -> None:
+def test_every_step_is_there_as_it_was_recorded(client: Any) -> None:
     assert decode(ask(client, "steps").json()["step"]).tolist() == [5, 6, 7]
     answers = [ask(client, "content", row=row).json() for row in range(3)]
     assert [answer["source"] for answer in answers] == list(TEXTS)
@@ -41,7 +43,7 @@ def test_every_step_is_there_as_it_was_recorded(client) -> None:
     assert not answers[1]["cut"]
 
 
-def test_texts_of_torch_and_tensorflow_are_texts(client) -> None:
+def test_texts_of_torch_and_tensorflow_are_texts(client: Any) -> None:
     tags = client.get("/v2/tags", params={"kind": "text"}).json()["tags"]
     (note,) = (tag["tag"] for tag in tags if tag["tag"].startswith("note/"))
     answer = ask(client, "content", note, "./torch", row=1).json()
@@ -52,7 +54,7 @@ def test_texts_of_torch_and_tensorflow_are_texts(client) -> None:
     assert table[0][2][-1][2][0][2] == [["td", {}, ["a"]], ["td", {}, ["b|c"]]]
 
 
-def test_search_ignores_case_and_shows_what_stands_around(client) -> None:
+def test_search_ignores_case_and_shows_what_stands_around(client: Any) -> None:
     answer = ask(client, "search", q="needle").json()
     assert [(hit["row"], hit["step"]) for hit in answer["hits"]] == [(1, 6)]
     assert "new <b>NEEDLE</b>" in answer["hits"][0]["excerpt"]
@@ -61,7 +63,7 @@ def test_search_ignores_case_and_shows_what_stands_around(client) -> None:
     assert ask(client, "search", q="").status_code == 422
 
 
-def test_difference_of_two_steps(client) -> None:
+def test_difference_of_two_steps(client: Any) -> None:
     answer = ask(client, "difference", row=0, other=2).json()
     assert answer["steps"] == [5, 7]
     assert answer["lines"] == [
@@ -69,6 +71,6 @@ def test_difference_of_two_steps(client) -> None:
     ]  # fmt: skip
 
 
-def test_unknown_rows_tags_and_runs_are_told(client) -> None:
+def test_unknown_rows_tags_and_runs_are_told(client: Any) -> None:
     for run, tag, row in (("./ours", "note", 3), ("./ours", "x", 0), ("./x", "note", 0)):
         assert ask(client, "content", tag, run, row=row).status_code == 404

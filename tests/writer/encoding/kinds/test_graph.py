@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from mindinsight.proto import graph_pb2
@@ -5,7 +7,7 @@ from mindinsight.writer.encoding.kinds.graph import ENCODER
 from mindinsight.writer.graph import GraphBuilder
 
 
-def builder():
+def builder() -> Any:
     graph = GraphBuilder("net")
     graph.node("ReLU", [graph.parameter("x")])
     return graph
@@ -25,6 +27,6 @@ def test_a_graph_is_taken_from_a_builder_its_bytes_and_its_message() -> None:
         (object(), TypeError, "a network whose graph can be seen"),
     ],
 )
-def test_anything_else_is_refused(value, error, text) -> None:
+def test_anything_else_is_refused(value: Any, error: Any, text: str) -> None:
     with pytest.raises(error, match=text):
         ENCODER.serialised(value)

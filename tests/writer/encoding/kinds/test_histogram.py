@@ -1,3 +1,5 @@
+from typing import Any
+
 import hypothesis.extra.numpy as hnp
 import numpy as np
 from hypothesis import given
@@ -12,7 +14,7 @@ arrays = st.sampled_from(TYPES).flatmap(lambda code: hnp.arrays(np.dtype(code), 
 
 
 @given(arrays)
-def test_a_histogram_counts_every_element(array) -> None:
+def test_a_histogram_counts_every_element(array: Any) -> None:
     histogram = Summary.Histogram.FromString(ENCODER.array_message(array, array.dtype.name))
     finite = array[np.isfinite(array)].astype(np.float64)
     assert histogram.count == array.size

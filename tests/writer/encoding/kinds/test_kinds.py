@@ -1,6 +1,7 @@
 """Every kind in the table has the encoder that its module is named for."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ PAYLOADS = [kind.name for kind in KINDS if kind.storage == "payload" and kind.in
 
 
 @pytest.mark.parametrize("name", [*PAYLOADS, *LINEAGE_FIELDS])
-def test_an_encoder_is_found_by_the_name_of_its_kind(name) -> None:
+def test_an_encoder_is_found_by_the_name_of_its_kind(name: Any) -> None:
     assert kinds.encoder(name).kind == name
     assert name in kinds.NAMES
 

@@ -1,6 +1,7 @@
 """A tensor reads back equal: every type and shape, NaN and infinity."""
 
 import math
+from typing import Any
 
 import hypothesis.extra.numpy as hnp
 import numpy as np
@@ -18,11 +19,11 @@ shapes = hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5)
 arrays = st.sampled_from(TYPES).flatmap(lambda code: hnp.arrays(np.dtype(code), shapes))
 
 
-def written(array, dtype=None):
+def written(array: Any, dtype: Any = None) -> Any:
     return graph_pb2.TensorProto.FromString(ENCODER.array_message(array, dtype or array.dtype.name))
 
 
-def read_tensor(tensor):
+def read_tensor(tensor: Any) -> Any:
     name = graph_pb2.DataType.Name(tensor.data_type).removeprefix("DT_").lower()
     if tensor.HasField("raw_data"):
         return np.frombuffer(tensor.raw_data, name).reshape(tensor.dims)
@@ -31,14 +32,14 @@ def read_tensor(tensor):
 
 
 @given(arrays)
-def test_a_tensor_reads_back_with_its_type_shape_and_values(array) -> None:
+def test_a_tensor_reads_back_with_its_type_shape_and_values(array: Any) -> None:
     back = read_tensor(written(array))
     assert back.dtype == array.dtype
     np.testing.assert_array_equal(back, array)
 
 
 @given(arrays)
-def test_other_readers_find_every_tensor_as_float32(array) -> None:
+def test_other_readers_find_every_tensor_as_float32(array: Any) -> None:
     stored = written(array).float_data
     with np.errstate(over="ignore"):
         np.testing.assert_array_equal(np.array(stored, np.float32), array.reshape(-1).astype(np.float32))
@@ -55,7 +56,7 @@ def test_other_readers_find_every_tensor_as_float32(array) -> None:
         (np.array([(1 << 64) - 1], np.uint64), True),
     ],
 )
-def test_exact_bytes_are_added_only_where_float32_changes_something(array, exact) -> None:
+def test_exact_bytes_are_added_only_where_float32_changes_something(array: Any, exact: bool) -> None:
     assert written(array).HasField("raw_data") is exact
 
 
@@ -71,7 +72,7 @@ def test_a_type_the_format_has_no_number_for_is_stored_as_the_type_that_holds_it
 
 
 @given(arrays)
-def test_the_size_of_a_tensor_is_known_before(array) -> None:
+def test_the_size_of_a_tensor_is_known_before(array: Any) -> None:
     assert len(ENCODER.array_message(array, array.dtype.name)) + 20 <= wire_size(array)
 
 

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ WEIGHT = "Default/network-WithLossCell/_backbone-Net/conv1-Conv2d/conv1.weight"
 
 
 @pytest.fixture(scope="package")
-def dumps(tmp_path_factory):
+def dumps(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     base = tmp_path_factory.mktemp("base")
     for name in ("dump", "second", "third"):
         shutil.copytree(DATA / "dumps" / "ms_sync_v2_0_names", base / "job" / name)
@@ -30,7 +31,7 @@ def dumps(tmp_path_factory):
 
 
 @pytest.fixture
-def session(dumps):
+def session(dumps: Any) -> Iterator[Any]:
     """Paths below a new session of ./job/dump, ended afterwards."""
     number = dumps.sent(SESSIONS, {"session_type": "OFFLINE", "dump_dir": "./job/dump"})
     yield f"{SESSIONS}/{number}"
@@ -47,23 +48,23 @@ def open_session() -> Iterator[Session]:
         session.close()
 
 
-def go(dumps, session, **body):
+def go(dumps: Any, session: Any, **body: Any) -> Any:
     """Control the session and wait until it is ready again."""
     answer = dumps.sent(f"{session}/control", body)
     until(lambda: state(dumps, session)["state"] == "waiting")
     return answer
 
 
-def state(dumps, session):
+def state(dumps: Any, session: Any) -> Any:
     return dumps.sent(f"{session}/retrieve", {"mode": "all"})["metadata"]
 
 
-def watch(dumps, session, condition, params=(), **body):
+def watch(dumps: Any, session: Any, condition: Any, params: Any = (), **body: Any) -> Any:
     limits = [{"name": name, "value": value} for name, value in params]
     body = {"condition": {"id": condition, "params": limits}, **body}
     return dumps.sent(f"{session}/create-watchpoint", body)
 
 
-def recorded(name, step):
+def recorded(name: Any, step: Any) -> Any:
     (file,) = (DATA / "dumps/ms_sync_v2_0_names/rank_0/Net/0" / str(step)).glob(f"{name}.*.output.0.*.npy")
     return np.load(file)

@@ -1,11 +1,12 @@
 """Conditions of watchpoints as JSON."""
 
 import json
+from typing import Any
 
 from tests.server.api.v1.conftest import code_of
 
 
-def test_conditions_with_their_defaults(dumps, session) -> None:
+def test_conditions_with_their_defaults(dumps: Any, session: Any) -> None:
     collections = dumps.ok(f"{session}/condition-collections")
     known = {
         condition["id"]: condition for collection in collections for condition in collection["conditions"]
@@ -44,7 +45,7 @@ def test_conditions_with_their_defaults(dumps, session) -> None:
     }
 
 
-def test_a_condition_of_the_start_is_not_offered_later(dumps, session) -> None:
+def test_a_condition_of_the_start_is_not_offered_later(dumps: Any, session: Any) -> None:
     dumps.sent(f"{session}/control", {"mode": "reset", "steps": 1})
     listed = json.dumps(dumps.ok(f"{session}/condition-collections"))
     assert "weight_initialization" not in listed

@@ -1,10 +1,12 @@
 """Steps through a dump."""
 
+from typing import Any
+
 from tests.server.api.v1.conftest import code_of, until
 from tests.server.api.v1.debugger.conftest import RELU, go, state, watch
 
 
-def test_stepping(dumps, session) -> None:
+def test_stepping(dumps: Any, session: Any) -> None:
     assert go(dumps, session, mode="continue", level="step", steps=1)["metadata"]["state"] == "sending"
     assert state(dumps, session)["step"] == 1
     go(dumps, session, mode="continue", level="step", steps=-1)
@@ -15,8 +17,8 @@ def test_stepping(dumps, session) -> None:
     assert dumps.sent(f"{session}/control", {"mode": "terminate"})["metadata"]["state"] == "waiting"
 
 
-def test_steps_that_cannot_be_taken(dumps, session) -> None:
-    def fault(**body):
+def test_steps_that_cannot_be_taken(dumps: Any, session: Any) -> None:
+    def fault(**body: Any) -> Any:
         return code_of(dumps.post(f"{session}/control", body))
 
     assert fault(mode="jump") == (400, "5054B081")
@@ -29,7 +31,7 @@ def test_steps_that_cannot_be_taken(dumps, session) -> None:
     assert fault(mode="continue", level="node", name="no", graph_name="Net_0") == (400, "5054B100")
 
 
-def test_a_step_is_checked_again(dumps, session) -> None:
+def test_a_step_is_checked_again(dumps: Any, session: Any) -> None:
     assert code_of(dumps.post(f"{session}/recheck")) == (400, "5054B186")
     go(dumps, session, mode="continue", level="step", steps=1)
     assert watch(dumps, session, "tensor_too_small", [("max_lt", 1e9)])["metadata"]["enable_recheck"]

@@ -1,9 +1,11 @@
 """Graphs of dumps."""
 
+from typing import Any
+
 from tests.server.api.v1.debugger.conftest import SESSIONS
 
 
-def test_a_dump_without_a_graph(dumps) -> None:
+def test_a_dump_without_a_graph(dumps: Any) -> None:
     ids = [dump["id"] for dump in dumps.client.get("/v2/dump/list").json()["dumps"]]
     (torch,) = [dump for dump in ids if dump.startswith("./torch")]
     session = f"{SESSIONS}/{dumps.sent(SESSIONS, {'session_type': 'OFFLINE', 'dump_dir': torch})}"

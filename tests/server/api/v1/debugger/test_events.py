@@ -2,12 +2,13 @@
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from mindinsight.server.api.v1.debugger.events import CAPACITY, Events
 from tests.narrowing import require
 
 
-def run(coroutine):
+def run(coroutine: Any) -> Any:
     """In a thread of its own: a browser of other tests may have a loop running in this one."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, coroutine).result()
@@ -31,7 +32,7 @@ def test_the_oldest_are_forgotten() -> None:
 
 
 def test_waiting_ends_with_an_event() -> None:
-    async def later():
+    async def later() -> Any:
         waiting = asyncio.create_task(events.wait("0"))
         await asyncio.sleep(0)
         events.add({"receive_watchpoint_hits": True})

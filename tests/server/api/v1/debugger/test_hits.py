@@ -1,6 +1,7 @@
 """Hits of watchpoints."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -8,7 +9,7 @@ from tests.server.api.v1.conftest import DATA, code_of, fine
 from tests.server.api.v1.debugger.conftest import WEIGHT, go, state, watch
 
 
-def test_a_watchpoint_is_hit(dumps, session) -> None:
+def test_a_watchpoint_is_hit(dumps: Any, session: Any) -> None:
     expected = json.loads((DATA / "dumps/ms_sync_v2_0_names/watchpoints_expected.json").read_text())["out"]
     (large,) = [entry for entry in expected if entry["condition"] == 15 and entry["iteration"] == 0]
     limits = [(entry["name"], entry["value"]) for entry in large["parameters"] if not entry["disabled"]]
@@ -28,7 +29,7 @@ def test_a_watchpoint_is_hit(dumps, session) -> None:
     assert history[0]["is_hit"]
 
 
-def test_why_a_condition_was_not_judged_is_a_key_of_the_pages(dumps, session) -> None:
+def test_why_a_condition_was_not_judged_is_a_key_of_the_pages(dumps: Any, session: Any) -> None:
     watch(dumps, session, "weight_not_changed")
     go(dumps, session, mode="continue", level="step", steps=1)
     hits = dumps.sent(f"{session}/search-watchpoint-hits", {"group_condition": {"limit": 1}})
@@ -36,8 +37,8 @@ def test_why_a_condition_was_not_judged_is_a_key_of_the_pages(dumps, session) ->
     assert (watchpoint["error_code"], watchpoint["error_list"]) == (4, ["no_prev_tensor"])
 
 
-def test_hits_in_pages(dumps, session) -> None:
-    def page(**group):
+def test_hits_in_pages(dumps: Any, session: Any) -> None:
+    def page(**group: Any) -> Any:
         return dumps.post(f"{session}/search-watchpoint-hits", {"group_condition": group})
 
     assert fine(page(limit=1)) == {"outdated": False}

@@ -1,11 +1,13 @@
 """The neighbourhood of a tensor."""
 
+from typing import Any
+
 import pytest
 
 from tests.server.api.v1.debugger.conftest import CONV, RELU, go, recorded, watch
 
 
-def test_the_neighbourhood_of_a_tensor(dumps, session) -> None:
+def test_the_neighbourhood_of_a_tensor(dumps: Any, session: Any) -> None:
     path = f"{session}/tensor-graphs"
     assert dumps.fault(path, tensor_name=f"{RELU}:0") == (400, "5054B187")
     dumps.sent(f"{session}/control", {"mode": "reset", "steps": 1})
@@ -17,7 +19,7 @@ def test_the_neighbourhood_of_a_tensor(dumps, session) -> None:
     assert nodes[0]["input"][CONV]["slot_mapping"] == [["0", ""]]
 
 
-def test_slots_of_a_neighbourhood_carry_their_hits(dumps, session) -> None:
+def test_slots_of_a_neighbourhood_carry_their_hits(dumps: Any, session: Any) -> None:
     watch(dumps, session, "tensor_too_small", [("max_lt", 1e9)], watch_nodes=[RELU])
     go(dumps, session, mode="continue", level="step", steps=1)
     nodes = dumps.ok(f"{session}/tensor-graphs", tensor_name=f"{RELU}:0")["graph"]["nodes"]

@@ -1,10 +1,12 @@
 """The state of a session and nodes of its graph."""
 
+from typing import Any
+
 from tests.server.api.v1.conftest import code_of
 from tests.server.api.v1.debugger.conftest import CONV, RELU
 
 
-def test_all_is_retrieved_at_once(dumps, session) -> None:
+def test_all_is_retrieved_at_once(dumps: Any, session: Any) -> None:
     answer = dumps.sent(f"{session}/retrieve", {"mode": "all"})
     facts = {name: answer["metadata"][name] for name in ("state", "step", "total_step_num", "enable_recheck")}
     assert facts == {"state": "waiting", "step": 0, "total_step_num": 2, "enable_recheck": False}
@@ -16,7 +18,7 @@ def test_all_is_retrieved_at_once(dumps, session) -> None:
     assert answer["watch_points"] == []
 
 
-def test_nodes_of_a_scope(dumps, session) -> None:
+def test_nodes_of_a_scope(dumps: Any, session: Any) -> None:
     scope = "Default/network-WithLossCell/_backbone-Net/relu-ReLU"
     params = {"name": scope, "graph_name": "Net_0"}
     nodes = dumps.sent(f"{session}/retrieve", {"mode": "node", "params": params})["graph"]["nodes"]
@@ -27,7 +29,7 @@ def test_nodes_of_a_scope(dumps, session) -> None:
     assert relu["full_name"] == RELU
 
 
-def test_levels_down_to_a_node(dumps, session) -> None:
+def test_levels_down_to_a_node(dumps: Any, session: Any) -> None:
     params = {"name": RELU, "single_node": True}
     level = dumps.sent(f"{session}/retrieve", {"mode": "node", "params": params})["graph"]
     while level["children"]:
@@ -35,8 +37,8 @@ def test_levels_down_to_a_node(dumps, session) -> None:
     assert RELU in [node["name"] for node in level["nodes"]]
 
 
-def test_what_cannot_be_retrieved(dumps, session) -> None:
-    def fault(**body):
+def test_what_cannot_be_retrieved(dumps: Any, session: Any) -> None:
+    def fault(**body: Any) -> Any:
         return code_of(dumps.post(f"{session}/retrieve", body))
 
     assert fault(mode="other") == (400, "5054B081")

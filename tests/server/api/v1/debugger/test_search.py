@@ -1,13 +1,15 @@
 """Search of nodes, source lines and steps."""
 
+from typing import Any
+
 from tests.server.api.v1.debugger.conftest import RELU, WEIGHT
 
 
-def leaf_names(nodes):
+def leaf_names(nodes: Any) -> list[Any]:
     return [name for node in nodes for name in (leaf_names(node["nodes"]) or [node["name"]])]
 
 
-def test_search(dumps, session) -> None:
+def test_search(dumps: Any, session: Any) -> None:
     assert leaf_names(dumps.ok(f"{session}/search", name="relu-op52")["nodes"]) == [RELU]
     weights = leaf_names(dumps.ok(f"{session}/search", node_category="weight")["nodes"])
     assert WEIGHT in weights
@@ -21,7 +23,7 @@ def test_search(dumps, session) -> None:
     assert dumps.fault(f"{session}/search", rank_id=5) == (400, "5054B081")
 
 
-def test_source_lines_in_pages(dumps, session) -> None:
+def test_source_lines_in_pages(dumps: Any, session: Any) -> None:
     pages = dumps.ok(f"{session}/stacks", limit=100)
     assert pages["total"] == len(pages["stack_infos"]) > 2
     second = dumps.ok(f"{session}/stacks", limit=1, offset=1)
@@ -32,7 +34,7 @@ def test_source_lines_in_pages(dumps, session) -> None:
     assert dumps.fault(f"{session}/stacks", limit="x") == (400, "50540001")
 
 
-def test_steps_of_a_rank(dumps, session) -> None:
+def test_steps_of_a_rank(dumps: Any, session: Any) -> None:
     runs = dumps.ok(f"{session}/ranks/0/graph-runs")["graph_runs"]
     assert [run["count"] for run in runs] == [1, 2]
     assert runs[0]["sub_graph_names"] == ["Net_0"]

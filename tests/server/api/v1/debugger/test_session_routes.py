@@ -8,7 +8,7 @@ from tests.server.api.v1.conftest import ROOT, code_of, fine
 from tests.server.api.v1.debugger.conftest import SESSIONS, go
 
 
-def test_sessions_are_numbered_and_shared(dumps, session) -> None:
+def test_sessions_are_numbered_and_shared(dumps: Any, session: Any) -> None:
     number = session.rpartition("/")[2]
     assert dumps.ok(SESSIONS)["train_jobs"] == {"./job/dump": number}
     assert dumps.sent(SESSIONS, {"session_type": "OFFLINE", "dump_dir": "job/dump/"}) == number
@@ -20,12 +20,12 @@ def test_sessions_are_numbered_and_shared(dumps, session) -> None:
 
 
 @pytest.mark.parametrize("dump_dir", ["../beside/dump", "./../beside/dump", "/etc", "./job", "./nothing", ""])
-def test_only_dumps_inside_the_base_are_opened(dumps, dump_dir) -> None:
+def test_only_dumps_inside_the_base_are_opened(dumps: Any, dump_dir: str) -> None:
     answer = dumps.post(SESSIONS, {"session_type": "OFFLINE", "dump_dir": dump_dir})
     assert code_of(answer) == (400, "5054B285")
 
 
-def test_what_is_wrong_with_a_request_for_a_session(dumps) -> None:
+def test_what_is_wrong_with_a_request_for_a_session(dumps: Any) -> None:
     assert code_of(dumps.post(SESSIONS, {"session_type": "OFFLINE"})) == (400, "50540003")
     assert code_of(dumps.post(SESSIONS, {"session_type": "ONLINE"})) == (400, "5054B282")
     assert code_of(dumps.post(SESSIONS, {"dump_dir": "./job/dump"})) == (400, "5054B081")
@@ -41,11 +41,11 @@ def test_what_is_wrong_with_a_request_for_a_session(dumps) -> None:
     ["poll-data", "search", "tensor-comparisons", "tensors", "tensor-graphs", "tensor-hits"]
     + ["condition-collections", "stacks", "ranks/0/graph-runs", "tensor-files/download"],
 )
-def test_a_session_that_is_not_there(dumps, call) -> None:
+def test_a_session_that_is_not_there(dumps: Any, call: Any) -> None:
     assert dumps.fault(f"{SESSIONS}/99/{call}") == (400, "5054B281")
 
 
-def test_events_are_polled_one_after_the_other(dumps, session) -> None:
+def test_events_are_polled_one_after_the_other(dumps: Any, session: Any) -> None:
     go(dumps, session, mode="continue", level="step", steps=1)
     events: list[Any] = []
     position = "0"

@@ -4,6 +4,7 @@ import io
 import shutil
 import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from tests.server.api.v1.conftest import DATA, Interface, code_of, serving
 from tests.server.api.v1.debugger.conftest import SESSIONS, WEIGHT, recorded
 
 
-def test_a_tensor_as_a_file(dumps, session) -> None:
+def test_a_tensor_as_a_file(dumps: Any, session: Any) -> None:
     load, download = f"{session}/tensor-files/load", f"{session}/tensor-files/download"
     assert dumps.fault(download) == (400, "5054B284")
     assert code_of(dumps.post(load, {"name": f"{WEIGHT}:0"})) == (400, "5054B081")

@@ -1,11 +1,13 @@
 """Tensors of a dump: rows, values, comparison with the previous step."""
 
+from typing import Any
+
 import numpy as np
 
 from tests.server.api.v1.debugger.conftest import CONV, RELU, WEIGHT, recorded
 
 
-def test_tensors_of_a_node(dumps, session) -> None:
+def test_tensors_of_a_node(dumps: Any, session: Any) -> None:
     nothing = dumps.sent(f"{session}/tensor-history", {"name": RELU})
     assert {row["tensor_status"] for row in nothing["tensor_history"]} == {"empty"}
     dumps.sent(f"{session}/control", {"mode": "reset", "steps": 2})
@@ -16,7 +18,7 @@ def test_tensors_of_a_node(dumps, session) -> None:
     assert (rows[0]["tensor_status"], rows[0]["has_prev_step"], rows[0]["step"]) == ("cached", True, 2)
 
 
-def test_values_of_a_tensor(dumps, session) -> None:
+def test_values_of_a_tensor(dumps: Any, session: Any) -> None:
     dumps.sent(f"{session}/control", {"mode": "reset", "steps": 2})
     values = recorded("Parameter.conv1.weight", 1)[:, 0]
     query = {"name": f"{WEIGHT}:0", "shape": "[0, 0, :, :]"}
@@ -31,7 +33,7 @@ def test_values_of_a_tensor(dumps, session) -> None:
     assert np.shape(whole["value"]) == recorded("Parameter.conv1.weight", 1).shape
 
 
-def test_values_that_cannot_be_had(dumps, session) -> None:
+def test_values_that_cannot_be_had(dumps: Any, session: Any) -> None:
     path = f"{session}/tensors"
     assert dumps.fault(path) == (400, "50540003")
     assert dumps.fault(path, name=WEIGHT) == (400, "5054B081")
@@ -44,7 +46,7 @@ def test_values_that_cannot_be_had(dumps, session) -> None:
     assert dumps.fault(path, name=f"{WEIGHT}:0", shape="[0, 0, ::0, :]") == (400, "50540002")
 
 
-def test_a_parameter_beside_the_step_before(dumps, session) -> None:
+def test_a_parameter_beside_the_step_before(dumps: Any, session: Any) -> None:
     path, name = f"{session}/tensor-comparisons", f"{WEIGHT}:0"
     assert dumps.fault(path, name=name) == (400, "5054B081")
     dumps.sent(f"{session}/control", {"mode": "reset", "steps": 2})

@@ -1,17 +1,19 @@
 """Watchpoints: created, changed, deleted."""
 
+from typing import Any
+
 from tests.server.api.v1.conftest import code_of
 from tests.server.api.v1.debugger.conftest import CONV, RELU, go, watch
 
 
-def test_nodes_that_are_watched(dumps, session) -> None:
+def test_nodes_that_are_watched(dumps: Any, session: Any) -> None:
     """A list of nodes counts already when the watchpoint is made, and can be changed later."""
 
-    def watched():
+    def watched() -> Any:
         answer = dumps.ok(f"{session}/search", name="op5", watch_point_id=1)
         nodes = {}
 
-        def walk(level):
+        def walk(level: Any) -> None:
             for node in level:
                 nodes[node["name"]] = node["watched"]
                 walk(node["nodes"])
@@ -31,7 +33,7 @@ def test_nodes_that_are_watched(dumps, session) -> None:
     assert {node["name"]: node["watched"] for node in nodes}[RELU] == 2
 
 
-def test_nodes_taken_from_a_watchpoint_for_all(dumps, session) -> None:
+def test_nodes_taken_from_a_watchpoint_for_all(dumps: Any, session: Any) -> None:
     watch(dumps, session, "tensor_too_small", [("max_lt", 1e9)])
     body = {"watch_point_id": 1, "mode": 0, "search_pattern": {"name": "op"}}
     dumps.sent(f"{session}/update-watchpoint", body)
@@ -40,8 +42,8 @@ def test_nodes_taken_from_a_watchpoint_for_all(dumps, session) -> None:
     assert answer == {"outdated": False}
 
 
-def test_watchpoints_that_cannot_be_set(dumps, session) -> None:
-    def fault(call, **body):
+def test_watchpoints_that_cannot_be_set(dumps: Any, session: Any) -> None:
+    def fault(call: Any, **body: Any) -> Any:
         return code_of(dumps.post(f"{session}/{call}", body))
 
     create = "create-watchpoint"
@@ -58,7 +60,7 @@ def test_watchpoints_that_cannot_be_set(dumps, session) -> None:
     assert fault("delete-watchpoint", watch_point_id="1") == (400, "5054B081")
 
 
-def test_watchpoints_are_listed_and_removed(dumps, session) -> None:
+def test_watchpoints_are_listed_and_removed(dumps: Any, session: Any) -> None:
     watch(dumps, session, "tensor_too_large", [("max_gt", 0.1)])
     watch(dumps, session, "tensor_overflow")
     listed = dumps.sent(f"{session}/retrieve", {"mode": "watchpoint"})["watch_points"]
@@ -73,11 +75,11 @@ def test_watchpoints_are_listed_and_removed(dumps, session) -> None:
     assert state_of_watchpoints(dumps, session) == []
 
 
-def state_of_watchpoints(dumps, session):
+def state_of_watchpoints(dumps: Any, session: Any) -> Any:
     return dumps.sent(f"{session}/retrieve", {"mode": "all"})["watch_points"]
 
 
-def test_common_faults_are_watched_for_once(dumps, session) -> None:
+def test_common_faults_are_watched_for_once(dumps: Any, session: Any) -> None:
     path = f"{session}/set-recommended-watch-points"
     assert code_of(dumps.post(path, {})) == (400, "50540003")
     assert code_of(dumps.post(path, {"requestBody": {}})) == (400, "5054B081")

@@ -1,5 +1,6 @@
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,21 +19,21 @@ from tests.narrowing import require
 
 
 @pytest.fixture
-def root(samples, tmp_path):
+def root(samples: Any, tmp_path: Path) -> Any:
     return Path(shutil.copytree(samples / "async_SYNTHETIC", tmp_path / "async"))
 
 
-def step(root, form, number=1):
+def step(root: Any, form: Any, number: int = 1) -> Any:
     return root / form / "20240102030405" / "0" / "ge_default_20240102030400_11" / "1" / str(number)
 
 
-def test_devices_models_and_iterations(root) -> None:
+def test_devices_models_and_iterations(root: Any) -> None:
     dump = open_dump(root / "bin")
     assert (dump.device, dump.ranks, dump.steps()) == ("Ascend", (0,), (0, 1))
     assert dump.graphs() == ("ge_default_20240102030400_11/1",)
 
 
-def test_one_place_dumped_twice(root) -> None:
+def test_one_place_dumped_twice(root: Any) -> None:
     shutil.copytree(root / "bin" / "20240102030405", root / "bin" / "20240102030500")
     dump = open_dump(root / "bin")
     model = "ge_default_20240102030400_11/1"
@@ -40,14 +41,14 @@ def test_one_place_dumped_twice(root) -> None:
     assert len(list_tensors(dump, 0, 0)) == 2 * len(list_tensors(dump, 0, 0, dump.graphs()[0]))
 
 
-def test_acl_dumps_have_steps_outside(root) -> None:
+def test_acl_dumps_have_steps_outside(root: Any) -> None:
     dump = open_dump(root / "acl_o0")
     assert dump.steps() == (0,)
     assert dump.graphs() == ("", "ge_default_20240102030400_11/1/0")
 
 
 @pytest.mark.parametrize("form", ["npy", "bin"])
-def test_operators_in_the_order_they_ran(root, form) -> None:
+def test_operators_in_the_order_they_ran(root: Any, form: str) -> None:
     operators = list_operators(open_dump(root / form), 0, 0)
     assert [each.type for each in operators] == ["Conv2D", "MatMul", "Cast", "ComplexOp", "Add"]
     assert operators[1].inputs == ("0", "1")
@@ -56,7 +57,7 @@ def test_operators_in_the_order_they_ran(root, form) -> None:
 
 
 @pytest.mark.parametrize("form", ["npy", "bin"])
-def test_headers_tell_the_shape_on_the_host(root, form) -> None:
+def test_headers_tell_the_shape_on_the_host(root: Any, form: str) -> None:
     entries = list_tensors(open_dump(root / form), 0, 0)
     for entry in entries:
         found = describe_tensor(require(entry.ref))
@@ -64,7 +65,7 @@ def test_headers_tell_the_shape_on_the_host(root, form) -> None:
         assert found.size > 0
 
 
-def test_recorded_statistics_are_joined(root) -> None:
+def test_recorded_statistics_are_joined(root: Any) -> None:
     entries = list_tensors(open_dump(root / "npy"), 0, 1)
     matmul = next(entry for entry in entries if entry.type == "MatMul" and entry.slot == "1")
     assert (matmul.dtype, matmul.shape, require(matmul.statistics).size) == ("float32", (20, 3), 240)
@@ -72,7 +73,7 @@ def test_recorded_statistics_are_joined(root) -> None:
     assert require(broken.statistics).max != require(broken.statistics).max  # NaN
 
 
-def test_a_damaged_operator_leaves_the_others(root) -> None:
+def test_a_damaged_operator_leaves_the_others(root: Any) -> None:
     conv = next(step(root, "bin").glob("Conv2D.*"))
     conv.write_bytes(conv.read_bytes()[:20])
     cast = next(step(root, "bin").glob("Cast.*"))
@@ -88,14 +89,14 @@ def test_a_damaged_operator_leaves_the_others(root) -> None:
             assert read_tensor(require(entry.ref)).size
 
 
-def test_overflow_records_that_cannot_be_read(root) -> None:
+def test_overflow_records_that_cannot_be_read(root: Any) -> None:
     record = next(step(root, "npy").glob("Opdebug*"))
     record.write_text("{")
     found = list_overflows(open_dump(root / "npy"), 0, 1)
     assert [each.reason for each in found.damage] == ["dump.json"]
 
 
-def test_an_overflow_of_an_operator_that_is_not_there(root) -> None:
+def test_an_overflow_of_an_operator_that_is_not_there(root: Any) -> None:
     for form in ("npy", "bin"):
         for path in step(root, form).glob("MatMul*"):
             path.unlink()
@@ -103,19 +104,19 @@ def test_an_overflow_of_an_operator_that_is_not_there(root) -> None:
         assert found.operator == ""
 
 
-def test_an_overflow_of_an_operator_that_cannot_be_read(root) -> None:
+def test_an_overflow_of_an_operator_that_cannot_be_read(root: Any) -> None:
     next(step(root, "bin").glob("MatMul*")).write_bytes(b"")
     (found,) = list_overflows(open_dump(root / "bin"), 0, 1)
     assert found.operator.endswith("MatMul-op15")
 
 
-def test_a_mapping_that_is_gone(root) -> None:
+def test_a_mapping_that_is_gone(root: Any) -> None:
     (step(root, "bin") / "mapping.csv").unlink()
     entries = list_tensors(open_dump(root / "bin"), 0, 1)
     assert {entry.type for entry in entries} == {"Conv2D", "MatMul", "Cast", "ComplexOp"}
 
 
-def test_a_member_that_makes_no_sense(root) -> None:
+def test_a_member_that_makes_no_sense(root: Any) -> None:
     path = str(next(step(root, "bin").glob("MatMul*")))
     with pytest.raises(UnreadableError, match=r"dump.missing"):
         read_tensor(TensorRef("asynchronous", path, "input.x"))

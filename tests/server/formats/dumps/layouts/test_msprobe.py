@@ -1,5 +1,6 @@
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from tests.narrowing import require
 from tests.server.formats.dumps.layouts.conftest import leaf, listed
 
 
-def test_ranks_and_processes(samples, tmp_path: Path) -> None:
+def test_ranks_and_processes(samples: Any, tmp_path: Path) -> None:
     dump = open_dump(samples / "msprobe_pytorch/mix_tensor_2ranks")
     assert dump.rank_names == ((0, "rank0"), (1, "rank1"))
     assert '"mix"' in dump.config
@@ -30,7 +31,7 @@ def test_ranks_and_processes(samples, tmp_path: Path) -> None:
     assert open_dump(tmp_path).rank_names == ((0, "rank"), (3, "rank3"), (4, "proc31"), (5, "proc200"))
 
 
-def test_one_step_or_one_rank_alone(samples) -> None:
+def test_one_step_or_one_rank_alone(samples: Any) -> None:
     root = samples / "msprobe_pytorch/mix_tensor_2ranks"
     assert open_dump(root / "step1").steps() == (1,)
     one = open_dump(root / "step1" / "rank1")
@@ -38,7 +39,7 @@ def test_one_step_or_one_rank_alone(samples) -> None:
     assert len(list_tensors(one, 1, 1)) == len(list_tensors(open_dump(root), 1, 1))
 
 
-def test_directions_and_slots(samples) -> None:
+def test_directions_and_slots(samples: Any) -> None:
     entries = list_tensors(open_dump(samples / "msprobe_pytorch/mix_tensor_2ranks"), 0, 0)
     found = {(e.operator, e.direction, e.slot) for e in entries}
     assert ("Functional.linear.0.forward", "input", "2") in found
@@ -60,7 +61,7 @@ def test_directions_and_slots(samples) -> None:
         ("msprobe_pytorch/L1_statistics_xor", "xor64", 18),
     ],
 )
-def test_checksums_of_every_kind(samples, name, kind, digits) -> None:
+def test_checksums_of_every_kind(samples: Any, name: str, kind: str, digits: int) -> None:
     listed = list_tensors(open_dump(samples / name), 0, 0)
     entries = [entry for entry in listed if entry.statistics]
     numbers = [entry for entry in entries if require(entry.statistics).checksum_kind == "value"]
@@ -72,7 +73,7 @@ def test_checksums_of_every_kind(samples, name, kind, digits) -> None:
     assert all((require(entry.statistics).max is None) == (kind == "xor64") for entry in entries)
 
 
-def test_calls_have_modules_arguments_and_source_lines(samples) -> None:
+def test_calls_have_modules_arguments_and_source_lines(samples: Any) -> None:
     operators = {
         each.name: each
         for each in list_operators(open_dump(samples / "msprobe_pytorch/mix_tensor_2ranks"), 0, 0)
@@ -89,7 +90,7 @@ def test_calls_have_modules_arguments_and_source_lines(samples) -> None:
     assert "optimizer" not in operators
 
 
-def test_structure_alone_lists_calls(samples) -> None:
+def test_structure_alone_lists_calls(samples: Any) -> None:
     dump = open_dump(samples / "msprobe_pytorch/mix_structure_statistics")
     operators = list_operators(dump, 0, 0)
     assert len(operators) > 10
@@ -97,11 +98,11 @@ def test_structure_alone_lists_calls(samples) -> None:
     assert not list_tensors(dump, 0, 0)
 
 
-def test_no_overflow_records(samples) -> None:
+def test_no_overflow_records(samples: Any) -> None:
     assert not list_overflows(open_dump(samples / "msprobe_pytorch/mix_tensor_2ranks"), 0, 0)
 
 
-def test_a_file_of_several_tensors(made) -> None:
+def test_a_file_of_several_tensors(made: Any) -> None:
     folder = made({"Torch.a.0.forward": {"output": [leaf(data_name="many.pt")]}})
     weights = Path(__file__).parents[4] / "data" / "weights"
     shutil.copy(weights / "state.pt", folder / "dump_tensor_data" / "many.pt")
@@ -111,7 +112,7 @@ def test_a_file_of_several_tensors(made) -> None:
             ask(entry.ref)
 
 
-def test_files_that_cannot_be_read(root, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_cannot_be_read(root: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mindinsight.server.formats.cut_json.JSON", Budget("JSON", 10, 10))
     entries = list_tensors(open_dump(root), 0, 0)
     assert [each.reason for each in entries.damage] == ["dump.too_large"]

@@ -1,5 +1,6 @@
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,11 +17,11 @@ from mindinsight.server.formats.unreadable import UnreadableError
 
 
 @pytest.fixture(scope="module")
-def dump(samples):
+def dump(samples: Any) -> Any:
     return open_dump(samples / "rdr_v2_0")
 
 
-def test_there_are_no_tensors(dump) -> None:
+def test_there_are_no_tensors(dump: Any) -> None:
     assert not list_tensors(dump, 0, 0)
     assert not list_operators(dump, 0, 0)
     assert not list_overflows(dump, 0, 0)
@@ -29,7 +30,7 @@ def test_there_are_no_tensors(dump) -> None:
             ask(TensorRef("recorder", "nothing"))
 
 
-def test_a_dump_in_the_same_place_takes_them_along(samples, tmp_path: Path) -> None:
+def test_a_dump_in_the_same_place_takes_them_along(samples: Any, tmp_path: Path) -> None:
     shutil.copytree(samples / "ms_sync_v2_0_names", tmp_path / "both")
     shutil.copytree(samples / "rdr_v2_0/rank_0/rdr", tmp_path / "both/rank_0/rdr")
     (tmp_path / "both/rank_0/rdr/notes.md").write_text("not of the recorder")

@@ -1,5 +1,6 @@
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from mindinsight.server.formats.graphs.call_stacks import own_frame
 from tests.narrowing import require
 
 
-def test_what_a_dump_says_of_itself(samples) -> None:
+def test_what_a_dump_says_of_itself(samples: Any) -> None:
     dump = open_dump(samples / "ms_sync_cpu_2ranks")
     assert (dump.framework, dump.version, dump.device, dump.task) == ("mindspore", "2.10.0", "CPU", "tensor")
     assert dump.ranks == (0, 1)
@@ -27,7 +28,7 @@ def test_what_a_dump_says_of_itself(samples) -> None:
     assert '"iteration": "0|1"' in dump.config
 
 
-def test_full_names_come_back(samples) -> None:
+def test_full_names_come_back(samples: Any) -> None:
     dump = open_dump(samples / "ms_sync_cpu_2ranks")
     entries = list_tensors(dump, 1, 0)
     names = {entry.operator for entry in entries if entry.type == "Parameter"}
@@ -43,26 +44,26 @@ def test_full_names_come_back(samples) -> None:
     assert len(renamed) >= 5  # nine operators, some of the same last name
 
 
-def test_names_without_scope_come_back(samples) -> None:
+def test_names_without_scope_come_back(samples: Any) -> None:
     entries = list_tensors(open_dump(samples / "ms_sync_v2_0_names"), 0, 0)
     conv = next(entry for entry in entries if entry.recorded == "Conv2D-op51")
     assert conv.operator == "Default/network-WithLossCell/_backbone-Net/conv1-Conv2d/Conv2D-op51"
 
 
-def test_constants_come_first_and_are_told_apart(samples) -> None:
+def test_constants_come_first_and_are_told_apart(samples: Any) -> None:
     entries = list_tensors(open_dump(samples / "ms_sync_v2_0_names"), 0, 1)
     assert [entry.direction for entry in entries[:5]] == ["constant"] * 5
     assert sorted(entry.operator for entry in entries[:5]) == [f"data-{n}" for n in range(1, 6)]
     assert all(entry.direction != "constant" for entry in entries[5:])
 
 
-def test_entries_come_in_the_order_of_time(samples) -> None:
+def test_entries_come_in_the_order_of_time(samples: Any) -> None:
     for name in ("ms_sync_cpu_2ranks", "ms_sync_full_stats/full"):
         times = [entry.timestamp for entry in list_tensors(open_dump(samples / name), 0, 0)]
         assert times == sorted(times)
 
 
-def test_operators_have_sources_and_source_lines(samples) -> None:
+def test_operators_have_sources_and_source_lines(samples: Any) -> None:
     operators = {each.name: each for each in list_operators(open_dump(samples / "ms_sync_cpu_2ranks"), 0, 0)}
     conv = operators["Default/network-WithLossCell/_backbone-TinyNet/conv-Conv2d/Conv2D-op0"]
     assert conv.sources == ("inputs0", "conv.weight")
@@ -75,7 +76,7 @@ def test_operators_have_sources_and_source_lines(samples) -> None:
     assert sum(bool(each.stack) for each in operators.values()) >= 50
 
 
-def test_operators_that_were_planned_only_are_listed_too(samples) -> None:
+def test_operators_that_were_planned_only_are_listed_too(samples: Any) -> None:
     operators = list_operators(open_dump(samples / "ms_sync_kernels_filter"), 0, 1)
     planned = [each for each in operators if each.sequence < 0]
     assert len(planned) > 30
@@ -83,7 +84,7 @@ def test_operators_that_were_planned_only_are_listed_too(samples) -> None:
     assert any(each.type == "Conv2D" for each in planned)
 
 
-def test_statistics_beside_tensors_and_alone(samples) -> None:
+def test_statistics_beside_tensors_and_alone(samples: Any) -> None:
     full = list_tensors(open_dump(samples / "ms_sync_full_stats/full"), 0, 0)
     alone = list_tensors(open_dump(samples / "ms_sync_full_stats/statistic"), 0, 0)
     assert len(full) == len(alone) == 241
@@ -97,7 +98,7 @@ def test_statistics_beside_tensors_and_alone(samples) -> None:
         assert require(one.statistics).max == pytest.approx(float(array.max()), rel=1e-5)
 
 
-def test_one_rank_or_one_step_alone(samples) -> None:
+def test_one_rank_or_one_step_alone(samples: Any) -> None:
     rank = open_dump(samples / "ms_sync_cpu_2ranks" / "rank_1")
     assert (rank.rank_names, rank.steps()) == (((1, "rank_1"),), (0, 1))
     assert len(list_tensors(rank, 1, 0)) == 241
@@ -106,14 +107,14 @@ def test_one_rank_or_one_step_alone(samples) -> None:
     assert len(list_tensors(step, 0, 0)) == 241
 
 
-def test_a_window_of_a_tensor(samples) -> None:
+def test_a_window_of_a_tensor(samples: Any) -> None:
     entries = list_tensors(open_dump(samples / "ms_sync_cpu_2ranks"), 0, 0)
     entry = next(each for each in entries if each.recorded == "fc1_weight")
     whole = read_tensor(require(entry.ref))
     np.testing.assert_array_equal(read_tensor(require(entry.ref), (slice(1, 3), 0)), whole[1:3, 0])
 
 
-def test_a_dump_that_grows_is_listed_again(dump) -> None:
+def test_a_dump_that_grows_is_listed_again(dump: Any) -> None:
     dump.add("Add", "first")
     opened = open_dump(dump.root)
     assert len(list_tensors(opened, 0, 0)) == 1
@@ -123,7 +124,7 @@ def test_a_dump_that_grows_is_listed_again(dump) -> None:
     assert open_dump(dump.root).steps() == (0, 1)
 
 
-def test_links_do_not_lead_out(dump, tmp_path: Path) -> None:
+def test_links_do_not_lead_out(dump: Any, tmp_path: Path) -> None:
     np.save(tmp_path / "secret.npy", np.zeros(3))
     _, full = dump.add("Add", "op")
     (dump.step / full.replace(".op.", ".link.")).symlink_to(tmp_path / "secret.npy")
@@ -132,7 +133,7 @@ def test_links_do_not_lead_out(dump, tmp_path: Path) -> None:
     assert open_dump(dump.root).steps() == (0,)
 
 
-def test_bad_companions_leave_the_tensors(dump) -> None:
+def test_bad_companions_leave_the_tensors(dump: Any) -> None:
     dump.add("Add", "Default_Add-op1")
     rank = dump.root / "rank_0"
     for folder in (".dump_metadata", "graphs", "execution_order"):
@@ -149,7 +150,7 @@ def test_bad_companions_leave_the_tensors(dump) -> None:
     assert len(list_operators(opened, 0, 0)) == 2
 
 
-def test_arguments_of_kernels(dump) -> None:
+def test_arguments_of_kernels(dump: Any) -> None:
     dump.add("Add", "Default_Add-op1")
     dump.add("Add", "Default_Add-op2")
     (dump.step / "Add.Default_Add-op1.json").write_text('{"axis": "1", "keep": "true"}')
@@ -159,7 +160,7 @@ def test_arguments_of_kernels(dump) -> None:
     assert [each.reason for each in listing.damage] == ["dump.json"]
 
 
-def test_graphs_of_several_are_one_listing(dump) -> None:
+def test_graphs_of_several_are_one_listing(dump: Any) -> None:
     dump.add("Add", "first")
     other = dump.root / "rank_0" / "Net" / "1" / "0"
     shutil.copytree(dump.step, other)
@@ -175,7 +176,7 @@ def test_graphs_of_several_are_one_listing(dump) -> None:
     assert len(list_operators(opened, 0, 0)) == 3
 
 
-def test_there_is_no_overflow_record(samples) -> None:
+def test_there_is_no_overflow_record(samples: Any) -> None:
     assert not list_overflows(open_dump(samples / "ms_sync_kernels_filter"), 0, 1)
 
 

@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from mindinsight.server.formats.dumps.layouts.asynchronous.dump_data import find
 from mindinsight.server.formats.unreadable import UnreadableError
 
 
-def message(**changes):
+def message(**changes: Any) -> Any:
     """An operator with one float32 input of two by three and one int8 output of four."""
     data = dump_pb2.DumpData(version="2.0", op_name="Default/Add-op1")
     source = data.input.add(data_type=1, format=2, size=24)
@@ -24,7 +25,7 @@ def message(**changes):
 PAYLOAD = np.arange(6, dtype="<f4").tobytes() + bytes([1, 2, 3, 255])
 
 
-def write(path, data, payload=PAYLOAD):
+def write(path: Any, data: Any, payload: Any = PAYLOAD) -> Any:
     head = data.SerializeToString()
     path.write_bytes(len(head).to_bytes(8, "little") + head + payload)
     return path
@@ -67,11 +68,11 @@ def test_an_empty_tensor(tmp_path: Path) -> None:
     ("number", "name"),
     [(27, "bfloat16"), (40, "float4_e1m2"), (41, "type(41)"), (-1, "type(-1)"), (0, "int8")],
 )
-def test_numbers_of_types(tmp_path: Path, number, name) -> None:
+def test_numbers_of_types(tmp_path: Path, number: int, name: str) -> None:
     assert find_slot(write(tmp_path / "a", message(data_type=number)), "output", 0).dtype == name
 
 
-def fails(path, io, reason):
+def fails(path: Any, io: Any, reason: Any) -> None:
     with pytest.raises(UnreadableError) as error:
         read_slot(path, io, 0)
     assert error.value.reason == reason
@@ -92,7 +93,7 @@ def test_a_payload_cut_off_leaves_what_comes_before(tmp_path: Path) -> None:
         ({"data_type": 99}, "dump.unknown_dtype"),
     ],
 )
-def test_slots_that_make_no_sense_leave_the_others(tmp_path: Path, changes, reason) -> None:
+def test_slots_that_make_no_sense_leave_the_others(tmp_path: Path, changes: Any, reason: str) -> None:
     path = write(tmp_path / "a", message(**changes))
     fails(path, "output", reason)
     assert read_slot(path, "input", 0).sum() == 15
@@ -119,7 +120,7 @@ def test_a_slot_that_is_not_there(tmp_path: Path) -> None:
         (b"\xff" * 100, "dump.bad_message"),
     ],
 )
-def test_what_is_no_such_file(tmp_path: Path, content, reason) -> None:
+def test_what_is_no_such_file(tmp_path: Path, content: Any, reason: str) -> None:
     (tmp_path / "a").write_bytes(content)
     fails(tmp_path / "a", "output", reason)
 

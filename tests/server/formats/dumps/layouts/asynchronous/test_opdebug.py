@@ -1,6 +1,7 @@
 import json
 import struct
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from mindinsight.server.formats.unreadable import UnreadableError
 UNIT = {"model_id": 1, "stream_id": 7, "task_id": 5, "task_type": 0, "status": 3}
 
 
-def write(tmp_path, found):
+def write(tmp_path: Any, found: Any) -> Any:
     (tmp_path / "Opdebug.Node_OpDebug.1.7.99.output.0.json").write_text(json.dumps(found))
     return tmp_path / "Opdebug.Node_OpDebug.1.7.99.output.0.json"
 
@@ -25,19 +26,19 @@ def test_units_that_overflowed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("several", [False, True])
-def test_the_newer_spelling(tmp_path: Path, several) -> None:
+def test_the_newer_spelling(tmp_path: Path, several: bool) -> None:
     each = {"acc_type": "AIC", "data": UNIT}
     path = write(tmp_path, {"acc_list": [each] if several else each})
     assert read_opdebug(path) == (UnitStatus("AIC", 3, 5, 7),)
 
 
 @pytest.mark.parametrize("found", [[], {"AI Core": {}}, {"AI Core": 5}, {"AI Core": UNIT | {"status": "x"}}])
-def test_records_that_make_no_sense(tmp_path: Path, found) -> None:
+def test_records_that_make_no_sense(tmp_path: Path, found: Any) -> None:
     with pytest.raises(UnreadableError, match=r"dump.json"):
         read_opdebug(write(tmp_path, found))
 
 
-def raw(payload):
+def raw(payload: Any) -> Any:
     data = dump_pb2.DumpData(op_name="Node_OpDebug")
     data.output.add(data_type=4, format=2, size=len(payload)).shape.dim.append(len(payload))
     head = data.SerializeToString()

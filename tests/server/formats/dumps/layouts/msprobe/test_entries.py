@@ -1,5 +1,7 @@
 """Names, leaves and statistics of entries of dump.json."""
 
+from typing import Any
+
 import pytest
 
 from mindinsight.server.formats.dumps import (
@@ -15,7 +17,7 @@ from tests.narrowing import require
 from tests.server.formats.dumps.layouts.conftest import leaf, listed
 
 
-def test_leaves_of_every_shape(made) -> None:
+def test_leaves_of_every_shape(made: Any) -> None:
     folder = made(
         {
             "Torch.cat.0.forward": {
@@ -52,19 +54,19 @@ def test_leaves_of_every_shape(made) -> None:
 
 
 @pytest.mark.parametrize("shape", ["2", [2, "x"], {"a": 1}, None])
-def test_shapes_that_are_none(made, shape) -> None:
+def test_shapes_that_are_none(made: Any, shape: Any) -> None:
     (entry,) = listed(made({"Torch.a.0.forward": {"output": [leaf(shape=shape)]}}))
     assert entry.shape is None
 
 
-def test_lists_without_end(made) -> None:
-    value = leaf()
+def test_lists_without_end(made: Any) -> None:
+    value: Any = leaf()
     for _ in range(200):
         value = [value]
     assert len(listed(made({"Torch.a.0.forward": {"output": [value, leaf()]}}))) == 1
 
 
-def test_entries_that_are_no_object(made) -> None:
+def test_entries_that_are_no_object(made: Any) -> None:
     assert not listed(made(["a"]))
 
 
@@ -78,7 +80,7 @@ def test_entries_that_are_no_object(made) -> None:
         ("optimizer", "optimizer", (), "optimizer"),
     ],
 )
-def test_names_of_calls(entry, kind, path, forward) -> None:
+def test_names_of_calls(entry: Any, kind: Any, path: Any, forward: Any) -> None:
     assert parse_call(entry) == (kind, path, forward)
 
 
@@ -96,7 +98,7 @@ def test_names_of_calls(entry, kind, path, forward) -> None:
         ("a.npy", None),
     ],
 )
-def test_names_of_tensor_files(name, parsed) -> None:
+def test_names_of_tensor_files(name: Any, parsed: Any) -> None:
     assert parse_tensor_name(name) == parsed
 
 

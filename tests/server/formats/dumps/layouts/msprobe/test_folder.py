@@ -2,6 +2,7 @@
 
 import json
 import os
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from tests.narrowing import require
 from tests.server.formats.dumps.layouts.conftest import leaf, listed
 
 
-def test_tensors_come_before_the_json(root) -> None:
+def test_tensors_come_before_the_json(root: Any) -> None:
     """The run still goes on, or ended in a crash: only files are there."""
     folder = root / "step0" / "rank0"
     whole = {(e.operator, e.direction, e.slot) for e in list_tensors(open_dump(root), 0, 0)}
@@ -35,7 +36,7 @@ def test_tensors_come_before_the_json(root) -> None:
     assert len(list_operators(open_dump(root), 0, 0)) > 10
 
 
-def test_a_json_cut_off_in_the_middle(root) -> None:
+def test_a_json_cut_off_in_the_middle(root: Any) -> None:
     path = root / "step0" / "rank0" / "dump.json"
     whole = list(list_tensors(open_dump(root), 0, 0))
     text = path.read_text()
@@ -50,7 +51,7 @@ def test_a_json_cut_off_in_the_middle(root) -> None:
 
 
 @pytest.mark.parametrize("name", ["stack.json", "construct.json"])
-def test_other_files_cut_off(root, name) -> None:
+def test_other_files_cut_off(root: Any, name: str) -> None:
     path = root / "step0" / "rank0" / name
     path.write_text(path.read_text()[:-20])
     operators = list_operators(open_dump(root), 0, 0)
@@ -58,7 +59,7 @@ def test_other_files_cut_off(root, name) -> None:
     assert sum(bool(each.stack) for each in operators) > 5
 
 
-def test_damaged_tensors_leave_the_others(root) -> None:
+def test_damaged_tensors_leave_the_others(root: Any) -> None:
     data = root / "step0" / "rank0" / "dump_tensor_data"
     (data / "Functional.linear.0.forward.input.0.pt").write_bytes(b"PK\x03\x04")
     (data / "Functional.linear.0.forward.input.1.pt").unlink()
@@ -73,14 +74,14 @@ def test_damaged_tensors_leave_the_others(root) -> None:
 
 
 @pytest.mark.parametrize("name", ["../../dump.json", "/etc/passwd", "a\\b.npy"])
-def test_a_name_in_the_json_is_never_a_path(made, name) -> None:
+def test_a_name_in_the_json_is_never_a_path(made: Any, name: str) -> None:
     folder = made({"Functional.relu.0.forward": {"input_args": [leaf(data_name=name)]}})
     entries = listed(folder)
     assert entries[0].ref is None
     assert entries[0].damage.reason == entries.damage[0].reason == "dump.unsafe_name"
 
 
-def test_variables_saved_by_hand(made) -> None:
+def test_variables_saved_by_hand(made: Any) -> None:
     folder = made({})
     (folder / "debug.json").write_text(json.dumps({"data": {"grad.0": leaf(data_name="grad.0.debug.npy")}}))
     np.save(folder / "dump_tensor_data" / "grad.0.debug.npy", np.arange(2, dtype=np.float32))

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from typing import Any
 
 from mindinsight.server.formats.dumps import (
     list_operators,
@@ -32,7 +33,7 @@ def test_trees_that_loop() -> None:
     assert ancestors({"a": 5}, "a") == ()
 
 
-def test_a_loop_in_the_tree_is_named(root) -> None:
+def test_a_loop_in_the_tree_is_named(root: Any) -> None:
     """Every operator is listed all the same, and a long chain of modules is no loop."""
     file = root / "step0" / "rank0" / "construct.json"
     count = len(list_operators(open_dump(root), 0, 0))
