@@ -16,27 +16,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-CONFIG = """\
-command: sh /home/example/run_alexnet_ascend.sh
-summary_base_dir: /home/summaries
-tuner:
-    name: gp
-target:
-    group: metric
-    name: Accuracy
-    goal: maximize
-parameters:
-    learning_rate:
-        bounds: [0.00001, 0.001]
-        type: float
-    batch_size:
-        choice: [32, 64, 128, 256]
-        type: int
-    momentum:
-        source: user_defined
-        choice: [0.8, 0.9]
-        type: float
-"""
+CONFIG = Path(__file__).parents[1] / "data" / "tuning" / "mindspore_tutorial.yaml"
 TRAINING = """\
 import time
 
@@ -83,7 +63,7 @@ def main():
         (home / "example" / "train.py").write_text(TRAINING)
         script = f'cd "$(dirname "$0")" && exec "{python}" train.py\n'
         (home / "example" / "run_alexnet_ascend.sh").write_text(script)
-        (home / "config.yaml").write_text(CONFIG.replace("/home/", f"{home}/"))
+        (home / "config.yaml").write_text(CONFIG.read_text().replace("/home/", f"{home}/"))
         first = tuned(home, "2")
         assert first["progress"]["complete"] == 2, first
         second = tuned(home, "1")  # --iter is further trials, which learn from those before

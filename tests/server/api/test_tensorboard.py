@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 
 from mindinsight.server.app import create_app
 from mindinsight.server.settings import Settings
+from tests.server.conftest import wait_until_read
 
 DATA = Path(__file__).parents[2] / "data" / "tfevents"
 ANSWERS = json.loads((DATA / "answers.json").read_text())
@@ -23,6 +24,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     workspace = tmp_path_factory.mktemp("workspace")
     settings = Settings(DATA / "runs", workspace, reload_interval=0)
     with TestClient(create_app(settings), base_url="http://127.0.0.1") as client:
+        wait_until_read(client, len({path.parent for path in (DATA / "runs").rglob("*tfevents*")}))
         yield client
 
 

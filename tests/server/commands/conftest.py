@@ -13,9 +13,25 @@ from typing import Any
 
 import pytest
 
+from mindinsight.proto.framing import encode_record
+from mindinsight.proto.summary_pb2 import Event
 from mindinsight.server.commands.main import main
 from mindinsight.server.process import daemon
 from mindinsight.writer import SummaryRecord
+
+VERSION = encode_record(Event(wall_time=0.0, version="MindSpore.Event:1").SerializeToString())
+
+
+def written(directory: Path, age: float, closed: bool = False) -> Path:
+    """An event file whose last event is ``age`` seconds old; the file itself is written now."""
+    now = time.time()
+    event = Event(wall_time=now - age, step=1)
+    event.summary.value.add(tag="loss", scalar_value=0.5)
+    directory.mkdir(parents=True)
+    path = directory / f"events.out.events.summary.{int(now - age)}.0.host_MS"
+    path.write_bytes(VERSION + encode_record(event.SerializeToString()))
+    path.chmod(0o400 if closed else 0o600)
+    return path
 
 
 class Shell:

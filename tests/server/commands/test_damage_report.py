@@ -1,29 +1,12 @@
 """Report of damaged event files."""
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
-from mindinsight.proto.framing import encode_record
-from mindinsight.proto.summary_pb2 import Event
+from tests.server.commands.conftest import VERSION, written
 
 DATA = Path(__file__).parents[2] / "data" / "events"
-
-
-VERSION = encode_record(Event(wall_time=0.0, version="MindSpore.Event:1").SerializeToString())
-
-
-def written(directory: Any, age: Any, closed: bool = False) -> Any:
-    """An event file whose last event is ``age`` seconds old; the file itself is written now."""
-    now = time.time()
-    event = Event(wall_time=now - age, step=1)
-    event.summary.value.add(tag="loss", scalar_value=0.5)
-    directory.mkdir(parents=True)
-    path = directory / f"events.out.events.summary.{int(now - age)}.0.host_MS"
-    path.write_bytes(VERSION + encode_record(event.SerializeToString()))
-    path.chmod(0o400 if closed else 0o600)
-    return path
 
 
 def test_a_run_that_ends_in_an_unfinished_record_is_named_and_no_other(run: Any, tmp_path: Path) -> None:

@@ -4,37 +4,20 @@ import csv
 import io
 import json
 import shutil
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mindinsight.proto.framing import encode_record
-from mindinsight.proto.summary_pb2 import Event
 from mindinsight.server.client import reader
 from mindinsight.writer import SummaryRecord
 from tests.flight import unpack
+from tests.server.commands.conftest import written
 
 DATA = Path(__file__).parents[2] / "data" / "events"
 
 
 LENET = DATA / "lenet"
-
-
-VERSION = encode_record(Event(wall_time=0.0, version="MindSpore.Event:1").SerializeToString())
-
-
-def written(directory: Any, age: Any, closed: bool = False) -> Any:
-    """An event file whose last event is ``age`` seconds old; the file itself is written now."""
-    now = time.time()
-    event = Event(wall_time=now - age, step=1)
-    event.summary.value.add(tag="loss", scalar_value=0.5)
-    directory.mkdir(parents=True)
-    path = directory / f"events.out.events.summary.{int(now - age)}.0.host_MS"
-    path.write_bytes(VERSION + encode_record(event.SerializeToString()))
-    path.chmod(0o400 if closed else 0o600)
-    return path
 
 
 def states(run: Any, base: Any) -> dict[Any, Any]:

@@ -1,5 +1,6 @@
 """Tuning files: MindOptimizer's documented ones, ours, and what is wrong in them."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,27 +9,7 @@ from mindinsight.server.tuning.config import Limits, Target, parse_config
 from mindinsight.server.tuning.durations import seconds
 from mindinsight.server.tuning.yaml_nodes import ConfigError
 
-TUTORIAL = """\
-    command: sh /home/example/run_alexnet_ascend.sh
-    summary_base_dir: /home/summaries
-    tuner:
-        name: gp
-    target:
-        group: metric
-        name: Accuracy
-        goal: maximize
-    parameters:
-        learning_rate:
-            bounds: [0.00001, 0.001]
-            type: float
-        batch_size:
-            choice: [32, 64, 128, 256]
-            type: int
-        momentum:
-            source: user_defined
-            choice: [0.8, 0.9]
-            type: float
-"""
+TUTORIAL = Path(__file__).parents[2] / "data" / "tuning" / "mindspore_tutorial.yaml"
 HEAD = "summary_base_dir: runs\ncommand: python train.py\n"
 PARAMETERS = "parameters:\n  lr: {bounds: [0, 1], type: float}\n"
 
@@ -39,7 +20,7 @@ def parameter(text: Any, name: str = "p") -> Any:
 
 
 def test_the_example_of_the_tutorial() -> None:
-    config = parse_config(TUTORIAL, "config")
+    config = parse_config(TUTORIAL.read_text(), "config")
     assert config.study == "config"
     assert config.command == ("sh", "/home/example/run_alexnet_ascend.sh")
     assert config.targets == (Target("Accuracy", "metric", "maximize"),)
