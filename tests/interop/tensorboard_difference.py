@@ -18,11 +18,13 @@ import numpy as np
 import mindinsight
 from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.formats.payloads import histograms, image, tensor
+from mindinsight.server.formats.payloads.layouts import layout
+from mindinsight.server.formats.payloads.sounds import sound
 from mindinsight.server.formats.payloads.texts import text
 from mindinsight.server.store.run import Run
-from mindinsight.server.types import PAYLOAD_KINDS
 
-_BYTES = {"audio": "audio"}  # plugin: kind whose payload is one string of the tensor
+# Kinds of tensors of numbers by plugin.
+_NUMBERS = {"": "tensor", "tensor": "tensor", "pr_curves": "pr_curve"}
 
 
 def differences(target: Path) -> list[str]:
@@ -49,10 +51,9 @@ def _of_run(run: Run, facts: dict) -> Iterator[str]:
     for tag, rows in facts["histograms"].items():
         for (step, payload), row in zip(_payloads(run, "histogram", tag, bytes), rows, strict=True):
             yield from _histogram(f"histogram {tag} at {step}", payload, row)
-    for tag, rows in facts["audio"].items() if "audio" in PAYLOAD_KINDS else ():
-        yield from _compared(
-            f"audio {tag}", [[s, digest(b)] for s, b in _payloads(run, "audio", tag, bytes)], rows
-        )
+    for tag, rows in facts["audio"].items():
+        read = [[step, digest(s.encoded)] for step, s in _payloads(run, "audio", tag, sound)]
+        yield from _compared(f"audio {tag}", read, rows)
     for tag, tensors in facts["tensors"].items():
         yield from _tensors(run, tag, tensors["plugin"], tensors["values"])
     if facts["graph"]:
@@ -102,24 +103,43 @@ def _tensors(run: Run, tag: str, plugin: str, rows: list) -> Iterator[str]:
     elif plugin == "text" and len(rows[0][2]) < 3:
         read = [[step, digest(content.encode())] for step, content in _payloads(run, "text", tag, text)]
         yield from _compared(f"text {tag}", read, [[step, flat[0]] for step, _, flat in rows])
-    elif _BYTES.get(plugin, "") in PAYLOAD_KINDS and len(rows[0][2]) < 3:
-        read = [[step, digest(data)] for step, data in _payloads(run, _BYTES[plugin], tag, bytes)]
-        yield from _compared(f"{plugin} {tag}", read, [[step, flat[0]] for step, _, flat in rows])
+    elif plugin == "audio":
+        yield from _sounds(run, tag, rows)
+    elif plugin == "custom_scalars":
+        read = [[step, digest(data)] for step, data in _payloads(run, "layout", tag, bytes)]
+        yield from _compared(f"layout {tag}", read, [[step, flat[0]] for step, _, flat in rows])
+        if not all(charts for _, charts in _payloads(run, "layout", tag, layout)):
+            yield f"layout {tag}: no charts"
     elif plugin == "histograms":
         for (step, payload), row in zip(_payloads(run, "histogram", tag, bytes), rows, strict=True):
             h = histograms([payload])
             triples = np.column_stack([h.left, h.left + h.width, h.counts]).ravel()
             if step != row[0] or not np.allclose(triples, np.array(row[2], float), rtol=1e-12, atol=1e-15):
                 yield f"histogram {tag} at {step}: {triples}"
-    elif plugin in ("", "tensor", "mesh", "pr_curves"):
-        kind = "pr_curve" if plugin == "pr_curves" else "tensor"
-        for (step, read), row in (
-            zip(_payloads(run, kind, tag, tensor), rows, strict=True) if kind in PAYLOAD_KINDS else ()
-        ):
+    elif plugin in _NUMBERS:
+        kind = _NUMBERS[plugin]
+        for (step, read), row in zip(_payloads(run, kind, tag, tensor), rows, strict=True):
             yield from _compared(f"{kind} {tag}", [step, list(read.shape)], row[:2])
             yield from _compared(
                 f"{kind} {tag}", read.values.astype(float).ravel().tolist(), list(map(float, row[2]))
             )
+
+    elif plugin not in ("text", "hparams"):
+        steps = [step for step, _ in _payloads(run, "other", tag, bytes)]
+        yield from _compared(f"other {tag}", steps, [row[0] for row in rows])
+
+
+def _sounds(run: Run, tag: str, rows: list) -> Iterator[str]:
+    """Tensors of (sound, label): of several in one step each is a tag."""
+    pairs = len(rows[0][2]) // 2
+    for number in range(pairs):
+        name = tag if pairs == 1 else f"{tag}/{number}"
+        read = [
+            [step, digest(s.encoded), digest(s.label.encode())]
+            for step, s in _payloads(run, "audio", name, sound)
+        ]
+        expected = [[step, *flat[2 * number : 2 * number + 2]] for step, _, flat in rows]
+        yield from _compared(f"audio {name}", read, expected)
 
 
 def _graph(run: Run, nodes: list) -> Iterator[str]:

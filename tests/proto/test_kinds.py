@@ -1,5 +1,7 @@
 """The table of kinds against the messages it describes."""
 
+from pathlib import Path
+
 import pytest
 
 from mindinsight.proto.kinds import EXACT_SCALAR, KINDS, LINEAGE_FIELDS
@@ -9,7 +11,7 @@ from mindinsight.proto.summary_pb2 import Event, Summary
 MESSAGES = {"Summary.Value": Summary.Value.DESCRIPTOR, "Event": Event.DESCRIPTOR}
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.number], ids=lambda kind: kind.name)
 def test_a_kind_is_a_field_of_its_message(kind) -> None:
     field = MESSAGES[kind.message].fields_by_number[kind.number]
     assert field.name == kind.field
@@ -20,7 +22,7 @@ def test_a_kind_is_a_field_of_its_message(kind) -> None:
 def test_every_field_with_a_value_is_in_the_table() -> None:
     (values,) = MESSAGES["Summary.Value"].oneofs
     assert {field.name for field in values.fields} == {
-        kind.field for kind in KINDS if kind.message == "Summary.Value"
+        kind.field for kind in KINDS if kind.number and kind.message == "Summary.Value"
     }
     assert MESSAGES["Summary.Value"].fields_by_name["exact_scalar"].number == EXACT_SCALAR
 
@@ -31,6 +33,17 @@ def test_names_and_fields_occur_once() -> None:
         == len({(kind.message, kind.number) for kind in KINDS})
         == len(KINDS)
     )
+
+
+def test_what_add_value_takes_is_said_in_the_documents() -> None:
+    document = (Path(__file__).parents[2] / "docs" / "writer.md").read_text()
+    for kind in KINDS:
+        assert bool(kind.takes) == kind.in_add_value
+        if kind.takes:
+            (row,) = [
+                line for line in document.splitlines() if line.startswith("| `") and f"`{kind.name}`" in line
+            ]
+            assert row.endswith(f"| {kind.takes} |")
 
 
 def test_a_key_is_what_protobuf_writes() -> None:

@@ -17,11 +17,13 @@ class DataKind:
 
     name: str  # in add_value, in addresses and in texts
     message: Literal["Summary.Value", "Event"]  # the message that has the field
-    field: str
-    number: int  # of the field
+    field: str  # empty where our format has none: what plugins of TensorBoard record that no page draws
+    number: int  # of the field, 0 where there is none
     storage: Literal["column", "payload"]  # a column of numbers, or a reference read when somebody looks
     run_wide: bool = False  # its event has no step, as it belongs to the whole run
     in_add_value: bool = True  # whether SummaryRecord.add_value takes it
+    in_tensors: bool = False  # whether TensorBoard records it as tensors of numbers
+    takes: str = ""  # the values that SummaryRecord.add_value takes
 
     @property
     def key(self) -> int:
@@ -29,15 +31,26 @@ class DataKind:
         return self.number << 3 | (5 if self.storage == "column" else 2)
 
 
+_VALUE: Final = "Summary.Value"
+_EVENT: Final = "Event"
+_ARRAY: Final = "an array of real numbers, one dimension or more"
+_SOUND: Final = "a pair (samples within -1..1, samples a second), or the bytes of a sound file"
+_CURVE: Final = "a pair (labels, predictions within 0..1), or the six rows of a curve"
+_CHARTS: Final = 'a dict: category -> title -> ["Multiline", tags] or ["Margin", three tags]'
+_GRAPH: Final = "bytes of a ModelProto, a network or a graph object"
 KINDS: Final = (
-    DataKind("scalar", "Summary.Value", "scalar_value", 3, "column"),
-    DataKind("image", "Summary.Value", "image", 4, "payload"),
-    DataKind("tensor", "Summary.Value", "tensor", 8, "payload"),
-    DataKind("histogram", "Summary.Value", "histogram", 9, "payload"),
-    DataKind("landscape", "Summary.Value", "loss_landscape", 10, "payload"),
-    DataKind("text", "Summary.Value", "text", 1002, "payload"),
-    DataKind("graph", "Event", "graph_def", 4, "payload", run_wide=True),
-    DataKind("alert", "Event", "alert", 1001, "payload", in_add_value=False),
+    DataKind("scalar", _VALUE, "scalar_value", 3, "column", takes="a number, or an array of one element"),
+    DataKind("image", _VALUE, "image", 4, "payload", takes="an array (N, C, H, W) of 1 to 4 channels"),
+    DataKind("tensor", _VALUE, "tensor", 8, "payload", takes=_ARRAY),
+    DataKind("histogram", _VALUE, "histogram", 9, "payload", in_tensors=True, takes=_ARRAY),
+    DataKind("landscape", _VALUE, "loss_landscape", 10, "payload", takes="a LossLandscape message"),
+    DataKind("text", _VALUE, "text", 1002, "payload", takes="a str, read as Markdown"),
+    DataKind("audio", _VALUE, "audio", 1003, "payload", takes=_SOUND),
+    DataKind("pr_curve", _VALUE, "pr_curve", 1004, "payload", in_tensors=True, takes=_CURVE),
+    DataKind("layout", _VALUE, "layout", 1005, "payload", takes=_CHARTS),
+    DataKind("other", _VALUE, "", 0, "payload", in_add_value=False, in_tensors=True),
+    DataKind("graph", _EVENT, "graph_def", 4, "payload", run_wide=True, takes=_GRAPH),
+    DataKind("alert", _EVENT, "alert", 1001, "payload", in_add_value=False),
 )
 
 KINDS_BY_NAME: Final = {kind.name: kind for kind in KINDS}

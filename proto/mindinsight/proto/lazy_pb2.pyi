@@ -28,7 +28,7 @@ class LazyEvent(_message.Message):
 class LazySummary(_message.Message):
     __slots__ = ("value",)
     class Value(_message.Message):
-        __slots__ = ("tag", "scalar_value", "image", "tensor", "histogram", "loss_landscape", "text", "exact_scalar")
+        __slots__ = ("tag", "scalar_value", "image", "tensor", "histogram", "loss_landscape", "text", "audio", "pr_curve", "layout", "exact_scalar")
         TAG_FIELD_NUMBER: _ClassVar[int]
         SCALAR_VALUE_FIELD_NUMBER: _ClassVar[int]
         IMAGE_FIELD_NUMBER: _ClassVar[int]
@@ -36,6 +36,9 @@ class LazySummary(_message.Message):
         HISTOGRAM_FIELD_NUMBER: _ClassVar[int]
         LOSS_LANDSCAPE_FIELD_NUMBER: _ClassVar[int]
         TEXT_FIELD_NUMBER: _ClassVar[int]
+        AUDIO_FIELD_NUMBER: _ClassVar[int]
+        PR_CURVE_FIELD_NUMBER: _ClassVar[int]
+        LAYOUT_FIELD_NUMBER: _ClassVar[int]
         EXACT_SCALAR_FIELD_NUMBER: _ClassVar[int]
         tag: bytes
         scalar_value: float
@@ -44,8 +47,11 @@ class LazySummary(_message.Message):
         histogram: bytes
         loss_landscape: bytes
         text: bytes
+        audio: bytes
+        pr_curve: bytes
+        layout: bytes
         exact_scalar: float
-        def __init__(self, tag: _Optional[bytes] = ..., scalar_value: _Optional[float] = ..., image: _Optional[bytes] = ..., tensor: _Optional[bytes] = ..., histogram: _Optional[bytes] = ..., loss_landscape: _Optional[bytes] = ..., text: _Optional[bytes] = ..., exact_scalar: _Optional[float] = ...) -> None: ...
+        def __init__(self, tag: _Optional[bytes] = ..., scalar_value: _Optional[float] = ..., image: _Optional[bytes] = ..., tensor: _Optional[bytes] = ..., histogram: _Optional[bytes] = ..., loss_landscape: _Optional[bytes] = ..., text: _Optional[bytes] = ..., audio: _Optional[bytes] = ..., pr_curve: _Optional[bytes] = ..., layout: _Optional[bytes] = ..., exact_scalar: _Optional[float] = ...) -> None: ...
     VALUE_FIELD_NUMBER: _ClassVar[int]
     value: _containers.RepeatedCompositeFieldContainer[LazySummary.Value]
     def __init__(self, value: _Optional[_Iterable[_Union[LazySummary.Value, _Mapping]]] = ...) -> None: ...

@@ -136,8 +136,59 @@ class Summary(_message.Message):
         CONTENT_FIELD_NUMBER: _ClassVar[int]
         content: str
         def __init__(self, content: _Optional[str] = ...) -> None: ...
+    class Audio(_message.Message):
+        __slots__ = ("encoded", "label")
+        ENCODED_FIELD_NUMBER: _ClassVar[int]
+        LABEL_FIELD_NUMBER: _ClassVar[int]
+        encoded: bytes
+        label: str
+        def __init__(self, encoded: _Optional[bytes] = ..., label: _Optional[str] = ...) -> None: ...
+    class Layout(_message.Message):
+        __slots__ = ("version", "category")
+        class Category(_message.Message):
+            __slots__ = ("title", "chart", "closed")
+            TITLE_FIELD_NUMBER: _ClassVar[int]
+            CHART_FIELD_NUMBER: _ClassVar[int]
+            CLOSED_FIELD_NUMBER: _ClassVar[int]
+            title: str
+            chart: _containers.RepeatedCompositeFieldContainer[Summary.Layout.Chart]
+            closed: bool
+            def __init__(self, title: _Optional[str] = ..., chart: _Optional[_Iterable[_Union[Summary.Layout.Chart, _Mapping]]] = ..., closed: bool = ...) -> None: ...
+        class Chart(_message.Message):
+            __slots__ = ("title", "multiline", "margin")
+            TITLE_FIELD_NUMBER: _ClassVar[int]
+            MULTILINE_FIELD_NUMBER: _ClassVar[int]
+            MARGIN_FIELD_NUMBER: _ClassVar[int]
+            title: str
+            multiline: Summary.Layout.Multiline
+            margin: Summary.Layout.Margin
+            def __init__(self, title: _Optional[str] = ..., multiline: _Optional[_Union[Summary.Layout.Multiline, _Mapping]] = ..., margin: _Optional[_Union[Summary.Layout.Margin, _Mapping]] = ...) -> None: ...
+        class Multiline(_message.Message):
+            __slots__ = ("tag",)
+            TAG_FIELD_NUMBER: _ClassVar[int]
+            tag: _containers.RepeatedScalarFieldContainer[str]
+            def __init__(self, tag: _Optional[_Iterable[str]] = ...) -> None: ...
+        class Margin(_message.Message):
+            __slots__ = ("series",)
+            SERIES_FIELD_NUMBER: _ClassVar[int]
+            series: _containers.RepeatedCompositeFieldContainer[Summary.Layout.Series]
+            def __init__(self, series: _Optional[_Iterable[_Union[Summary.Layout.Series, _Mapping]]] = ...) -> None: ...
+        class Series(_message.Message):
+            __slots__ = ("value", "lower", "upper")
+            VALUE_FIELD_NUMBER: _ClassVar[int]
+            LOWER_FIELD_NUMBER: _ClassVar[int]
+            UPPER_FIELD_NUMBER: _ClassVar[int]
+            value: str
+            lower: str
+            upper: str
+            def __init__(self, value: _Optional[str] = ..., lower: _Optional[str] = ..., upper: _Optional[str] = ...) -> None: ...
+        VERSION_FIELD_NUMBER: _ClassVar[int]
+        CATEGORY_FIELD_NUMBER: _ClassVar[int]
+        version: int
+        category: _containers.RepeatedCompositeFieldContainer[Summary.Layout.Category]
+        def __init__(self, version: _Optional[int] = ..., category: _Optional[_Iterable[_Union[Summary.Layout.Category, _Mapping]]] = ...) -> None: ...
     class Value(_message.Message):
-        __slots__ = ("tag", "scalar_value", "image", "tensor", "histogram", "loss_landscape", "text", "exact_scalar")
+        __slots__ = ("tag", "scalar_value", "image", "tensor", "histogram", "loss_landscape", "text", "audio", "pr_curve", "layout", "exact_scalar")
         TAG_FIELD_NUMBER: _ClassVar[int]
         SCALAR_VALUE_FIELD_NUMBER: _ClassVar[int]
         IMAGE_FIELD_NUMBER: _ClassVar[int]
@@ -145,6 +196,9 @@ class Summary(_message.Message):
         HISTOGRAM_FIELD_NUMBER: _ClassVar[int]
         LOSS_LANDSCAPE_FIELD_NUMBER: _ClassVar[int]
         TEXT_FIELD_NUMBER: _ClassVar[int]
+        AUDIO_FIELD_NUMBER: _ClassVar[int]
+        PR_CURVE_FIELD_NUMBER: _ClassVar[int]
+        LAYOUT_FIELD_NUMBER: _ClassVar[int]
         EXACT_SCALAR_FIELD_NUMBER: _ClassVar[int]
         tag: str
         scalar_value: float
@@ -153,8 +207,11 @@ class Summary(_message.Message):
         histogram: Summary.Histogram
         loss_landscape: LossLandscape
         text: Summary.Text
+        audio: Summary.Audio
+        pr_curve: _graph_pb2.TensorProto
+        layout: Summary.Layout
         exact_scalar: float
-        def __init__(self, tag: _Optional[str] = ..., scalar_value: _Optional[float] = ..., image: _Optional[_Union[Summary.Image, _Mapping]] = ..., tensor: _Optional[_Union[_graph_pb2.TensorProto, _Mapping]] = ..., histogram: _Optional[_Union[Summary.Histogram, _Mapping]] = ..., loss_landscape: _Optional[_Union[LossLandscape, _Mapping]] = ..., text: _Optional[_Union[Summary.Text, _Mapping]] = ..., exact_scalar: _Optional[float] = ...) -> None: ...
+        def __init__(self, tag: _Optional[str] = ..., scalar_value: _Optional[float] = ..., image: _Optional[_Union[Summary.Image, _Mapping]] = ..., tensor: _Optional[_Union[_graph_pb2.TensorProto, _Mapping]] = ..., histogram: _Optional[_Union[Summary.Histogram, _Mapping]] = ..., loss_landscape: _Optional[_Union[LossLandscape, _Mapping]] = ..., text: _Optional[_Union[Summary.Text, _Mapping]] = ..., audio: _Optional[_Union[Summary.Audio, _Mapping]] = ..., pr_curve: _Optional[_Union[_graph_pb2.TensorProto, _Mapping]] = ..., layout: _Optional[_Union[Summary.Layout, _Mapping]] = ..., exact_scalar: _Optional[float] = ...) -> None: ...
     VALUE_FIELD_NUMBER: _ClassVar[int]
     value: _containers.RepeatedCompositeFieldContainer[Summary.Value]
     def __init__(self, value: _Optional[_Iterable[_Union[Summary.Value, _Mapping]]] = ...) -> None: ...

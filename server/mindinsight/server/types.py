@@ -21,7 +21,7 @@ Kind: TypeAlias = str  # a name of the table of kinds
 Level: TypeAlias = Literal["info", "warning", "error"]  # of an alert
 LEVELS: Final[tuple[Level, ...]] = ("info", "warning", "error")
 BELIEVABLE: Final = (946_684_800.0, 4_102_444_800.0)  # Unix seconds, 2000 to 2100; others are no wall times
-TENSOR_KINDS: Final = ("histogram", "pr_curve")  # what TensorBoard records as tensors
+TENSOR_KINDS: Final = tuple(kind.name for kind in KINDS if kind.in_tensors)  # recorded so by TensorBoard
 PAYLOAD_KINDS: Final = tuple(kind.name for kind in KINDS if kind.storage == "payload")
 
 

@@ -70,6 +70,7 @@ def test_the_language_is_the_chosen_one_or_the_browsers(shared_samples, headers,
     assert [
         name for name, view in views.items() if view["navigation"] and not view["icon"].startswith("M")
     ] == []
-    tiles = {"graph", "histogram", "image", "scalar", "tensor", "text"}
+    tiles = {"audio", "graph", "histogram", "image", "pr_curve", "scalar", "tensor", "text"}
     assert {name for name, view in views.items() if view["tile"]} == tiles
     assert [name for name, view in views.items() if not view["navigation"]] == ["alert"]
+    assert {name for name, view in views.items() if view["rare"]} == {"audio", "layout", "pr_curve"}

@@ -9,9 +9,8 @@ import pytest
 from mindinsight.server.client import reader
 from mindinsight.server.client.export import (
     Format,
-    export_images,
+    export_payloads,
     export_scalars,
-    export_tensors,
     safe,
 )
 
@@ -44,7 +43,7 @@ def test_a_number_in_a_table_is_the_one_recorded(lenet: reader.Summary, tmp_path
 
 
 def test_images_and_tensors_become_files_named_by_tag_and_step(lenet: reader.Summary, tmp_path: Path) -> None:
-    images, tensors = (list(export(lenet, tmp_path, "./")) for export in (export_images, export_tensors))
+    images, tensors = (list(export_payloads(lenet, kind, tmp_path, "./")) for kind in ("image", "tensor"))
     assert images
     assert tensors
     for exported, item in zip(images, lenet.images(), strict=True):
@@ -62,6 +61,6 @@ def test_a_payload_that_is_gone_is_a_problem_and_the_others_are_written(tmp_path
     summary = reader.open(copy.parent)
     images = list(summary.images())
     copy.unlink()
-    parts = list(export_images(summary, tmp_path / "out", "./"))
+    parts = list(export_payloads(summary, "image", tmp_path / "out", "./"))
     assert len(parts) == len(images) > 0
     assert all(part.problem for part in parts)

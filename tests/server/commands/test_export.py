@@ -169,7 +169,7 @@ def test_a_broken_payload_is_said(output, capsys, tmp_path, monkeypatch):
     def fail(payload):
         raise UnreadableError("payload.unparsable", "image")
 
-    monkeypatch.setattr(reader, "image", fail)
+    monkeypatch.setattr(reader, "decoder", lambda _: fail)
     assert main(["export", "--summary-dir", str(tmp_path / "a"), "--output", str(output)]) == 1
     assert "not written" in capsys.readouterr().err
 

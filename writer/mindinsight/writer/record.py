@@ -101,20 +101,10 @@ class SummaryRecord:
     ) -> None:
         """Collect ``value`` under the tag ``name`` for the next ``record``, or record it under ``step`` now.
 
-        ==================== =====================================================================
-        plugin               value: an array is any of NumPy, MindSpore, PyTorch, JAX or a Python number
-        ==================== =====================================================================
-        scalar               a number, or an array of one element
-        image                an array (N, C, H, W) of 1 to 4 channels; scaling: see image_grid.py
-        tensor, histogram    an array of one dimension or more; no complex numbers
-        text                 a str, read as Markdown
-        graph                bytes of a ModelProto, a network or a graph object
-        train_lineage,       the message, or a dict of its fields (lineage.py)
-        eval_lineage,
-        dataset_graph,
-        custom_lineage_data
-        landscape            a LossLandscape message
-        ==================== =====================================================================
+        ``plugin`` is a kind of the table in ``mindinsight.proto.kinds``, which says in ``takes`` what its
+        ``value`` may be; ``docs/writer.md`` lists them. A lineage message (``train_lineage``,
+        ``eval_lineage``, ``dataset_graph``, ``custom_lineage_data``) is the message or a dict of its fields.
+        An array is any of NumPy, MindSpore, PyTorch or JAX.
 
         The array is copied at once. Of the same name twice for one step readers show the later value. Threads
         that share a recorder share what is collected: the ``record`` of one takes the values of all. With

@@ -1,4 +1,4 @@
-"""Exporter of a summary into files of common formats: scalars as tables, images and tensors as they are."""
+"""Exporter of a summary into files of common formats: scalars as tables, the rest as files of its kind."""
 
 from __future__ import annotations
 
@@ -8,23 +8,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import repeat
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Literal, Protocol, TypeAlias
 from urllib.parse import quote
 
 import numpy as np
 
-from mindinsight.server.client.reader import Item, Summary
+from mindinsight.server.client.kinds import EXPORTED, payload
+from mindinsight.server.client.reader import Summary
 from mindinsight.server.errors import BadSettings, Gone
-from mindinsight.server.formats.payloads import Image, Tensor
-from mindinsight.server.formats.picture_types import picture_type
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.http.csv import plain_text
 from mindinsight.server.store.line import Line
 from mindinsight.server.store.series import Recorded
+from mindinsight.server.types import Kind
 
-T = TypeVar("T")
 Format: TypeAlias = Literal["csv", "parquet"]
-KINDS: Final = ("scalar", "image", "tensor", "text")
+KINDS: Final = ("scalar", *EXPORTED)
 
 _LONGEST: Final = 120  # characters of a file name
 
@@ -121,55 +120,17 @@ def export_scalars(
         table.close()
 
 
-def export_images(summary: Summary, output: Path, run: str) -> Iterator[Exported]:
-    """``image/<tag>/<step>.png``: the bytes as they were recorded."""
-    return _export_items(summary.images(run=run), output, "image", _write_image)
-
-
-def export_tensors(summary: Summary, output: Path, run: str) -> Iterator[Exported]:
-    """``tensor/<tag>/<step>.npy``, with the type and shape that was recorded."""
-    return _export_items(summary.tensors(run=run), output, "tensor", _write_tensor)
-
-
-def export_texts(summary: Summary, output: Path, run: str) -> Iterator[Exported]:
-    """``text/<tag>/<step>.md``, in UTF-8."""
-    return _export_items(summary.texts(run=run), output, "text", _write_text)
-
-
-def _export_items(
-    items: Iterable[Item[T]], output: Path, kind: str, write: Callable[[Path, T], Path]
-) -> Iterator[Exported]:
+def export_payloads(summary: Summary, kind: Kind, output: Path, run: str) -> Iterator[Exported]:
+    """``<kind>/<tag>/<step>.<ending>``: a file for each value; ``client/kinds`` says what is in it."""
+    write = payload(kind).write
     taken: set[Path] = set()
-    for item in items:
+    for item in summary.items(kind, run=run):
         path = _unused(_folder(output, item.run) / kind / safe(item.tag) / str(item.step), taken)
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             yield Exported(write(path, item.data), 1)
         except (Gone, UnreadableError) as error:
             yield Exported(path, problem=str(error))
-
-
-def _write_image(stem: Path, image: Image) -> Path:
-    target = stem.with_name(stem.name + _suffix(image.encoded))
-    target.write_bytes(image.encoded)
-    return target
-
-
-def _write_tensor(stem: Path, tensor: Tensor) -> Path:
-    target = stem.with_name(stem.name + ".npy")
-    np.save(target, tensor.values, allow_pickle=False)
-    return target
-
-
-def _write_text(stem: Path, text: str) -> Path:
-    target = stem.with_name(stem.name + ".md")
-    target.write_text(text, encoding="utf-8", newline="")
-    return target
-
-
-def _suffix(encoded: bytes) -> str:
-    kind = picture_type(encoded)
-    return kind.suffix if kind else ".bin"
 
 
 def _unused(path: Path, taken: set[Path]) -> Path:

@@ -16,14 +16,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
+from mindinsight.server.client.kinds import decoder
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.formats.lineage import Lineage
-from mindinsight.server.formats.payloads import Image, Landscape, Tensor, image, landscape, tensor
-from mindinsight.server.formats.payloads.texts import text as decode_text
+from mindinsight.server.formats.payloads import Image, Landscape, Tensor, landscape
+from mindinsight.server.formats.payloads.pr_curves import PrCurve
+from mindinsight.server.formats.payloads.sounds import Sound
 from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import absent, bases_of
@@ -176,17 +178,29 @@ class Summary:
 
     def images(self, tag: str = "*", run: str = "*") -> Iterator[Item[Image]]:
         """Pictures as they were encoded, by run, tag and order of recording."""
-        return self._items("image", tag, run, image)
+        return self.items("image", tag, run)
 
     def tensors(self, tag: str = "*", run: str = "*") -> Iterator[Item[Tensor]]:
-        return self._items("tensor", tag, run, tensor)
+        return self.items("tensor", tag, run)
 
     def texts(self, tag: str = "*", run: str = "*") -> Iterator[Item[str]]:
         """Texts in Markdown."""
-        return self._items("text", tag, run, decode_text)
+        return self.items("text", tag, run)
+
+    def sounds(self, tag: str = "*", run: str = "*") -> Iterator[Item[Sound]]:
+        """Sounds as they were encoded, WAV files as a rule, with their labels."""
+        return self.items("audio", tag, run)
+
+    def pr_curves(self, tag: str = "*", run: str = "*") -> Iterator[Item[PrCurve]]:
+        """Precision-recall curves: counts, precision and recall by threshold."""
+        return self.items("pr_curve", tag, run)
 
     def landscapes(self, tag: str = "*", run: str = "*") -> Iterator[Item[Landscape]]:
         return self._items("landscape", tag, run, landscape)
+
+    def items(self, kind: Kind, tag: str = "*", run: str = "*") -> Iterator[Item[Any]]:
+        """What was recorded of any kind but scalars, decoded; bytes of a kind that has no decoder here."""
+        return self._items(kind, tag, run, decoder(kind))
 
     def _progress(self) -> tuple[int, int]:
         runs = self._store.snapshot().runs.values()

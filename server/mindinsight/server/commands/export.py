@@ -1,4 +1,4 @@
-"""Command ``mindinsight export``: writes summaries as CSV, Parquet, PNG, npy and Markdown files."""
+"""Command ``mindinsight export``: writes summaries as tables and as files of each kind."""
 
 from __future__ import annotations
 
@@ -9,15 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from mindinsight.server.client.export import (
-    KINDS,
-    TABLES,
-    Exported,
-    export_images,
-    export_scalars,
-    export_tensors,
-    export_texts,
-)
+from mindinsight.server.client.export import KINDS, TABLES, Exported, export_payloads, export_scalars
 from mindinsight.server.client.reader import Summary
 from mindinsight.server.commands.damage_report import damage_count, damage_lines
 from mindinsight.server.commands.options import add_bases
@@ -26,7 +18,7 @@ from mindinsight.server.errors import BadSettings
 
 
 def register(subparsers: Any, name: str = "export") -> None:
-    text = "write scalars to CSV or Parquet, images to PNG, tensors to npy and texts to md files"
+    text = "write scalars and PR curves to tables, images, sounds, tensors, texts and layouts to files"
     parser = subparsers.add_parser(name, help=text, description=text, allow_abbrev=False)
     add_bases(parser, "--summary-dir", "--summary-base-dir")
     parser.add_argument("--output", type=Path, default=Path("output"), help="default: ./output")
@@ -72,12 +64,9 @@ def _pieces(summary: Summary, runs: tuple[str, ...], options: argparse.Namespace
     for run in runs:
         if "scalar" in options.kind:
             yield from export_scalars(summary, options.output, run, options.format, options.overwritten)
-        if "image" in options.kind:
-            yield from export_images(summary, options.output, run)
-        if "tensor" in options.kind:
-            yield from export_tensors(summary, options.output, run)
-        if "text" in options.kind:
-            yield from export_texts(summary, options.output, run)
+        for kind in KINDS:
+            if kind != "scalar" and kind in options.kind:
+                yield from export_payloads(summary, kind, options.output, run)
 
 
 def _count(summary: Summary, runs: tuple[str, ...], kinds: tuple[str, ...]) -> int:

@@ -1,23 +1,28 @@
-"""Command ``mindinsight get``: prints scalar series, or texts, without sampling."""
+"""Command ``mindinsight get``: prints scalar series, or values of another kind, without sampling."""
 
 from __future__ import annotations
 
 import argparse
 import csv
 import io
+import json
 from collections.abc import Callable
 from typing import Any, Final
 
-from mindinsight.server.client.reader import Item, Scalars, Summary
+from mindinsight.server.client.export import KINDS
+from mindinsight.server.client.kinds import payload
+from mindinsight.server.client.reader import Scalars, Summary
 from mindinsight.server.commands.options import add_bases
-from mindinsight.server.commands.terminal import as_json, write
-from mindinsight.server.errors import BadSettings
+from mindinsight.server.commands.terminal import as_json, say, write
+from mindinsight.server.errors import BadSettings, Gone
+from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.http.csv import csv_of, plain_text
 from mindinsight.server.store.series import Recorded
 
 
 def register(subparsers: Any) -> None:
-    text = "print scalar series or texts as CSV or JSON: steps in order, for each step the value written last"
+    text = "print scalar series as CSV or JSON: steps in order, for each step the value written last"
+    text += "; of another kind every value, or what it is"
     parser = subparsers.add_parser("get", help=text, description=text, allow_abbrev=False)
     parser.add_argument(
         "runs", metavar="RUN", help="name as listed by `mindinsight ls`, or a pattern with * and ?"
@@ -30,14 +35,15 @@ def register(subparsers: Any) -> None:
         action="store_true",
         help="print every recorded row and mark those that a later one overwrote",
     )
-    parser.add_argument("--kind", choices=("scalar", "text"), default="scalar", help="default: scalar")
+    parser.add_argument("--kind", choices=KINDS, default="scalar", help="default: scalar")
     parser.set_defaults(run=get)
 
 
 def get(options: argparse.Namespace) -> int:
     """0: printed. 1: there is no such series."""
     summary = Summary(options.summary_dir)
-    printed = _print_texts(summary, options) if options.kind == "text" else _print_scalars(summary, options)
+    show = _print_scalars if options.kind == "scalar" else _print_payloads
+    printed = show(summary, options)
     if not printed:
         known = summary.matching(options.runs)
         tag = f"no {options.kind} {options.tag!r} in {options.runs!r}"
@@ -54,12 +60,20 @@ def _print_scalars(summary: Summary, options: argparse.Namespace) -> bool:
     return bool(series)
 
 
-def _print_texts(summary: Summary, options: argparse.Namespace) -> bool:
-    """Whether there are any."""
-    texts = list(summary.texts(options.tag, options.runs))
-    if texts:
-        _TEXT_FORMS[options.format](texts)
-    return bool(texts)
+def _print_payloads(summary: Summary, options: argparse.Namespace) -> bool:
+    """Whether there are any. One that cannot be read is said and left out."""
+    rows_of = payload(options.kind).rows
+    rows, any_item = [], False
+    for item in summary.items(options.kind, options.tag, options.runs):
+        any_item = True
+        head = {"run": item.run, "tag": item.tag, "step": item.step, "wall_time": item.wall}
+        try:
+            rows += [{**head, **row} for row in rows_of(item.data)]
+        except (Gone, UnreadableError) as error:
+            say(f"not read: {item.tag} of {item.run} at step {item.step}: {error}")
+    if rows:
+        _ROW_FORMS[options.format](rows)
+    return any_item
 
 
 def _csv(scalars: Scalars, overwritten: bool) -> None:
@@ -83,23 +97,26 @@ def _json(scalars: Scalars, overwritten: bool) -> None:
     print(as_json(rows))
 
 
-def _text_csv(texts: list[Item[str]]) -> None:
+def _row_csv(rows: list[dict[str, Any]]) -> None:
     sink = io.StringIO()
     writer = csv.writer(sink)
-    writer.writerow(("run", "tag", "step", "wall_time", "text"))
-    for item in texts:
-        labels = (plain_text(item.run), plain_text(item.tag), item.step, repr(item.wall))
-        writer.writerow((*labels, plain_text(item.data)))
+    writer.writerow(rows[0])
+    writer.writerows([_cell(value) for value in row.values()] for row in rows)
     write(sink.getvalue())
 
 
-def _text_json(texts: list[Item[str]]) -> None:
-    rows = [
-        {"run": item.run, "tag": item.tag, "step": item.step, "wall_time": item.wall, "text": item.data}
-        for item in texts
-    ]
+def _row_json(rows: list[dict[str, Any]]) -> None:
     print(as_json(rows))
 
 
-_TEXT_FORMS: Final[dict[str, Callable[[list[Item[str]]], None]]] = {"csv": _text_csv, "json": _text_json}
+def _cell(value: Any) -> Any:
+    """Text that no spreadsheet takes for a formula; lists as JSON; numbers as they read back."""
+    if isinstance(value, str):
+        return plain_text(value)
+    if isinstance(value, list | tuple):
+        return json.dumps(value)
+    return "" if value is None else repr(value)
+
+
+_ROW_FORMS: Final[dict[str, Callable[[list[dict[str, Any]]], None]]] = {"csv": _row_csv, "json": _row_json}
 _FORMS: Final[dict[str, Callable[[Scalars, bool], None]]] = {"csv": _csv, "json": _json}

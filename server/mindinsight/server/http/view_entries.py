@@ -2,8 +2,9 @@
 
 The page of a kind is described beside its scripts, in ``static/js/views/<name>/view.json``: its place
 in the navigation (``order``), what a run must hold for the page to have something to show (``needs``: kinds,
-"lineage", "dump"), whether the navigation leads to it (``navigation``, true unless it says otherwise), and
-the ``scripts`` that it always needs, such as the smallest build of Plotly.
+"lineage", "dump"), whether the navigation leads to it (``navigation``, true unless it says otherwise),
+whether link and tile are there only where a run has such data (``rare``), and the ``scripts`` that it
+always needs, such as the smallest build of Plotly.
 """
 
 from __future__ import annotations
@@ -44,4 +45,5 @@ def _entry(assets: Assets, name: str, description: dict[str, Any]) -> dict[str, 
         "icon": path[1] if path else "",
         "tile": f"{folder}tile.js" in assets,
         "navigation": description.get("navigation", True),
+        "rare": description.get("rare", False),
     }

@@ -10,6 +10,7 @@ import mindinsight
 from mindinsight.proto.framing import encode_record, masked_crc
 from mindinsight.server.formats.events import decode
 from mindinsight.server.formats.payloads import histograms, image, tensor
+from mindinsight.server.formats.payloads.sounds import Sound, sound
 from mindinsight.server.formats.tensorboard import TENSORBOARD
 
 RUNS = Path(__file__).parents[3] / "data" / "tfevents" / "runs"
@@ -186,9 +187,29 @@ def test_a_number_of_a_type_we_do_not_know_is_counted(tf, folder, dtype):
     assert run.files[0].damage == ()
 
 
-def test_what_is_not_drawn_is_said(folder):
-    """Sounds, curves and layouts of torch's writer are counted on the page of the run; meshes are tensors."""
+def test_what_no_page_draws_is_kept_apart() -> None:
+    """A mesh is no tensor to look at, and a layout is one."""
     run = mindinsight.open(RUNS).run("./torch")
-    skipped = dict(run.files[0].skipped)
-    assert {"audio": 1, "pr_curve": 1, "custom_scalars": 1}.items() <= skipped.items()
-    assert "mesh_VERTEX" in run.references["tensor"]
+    assert run.references["other"].keys() == {"mesh_VERTEX"}
+    assert run.references["layout"].keys() == {"custom_scalars__config__"}
+    assert dict(run.files[0].skipped) == {}
+
+
+def test_the_first_event_says_that_a_tag_is_not_drawn(tf, folder):
+    first = tf.tensor("m", 1, (2,), tf.field(4, b"\0" * 8), plugin=tf.plugin("mesh"))
+    later = tf.tensor("m", 1, (2,), tf.field(4, b"\0" * 8))
+    words = tf.tensor("w", 7, (), tf.field(8, b"words"), plugin=tf.plugin("somebody's"))
+    (folder / NAME).write_bytes(tf.record(0, first, words) + tf.record(1, later))
+    references = opened(folder).references
+    assert {tag: series.count for tag, series in references["other"].items()} == {"m": 2, "w": 1}
+    assert "tensor" not in references
+
+
+def test_sounds_keep_their_labels_and_several_of_one_step_are_tags(tf, folder):
+    wave = b"RIFF\x04\0\0\0WAVE"
+    strings = b"".join(tf.field(8, text) for text in (wave, b"*one*", wave + b"2" * 200, b""))
+    value = tf.tensor("s", 7, (2, 2), strings, plugin=tf.plugin("audio"))
+    legacy = tf.field(1, b"old") + tf.field(6, tf.field(2, 1) + tf.field(4, wave))
+    (folder / NAME).write_bytes(tf.record(0, value, legacy))
+    sounds = {tag: sound(series.read(0)) for tag, series in opened(folder).references["audio"].items()}
+    assert sounds == {"s/0": Sound(wave, "*one*"), "s/1": Sound(wave + b"2" * 200), "old": Sound(wave)}

@@ -12,7 +12,7 @@ from mindinsight.writer.encoding.json_numbers import json_number
 from mindinsight.writer.encoding.kinds import encoder
 
 TAIL: Final = 64 << 20  # bytes of each file that are looked at, from its end
-_KINDS: Final = {kind.field: kind for kind in KINDS if kind.message == "Summary.Value"}
+_KINDS: Final = {kind.field: kind for kind in KINDS if kind.number and kind.message == "Summary.Value"}
 
 
 def last_values(files: Iterable[Path], tail: int = TAIL) -> dict[str, dict[str, Any]]:

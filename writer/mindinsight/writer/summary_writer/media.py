@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindinsight.writer import options
-from mindinsight.writer.summary_writer import pictures, sounds
+from mindinsight.writer.encoding import sounds
+from mindinsight.writer.summary_writer import pictures
 from mindinsight.writer.summary_writer.run_files import RunFiles, moment
 
 

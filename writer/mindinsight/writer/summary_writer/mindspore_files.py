@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +14,20 @@ import numpy.typing as npt
 from mindinsight.writer.arrays import HostArray
 from mindinsight.writer.configuration import train_facts
 from mindinsight.writer.encoding.counted_histogram import CountedHistogram, mindspore_histogram
-from mindinsight.writer.encoding.tfevents.values import Sound
+from mindinsight.writer.encoding.layouts import TAG as LAYOUT_TAG
+from mindinsight.writer.encoding.layouts import Layout
+from mindinsight.writer.encoding.sounds import Sound
 from mindinsight.writer.record import SummaryRecord
 from mindinsight.writer.summary_writer.target import Moment, Trial
-from mindinsight.writer.summary_writer.tensorboard_files import TensorBoardFiles
 
 
 class MindSporeFiles:
-    """Target that writes summary and lineage files, and a tfevents file of what these cannot hold."""
+    """Target that writes summary and lineage files."""
 
     def __init__(self, directory: Path, flush_seconds: float, suffix: str = "") -> None:
         self._directory, self._flush_seconds, self._suffix = directory, flush_seconds, suffix
         self.record = self._recorder(directory)
         self._trials: dict[str, SummaryRecord] = {}
-        self._beside: TensorBoardFiles | None = None
 
     def scalar(self, tag: str, number: float, at: Moment) -> None:
         self.record.add_value("scalar", tag, number, step=at[0], wall_time=at[1])
@@ -57,13 +58,13 @@ class MindSporeFiles:
         self._add("text", tag, text, at)
 
     def audio(self, tag: str, sound: Sound, at: Moment) -> None:
-        self._tensorboard().audio(tag, sound, at)
+        self._add("audio", tag, sound.wav, at)
 
     def pr_curve(self, tag: str, rows: npt.NDArray[Any], at: Moment) -> None:
-        self._tensorboard().pr_curve(tag, rows, at)
+        self._add("pr_curve", tag, rows, at)
 
-    def layout(self, categories: Mapping[str, Mapping[str, Sequence[Any]]]) -> None:
-        self._tensorboard().layout(categories)
+    def layout(self, layout: Layout) -> None:
+        self._add("layout", LAYOUT_TAG, layout, Moment(0, time.time()))
 
     def graph(self, model: bytes) -> None:
         self.record.add_value("graph", "graph", model, step=0)
@@ -80,23 +81,13 @@ class MindSporeFiles:
     def flush(self) -> None:
         for record in (self.record, *self._trials.values()):
             record.flush()
-        if self._beside is not None:
-            self._beside.flush()
 
     def close(self, error: BaseException | None = None) -> None:
         for record in (self.record, *self._trials.values()):
             record.__exit__(None if error is None else type(error), error, None)
-        if self._beside is not None:
-            self._beside.close(error)
 
     def _add(self, kind: str, tag: str, value: Any, at: Moment) -> None:
         self.record.add_value(kind, tag, value, step=at.step, wall_time=at.wall)
-
-    def _tensorboard(self) -> TensorBoardFiles:
-        if self._beside is None:
-            directory = Path(self.record.log_dir).parent
-            self._beside = TensorBoardFiles(directory, self._flush_seconds, self._suffix)
-        return self._beside
 
     def _run(self, name: str) -> SummaryRecord:
         if name not in self._trials:

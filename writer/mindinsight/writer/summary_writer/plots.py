@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from mindinsight.writer import options
-from mindinsight.writer.encoding.tfevents.values import checked_layout
-from mindinsight.writer.summary_writer import pr_curves
+from mindinsight.writer.encoding import layouts, pr_curves
 from mindinsight.writer.summary_writer.run_files import RunFiles, moment
 
 
@@ -51,9 +50,9 @@ class PlotMethods(RunFiles):
         curve = pr_curves.given(rows, num_thresholds)
         self._files().pr_curve(options.tag(tag), curve, moment(global_step, walltime))
 
-    def add_custom_scalars(self, layout: Mapping[str, Mapping[str, Sequence[Any]]]) -> None:
+    def add_custom_scalars(self, layout: layouts.Layout) -> None:
         """Record the charts of a page: category -> title -> ["Multiline", tags] or ["Margin", three tags]."""
-        self._files().layout(checked_layout(layout))
+        self._files().layout(layouts.checked(layout))
 
     def add_custom_scalars_multilinechart(
         self, tags: Sequence[str], category: str = "default", title: str = "untitled"

@@ -32,9 +32,7 @@ class RunFiles:
         max_queue: accepted for torch's sake; waiting values are limited by their memory, not by their number.
         flush_secs: the longest time a value waits before it is written.
         filename_suffix: end of the file names.
-        format: ``mindinsight`` for MindSpore's summary files, ``tensorboard`` for tfevents files. Kinds that
-            the former has no place for (audio, precision-recall curves, layouts of custom scalars) go to a
-            tfevents file beside it.
+        format: ``mindinsight`` for MindSpore's summary files, ``tensorboard`` for tfevents files.
     """
 
     def __init__(

@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from mindinsight.writer.arrays import HostArray
 from mindinsight.writer.encoding.counted_histogram import CountedHistogram
+from mindinsight.writer.encoding.layouts import Layout
+from mindinsight.writer.encoding.sounds import Sound
 from mindinsight.writer.encoding.tfevents.hparams import HyperParameter
-from mindinsight.writer.encoding.tfevents.values import Sound
 
 
 class Moment(NamedTuple):
@@ -61,9 +62,9 @@ class Target(Protocol):
         """A sound."""
 
     def pr_curve(self, tag: str, rows: npt.NDArray[Any], at: Moment) -> None:
-        """A precision-recall curve (encoding/tfevents/values.py)."""
+        """A precision-recall curve (encoding/pr_curves.py)."""
 
-    def layout(self, categories: Mapping[str, Mapping[str, Sequence[Any]]]) -> None:
+    def layout(self, layout: Layout) -> None:
         """The charts of a page of scalars."""
 
     def graph(self, model: bytes) -> None:

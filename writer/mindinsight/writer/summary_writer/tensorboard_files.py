@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -15,9 +15,11 @@ import numpy.typing as npt
 
 from mindinsight.writer.arrays import HostArray
 from mindinsight.writer.buffer_pool import BufferPool
+from mindinsight.writer.encoding import layouts
 from mindinsight.writer.encoding.counted_histogram import CountedHistogram
 from mindinsight.writer.encoding.encoder import Item
 from mindinsight.writer.encoding.events import Job
+from mindinsight.writer.encoding.sounds import Sound
 from mindinsight.writer.encoding.tfevents import hparams, jobs, messages, values
 from mindinsight.writer.files import process_hooks
 from mindinsight.writer.files.event_file import EventFile
@@ -89,14 +91,15 @@ class TensorBoardFiles:
     def text(self, tag: str, text: str, at: Moment) -> None:
         self._put(Item(jobs.TEXT, f"{tag}/text_summary", text.encode(errors="backslashreplace")), at)
 
-    def audio(self, tag: str, sound: values.Sound, at: Moment) -> None:
+    def audio(self, tag: str, sound: Sound, at: Moment) -> None:
         self._put(Item(jobs.FIELDS, tag, values.audio(sound)), at)
 
     def pr_curve(self, tag: str, rows: npt.NDArray[Any], at: Moment) -> None:
         self._put(Item(jobs.FIELDS, tag, values.pr_curve(rows)), at)
 
-    def layout(self, categories: Mapping[str, Mapping[str, Sequence[Any]]]) -> None:
-        self._put(Item(jobs.FIELDS, values.LAYOUT_TAG, values.layout(categories)), Moment(0, time.time()))
+    def layout(self, layout: layouts.Layout) -> None:
+        field = values.layout(layouts.encode(layout))
+        self._put(Item(jobs.FIELDS, layouts.TAG, field), Moment(0, time.time()))
 
     def graph(self, model: bytes) -> None:
         from mindinsight.proto.graph_pb2 import ModelProto  # loads protobuf, which scalars do without

@@ -29,7 +29,9 @@ EVENT_KINDS: Final = {kind.key: CODES[kind.name] for kind in KINDS if kind.messa
 VALUE_KINDS: Final = {
     VALUE_SCALAR: SCALAR,
     **{
-        kind.key: CODES[kind.name] for kind in KINDS if kind.name in CODES and kind.message == "Summary.Value"
+        kind.key: CODES[kind.name]
+        for kind in KINDS
+        if kind.number and kind.name in CODES and kind.message == "Summary.Value"
     },
 }
 

@@ -18,7 +18,7 @@ from mindinsight.server.formats.events.fields import (
     SUMMARY_VALUE,
 )
 from mindinsight.server.formats.events.schema import Schema, payload_codes
-from mindinsight.server.formats.tensorboard.values import SIMPLE_VALUE, read_value
+from mindinsight.server.formats.tensorboard.values import AUDIO, HISTO, IMAGE, SIMPLE_VALUE, read_value
 from mindinsight.server.formats.wire_format import Octets, last_field, message_fields, read_varint
 from mindinsight.server.types import TENSOR_KINDS
 
@@ -72,12 +72,12 @@ def _read_session(event: ParsedEvent, data: Octets, start: int, stop: int) -> No
         event.skipped.append("session_log")
 
 
-_VALUE_KINDS: Final = {4 << 3 | 2: CODES["image"], 5 << 3 | 2: CODES["histogram"]}
+_VALUE_KINDS: Final = {IMAGE: CODES["image"], HISTO: CODES["histogram"], AUDIO: CODES["audio"]}
 TENSORBOARD: Final = Schema(
     parse=parse_event,
     scalar_key=SIMPLE_VALUE,
     exact_key=0,
     payload_codes=payload_codes(_VALUE_KINDS),
     tensor_kinds=TENSOR_KINDS,
-    whole=(CODES["histogram"],),
+    whole=(CODES["histogram"], CODES["audio"]),
 )

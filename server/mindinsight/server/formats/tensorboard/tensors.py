@@ -17,7 +17,8 @@ from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.wire_format import Octets, last_field, message_fields, read_varint, signed
 
 STRING: Final = 7
-_DTYPE, _SHAPE, _CONTENT, _STRINGS = 1 << 3, 2 << 3 | 2, 4 << 3 | 2, 8 << 3 | 2
+_DTYPE, _SHAPE, _CONTENT = 1 << 3, 2 << 3 | 2, 4 << 3 | 2
+STRING_VALUE: Final = 8 << 3 | 2
 _DIM, _SIZE = 2 << 3 | 2, 1 << 3
 _FLOATS, _DOUBLES, _HALVES = 5, 6, 13  # numbers of fields
 _COMPLEX: Final = {9: "<f4", 12: "<f8"}
@@ -76,7 +77,7 @@ def tensor_fields(data: Octets, at: int, end: int) -> TensorFields:
             tensor.shape = shape_of(data, start, stop)
         elif key == _CONTENT:
             tensor.content = (start, stop) if stop > start else None
-        elif key == _STRINGS:
+        elif key == STRING_VALUE:
             tensor.strings.append((start, stop))
         elif key >> 3 in _VALUES and stop > start:
             tensor.values.append((key, start, stop))

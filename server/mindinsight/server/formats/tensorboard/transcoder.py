@@ -8,9 +8,17 @@ from typing import Final
 
 from mindinsight.proto.graph_pb2 import DataType
 from mindinsight.server.formats.picture_types import picture_type
+from mindinsight.server.formats.sound_types import sound_type
 from mindinsight.server.formats.tensorboard.histograms import histogram_message
 from mindinsight.server.formats.tensorboard.picture_sizes import picture_size
-from mindinsight.server.formats.tensorboard.tensors import STRING, TYPES, TensorFields, numbers, tensor_fields
+from mindinsight.server.formats.tensorboard.tensors import (
+    STRING,
+    STRING_VALUE,
+    TYPES,
+    TensorFields,
+    numbers,
+    tensor_fields,
+)
 from mindinsight.server.formats.tensorboard.values import AUDIO, HISTO, TENSOR
 from mindinsight.server.formats.tensorboard.wire_writer import integer, message
 from mindinsight.server.formats.unreadable import UnreadableError
@@ -70,14 +78,25 @@ def _text(payload: bytes) -> bytes:
 
 
 def _audio(payload: bytes) -> bytes:
-    """The encoded sound: what a reference names directly, or the one in the old message."""
-    if payload[:4] == b"RIFF":
-        return payload
+    """The encoded sound with its label: the old message, one or two strings of a tensor, or the sound."""
+    encoded, *label = [payload] if sound_type(payload) is not None else _sound_and_label(payload)
+    return message(1, encoded) + b"".join(message(2, text) for text in label[:1] if text)
+
+
+def _sound_and_label(payload: bytes) -> list[bytes]:
+    strings = []
     for key, start, stop in message_fields(payload, 0, len(payload)):
         if key == AUDIO:
             sound = last_field(payload, start, stop, _ENCODED_AUDIO)
-            return payload[slice(*sound)] if sound else b""
-    return payload
+            return [payload[slice(*sound)] if sound else b""]
+        if key == STRING_VALUE:
+            strings.append(payload[start:stop])
+    return strings or [b""]
+
+
+def _layout(payload: bytes) -> bytes:
+    """The charts, which are a message in a tensor of one string."""
+    return b"".join(payload[start:stop] for start, stop in _tensor_of(payload).strings[-1:])
 
 
 def _graph(payload: bytes) -> bytes:
@@ -100,5 +119,6 @@ _TRANSCODERS: Final[dict[str, Callable[[bytes], bytes]]] = {
     "histogram": _histogram,
     "text": lambda payload: message(1, _text(payload)),
     "audio": _audio,
+    "layout": _layout,
     "graph": _graph,
 }

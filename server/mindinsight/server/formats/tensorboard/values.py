@@ -7,9 +7,10 @@ from typing import Final
 from mindinsight.server.formats.events.event_message import Entry, ParsedEvent
 from mindinsight.server.formats.events.fields import CODES, EXACT, SCALAR, VALUE_TAG
 from mindinsight.server.formats.picture_types import picture_type
+from mindinsight.server.formats.sound_types import SIGNATURE_BYTES, sound_type
 from mindinsight.server.formats.tensorboard.hparams import session_end
 from mindinsight.server.formats.tensorboard.tensors import STRING, TensorFields, single_number, tensor_fields
-from mindinsight.server.formats.wire_format import Octets, message_fields
+from mindinsight.server.formats.wire_format import Octets, message_fields, read_varint
 
 SIMPLE_VALUE: Final = 2 << 3 | 5
 IMAGE, HISTO, AUDIO, TENSOR, _METADATA = (number << 3 | 2 for number in (4, 5, 6, 8, 9))
@@ -17,11 +18,17 @@ _VALUES: Final = (SIMPLE_VALUE, IMAGE, HISTO, AUDIO, TENSOR)
 _PLUGIN_DATA, _NAME, _CONTENT = 1 << 3 | 2, 1 << 3 | 2, 2 << 3 | 2
 _SIGNATURE: Final = 12  # bytes by which a picture is known
 _MOST_SAMPLES: Final = 1000  # pictures or sounds in one value
-# Of numbers, by plugin; tensors of other plugins stay tensors.
-_PLUGIN_KINDS: Final = {"histograms": "histogram", "pr_curves": "pr_curve"}
-_TEXT_PLUGINS: Final = ("images", "audio", "text", "custom_scalars", "hparams")
-_OTHER_PLUGINS: Final = ("scalars", "mesh", "graphs", "graph_keras_model", "graph_run_metadata", "profile")
-_PLUGINS: Final = frozenset((*_PLUGIN_KINDS, *_TEXT_PLUGINS, *_OTHER_PLUGINS))
+_STRING_FIELD: Final = b"\x42"  # key of string_val in a tensor
+# Kinds of tensors of numbers, by plugin; those of other plugins are listed and not drawn.
+_NUMBER_KINDS: Final = {
+    **dict.fromkeys(("", "scalars", "tensor"), "tensor"),
+    "histograms": "histogram",
+    "pr_curves": "pr_curve",
+}
+_TEXT_KINDS: Final = {**dict.fromkeys(("", "text"), "text"), "custom_scalars": "layout"}  # of strings
+_PLUGINS: Final = frozenset(
+    (*_NUMBER_KINDS, *_TEXT_KINDS, "images", "audio", "mesh", "graphs", "graph_keras_model", "profile")
+) - {""}
 
 
 def read_value(event: ParsedEvent, data: Octets, at: int, end: int) -> None:
@@ -79,11 +86,8 @@ def _skipped_name(plugin: str) -> str:
 
 
 def _add(event: ParsedEvent, kind: str, tag: bytes, span: tuple[int, int]) -> None:
-    """A payload of a kind that there is; others are counted."""
-    if kind in CODES:
-        event.entries.append(Entry(CODES[kind], tag, span[0], span[1] - span[0]))
-    else:
-        event.skipped.append(kind)
+    """A payload."""
+    event.entries.append(Entry(CODES[kind], tag, span[0], span[1] - span[0]))
 
 
 class _Value:
@@ -98,12 +102,10 @@ class _Value:
         tensor = tensor_fields(self.data, start, stop)
         if tensor.dtype == STRING:
             self._read_strings(tensor)
-        elif self.plugin in _TEXT_PLUGINS:
-            self.event.skipped.append(self.plugin)
         elif self._is_scalar(tensor):
             self._read_scalar(tensor)
         else:
-            _add(self.event, _PLUGIN_KINDS.get(self.plugin, "tensor"), self.tag, self.whole)
+            _add(self.event, _NUMBER_KINDS.get(self.plugin, "other"), self.tag, self.whole)
             self.event.free.append((start, stop - start))
 
     def _is_scalar(self, tensor: TensorFields) -> bool:
@@ -131,11 +133,11 @@ class _Value:
             self._add_samples("image", spans[2:])
         elif self.plugin == "audio" or (not self.plugin and self._holds_sounds(spans)):
             pairs = len(tensor.shape) == 2 and tensor.shape[1] == 2
-            self._add_samples("audio", spans[::2] if pairs else spans)
-        elif self.plugin in ("", "text"):
-            _add(self.event, "text", self.tag, self.whole)
+            labels = spans[1::2] if pairs else spans
+            sounds = zip(spans[::2] if pairs else spans, labels, strict=False)
+            self._add_samples("audio", [self._with_label(*span) for span in sounds])
         else:
-            self.event.skipped.append(_skipped_name(self.plugin))
+            _add(self.event, _TEXT_KINDS.get(self.plugin, "other"), self.tag, self.whole)
         self.event.free += [(start, stop - start) for start, stop in spans]
 
     def _add_samples(self, kind: str, spans: list[tuple[int, int]]) -> None:
@@ -154,4 +156,21 @@ class _Value:
         return picture_type(self.data[start : min(stop, start + _SIGNATURE)]) is not None
 
     def _holds_sounds(self, spans: list[tuple[int, int]]) -> bool:
-        return bool(spans) and self.data[spans[0][0] : spans[0][0] + 4] == b"RIFF"
+        start, stop = spans[0] if spans else (0, 0)
+        return sound_type(self.data[start : min(stop, start + SIGNATURE_BYTES)]) is not None
+
+    def _with_label(self, sound: tuple[int, int], label: tuple[int, int]) -> tuple[int, int]:
+        """Span of the fields of a sound and of its label; the sound alone where its length is written oddly.
+
+        Both lie one behind the other, so that they are a message of one or two strings.
+        """
+        start, stop = sound
+        size = stop - start
+        at = start - max(1, (size.bit_length() + 6) // 7) - 1
+        if (
+            at < 0
+            or self.data[at : at + 1] != _STRING_FIELD
+            or read_varint(self.data, at + 1, start)[0] != size
+        ):
+            return sound
+        return at, max(stop, label[1])

@@ -19,12 +19,16 @@ class BadPattern(ValueError):  # noqa: N818
     """A regular expression that RE2 rejects; the message gives the reason and the position."""
 
 
-def matcher(pattern: str, regex: bool) -> Callable[[str], int]:
-    """Compile a pattern to a function that returns the start of its first match, or -1. Case is ignored.
+def matcher(pattern: str, regex: bool, ignore_case: bool = True) -> Callable[[str], int]:
+    """Compile a pattern to a function that returns the start of its first match, or -1.
 
     Raises BadPattern.
     """
-    searched = _compile(pattern) if regex else re.compile(re.escape(pattern), re.IGNORECASE)
+    searched = (
+        _compile(pattern, ignore_case)
+        if regex
+        else re.compile(re.escape(pattern), re.IGNORECASE if ignore_case else 0)
+    )
 
     def find(text: str) -> int:
         match = searched.search(text if text.isascii() else _encodable(text))
@@ -33,9 +37,9 @@ def matcher(pattern: str, regex: bool) -> Callable[[str], int]:
     return find
 
 
-def _compile(pattern: str) -> Any:
+def _compile(pattern: str, ignore_case: bool) -> Any:
     options = re2.Options()
-    options.case_sensitive = False
+    options.case_sensitive = not ignore_case
     options.log_errors = False
     options.max_mem = _MEMORY
     try:

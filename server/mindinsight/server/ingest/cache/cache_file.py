@@ -24,7 +24,7 @@ from typing import IO, Any, Final
 
 from mindinsight.server.store.array_block import Array, ArrayBlock, ArrayPosition, array_at
 
-FORMAT: Final = 5
+FORMAT: Final = 6
 _MAGIC: Final = b"MIcache\n"
 _HEADER: Final = struct.Struct("=8sII")
 _FOOTER: Final = struct.Struct("=QQII8s")

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from mindinsight.writer.encoding import image_grid, png, wire
 from mindinsight.writer.encoding.counted_histogram import CountedHistogram
+from mindinsight.writer.encoding.sounds import Sound
 from mindinsight.writer.encoding.tfevents import messages
 
-LAYOUT_TAG: Final = "custom_scalars__config__"
 _IMAGE, _HISTOGRAM, _AUDIO = 4, 5, 6  # fields of Summary.Value
-
-
-class Sound(NamedTuple):
-    """A WAV file and what is in it."""
-
-    rate: int  # samples a second
-    channels: int
-    frames: int
-    wav: bytes
 
 
 def image(batch: npt.NDArray[np.uint8]) -> bytes:
@@ -86,48 +76,6 @@ def pr_curve(rows: npt.NDArray[Any]) -> bytes:
     return messages.metadata("pr_curves", content) + messages.tensor(rows.astype("<f4"))
 
 
-def layout(categories: Mapping[str, Mapping[str, Sequence[Any]]]) -> bytes:
-    """The charts of the custom scalars page: category -> title -> ["Multiline" or "Margin", tags]."""
-    content = b"".join(
-        [wire.block(2, _category(title, charts)) for title, charts in categories.items()]
-    )  # fmt: skip
-    return messages.metadata("custom_scalars") + messages.strings([content], ())
-
-
-def checked_layout(categories: Any) -> dict[str, dict[str, tuple[str, list[str]]]]:
-    """``categories`` if it can be a layout. Raises TypeError or ValueError that names the chart."""
-    if not isinstance(categories, Mapping):
-        raise TypeError(f"a layout is a dict of categories, got {type(categories).__name__}")
-    return {str(title): _checked_charts(str(title), charts) for title, charts in categories.items()}
-
-
-def _checked_charts(category: str, charts: Any) -> dict[str, tuple[str, list[str]]]:
-    if not isinstance(charts, Mapping):
-        raise TypeError(f"category '{category}' must be a dict of charts, got {type(charts).__name__}")
-    checked = {}
-    for title, chart in charts.items():
-        try:
-            kind, tags = chart
-        except (TypeError, ValueError):
-            kind, tags = None, ()
-        if kind not in ("Multiline", "Margin") or isinstance(tags, str):
-            raise ValueError(f"chart '{title}' must be ['Multiline' or 'Margin', tags], got {chart!r}")
-        if kind == "Margin" and len(tags) != 3:
-            raise ValueError(f"chart '{title}' needs three tags: value, lower and upper end; got {len(tags)}")
-        checked[str(title)] = (str(kind), [str(tag) for tag in tags])
-    return checked
-
-
-def _category(title: str, charts: Mapping[str, Sequence[Any]]) -> bytes:
-    encoded = [wire.block(2, _chart(name, *chart)) for name, chart in charts.items()]
-    return wire.block(1, title.encode()) + b"".join(encoded)
-
-
-def _chart(title: str, kind: str, tags: Sequence[str]) -> bytes:
-    names = [tag.encode() for tag in tags]
-    if kind == "Margin":  # value, lower, upper
-        series = b"".join([wire.block(number, name) for number, name in enumerate(names, 1)])
-        content = wire.block(3, wire.block(1, series))
-    else:
-        content = wire.block(2, b"".join([wire.block(1, name) for name in names]))
-    return wire.block(1, title.encode()) + content
+def layout(charts: bytes) -> bytes:
+    """The charts of the custom scalars page, as layouts.py encodes them."""
+    return messages.metadata("custom_scalars") + messages.strings([charts], ())

@@ -67,8 +67,9 @@
 
 /**
  * What the server says of a view: what a run must hold for it, the path of its icon, whether it has an
- * overview tile and a link in the navigation.
- * @typedef {{name: string, needs: string[], icon: string, tile: boolean, navigation: boolean}} ViewEntry
+ * overview tile and a link in the navigation, and whether these are there only for runs with such data.
+ * @typedef {{name: string, needs: string[], icon: string, tile: boolean, navigation: boolean,
+ *   rare: boolean}} ViewEntry
  */
 
 /**

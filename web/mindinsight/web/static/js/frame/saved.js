@@ -5,7 +5,7 @@ import { iconButton } from "../components/button.js";
 import { menu } from "../components/dialog.js";
 import { h, replace } from "../core/dom.js";
 import { byName } from "../core/run_list.js";
-import { latest } from "../core/latest.js";
+import { latest, leaveAsIs } from "../core/latest.js";
 
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {{name: string, view: string, query: string}} View */
@@ -38,6 +38,7 @@ class Box {
     this.views = [];
     this.name = nameBox(app, app.t("views.name"));
     this.list = h("ul", { class: "saved-views", "aria-label": app.t("views.title") });
+    this.offers = h("div", { class: "stack" });
     this.fault = h("p", { class: "fault small", role: "alert" });
     this.element = h(
       "div",
@@ -45,10 +46,37 @@ class Box {
       form(this.name, app.t("common.save"), () => this.save()),
       this.fault,
       this.list,
+      this.offers,
     );
     this.requests = latest(this.element);
     this.close = menu(opener, this.element, app.t("views.title")).close;
     this.ask(() => app.api.get(PATH));
+    this.offer();
+  }
+
+  /** Layouts of charts that runs recorded, each a view that can be saved. */
+  offer() {
+    const { app } = this;
+    if (!app.selection.all().some((run) => run.kinds.layout)) return;
+    latest(this.offers).ask(
+      (signal) => app.api.get("v2/layout/list", {}, { signal }),
+      ({ layouts }) => {
+        const links = layouts.map(
+          (/** @type {{run: string, name: string, tag: string}} */ { run, name, tag }) => {
+            const query = new URLSearchParams({ layout: run, tag }).toString();
+            const open = { href: app.url.at("layout", query), class: "item", onclick: () => this.close() };
+            return h("li", { class: "row" }, h("a", open, h("span", { class: "ellipsis grow" }, name)));
+          },
+        );
+        const title = app.t("layout.offered");
+        replace(
+          this.offers,
+          h("p", { class: "muted small" }, title),
+          h("ul", { class: "saved-views", "aria-label": title }, links),
+        );
+      },
+      leaveAsIs,
+    );
   }
 
   /**

@@ -7,6 +7,7 @@ import { h, replace, throttle } from "../core/dom.js";
 import { leaveAsIs } from "../core/latest.js";
 import { factsPanel } from "./overview/facts.js";
 import { filesPanel } from "./overview/files.js";
+import { otherPanel } from "./overview/other.js";
 import { reportButton } from "./overview/report.js";
 import { tiles } from "./overview/tiles.js";
 import { annotateDialog, keep } from "./runs/annotate.js";
@@ -64,6 +65,7 @@ class Overview {
     this.tiles = kinds;
     this.facts = h("section", { class: "panel" }, loading(app.t("common.loading")));
     this.files = h("section", { class: "panel" });
+    this.other = h("section", { class: "panel", hidden: true });
     replace(
       this.root,
       this.head,
@@ -72,7 +74,7 @@ class Overview {
         { class: "tiles" },
         this.tiles.map((tile) => tile.element),
       ),
-      h("div", { class: "overview-rest" }, this.facts, this.files),
+      h("div", { class: "overview-rest" }, this.facts, this.files, this.other),
     );
     this.drawHead();
     await this.refresh().catch((error) => this.failed(error));
@@ -152,12 +154,13 @@ class Overview {
 
   async refresh() {
     const run = this.app.selection.run(this.id);
-    if (!run || !this.facts || !this.files) return;
+    if (!run || !this.facts || !this.files || !this.other) return;
     this.drawnExtent = extent(run);
     await Promise.all([
       ...this.tiles.map((tile) => tile.refresh(run)),
       factsPanel(this.app, this.facts, run),
       filesPanel(this.app, this.files, run),
+      otherPanel(this.app, this.other, run),
     ]);
   }
 }

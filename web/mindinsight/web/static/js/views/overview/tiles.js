@@ -48,9 +48,12 @@ function tile(app, first, kind) {
     box,
   );
 
+  const rare = app.boot.views.some(({ name, rare }) => rare && name === kind.view);
+
   const requests = latest(element);
   const refresh = async (/** @type {Run} */ run) => {
     element.classList.toggle("nothing", !kind.has(run));
+    element.hidden = rare && !kind.has(run);
     count.textContent = String(run.kinds[kind.kind] ?? "");
     count.hidden = !run.kinds[kind.kind];
     if (!kind.has(run)) {

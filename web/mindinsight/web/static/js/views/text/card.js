@@ -39,6 +39,7 @@ export class TextCard {
       tabindex: "0",
       role: "group",
       "aria-label": `${tag}, ${run}`,
+      onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
     });
     this.hits = h("div", { class: "text-hits row wrap small" });
     this.foot = h("div", { class: "row small wrap" });
@@ -88,6 +89,17 @@ export class TextCard {
   /** Last row of the step. @param {number} step */
   rowOf(step) {
     return this.steps.lastIndexOf(step);
+  }
+
+  /** The arrow keys go from step to step. @param {KeyboardEvent} event */
+  key(event) {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!by || event.altKey || event.ctrlKey || event.metaKey || this.row < 0) return;
+    const steps = [...new Set(this.steps)].sort((a, b) => a - b);
+    const next = steps[steps.indexOf(this.steps[this.row]) + by];
+    if (next === undefined) return;
+    event.preventDefault();
+    this.pick(this.rowOf(next));
   }
 
   /** @param {number} row */

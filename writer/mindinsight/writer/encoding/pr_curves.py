@@ -10,11 +10,12 @@ import numpy.typing as npt
 from mindinsight.writer.arrays import to_numpy
 
 MOST_THRESHOLDS: Final = 127  # TensorBoard's own limit
+_ROWS: Final = 6
 _LEAST: Final = 1e-7  # a divisor that is not zero
 
 
 def curve(
-    labels: object, predictions: object, thresholds: int, weights: object = None
+    labels: object, predictions: object, thresholds: int = MOST_THRESHOLDS, weights: object = None
 ) -> npt.NDArray[np.float64]:
     """Rows [6, thresholds] of binary ``labels`` and ``predictions`` within 0..1; the thresholds are even.
 
@@ -37,12 +38,12 @@ def curve(
     return np.stack((positive, negative, negative[0] - negative, missed, precision, recall))
 
 
-def given(rows: list[Any], thresholds: int) -> npt.NDArray[np.float64]:
+def given(rows: list[Any], thresholds: int = MOST_THRESHOLDS) -> npt.NDArray[np.float64]:
     """A curve that was counted elsewhere, as its six rows."""
     arrays = [to_numpy(row).values.reshape(-1).astype(np.float64) for row in rows]
     sizes = {array.size for array in arrays}
-    if len(sizes) != 1 or sizes == {0}:
-        raise ValueError(f"the rows of a curve must be equally long, got {[array.size for array in arrays]}")
+    if len(arrays) != _ROWS or len(sizes) != 1 or sizes == {0}:
+        raise ValueError(f"a curve has six equally long rows, got {[array.size for array in arrays]}")
     _thresholds(thresholds)
     return np.stack(arrays)
 

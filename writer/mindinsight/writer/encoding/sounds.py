@@ -5,15 +5,23 @@ from __future__ import annotations
 import io
 import logging
 import wave
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from mindinsight.writer.arrays import to_numpy
-from mindinsight.writer.encoding.tfevents.values import Sound
 
 _LARGEST: Final = 32767
 _log: Final = logging.getLogger(__name__)
+
+
+class Sound(NamedTuple):
+    """A WAV file and what is in it."""
+
+    rate: int  # samples a second
+    channels: int
+    frames: int
+    wav: bytes
 
 
 def sound(value: object, rate: int) -> Sound:

@@ -1,0 +1,38 @@
+"""Sounds: files as they were recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from mindinsight.server.client.kinds import Payload, with_ending
+from mindinsight.server.formats.payloads.sounds import Sound, sound
+from mindinsight.server.formats.sound_types import sound_type
+from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.wav import wav
+
+
+def write(stem: Path, value: Sound) -> Path:
+    """``<step>.wav``: the bytes as they were recorded."""
+    kind = sound_type(value.encoded)
+    target = with_ending(stem, kind.suffix if kind else ".bin")
+    target.write_bytes(value.encoded)
+    return target
+
+
+def rows(value: Sound) -> Iterator[dict[str, Any]]:
+    """Type and bytes; of WAV files rate, channels, bits of a sample and frames."""
+    kind = sound_type(value.encoded)
+    facts: dict[str, Any] = dict.fromkeys(("rate", "channels", "bits", "frames"))
+    try:
+        header = wav(value.encoded)
+    except UnreadableError:
+        pass
+    else:
+        facts = {name: getattr(header, name) for name in facts}
+    media_type = kind.media_type if kind else None
+    yield {"type": media_type, **facts, "bytes": len(value.encoded), "label": value.label}
+
+
+PAYLOAD: Final = Payload(sound, write, rows)

@@ -1,0 +1,32 @@
+"""Precision-recall curves: tables of a row for each threshold."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from mindinsight.server.client.kinds import Payload, with_ending
+from mindinsight.server.formats.payloads.pr_curves import ROWS, PrCurve, pr_curve
+
+_COLUMNS: Final = ("threshold", *ROWS)
+
+
+def write(stem: Path, value: PrCurve) -> Path:
+    """``<step>.csv``; numbers in the shortest form that reads back."""
+    target = with_ending(stem, ".csv")
+    with target.open("w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(file, _COLUMNS)
+        table.writeheader()
+        table.writerows(rows(value))
+    return target
+
+
+def rows(value: PrCurve) -> Iterator[dict[str, float]]:
+    """Threshold, counts, precision and recall."""
+    for threshold, column in zip(value.thresholds.tolist(), value.rows.T.tolist(), strict=True):
+        yield dict(zip(_COLUMNS, (threshold, *column), strict=True))
+
+
+PAYLOAD: Final = Payload(pr_curve, write, rows)

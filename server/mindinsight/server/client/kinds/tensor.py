@@ -1,0 +1,27 @@
+"""Tensors: npy files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from mindinsight.server.client.kinds import Payload, with_ending
+from mindinsight.server.formats.payloads import Tensor, tensor
+
+
+def write(stem: Path, value: Tensor) -> Path:
+    """``<step>.npy``, with the type and shape that was recorded."""
+    target = with_ending(stem, ".npy")
+    np.save(target, value.values, allow_pickle=False)
+    return target
+
+
+def rows(value: Tensor) -> Iterator[dict[str, Any]]:
+    """Type and shape."""
+    yield {"dtype": str(value.values.dtype), "shape": list(value.values.shape)}
+
+
+PAYLOAD: Final = Payload(tensor, write, rows)

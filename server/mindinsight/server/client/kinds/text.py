@@ -1,0 +1,25 @@
+"""Texts: Markdown files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from mindinsight.server.client.kinds import Payload, with_ending
+from mindinsight.server.formats.payloads.texts import text
+
+
+def write(stem: Path, value: str) -> Path:
+    """``<step>.md``, in UTF-8."""
+    target = with_ending(stem, ".md")
+    target.write_text(value, encoding="utf-8", newline="")
+    return target
+
+
+def rows(value: str) -> Iterator[dict[str, str]]:
+    """The text."""
+    yield {"text": value}
+
+
+PAYLOAD: Final = Payload(text, write, rows)

@@ -1,0 +1,110 @@
+"""Routes for sounds: every recorded step, as recorded, with its waveform."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Depends, Header, Query, Response
+
+from mindinsight.server.errors import ApiError
+from mindinsight.server.formats.payloads.sounds import Sound, sound
+from mindinsight.server.formats.sound_types import sound_type
+from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.wav import Wav, peaks, wav
+from mindinsight.server.http.bulkhead_routes import PayloadRoute
+from mindinsight.server.http.byte_ranges import ranged_response
+from mindinsight.server.http.responses import answer
+from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.plugins import Plugin
+
+router = APIRouter(route_class=PayloadRoute)
+
+Uses = Annotated[Service, Depends(service_of)]
+Row = Annotated[int, Query(ge=0, description="position among the steps")]
+
+_ENCODINGS: Final = {1: "PCM", 3: "float", 6: "A-law", 7: "µ-law"}
+
+
+@router.get("/steps")
+def steps(service: Uses, run: str, tag: str, accept: Annotated[str, Header()] = "") -> Response:
+    """Steps and times of all sounds of a tag, in the order written."""
+    series = service.store.snapshot().payloads(run, "audio", tag)
+    return answer({"run": run, "tag": tag, "step": series.steps, "wall": series.walls}, accept)
+
+
+@router.get("/waveform")
+def waveform(
+    service: Uses,
+    run: str,
+    tag: str,
+    row: Row,
+    columns: Annotated[int, Query(ge=1, le=4000, description="stretches of time")] = 400,
+    accept: Annotated[str, Header()] = "",
+) -> Response:
+    """What is in a sound, and its smallest and largest samples in ``columns`` equal stretches of time.
+
+    ``low`` and ``high`` are channels x columns numbers, channel by channel, of WAV files. ``problem`` says
+    why there are none, as a key of our texts; ``missing`` bytes are said to be in the file and are not.
+    """
+    recorded = _sound(service, run, tag, row)
+    kind = sound_type(recorded.encoded)
+    facts: dict[str, Any] = {
+        "run": run,
+        "tag": tag,
+        "row": row,
+        "type": kind.media_type if kind else None,
+        "size": len(recorded.encoded),
+        "label": recorded.label,
+        "problem": None,
+    }
+    try:
+        header = wav(recorded.encoded)
+        facts |= _header_facts(header)
+        loud = peaks(recorded.encoded, header, columns)
+    except UnreadableError as error:
+        known = kind is not None and error.reason == "audio.no_wav"
+        return answer({**facts, "problem": "audio.other_type" if known else error.reason}, accept)
+    shown = {"shown_channels": len(loud.low), "not_finite": loud.not_finite}
+    return answer({**facts, **shown, "low": loud.low.ravel(), "high": loud.high.ravel()}, accept)
+
+
+@router.get("/sound", response_class=Response)
+def file(
+    service: Uses,
+    run: str,
+    tag: str,
+    row: Row,
+    download: bool = False,
+    asked: Annotated[str, Header(alias="range")] = "",
+) -> Response:
+    """The recorded bytes of one sound, or a range of them."""
+    encoded = _sound(service, run, tag, row).encoded
+    kind = sound_type(encoded)
+    headers = {"Cache-Control": "private, max-age=3600"}
+    if download or kind is None:
+        headers["Content-Disposition"] = (
+            f'attachment; filename="sound_{row}{kind.suffix if kind else ".bin"}"'
+        )
+    return ranged_response(encoded, asked, kind.media_type if kind else "application/octet-stream", headers)
+
+
+def _sound(service: Service, run: str, tag: str, row: int) -> Sound:
+    series = service.store.snapshot().payloads(run, "audio", tag)
+    if row >= series.count:
+        raise ApiError(404, "unknown_step", f"This tag has {series.count} sounds.", count=series.count)
+    return sound(series.read(row))
+
+
+def _header_facts(header: Wav) -> dict[str, Any]:
+    return {
+        "encoding": _ENCODINGS.get(header.encoding, str(header.encoding)),
+        "bits": header.bits,
+        "channels": header.channels,
+        "rate": header.rate,
+        "frames": header.frames,
+        "seconds": header.seconds,
+        "missing": header.missing,
+    }
+
+
+PLUGIN = Plugin(name="audio", router=router)

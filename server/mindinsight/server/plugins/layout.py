@@ -1,0 +1,94 @@
+"""Routes for layouts: charts of scalars by category that a training recorded, and the scalars in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Depends, Query
+
+from mindinsight.server.formats.payloads.layouts import Chart, layout
+from mindinsight.server.graph.search.patterns import BadPattern, matcher
+from mindinsight.server.http.bulkhead_routes import PayloadRoute
+from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.plugins import Plugin
+from mindinsight.server.store.run import Run
+
+router = APIRouter(route_class=PayloadRoute)
+
+Uses = Annotated[Service, Depends(service_of)]
+
+_MOST_LINES: Final = 100  # tags of one chart
+
+
+@router.get("/list")
+def listing(service: Uses) -> dict[str, Any]:
+    """The runs that recorded a layout, with its tag."""
+    rows = [
+        {"run": entry.id, "name": entry.name, "tag": tag}
+        for entry in service.store.snapshot().runs.values()
+        for tag in sorted(entry.references.get("layout", {}))
+    ]
+    return {"layouts": sorted(rows, key=lambda row: (row["name"], row["tag"]))}
+
+
+@router.get("/charts")
+def charts(
+    service: Uses,
+    run: Annotated[str, Query(description="the run that recorded the layout")],
+    tag: str,
+    of: Annotated[
+        list[str] | None, Query(max_length=1000, description="runs to draw; the run itself")
+    ] = None,
+) -> dict[str, Any]:
+    """The newest layout of a tag: categories of charts, and for each the scalars there are of some runs.
+
+    ``lines`` are the scalars whose tags a regular expression of ``tags`` matches from their beginning on, or
+    those of ``margins``; ``more`` of them are left out. ``rejected`` are expressions that are none.
+    """
+    snapshot = service.store.snapshot()
+    series = snapshot.payloads(run, "layout", tag)
+    categories = layout(series.read(series.count - 1))
+    runs = [snapshot.runs[member] for member in of or [run] if member in snapshot.runs]
+    return {
+        "run": run,
+        "tag": tag,
+        "categories": [
+            {"title": category.title, "charts": [_chart(chart, runs) for chart in category.charts]}
+            for category in categories
+        ],
+    }
+
+
+def _chart(chart: Chart, runs: Iterable[Run]) -> dict[str, Any]:
+    holders: dict[str, list[str]] = {}
+    for run in runs:
+        for tag in run.scalars:
+            holders.setdefault(tag, []).append(run.id)
+    tags, rejected = _matching(chart.tags, holders)
+    tags += [tag for margin in chart.margins for tag in margin if tag in holders and tag not in tags]
+    return {
+        "title": chart.title,
+        "tags": chart.tags,
+        "margins": chart.margins,
+        "lines": [{"tag": tag, "runs": holders[tag]} for tag in tags[:_MOST_LINES]],
+        "more": max(0, len(tags) - _MOST_LINES),
+        "rejected": rejected,
+    }
+
+
+def _matching(patterns: Iterable[str], tags: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Tags in the order of the first expression that matches, and the expressions that are none."""
+    found: dict[str, None] = {}
+    rejected = []
+    for pattern in patterns:
+        try:
+            find = matcher(f"^(?:{pattern})", regex=True, ignore_case=False)
+        except BadPattern:
+            rejected.append(pattern)
+            continue
+        found |= dict.fromkeys(tag for tag in sorted(tags) if find(tag) == 0)
+    return list(found), rejected
+
+
+PLUGIN = Plugin(name="layout", router=router)

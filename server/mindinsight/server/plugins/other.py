@@ -1,0 +1,80 @@
+"""Routes for what no page draws: data of TensorBoard's other plugins, and embeddings of its projector."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Depends
+
+from mindinsight.server.files.opener import opened
+from mindinsight.server.formats.budgets import Budget
+from mindinsight.server.formats.tensorboard.plugin_names import plugin_name
+from mindinsight.server.formats.tensorboard.projector import FILE_NAME, Embedding, embeddings
+from mindinsight.server.formats.text_files import read_text
+from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.http.bulkhead_routes import PayloadRoute
+from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.plugins import Plugin
+from mindinsight.server.store.series import ReferenceSeries
+
+router = APIRouter(route_class=PayloadRoute)
+
+_PROJECTOR: Final = Budget("projector", 4 << 20)
+_MOST_READ: Final = 16 << 20  # bytes of a value that is read for the name of its plugin
+
+
+@router.get("/list")
+def listing(run: str, service: Annotated[Service, Depends(service_of)]) -> dict[str, Any]:
+    """Tags of a run that are not drawn: plugin, number of values, first and last step, bytes.
+
+    ``plugin`` is empty where a value does not name one; ``size`` is null where a file is not there.
+    """
+    record = service.store.snapshot().run(run)
+    rows = [_row(tag, series) for tag, series in sorted(record.references.get("other", {}).items())]
+    return {"run": run, "rows": [*rows, *_embeddings(Path(record.path))]}
+
+
+def _row(tag: str, series: ReferenceSeries) -> dict[str, Any]:
+    sizes = sum(int(part.sizes.sum()) for part in series.parts)
+    small = series.reference(0).size <= _MOST_READ
+    return {
+        "plugin": plugin_name(series.read(0)) if small else "",
+        "tag": tag,
+        "count": series.count,
+        "first_step": int(series.steps.min()),
+        "last_step": int(series.steps.max()),
+        "size": sizes,
+    }
+
+
+def _embeddings(folder: Path) -> Iterator[dict[str, Any]]:
+    try:
+        text = read_text(folder / FILE_NAME, _PROJECTOR)
+    except (OSError, UnreadableError):  # as a rule there is none
+        return
+    for embedding in embeddings(text):
+        yield {
+            "plugin": "projector",
+            "tag": embedding.tag,
+            "count": 1,
+            "first_step": embedding.step,
+            "last_step": embedding.step,
+            "size": _size(folder, embedding),
+        }
+
+
+def _size(folder: Path, embedding: Embedding) -> int | None:
+    """Bytes of the table; None where there is none below ``folder``, the only place that is looked in."""
+    if not embedding.path or PurePosixPath(embedding.path).is_absolute():
+        return None
+    try:
+        with opened(folder / embedding.path) as descriptor:
+            return os.fstat(descriptor).st_size
+    except OSError:
+        return None
+
+
+PLUGIN = Plugin(name="other", router=router)

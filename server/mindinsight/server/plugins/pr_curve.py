@@ -1,0 +1,90 @@
+"""Routes for precision-recall curves: of several runs at one step, and the area under them by step."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+import numpy as np
+from fastapi import APIRouter, Depends, Header, Query, Response
+
+from mindinsight.server.formats.payloads.pr_curves import ROWS, pr_curve
+from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.http.bulkhead_routes import PayloadRoute
+from mindinsight.server.http.responses import answer
+from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.plugins import Plugin
+from mindinsight.server.store.run import Run
+
+router = APIRouter(route_class=PayloadRoute)
+
+Uses = Annotated[Service, Depends(service_of)]
+Accept = Annotated[str, Header()]
+
+_MOST_ROWS: Final = 2000  # curves read for one answer
+
+
+@router.get("/steps")
+def steps(service: Uses, run: str, tag: str, accept: Accept = "") -> Response:
+    """Steps and times of the curves of a tag, steps in order, for each step the curve written last."""
+    series = service.store.snapshot().payloads(run, "pr_curve", tag)
+    line = series.line_rows
+    return answer({"run": run, "tag": tag, "step": series.steps[line], "wall": series.walls[line]}, accept)
+
+
+@router.get("/at")
+def at_step(
+    service: Uses,
+    run: Annotated[list[str], Query(max_length=100)],
+    tag: str,
+    step: int,
+    accept: Accept = "",
+) -> Response:
+    """The curves of several runs at the step nearest to the one asked for.
+
+    Columns by threshold: counts, precision and recall as recorded; precision is undefined from ``drawn`` on.
+    ``problem`` says why a curve cannot be read, as a key of our texts.
+    """
+    snapshot = service.store.snapshot()
+    rows = [_nearest(snapshot.runs[run_id], tag, step) for run_id in run if run_id in snapshot.runs]
+    return answer({"tag": tag, "step": step, "runs": [row for row in rows if row is not None]}, accept)
+
+
+@router.get("/area")
+def area(service: Uses, run: str, tag: str, accept: Accept = "") -> Response:
+    """Average precision, the area under the curve, of the newest 2000 steps; NaN where there is none."""
+    series = service.store.snapshot().payloads(run, "pr_curve", tag)
+    line = series.line_rows[-_MOST_ROWS:]
+    values = np.array([_area(series.read(row)) for row in line.tolist()])
+    columns = {"step": series.steps[line], "wall": series.walls[line], "value": values}
+    return answer({"run": run, "tag": tag, "count": len(series.line_rows), **columns}, accept)
+
+
+def _nearest(run: Run, tag: str, step: int) -> dict[str, Any] | None:
+    series = run.references.get("pr_curve", {}).get(tag)
+    if series is None:
+        return None
+    line = series.line_rows
+    row = int(line[len(line) - 1 - int(np.argmin(np.abs(series.steps[line][::-1] - step)))])
+    facts = {"run": run.id, "step": int(series.steps[row]), "wall": float(series.walls[row]), "problem": None}
+    try:
+        curve = pr_curve(series.read(row))
+    except UnreadableError as error:
+        return {**facts, "problem": error.reason}
+    average = curve.average_precision
+    return {
+        **facts,
+        "average_precision": average if np.isfinite(average) else None,
+        "drawn": curve.drawn,
+        "threshold": curve.thresholds,
+        **dict(zip(ROWS, curve.rows, strict=True)),
+    }
+
+
+def _area(payload: bytes) -> float:
+    try:
+        return pr_curve(payload).average_precision
+    except UnreadableError:
+        return float("nan")
+
+
+PLUGIN = Plugin(name="pr_curve", router=router)

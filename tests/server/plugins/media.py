@@ -1,0 +1,38 @@
+"""A base directory with sounds, curves and layouts of our writer in both formats, and of torch's."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+from starlette.testclient import TestClient
+
+from mindinsight.server.app import create_app
+from mindinsight.server.settings import Settings
+from mindinsight.writer import SummaryWriter
+
+TFEVENTS = Path(__file__).parents[2] / "data" / "tfevents" / "runs"
+LABELS, PREDICTIONS = np.array([0, 1, 1, 0]), np.array([0.1, 0.4, 0.8, 0.6])
+LAYOUT = {
+    "Loss": {"both": ["Multiline", ["loss/.*", "("]], "none": ["Multiline", ["oss"]]},
+    "Accuracy": {"range": ["Margin", ["mean", "low", "high"]]},
+}
+
+
+def write(base: Path) -> None:
+    for name, form in (("ours", "mindinsight"), ("theirs", "tensorboard")):
+        with SummaryWriter(base / name, format=form) as writer:
+            for step in (0, 5):
+                writer.add_audio("voice", np.sin(np.arange(800) / 9), step, sample_rate=8000)
+                writer.add_pr_curve("cats", LABELS, PREDICTIONS, step, num_thresholds=11)
+                for tag in ("loss/train", "loss/val", "LOSS/x", "mean", "low", "high"):
+                    writer.add_scalar(tag, step, step)
+            writer.add_custom_scalars(LAYOUT)
+    for name in ("torch", "tensors"):
+        shutil.copytree(TFEVENTS / name, base / name)
+
+
+def client_of(base: Path, workspace: Path) -> TestClient:
+    settings = Settings(summary_base_dir=base, workspace=workspace, reload_interval=0)
+    return TestClient(create_app(settings), base_url="http://127.0.0.1")

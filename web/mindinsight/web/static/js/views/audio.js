@@ -1,0 +1,142 @@
+// Sounds: every recorded step of every tag, played by the browser; one step for all cards when linked.
+
+import { empty } from "../components/empty.js";
+import { check, searchBox } from "../components/field.js";
+import { grownRuns } from "../core/changes.js";
+import { h, replace } from "../core/dom.js";
+import { latest, leaveAsIs } from "../core/latest.js";
+import { nameOf, tagsOf } from "../core/tags.js";
+import { AudioCard } from "./audio/card.js";
+
+/** @typedef {import("../core/types.js").App} App */
+
+/** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
+export async function mount(root, app) {
+  const view = new Sounds(root, app);
+  await view.follow([]);
+  return {
+    update(change) {
+      const changed = grownRuns(app, change, "audio");
+      if (changed.length) view.follow(changed, leaveAsIs);
+    },
+    unmount: () => view.end(),
+  };
+}
+
+class Sounds {
+  /** @param {HTMLElement} root @param {App} app */
+  constructor(root, app) {
+    this.app = app;
+    this.filter = "";
+    this.linked = false;
+    /** @type {number | null} the step of all cards */
+    this.step = null;
+    /** @type {AudioCard[]} */
+    this.cards = [];
+    /** @type {import("../core/tags.js").Tag[] | null} those of the selected runs */
+    this.tags = null;
+    this.requests = latest(root);
+    this.head = h("div", null);
+    this.body = h("div", null);
+    replace(root, this.head, this.body);
+    this.reread();
+    this.unsubscribers = [
+      app.selection.on(() => this.follow([], leaveAsIs)),
+      app.theme.on(() => this.cards.forEach((card) => card.paint())),
+      app.url.on(() => this.reread()),
+    ];
+  }
+
+  /** The address has changed. */
+  reread() {
+    const { url } = this.app;
+    const at = url.get("at");
+    this.filter = url.get("q", "");
+    this.linked = url.get("link") === "1";
+    this.step = at === null ? null : Number(at);
+    this.drawHead();
+    if (this.tags) this.build();
+  }
+
+  drawHead() {
+    const { t, url } = this.app;
+    const filter = searchBox({
+      label: t("audio.filter"),
+      value: this.filter,
+      onchange: (text) => {
+        this.filter = text;
+        url.set({ q: text || null });
+        this.build();
+      },
+    });
+    const linked = check({
+      label: t("audio.linked"),
+      checked: this.linked,
+      onchange: (on) => {
+        this.linked = on;
+        url.set({ link: on ? "1" : null, at: on ? this.step : null });
+      },
+    });
+    replace(this.head, h("div", { class: "toolbar" }, filter, linked));
+  }
+
+  /** The step that a card is to show, null for its newest. */
+  wantedStep() {
+    return this.linked ? this.step : null;
+  }
+
+  /** A person chose a step on a card. @param {number} step */
+  onstep(step) {
+    this.step = step;
+    if (!this.linked) return;
+    this.app.url.set({ at: step });
+    this.cards.forEach((card) => card.show(step));
+  }
+
+  build() {
+    const { app } = this;
+    this.cards.forEach((card) => card.end());
+    const wanted = this.filter.toLowerCase();
+    const shown = (this.tags ?? []).filter(({ tag }) => tag.toLowerCase().includes(wanted));
+    this.cards = shown.flatMap(({ tag, runs }) =>
+      runs.filter((run) => app.selection.has(run)).map((run) => new AudioCard(app, { tag, run }, this)),
+    );
+    const elements = this.cards.map((card) => card.element);
+    replace(this.body, elements.length ? h("div", { class: "cards" }, elements) : nothing(app, this.filter));
+    this.cards.forEach((card) => card.load());
+  }
+
+  /**
+   * New steps, new tags or other runs.
+   * @param {string[]} changed runs
+   * @param {(error: any) => any} [failed]
+   */
+  follow(changed, failed) {
+    return this.requests.ask(
+      (signal) => tagsOf(this.app, "audio", signal),
+      (tags) => {
+        const same = this.tags !== null && nameOf(tags) === nameOf(this.tags);
+        this.tags = tags;
+        if (!same) this.build();
+        else this.cards.filter((card) => changed.includes(card.run)).forEach((card) => card.load());
+      },
+      failed,
+    );
+  }
+
+  end() {
+    this.requests.end();
+    this.unsubscribers.forEach((unsubscribe) => unsubscribe());
+    this.cards.forEach((card) => card.end());
+  }
+}
+
+/** @param {App} app @param {string} filter */
+function nothing({ t }, filter) {
+  if (filter) return empty({ title: t("audio.none_match") });
+  return empty({
+    title: t("audio.none"),
+    text: t("audio.none_how"),
+    code: 'record.add_value("audio", "voice", (samples, 16000))',
+  });
+}

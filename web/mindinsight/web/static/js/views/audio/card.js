@@ -1,0 +1,201 @@
+// One tag of one run: the sound of a step with the browser's controls, its waveform, and what is in the file.
+
+import { card } from "../../components/card.js";
+import { slider } from "../../components/field.js";
+import { lookAlikeMark } from "../../components/look_alike.js";
+import { h, replace, throttle } from "../../core/dom.js";
+import { latest, leaveAsIs } from "../../core/latest.js";
+import { whenNear } from "../../core/near.js";
+import { factsOf, problemsOf } from "./facts.js";
+import { drawWaveform } from "./waveform.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/** @typedef {import("./facts.js").Facts} Facts */
+/** @typedef {{wantedStep: () => number | null, onstep: (step: number) => void}} Page */
+
+const COLUMNS = 600; // stretches of time of a waveform
+
+export class AudioCard {
+  /** @param {App} app @param {{tag: string, run: string}} what @param {Page} page */
+  constructor(app, { tag, run }, page) {
+    this.app = app;
+    this.tag = tag;
+    this.run = run;
+    this.page = page;
+    /** @type {Float64Array} */
+    this.steps = new Float64Array(0);
+    this.row = -1;
+    /** Whether a person chose the step; the newest is followed otherwise. */
+    this.held = false;
+    /** @type {Facts | null} */
+    this.facts = null;
+    const name = `${tag}, ${run}`;
+    this.player = h("audio", {
+      controls: true,
+      preload: "none",
+      "aria-label": name,
+      onplay: () => this.follow(),
+      ontimeupdate: () => this.paint(),
+      onerror: () => this.failed(),
+    });
+    this.canvas = h("canvas", { class: "waveform", role: "img", "aria-label": app.t("audio.waveform") });
+    this.canvas.addEventListener("click", (/** @type {MouseEvent} */ event) => this.seek(event));
+    this.words = h("div", { class: "stack small audio-words" });
+    this.foot = h("div", { class: "row small wrap" });
+    this.move = slider({
+      label: app.t("audio.step"),
+      values: [0],
+      value: 0,
+      hideLabel: true,
+      delay: 60,
+      onchange: (step) => this.pick(step),
+    });
+    this.element = card({
+      title: tag,
+      mark: lookAlikeMark(app, tag),
+      body: h("div", { class: "stack" }, this.canvas, this.player, this.words, this.move),
+      foot: this.foot,
+      full: { label: app.t("common.fullscreen"), onchange: () => this.paint() },
+    });
+    this.requests = latest(this.element);
+    this.sounds = latest(this.words);
+    this.near = whenNear(
+      this.element,
+      throttle(() => this.read(), 1000),
+    );
+    this.sized = new ResizeObserver(() => this.paint());
+    this.sized.observe(this.canvas);
+  }
+
+  /** A person wants this step. @param {number} step */
+  pick(step) {
+    this.held = step !== this.steps[this.steps.length - 1];
+    this.show(step);
+    this.page.onstep(step);
+  }
+
+  /** The sound nearest to the wanted step; of several of one step the last. @param {number} step */
+  show(step) {
+    const { steps } = this;
+    let next = 0;
+    for (let i = 0; i < steps.length; i++) {
+      if (Math.abs(steps[i] - step) <= Math.abs(steps[next] - step)) next = i;
+    }
+    if (next === this.row || !steps.length) return;
+    this.row = next;
+    this.move.set(steps[next]);
+    this.player.pause();
+    this.player.src = this.address();
+    this.readFacts();
+  }
+
+  /** Address of the sound. @param {boolean} [download] */
+  address(download = false) {
+    const { run, tag, row } = this;
+    return this.app.api.build("v2/audio/sound", { run, tag, row, download: download || null });
+  }
+
+  readFacts() {
+    const { app, run, tag, row } = this;
+    return this.sounds.ask(
+      (signal) => app.api.columns("v2/audio/waveform", { run, tag, row, columns: COLUMNS }, { signal }),
+      (facts) => {
+        this.facts = facts;
+        this.describe();
+        this.paint();
+      },
+    );
+  }
+
+  /** The words below the player, and the line at the foot. */
+  describe() {
+    const { app, run, facts } = this;
+    if (!facts) return;
+    const shown = facts.shown_channels > 0 && facts.low.length > 0;
+    this.canvas.hidden = !shown;
+    this.player.hidden = facts.type === null;
+    replace(
+      this.words,
+      facts.label && h("p", { class: "audio-label" }, facts.label),
+      problemsOf(app, facts).map((problem) => h("p", { class: "badge bad" }, problem)),
+    );
+    replace(
+      this.foot,
+      h("i", { class: "swatch", style: { background: app.selection.colour(run) } }),
+      h("span", { class: "ellipsis" }, app.selection.run(run)?.name ?? run),
+      h("span", { class: "grow" }, app.t("audio.of", { row: this.row + 1, n: this.steps.length })),
+      h("span", null, factsOf(app, facts)),
+      h("a", { href: this.address(true), download: "" }, app.t("common.download")),
+    );
+  }
+
+  /** The browser cannot play it. */
+  failed() {
+    if (!this.player.hasAttribute("src") || this.words.querySelector(".unplayable")) return;
+    this.words.append(h("p", { class: "badge bad unplayable" }, this.app.t("audio.unplayable")));
+  }
+
+  paint() {
+    const { app, canvas, facts, player } = this;
+    if (!facts || canvas.hidden) return;
+    const at = player.duration > 0 ? player.currentTime / player.duration : 0;
+    drawWaveform(canvas, facts, {
+      wave: app.selection.colour(this.run),
+      cursor: app.theme.colour("--text"),
+      at,
+    });
+  }
+
+  /** Move the cursor while it plays. */
+  follow() {
+    const frame = () => {
+      this.paint();
+      if (!this.player.paused && this.element.isConnected) requestAnimationFrame(frame);
+    };
+    requestAnimationFrame(frame);
+  }
+
+  /** Play from where somebody clicked. @param {MouseEvent} event */
+  seek(event) {
+    const { player, facts } = this;
+    const box = this.canvas.getBoundingClientRect();
+    const seconds = player.duration > 0 ? player.duration : (facts?.seconds ?? 0);
+    if (box.width) player.currentTime = ((event.clientX - box.left) / box.width) * seconds;
+    this.paint();
+  }
+
+  /** Ask for the steps when the card is near the window. */
+  load() {
+    this.near.ask();
+  }
+
+  read() {
+    const { app, run, tag } = this;
+    return this.requests.ask(
+      (signal) => app.api.columns("v2/audio/steps", { run, tag }, { signal }),
+      (answer) => this.take(answer.step),
+      leaveAsIs,
+    );
+  }
+
+  /** @param {Float64Array} next all steps there are now */
+  take(next) {
+    const chosen = this.held || !this.player.paused ? this.steps[this.row] : undefined;
+    const before = this.row;
+    this.steps = next;
+    this.move.setValues(next);
+    if (chosen === undefined || next[before] !== chosen) this.row = -1;
+    this.show(this.page.wantedStep() ?? chosen ?? next[next.length - 1]);
+    this.move.set(next[this.row]);
+    this.describe();
+  }
+
+  end() {
+    this.player.pause();
+    this.player.removeAttribute("src");
+    this.requests.end();
+    this.sounds.end();
+    this.near.end();
+    this.sized.disconnect();
+  }
+}

@@ -1,0 +1,52 @@
+// What is in a sound file, in words.
+
+/** @typedef {import("../../core/types.js").App} App */
+/**
+ * Answer of v2/audio/waveform.
+ * @typedef {Object} Facts
+ * @property {string | null} type media type, null for what is no sound
+ * @property {number} size bytes
+ * @property {string} label
+ * @property {string | null} problem
+ * @property {string} [encoding]
+ * @property {number} [bits]
+ * @property {number} [channels]
+ * @property {number} [rate]
+ * @property {number} [frames]
+ * @property {number} [seconds]
+ * @property {number} [missing] bytes
+ * @property {number} shown_channels
+ * @property {number} not_finite
+ * @property {any} low channels x columns
+ * @property {any} high
+ */
+
+/** Length, rate, channels, encoding and size. @param {App} app @param {Facts} facts @returns {string} */
+export function factsOf({ t, format }, facts) {
+  const { seconds, rate, channels, bits, encoding, size } = facts;
+  const known =
+    rate === undefined
+      ? [facts.type ?? ""]
+      : [
+          t("audio.seconds", { n: format.number(seconds) }),
+          t("audio.rate", { rate }),
+          t("audio.channels", { n: channels }),
+          t("audio.bits", { n: bits, encoding }),
+        ];
+  return [...known, format.bytes(size)].filter(Boolean).join(" · ");
+}
+
+/** What is odd about it. @param {App} app @param {Facts} facts @returns {string[]} */
+export function problemsOf({ t, format }, facts) {
+  const { problem, missing = 0, not_finite: notFinite = 0, frames, channels = 0 } = facts;
+  const texts = [
+    problem ? t(problem) : "",
+    missing > 0 ? t("audio.cut", { size: format.bytes(missing) }) : "",
+    notFinite > 0 ? t("audio.not_finite", { n: notFinite }) : "",
+    frames === 0 && missing === 0 ? t("audio.silent") : "",
+    facts.shown_channels < channels
+      ? t("audio.some_channels", { shown: facts.shown_channels, n: channels })
+      : "",
+  ];
+  return texts.filter(Boolean);
+}

@@ -1,0 +1,150 @@
+// Precision-recall curves: of all selected runs at one step, and the area under them by step.
+
+import { empty } from "../components/empty.js";
+import { searchBox, slider } from "../components/field.js";
+import { grownRuns } from "../core/changes.js";
+import { h, replace } from "../core/dom.js";
+import { latest, leaveAsIs } from "../core/latest.js";
+import { nameOf, tagsOf } from "../core/tags.js";
+import { prCurveCard } from "./pr_curve/card.js";
+
+/** @typedef {import("../core/types.js").App} App */
+
+/** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
+export async function mount(root, app) {
+  const view = new PrCurves(root, app);
+  await view.follow([]);
+  return {
+    update(change) {
+      const changed = grownRuns(app, change, "pr_curve");
+      if (changed.length) view.follow(changed, leaveAsIs);
+    },
+    unmount: () => view.end(),
+  };
+}
+
+class PrCurves {
+  /** @param {HTMLElement} root @param {App} app */
+  constructor(root, app) {
+    this.app = app;
+    this.filter = "";
+    /** @type {number | null} the step that a person chose; the newest is followed otherwise */
+    this.step = null;
+    /** Steps of the cards that were read. @type {Set<number>} */
+    this.steps = new Set();
+    /** @type {import("./pr_curve/card.js").Card[]} */
+    this.cards = [];
+    /** @type {import("../core/tags.js").Tag[] | null} those of the selected runs */
+    this.tags = null;
+    this.requests = latest(root);
+    this.move = slider({
+      label: app.t("pr_curve.step"),
+      values: [0],
+      value: 0,
+      delay: 60,
+      onchange: (step) => this.pick(step),
+    });
+    this.filterBox = h("div", null);
+    this.body = h("div", null);
+    replace(root, h("div", { class: "toolbar" }, this.filterBox, this.move), this.body);
+    this.reread();
+    this.unsubscribers = [
+      app.selection.on(() => this.follow([], leaveAsIs)),
+      app.theme.on(() => this.cards.forEach((card) => card.paint())),
+      app.url.on(() => this.reread()),
+    ];
+  }
+
+  /** The address has changed. */
+  reread() {
+    const { t, url } = this.app;
+    const at = url.get("at");
+    this.step = at === null ? null : Number(at);
+    this.filter = url.get("q", "");
+    const filter = searchBox({
+      label: t("pr_curve.filter"),
+      value: this.filter,
+      onchange: (text) => {
+        this.filter = text;
+        url.set({ q: text || null });
+        this.build();
+      },
+    });
+    replace(this.filterBox, filter);
+    if (this.tags) this.build();
+  }
+
+  /** @param {number} step */
+  pick(step) {
+    this.step = step === Math.max(...this.steps) ? null : step;
+    this.app.url.set({ at: this.step });
+    this.cards.forEach((card) => card.readCurves());
+  }
+
+  /** The step to draw; of each run the curve nearest to it. */
+  shownStep() {
+    return this.step ?? Math.max(...this.steps, 0);
+  }
+
+  /** A card has read its steps. @param {ArrayLike<number>} steps */
+  takeSteps(steps) {
+    const before = this.steps.size;
+    Array.from(steps).forEach((step) => this.steps.add(step));
+    if (this.steps.size === before) return;
+    this.move.setValues([...this.steps].sort((a, b) => a - b));
+    this.move.set(this.shownStep());
+    if (this.step === null) this.cards.forEach((card) => card.readCurves());
+  }
+
+  build() {
+    const { app } = this;
+    this.cards.forEach((card) => card.end());
+    this.steps.clear();
+    const wanted = this.filter.toLowerCase();
+    const shown = (this.tags ?? []).filter(({ tag }) => tag.toLowerCase().includes(wanted));
+    this.cards = shown.map((tag) => prCurveCard(app, tag, this));
+    const elements = this.cards.map((card) => card.element);
+    this.move.hidden = !elements.length;
+    replace(this.body, elements.length ? h("div", { class: "cards" }, elements) : nothing(app, this.filter));
+    this.cards.forEach((card) => card.load());
+  }
+
+  /**
+   * New steps, new tags or other runs.
+   * @param {string[]} changed runs
+   * @param {(error: any) => any} [failed]
+   */
+  follow(changed, failed) {
+    return this.requests.ask(
+      (signal) => tagsOf(this.app, "pr_curve", signal),
+      (tags) => {
+        const same = this.tags !== null && nameOf(tags) === nameOf(this.tags);
+        this.tags = tags;
+        if (!same) this.build();
+        else this.refresh(changed);
+      },
+      failed,
+    );
+  }
+
+  /** @param {string[]} changed runs */
+  refresh(changed) {
+    this.cards.filter(({ runs }) => runs.some((run) => changed.includes(run))).forEach((card) => card.load());
+  }
+
+  end() {
+    this.requests.end();
+    this.unsubscribers.forEach((unsubscribe) => unsubscribe());
+    this.cards.forEach((card) => card.end());
+  }
+}
+
+/** @param {App} app @param {string} filter */
+function nothing({ t }, filter) {
+  if (filter) return empty({ title: t("pr_curve.none_match") });
+  return empty({
+    title: t("pr_curve.none"),
+    text: t("pr_curve.none_how"),
+    code: 'record.add_value("pr_curve", "cats", (labels, predictions))',
+  });
+}

@@ -1,0 +1,106 @@
+// One tag of all selected runs: precision over recall at one step, and average precision by step below.
+
+import { chartCard, plotArea } from "../../components/chart_card.js";
+import { h, replace, throttle } from "../../core/dom.js";
+import { latest, leaveAsIs } from "../../core/latest.js";
+import { areaFigure, curveFigure } from "./figures.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/**
+ * Curve of a run in the answer of v2/pr_curve/at.
+ * @typedef {Object} Curve
+ * @property {string} run
+ * @property {number} step
+ * @property {string | null} problem
+ * @property {number | null} average_precision
+ * @property {number} drawn
+ * @property {any} threshold
+ * @property {any} precision
+ * @property {any} recall
+ * @property {any} true_positives
+ * @property {any} false_positives
+ * @property {any} true_negatives
+ * @property {any} false_negatives
+ */
+/** @typedef {{run: string, step: any, value: any}} Area */
+/** @typedef {{shownStep: () => number, takeSteps: (steps: ArrayLike<number>) => void}} Page */
+/**
+ * @typedef {Object} Card
+ * @property {HTMLElement} element
+ * @property {string[]} runs
+ * @property {() => void} load
+ * @property {() => void} readCurves
+ * @property {() => void} paint
+ * @property {() => void} end
+ */
+
+const GAP = 1000; // ms between two requests while a run grows
+
+/** @param {App} app @param {import("../../core/tags.js").Tag} of @param {Page} page @returns {Card} */
+export function prCurveCard(app, { tag, runs }, page) {
+  const plot = plotArea(tag);
+  const small = plotArea(`${tag}, ${app.t("pr_curve.area")}`);
+  small.classList.add("pr-area");
+  const foot = h("div", { class: "stack small" });
+  const selected = runs.filter((run) => app.selection.has(run));
+  /** @type {Curve[]} */
+  let curves = [];
+  /** @type {Area[]} */
+  let areas = [];
+  const paint = () => {
+    app.charts.draw(plot, () => curveFigure(app, curves));
+    app.charts.draw(small, () => areaFigure(app, areas, page.shownStep()));
+    replace(
+      foot,
+      curves.map((curve) => factsOf(app, curve)),
+    );
+  };
+  const readCurves = () => {
+    const query = { tag, run: selected, step: page.shownStep() };
+    return curveRequests.ask(
+      (signal) => app.api.columns("v2/pr_curve/at", query, { signal }),
+      (answer) => {
+        curves = answer.runs;
+        paint();
+      },
+      leaveAsIs,
+    );
+  };
+  const load = throttle(() => {
+    const areaOf = (/** @type {string} */ run, /** @type {AbortSignal} */ signal) =>
+      app.api.columns("v2/pr_curve/area", { run, tag }, { signal });
+    box.requests.ask(
+      (signal) => Promise.all(selected.map((run) => areaOf(run, signal))),
+      (answers) => {
+        areas = answers;
+        areas.forEach(({ step }) => page.takeSteps(step));
+        readCurves();
+      },
+      leaveAsIs,
+    );
+  }, GAP);
+  const heading = h("p", { class: "small muted" }, app.t("pr_curve.area"));
+  const body = h("div", { class: "stack" }, plot, heading, small);
+  const box = chartCard(app, { title: tag, plots: [plot, small], body, foot, load });
+  const curveRequests = latest(box.element);
+  const end = () => {
+    curveRequests.end();
+    box.end();
+  };
+  return { ...box, runs: selected, readCurves, paint, end };
+}
+
+/** Run, step and area of a curve. @param {App} app @param {Curve} curve */
+function factsOf(app, { run, step, problem, average_precision: average }) {
+  const { t, format, selection } = app;
+  const name = selection.run(run)?.name ?? run;
+  if (problem) return h("p", { class: "badge bad" }, t("pr_curve.unreadable", { run: name }));
+  return h(
+    "div",
+    { class: "row" },
+    h("i", { class: "swatch", style: { background: selection.colour(run) } }),
+    h("span", { class: "ellipsis grow" }, name),
+    h("span", null, t("pr_curve.at", { step: format.number(step) })),
+    h("span", { class: "number" }, t("pr_curve.average", { value: format.number(average) })),
+  );
+}

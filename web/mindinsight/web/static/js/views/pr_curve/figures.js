@@ -1,0 +1,85 @@
+// Figures of precision-recall curves.
+
+/** @typedef {import("../../core/types.js").App} App */
+/** @typedef {import("../../core/charts.js").Figure} Figure */
+/** @typedef {import("./card.js").Curve} Curve */
+/** @typedef {import("./card.js").Area} Area */
+
+/**
+ * Precision over recall; the tooltip of a point has its threshold and counts.
+ * @param {App} app @param {Curve[]} curves @returns {Figure}
+ */
+export function curveFigure(app, curves) {
+  const { t, theme } = app;
+  return {
+    data: curves.filter(({ problem }) => !problem).map((curve) => curveTrace(app, curve)),
+    layout: {
+      ...theme.plotly(),
+      xaxis: theme.axis({ title: { text: t("pr_curve.recall") }, range: [-0.02, 1.02] }),
+      yaxis: theme.axis({ title: { text: t("pr_curve.precision") }, range: [-0.02, 1.02] }),
+      hovermode: "closest",
+    },
+  };
+}
+
+/** @param {App} app @param {Curve} curve */
+function curveTrace(app, curve) {
+  const { t, selection } = app;
+  const colour = selection.colour(curve.run);
+  const counts = [curve.true_positives, curve.false_positives, curve.true_negatives, curve.false_negatives];
+  const rows = Array.from({ length: curve.drawn }, (_, i) => [
+    curve.threshold[i],
+    ...counts.map((column) => column[i]),
+  ]);
+  const texts = ["pr_curve.tp", "pr_curve.fp", "pr_curve.tn", "pr_curve.fn"];
+  const lines = [
+    `<b>${plain(selection.run(curve.run)?.name ?? curve.run)}</b>`,
+    `${t("pr_curve.threshold")}: %{customdata[0]:.4g}`,
+    `${t("pr_curve.precision")}: %{y:.4g}`,
+    `${t("pr_curve.recall")}: %{x:.4g}`,
+    ...texts.map((key, i) => `${t(key)}: %{customdata[${i + 1}]}`),
+  ];
+  return {
+    type: "scatter",
+    mode: "lines+markers",
+    x: curve.recall.slice(0, curve.drawn),
+    y: curve.precision.slice(0, curve.drawn),
+    customdata: rows,
+    hovertemplate: `${lines.join("<br>")}<extra></extra>`,
+    line: { color: colour, width: 2 },
+    marker: { color: colour, size: 4 },
+  };
+}
+
+/**
+ * Average precision by step, and the step that is shown.
+ * @param {App} app @param {Area[]} areas @param {number} shown @returns {Figure}
+ */
+export function areaFigure(app, areas, shown) {
+  const { theme, selection } = app;
+  const line = { color: theme.colour("--accent"), width: 1, dash: "dot" };
+  return {
+    data: areas.map(({ run, step, value }) => ({
+      type: "scatter",
+      mode: step.length > 1 ? "lines" : "markers",
+      x: step,
+      y: value,
+      hovertemplate: `${plain(selection.run(run)?.name ?? run)}<br>%{x}: %{y:.4g}<extra></extra>`,
+      line: { color: selection.colour(run), width: 2 },
+      marker: { color: selection.colour(run), size: 6 },
+    })),
+    layout: {
+      ...theme.plotly(),
+      margin: { l: 48, r: 12, t: 4, b: 24 },
+      xaxis: theme.axis({ nticks: 5 }),
+      yaxis: theme.axis({ nticks: 3 }),
+      shapes: [{ type: "line", xref: "x", yref: "paper", x0: shown, x1: shown, y0: 0, y1: 1, line }],
+      hovermode: "closest",
+    },
+  };
+}
+
+/** Text that Plotly does not take for markup or a placeholder. @param {string} text */
+function plain(text) {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll("%{", "%\u200b{");
+}

@@ -1,0 +1,28 @@
+"""Encoder of sounds: samples as a WAV file, or a file that is encoded already (Summary.Audio)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from mindinsight.writer.encoding import sounds, wire
+from mindinsight.writer.encoding.encoder import MessageEncoder
+
+
+class AudioEncoder(MessageEncoder):
+    """Encoder of pairs (samples, rate) and of the bytes of sound files."""
+
+    def serialised(self, value: Any) -> bytes:
+        """The sound as a message; TypeError for what is neither, ValueError as sounds.py has it."""
+        if isinstance(value, (bytes, bytearray, memoryview)):
+            return wire.block(1, bytes(value))
+        if isinstance(value, tuple) and len(value) == 2:
+            return wire.block(1, sounds.sound(*value).wav)
+        taken = "a pair (samples, rate) or the bytes of a sound file"
+        raise TypeError(f"{self.kind} takes {taken}, got {type(value).__name__}")
+
+    def facts(self, message: Any) -> dict[str, Any]:
+        """Bytes of the file."""
+        return {"size": len(message.encoded)}
+
+
+ENCODER: Final = AudioEncoder("audio")

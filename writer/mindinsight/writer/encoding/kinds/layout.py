@@ -1,0 +1,23 @@
+"""Encoder of layouts: charts of scalars by category (Summary.Layout)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from mindinsight.writer.encoding import layouts
+from mindinsight.writer.encoding.encoder import MessageEncoder
+
+
+class LayoutEncoder(MessageEncoder):
+    """Encoder of dicts: category -> title -> ["Multiline", tags] or ["Margin", three tags]."""
+
+    def serialised(self, value: Any) -> bytes:
+        """The layout as a message. Raises TypeError and ValueError that name the chart."""
+        return layouts.encode(layouts.checked(value))
+
+    def facts(self, message: Any) -> dict[str, Any]:
+        """Number of charts."""
+        return {"charts": sum(len(category.chart) for category in message.category)}
+
+
+ENCODER: Final = LayoutEncoder("layout")

@@ -1,0 +1,28 @@
+"""Encoder of precision-recall curves: a TensorProto of six rows (Summary.Value.pr_curve)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from mindinsight.writer.encoding import pr_curves
+from mindinsight.writer.encoding.encoder import MessageEncoder
+from mindinsight.writer.encoding.kinds import tensor
+
+
+class PrCurveEncoder(MessageEncoder):
+    """Encoder of pairs (labels, predictions), and of the six rows of a curve."""
+
+    def serialised(self, value: Any) -> bytes:
+        """The curve in float32, as TensorBoard has it. Raises ValueError as pr_curves.py does."""
+        pair = isinstance(value, tuple) and len(value) == 2
+        rows = pr_curves.curve(*value) if pair else pr_curves.given(list(value))
+        return tensor.ENCODER.array_message(rows.astype(np.float32), "float32")
+
+    def facts(self, message: Any) -> dict[str, Any]:
+        """Number of thresholds."""
+        return {"thresholds": message.dims[1]}
+
+
+ENCODER: Final = PrCurveEncoder("pr_curve")
