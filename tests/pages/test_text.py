@@ -42,3 +42,16 @@ def test_steps_search_and_difference(page: Any, serve: Any, tmp_path: Path) -> N
     expect(card.locator(".text-line.added")).to_contain_text(["+# Step 1", "+* word needle"])
     card.get_by_text("As recorded", exact=True).click()
     expect(card.locator("pre.text-source")).to_contain_text("# Step 1")
+
+
+def test_arrow_keys_go_from_step_to_step(page, serve, tmp_path: Path) -> None:
+    write(tmp_path / "base")
+    page.goto(f"{serve(tmp_path / 'base')}text")
+    card = page.get_by_role("group", name="note", exact=True)
+    expect(card.locator(".markdown h1")).to_have_text("Step 2")
+    stage = card.get_by_role("group", name="note, ./run")
+    stage.press("ArrowLeft")
+    expect(card.locator(".markdown h1")).to_have_text("Step 1")
+    stage.press("ArrowRight")
+    stage.press("ArrowRight")
+    expect(card.locator(".markdown h1")).to_have_text("Step 2")

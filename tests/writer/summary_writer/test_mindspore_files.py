@@ -117,7 +117,7 @@ def test_sounds_curves_and_layouts_are_in_our_files(reading) -> None:
     assert list(values["pr"].pr_curve.dims) == [6, 3]
     (category,) = values["custom_scalars__config__"].layout.category
     assert (category.title, list(category.chart[0].multiline.tag)) == ("all", ["loss"])
-    assert reading.scalars() == [(1, "loss", 0.5)]
+    assert values["loss"].scalar_value == 0.5
 
 
 def test_the_files_say_how_the_training_ended(reading, records_of) -> None:

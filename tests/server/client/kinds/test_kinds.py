@@ -51,7 +51,7 @@ def test_each_kind_is_a_file_of_its_own_type(base: Path, tmp_path: Path) -> None
     }
     with wave.open(str(files["my audio"])) as sound:
         assert (sound.getframerate(), sound.getnframes()) == (8000, 40)
-    rows = list(csv.DictReader(files["my pr_curve"].open(newline="")))
+    rows = list(csv.DictReader(io.StringIO(files["my pr_curve"].read_text())))
     assert len(rows) == 127 and (rows[0]["threshold"], rows[0]["recall"]) == ("0.0", "1.0")
     assert json.loads(files["my layout"].read_text())[0]["charts"][0]["tags"] == ["loss.*"]
 
