@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from mindinsight.writer import SummaryRecord, SummaryWriter
+from mindinsight.writer.summary_writer.run_files import Format
 
 LAYOUT = {
     "Loss": {"both": ["Multiline", ["loss/.*"]], "nothing": ["Multiline", ["none"]]},
@@ -17,7 +18,8 @@ LAYOUT = {
 def write(base: Path) -> Path:
     rng = np.random.default_rng(5)
     labels = rng.integers(0, 2, 100)
-    for name, form in (("ours", "mindinsight"), ("theirs", "tensorboard")):
+    formats: dict[str, Format] = {"ours": "mindinsight", "theirs": "tensorboard"}
+    for name, form in formats.items():
         with SummaryWriter(base / name, format=form) as writer:
             for step in (0, 10, 20):
                 writer.add_audio("voice", np.sin(np.arange(1600) / (9 + step)), step, sample_rate=8000)

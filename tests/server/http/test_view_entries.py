@@ -33,8 +33,16 @@ def test_entries_come_in_the_order_of_the_navigation(web: Path) -> None:
             "icon": "M1 2h3",
             "tile": False,
             "navigation": True,
+            "rare": False,
         },
-        {"name": "later", "needs": ["dump"], "icon": "", "tile": True, "navigation": False},
+        {
+            "name": "later",
+            "needs": ["dump"],
+            "icon": "",
+            "tile": True,
+            "navigation": False,
+            "rare": True,
+        },
     ]
 
 

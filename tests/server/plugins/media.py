@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 from mindinsight.server.app import create_app
 from mindinsight.server.settings import Settings
 from mindinsight.writer import SummaryWriter
+from mindinsight.writer.summary_writer.run_files import Format
 
 TFEVENTS = Path(__file__).parents[2] / "data" / "tfevents" / "runs"
 LABELS, PREDICTIONS = np.array([0, 1, 1, 0]), np.array([0.1, 0.4, 0.8, 0.6])
@@ -21,7 +22,8 @@ LAYOUT = {
 
 
 def write(base: Path) -> None:
-    for name, form in (("ours", "mindinsight"), ("theirs", "tensorboard")):
+    formats: dict[str, Format] = {"ours": "mindinsight", "theirs": "tensorboard"}
+    for name, form in formats.items():
         with SummaryWriter(base / name, format=form) as writer:
             for step in (0, 5):
                 writer.add_audio("voice", np.sin(np.arange(800) / 9), step, sample_rate=8000)

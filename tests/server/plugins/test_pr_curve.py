@@ -1,11 +1,14 @@
 """Precision-recall curves of several runs at a step, and their areas."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
+from mindinsight.server.formats.payloads.pr_curves import pr_curve
+from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.http.column_encoding import decode
 from mindinsight.writer import SummaryRecord
 from tests.server.plugins.media import LABELS, PREDICTIONS, client_of, write
@@ -22,7 +25,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 
 
 def test_both_formats_have_the_same_curve_at_the_nearest_step(client: TestClient) -> None:
-    query = {"run": ["./ours", "./theirs", "./torch"], "tag": "cats", "step": 4}
+    query: dict[str, Any] = {"run": ["./ours", "./theirs", "./torch"], "tag": "cats", "step": 4}
     ours, theirs = client.get("/v2/pr_curve/at", params=query).json()["runs"]
     assert (ours["run"], ours["step"], theirs["step"]) == ("./ours", 5, 5)
     for name in ("threshold", "true_positives", "false_negatives", "precision", "recall"):
@@ -45,19 +48,15 @@ def test_the_area_by_step(client: TestClient) -> None:
 def test_a_curve_that_cannot_be_read_is_told_and_hides_no_other(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mindinsight.server.formats.unreadable import UnreadableError
-    from mindinsight.server.plugins import pr_curve
-
-    decoded = pr_curve.pr_curve
     broken = iter([True, False])
 
     def fail_once(payload: bytes) -> object:
         if next(broken):
             raise UnreadableError("payload.shape", "x")
-        return decoded(payload)
+        return pr_curve(payload)
 
-    monkeypatch.setattr(pr_curve, "pr_curve", fail_once)
-    query = {"run": ["./ours", "./theirs"], "tag": "cats", "step": 0}
+    monkeypatch.setattr("mindinsight.server.plugins.pr_curve.pr_curve", fail_once)
+    query: dict[str, Any] = {"run": ["./ours", "./theirs"], "tag": "cats", "step": 0}
     first, second = client.get("/v2/pr_curve/at", params=query).json()["runs"]
     assert (first["problem"], second["problem"]) == ("payload.shape", None)
 

@@ -1,6 +1,7 @@
 """Precision-recall curves: rows, thresholds, and the area under them."""
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from sklearn.metrics import average_precision_score
 
@@ -10,7 +11,7 @@ from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.writer.encoding.kinds.pr_curve import ENCODER
 
 
-def curve_of(labels: list[int], predictions: list[float]) -> PrCurve:
+def curve_of(labels: npt.ArrayLike, predictions: npt.ArrayLike) -> PrCurve:
     return pr_curve(ENCODER.serialised((labels, predictions)))
 
 

@@ -5,7 +5,7 @@ import { slider } from "../../components/field.js";
 import { lookAlikeMark } from "../../components/look_alike.js";
 import { h, replace, throttle } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
-import { whenNear } from "../../core/near.js";
+import { whenNear } from "../../core/lazy_work.js";
 import { factsOf, problemsOf } from "./facts.js";
 import { drawWaveform } from "./waveform.js";
 

@@ -48,7 +48,7 @@ function tile(app, first, kind) {
     box,
   );
 
-  const rare = app.boot.views.some(({ name, rare }) => rare && name === kind.view);
+  const rare = app.boot.views.some((view) => view.rare && view.name === kind.view);
 
   const requests = latest(element);
   const refresh = async (/** @type {Run} */ run) => {
