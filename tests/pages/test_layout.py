@@ -25,7 +25,7 @@ def test_a_layout_is_offered_drawn_and_saved(page: Page, serve: Callable[..., st
     found = Axe().run(page).response["violations"]
     assert {entry["id"]: [node["html"][:160] for node in entry["nodes"]][:4] for entry in found} == {}
     page.get_by_role("button", name="Save as a view").click()
-    expect(page.get_by_role("status")).to_contain_text("Layout of ours")
+    expect(page.locator("#toasts")).to_contain_text("Layout of ours")
     page.get_by_role("button", name="Saved views").click()
     saved = page.get_by_role("list", name="Saved views").get_by_role("link", name="Layout of ours")
     expect(saved).to_have_attribute("href", "./layout?layout=.%2Fours&tag=custom_scalars__config__")

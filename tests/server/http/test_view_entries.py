@@ -13,7 +13,7 @@ def web(tmp_path: Path) -> Path:
     views = tmp_path / "static" / "js" / "views"
     (tmp_path / "locales").mkdir()
     for name, description in {
-        "later": {"order": 20, "needs": ["dump"], "navigation": False},
+        "later": {"order": 20, "needs": ["dump"], "navigation": False, "rare": True},
         "first": {"order": 10, "needs": ["scalar", "lineage"], "scripts": ["vendor/plot.js"]},
     }.items():
         (views / name).mkdir(parents=True)
