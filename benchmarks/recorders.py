@@ -1,6 +1,6 @@
 """Cost of the flight recorder in a training of PyTorch, beside ``detect_anomaly`` and msprobe, in one run.
 
-Run with a Python that has torch, and msprobe where its ``nan_check`` is to be measured, too:
+Run with a Python that has torch, and msprobe where its ``statistics`` are to be measured, too:
 ``PYTHONPATH=proto:writer python benchmarks/recorders.py [--out FILE]``.
 The ways take turns, step by step; the figures are medians of CPU time of this process, one thread.
 """
@@ -22,7 +22,7 @@ from torch import nn
 from mindinsight.writer import FlightRecorder
 
 STEPS = 60
-TASK = "nan_check"  # what msprobe 26 calls its overflow_check for PyTorch
+TASK = "statistics"  # msprobe's look-outs for overflow, nan_check and acc_check, need an NPU
 
 
 def main() -> None:
@@ -117,7 +117,7 @@ def table(rows: list[tuple[str, dict[str, float]]]) -> str:
         f"`PYTHONPATH=proto:writer python benchmarks/recorders.py`; torch {version}"
         f" on one thread, median CPU of {STEPS} steps, the ways in turns.",
         "",
-        "| training | plain, ms | flight recorder | more, ms | `detect_anomaly` | msprobe `nan_check` |",
+        "| training | plain, ms | flight recorder | more, ms | `detect_anomaly` | msprobe `statistics` |",
         "|---|---|---|---|---|---|",
     ]
     for name, seconds in rows:

@@ -183,6 +183,16 @@ def test_dumps_are_shown_with_the_nearest_run_above_or_with_the_folder_they_lie_
     assert found == {"./run": ("./run/deep/dump", "./run/dump"), "./alone": ("./alone/dump",)}
 
 
+def test_a_dump_beside_the_folders_of_ranks_is_shown_with_the_lowest(base: Any, events: Any) -> None:
+    for rank in (2, 10, 1):
+        events.file(base / "job" / f"rank_{rank}")
+        events.file(base / "job" / "flight_dump" / f"rank_{rank}" / "net")
+    tree = FolderTree(base, dump=lambda path: path.endswith("/flight_dump"))
+    tree.scan()
+    found = {one.id: one.dumps for one in discover_runs(tree).runs}
+    assert found == {"./job/rank_1": ("./job/flight_dump",), "./job/rank_2": (), "./job/rank_10": ()}
+
+
 def test_a_base_that_is_a_run_has_the_dumps_directly_in_it_and_no_others(base: Any, events: Any) -> None:
     for below in ("a/dump", "b/dump", "b/deep/dump", "dump"):
         events.file(base / below / "rank_0" / "net")

@@ -110,16 +110,31 @@ def _troubles(tree: FolderTree) -> Iterator[Trouble]:
 def _owners(tree: FolderTree) -> dict[str, list[str]]:
     """Dumps by the run they are shown with: the nearest one above, else the folder they lie in.
 
-    A base directory has only the dumps that lie directly in it: those further down are of other jobs.
+    A dump of all ranks beside their folders is shown with the lowest rank. A base directory has only the
+    dumps that lie directly in it: those further down are of other jobs.
     """
     owners: dict[str, list[str]] = defaultdict(list)
+    lowest = _lowest_ranks(tree) if tree.dumps else {}
     for dump in tree.dumps:
         above = dump
         while not _is_run(tree.folders[above]) and above != tree.root(dump):
             above = tree.parent(above)
         is_owner = _is_run(tree.folders[above]) and above != tree.root(dump)
-        owners[above if is_owner else tree.parent(dump)].append(dump)
+        parent = tree.parent(dump)
+        beside = "" if _is_run(tree.folders[parent]) else lowest.get(parent, "")
+        owners[above if is_owner else beside or parent].append(dump)
     return owners
+
+
+def _lowest_ranks(tree: FolderTree) -> dict[str, str]:
+    """By folder, the run of the lowest rank that lies in it."""
+    ranks = [
+        name
+        for name, folder in tree.folders.items()
+        if is_rank(name.rpartition("/")[2]) and _is_run(folder) and name not in tree.dumps
+    ]
+    ranks.sort(key=lambda name: (len(name), name), reverse=True)
+    return {tree.parent(name): name for name in ranks}
 
 
 def _is_run(folder: Folder) -> bool:
