@@ -4,7 +4,9 @@ import json
 import re
 import shutil
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +18,7 @@ DUMPS = Path(__file__).parents[1] / "data" / "dumps"
 
 
 @pytest.fixture
-def url(serve, tmp_path):
+def url(serve: Any, tmp_path: Path) -> Any:
     base = tmp_path / "base"
     for name in ("broken", "healthy"):
         shutil.copytree(DUMPS / "ms_sync_v2_0_names", base / name / "dump")
@@ -30,10 +32,10 @@ def url(serve, tmp_path):
 
 
 @pytest.fixture
-def shown(page, url):
+def shown(page: Any, url: Any) -> Callable[..., Any]:
     """shown("tab=check") opens the page of the broken dump."""
 
-    def show(query=""):
+    def show(query: str = "") -> Any:
         page.goto(f"{url}dump?dump=./broken/dump&step=1&{query}")
         expect(page.get_by_role("heading", name="Dumps")).to_be_visible()
         return page
@@ -41,11 +43,11 @@ def shown(page, url):
     return show
 
 
-def side(page):
+def side(page: Any) -> Any:
     return page.get_by_role("complementary", name="Operator")
 
 
-def test_four_clicks_from_a_nan_to_the_line_that_made_it(page, url) -> None:
+def test_four_clicks_from_a_nan_to_the_line_that_made_it(page: Any, url: Any) -> None:
     clicks = []
     page.expose_function("clicked", lambda: clicks.append(1))
     page.add_init_script("addEventListener('click', () => window.clicked(), true)")
@@ -65,7 +67,9 @@ def test_four_clicks_from_a_nan_to_the_line_that_made_it(page, url) -> None:
     assert 0 < len(clicks) <= 4
 
 
-def test_a_recorded_fault_is_explained_by_the_value_that_came_in(page, serve, tmp_path: Path) -> None:
+def test_a_recorded_fault_is_explained_by_the_value_that_came_in(
+    page: Any, serve: Any, tmp_path: Path
+) -> None:
     with zipfile.ZipFile(DUMPS / "samples" / "recorded_torch.zip") as archive:
         archive.extractall(tmp_path / "base")
     page.goto(f"{serve(tmp_path / 'base')}dump?dump=./recorded_torch&tab=check")
@@ -75,7 +79,7 @@ def test_a_recorded_fault_is_explained_by_the_value_that_came_in(page, serve, tm
     expect(page.get_by_text("return torch.sqrt(hidden - 100)")).to_be_visible()
 
 
-def test_no_all_clear_for_what_was_not_judged(page, serve, tmp_path: Path) -> None:
+def test_no_all_clear_for_what_was_not_judged(page: Any, serve: Any, tmp_path: Path) -> None:
     rank = tmp_path / "base" / "job" / "dump" / "step0" / "rank0"
     rank.mkdir(parents=True)
     tensor = {"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2]}
@@ -90,7 +94,7 @@ def test_no_all_clear_for_what_was_not_judged(page, serve, tmp_path: Path) -> No
     expect(page.get_by_text("1 file could not be read")).to_be_visible()
 
 
-def test_the_table_is_filtered_sorted_and_kept_in_the_address(shown) -> None:
+def test_the_table_is_filtered_sorted_and_kept_in_the_address(shown: Callable[..., Any]) -> None:
     page = shown()
     expect(page.get_by_text("99 tensors", exact=True)).to_be_visible()
     page.get_by_role("checkbox", name="NaN or Inf only").check()
@@ -108,7 +112,7 @@ def test_the_table_is_filtered_sorted_and_kept_in_the_address(shown) -> None:
     expect(rows.first).to_contain_text("conv1-Conv2d/Conv2D-op51")
 
 
-def test_operators_are_walked_in_both_directions(shown) -> None:
+def test_operators_are_walked_in_both_directions(shown: Callable[..., Any]) -> None:
     page = shown("graph=Net/0&operator=MatMul-op66")
     page.locator(".dump-links button", has_text="ApplyMomentum").click()
     expect(side(page).get_by_role("heading", level=2)).to_contain_text("ApplyMomentum-op73")
@@ -118,7 +122,7 @@ def test_operators_are_walked_in_both_directions(shown) -> None:
     expect(side(page)).to_be_hidden()
 
 
-def test_a_tensor_is_looked_into(shown) -> None:
+def test_a_tensor_is_looked_into(shown: Callable[..., Any]) -> None:
     page = shown("graph=Net/0&operator=MatMul-op66&tensor=output/0")
     expect(page.locator(".dump-values .chart svg").first).to_be_visible()
     page.get_by_role("button", name="Heat map").click()
@@ -133,10 +137,10 @@ def test_a_tensor_is_looked_into(shown) -> None:
     assert np.isnan(np.load(download.value.path())).sum() == 1
 
 
-def test_what_is_being_written_stays_while_statistics_are_counted(shown) -> None:
+def test_what_is_being_written_stays_while_statistics_are_counted(shown: Callable[..., Any]) -> None:
     page = shown("")
 
-    def counting(route):
+    def counting(route: Any) -> None:
         answer = route.fetch()
         found = answer.json()
         for tensor in found["tensors"]:
@@ -158,7 +162,7 @@ def test_what_is_being_written_stays_while_statistics_are_counted(shown) -> None
     expect(page.locator(".tensor-table tbody td")).to_have_count(2)
 
 
-def test_the_tree_leads_to_what_is_not_finite(shown) -> None:
+def test_the_tree_leads_to_what_is_not_finite(shown: Callable[..., Any]) -> None:
     page = shown("tab=tree")
     path = "Gradients/Default/network-WithLossCell/_backbone-Net/fc2-Dense/gradMatMul-expand"
     for name in path.split("/"):
@@ -172,7 +176,7 @@ def test_the_tree_leads_to_what_is_not_finite(shown) -> None:
     expect(leaf).to_be_focused()
 
 
-def test_common_faults_and_conditions_of_ones_own(shown) -> None:
+def test_common_faults_and_conditions_of_ones_own(shown: Callable[..., Any]) -> None:
     page = shown("tab=check")
     page.get_by_role("button", name="Check for common faults").click()
     hits = page.locator(".dump-hits tbody tr")
@@ -187,7 +191,7 @@ def test_common_faults_and_conditions_of_ones_own(shown) -> None:
     expect(side(page).get_by_role("heading", level=2)).to_have_text("fc1.weight")
 
 
-def test_a_condition_is_not_checked_before_it_has_a_limit(shown) -> None:
+def test_a_condition_is_not_checked_before_it_has_a_limit(shown: Callable[..., Any]) -> None:
     page = shown("tab=check")
     page.get_by_label("Custom").select_option(label="Tensor range")
     start = page.get_by_role("button", name="Run these checks")
@@ -199,7 +203,7 @@ def test_a_condition_is_not_checked_before_it_has_a_limit(shown) -> None:
     expect(start).to_be_enabled()
 
 
-def test_two_dumps_are_compared(shown) -> None:
+def test_two_dumps_are_compared(shown: Callable[..., Any]) -> None:
     page = shown("tab=compare")
     page.get_by_label("Reference").select_option("./healthy/dump")
     page.get_by_role("button", name="Compare", exact=True).last.click()
@@ -227,7 +231,7 @@ def test_two_dumps_are_compared(shown) -> None:
 
 
 def test_a_comparison_is_saved_as_a_report_that_opens_without_a_server(
-    shown, page, browser, tmp_path: Path
+    shown: Callable[..., Any], page: Any, browser: Any, tmp_path: Path
 ) -> None:
     shown("tab=compare&with=./healthy/dump&with_step=1")
     expect(page.get_by_label("Reference")).to_have_value("./healthy/dump")
@@ -245,27 +249,27 @@ def test_a_comparison_is_saved_as_a_report_that_opens_without_a_server(
     context.close()
 
 
-def test_checkpoints_are_compared(shown) -> None:
+def test_checkpoints_are_compared(shown: Callable[..., Any]) -> None:
     page = shown("tab=checkpoints")
     expect(page.get_by_text("20 tensors")).to_be_visible()
     page.get_by_label("Compare with").select_option("./weights/tinynet-2.ckpt")
     expect(page.get_by_text("17 changed · 3 unchanged")).to_be_visible()
 
 
-def choice(page, label):
+def choice(page: Any, label: Any) -> Any:
     return page.locator(".toolbar label").filter(has_text=re.compile(f"^{label}")).locator("select")
 
 
-def slow(page, pattern):
+def slow(page: Any, pattern: Any) -> Callable[..., Any]:
     """Answers to questions of a pattern wait until what this gives is called; it tells how many."""
     waiting = []
 
-    def hold(route):
+    def hold(route: Any) -> None:
         waiting.append(route)
 
     page.route(pattern, hold)
 
-    def answer():
+    def answer() -> int:
         for route in waiting:
             route.continue_()
         return len(waiting)
@@ -273,7 +277,7 @@ def slow(page, pattern):
     return answer
 
 
-def test_an_answer_that_comes_late_does_not_undo_what_was_chosen_since(shown) -> None:
+def test_an_answer_that_comes_late_does_not_undo_what_was_chosen_since(shown: Callable[..., Any]) -> None:
     page = shown("tab=checkpoints")
     expect(page.get_by_text("20 tensors")).to_be_visible()
     late = slow(page, "**/checkpoint?*tinynet-nan*")
@@ -288,7 +292,7 @@ def test_an_answer_that_comes_late_does_not_undo_what_was_chosen_since(shown) ->
     expect(page.get_by_text("20 tensors")).to_have_count(0)
 
 
-def test_a_dump_chosen_later_wins_over_one_that_answers_later(shown) -> None:
+def test_a_dump_chosen_later_wins_over_one_that_answers_later(shown: Callable[..., Any]) -> None:
     page = shown()
     expect(page.get_by_text("99 tensors")).to_be_visible()
     late = slow(page, "**/summary?*healthy*")
@@ -303,7 +307,7 @@ def test_a_dump_chosen_later_wins_over_one_that_answers_later(shown) -> None:
     expect(choice(page, "Dump")).to_have_value("./broken/dump")
 
 
-def test_typing_into_the_search_of_a_comparison_is_not_interrupted(shown) -> None:
+def test_typing_into_the_search_of_a_comparison_is_not_interrupted(shown: Callable[..., Any]) -> None:
     page = shown("tab=compare&with_step=0")
     expect(page.get_by_label("Reference")).to_have_value("./broken/dump")
     page.get_by_role("button", name="Compare", exact=True).last.click()
@@ -316,7 +320,9 @@ def test_typing_into_the_search_of_a_comparison_is_not_interrupted(shown) -> Non
     expect(search).to_have_value("relu")
 
 
-def test_a_file_that_is_cut_off_is_told_in_words_where_it_is_met(shown, url, tmp_path: Path) -> None:
+def test_a_file_that_is_cut_off_is_told_in_words_where_it_is_met(
+    shown: Callable[..., Any], url: Any, tmp_path: Path
+) -> None:
     step = tmp_path / "base" / "broken" / "dump" / "rank_0" / "Net" / "0" / "1"
     (file,) = step.glob("ReLU.ReLU-op52.*.output.0.*")
     file.write_bytes(file.read_bytes()[:-4])
@@ -332,7 +338,7 @@ def test_a_file_that_is_cut_off_is_told_in_words_where_it_is_met(shown, url, tmp
     expect(page.locator(".dump-compared tbody tr").last).to_contain_text("the file is truncated")
 
 
-def test_a_long_table_holds_only_the_rows_that_are_seen(page, serve, tmp_path: Path) -> None:
+def test_a_long_table_holds_only_the_rows_that_are_seen(page: Any, serve: Any, tmp_path: Path) -> None:
     folder = tmp_path / "base" / "long" / "rank_0" / "Net" / "0" / "0"
     folder.mkdir(parents=True)
     np.save(folder / "first.npy", np.zeros(1, np.float32))
@@ -353,7 +359,7 @@ def test_a_long_table_holds_only_the_rows_that_are_seen(page, serve, tmp_path: P
     expect(page.get_by_text("1,500 tensors · 11 selected")).to_be_visible()
 
 
-def test_logs_of_the_recorder_are_read(page, serve, tmp_path: Path) -> None:
+def test_logs_of_the_recorder_are_read(page: Any, serve: Any, tmp_path: Path) -> None:
     folder = tmp_path / "base" / "job" / "rank_0" / "rdr"
     folder.mkdir(parents=True)
     (folder / "SESSION.graph_exec_order.0.20260101000000.txt").write_text("first text")
@@ -364,13 +370,13 @@ def test_logs_of_the_recorder_are_read(page, serve, tmp_path: Path) -> None:
     expect(page.locator(".dump-log")).to_have_text("second text")
 
 
-def test_without_dumps_the_page_says_how_to_make_one(page, serve, tmp_path: Path) -> None:
+def test_without_dumps_the_page_says_how_to_make_one(page: Any, serve: Any, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     page.goto(f"{serve(tmp_path / 'empty')}dump")
     expect(page.get_by_text("No dumps in this directory")).to_be_visible()
 
 
-def test_the_graph_is_coloured_and_leads_to_operators(shown) -> None:
+def test_the_graph_is_coloured_and_leads_to_operators(shown: Callable[..., Any]) -> None:
     page = shown("tab=graph")
     expect(page.locator(".graph-drawing .box").first).to_be_visible()
     reddened = page.locator(".graph-drawing .warm")

@@ -5,8 +5,10 @@
 
 import logging
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,29 +31,29 @@ class Tensor(np.ndarray):
 class Network:
     """A network of one layer, whose operators ``train_step`` runs."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.weight = WEIGHT.copy().view(Tensor)
 
-    def named_modules(self, prefix=""):
+    def named_modules(self, prefix: str = "") -> Iterator[Any]:
         yield prefix, self
 
-    def named_parameters(self, prefix=""):
+    def named_parameters(self, prefix: str = "") -> Iterator[Any]:
         yield f"{prefix}.weight" if prefix else "weight", self.weight
 
 
 class Capture:
     """A capture whose operators are run by hand."""
 
-    def __init__(self, models, observer, on_error):
+    def __init__(self, models: Any, observer: Any, on_error: Any) -> None:
         self.observer, self.on_error, self.running = observer, on_error, False
 
-    def start(self):
+    def start(self) -> None:
         self.running = True
 
-    def stop(self):
+    def stop(self) -> None:
         self.running = False
 
-    def run(self, kind, inputs, outputs):
+    def run(self, kind: Any, inputs: Any, outputs: Any) -> None:
         if not self.running:
             return
         try:
@@ -62,19 +64,19 @@ class Capture:
             self.on_error(error)
 
 
-def host_copy(tensor):
+def host_copy(tensor: Any) -> Any:
     host = to_numpy(tensor)
     return host._replace(values=np.array(host.values))
 
 
 @pytest.fixture(autouse=True)
-def backend(monkeypatch):
+def backend(monkeypatch: pytest.MonkeyPatch) -> None:
     """The module for PyTorch, without PyTorch."""
 
-    def facts_of(tensor):
+    def facts_of(tensor: Any) -> TensorFacts:
         return TensorFacts(id(tensor), tensor.shape, str(tensor.dtype))
 
-    def named_parameters(models):
+    def named_parameters(models: Any) -> Iterator[Any]:
         for name, model in models.items():
             yield from model.named_parameters(prefix=name)
 
@@ -90,7 +92,7 @@ def backend(monkeypatch):
     monkeypatch.setattr(sys.modules["mindinsight.writer.capture"], "torch_operators", module, raising=False)
 
 
-def train_step(recorder, network, x):
+def train_step(recorder: Any, network: Any, x: Any) -> None:
     hidden = (x @ network.weight).view(Tensor)
     recorder._capture.run("mm", [x, network.weight], [hidden])
     with np.errstate(all="ignore"):
@@ -100,7 +102,7 @@ def train_step(recorder, network, x):
     recorder.step()
 
 
-def recorded(path, steps=3, x=None, **config):
+def recorded(path: Any, steps: int = 3, x: Any = None, **config: Any) -> Any:
     network = Network()
     x = np.ones((2, 4), np.float32).view(Tensor) if x is None else x
     with DumpRecorder(network, {"net_name": "Net", **config}, path=path) as recorder:
@@ -109,7 +111,7 @@ def recorded(path, steps=3, x=None, **config):
     return mindinsight.dump(path)
 
 
-def slots(dump, step=None):
+def slots(dump: Any, step: Any = None) -> list[Any]:
     return [f"{entry.type}.{entry.direction}.{entry.slot}" for entry in dump.tensors(step)]
 
 
@@ -186,7 +188,7 @@ def test_what_has_no_effect_and_what_fits_nothing_is_said_once(
 def test_a_write_that_fails_ends_the_dump_and_not_the_training(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_):
+    def fail(*_: Any) -> None:
         raise OSError("No space left on device")
 
     monkeypatch.setattr("mindinsight.writer.dump.dump._save", fail)

@@ -18,16 +18,16 @@ from mindinsight.writer import MsprobeStep, PrecisionDebugger, seed_all
 from mindinsight.writer.callbacks import RunArguments, RunContext
 
 
-def debugger_of(tmp_path, **keys):
+def debugger_of(tmp_path: Any, **keys: Any) -> PrecisionDebugger:
     return PrecisionDebugger(dump_path=str(tmp_path / "dump"), **keys)
 
 
-def test_modules_need_a_model(tmp_path):
+def test_modules_need_a_model(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"level mix records modules: call start\(model\)"):
         debugger_of(tmp_path, level="mix").start()
 
 
-def test_a_model_that_is_not_pytorchs_is_refused(tmp_path):
+def test_a_model_that_is_not_pytorchs_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         TypeError, match=r"a torch\.nn\.Module, a mindspore\.nn\.Cell or a list of them, got object"
     ):
@@ -85,7 +85,7 @@ def test_a_killed_process_loses_no_step_that_has_ended(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*.unfinished"))
 
 
-def test_steps_and_ranks_that_are_not_selected_leave_no_trace(tmp_path):
+def test_steps_and_ranks_that_are_not_selected_leave_no_trace(tmp_path: Path) -> None:
     for keys in ({"step": [3]}, {"rank": ["1-3"]}):
         debugger = debugger_of(tmp_path, **keys)
         debugger.start()
@@ -95,7 +95,7 @@ def test_steps_and_ranks_that_are_not_selected_leave_no_trace(tmp_path):
     assert not (tmp_path / "dump").exists()
 
 
-def test_keys_without_effect_are_named_once(tmp_path, caplog):
+def test_keys_without_effect_are_named_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     debugger_of(tmp_path, async_dump=True, precision="high")
     assert [record.message for record in caplog.records] == [
         "these keys of the configuration have no effect here: async_dump, precision"
@@ -103,19 +103,19 @@ def test_keys_without_effect_are_named_once(tmp_path, caplog):
 
 
 @pytest.mark.parametrize("name", ["", "a/b", 3])
-def test_a_variable_needs_a_name_that_is_a_file(tmp_path, name):
+def test_a_variable_needs_a_name_that_is_a_file(tmp_path: Path, name: Any) -> None:
     with pytest.raises(ValueError, match="name is text without '/'"):
         debugger_of(tmp_path).save(1, name)
 
 
-def test_the_callback_starts_and_ends_the_steps_of_a_training(tmp_path):
+def test_the_callback_starts_and_ends_the_steps_of_a_training(tmp_path: Path) -> None:
     calls = []
 
     class Recorder(PrecisionDebugger):
-        def start(self, model=None):
+        def start(self, model: Any = None) -> None:
             calls.append(("start", model))
 
-        def step(self):
+        def step(self) -> None:
             calls.append(("step", None))
 
     callback = MsprobeStep(Recorder(dump_path=str(tmp_path)))
@@ -130,7 +130,7 @@ def test_the_callback_starts_and_ends_the_steps_of_a_training(tmp_path):
         MsprobeStep(debugger)
 
 
-def test_seeds_repeat_what_is_random():
+def test_seeds_repeat_what_is_random() -> None:
     seed_all(7)
     first = random.random(), np.random.rand()
     seed_all(7)
@@ -141,6 +141,6 @@ def test_seeds_repeat_what_is_random():
     ("arguments", "kind"),
     [((1.5,), TypeError), ((True,), TypeError), ((-1,), ValueError), ((1, "on"), TypeError)],
 )
-def test_a_seed_is_an_integer_of_32_bits(arguments, kind):
+def test_a_seed_is_an_integer_of_32_bits(arguments: Any, kind: Any) -> None:
     with pytest.raises(kind):
         seed_all(*arguments)

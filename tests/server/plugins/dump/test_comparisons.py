@@ -2,6 +2,7 @@
 
 import csv
 import itertools
+from typing import Any
 
 import pytest
 
@@ -9,12 +10,12 @@ BROKEN, HEALTHY = "./job/broken", "./job/healthy"
 
 
 @pytest.fixture(scope="module")
-def comparison(client):
+def comparison(client: Any) -> Any:
     body = {"target": {"dump": BROKEN, "step": 1}, "reference": {"dump": HEALTHY, "step": 1}}
     return client.post("/v2/dump/compare", json=body).json()["comparison"]
 
 
-def test_a_comparison_tells_where_two_dumps_part(finished, comparison) -> None:
+def test_a_comparison_tells_where_two_dumps_part(finished: Any, comparison: Any) -> None:
     found = finished(f"compare/{comparison}")
     assert (found["compared"], found["beyond"], found["levels"]["error"]) == (99, 1, 1)
     assert found["divergence"]["kind"] == "made"
@@ -24,7 +25,7 @@ def test_a_comparison_tells_where_two_dumps_part(finished, comparison) -> None:
     assert row["target_tensor"]["slot"] == "0"
 
 
-def test_rows_of_a_comparison_are_searched_and_sorted(client, finished) -> None:
+def test_rows_of_a_comparison_are_searched_and_sorted(client: Any, finished: Any) -> None:
     body = {"target": {"dump": HEALTHY, "step": 1}, "reference": {"dump": HEALTHY, "step": 0}}
     number = client.post("/v2/dump/compare", json=body).json()["comparison"]
     rows = finished(f"compare/{number}", sort="cosine", limit=1000)["rows"]
@@ -39,13 +40,15 @@ def test_rows_of_a_comparison_are_searched_and_sorted(client, finished) -> None:
     )
 
 
-def test_the_report_is_a_csv(client, finished, comparison) -> None:
+def test_the_report_is_a_csv(client: Any, finished: Any, comparison: Any) -> None:
     finished(f"compare/{comparison}")
     answer = client.get(f"/v2/dump/compare/{comparison}/csv")
     assert len(list(csv.DictReader(answer.text.splitlines()))) == 99
 
 
-def test_the_strip_has_a_mark_for_each_operator_in_execution_order(finished, client, comparison) -> None:
+def test_the_strip_has_a_mark_for_each_operator_in_execution_order(
+    finished: Any, client: Any, comparison: Any
+) -> None:
     rows = finished(f"compare/{comparison}", limit=1000)["rows"]
     strip = client.get(f"/v2/dump/compare/{comparison}/strip").json()
     assert strip["operators"] == list(dict.fromkeys(row["target_tensor"]["operator"] for row in rows))
