@@ -21,6 +21,7 @@ ALLOWED = {
     # the product's own files
     "api/pages.py": "templates",
     "http/assets.py": "scripts and styles",
+    "http/installed_version.py": "folders of installed packages",
     "http/locale_texts.py": "texts",
     "ingest/cache/index_cache.py": "the cache in the workspace",
     "ingest/cache/cache_file.py": "the cache in the workspace",

@@ -32,14 +32,17 @@ def copy_runs(folder: Path) -> None:
 
 
 def wait_until_read(client: TestClient, seconds: float = 120) -> None:
-    """Wait until all runs are there and read."""
+    """Wait until all files of all runs are there and read; of a store they come one after the other."""
+    files = [path for name in RUNS for path in (DATA / name).rglob("events.out.events.summary.*")]
+    size = sum(path.stat().st_size for path in files)
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         runs = client.get("v2/runs").json()["runs"]
-        if len(runs) == len(RUNS) and all(run["read"] >= run["total"] > 0 for run in runs):
+        read = sum(run["read"] for run in runs)
+        if len(runs) == len(RUNS) and read == size:
             return
         time.sleep(0.05)
-    raise TimeoutError(f"{len(runs)} runs were read in {seconds} s")
+    raise TimeoutError(f"{len(runs)} runs with {read} of {size} bytes were read in {seconds} s")
 
 
 def answers(client: TestClient) -> dict[str, Any]:
