@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from mindinsight.writer import SummaryRecord
+from tests.narrowing import require
 
 from .conftest import Chart
 from .curves import card, eventually_true, lines, long_runs, numbers, options, query
@@ -564,3 +565,29 @@ def test_an_axis_fits_a_constant_and_labels_both_ends_in_full(
     expect(labels).to_have_text(["0", "200k", "400k", "600k", "800k"])
     page.get_by_label("Y scale").select_option("Log")
     expect(labels).to_have_text(["10k", "20k", "50k", "100k", "200k", "500k", "1M"])
+
+
+def test_the_tip_shows_values_in_the_chosen_order_and_more_with_shift(
+    page: Page, sweep: str, chart: Callable[[str], Chart]
+) -> None:
+    page.goto(f"{sweep}scalar?s=0&tip=value")
+    loss = chart("samples")
+    loss.until(lambda traces: len(traces) == 5)
+    loss.point(0.5, 0.5)
+    tip = page.get_by_role("tooltip")
+    expect(tip.get_by_role("columnheader")).to_have_text(["Run", "Value"])
+    expect(tip).to_contain_text("Step ")
+    page.keyboard.down("Shift")
+    expect(tip.get_by_role("columnheader")).to_have_text(["Run", "Value", "Step", "Relative", "Wall time"])
+    page.keyboard.up("Shift")
+    expect(tip.get_by_role("columnheader")).to_have_count(2)
+    plot = require(loss.element.bounding_box())
+    box = require(tip.bounding_box())
+    assert box["y"] >= plot["y"] + plot["height"] or box["y"] + box["height"] <= plot["y"]
+    page.mouse.move(5, 5)
+    chart("loss").point(0.9, 0.1)
+    expect(tip.locator("tbody tr").first).to_contain_text("wild")
+    page.get_by_label("Tooltip order").select_option("Name")
+    chart("loss").point(0.9, 0.1)
+    expect(tip.locator("tbody th")).to_have_text(["a", "b", "c", "d", "wild"])
+    assert query(page)["tip"] == ["name"]

@@ -2,17 +2,27 @@
 
 import { h, replace } from "../core/dom.js";
 
+const GAP = 8; // px
+
 export function createTip() {
   const element = h("div", { class: "tip", role: "tooltip", hidden: true });
   document.body.append(element);
   return {
-    /** @param {number} x px in the window @param {number} y @param {...any} content */
-    show(x, y, ...content) {
+    /**
+     * @param {number} x px in the window
+     * @param {number} y
+     * @param {DOMRect} plot what the tip is about: it lies below or above it, or where
+     *   neither has room beside the pointer
+     * @param {...any} content
+     */
+    show(x, y, plot, ...content) {
       replace(element, content);
       element.hidden = false;
       const { offsetWidth: width, offsetHeight: height } = element;
       const left = x + 16 + width > innerWidth ? x - 16 - width : x + 16;
-      const top = Math.min(Math.max(8, y - height / 2), innerHeight - height - 8);
+      const beside = Math.min(Math.max(8, y - height / 2), innerHeight - height - 8);
+      const [below, above] = [plot.bottom + GAP, plot.top - GAP - height];
+      const top = below + height <= innerHeight - GAP ? below : above >= GAP ? above : beside;
       Object.assign(element.style, { left: `${Math.max(8, left)}px`, top: `${top}px` });
     },
     hide() {

@@ -32,6 +32,11 @@ class Cursor {
     /** By the chart's element. @type {Map<any, Member & {line: HTMLElement}>} */
     this.members = new Map();
     this.tip = createTip();
+    /** Draws the tip again, with all columns or few. @type {(event: {shiftKey: boolean}) => void} */
+    this.redrawTip = () => {};
+    this.onkey = (/** @type {KeyboardEvent} */ event) => event.key === "Shift" && this.redrawTip(event);
+    document.addEventListener("keydown", this.onkey);
+    document.addEventListener("keyup", this.onkey);
     /** The run that stands out in every chart; null: all are alike. @type {string | null} */
     this.emphasized = null;
     this.unsubscribe = app.selection.onPoint((run) => this.emphasize(run));
@@ -74,11 +79,15 @@ class Cursor {
     const y = event.clientY - element.getBoundingClientRect().top - layout.yaxis._offset;
     const rows = nearest(member, scales, layout, x, y);
     this.emphasize(rows.length > 1 && rows[0].away < NEAR ? rows[0].line.curve.run : null);
-    if (!rows.length) return this.tip.hide();
-    this.tip.show(event.clientX, event.clientY, [
-      ...alertTexts(member, scales, layout.xaxis, x),
-      ...cursorTable(this.app, rows, member.options().x),
-    ]);
+    if (!rows.length) return this.clearTip();
+    const alerts = alertTexts(member, scales, layout.xaxis, x);
+    const plot = element.getBoundingClientRect();
+    this.redrawTip = ({ shiftKey: all }) => {
+      const { x: axis, tip: order } = member.options();
+      const table = cursorTable(this.app, rows, { axis, order, all });
+      this.tip.show(event.clientX, event.clientY, plot, [...alerts, ...table]);
+    };
+    this.redrawTip(event);
   }
 
   /** @param {number} x in the units of the curves */
@@ -100,14 +109,21 @@ class Cursor {
     for (const element of this.members.keys()) if (this.app.charts.visible(element)) fade(element, run);
   }
 
-  clear() {
+  clearTip() {
+    this.redrawTip = () => {};
     this.tip.hide();
+  }
+
+  clear() {
+    this.clearTip();
     this.emphasize(null);
     this.members.forEach((member) => (member.line.hidden = true));
   }
 
   end() {
     this.unsubscribe();
+    document.removeEventListener("keydown", this.onkey);
+    document.removeEventListener("keyup", this.onkey);
     this.clear();
     this.tip.remove();
     this.members.clear();

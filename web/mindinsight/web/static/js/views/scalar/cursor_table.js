@@ -1,7 +1,9 @@
-// Table of values in the tip of the cursor: a row for each curve, the nearest first.
+// Table of values in the tip of the cursor: a row for each of the nearest curves.
 
 import { h } from "../../core/dom.js";
 import { duration, number, time } from "../../core/format.js";
+import { byName } from "../../core/run_list.js";
+import { smoothedValues } from "./curve.js";
 
 const ROWS = 12;
 const SPARED = ["relative", "wall"]; // what a narrow window has no room for
@@ -19,25 +21,24 @@ const FIELDS = {
 /**
  * @param {import("../../core/types.js").App} app
  * @param {import("./nearest.js").Near[]} rows nearest first
- * @param {string} axis
+ * @param {{axis: string, order: "distance" | "value" | "name", all: boolean}} options
+ *   `all`: also steps and times
  */
-export function cursorTable(app, rows, axis) {
+export function cursorTable(app, rows, { axis, order, all }) {
   const smoothed = rows.some(({ line }) => line.curve.smooth);
   const scalarX = axis.startsWith("tag:");
   const fields = [
     ...(smoothed ? ["smoothed"] : []),
     "value",
     ...(scalarX ? ["x"] : []),
-    "step",
-    "relative",
-    "wall",
+    ...(all ? ["step", "relative", "wall"] : []),
   ];
   const aside = (/** @type {string} */ field) =>
     SPARED.includes(field) || (scalarX && field === "step") ? "aside" : null;
-  const body = rows.slice(0, ROWS).map(({ line: { curve, colour, label }, row }, rank) =>
+  const body = inOrder(rows.slice(0, ROWS), order).map(({ line: { curve, colour, label }, row }) =>
     h(
       "tr",
-      { class: rank === 0 ? "near" : "" },
+      { class: curve === rows[0].line.curve ? "near" : "" },
       h("td", null, h("i", { class: "swatch", style: { background: colour } })),
       h("th", { scope: "row" }, label),
       fields.map((field) => h("td", { class: aside(field) }, FIELDS[field](curve, row))),
@@ -47,6 +48,7 @@ export function cursorTable(app, rows, axis) {
     h("th", { scope: "col", class: aside(field) }, app.t(`scalar.tip.${field}`)),
   );
   const hidden = rows.length - body.length;
+  const step = number(rows[0].line.curve.step[rows[0].row], 12);
   return [
     h(
       "table",
@@ -59,5 +61,18 @@ export function cursorTable(app, rows, axis) {
       h("tbody", null, body),
     ),
     hidden > 0 && h("p", { class: "muted" }, app.t("scalar.tip.more", { n: hidden })),
+    !all &&
+      h("p", { class: "muted" }, app.t("scalar.tip.step_of", { step }), " · ", app.t("scalar.tip.shift")),
   ];
+}
+
+/** @param {import("./nearest.js").Near[]} rows @param {"distance" | "value" | "name"} order */
+function inOrder(rows, order) {
+  if (order === "distance") return rows;
+  if (order === "name") return [...rows].sort((a, b) => byName(a.line.label, b.line.label));
+  const value = (/** @type {import("./nearest.js").Near} */ { line, row }) => {
+    const height = smoothedValues(line.curve)[row];
+    return Number.isNaN(height) ? -Infinity : height; // what is not a number comes last
+  };
+  return [...rows].sort((a, b) => value(b) - value(a));
 }

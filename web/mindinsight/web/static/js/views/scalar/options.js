@@ -15,6 +15,7 @@
  * @property {number | null} at place on x whose values are listed under every chart
  * @property {Map<string, [number, number]>} tall chart's key -> range of y
  * @property {"medium" | "small" | "large"} size of the cards
+ * @property {"distance" | "value" | "name"} tip order of the rows of the tooltip
  * @property {boolean} facts statistics of the range under each chart
  * @property {string[]} pins tags on top
  * @property {string[][]} mixes tags that share a chart
@@ -49,6 +50,7 @@ export function readOptions(url) {
     at: readNumber(url.get("at")),
     tall: readTall(url.all("zy")),
     size: oneOf(url.get("size"), ["medium", "small", "large"]),
+    tip: oneOf(url.get("tip"), ["distance", "value", "name"]),
     facts: url.get("st") === "1",
     pins: url.all("pin"),
     mixes: url.all("mix").map((text) => text.split("|")),
@@ -77,6 +79,7 @@ export function writeOptions(url, options) {
     zy: [...options.tall].map(([key, range]) => `${key}:${writeRange(range)}`),
     at: options.at === null ? null : Number(options.at.toPrecision(PLACES)),
     size: options.size === "medium" ? null : options.size,
+    tip: options.tip === "distance" ? null : options.tip,
     st: options.facts ? "1" : null,
     pin: options.pins,
     mix: options.mixes.map((tags) => tags.join("|")),

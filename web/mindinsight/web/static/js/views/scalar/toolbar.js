@@ -108,11 +108,21 @@ function drawing(page) {
     value: options.size,
     onchange: (value) => page.change({ size: /** @type {any} */ (value) }),
   });
+  const orders = ["distance", "value", "name"].map((value) => ({
+    value,
+    label: t(`scalar.tip.by.${value}`),
+  }));
+  const order = select({
+    label: t("scalar.tip.order"),
+    options: orders,
+    value: options.tip,
+    onchange: (value) => page.change({ tip: /** @type {any} */ (value) }),
+  });
   const reset =
     (options.zoom || options.tall.size > 0) &&
     button(t("scalar.unzoom"), () => page.change({ zoom: null, tall: new Map() }));
   const back = page.canGoBack() && button(t("scalar.back"), () => page.back());
-  return [smooth, clip, overwritten, facts, size, mix, back, reset];
+  return [smooth, clip, overwritten, facts, size, order, mix, back, reset];
 }
 
 /** The selector of the baseline; with two runs also a button that swaps them. @param {Page} page */
