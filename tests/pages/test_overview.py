@@ -2,11 +2,12 @@
 
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 TILES = {
     "Scalars": ("scalar", "1.126"),
@@ -131,3 +132,21 @@ def test_the_graph_is_that_of_its_page_with_the_same_scopes_open(page: Any, lene
     expect(drawing.locator("g.closed", has_text="_backbone-LeNet")).to_have_count(1)
     shown, viewed = drawing.bounding_box(), drawing.evaluate("one => one.viewBox.baseVal.height")
     assert shown["height"] / viewed > 0.5  # legible: not all of it, as a speck
+
+
+def test_what_no_page_draws_is_listed_and_rare_tiles_need_data(
+    page: Page, serve: Callable[..., str], tmp_path: Path
+) -> None:
+    runs = Path(__file__).parents[1] / "data" / "tfevents" / "runs"
+    shutil.copytree(runs / "torch", tmp_path / "base" / "torch")
+    shutil.copytree(runs / "x", tmp_path / "base" / "x")
+    url = serve(tmp_path / "base")
+    page.goto(f"{url}overview?run=./torch")
+    table = page.get_by_role("region", name="Recorded and not drawn")
+    expect(table.get_by_role("row").nth(1)).to_contain_text("meshmesh_VERTEX")
+    expect(tile(page, "PR curves")).to_contain_text("average precision 0.4132")
+    expect(tile(page, "Sounds")).to_contain_text("8000 Hz")
+    page.goto(f"{url}overview?run=./x")
+    expect(tile(page, "Scalars")).to_be_visible()
+    expect(tile(page, "Sounds")).to_be_hidden()
+    expect(page.get_by_role("region", name="Recorded and not drawn")).to_have_count(0)
