@@ -18,7 +18,7 @@ def test_the_weight_that_grew_most_is_named() -> None:
     )
     assert record().grown({"fc.weight": 100.0, "new": float("nan")}) == ""
     assert record().grown({"fc.weight": float("nan"), "fc.bias": 99.0}) == (
-        "The weight fc.weight is not finite; its norm was 12 at step 20."
+        "The norm of the weight fc.weight is nan; it was 12 at step 20."
     )
     assert HealthRecord().grown({"fc.weight": 1.0}) == ""
 

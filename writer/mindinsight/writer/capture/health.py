@@ -38,8 +38,8 @@ class HealthRecord:
         healthy = [(name, norm) for name, norm in now.items() if self.weights.get(name)]
         for name, norm in healthy:
             if not math.isfinite(norm):
-                before = f"its norm was {self.weights[name]:.3g} at step {self.step}"
-                return f"The weight {name} is not finite; {before}."
+                before = f"it was {self.weights[name]:.3g} at step {self.step}"
+                return f"The norm of the weight {name} is {norm}; {before}."
         ratios = [(norm / self.weights[name], name) for name, norm in healthy]
         if not ratios or max(ratios)[0] < _GROWN:
             return ""
