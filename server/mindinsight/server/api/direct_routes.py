@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mindinsight.server.api.run_answers import run_list, tag_list
 from mindinsight.server.errors import ApiError
+from mindinsight.server.http import sse
 from mindinsight.server.http.plain_queries import (
     NotPlainError,
     Reader,
@@ -28,7 +29,7 @@ from mindinsight.server.http.plain_queries import (
     whole,
 )
 from mindinsight.server.http.service import Service
-from mindinsight.server.http.sse import MAX_STREAMS, EventStream
+from mindinsight.server.http.sse import EventStream
 from mindinsight.server.plugins.scalar.lines import View
 from mindinsight.server.plugins.scalar.series_answer import (
     MOST_PIXELS,
@@ -83,7 +84,7 @@ class DirectRoutes:
             return None
 
     async def _events(self, service: Service, headers: Headers, query: bytes) -> Response:
-        if query or self._state.hub.streams >= MAX_STREAMS:
+        if query or self._state.hub.streams >= sse.MAX_STREAMS:
             raise NotPlainError
         return EventStream(self._state.hub, lambda: service.store.snapshot().version)
 
