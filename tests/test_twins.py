@@ -46,7 +46,6 @@ ELSEWHERE = {
     "server/formats/events/event_message": _EVENTS,
     "server/formats/events/frames": _EVENTS,
     "server/formats/events/prefixes": _EVENTS,
-    "server/formats/events/record_shape": _EVENTS,
     "server/formats/events/records": _EVENTS,
     "server/formats/events/resync": _EVENTS,
     "server/formats/events/sequential": _EVENTS,
