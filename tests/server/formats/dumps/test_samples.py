@@ -209,7 +209,7 @@ def test_checkpoints(samples: Any) -> None:
 
 def test_every_layout_is_found(samples: Any) -> None:
     found = [(Path(each.path).name, each.layout) for each in find_dump_dirs(samples)]
-    assert len(found) == 28
+    assert len(found) == 29
     assert {layout for _, layout in found} == {"sync", "asynchronous", "msprobe", "recorder"}
     assert ("rdr_v2_0", "recorder") in found
     assert ("edge_values", "sync") in found
