@@ -16,7 +16,6 @@ from urllib.parse import quote
 import httpx2
 import pytest
 from fastapi.testclient import TestClient
-from starlette.routing import Mount
 
 from mindinsight.server.app import create_app
 from mindinsight.server.settings import Settings
@@ -102,10 +101,8 @@ FIELDS = (*GOOD, "note", "labels", "session_type", "dump_dir", "summary_dir", "p
 
 def operations(app: Any) -> Iterator[Any]:
     """(method, path, parameters) of every route that is described, but for the endless stream."""
-    mounts: list[Any] = [route for route in app.routes if isinstance(route, Mount)]
-    for mounted in mounts:
-        prefix = mounted.path
-        for path, methods in mounted.app.app().openapi()["paths"].items():
+    for prefix, interface in app.state.interfaces.items():
+        for path, methods in interface.app().openapi()["paths"].items():
             for method, about in methods.items():
                 if path != "/v2/events":
                     yield method, prefix + path, about.get("parameters", [])
@@ -156,11 +153,10 @@ def bodies_of(client: Any, folder: Any) -> Iterator[Any]:
 
 def named_fields(app: Any, method: Any, path: Any) -> set[Any]:
     """The fields of the body that a route describes; those of v1 are described in words."""
-    mounts: list[Any] = [route for route in app.routes if isinstance(route, Mount)]
-    for mounted in mounts:
-        about = mounted.app.app().openapi()
-        body = about["paths"].get(path.removeprefix(mounted.path), {}).get(method, {}).get("requestBody")
-        if body is not None and path.startswith(mounted.path):
+    for prefix, interface in app.state.interfaces.items():
+        about = interface.app().openapi()
+        body = about["paths"].get(path.removeprefix(prefix), {}).get(method, {}).get("requestBody")
+        if body is not None and path.startswith(prefix):
             schema = body["content"].get(JSON["Content-Type"], {}).get("schema", {})
             name = schema.get("$ref", "").rpartition("/")[2]
             schema = about.get("components", {}).get("schemas", {}).get(name, schema)

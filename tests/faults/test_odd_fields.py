@@ -18,7 +18,6 @@ import httpx2
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
-from starlette.routing import Mount
 
 from mindinsight.server.app import create_app
 from mindinsight.server.settings import Settings
@@ -73,13 +72,12 @@ def settled(client: Any, count: Any) -> Any:
 
 def routes(app: Any) -> Iterator[Any]:
     """(path, names of parameters) of every described route that reads something of a run."""
-    mounts: list[Any] = [route for route in app.routes if isinstance(route, Mount)]
-    for mounted in mounts:
-        for path, methods in mounted.app.app().openapi()["paths"].items():
+    for prefix, interface in app.state.interfaces.items():
+        for path, methods in interface.app().openapi()["paths"].items():
             parameters = methods.get("get", {}).get("parameters", [])
             names = {one["name"]: one["required"] for one in parameters if one["in"] == "query"}
             if names.keys() & {"run", "train_id"} and "dump" not in names:
-                yield mounted.path + path, names
+                yield prefix + path, names
 
 
 def tags_of(client: Any, run: Any) -> Any:

@@ -36,6 +36,9 @@ from mindinsight.server.formats.graphs.ir import read_ir
 from mindinsight.server.formats.graphs.pb_graphs import read_pb
 from mindinsight.server.formats.lineage import decode_lineage
 from mindinsight.server.formats.payloads import by_parts
+from mindinsight.server.formats.payloads.layouts import layout
+from mindinsight.server.formats.payloads.pr_curves import pr_curve
+from mindinsight.server.formats.payloads.sounds import sound
 from mindinsight.server.formats.payloads.texts import text
 from mindinsight.server.formats.tensorboard import TENSORBOARD, transcode
 from mindinsight.server.formats.tensorboard.hparams import read_session
@@ -159,9 +162,11 @@ def read_transcoded(kind: str, payload: bytes) -> None:
 
 
 def read_payload(kind: str, payload: bytes) -> None:
-    """One image, tensor, histogram, graph, landscape or alert."""
+    """The value of one record by the reader of its kind; of ``other`` kinds nothing but the size is read."""
     histogram = kind == "histogram"
-    own = {"graph": read_graph, "text": text}
+    own = {
+        "graph": read_graph, "text": text, "audio": sound, "pr_curve": pr_curve, "layout": layout, "other": len,
+    }  # fmt: skip
     use = own.get(kind) or getattr(payloads, f"{kind}s" if histogram else kind)
     try:
         use([payload] if histogram else payload)

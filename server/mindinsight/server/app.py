@@ -60,6 +60,7 @@ def create_app(settings: Settings, service: Service | None = None) -> Starlette:
         ],
         lifespan=lambda app: _running(state, (v1, interface, pages)),
     )
+    state.interfaces = {V1: v1, "": interface}  # by the prefix of their paths
     app.state = state
     return app
 
