@@ -165,8 +165,13 @@ def read_payload(kind: str, payload: bytes) -> None:
     """The value of one record by the reader of its kind; of ``other`` kinds nothing but the size is read."""
     histogram = kind == "histogram"
     own = {
-        "graph": read_graph, "text": text, "audio": sound, "pr_curve": pr_curve, "layout": layout, "other": len,
-    }  # fmt: skip
+        "graph": read_graph,
+        "text": text,
+        "audio": sound,
+        "pr_curve": pr_curve,
+        "layout": layout,
+        "other": len,
+    }
     use = own.get(kind) or getattr(payloads, f"{kind}s" if histogram else kind)
     try:
         use([payload] if histogram else payload)
