@@ -7,6 +7,8 @@ import signal
 import time
 from typing import Any
 
+from mindinsight.server.ingest.dispatcher import INLINE
+
 
 def test_a_server_killed_at_any_moment_starts_again_with_the_same_data(base: Any, server: Any) -> None:
     chance, end = random.Random(1), 0
@@ -24,7 +26,7 @@ def test_a_server_killed_at_any_moment_starts_again_with_the_same_data(base: Any
 
 
 def test_workers_end_with_a_killed_server(base: Any, server: Any, wait: Any) -> None:
-    os.truncate(base.run("a"), 300 << 20)  # so much to read, as it seems, that workers are started
+    os.truncate(base.run("a"), INLINE + (64 << 20))  # so much to read, as it seems, that workers are started
     server.start()
     below = wait(server.children, 10)
     assert below
@@ -36,10 +38,11 @@ def test_workers_killed_again_and_again_cost_nothing_but_time(base: Any, server:
     """With them the process that begins new ones. Somebody who goes on for long is waited for."""
     for name in "abcde":
         # of so many bytes that workers read them
-        base.run(name, 0, 0).write_bytes(b"".join(base.heavy(step) for step in range(60)))
+        base.run(name, 0, 0).write_bytes(b"".join(base.heavy(step, INLINE // 256) for step in range(60)))
     wanted = {f"./{name}": 59 for name in "abcde"}
     server.start(workers=2, cache=False)
     killed = wait(server.children)
+    assert killed
     while len(killed) < 12 and server.get("health")["points"] < 5 * 60:
         for pid in server.children():
             with contextlib.suppress(ProcessLookupError):
@@ -54,7 +57,7 @@ def test_workers_killed_again_and_again_cost_nothing_but_time(base: Any, server:
 def test_workers_that_are_stopped_do_not_keep_the_server_from_ending(
     base: Any, server: Any, wait: Any
 ) -> None:
-    os.truncate(base.run("a"), 300 << 20)
+    os.truncate(base.run("a"), INLINE + (64 << 20))
     server.start()
     stopped = wait(server.workers)
     assert stopped

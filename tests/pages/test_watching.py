@@ -76,7 +76,7 @@ def executor() -> Iterator[Any]:
 @pytest.fixture
 def half_read(serve: Any, tmp_path: Path, executor: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The address of a server that has read one of two runs of one size, and waits with the other."""
-    monkeypatch.setattr(dispatcher, "_INLINE", -1)  # a little is read by the executor, too
+    monkeypatch.setattr(dispatcher, "INLINE", -1)  # a little is read by the executor, too
     monkeypatch.setattr(dispatcher, "PIECE", 1)  # one file at a time
     base = tmp_path / "base"
     write(base / "fast")

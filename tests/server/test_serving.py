@@ -61,7 +61,7 @@ def executor() -> Any:
 @pytest.fixture
 def client(tmp_path: Path, executor: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Over a run that is loaded and a larger one that is not."""
-    monkeypatch.setattr(dispatcher, "_INLINE", -1)
+    monkeypatch.setattr(dispatcher, "INLINE", -1)
     monkeypatch.setattr(dispatcher, "PIECE", 10_000)  # one of the files at a time
     for name, steps in (("fast", 50), ("slow", 500)):
         written(tmp_path / "base" / name, steps)

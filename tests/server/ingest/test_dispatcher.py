@@ -46,7 +46,7 @@ def executor() -> Any:
 @pytest.fixture
 def rounds(settings: Any, store: Any, executor: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """One round of the loader at a time, with everything handed to the executor."""
-    monkeypatch.setattr(dispatcher, "_INLINE", -1)
+    monkeypatch.setattr(dispatcher, "INLINE", -1)
     monkeypatch.setattr(dispatcher, "PIECE", 1)
     loader = Loader(settings, store, executor)
 
@@ -100,7 +100,7 @@ def test_to_look_at_a_run_wakes_no_loader(
 def test_small_files_travel_together(
     base: Any, events: Any, executor: Any, settings: Any, store: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dispatcher, "_INLINE", -1)
+    monkeypatch.setattr(dispatcher, "INLINE", -1)
     for number in range(20):
         events.file(base / f"run{number}", events.records(number))
     loader = Loader(settings, store, executor)
@@ -122,7 +122,7 @@ def test_a_little_is_read_here_and_much_by_workers(
     loader = Loader(settings, store, executor)
     loader.load()
     assert (steps(), executor.log) == ([1, 2], [])
-    monkeypatch.setattr(dispatcher, "_INLINE", len(events.records(3)))
+    monkeypatch.setattr(dispatcher, "INLINE", len(events.records(3)))
     events.file(base / "b", events.records(3))
     loader._scanner.scan()
     loader._work()
@@ -138,7 +138,7 @@ def test_a_file_of_which_a_worker_died_is_never_read_here(
 ) -> None:
     events.file(base / "a", events.records(1))
     rounds.scan()
-    monkeypatch.setattr(dispatcher, "_INLINE", 1 << 30)
+    monkeypatch.setattr(dispatcher, "INLINE", 1 << 30)
     executor.work(BrokenExecutor())
     rounds.next()
     assert (steps(), executor.log) == (None, [["a"], ["a"]])
@@ -209,7 +209,7 @@ def test_a_file_that_kills_workers_is_named_and_left(
     steps: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(dispatcher, "_INLINE", -1)
+    monkeypatch.setattr(dispatcher, "INLINE", -1)
     bad = events.file(base / "a", events.records(1))
     events.file(base / "b", events.records(1))
     loader = Loader(settings, store, executor)
@@ -359,7 +359,7 @@ def test_what_workers_died_of_is_never_read_in_the_server(
     """However small it is: it could end the server."""
     events.file(base / "a", events.records(1))
     loader = Loader(settings, store, executor)
-    monkeypatch.setattr(dispatcher, "_INLINE", -1)
+    monkeypatch.setattr(dispatcher, "INLINE", -1)
     loader._scanner.scan()
     loader._work()
     monkeypatch.undo()
@@ -379,7 +379,7 @@ def test_a_real_worker_that_is_stopped_or_killed_costs_nothing_but_time(
     monkeypatch: pytest.MonkeyPatch,
     signal_sent: Any,
 ) -> None:
-    monkeypatch.setattr(dispatcher, "_INLINE", -1)
+    monkeypatch.setattr(dispatcher, "INLINE", -1)
     events.file(base / "a", events.records(1))
     with WorkerPool(1) as workers:
         os.kill(workers.submit(os.getpid).result(60), signal_sent)
@@ -487,7 +487,7 @@ def test_an_executor_that_refuses_is_asked_again(
 ) -> None:
     def refuse(*args: Any) -> None:
         monkeypatch.undo()
-        monkeypatch.setattr(dispatcher, "_INLINE", -1)
+        monkeypatch.setattr(dispatcher, "INLINE", -1)
         raise RuntimeError("cannot schedule new futures after shutdown")
 
     events.file(base / "a", events.records(1))

@@ -12,7 +12,7 @@ from mindinsight.server.ingest.catalogue import Catalogue
 from mindinsight.server.ingest.piece_reader import PieceRequest, PieceResult, read_piece, read_pieces
 from mindinsight.server.ingest.read_queue import PIECE, Item, ReadQueue, request_of
 
-_INLINE: Final = 512 << 20  # bytes, about a second of reading: starting workers takes as long
+INLINE: Final = 512 << 20  # bytes, about a second of reading: starting workers takes as long
 _AHEAD: Final = 2  # batches for each worker, so that none waits for us
 PATIENCE: Final = 120.0  # seconds a worker may take for a batch: far more than it needs on a disk that works
 
@@ -86,7 +86,7 @@ class Dispatcher:
     @property
     def _is_little(self) -> bool:
         """Whether what is left is read here sooner than elsewhere, and without danger."""
-        return not (self._running or self._queue.suspicious) and self._queue.size <= _INLINE
+        return not (self._running or self._queue.suspicious) and self._queue.size <= INLINE
 
     def _read_here(self) -> None:
         for (stage, file), request in self._next_batch(PIECE):
