@@ -51,3 +51,36 @@ test("runs of other sizes, of constants, or of two kinds are no divergence", () 
   assert.equal(divergence(lines([2, 1], [2.1, 1], [2, 60], [2, 70])), null);
   assert.equal(divergence(lines([2, NaN], [2.1, 1], [2, 1.1])), null);
 });
+
+test("an axis of any numbers ends, holds them and has finite ticks", () => {
+  const sizes = [
+    0,
+    5e-324,
+    1e-320,
+    2.3e-308,
+    1e-9,
+    1,
+    1 + 2 ** -52,
+    3,
+    1e16,
+    1e300,
+    1.7e308,
+    Number.MAX_VALUE,
+  ];
+  const values = [...sizes, ...sizes.map((size) => -size), NaN, Infinity, -Infinity];
+  for (const kind of /** @type {const} */ (["linear", "log"])) {
+    for (const low of values) {
+      for (const high of values) {
+        ticksWithin(kind, [low, high]);
+        const ticks = ticksFor(kind, [[low, high]]);
+        if (!ticks) continue;
+        assert.ok([...ticks.range, ...ticks.tickvals].every(Number.isFinite), `${kind} ${low} ${high}`);
+        assert.ok(ticks.tickvals.length <= 40);
+        for (const value of [low, high]) {
+          const drawn = Number.isFinite(value) && (kind === "linear" || value > 0);
+          assert.ok(!drawn || (ticks.range[0] <= value && value <= ticks.range[1]), `${kind} ${low} ${high}`);
+        }
+      }
+    }
+  }
+});

@@ -88,16 +88,21 @@ export function extent(kind, columns) {
  */
 function apart(kind, [low, high]) {
   if (high - low > CONSTANT * Math.max(Math.abs(low), Math.abs(high))) return [low, high];
-  if (kind === "log") return [low / 2, high * 2];
+  if (kind === "log") return [low / 2 || low, Math.min(high * 2, Number.MAX_VALUE)];
   const room = Math.abs(low) / 10 || 1;
-  return [low - room, high + room];
+  return bounded(low - room, high + room);
 }
 
-/** Round values from at most `low` to at least `high`. @param {number} low @param {number} high */
+/**
+ * Round values from at most `low` to at least `high`; the ends themselves where numbers have no more digits.
+ * @param {number} low @param {number} high
+ */
 function linearValues(low, high) {
-  const step = roundStep((high - low) / INTERVALS);
+  const step = roundStep(high / INTERVALS - low / INTERVALS);
   const [first, last] = [Math.floor(low / step + 1e-9), Math.ceil(high / step - 1e-9)];
-  return Array.from({ length: last - first + 1 }, (_, i) => rounded((first + i) * step));
+  if (!(step > 0 && last - first <= 4 * INTERVALS)) return [low, high];
+  const values = Array.from({ length: last - first + 1 }, (_, i) => rounded((first + i) * step));
+  return values.every(Number.isFinite) ? values : [low, ...values.filter((v) => v > low && v < high), high];
 }
 
 /**
@@ -105,14 +110,15 @@ function linearValues(low, high) {
  * @param {number} low @param {number} high
  */
 function logValues(low, high) {
-  const decades = Math.log10(high / low);
+  const decades = Math.log10(high) - Math.log10(low);
+  if (!(decades > 0 && decades < Infinity)) return [low, high];
   if (decades < 0.7) return linearValues(low, high).filter((value) => value > 0);
   const parts = decades < 2.5 ? [1, 2, 5] : [1];
   const stride = Math.max(1, Math.ceil(decades / INTERVALS - 1e-9));
   const values = [];
   for (let power = Math.floor(Math.log10(low)); ; power += stride) {
     for (const part of parts) {
-      values.push(Number(`${part}e${power}`));
+      values.push(Math.min(Math.max(Number(`${part}e${power}`), Number.MIN_VALUE), Number.MAX_VALUE));
       if (values[values.length - 1] >= high) return values.slice(values.findLastIndex((v) => v <= low));
     }
   }
@@ -127,11 +133,16 @@ function roundStep(step) {
 /** @param {"linear" | "log"} kind @param {number} low @param {number} high @returns {[number, number]} */
 function withRoom(kind, low, high) {
   if (kind === "log") {
-    const factor = (high / low) ** ROOM;
-    return [low / factor, high * factor];
+    const factor = high ** ROOM / low ** ROOM;
+    return [low / factor || low, Math.min(high * factor, Number.MAX_VALUE)];
   }
-  const room = ROOM * (high - low);
-  return [low - room, high + room];
+  const room = ROOM * high - ROOM * low;
+  return bounded(low - room, high + room);
+}
+
+/** Finite ends of an axis. @param {number} low @param {number} high @returns {[number, number]} */
+function bounded(low, high) {
+  return [Math.max(low, -Number.MAX_VALUE), Math.min(high, Number.MAX_VALUE)];
 }
 
 /** Without the last digits of binary fractions: 0.3, not 0.30000000000000004. @param {number} value */
