@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { asking, build, column, columns, get } from "../../web/mindinsight/web/static/js/core/api.js";
-import { allot } from "../../web/mindinsight/web/static/js/core/colours.js";
+import { colourOf, dashesOf } from "../../web/mindinsight/web/static/js/core/colours.js";
 import * as format from "../../web/mindinsight/web/static/js/core/format.js";
 import { createTranslate } from "../../web/mindinsight/web/static/js/core/i18n.js";
 import { inOrder } from "../../web/mindinsight/web/static/js/core/run_list.js";
@@ -93,27 +93,19 @@ test("addresses repeat lists and leave out what is not given", () => {
   assert.equal(build("v2/x"), "v2/x");
 });
 
-test("shown runs have different colours, and dashes after twelve", () => {
-  const runs = Array.from({ length: 30 }, (_, i) => ({ run: { id: String(i) }, index: i * 12 }));
-  const slots = [...allot(runs).values()];
-  assert.equal(new Set(slots).size, 30);
-  assert.equal(slots[0], 0);
-  assert.ok(slots.slice(0, 12).every((slot) => slot < 12));
-  assert.ok(slots.slice(12, 24).every((slot) => slot >= 12 && slot < 24));
+const member = (id, slot, rank = null) => ({ id, slot, rank });
+
+test("the colour of a run does not depend on what else is shown, and dashes tell collisions apart", () => {
+  const many = Array.from({ length: 60 }, (_, i) => member(`r${i}`, i));
+  assert.deepEqual(many.slice(0, 13).map(colourOf), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0]);
+  const looks = (runs) => runs.map((one) => `${colourOf(one)} ${dashesOf(runs).get(one.id)}`);
+  assert.equal(new Set(looks(many.slice(0, 48))).size, 48);
+  assert.deepEqual(looks([many[40], many[4], many[3]]), ["4 1", "4 0", "3 0"]);
 });
 
-test("a run keeps its own colour where nobody else has it", () => {
-  const slots = allot([
-    { run: { id: "a" }, index: 3 },
-    { run: { id: "b" }, index: 17 },
-  ]);
-  assert.deepEqual(
-    [...slots],
-    [
-      ["a", 3],
-      ["b", 5],
-    ],
-  );
+test("ranks of a job go round the palette from its colour", () => {
+  const ranks = [0, 1, 2].map((rank) => member(`job/${rank}`, 11, rank));
+  assert.deepEqual(ranks.map(colourOf), [11, 0, 1]);
 });
 
 test("the nearest recorded step is taken", () => {

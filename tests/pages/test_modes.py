@@ -136,9 +136,15 @@ def test_more_groups_than_colours_are_counted_and_the_first_key_tells_runs_apart
     expect(legend).to_contain_text("11 (1)")
     expect(legend).to_contain_text("and 2 more groups, not drawn")
     chart("loss").until(lambda traces: max(one["y"][0] for one in traces) == 12)
+    lines = page.locator("#side .line-sample path")
+    colours = "lines => new Set(lines.map(line => line.getAttribute('stroke'))).size"
+    assert lines.evaluate_all(colours) == 13, "twelve groups, and grey for those that are not drawn"
     page.get_by_label("Group by").select_option("a remark")
     expect(legend).to_contain_text("– (12)")
     expect(legend).not_to_contain_text("more")
+    eventually_true(page, lambda: lines.evaluate_all(colours) == 2)
+    page.get_by_role("button", name="Curves", exact=True).click()
+    eventually_true(page, lambda: lines.evaluate_all(colours) == 12)
 
 
 SCROLLED_WITH_ITS_TAG = """region => {

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mindinsight.server.api.listing import FRESH, Listing
+from mindinsight.server.api.listing import FRESH, Listing, Marks
 from mindinsight.server.store.run import Run, Snapshot
 from mindinsight.server.workspace.notes import Note
 
@@ -38,7 +38,7 @@ def ids(body: Any) -> list[Any]:
 
 
 def test_both_forms_say_the_same(snapshot: Snapshot) -> None:
-    answer = Listing().whole(snapshot, {}, 1)
+    answer = Listing().whole(snapshot, Marks(), 1)
     assert gzip.decompress(answer.packed) == answer.plain
     body = json.loads(answer.plain)
     assert [one["id"] for one in body["runs"]] == ["./a", "./b"]
@@ -48,21 +48,21 @@ def test_both_forms_say_the_same(snapshot: Snapshot) -> None:
 def test_one_answer_is_for_all_who_ask_in_the_same_second(snapshot: Snapshot) -> None:
     clock = Clock()
     listing = Listing(clock)
-    first = listing.whole(snapshot, {}, 1)
+    first = listing.whole(snapshot, Marks(), 1)
     clock.now += FRESH / 2
-    assert listing.whole(snapshot, {}, 1) is first
+    assert listing.whole(snapshot, Marks(), 1) is first
     clock.now += FRESH
-    later = listing.whole(snapshot, {}, 1)
+    later = listing.whole(snapshot, Marks(), 1)
     assert later is not first
     assert json.loads(later.plain)["now"] >= json.loads(first.plain)["now"]
 
 
 def test_what_changed_is_shown_at_once(snapshot: Snapshot) -> None:
     listing = Listing(Clock())
-    listing.whole(snapshot, {}, 1)
+    listing.whole(snapshot, Marks(), 1)
     runs = {"./b": replace(snapshot.runs["./b"], size=99), "./c": run("c")}
     after = replace(snapshot, version=8, runs=runs)
-    body = json.loads(listing.whole(after, {"./c": Note("mine", labels=("x",))}, 2).plain)
+    body = json.loads(listing.whole(after, Marks({"./c": Note("mine", labels=("x",))}), 2).plain)
     shown = [(one["id"], one["size"], one["note"]) for one in body["runs"]]
     assert shown == [("./b", 99, ""), ("./c", 3, "mine")]
     assert body["runs"][1]["labels"] == ["x"]
@@ -70,14 +70,14 @@ def test_what_changed_is_shown_at_once(snapshot: Snapshot) -> None:
 
 def test_some_runs_come_in_the_order_asked_for(snapshot: Snapshot) -> None:
     runs = snapshot.runs
-    assert ids(Listing().some(snapshot, {}, [runs["./b"], runs["./a"]])) == ["./b", "./a"]
-    assert ids(Listing().some(snapshot, {}, [])) == []
+    assert ids(Listing().some(snapshot, Marks(), [runs["./b"], runs["./a"]])) == ["./b", "./a"]
+    assert ids(Listing().some(snapshot, Marks(), [])) == []
 
 
 def test_names_of_any_kind_stay_what_they_are() -> None:
     odd = run('q"uote\\ \u2028 权重')
     snapshot = Snapshot(1, runs={odd.id: odd}, left_out=0, base="", watch="", scanned=0.0)
-    assert ids(Listing().whole(snapshot, {}, 1).plain) == [odd.id]
+    assert ids(Listing().whole(snapshot, Marks(), 1).plain) == [odd.id]
 
 
 def test_a_client_that_takes_no_gzip_gets_none(shared_samples: Any) -> None:

@@ -21,6 +21,8 @@ def test_a_list_says_of_each_run_what_a_table_shows(shared_samples: Any) -> None
     assert lenet["metrics"]["Accuracy"] == pytest.approx(0.46)
     assert (lenet["job"], lenet["rank"]) == ("./lenet", None)
     assert (runs["./multi_rank/rank_2"]["job"], runs["./multi_rank/rank_2"]["rank"]) == ("./multi_rank", 2)
+    assert {run["slot"] for run in body["runs"] if run["job"] == "./multi_rank"} != {lenet["slot"]}
+    assert sorted({run["slot"] for run in body["runs"]}) == [0, 1]
     assert body["base_missing"] is False
     assert body["now"] >= lenet["updated"]
 

@@ -92,7 +92,8 @@ class DirectRoutes:
 async def _runs(service: Service, headers: Headers, query: bytes) -> Response:
     if query:
         raise NotPlainError
-    return run_list(service, headers.get("if-none-match", ""), headers.get("accept-encoding", ""))
+    accepted = headers.get("if-none-match", ""), headers.get("accept-encoding", "")
+    return await run_in_threadpool(run_list, service, *accepted)  # may write the colours of new runs
 
 
 async def _alerts(service: Service, headers: Headers, query: bytes) -> Response:

@@ -31,23 +31,28 @@ class Encoded(NamedTuple):
     packed: bytes  # gzip
 
 
+class Marks(NamedTuple):
+    """What the workspace holds of runs."""
+
+    notes: Mapping[str, Note] = {}  # by run
+    slots: Mapping[str, int] = {}  # colour slot by job
+
+
 class Listing:
     """Cache of encoded rows and of the whole list, for one server; thread-safe."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._rows: dict[str, tuple[Run, Note, bytes]] = {}
+        self._rows: dict[str, tuple[Run, Note, int, bytes]] = {}
         self._whole: tuple[Any, float, Encoded] = (None, 0.0, Encoded(b"", b""))
 
-    def whole(
-        self, snapshot: Snapshot, notes: Mapping[str, Note], key: Any, troubles: Iterable[Trouble] = ()
-    ) -> Encoded:
+    def whole(self, snapshot: Snapshot, marks: Marks, key: Any, troubles: Iterable[Trouble] = ()) -> Encoded:
         """Every run; ``key`` changes when anything else does. ``troubles`` of the server come first."""
         with self._lock:  # others wait for what the first one makes
             known, made, answer = self._whole
             if known != key or self._clock() - made > FRESH:
-                plain = self.some(snapshot, notes, snapshot.runs.values(), troubles)
+                plain = self.some(snapshot, marks, snapshot.runs.values(), troubles)
                 answer = Encoded(plain, gzip.compress(plain, _LEVEL, mtime=0))
                 self._whole = (key, self._clock(), answer)
                 self._rows = {run: row for run, row in self._rows.items() if run in snapshot.runs}
@@ -56,19 +61,21 @@ class Listing:
     def some(
         self,
         snapshot: Snapshot,
-        notes: Mapping[str, Note],
+        marks: Marks,
         runs: Iterable[Run],
         troubles: Iterable[Trouble] = (),
     ) -> bytes:
         """The given runs of a snapshot."""
-        rows = b",".join([self._row(run, notes.get(run.id, _NO_NOTE)) for run in runs])
+        rows = b",".join(
+            [self._row(run, marks.notes.get(run.id, _NO_NOTE), marks.slots.get(run.job, 0)) for run in runs]
+        )
         return _json(_head(snapshot, troubles))[:-1] + b',"runs":[' + rows + b"]}"
 
-    def _row(self, run: Run, note: Note) -> bytes:
+    def _row(self, run: Run, note: Note, slot: int) -> bytes:
         known = self._rows.get(run.id)
-        if known is None or known[0] is not run or known[1] is not note:
-            known = self._rows[run.id] = (run, note, _json(_summary(run, note)))
-        return known[2]
+        if known is None or known[0] is not run or known[1] is not note or known[2] != slot:
+            known = self._rows[run.id] = (run, note, slot, _json({**_summary(run, note), "slot": slot}))
+        return known[3]
 
 
 def _json(content: Any) -> bytes:

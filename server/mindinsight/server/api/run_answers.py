@@ -8,9 +8,10 @@ from typing import Any
 
 from starlette.responses import Response
 
-from mindinsight.server.api.listing import Listing
+from mindinsight.server.api.listing import Listing, Marks
 from mindinsight.server.http.service import Service
 from mindinsight.server.store.run import Run, Snapshot, Trouble
+from mindinsight.server.workspace.slots import jobs_by_age
 
 
 def run_list(
@@ -23,11 +24,12 @@ def run_list(
     headers = {"ETag": etag}
     if etag == if_none_match:
         return Response(status_code=304, headers=headers)
-    every, notes = snapshot.runs, service.workspace.notes.all()
+    every, slots = snapshot.runs, service.workspace.slots.of(jobs_by_age(snapshot.runs.values()))
+    marks = Marks(service.workspace.notes.all(), slots)
     if runs is not None:
-        body = listing.some(snapshot, notes, [every[run_id] for run_id in runs if run_id in every], troubles)
+        body = listing.some(snapshot, marks, [every[run_id] for run_id in runs if run_id in every], troubles)
     else:
-        whole = listing.whole(snapshot, notes, etag, troubles)
+        whole = listing.whole(snapshot, marks, etag, troubles)
         packed = "gzip" in accept_encoding
         body = whole.packed if packed else whole.plain
         headers |= {"Vary": "Accept-Encoding", **({"Content-Encoding": "gzip"} if packed else {})}

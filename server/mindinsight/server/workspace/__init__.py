@@ -1,4 +1,4 @@
-"""Workspace: notes on runs, saved views and alert rules of the users, as JSON files."""
+"""Workspace: notes on runs, their colours, saved views and alert rules of the users, as JSON files."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from mindinsight.server.store.run import Watched
 from mindinsight.server.workspace.multi_base_notes import MultiBaseNotes
 from mindinsight.server.workspace.notes import Notes
 from mindinsight.server.workspace.rules import Rules
+from mindinsight.server.workspace.slots import BaseSlots, MultiBaseSlots, Slots
 from mindinsight.server.workspace.views import Views
 
 
@@ -20,5 +21,6 @@ class Workspace:
         """``now`` tells which of several directories there are."""
         base = home(bases)
         self.notes = Notes(folder, base) if base == bases else MultiBaseNotes(folder, now)
+        self.slots: Slots = BaseSlots(folder, base) if base == bases else MultiBaseSlots(folder, now)
         self.rules = Rules(folder, base)
         self.views = Views(folder, base)

@@ -107,6 +107,8 @@ export class Colouring {
   #runs = [];
   /** @type {Colours | null} */
   #entries = null;
+  /** What a page groups runs by, while it shows groups. @type {{by: string, colours: Colours} | null} */
+  #groups = null;
   /** Last values of the scalar that colours, by run. @type {Map<string, number>} */
   #last = new Map();
   /** @type {string | null} */
@@ -140,8 +142,30 @@ export class Colouring {
     this.#load();
   }
 
+  /** By what runs are coloured now: what the page groups them by, else what somebody chose. */
+  shownBy() {
+    return this.#groups?.by ?? this.by();
+  }
+
+  /** Colours of the groups that the page shows; null where it shows runs. */
+  groups() {
+    return this.#groups?.colours ?? null;
+  }
+
+  /**
+   * A page shows groups of runs: the runs have their groups' colours everywhere; null when it ends.
+   * @param {{by: string, colours: Colours} | null} groups
+   */
+  showGroups(groups) {
+    const text = (/** @type {typeof groups} */ of) => JSON.stringify(of && [of.by, ...of.colours.of]);
+    const changed = text(groups) !== text(this.#groups);
+    this.#groups = groups;
+    if (changed) this.#theme.changed();
+  }
+
   /** @returns {Colours | null} null when each run has a colour of its own */
   colours() {
+    if (this.#groups) return this.#groups.colours;
     const by = this.by();
     if (!by) return null;
     const valueOf = by.startsWith("last:")

@@ -1,4 +1,4 @@
-// Allocation of colours and dashes to the runs that are shown.
+// Colours and dashes of runs.
 
 export const COLOURS = 12;
 export const DASHES = ["solid", "dash", "dot", "dashdot"];
@@ -24,21 +24,21 @@ export function between(stops, at) {
 }
 
 /**
- * From the choice alone, so that a link shows the same colours: each run takes the colour of its place in
- * time or, where another shown run has that, the next free one. Dashes come after twelve.
- * @param {{run: {id: string}, index: number}[]} runs oldest first; `index` is the place among all runs
- * @returns {Map<string, number>} id -> colour + 12 × dash
+ * The number of a run in the palette, counted round: the slot of its job, which the server keeps, and its
+ * rank. It does not depend on what is shown.
+ * @param {{slot: number, rank: number | null}} run
  */
-export function allot(runs) {
-  const used = new Set();
-  /** @type {Map<string, number>} */
-  const slots = new Map();
-  for (const { run, index } of runs) {
-    const dash = Math.floor(used.size / COLOURS) * COLOURS;
-    let colour = index % COLOURS;
-    while (used.has(dash + colour)) colour = (colour + 1) % COLOURS;
-    used.add(dash + colour);
-    slots.set(run.id, dash + colour);
-  }
-  return slots;
+export function colourOf({ slot, rank }) {
+  return (slot + (rank ?? 0)) % COLOURS;
+}
+
+/**
+ * Dashes tell the shown runs of one colour apart: the first has a solid line.
+ * @param {{id: string, slot: number, rank: number | null}[]} runs
+ * @returns {Map<string, number>} id -> place in `DASHES`
+ */
+export function dashesOf(runs) {
+  const used = new Array(COLOURS).fill(0);
+  const inOrder = [...runs].sort((a, b) => a.slot - b.slot || (a.rank ?? 0) - (b.rank ?? 0));
+  return new Map(inOrder.map((run) => [run.id, used[colourOf(run)]++ % DASHES.length]));
 }

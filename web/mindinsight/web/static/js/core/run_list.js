@@ -44,7 +44,7 @@ export class Following {
     this.live = live;
     this.onchange = onchange;
     this.list = NOTHING;
-    /** Each run with its place in time among all. @type {Map<string, {run: Run, index: number}>} */
+    /** @type {Map<string, Run>} */
     this.byId = new Map();
     live.on((change) => this.#mark(change));
   }
@@ -101,8 +101,7 @@ export class Following {
   /** @param {RunList} next */
   #take(next) {
     this.list = { ...next, runs: inOrder(next.runs) };
-    const oldest = [...this.list.runs].sort((a, b) => a.created - b.created || byName(a.id, b.id));
-    this.byId = new Map(oldest.map((run, index) => [run.id, { run, index }]));
+    this.byId = new Map(this.list.runs.map((run) => [run.id, run]));
     this.onchange();
   }
 }

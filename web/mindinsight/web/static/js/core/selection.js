@@ -4,7 +4,7 @@
 
 import { send } from "./api.js";
 import { Colouring } from "./colouring.js";
-import { allot, COLOURS, DASHES } from "./colours.js";
+import { colourOf, dashesOf, DASHES } from "./colours.js";
 import { byName, Following } from "./run_list.js";
 
 /** @typedef {import("./types.js").Run} Run */
@@ -21,8 +21,8 @@ export class Selection {
   #choice;
   /** Ids of the runs that are shown, until something changes. @type {Set<string> | null} */
   #shown = null;
-  /** @type {Map<string, number>} */
-  #slots = new Map();
+  /** Places in `DASHES`. @type {Map<string, number>} */
+  #dashes = new Map();
   /** @type {Set<(reason: Reason) => void>} */
   #callbacks = new Set();
   /** @type {Set<(id: string | null) => void>} */
@@ -66,7 +66,7 @@ export class Selection {
 
   /** @param {string} id */
   run(id) {
-    return this.#following.byId.get(id)?.run;
+    return this.#following.byId.get(id);
   }
 
   /** What is shown, newest first. */
@@ -90,25 +90,26 @@ export class Selection {
   }
 
   /**
-   * A run's colour as "#rrggbb", the same on all pages: its own, else what it says of the run, else the
-   * palette's.
+   * A run's colour as "#rrggbb", the same on all pages: its group's, else its own, else what it says of the
+   * run, else the palette's.
    * @param {string} id
    */
   colour(id) {
+    const run = this.run(id);
     return (
-      this.run(id)?.chosen ||
+      this.colouring.groups()?.of.get(id) ||
+      run?.chosen ||
       this.colouring.colours()?.of.get(id) ||
-      this.#theme.colour(`--run-${(this.#slot(id) % COLOURS) + 1}`)
+      this.#theme.colour(`--run-${(run ? colourOf(run) : 0) + 1}`)
     );
   }
 
   /**
-   * Plotly's dash for a run: the second channel, after twelve colours that tell runs apart.
+   * Plotly's dash for a run: the second channel, where shown runs have one colour.
    * @param {string} id
    */
   dash(id) {
-    if (this.colouring.by()) return DASHES[0];
-    return DASHES[Math.floor(this.#slot(id) / COLOURS) % DASHES.length];
+    return DASHES[this.colouring.colours() ? 0 : (this.#dashes.get(id) ?? 0)];
   }
 
   /** @param {string} id @param {boolean} [on] */
@@ -211,16 +212,10 @@ export class Selection {
     this.#tell("runs");
   }
 
-  /** @param {string} id */
-  #slot(id) {
-    return this.#slots.get(id) ?? (this.#following.byId.get(id)?.index ?? 0) % COLOURS;
-  }
-
   /** @param {Reason} reason */
   #tell(reason) {
     this.#shown = null;
-    const on = this.#on();
-    this.#slots = allot([...this.#following.byId.values()].filter(({ run }) => on.has(run.id)));
+    this.#dashes = dashesOf(this.runs().filter((run) => !run.chosen));
     this.colouring.follow(this.runs());
     this.#callbacks.forEach((callback) => callback(reason));
   }

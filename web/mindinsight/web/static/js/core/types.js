@@ -24,6 +24,7 @@
  * @property {boolean} pinned the baseline
  * @property {string} note
  * @property {string[]} labels
+ * @property {number} slot of its job in the palette, counted round; it never changes
  * @property {string} chosen colour chosen by a person, or ""
  * @property {number} step newest step of any scalar, -1 when there is none
  * @property {Record<string, any>} hyper hyper-parameters and user data

@@ -42,7 +42,7 @@ export function colourBy(app) {
   );
   const meaning = h("div", { class: "colour-legend small" });
   const draw = () => {
-    name.textContent = app.t("colour.by", { key: nameOf(app, app.selection.colouring.by()) });
+    name.textContent = app.t("colour.by", { key: nameOf(app, app.selection.colouring.shownBy()) });
     replace(meaning, legend(app, app.selection.colouring.colours()));
   };
   draw();

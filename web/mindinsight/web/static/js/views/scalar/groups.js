@@ -52,6 +52,7 @@ export function groupsView(page, tags) {
     pattern.hidden = !by().startsWith(NAME);
     const grouped = groupsBy(page, by());
     groups = grouped.slice(0, MOST);
+    app.selection.colouring.showGroups({ by: by(), colours: coloursOf(app, grouped) });
     replace(legend, legendOf(app, groups, grouped.length - MOST));
     cards.forEach((card) => card.load());
   };
@@ -66,7 +67,26 @@ export function groupsView(page, tags) {
     load,
     update: load,
     paint: () => cards.forEach((card) => card.paint()),
-    end: () => cards.forEach((card) => card.end()),
+    end: () => {
+      cards.forEach((card) => card.end());
+      app.selection.colouring.showGroups(null);
+    },
+  };
+}
+
+/**
+ * Colours of the runs by their groups; those of groups that are not drawn are grey.
+ * @param {App} app
+ * @param {Group[]} groups
+ * @returns {import("../../core/colouring.js").Colours}
+ */
+export function coloursOf(app, groups) {
+  const colour = (/** @type {number} */ i) => (i < MOST ? groupColour(app, i) : app.theme.colour("--muted"));
+  return {
+    of: new Map(groups.flatMap(({ runs }, i) => runs.map((run) => [run, colour(i)]))),
+    entries: groups.map(({ label, runs }, i) => ({ label, colour: colour(i), n: runs.length })),
+    range: null,
+    without: 0,
   };
 }
 

@@ -1,0 +1,130 @@
+"""Colour slots: numbers that jobs keep for as long as they are known, so that no colour changes by itself."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from mindinsight.server.store.mounts import BASE
+from mindinsight.server.store.run import Run, Watched
+from mindinsight.server.workspace.json_store import Bases, JsonStore
+
+MOST: Final = 20_000  # slots kept for one base directory
+
+_log = logging.getLogger(__name__)
+
+
+class Slots(Protocol):
+    """Allocator of slots."""
+
+    def of(self, jobs: Collection[str]) -> Mapping[str, int]:
+        """The slot of every one of ``jobs``; those without get the next ones, in the order given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Number of a job: its colour is the palette's at this place, counted round."""
+
+    number: int
+
+
+class BaseSlots:
+    """The slots of one base directory by job, in ``<folder>/colours.json``.
+
+    Slots are counted over all base directories of a workspace: jobs of several, shown beside each other, get
+    different colours. Where the file cannot be written, slots are those of this process.
+    """
+
+    def __init__(self, folder: Path, base: Path) -> None:
+        self._base = str(base)
+        self._store = JsonStore(folder / "colours.json", base, _slot)
+        self._numbers: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    def of(self, jobs: Collection[str]) -> Mapping[str, int]:
+        """See ``Slots``."""
+        if all(job in self._numbers for job in jobs):
+            return self._numbers
+        with self._lock:
+            self._numbers = self._numbers | self._allotted(jobs)
+            return self._numbers
+
+    def _allotted(self, jobs: Collection[str]) -> dict[str, int]:
+        def with_them(bases: Bases[Slot]) -> Bases[Slot]:
+            slots = bases.get(self._base, {})
+            if all(job in slots for job in jobs):
+                return {}
+            used = (slot.number for values in bases.values() for slot in values.values())
+            first = 1 + max(used, default=-1)
+            new = [job for job in jobs if job not in slots]
+            return {self._base: _trimmed({**slots, **_numbered(new, first)}, jobs)}
+
+        try:
+            slots = self._store.change_bases(with_them)
+        except OSError as error:
+            _log.warning("Colours cannot be kept: %s", error.strerror or error)
+            new = [job for job in jobs if job not in self._numbers]
+            slots = _numbered(new, 1 + max(self._numbers.values(), default=-1))
+        return {job: slot.number for job, slot in slots.items()}
+
+
+class MultiBaseSlots:
+    """Allocator over several base directories: each job has the slot it has in its directory alone."""
+
+    def __init__(self, folder: Path, bases: Callable[[], Iterable[Watched]]) -> None:
+        """``bases`` tells which directories there are now."""
+        self._folder = folder
+        self._bases = bases
+        self._slots: dict[str, BaseSlots] = {}  # by path
+        self._lock = threading.Lock()
+
+    def of(self, jobs: Collection[str]) -> Mapping[str, int]:
+        """See ``Slots``."""
+        below: dict[str, dict[str, str]] = {}  # job by its name in its directory, by the directory's name
+        for job in jobs:
+            name, _, path = job.removeprefix(BASE).partition("/")
+            below.setdefault(name, {})[BASE + path] = job
+        numbers: dict[str, int] = {}
+        for base in self._bases():
+            names = below.get(base.name, {})
+            slots = self._of(base).of(names)
+            numbers |= {job: slots[name] for name, job in names.items()}
+        return numbers
+
+    def _of(self, base: Watched) -> BaseSlots:
+        with self._lock:
+            if base.path not in self._slots:
+                self._slots[base.path] = BaseSlots(self._folder, Path(base.path))
+            return self._slots[base.path]
+
+
+def jobs_by_age(runs: Iterable[Run]) -> list[str]:
+    """The jobs of ``runs``, that with the oldest run first."""
+    created: dict[str, float] = {}
+    for run in runs:
+        created[run.job] = min(run.created, created.get(run.job, run.created))
+    return sorted(created, key=lambda job: (created[job], job))
+
+
+def _numbered(jobs: Iterable[str], first: int) -> dict[str, Slot]:
+    return {job: Slot(number) for number, job in enumerate(jobs, first)}
+
+
+def _trimmed(slots: dict[str, Slot], present: Collection[str]) -> dict[str, Slot]:
+    """At most ``MOST`` slots: the oldest of jobs that are gone are given up."""
+    if len(slots) <= MOST:
+        return slots
+    wanted = frozenset(present)
+    gone = [job for job in slots if job not in wanted]
+    surplus = frozenset(gone[: len(slots) - MOST])
+    return {job: slot for job, slot in slots.items() if job not in surplus}
+
+
+def _slot(content: dict[str, Any]) -> Slot | None:
+    """A slot from what the file says: somebody may have written to it."""
+    number = content.get("number")
+    return Slot(number) if type(number) is int and 0 <= number < 1 << 53 else None
