@@ -93,11 +93,11 @@ screenshots: $(VENV)/.test-installed chromium  ## every page in both themes, wid
 benchmarks: $(VENV)/.test-installed  ## our figures beside those of the peers
 	$(BIN)/python -m benchmarks
 
-test-remote: | $(BIN)/python  ## servers over real stores: S3 (moto), slow and failing, and a web server (downloads 60 MB)
+test-remote: | $(BIN)/python  ## real stores (moto's S3, a web server), a real Dask cluster (downloads 70 MB)
 	test -x .venv-remote/bin/python || $(PYTHON) -m venv .venv-remote
-	.venv-remote/bin/python -m pip install --quiet -e '.[remote]' 'moto[server,s3]' s3fs pytest httpx2 hypothesis
+	.venv-remote/bin/python -m pip install --quiet -e '.[remote,cluster]' 'moto[server,s3]' s3fs pytest httpx2 hypothesis
 	.venv-remote/bin/python -m pytest -q -s -p no:cacheprovider -o addopts=--import-mode=importlib -o timeout= \
-	  -W ignore tests/remote/in_s3.py tests/remote/in_http.py
+	  -W ignore tests/remote/in_s3.py tests/remote/in_http.py tests/remote/on_dask.py
 
 interop:  ## the writer inside real PyTorch, JAX, MindSpore and training loops, its files in real MindInsight (downloads 3 GB)
 	bash tests/interop/frameworks.sh

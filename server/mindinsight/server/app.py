@@ -7,6 +7,7 @@ import re
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
+from typing import TYPE_CHECKING
 
 from anyio import to_thread
 from starlette._utils import get_route_path
@@ -29,8 +30,13 @@ from mindinsight.server.http.service import Service
 from mindinsight.server.http.sse import Hub
 from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.settings import Settings
+from mindinsight.server.settings.executors import LOCAL
+from mindinsight.server.store.mounts import mounts_of
 from mindinsight.server.store.store import Store
 from mindinsight.server.workspace import Workspace
+
+if TYPE_CHECKING:
+    from mindinsight.server.compute.cluster_executor import ClusterExecutor
 
 V1 = "/v1/mindinsight"
 INTERFACE = ("/v2/", "/data/")
@@ -73,11 +79,20 @@ def make_service(settings: Settings) -> Service:
         store=store,
         loader=Loader(settings, store, readers),
         workspace=Workspace(settings.workspace, settings.summary_base_dir, lambda: store.snapshot().bases),
-        executor=WorkerPool(settings.workers, isolated=True, limit=LONGEST * settings.deadline),
+        executor=_executor(settings),
         started=time.time(),
         readers=readers,
         openers=WorkerPool(settings.workers, isolated=True),
     )
+
+
+def _executor(settings: Settings) -> WorkerPool | ClusterExecutor:
+    if settings.executor != LOCAL:
+        from mindinsight.server.compute.cluster_executor import ClusterExecutor
+
+        mounts = mounts_of(settings.summary_base_dir)
+        return ClusterExecutor(settings.executor, [mount.real for mount in mounts])
+    return WorkerPool(settings.workers, isolated=True, limit=LONGEST * settings.deadline)
 
 
 def _below(path: str, part: ASGIApp) -> Mount:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import BrokenExecutor
 from functools import wraps
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -54,7 +55,7 @@ def report_errors(command: Command) -> Command:
             raise
         except UnreadableError as error:
             say(f"mindinsight: {describe_reason(error.reason, error.detail)}")
-        except (ValueError, OSError) as error:
+        except (ValueError, OSError, BrokenExecutor) as error:
             say(f"mindinsight: {cell(error)}")
         return 2
 

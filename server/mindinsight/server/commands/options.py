@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from mindinsight.server.settings import Settings, clean_prefix, environment, is_loopback
 from mindinsight.server.settings.base_dirs import bases_of, split
+from mindinsight.server.settings.executors import LOCAL, scheduler_address
 
 Unused: TypeAlias = tuple[Callable[[str], object], object, str]  # type, default, why it has no effect
 
@@ -55,6 +56,7 @@ def add_options(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> 
         "how changes are detected: auto, events, polling",
     )
     option("workers", number(1, 256), min(4, os.cpu_count() or 1), "number of processes that read files")
+    add_executor(parser, defaults.get("executor", LOCAL))
     text = f"require this access token of at least {SHORTEST_TOKEN} characters"
     option("token", token, None, f"{text} (default: a random one when --host is not a loopback address)")
     option("allow-host", str, "", "additional host names to accept, separated by commas")
@@ -76,6 +78,22 @@ def add_options(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> 
         "--no-cache", action="store_true", help="do not keep an index of the files in the workspace"
     )
     parser.add_argument("--foreground", action="store_true", help="run in the foreground until Ctrl-C")
+
+
+def add_executor(parser: argparse.ArgumentParser, default: str = LOCAL) -> None:
+    """Add the option for what measures and compares tensors."""
+    text = "what examines dumps and checkpoints: local processes, or the workers of dask://SCHEDULER:8786"
+    parser.add_argument(
+        "--executor", type=executor, default=default, help=_with_default(text, default), metavar="EXECUTOR"
+    )
+
+
+def executor(text: str) -> str:
+    """Argument type of an executor: ``local``, or the address of a Dask scheduler in Dask's own form."""
+    try:
+        return text if text == LOCAL else scheduler_address(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def add_bases(parser: argparse.ArgumentParser, *names: str, default: Sequence[str] = (".",)) -> None:
@@ -111,6 +129,7 @@ def settings_of(options: argparse.Namespace) -> Settings:
         reload_interval=options.reload_interval,
         watch=options.watch,
         workers=options.workers,
+        executor=options.executor,
         cache=not options.no_cache,
         token=_token(options),
         allowed_hosts=_names(options.allow_host),

@@ -13,6 +13,7 @@ from mindinsight.server.process import daemon, gc_tuning, logs
 from mindinsight.server.process.sockets import check
 from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import absent, joined, stores, texts_of
+from mindinsight.server.settings.executors import LOCAL, check_cluster_package
 
 
 def register(subparsers: Any) -> None:
@@ -33,7 +34,7 @@ def start(options: argparse.Namespace) -> int:
         )
         daemon.forget(settings.port)
     check(settings)
-    _check_stores(settings)
+    _check_packages(settings)
     for message in unused_option_messages(options):
         print(message, file=sys.stderr)
     if settings.token is None and not settings.loopback:
@@ -51,8 +52,10 @@ def start(options: argparse.Namespace) -> int:
     return serve.run(settings, ready=lambda: _print_addresses(settings))
 
 
-def _check_stores(settings: Settings) -> None:
-    """Raises BadSettings where a package is missing that a store among the base directories needs."""
+def _check_packages(settings: Settings) -> None:
+    """Raises BadSettings where a package is missing that the executor or a store of runs needs."""
+    if settings.executor != LOCAL:
+        check_cluster_package()
     if found := stores(settings.summary_base_dir):
         from mindinsight.server.ingest.remote.mirrors import check_stores
 

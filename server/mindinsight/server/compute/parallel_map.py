@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 
 BATCH: Final = 64  # tensors sent to a worker at once: what a message costs is shared
 HEAVY: Final = 32 << 20  # bytes at which a batch is full whatever its number
-AHEAD: Final = 16  # batches under way; whoever stops early wastes no more than these
+AHEAD: Final = 16  # batches under way, unless the executor names a number; who stops early wastes no more
 HERE: Final = 0.5  # seconds of work that are done in this process before others are started for it
 
 
@@ -65,7 +65,7 @@ def spread(
                 yield function(item)
                 continue
             waiting.append(executor.submit(function, item))
-            if len(waiting) >= AHEAD:
+            if len(waiting) >= max(AHEAD, getattr(executor, "ahead", 0)):
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()

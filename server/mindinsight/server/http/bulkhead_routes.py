@@ -21,6 +21,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from mindinsight.server.compute.bulkhead import Bulkhead, Full, Interrupted
+from mindinsight.server.compute.cluster_executor import ClusterError
 from mindinsight.server.errors import ApiError
 from mindinsight.server.http.responses import json_response
 from mindinsight.server.http.service import Service
@@ -125,6 +126,8 @@ def _busy() -> ApiError:
 
 
 def _broken(error: BrokenExecutor) -> ApiError:
+    if isinstance(error, ClusterError):
+        return ApiError(503, "cluster", f"The cluster cannot do this: {error}.", why=str(error))
     text = "The processes that read this file ended, perhaps for want of memory"
     return ApiError(503, "reader_ended", f"{text}: {error}.")
 

@@ -14,6 +14,7 @@ from mindinsight.server.settings import Settings
 from mindinsight.server.workspace import Workspace
 
 if TYPE_CHECKING:
+    from mindinsight.server.compute.cluster_executor import ClusterExecutor
     from mindinsight.server.ingest.loader import Loader
     from mindinsight.server.store.store import Store
 
@@ -26,7 +27,7 @@ class Service:
     store: Store
     loader: Loader
     workspace: Workspace
-    executor: WorkerPool  # measures and compares in the background
+    executor: WorkerPool | ClusterExecutor  # measures and compares in the background
     started: float  # Unix seconds
     parts: PluginState = field(default_factory=PluginState)
     readers: WorkerPool = field(default_factory=lambda: WorkerPool(1))  # read event files
@@ -34,7 +35,7 @@ class Service:
     bulkheads: dict[str, Bulkhead] = field(default_factory=dict)
 
     @property
-    def pools(self) -> tuple[WorkerPool, ...]:
+    def pools(self) -> tuple[WorkerPool | ClusterExecutor, ...]:
         """Apart from each other: no request keeps event files or the work of other requests waiting."""
         return self.executor, self.readers, self.openers
 

@@ -175,7 +175,7 @@ def _computed(service: Service, key: tuple[Any, ...], function: Any, *arguments:
     """What a function makes of a journal in a process of its own, once for each key."""
 
     def compute() -> Any:
-        future = service.executor.submit(function, *arguments)
+        future = service.openers.submit(function, *arguments)
         try:
             return future.result(service.settings.deadline)
         except TooLate:

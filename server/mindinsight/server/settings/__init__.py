@@ -30,6 +30,7 @@ class Settings:
     reload_interval: float = 3.0  # seconds between two looks where there are no events; 0 loads once
     watch: Watch = "auto"
     workers: int = field(default_factory=lambda: min(4, os.cpu_count() or 1))
+    executor: str = "local"  # what measures and compares: own processes, or a Dask scheduler's tcp:// address
     cache: bool = True
     token: str | None = None  # None: nobody is asked for one
     allowed_hosts: tuple[str, ...] = ()  # names besides addresses and this machine's own

@@ -16,7 +16,7 @@ from mindinsight.server.commands.dump.selection import (
     worker_pool,
 )
 from mindinsight.server.commands.messages import localize, report_damage, report_errors
-from mindinsight.server.commands.options import resolve_path
+from mindinsight.server.commands.options import add_executor, resolve_path
 from mindinsight.server.commands.terminal import as_json, progress, say, table, terminal_width
 from mindinsight.server.debug.conditions import NO_PREVIOUS, conditions
 from mindinsight.server.debug.examine import measure_all
@@ -46,6 +46,7 @@ def register(actions: Any) -> None:
         help="check this instead of common faults, such as tensor_too_large:max_gt=1000; may be repeated",
     )
     add_json(parser)
+    add_executor(parser)
     parser.set_defaults(run=run)
 
 
@@ -58,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
     dump = open_single_dump(options.path)
     watchpoints = _watchpoints(options)
     entries, damage = select_tensors(dump, argparse.Namespace(**vars(options) | {"type": None}))
-    with worker_pool() as executor:
+    with worker_pool(options.executor, options.path) as executor:
         measured = measure_all(entries, executor, statistics_cache())  # cached for the two searches below
         results = list(progress(measured, len(entries), "tensors measured"))
         report = find_faults(dump, options.rank, options.step, executor, statistics_cache())

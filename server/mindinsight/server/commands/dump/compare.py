@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from mindinsight.server.commands.dump.selection import add_json, open_single_dump, worker_pool
 from mindinsight.server.commands.messages import report_damage, report_errors
-from mindinsight.server.commands.options import resolve_path
+from mindinsight.server.commands.options import add_executor, resolve_path
 from mindinsight.server.commands.terminal import as_json, progress, say, table, terminal_width
 from mindinsight.server.debug.compare.comparison import Row, Side, compare_sides, lost_first
 from mindinsight.server.debug.compare.divergence import (
@@ -69,6 +69,7 @@ def register(actions: Any) -> None:
     parser.add_argument("--csv", type=Path, help="write the whole report to this file")
     parser.add_argument("--all", action="store_true", help="print all tensors, not only those that differ")
     add_json(parser)
+    add_executor(parser)
     parser.set_defaults(run=run)
 
 
@@ -80,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
     if not count or not reference.entries():
         raise ValueError(f"one of the two has no tensors at rank {target.rank}, step {target.step}")
     names = read_names(options.map) if options.map else {}
-    with worker_pool() as executor:
+    with worker_pool(options.executor, options.target, options.reference) as executor:
         comparison = compare_sides(target, reference, names, executor)
         rows = list(progress(comparison, count, "tensors compared"))
     tolerance = Tolerance(options.cosine, options.relative)

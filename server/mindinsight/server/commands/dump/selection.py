@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Final
 
 from mindinsight.server.commands.options import resolve_path
+from mindinsight.server.compute.cluster_executor import ClusterExecutor
 from mindinsight.server.compute.worker_pool import WorkerPool
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.formats.dumps import find_dump_dirs, find_layout, list_tensors, open_dump
 from mindinsight.server.formats.dumps.types import Dump, FileDamage, TensorEntry
 from mindinsight.server.settings import environment
+from mindinsight.server.settings.executors import LOCAL, check_cluster_package
 
 MAX_NAMED: Final = 10
 
@@ -55,9 +57,15 @@ def open_single_dump(path: str | os.PathLike[str]) -> Dump:
     return open_dump(path)
 
 
-def worker_pool() -> WorkerPool:
-    """Worker pool with a process per core; none is started before there is enough work."""
-    return WorkerPool(os.cpu_count() or 1)
+def worker_pool(executor: str = LOCAL, *folders: Path) -> WorkerPool | ClusterExecutor:
+    """Worker pool with a process per core, started when there is enough work; or a cluster's executor.
+
+    Raises BadSettings where a package is missing. Every worker of a cluster must see the ``folders``.
+    """
+    if executor == LOCAL:
+        return WorkerPool(os.cpu_count() or 1)
+    check_cluster_package()
+    return ClusterExecutor(executor, folders)
 
 
 def statistics_cache() -> StatisticsCache:

@@ -16,6 +16,7 @@ from mindinsight.server.commands.dump.selection import (
     worker_pool,
 )
 from mindinsight.server.commands.messages import report_damage, report_errors
+from mindinsight.server.commands.options import add_executor
 from mindinsight.server.commands.terminal import as_json, progress, say, table, terminal_width
 from mindinsight.server.debug.examine import TensorResult, measure_all
 from mindinsight.server.debug.finiteness import finiteness
@@ -54,6 +55,7 @@ def register(actions: Any) -> None:
     )
     parser = actions.add_parser("stat", help=text, description=text, allow_abbrev=False)
     add_selection(parser)
+    add_executor(parser)
     parser.add_argument("--not-finite", action="store_true", help="only tensors with NaN or infinities")
     parser.add_argument(
         "--sort", choices=_COLUMNS, help="sort by this column, largest first, instead of in execution order"
@@ -66,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
     """0: all finite. 1: some are not, or it is unknown. 2: no dump, or nothing to measure in it."""
     dump = open_single_dump(options.path)
     entries, damage = select_tensors(dump, options)
-    with worker_pool() as executor:
+    with worker_pool(options.executor, options.path) as executor:
         results = list(
             progress(measure_all(entries, executor, statistics_cache()), len(entries), "tensors measured")
         )
