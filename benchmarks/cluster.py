@@ -1,8 +1,8 @@
 """``python -m benchmarks.cluster``: a comparison of dumps by a Dask cluster of this machine.
 
 Needs ``pip install -e '.[cluster]'``. Two dumps of ``--ranks`` times ``--steps`` times ``--tensors`` tensors
-are compared, tensor by tensor, by the local pool and by clusters of 1, 2 and 4 worker processes; all rows must
-be equal to the last bit. The table goes to ``benchmarks/results/cluster.md``.
+are compared, tensor by tensor, by the local pool and by clusters of 1, 2 and 4 worker processes; all rows
+must be equal to the last bit. The table goes to ``benchmarks/results/cluster.md``.
 """
 
 from __future__ import annotations
