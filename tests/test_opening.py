@@ -28,6 +28,7 @@ ALLOWED = {
     "ingest/loader.py": "the cache in the workspace",
     "ingest/remote/mirror.py": "copies in the workspace",
     "files/file_lock.py": "a lock in the workspace",
+    "workspace/job_requests.py": "requests of jobs in the workspace",
     "workspace/json_store.py": "notes and rules in the workspace",
     "process/daemon.py": "the state of running servers",
     "process/logs.py": "the log in the workspace",

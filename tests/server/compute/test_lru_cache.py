@@ -101,6 +101,10 @@ class Thing:
         self.stopped = True
 
 
+class OtherThing(Thing):
+    pass
+
+
 def test_the_one_not_used_for_longest_is_stopped() -> None:
     sessions = SessionCache(capacity=2)
     a, b = sessions.get("a", Thing, Thing), sessions.get("b", Thing, Thing)
@@ -110,13 +114,10 @@ def test_the_one_not_used_for_longest_is_stopped() -> None:
     assert sessions.get("b", Thing, Thing) is not b
 
 
-def test_numbers_find_only_things_of_their_kind() -> None:
+def test_keys_are_those_of_a_kind_and_the_end_stops_all() -> None:
     sessions = SessionCache()
-    thing = Thing()
-    number = sessions.add(thing)
-    assert sessions.find(number, Thing) is thing
-    assert sessions.find(number, int) is None  # type: ignore[type-var]
-    assert sessions.find(number + 1, Thing) is None
+    thing, other = sessions.get(1, Thing, Thing), sessions.get(1, OtherThing, OtherThing)
+    assert thing is not other
     sessions.stop()
     assert thing.stopped
-    assert sessions.find(number, Thing) is None
+    assert sessions.get(1, Thing, Thing) is not thing

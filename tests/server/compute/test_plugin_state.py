@@ -61,7 +61,8 @@ class Work:
 def test_parts_that_cannot_be_stopped_are_left_and_others_are_stopped() -> None:
     parts, stopped = PluginState(), []
     parts.of(Slow)
-    parts.of(SessionCache).add(SimpleNamespace(stop=lambda: stopped.append("work")))
+    work = SimpleNamespace(stop=lambda: stopped.append("work"))
+    parts.of(SessionCache).get("work", SimpleNamespace, lambda: work)
     parts.stop()
     assert stopped == ["work"]
 
@@ -73,6 +74,6 @@ def test_the_end_of_the_server_stops_work_while_there_is_a_pool_to_work_in(tmp_p
     service = make_service(settings)
     work = Work(service.executor)
     with TestClient(create_app(settings, service), base_url="http://127.0.0.1"):
-        service.parts.of(SessionCache).add(work)
+        service.parts.of(SessionCache).get("x", Work, lambda: work)
         assert work.ended_with is None
     assert work.ended_with == 7

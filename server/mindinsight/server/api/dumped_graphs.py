@@ -13,11 +13,13 @@ from mindinsight.server.debug.finiteness import operator_key
 from mindinsight.server.debug.graphs.operator_status import Symptom, count_symptoms, largest_below
 from mindinsight.server.debug.graphs.operator_tree import share
 from mindinsight.server.debug.graphs.overlay import SYMPTOMS, Overlay
+from mindinsight.server.debug.watchpoints import Hit
 from mindinsight.server.errors import ApiError
 from mindinsight.server.graph.encoders.nodes import entry
 from mindinsight.server.graph.scopes.tree import ROOT, Tree
 from mindinsight.server.http.bulkhead_routes import DumpRoute
-from mindinsight.server.plugins.dump.dependencies import Sessions, StepListing
+from mindinsight.server.plugins.dump.checks import CHECK
+from mindinsight.server.plugins.dump.dependencies import Sessions, StepListing, Uses
 from mindinsight.server.plugins.dump.encoders import entry_json
 from mindinsight.server.plugins.dump.tensors import Statistic
 from mindinsight.server.plugins.graph.tree_cache import node_index, node_indices, tree_of
@@ -39,21 +41,31 @@ def overlay_of(tree: Annotated[Tree, Depends(tree_of)], listing: StepListing, se
 CurrentOverlay = Annotated[Overlay, Depends(overlay_of)]
 
 
+def check_job(service: Uses, check: Check = None) -> BackgroundJob[Hit] | None:
+    """Dependency: the check whose hits count; None where there is none, or no longer."""
+    try:
+        return None if check is None else CHECK.find(service, check)
+    except ApiError:
+        return None
+
+
+CheckJob = Annotated[BackgroundJob[Hit] | None, Depends(check_job)]
+
+
 @router.get("")
 def colours(
     overlay: CurrentOverlay,
-    sessions: Sessions,
+    job: CheckJob,
     colour: Colour = SYMPTOMS,
     shown: Annotated[str, Query(description="comma-separated indices of the boxes in the drawing")] = "",
-    check: Check = None,
 ) -> dict[str, Any]:
     """Colours of boxes, and the number of the dump's operators that are in the graph.
 
     A scope has the worst ``symptom``, or the largest ``value``, of its operators; ``share`` is the position
     of the value among all known, 0 to 1 on a logarithmic scale. To be polled until ``done``.
     """
-    done = overlay.listing.done and _checked(sessions, check)
-    column = _column(overlay, sessions, colour, check)
+    done = overlay.listing.done and (job is None or job.done)
+    column = _column(overlay, colour, job)
     indices = node_indices(overlay.tree, shown)
     boxes = (
         _by_symptom(overlay, column, indices) if colour == SYMPTOMS else _by_size(overlay, column, indices)
@@ -72,9 +84,8 @@ def colours(
 @router.get("/node")
 def node(
     overlay: CurrentOverlay,
-    sessions: Sessions,
+    job: CheckJob,
     node: Annotated[str, Query(description="path or index")],
-    check: Check = None,
 ) -> dict[str, Any]:
     """Dumped tensors of an operator, or the operators of a scope that have symptoms, worst first."""
     index = node_index(overlay.tree, node)
@@ -86,7 +97,7 @@ def node(
             "total": 0,
             "done": overlay.listing.done,
         }
-    column = _column(overlay, sessions, SYMPTOMS, check)
+    column = _column(overlay, SYMPTOMS, job)
     inside = np.arange(index, overlay.tree.ends[index])
     affected = inside[column[inside] > Symptom.FINE]
     affected = affected[np.argsort(-column[affected], kind="stable")]
@@ -112,13 +123,7 @@ def locate(overlay: CurrentOverlay, recorded: str, graph: str = "") -> dict[str,
     return {"place": leaf, "outer": None} if leaf >= 0 else {"place": None, "outer": graph_node}
 
 
-def _checked(sessions: Sessions, check: int | None) -> bool:
-    job = None if check is None else sessions.find(check, BackgroundJob)
-    return job is None or job.done
-
-
-def _column(overlay: Overlay, sessions: Sessions, colour: Colour, check: int | None) -> Doubles:
-    job = None if check is None else sessions.find(check, BackgroundJob)
+def _column(overlay: Overlay, colour: Colour, job: BackgroundJob[Hit] | None) -> Doubles:
     return overlay.column(colour, list(job.items) if job else ())
 
 

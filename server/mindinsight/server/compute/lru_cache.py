@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -85,24 +84,12 @@ class SessionCache:
 
     def __init__(self, capacity: int = SESSIONS) -> None:
         self._sessions = LruCache[Stoppable](capacity, evict=lambda session: session.stop())
-        self._numbers = itertools.count(1)
 
     def get(self, key: Hashable, kind: type[Session], make: Callable[[], Session]) -> Session:
         """The session of a kind and key, made when there is none."""
         session = self._sessions.get((kind, key), make)
         assert isinstance(session, kind)
         return session
-
-    def add(self, session: Stoppable) -> int:
-        """Keep a session under a new number."""
-        number = next(self._numbers)
-        self._sessions.get(number, lambda: session)
-        return number
-
-    def find(self, number: int, kind: type[Session]) -> Session | None:
-        """The session of a number; None when there is none of this kind, or no longer."""
-        session = self._sessions.find(number)
-        return session if isinstance(session, kind) else None
 
     def stop(self) -> None:
         self._sessions.clear()

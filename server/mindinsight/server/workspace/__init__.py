@@ -7,6 +7,7 @@ from pathlib import Path
 
 from mindinsight.server.settings.base_dirs import Bases, home
 from mindinsight.server.store.run import Watched
+from mindinsight.server.workspace.job_requests import JobRequests
 from mindinsight.server.workspace.multi_base_notes import MultiBaseNotes
 from mindinsight.server.workspace.notes import Notes
 from mindinsight.server.workspace.rules import Rules
@@ -24,3 +25,4 @@ class Workspace:
         self.slots: Slots = BaseSlots(folder, base) if base == bases else MultiBaseSlots(folder, now)
         self.rules = Rules(folder, base)
         self.views = Views(folder, base)
+        self.job_requests = JobRequests(folder / "jobs")

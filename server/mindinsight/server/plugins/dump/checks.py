@@ -25,10 +25,11 @@ from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps import list_tensors
 from mindinsight.server.formats.dumps.types import Dump
 from mindinsight.server.http.bulkhead_routes import DumpRoute
+from mindinsight.server.http.numbered_jobs import NumberedJob
+from mindinsight.server.http.service import Service
 from mindinsight.server.plugins.dump.dependencies import (
     DumpId,
     Rank,
-    Sessions,
     Uses,
     cache_of,
     open_known_dump,
@@ -112,26 +113,30 @@ def fault(
     }
 
 
-@router.post("/check")
-def start_check(service: Uses, sessions: Sessions, body: Check) -> dict[str, int]:
-    """Start a check; its hits are read by the number in the response."""
-    dump = open_known_dump(service, body.dump)
-    watchpoints = _watchpoints(body)
+def _check(service: Service, body: Check) -> BackgroundJob[Hit]:
+    dump, watchpoints = open_known_dump(service, body.dump), _watchpoints(body)
     executor, cache = service.executor, cache_of(service)
-    return {"check": sessions.add(BackgroundJob(lambda: _run_check(dump, watchpoints, executor, cache)))}
+    return BackgroundJob(lambda: _run_check(dump, watchpoints, executor, cache))
+
+
+CHECK: Final = NumberedJob("check", Check, _check)
+
+
+@router.post("/check")
+def start_check(service: Uses, body: Check) -> dict[str, int]:
+    """Start a check; its hits are read by the number in the response."""
+    return {"check": CHECK.start(service, body)}
 
 
 @router.get("/check/{number}")
 def hits(
-    sessions: Sessions,
+    service: Uses,
     number: int,
     offset: Annotated[int, Query(ge=0)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> dict[str, Any]:
     """Hits of a check so far, in execution order; ``unjudged`` counts tensors not finite or unknown."""
-    job = sessions.find(number, BackgroundJob)
-    if job is None:
-        raise ApiError(404, "unknown_check", f"There is no check {number} any more.", number=number)
+    job = CHECK.find(service, number)
     judgements = list(job.items)
     hit_rows = [hit for hit in judgements if hit.verdict.hit]
     return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
@@ -24,7 +24,9 @@ from mindinsight.server.debug.compare.report import fields, write_csv
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps.types import TensorEntry
 from mindinsight.server.http.bulkhead_routes import DumpRoute
-from mindinsight.server.plugins.dump.dependencies import Sessions, Uses, open_known_dump
+from mindinsight.server.http.numbered_jobs import NumberedJob
+from mindinsight.server.http.service import Service
+from mindinsight.server.plugins.dump.dependencies import Uses, open_known_dump
 from mindinsight.server.plugins.dump.encoders import damage_json
 
 router = APIRouter(route_class=DumpRoute)
@@ -45,18 +47,24 @@ class Comparison(BaseModel):
     names: dict[str, str] = Field(default_factory=dict)
 
 
-@router.post("/compare")
-def start_comparison(service: Uses, sessions: Sessions, body: Comparison) -> dict[str, int]:
-    """Start a comparison; its rows are read by the number in the response."""
+def _comparison(service: Service, body: Comparison) -> BackgroundJob[Row]:
     target, reference = (_side(service, side) for side in (body.target, body.reference))
     names, executor = body.names, service.executor
-    job = BackgroundJob(lambda: compare_sides(target, reference, names, executor), len(target.entries()))
-    return {"comparison": sessions.add(job)}
+    return BackgroundJob(lambda: compare_sides(target, reference, names, executor), len(target.entries()))
+
+
+COMPARISON: Final = NumberedJob("comparison", Comparison, _comparison)
+
+
+@router.post("/compare")
+def start_comparison(service: Uses, body: Comparison) -> dict[str, int]:
+    """Start a comparison; its rows are read by the number in the response."""
+    return {"comparison": COMPARISON.start(service, body)}
 
 
 @router.get("/compare/{number}")
 def rows(
-    sessions: Sessions,
+    service: Uses,
     number: int,
     q: Annotated[str, Query(max_length=500)] = "",
     only: Literal["", "beyond", "warning", "error", "alone"] = "",
@@ -69,7 +77,7 @@ def rows(
     relative: float = RELATIVE,
 ) -> dict[str, Any]:
     """Rows of a comparison so far, in execution order of the target or worst first, and the divergence."""
-    job = _find_comparison(sessions, number)
+    job = COMPARISON.find(service, number)
     compared: list[Row] = list(job.items)
     tolerance = Tolerance(cosine, relative)
     selected = [row for row in compared if _passes(row, q.lower(), only, tolerance)]
@@ -91,11 +99,9 @@ def rows(
 
 
 @router.get("/compare/{number}/strip")
-def strip(
-    sessions: Sessions, number: int, cosine: float = COSINE, relative: float = RELATIVE
-) -> dict[str, Any]:
+def strip(service: Uses, number: int, cosine: float = COSINE, relative: float = RELATIVE) -> dict[str, Any]:
     """Error and state of every operator so far as columns, in execution order, and the layers they are in."""
-    job = _find_comparison(sessions, number)
+    job = COMPARISON.find(service, number)
     marks = strip_marks(list(job.items), Tolerance(cosine, relative))
     return {
         "operators": [mark.operator for mark in marks],
@@ -110,10 +116,10 @@ def strip(
 
 
 @router.get("/compare/{number}/csv", response_class=Response)
-def report(sessions: Sessions, number: int) -> Response:
+def report(service: Uses, number: int) -> Response:
     """Report of a comparison as CSV: all rows so far."""
     sink = io.StringIO()
-    write_csv(list(_find_comparison(sessions, number).items), sink)
+    write_csv(list(COMPARISON.find(service, number).items), sink)
     headers = {"Content-Disposition": "attachment; filename=comparison.csv"}
     content = sink.getvalue().encode("utf-8", "backslashreplace")  # names may not be valid Unicode
     return Response(content, media_type="text/csv; charset=utf-8", headers=headers)
@@ -129,7 +135,7 @@ def errors_of(rows: Sequence[Row]) -> dict[str, float]:
     return errors
 
 
-def _side(service: Uses, body: ComparedStep) -> Side:
+def _side(service: Service, body: ComparedStep) -> Side:
     side = Side(open_known_dump(service, body.dump), body.rank, body.step, body.graph)
     if not side.entries():
         raise ApiError(
@@ -140,13 +146,6 @@ def _side(service: Uses, body: ComparedStep) -> Side:
             step=body.step,
         )
     return side
-
-
-def _find_comparison(sessions: Sessions, number: int) -> BackgroundJob[Row]:
-    job = sessions.find(number, BackgroundJob)
-    if job is None:
-        raise ApiError(404, "unknown_comparison", f"There is no comparison {number} any more.", number=number)
-    return job
 
 
 def _passes(row: Row, words: str, only: str, tolerance: Tolerance) -> bool:

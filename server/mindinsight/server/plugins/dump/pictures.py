@@ -7,20 +7,21 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from fastapi import APIRouter, Query
 
-from mindinsight.server.compute.background_job import BackgroundJob
 from mindinsight.server.compute.non_finite import non_finite_as_text
+from mindinsight.server.debug.examine import TensorResult
 from mindinsight.server.debug.graphs.operator_status import magnitudes
 from mindinsight.server.debug.graphs.operator_tree import OperatorTree, operator_tree, share
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.debug.neighbours import content_links, graph_links
+from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.graph.encoders.drawing import drawing_json
 from mindinsight.server.graph.layout.nested import draw
 from mindinsight.server.graph.scopes.initial_scopes import choose_initial_scopes
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.http.indices import indices_of
-from mindinsight.server.plugins.dump.comparisons import errors_of
-from mindinsight.server.plugins.dump.dependencies import Sessions, StepListing, unreadable_error
+from mindinsight.server.plugins.dump.comparisons import COMPARISON, errors_of
+from mindinsight.server.plugins.dump.dependencies import Sessions, StepListing, Uses, unreadable_error
 from mindinsight.server.plugins.dump.tensors import Statistic
 
 router = APIRouter(route_class=DumpRoute)
@@ -40,6 +41,7 @@ class _TreeSession:
 
 @router.get("/picture")
 def picture(
+    service: Uses,
     listing: StepListing,
     sessions: Sessions,
     graph: str = "",
@@ -61,7 +63,10 @@ def picture(
     open_scopes = (
         choose_initial_scopes(tree.tree) if opened is None else indices_of(opened, len(tree.tree.paths))
     )
-    values = _values(listing, sessions, graph, colour, comparison)
+    if colour == "error":
+        values = _errors(service, comparison)
+    else:
+        values = magnitudes(_results(listing, graph), colour, lambda entry: entry.operator)
     drawing = drawing_json(tree.tree, draw(tree.tree, open_scopes))
     for box in drawing["boxes"]:
         box.update(_colour_json(tree, box["id"], values))
@@ -85,14 +90,18 @@ def _tree(listing: Listing, sessions: Sessions, graph: str, done: bool) -> Opera
         raise unreadable_error(error) from None
 
 
-def _values(
-    listing: Listing, sessions: Sessions, graph: str, colour: Colour, comparison: int | None
-) -> Mapping[str, float]:
-    if colour == "error":
-        job = sessions.find(comparison or 0, BackgroundJob)
-        return errors_of(job.items) if job else {}
-    results = [result for result in listing.results if result.entry.graph == (graph or result.entry.graph)]
-    return magnitudes(results, colour, lambda entry: entry.operator)
+def _errors(service: Uses, comparison: int | None) -> Mapping[str, float]:
+    """Largest error of each operator in a comparison; none where there is no such comparison."""
+    if comparison is None:
+        return {}
+    try:
+        return errors_of(COMPARISON.find(service, comparison).items)
+    except ApiError:
+        return {}
+
+
+def _results(listing: Listing, graph: str) -> list[TensorResult]:
+    return [result for result in listing.results if result.entry.graph == (graph or result.entry.graph)]
 
 
 def _colour_json(tree: OperatorTree, position: int, values: Mapping[str, float]) -> dict[str, Any]:

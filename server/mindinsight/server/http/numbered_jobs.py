@@ -1,0 +1,54 @@
+"""Long jobs by number: one request starts a job, others read it from any server of the workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from mindinsight.server.compute.background_job import BackgroundJob
+from mindinsight.server.compute.lru_cache import SessionCache
+from mindinsight.server.errors import ApiError
+from mindinsight.server.http.service import Service
+
+Body = TypeVar("Body", bound=BaseModel)
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class NumberedJob(Generic[Body, Item]):
+    """A kind of job: its name, the model of its requests, and what performs one.
+
+    A server that does not know a number looks for its request in the workspace, and performs it once more:
+    after a restart, or where another server behind the same address was asked.
+    """
+
+    name: str
+    model: type[Body]
+    make: Callable[[Service, Body], BackgroundJob[Item]]
+
+    def start(self, service: Service, body: Body) -> int:
+        """Start a job; returns its number. Raises what ``make`` raises."""
+        job = self.make(service, body)
+        number = service.workspace.job_requests.add(self.name, body.model_dump())
+        _sessions(service).get((self.name, number), BackgroundJob, lambda: job)
+        return number
+
+    def find(self, service: Service, number: int) -> BackgroundJob[Item]:
+        """The job of a number; raises ApiError where there is none, or no longer."""
+
+        def make() -> BackgroundJob[Any]:
+            body = service.workspace.job_requests.body(self.name, number)
+            try:
+                return self.make(service, self.model.model_validate(body))
+            except ValidationError:
+                text = f"There is no {self.name} {number} any more."
+                raise ApiError(404, f"unknown_{self.name}", text, number=number) from None
+
+        return _sessions(service).get((self.name, number), BackgroundJob, make)
+
+
+def _sessions(service: Service) -> SessionCache:
+    return service.parts.of(SessionCache)

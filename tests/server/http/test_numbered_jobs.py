@@ -1,0 +1,61 @@
+"""Jobs by number over two servers of one workspace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from mindinsight.server.compute.background_job import BackgroundJob
+from mindinsight.server.compute.plugin_state import PluginState
+from mindinsight.server.errors import ApiError
+from mindinsight.server.http.numbered_jobs import NumberedJob
+from mindinsight.server.workspace.job_requests import JobRequests
+
+
+class Body(BaseModel):
+    upto: int
+
+
+def count(service: Any, body: Body) -> BackgroundJob[int]:
+    service.made.append(body.upto)
+    return BackgroundJob(lambda: iter(range(body.upto)))
+
+
+COUNT = NumberedJob("count", Body, count)
+
+
+def server(folder: Path) -> Any:
+    """What a job needs of a server."""
+    workspace = SimpleNamespace(job_requests=JobRequests(folder))
+    return SimpleNamespace(parts=PluginState(), workspace=workspace, made=[])
+
+
+def test_a_server_does_the_job_that_another_one_was_asked_for(tmp_path: Path) -> None:
+    first, second = server(tmp_path), server(tmp_path)
+    number = COUNT.start(first, Body(upto=3))
+    for service in (first, second, second):
+        job = COUNT.find(service, number)
+        assert job.wait(10)
+        assert list(job.items) == [0, 1, 2]
+    assert (first.made, second.made) == ([3], [3])
+
+
+def test_numbers_of_two_servers_are_never_the_same(tmp_path: Path) -> None:
+    services = [server(tmp_path), server(tmp_path)]
+    numbers = {COUNT.start(service, Body(upto=i)) for i in range(20) for service in services}
+    assert len(numbers) == 40
+    assert max(numbers) < 2**53
+
+
+def test_a_number_of_no_job_or_of_another_kind_is_an_error(tmp_path: Path) -> None:
+    service, other = server(tmp_path), NumberedJob("other", Body, count)
+    number = COUNT.start(service, Body(upto=1))
+    with pytest.raises(ApiError, match=f"There is no other {number} any more") as error:
+        other.find(service, number)
+    assert (error.value.status, error.value.code) == (404, "unknown_other")
+    with pytest.raises(ApiError):
+        COUNT.find(service, -1)
