@@ -15,7 +15,7 @@ from mindinsight.server.errors import ApiError, Gone
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.http import validation_errors
 from mindinsight.server.http.installed_version import installed_version
-from mindinsight.server.http.openapi import OURS
+from mindinsight.server.http.openapi import OURS, ErrorBody, WrongParameters, add_schemas
 from mindinsight.server.http.security import error_response
 from mindinsight.server.plugins import plugins
 
@@ -40,6 +40,8 @@ def create_interface(state: State) -> FastAPI:
     app.add_exception_handler(UnreadableError, _unreadable)
     validation_errors.install(app)
     _add_routes(app)
+    described = app.openapi
+    app.openapi = lambda: add_schemas(described(), ErrorBody, WrongParameters)  # type: ignore[method-assign]
     return app
 
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, StringConstraints
 from mindinsight.server.api.pages import WEB, names_of
 from mindinsight.server.errors import ApiError
 from mindinsight.server.http.assets import Assets
-from mindinsight.server.http.openapi import ErrorBody
+from mindinsight.server.http.openapi import ErrorBody, response
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.http.view_entries import view_entries
 from mindinsight.server.workspace.json_store import Full, Taken
@@ -21,7 +21,7 @@ from mindinsight.server.workspace.views import MAX_NAME, MAX_QUERY, MAX_VIEWS, Q
 router = APIRouter(
     prefix="/v2/views",
     tags=["views"],
-    responses={409: {"model": ErrorBody, "description": "The name is taken, or there is no room for more."}},
+    responses={409: response("The name is taken, or there is no room for more.", ErrorBody)},
 )
 OneService = Annotated[Service, Depends(service_of)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_NAME)]

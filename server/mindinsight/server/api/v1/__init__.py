@@ -25,11 +25,12 @@ from mindinsight.server.api.v1 import (
     scalars,
     tensors,
 )
-from mindinsight.server.api.v1.errors import RESPONSES, Fault, V1Error, v1_error
+from mindinsight.server.api.v1.errors import RESPONSES, Fault, FaultBody, V1Error, v1_error
 from mindinsight.server.api.v1.openapi import complete
 from mindinsight.server.errors import ApiError, Gone
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.graph.encoders.v1 import MOST_EDGES, TooManyEdges, UnknownNode
+from mindinsight.server.http.openapi import add_schemas
 
 _METHODS = ("GET", "POST", "PUT", "DELETE")
 _ALLOW = "Access-Control-Allow-Methods"
@@ -68,7 +69,7 @@ def create_v1(state: State) -> FastAPI:
     v1.add_exception_handler(UnreadableError, _unavailable_file)
     v1.add_middleware(MethodsMiddleware)
     described = v1.openapi
-    v1.openapi = lambda: complete(described())  # type: ignore[method-assign]
+    v1.openapi = lambda: add_schemas(complete(described()), FaultBody)  # type: ignore[method-assign]
     return v1
 
 

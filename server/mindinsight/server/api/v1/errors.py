@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from mindinsight.server.api.v1.json_router import json_response
 from mindinsight.server.errors import ApiError
-from mindinsight.server.http.openapi import DOOR, Responses
+from mindinsight.server.http.openapi import DOOR, Responses, response
 
 _MODULES = {"general": 0, "lineage": 2, "datavisual": 5, "profiler": 6, "debugger": 11}
 
@@ -106,9 +106,9 @@ class FaultBody(BaseModel):
 
 
 RESPONSES: Final[Responses] = {
-    400: {"model": FaultBody, "description": "A parameter is invalid or does not match anything."},
-    404: {"model": FaultBody, "description": "There is no such endpoint."},
-    405: {"model": FaultBody, "description": "The method is not allowed."},
-    503: {"model": FaultBody, "description": "Too many requests, or the request took too long; try again."},
-    **{status: {**description, "model": FaultBody} for status, description in DOOR.items()},
+    400: response("A parameter is invalid or does not match anything.", FaultBody),
+    404: response("There is no such endpoint.", FaultBody),
+    405: response("The method is not allowed.", FaultBody),
+    503: response("Too many requests, or the request took too long; try again.", FaultBody),
+    **{status: response(door["description"], FaultBody) for status, door in DOOR.items()},
 }

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from mindinsight.server.errors import ApiError
 from mindinsight.server.http import sse
-from mindinsight.server.http.openapi import ErrorBody
+from mindinsight.server.http.openapi import ErrorBody, response
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.store.store import Changes
 from mindinsight.server.types import Level
@@ -20,9 +20,7 @@ from mindinsight.server.workspace.json_store import Full
 from mindinsight.server.workspace.rules import BUILT_IN, MAX_RULES, MAX_TAGS, Condition, Rule
 from mindinsight.server.workspace.storage_errors import storing
 
-router = APIRouter(
-    responses={409: {"model": ErrorBody, "description": "There is no room for more, or the rule stays."}}
-)
+router = APIRouter(responses={409: response("There is no room for more, or the rule stays.", ErrorBody)})
 OneService = Annotated[Service, Depends(service_of)]
 RuleId = Annotated[str, Query(alias="id", max_length=30)]
 LONGEST_SILENCE = 525_600  # minutes
