@@ -1,21 +1,22 @@
 """Bulkheads: limits of their own for each class of work, so that no class can use up the threads of another.
 
 Work runs in daemon threads. One that does not end in time is abandoned: its caller gets an error, its slot is
-free for others, what it waits for in worker processes is killed, and an exception is raised in it, which ends
-endless loops of Python code. A thread that waits in the kernel cannot be ended; such threads are counted, and
-a bulkhead with too many of them takes no more work until some have ended.
+free for others, what it waits for in worker processes is killed, and an exception is raised in it, outside of
+critical sections, which ends endless loops of Python code. A thread that waits in the kernel cannot be ended;
+such threads are counted, and a bulkhead with too many of them takes no more work until some have ended.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import CancelledError, Future
 from contextvars import ContextVar, copy_context
 from typing import Any, Final, TypeVar
+
+from mindinsight.server.files.critical_section import Interruption
 
 T = TypeVar("T")
 
@@ -99,6 +100,7 @@ class _Call:
         self._futures: set[Future[Any]] = set()
         run = copy_context().run
         self._thread = threading.Thread(target=run, args=(self._run,), name="bulkhead", daemon=True)
+        self._interruption = Interruption(Abandoned)
         self._working = True
         self._after: Callable[[], None] | None = None
 
@@ -130,8 +132,7 @@ class _Call:
             futures = list(self._futures)
             working = self._working
             if working and self._thread.ident is not None:
-                raised = ctypes.py_object(Abandoned)
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread.ident), raised)
+                self._interruption.raise_in(self._thread.ident)
         for future in futures:
             future.cancel()
         if not working:
@@ -140,6 +141,7 @@ class _Call:
     def _run(self) -> None:
         try:
             _current.set(self)
+            self._interruption.admit()
             self._settle(*self._outcome())
         except Abandoned:  # raised between the end of the work and here
             self._settle(None, Interrupted())

@@ -15,7 +15,10 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader, FileIO
 from typing import IO, Final
+
+from mindinsight.server.files.critical_section import critical_section
 
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _WAY: Final = _FOLDER | getattr(os, "O_PATH", 0)  # asks for no permission to list
@@ -55,16 +58,13 @@ def open_file(path: str | os.PathLike[str]) -> int:
 @contextmanager
 def opened(path: str | os.PathLike[str]) -> Iterator[int]:
     """A descriptor of a regular file, closed in the end; raises as ``open_file``."""
-    descriptor = open_file(path)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
+    with _raw_file(path) as file:
+        yield file.fileno()
 
 
 def open_stream(path: str | os.PathLike[str]) -> IO[bytes]:
     """A regular file as a binary stream; raises as ``open_file``."""
-    return os.fdopen(open_file(path), "rb")
+    return BufferedReader(_raw_file(path))
 
 
 @contextmanager
@@ -73,12 +73,16 @@ def entries_of(path: str | os.PathLike[str]) -> Iterator[Iterator[os.DirEntry[st
 
     Raises ``LinkError`` or another OSError.
     """
-    descriptor = _walk(os.fspath(path), _FOLDER)
+    descriptor = None
     try:
+        with critical_section:
+            descriptor = _walk(os.fspath(path), _FOLDER)
         with os.scandir(descriptor) as entries:
             yield entries
     finally:
-        os.close(descriptor)
+        if descriptor is not None:
+            with critical_section:
+                os.close(descriptor)
 
 
 def read_at(descriptor: int, offset: int, size: int) -> bytes:
@@ -91,8 +95,21 @@ def read_at(descriptor: int, offset: int, size: int) -> bytes:
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
+def _raw_file(path: str | os.PathLike[str]) -> FileIO:
+    """A regular file that owns its descriptor, which no exception from another thread loses."""
+    file = None
+    try:
+        with critical_section:
+            file = FileIO(open_file(path))
+        return file  # noqa: RET504 - leaving the section may raise
+    except BaseException:
+        if file is not None:
+            file.close()
+        raise
+
+
 def _walk(path: str, flags: int) -> int:
-    """Descriptor of what a path names, opened part by part."""
+    """Descriptor of what a path names, opened part by part; in a critical section of the caller's."""
     parts = [part for part in path.split("/") if part not in ("", ".")] or ["."]
     if ".." in parts:  # it may lead out of the base directory
         raise FileNotFoundError(errno.ENOENT, "no path leads upwards", path)
@@ -100,9 +117,8 @@ def _walk(path: str, flags: int) -> int:
     folder = os.open(name, _WAY)
     try:
         for name in parts[:-1]:
-            inner = os.open(name, _WAY, dir_fd=folder)
-            os.close(folder)
-            folder = inner
+            outer, folder = folder, os.open(name, _WAY, dir_fd=folder)
+            os.close(outer)
         name = parts[-1]
         return os.open(name, flags, dir_fd=folder)
     except ValueError as error:  # a NUL, or characters that no file system encodes
