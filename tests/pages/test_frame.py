@@ -99,7 +99,7 @@ def test_ranks_are_folded_under_their_job(page: Any, url: Any) -> None:
     page.goto(f"{url}overview")
     panel = side(page)
     expect(panel.get_by_text("rank 2")).to_have_count(0)
-    panel.get_by_role("button", name="4 ranks").click()
+    panel.get_by_role("button", name="Show the ranks of ranks one by one").click()
     panel.get_by_role("checkbox", name="rank 2").uncheck()
     expect(panel.get_by_text("8 of 9 in the charts")).to_be_visible()
     job = panel.get_by_role("checkbox", name="ranks", exact=True)

@@ -99,6 +99,19 @@ def test_hundreds_of_ranks_fit_and_the_one_that_strays_is_named_and_seen(
     expect(page.locator("option", has_text=re.compile(r"^job \(300 ranks\)$"))).to_have_count(1)
 
 
+def test_a_job_is_one_curve_with_its_range_until_it_is_unfolded(
+    page: Any, many_ranks: Any, chart: Any
+) -> None:
+    page.goto(f"{many_ranks}scalar?s=0")
+    band, median = chart("loss").until(lambda traces: len(traces) >= 2)[:2]
+    assert band["name"] == median["name"] == "job (median of 300 ranks)"
+    assert len(band["x"]) == 2 * len(median["x"]) == 40
+    assert median["y"][-1] == pytest.approx(1 / 20, abs=0.001), "the rank that leaves does not move it"
+    page.get_by_role("button", name="Show the ranks of job one by one").click()
+    expect(page).to_have_url(re.compile("ranks=job"))
+    chart("loss").until(lambda traces: traces[0]["name"].startswith("job/rank_"))
+
+
 def expected_rank(expected: Any, rank: Any) -> dict[Any, Any]:
     known = expected(f"multi_rank/rank_{rank}", "scalar", "loss/auto")
     return dict(zip(known["steps"], known["values"], strict=True))

@@ -167,7 +167,7 @@ def test_the_newest_ten_are_on_at_first_and_the_page_says_so(page: Any, serve: A
     url = serve(sample_base)
     page.goto(url)
     main = page.get_by_role("main")
-    expect(main.get_by_text("The newest 10 runs are charted")).to_be_visible()
+    expect(main.get_by_text("The newest 10 jobs are charted")).to_be_visible()
     main.get_by_role("button", name="All", exact=True).click()
     expect(main.get_by_text("21 of 21 in the charts")).to_be_visible()
     main.get_by_role("button", name="None", exact=True).click()

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mindinsight.server.curves.bands import band, cells
+from mindinsight.server.curves.bands import band, cells, median
 
 
 def test_equal_steps_are_averaged_step_by_step() -> None:
@@ -56,3 +56,13 @@ def test_non_finite_values_are_counted_and_left_out() -> None:
 def test_no_curves() -> None:
     grid = cells([], 10)
     assert band(grid).mean.tolist() == []
+
+
+def test_the_median_leaves_out_curves_without_a_value_and_does_not_overflow() -> None:
+    nan = float("nan")
+    curves = [
+        (np.arange(4), np.array([1.0, nan, nan, 1.7e308])),
+        (np.arange(4), np.array([2.0, 5.0, nan, 1.5e308])),
+        (np.arange(4), np.array([9.0, 7.0, nan, nan])),
+    ]
+    np.testing.assert_array_equal(median(cells(curves, 10)), [2.0, 6.0, nan, 1.6e308])

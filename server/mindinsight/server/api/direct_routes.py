@@ -130,12 +130,12 @@ async def _tags(service: Service, headers: Headers, query: bytes) -> Response:
 
 
 async def _series(service: Service, headers: Headers, query: bytes) -> Response:
-    values = plain_query(query, _SERIES, several=_RUN)
+    values = plain_query(query, _SERIES, several=("run", "fold"))
     runs = values.pop("run", [])
     if "tag" not in values or not 0 < len(runs) <= MOST_RUNS:
         raise NotPlainError
-    tag, overwritten = values.pop("tag"), values.pop("overwritten", False)
+    tag, overwritten, fold = values.pop("tag"), values.pop("overwritten", False), values.pop("fold", [])
     view = View(values.pop("px", PIXELS), weight=values.pop("smooth", 0.0), **values)
     return await series_answer(
-        service, CurveQuery(tag, tuple(runs), view, overwritten), headers.get("accept", "")
+        service, CurveQuery(tag, tuple(runs), view, overwritten, frozenset(fold)), headers.get("accept", "")
     )

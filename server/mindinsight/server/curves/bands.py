@@ -90,6 +90,16 @@ def _fill(rows: tuple[Doubles, Doubles, Doubles], column: Ints, values: Doubles)
     high[here] = np.maximum.reduceat(values, starts)
 
 
+def median(grid: Cells) -> Doubles:
+    """[c] median over the curves of a grid; NaN in columns where no curve has a value."""
+    curves = (~np.isnan(grid.mean)).sum(axis=0)
+    ordered = np.sort(grid.mean, axis=0)  # NaN last
+    column = np.arange(len(curves))
+    low, high = (ordered[row, column] for row in (np.maximum(curves - 1, 0) // 2, curves // 2))
+    middle = np.where(low == high, low, low / 2 + high / 2)  # halved first: their sum may be too large
+    return np.where(curves > 0, middle, np.nan)
+
+
 def band(grid: Cells) -> Band:
     """Mean, deviation and range over all curves of a grid; columns where no curve has a value are NaN."""
     there = ~np.isnan(grid.mean)

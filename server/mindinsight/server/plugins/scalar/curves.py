@@ -43,6 +43,7 @@ class Curves(Smoothed):
     high: float | None = Field(None, description="upper end of x")
     log_x: bool = False
     overwritten: bool = Field(False, description="with the stretches that a restart overwrote")
+    fold: list[str] = Field([], description="jobs whose ranks come as one median", max_length=MOST_RUNS)
 
     def view(self) -> View:
         return View(self.px, self.x, self.low, self.high, self.log_x, self.smooth, self.least)
@@ -63,9 +64,10 @@ async def series(service: OneService, query: Annotated[Curves, Query()], accept:
 
     ``count`` is the number of points recorded, ``points`` of the line, of which the columns hold those
     to draw. With ``overwritten`` the stretches that a restart recorded again come as lines of their own.
-    A run that has no such tag is left out.
+    A run that has no such tag is left out. The ranks of a job in ``fold`` are one curve: their median, with
+    ``low`` and ``high``, the range over all of them, and how many ``ranks`` there are.
     """
-    wanted = CurveQuery(query.tag, tuple(query.run), query.view(), query.overwritten)
+    wanted = CurveQuery(query.tag, tuple(query.run), query.view(), query.overwritten, frozenset(query.fold))
     return await series_answer(service, wanted, accept)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
@@ -11,6 +11,7 @@ from starlette.responses import Response
 from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.http.responses import COLUMNS, encoded, encoded_response
 from mindinsight.server.http.service import Service
+from mindinsight.server.plugins.scalar.job_series import job_series
 from mindinsight.server.plugins.scalar.lines import View, drawn_series
 from mindinsight.server.store.run import Run
 
@@ -25,12 +26,14 @@ _LARGEST: Final = 1 << 17  # bytes of an answer that is cached: 8 MB for all
 
 @dataclass(frozen=True, slots=True)
 class CurveQuery:
-    """Tag, runs in the order of the answer, view, and whether overwritten stretches are asked for."""
+    """Tag, runs in the order of the answer, view, whether overwritten stretches are asked for, and the jobs
+    whose ranks come as one."""
 
     tag: str
     runs: tuple[str, ...]
     view: View
     overwritten: bool = False
+    fold: frozenset[str] = frozenset()
 
 
 class SeriesAnswers:
@@ -62,5 +65,15 @@ async def series_answer(service: Service, query: CurveQuery, accept: str) -> Res
 
 
 def _drawn(query: CurveQuery, runs: list[Run], accept: str) -> bytes:
-    series = [drawn_series(member, query.tag, query.view, query.overwritten) for member in runs]
+    ranks: dict[str, list[Run]] = {}  # of the jobs that are folded
+    for member in runs:
+        if member.job in query.fold:
+            ranks.setdefault(member.job, []).append(member)
+    series: list[dict[str, Any]] = []
+    for member in runs:
+        of_job = ranks.get(member.job, [])
+        if len(of_job) < 2:
+            series.append(drawn_series(member, query.tag, query.view, query.overwritten))
+        elif member is of_job[0]:
+            series.append(job_series(of_job, query.tag, query.view))
     return encoded({"tag": query.tag, "x": query.view.x, "series": series}, accept)

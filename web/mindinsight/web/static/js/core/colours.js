@@ -33,12 +33,15 @@ export function colourOf({ slot, rank }) {
 }
 
 /**
- * Dashes tell the shown runs of one colour apart: the first has a solid line.
+ * Dashes tell the shown runs of one colour apart: the first has a solid line, ranks come last.
  * @param {{id: string, slot: number, rank: number | null}[]} runs
  * @returns {Map<string, number>} id -> place in `DASHES`
  */
 export function dashesOf(runs) {
   const used = new Array(COLOURS).fill(0);
-  const inOrder = [...runs].sort((a, b) => a.slot - b.slot || (a.rank ?? 0) - (b.rank ?? 0));
+  const rank = (/** @type {{rank: number | null}} */ run) => run.rank ?? 0;
+  const inOrder = [...runs].sort(
+    (a, b) => Number(rank(a) > 0) - Number(rank(b) > 0) || a.slot - b.slot || rank(a) - rank(b),
+  );
   return new Map(inOrder.map((run) => [run.id, used[colourOf(run)]++ % DASHES.length]));
 }

@@ -1,17 +1,19 @@
 // Which runs are shown: one choice for all pages, kept in the address.
 //
-// Without a choice the newest ten are on, and new ones come in as they appear.
+// Without a choice the newest ten jobs are on, and new ones come in as they appear. The ranks of a job are
+// one entry until it is unfolded.
 
 import { send } from "./api.js";
 import { Colouring } from "./colouring.js";
 import { colourOf, dashesOf, DASHES } from "./colours.js";
-import { byName, Following } from "./run_list.js";
+import { countJobs, foldedJobs, ofNewestJobs, withoutOtherRanks } from "./jobs.js";
+import { Following } from "./run_list.js";
 
 /** @typedef {import("./types.js").Run} Run */
 /** @typedef {{inverted: boolean, ids: Set<string>}} Choice `inverted`: all but these */
 /** @typedef {"list" | "runs"} Reason "runs": another choice; "list": the runs themselves changed */
 
-export const NEWEST = 10;
+export const NEWEST = 10; // jobs
 
 export class Selection {
   #following;
@@ -21,6 +23,10 @@ export class Selection {
   #choice;
   /** Ids of the runs that are shown, until something changes. @type {Set<string> | null} */
   #shown = null;
+  /** Jobs whose ranks are shown one by one. @type {Set<string>} */
+  #unfolded;
+  /** Jobs that are shown as one, until something changes. @type {Set<string> | null} */
+  #folded = null;
   /** Places in `DASHES`. @type {Map<string, number>} */
   #dashes = new Map();
   /** @type {Set<(reason: Reason) => void>} */
@@ -37,6 +43,7 @@ export class Selection {
     this.#url = url;
     this.#theme = theme;
     this.#choice = parse(url.get("runs"));
+    this.#unfolded = parse(url.get("ranks"))?.ids ?? new Set();
     this.#following = new Following(live, () => this.#tell("list"));
     this.colouring = new Colouring(url, theme);
   }
@@ -75,6 +82,31 @@ export class Selection {
     return this.all().filter((run) => on.has(run.id));
   }
 
+  /** What is shown with one run, the lowest rank, for each folded job; newest first. */
+  entries() {
+    return withoutOtherRanks(this.runs(), this.folded());
+  }
+
+  /** Jobs whose shown ranks are one entry. @returns {Set<string>} */
+  folded() {
+    this.#folded ??= foldedJobs(this.runs(), this.all(), this.#unfolded);
+    return this.#folded;
+  }
+
+  /** Whether the ranks of a job are shown one by one. @param {string} job */
+  unfolded(job) {
+    return this.#unfolded.has(job);
+  }
+
+  /** Show the ranks of a job one by one, or as one again. @param {string} job */
+  fold(job) {
+    const next = new Set(this.#unfolded);
+    if (!next.delete(job)) next.add(job);
+    this.#unfolded = next;
+    this.#url.set({ ranks: next.size ? write({ inverted: false, ids: next }) : null });
+    this.#tell("runs");
+  }
+
   /** @param {string} id */
   has(id) {
     return this.#on().has(id);
@@ -83,6 +115,11 @@ export class Selection {
   /** Whether nobody has chosen, and the newest are on. */
   automatic() {
     return this.#choice === null;
+  }
+
+  /** Whether the newest jobs are on, and there are others. */
+  leavesOut() {
+    return this.automatic() && countJobs(this.all()) > NEWEST;
   }
 
   baseline() {
@@ -136,7 +173,7 @@ export class Selection {
     }
   }
 
-  /** Back to the newest ten. */
+  /** Back to the newest ten jobs. */
   reset() {
     this.#choice = null;
     this.#url.set({ runs: null });
@@ -146,6 +183,7 @@ export class Selection {
   /** The address has changed under us. */
   reread() {
     this.#choice = parse(this.#url.get("runs"));
+    this.#unfolded = parse(this.#url.get("ranks"))?.ids ?? new Set();
     this.#tell("runs");
   }
 
@@ -197,8 +235,7 @@ export class Selection {
     const choice = this.#choice;
     if (choice && !choice.inverted) return choice.ids;
     if (choice) return new Set(runs.map((run) => run.id).filter((id) => !choice.ids.has(id)));
-    const newest = runs.sort((a, b) => b.created - a.created || byName(a.id, b.id)).slice(0, NEWEST);
-    return new Set(newest.map((run) => run.id));
+    return new Set(ofNewestJobs(runs, NEWEST).map((run) => run.id));
   }
 
   /** @param {Set<string>} next */
@@ -214,8 +251,8 @@ export class Selection {
 
   /** @param {Reason} reason */
   #tell(reason) {
-    this.#shown = null;
-    this.#dashes = dashesOf(this.runs().filter((run) => !run.chosen));
+    this.#shown = this.#folded = null;
+    this.#dashes = dashesOf(this.entries().filter((run) => !run.chosen));
     this.colouring.follow(this.runs());
     this.#callbacks.forEach((callback) => callback(reason));
   }

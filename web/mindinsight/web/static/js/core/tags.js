@@ -1,6 +1,26 @@
 // The tags of one kind that the selected runs have.
 
+import { withoutOtherRanks } from "./jobs.js";
+
 /** @typedef {{tag: string, runs: string[], count: number}} Tag */
+
+/**
+ * `tagsOf` with one run, the lowest rank that has the tag, for each folded job.
+ * @param {import("./types.js").App} app
+ * @param {string} kind
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Tag[]>}
+ */
+export async function tagsOfEntries(app, kind, signal) {
+  const tags = await tagsOf(app, kind, signal);
+  const folded = app.selection.folded();
+  if (!folded.size) return tags;
+  const jobOf = (/** @type {string} */ id) => ({ id, job: app.selection.run(id)?.job ?? id });
+  return tags.map((tag) => ({
+    ...tag,
+    runs: withoutOtherRanks(tag.runs.map(jobOf), folded).map(({ id }) => id),
+  }));
+}
 
 /**
  * Runs of a tag come in the order of the list of runs: the server's own is by last write, and cards would

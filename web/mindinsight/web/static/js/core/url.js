@@ -3,7 +3,7 @@
 /** @typedef {string | number | boolean | string[] | null | undefined} Value */
 
 /** The parameters one view shares with all others. */
-const SHARED = ["runs", "colour"];
+const SHARED = ["runs", "ranks", "colour"];
 
 export class Url {
   /** @type {Map<string, string>} view -> its query when it was left */

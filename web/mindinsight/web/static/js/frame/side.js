@@ -21,8 +21,6 @@ export function side(app) {
   /** @type {Item[]} */
   let items = [];
   let filter = "";
-  /** @type {Set<string>} jobs whose ranks are listed */
-  const open = new Set();
 
   const count = h("span", { class: "muted small" });
   const list = h("div", { class: "side-items", role: "group", "aria-label": app.t("runs.panel") });
@@ -30,11 +28,6 @@ export function side(app) {
   const foot = h("div", { class: "side-foot" });
   const colours = colourBy(app);
 
-  /** @param {string} job */
-  const fold = (job) => {
-    if (!open.delete(job)) open.add(job);
-    draw();
-  };
   const rows = virtualRows({
     scroller,
     body: list,
@@ -44,16 +37,14 @@ export function side(app) {
   });
 
   /** @param {Item} item */
-  const row = (item) =>
-    "run" in item
-      ? runRow(app, item.run, item.rank)
-      : jobRow(app, item, open.has(item.job), () => fold(item.job));
+  const row = (item) => ("run" in item ? runRow(app, item.run, item.rank) : jobRow(app, item));
 
   const visible = () => app.selection.all().filter((run) => matches(run, filter));
   const draw = () => {
-    items = folded(visible(), filter ? null : open);
-    const selected = app.selection.runs().length;
-    count.textContent = app.t("runs.shown", { shown: selected, n: app.selection.all().length });
+    const { selection } = app;
+    items = folded(visible(), (job) => Boolean(filter) || selection.unfolded(job));
+    const shown = selection.runs().length;
+    count.textContent = app.t("runs.shown", { shown, n: selection.all().length });
     replace(foot, ...footer(app));
     colours.draw();
     rows.update(items.length);
@@ -106,8 +97,8 @@ function matches(run, text) {
 }
 
 /**
- * Ranks under their job; a job without ranks is its run. With `open` null all jobs are open.
- * @param {Run[]} runs @param {Set<string> | null} open
+ * Ranks under their job; a job without ranks is its run.
+ * @param {Run[]} runs @param {(job: string) => boolean} open
  * @returns {Item[]}
  */
 export function folded(runs, open) {
@@ -119,7 +110,7 @@ export function folded(runs, open) {
   for (const [job, members] of jobs) {
     const ranks = members.length > 1 || members[0].rank !== null;
     if (ranks) items.push({ job, name: job.slice(2) || ".", runs: members });
-    if (!ranks || !open || open.has(job)) items.push(...members.map((run) => ({ run, rank: ranks })));
+    if (!ranks || open(job)) items.push(...members.map((run) => ({ run, rank: ranks })));
   }
   return items;
 }
@@ -173,10 +164,10 @@ function runRow(app, run, rank) {
 /**
  * @param {App} app
  * @param {{job: string, name: string, runs: Run[]}} job
- * @param {boolean} open
- * @param {() => void} onfold
  */
-function jobRow(app, job, open, onfold) {
+function jobRow(app, job) {
+  const { selection } = app;
+  const open = selection.unfolded(job.job);
   const on = job.runs.filter((run) => app.selection.has(run.id)).length;
   const ids = job.runs.map((run) => run.id);
   const box = h("input", {
@@ -187,14 +178,28 @@ function jobRow(app, job, open, onfold) {
     onchange: () => app.selection.toggleMany(ids, box.checked),
   });
   const label = app.t("runs.ranks", { n: ids.length });
-  const arrow = iconButton(open ? "down" : "right", label, onfold, {
+  const name = app.t(open ? "runs.fold_ranks" : "runs.unfold_ranks", { job: job.name });
+  const first = job.runs.find((run) => selection.has(run.id)) ?? job.runs[0];
+  const pointed = (/** @type {string | null} */ id) => () => selection.point(id);
+  const arrow = iconButton(open ? "down" : "right", name, () => selection.fold(job.job), {
     "aria-expanded": open,
     "data-focus": "fold",
   });
   return h(
     "div",
-    { class: "side-run", "data-key": job.job },
-    h("label", null, box, h("span", { class: "ellipsis grow", title: job.job }, job.name)),
+    {
+      class: "side-run",
+      "data-key": job.job,
+      onpointerenter: pointed(open ? null : first.id),
+      onpointerleave: pointed(null),
+    },
+    h(
+      "label",
+      null,
+      box,
+      open ? null : lineSample(app, first.id, on > 0),
+      h("span", { class: "ellipsis grow", title: job.job }, job.name),
+    ),
     h("span", { class: "badge" }, label),
     arrow,
   );
@@ -207,9 +212,7 @@ function footer(app) {
   const total = runs.reduce((sum, run) => sum + run.total, 0);
   const percent = total ? Math.floor((100 * read) / total) : 100;
   return [
-    app.selection.automatic() && app.selection.all().length > NEWEST
-      ? h("div", null, app.t("runs.automatic", { n: NEWEST }))
-      : null,
+    app.selection.leavesOut() ? h("div", null, app.t("runs.automatic", { n: NEWEST })) : null,
     n ? h("div", null, app.t("runs.left_out", { n, most: runs.length })) : null,
     percent < 100
       ? h(

@@ -5,7 +5,7 @@ import { check, searchBox } from "../components/field.js";
 import { grownRuns } from "../core/changes.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
-import { nameOf, tagsOf } from "../core/tags.js";
+import { nameOf, tagsOfEntries } from "../core/tags.js";
 import { AudioCard } from "./audio/card.js";
 
 /** @typedef {import("../core/types.js").App} App */
@@ -113,7 +113,7 @@ class Sounds {
    */
   follow(changed, failed) {
     return this.requests.ask(
-      (signal) => tagsOf(this.app, "audio", signal),
+      (signal) => tagsOfEntries(this.app, "audio", signal),
       (tags) => {
         const same = this.tags !== null && nameOf(tags) === nameOf(this.tags);
         this.tags = tags;

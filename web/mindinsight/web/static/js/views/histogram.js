@@ -4,7 +4,7 @@ import { empty } from "../components/empty.js";
 import { grownRuns } from "../core/changes.js";
 import { h, renew, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
-import { nameOf, tagsOf } from "../core/tags.js";
+import { nameOf, tagsOfEntries } from "../core/tags.js";
 import { cardsOf } from "./histogram/cards.js";
 import { readOptions, writeOptions } from "./histogram/options.js";
 import { toolbar } from "./histogram/toolbar.js";
@@ -87,7 +87,7 @@ class Histograms {
   follow(runs, failed) {
     runs.forEach((run) => this.grown.add(run));
     return this.requests.ask(
-      (signal) => tagsOf(this.app, "histogram", signal),
+      (signal) => tagsOfEntries(this.app, "histogram", signal),
       (tags) => this.takeTags(tags),
       failed,
     );

@@ -6,7 +6,7 @@ import { check, searchBox, slider } from "../components/field.js";
 import { grownRuns } from "../core/changes.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
-import { nameOf, tagsOf } from "../core/tags.js";
+import { nameOf, tagsOfEntries } from "../core/tags.js";
 import { ImageCard } from "./image/card.js";
 import { compareDialog } from "./image/compare.js";
 
@@ -112,7 +112,7 @@ class Images {
   follow(changed, failed) {
     changed.forEach((run) => this.grown.add(run));
     return this.requests.ask(
-      (signal) => tagsOf(this.app, "image", signal),
+      (signal) => tagsOfEntries(this.app, "image", signal),
       (tags) => {
         const unchanged = this.tags !== null && nameOf(tags) === nameOf(this.tags);
         this.tags = tags;

@@ -5,7 +5,7 @@ import { searchBox, slider } from "../components/field.js";
 import { grownRuns } from "../core/changes.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
-import { nameOf, tagsOf } from "../core/tags.js";
+import { nameOf, tagsOfEntries } from "../core/tags.js";
 import { prCurveCard } from "./pr_curve/card.js";
 
 /** @typedef {import("../core/types.js").App} App */
@@ -116,7 +116,7 @@ class PrCurves {
    */
   follow(changed, failed) {
     return this.requests.ask(
-      (signal) => tagsOf(this.app, "pr_curve", signal),
+      (signal) => tagsOfEntries(this.app, "pr_curve", signal),
       (tags) => {
         const same = this.tags !== null && nameOf(tags) === nameOf(this.tags);
         this.tags = tags;

@@ -217,7 +217,7 @@ class RunsTable {
     if (this.terms.length) texts.unshift(t("runs.found", { n: matches.length }));
     replace(this.summary, texts.join(" · "), onlyBase(this.app, list));
     this.bases.draw(list, this.search.box.value);
-    const automatic = selection.automatic() && selection.all().length > NEWEST;
+    const automatic = selection.leavesOut();
     const label = t("runs.shown", { shown: selection.runs().length, n: selection.all().length });
     this.shown.textContent = automatic ? t("runs.automatic", { n: NEWEST }) : label;
     replace(this.banners, ...banners(this.app, list));

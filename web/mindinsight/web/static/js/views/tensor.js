@@ -4,7 +4,7 @@ import { empty } from "../components/empty.js";
 import { grownRuns } from "../core/changes.js";
 import { h, replace, throttle } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
-import { tagsOf } from "../core/tags.js";
+import { tagsOfEntries } from "../core/tags.js";
 import { heatFigure } from "./histogram/over_time.js";
 import { firstStrange, strange, summed } from "./histogram/not_finite.js";
 import { toolbar } from "./tensor/controls.js";
@@ -119,7 +119,7 @@ export class Tensors {
   /** @param {AbortSignal} signal */
   async fetch(signal) {
     const { api } = this.app;
-    const tags = await tagsOf(this.app, "tensor", signal);
+    const tags = await tagsOfEntries(this.app, "tensor", signal);
     const entry = tags.find((tag) => tag.tag === this.state.tag) ?? tags[0];
     if (!entry) return { tags, run: "", tag: "", steps: null };
     const run = entry.runs.includes(this.state.run) ? this.state.run : entry.runs[0];

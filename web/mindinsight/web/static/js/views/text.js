@@ -5,7 +5,7 @@ import { searchBox } from "../components/field.js";
 import { grownRuns } from "../core/changes.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
-import { nameOf, tagsOf } from "../core/tags.js";
+import { nameOf, tagsOfEntries } from "../core/tags.js";
 import { TextCard } from "./text/card.js";
 
 /** @typedef {import("../core/types.js").App} App */
@@ -98,7 +98,7 @@ class Texts {
    */
   follow(changed, failed) {
     return this.requests.ask(
-      (signal) => tagsOf(this.app, "text", signal),
+      (signal) => tagsOfEntries(this.app, "text", signal),
       (tags) => {
         const unchanged = this.tags !== null && nameOf(tags) === nameOf(this.tags);
         this.tags = tags;

@@ -57,7 +57,12 @@ export function alertMarks(app, element, onchange) {
       if (!xOf) return [];
       return alerts
         .flatMap((alert) => {
-          const line = lines.find(({ curve }) => curve.run === alert.run && reaches(curve, axis, xOf(alert)));
+          const job = app.selection.run(alert.run)?.job;
+          const line = lines.find(
+            ({ curve }) =>
+              (curve.run === alert.run || (curve.job && curve.job === job)) &&
+              reaches(curve, axis, xOf(alert)),
+          );
           return line && (!alert.tag || tags.includes(alert.tag))
             ? [{ x: xOf(alert), colour: line.colour, words: inWords(app, alert) }]
             : [];

@@ -6,12 +6,13 @@ import { smoothing } from "./options.js";
 
 /**
  * The same curves with their newest points, or null when they have to be fetched anew: too many points for
- * the width, a range is looked at, rows were replaced, or another scalar is the x axis.
+ * the width, the median of ranks, a range is looked at, rows were replaced, or another scalar is the x axis.
  * @param {import("./card.js").Page} page @param {Map<string, Curve[]>} curves @param {number} width
  * @returns {Promise<Map<string, Curve[]> | null>}
  */
 export async function appended(page, curves, width) {
   const options = page.options();
+  if ([...curves.values()].flat().some((curve) => curve.job)) return null;
   if (options.zoom || options.x.startsWith("tag:") || !curves.size) return null;
   /** @type {Map<string, Curve[]>} */
   const fresh = new Map();

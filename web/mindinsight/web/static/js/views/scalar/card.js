@@ -9,9 +9,10 @@ import { latest, leaveAsIs } from "../../core/latest.js";
 import { whenNear } from "../../core/lazy_work.js";
 import { toolsOf } from "./card_tools.js";
 import { figure } from "./figure.js";
+import { curveName } from "./curve.js";
 import { footOf } from "./chart_footer.js";
 import { appended } from "./append_points.js";
-import { smoothing } from "./options.js";
+import { requestSeries } from "./series_request.js";
 import { rangeTable } from "./range.js";
 import { parseThreshold } from "./threshold.js";
 import { valuesAt } from "./values.js";
@@ -37,7 +38,6 @@ import { zoomed } from "./zoom.js";
  * @property {() => string[]} shown tags that the filter lets through
  */
 
-const MOST_PIXELS = 20_000; // of all curves of a chart together; each pixel may hold some points
 const GAP = 400; // ms between two looks for new points
 const DASHES = ["solid", "dash", "dot", "dashdot"]; // of tags that share a chart
 
@@ -124,6 +124,7 @@ class CurveCard {
     const { x, zoom, smooth, smoothAll, logX, overwritten } = options();
     return JSON.stringify([
       app.selection.runs().map((run) => run.id),
+      [...app.selection.folded()],
       x,
       zoom,
       smooth,
@@ -140,7 +141,7 @@ class CurveCard {
     /** The question that is on its way. @type {string} */
     this.fetching = this.question();
     return this.requests.ask(
-      (signal) => Promise.all(tags.map((tag) => ask(page, tag, runs, plot.clientWidth, signal))),
+      (signal) => Promise.all(tags.map((tag) => requestSeries(page, tag, runs, plot.clientWidth, signal))),
       (answers) => {
         this.curves = new Map(answers.map((answer) => [answer.tag, answer.series]));
         this.fetched();
@@ -237,7 +238,7 @@ class CurveCard {
   lines() {
     const { selection } = this.page.app;
     const several = this.tags.length > 1;
-    const name = (/** @type {Curve} */ curve) => selection.run(curve.run)?.name ?? curve.run;
+    const name = (/** @type {Curve} */ curve) => curveName(this.page.app, curve);
     return this.tags.flatMap((tag, number) =>
       (this.curves.get(tag) ?? []).map((curve) => ({
         label: several ? `${name(curve)} · ${tag}` : name(curve),
@@ -270,30 +271,4 @@ class CurveCard {
     this.page.cursor.leave(this.plot);
     this.page.app.charts.remove(this.plot);
   }
-}
-
-/**
- * @param {Page} page
- * @param {string} tag
- * @param {string[]} runs
- * @param {number} width
- * @param {AbortSignal} signal
- */
-function ask(page, tag, runs, width, signal) {
-  const options = page.options();
-  const params = {
-    tag,
-    run: runs,
-    px: Math.min(
-      Math.max(200, Math.min(2000, width || 600)),
-      Math.max(20, Math.floor(MOST_PIXELS / (runs.length || 1))),
-    ),
-    x: options.x,
-    low: options.zoom?.[0],
-    high: options.zoom?.[1],
-    log_x: options.logX === "linear" ? null : true,
-    ...smoothing(options),
-    overwritten: options.overwritten || null,
-  };
-  return page.app.api.columns("v2/scalar/series", params, { signal });
 }

@@ -13,11 +13,18 @@ import { emptyPart } from "./mode_view.js";
 const SWEEP_MS = 10_000; // between two looks at all tags while runs grow
 
 /**
- * The selected runs that can be compared. Runs outside the selection, pinned or not, have no part in it.
+ * The selected runs that can be compared, of a folded job the lowest rank. Runs outside the selection, pinned
+ * or not, have no part in it.
  * @param {Page} page
  */
 export function comparedRuns(page) {
-  return page.app.selection.runs().filter((run) => run.kinds.scalar);
+  return comparedEntries(page).filter((run) => run.kinds.scalar);
+}
+
+/** The ranks of a job are compared with each other where nothing else is shown. @param {Page} page */
+function comparedEntries({ app: { selection } }) {
+  const entries = selection.entries();
+  return entries.length > 1 ? entries : selection.runs();
 }
 
 /**
@@ -44,7 +51,7 @@ export function comparable(page, tags, base) {
 export function compareView(page, tags) {
   const { app } = page;
   const base = baselineOf(page);
-  const runs = app.selection.runs().filter((run) => run.id !== base?.id);
+  const runs = comparedEntries(page).filter((run) => run.id !== base?.id);
   const text = app.t("scalar.compare.how");
   if (!base || !runs.length) return emptyPart({ title: app.t("scalar.compare.need"), text });
   const { pairs } = page.options();

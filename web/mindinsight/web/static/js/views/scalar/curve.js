@@ -3,6 +3,10 @@
 /**
  * @typedef {Object} Curve
  * @property {string} run
+ * @property {string} [job] of the ranks whose median this is; `run` is the lowest of them
+ * @property {number} [ranks] how many
+ * @property {Float64Array} [low] the range over the ranks
+ * @property {Float64Array} [high]
  * @property {number} generation
  * @property {number} count points recorded
  * @property {number} points points of the line
@@ -49,4 +53,14 @@ export function reaches(curve, x, at) {
   const column = xColumn(curve, x);
   if (x.startsWith("tag:")) return column.length > 0; // another scalar goes up and down
   return column.length > 0 && column[0] <= at && at <= column[column.length - 1];
+}
+
+/**
+ * Name of a run, or of the job whose median it is.
+ * @param {import("../../core/types.js").App} app
+ * @param {Curve} curve
+ */
+export function curveName({ selection, t }, { run, job, ranks }) {
+  if (!job) return selection.run(run)?.name ?? run;
+  return t("scalar.job", { job: job.slice(2) || ".", n: ranks });
 }

@@ -69,7 +69,7 @@ export class DifferenceCard {
     const params = {
       tag: this.tag,
       other: this.other === this.tag ? null : this.other,
-      run: app.selection.runs().map((run) => run.id),
+      run: [this.baseline, ...this.others.map((run) => run.id)],
       baseline: this.baseline,
       tolerance: options().tolerance,
       px: Math.min(width || 400, 2000),

@@ -7,7 +7,7 @@ export function merged(traces) {
   const unmerged = [];
   for (const trace of traces) {
     const key = JSON.stringify([trace.line, trace.opacity, trace.yaxis]);
-    if (trace.mode !== "lines") unmerged.push(trace);
+    if (trace.mode !== "lines" || trace.fill) unmerged.push(trace);
     else if (alike.has(key)) alike.get(key)?.push(trace);
     else alike.set(key, [trace]);
   }

@@ -19,7 +19,7 @@ export async function rangeTable(page, tags, signal) {
   const options = page.options();
   const { x, zoom } = options;
   const runs = app.selection
-    .runs()
+    .entries()
     .filter((run) => run.kinds.scalar)
     .map((run) => run.id);
   const answers = await Promise.all(

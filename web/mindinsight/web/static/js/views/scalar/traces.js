@@ -1,6 +1,7 @@
 // Plotly traces of a curve: line, raw values behind it, overwritten stretches, lonely points, what is not
 // finite and what lies outside the range of the axis.
 
+import { faint } from "./band.js";
 import { xColumn, smoothedValues } from "./curve.js";
 
 /** @typedef {import("./curve.js").Curve} Curve */
@@ -25,7 +26,7 @@ import { xColumn, smoothedValues } from "./curve.js";
 export function tracesOf(pen, line) {
   const { curve } = line;
   const x = xValues(pen, curve);
-  const traces = [];
+  const traces = curve.low ? [rangeOf(pen, line, x)] : [];
   for (const stretch of curve.overwritten ?? []) {
     traces.push({
       ...stroke(line, 1, 0.55),
@@ -39,6 +40,27 @@ export function tracesOf(pen, line) {
   traces.push({ ...stroke(line, 1.8, 1), x, y });
   const marks = [lonely(x, y, line), notFinite(x, curve, line), outside(pen, x, curve, line)];
   return [...traces, ...marks.filter((trace) => trace !== null)];
+}
+
+/**
+ * The range over the ranks of a job, as an area behind their median.
+ * @param {Pen} pen
+ * @param {Line} line
+ * @param {ArrayLike<number>} x
+ * @returns {Record<string, any>}
+ */
+function rangeOf(pen, line, x) {
+  const low = yValues(pen, line.curve.low ?? []);
+  const high = yValues(pen, line.curve.high ?? []);
+  const rows = Array.from(x, (_, i) => i).filter((i) => Number.isFinite(low[i]));
+  const back = [...rows].reverse();
+  return {
+    ...stroke(line, 0, 1),
+    x: [...rows.map((i) => x[i]), ...back.map((i) => x[i])],
+    y: [...rows.map((i) => high[i]), ...back.map((i) => low[i])],
+    fill: "toself",
+    fillcolor: faint(line.colour, 0.16),
+  };
 }
 
 /** @param {Line} line @param {number} width @param {number} opacity */

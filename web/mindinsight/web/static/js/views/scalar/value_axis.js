@@ -11,6 +11,8 @@ import { upright } from "./zoom.js";
 /** @typedef {import("./scale.js").Scale} Scale */
 /** @typedef {[number, number]} Range */
 
+const ROOM = 2; // heights of a median that the range around it may take on each side
+
 /**
  * Lines that a chart is not stretched for; null where there is none, or where somebody chose what is shown.
  * @param {Line[]} lines
@@ -51,8 +53,21 @@ function columns(lines, many) {
   return lines.flatMap(({ curve }) => [
     smoothedValues(curve),
     ...(many ? [] : [curve.value]),
+    ...rangeColumns(curve),
     ...(curve.overwritten ?? []).map(({ value }) => value),
   ]);
+}
+
+/**
+ * The range over ranks, as far as it does not flatten their median: a rank that diverges leaves the chart.
+ * @param {import("./curve.js").Curve} curve
+ */
+function rangeColumns(curve) {
+  if (!curve.low || !curve.high) return [];
+  const finite = [...smoothedValues(curve)].filter(Number.isFinite);
+  const [least, most] = [Math.min(...finite), Math.max(...finite)];
+  const room = ROOM * (most - least || Math.abs(most) || 1);
+  return [curve.low.map((v) => Math.max(v, least - room)), curve.high.map((v) => Math.min(v, most + room))];
 }
 
 /** Full numbers on a logarithmic x axis. @param {Line[]} lines @param {Options} options */

@@ -1,0 +1,62 @@
+// Jobs: the ranks of one training, which stand in charts and lists as one entry until somebody unfolds them.
+
+import { byName } from "./run_list.js";
+
+/** @typedef {import("./types.js").Run} Run */
+
+const FEW = 4; // ranks of a job that are shown one by one where there are others
+
+/**
+ * The runs of the newest jobs; a job is as new as its newest rank.
+ * @param {Run[]} runs
+ * @param {number} count
+ * @returns {Run[]}
+ */
+export function ofNewestJobs(runs, count) {
+  /** @type {Map<string, number>} */
+  const created = new Map();
+  for (const run of runs) created.set(run.job, Math.max(run.created, created.get(run.job) ?? -Infinity));
+  const jobs = [...created].sort(([a, timeA], [b, timeB]) => timeB - timeA || byName(a, b));
+  const newest = new Set(jobs.slice(0, count).map(([job]) => job));
+  return runs.filter((run) => newest.has(run.job));
+}
+
+/** How many jobs there are. @param {Run[]} runs */
+export function countJobs(runs) {
+  return new Set(runs.map((run) => run.job)).size;
+}
+
+/**
+ * Jobs that are shown as one: all of their ranks are shown, or many, and nobody has unfolded them. Whoever
+ * picks a few ranks wants to see these.
+ * @param {Run[]} shown
+ * @param {Run[]} all
+ * @param {Set<string>} unfolded
+ * @returns {Set<string>}
+ */
+export function foldedJobs(shown, all, unfolded) {
+  const [ranks, total] = [ranksByJob(shown), ranksByJob(all)];
+  const folds = (/** @type {string} */ job, /** @type {number} */ n) =>
+    n > 1 && (n > FEW || n === total.get(job)) && !unfolded.has(job);
+  return new Set([...ranks].filter(([job, n]) => folds(job, n)).map(([job]) => job));
+}
+
+/** @param {Run[]} runs @returns {Map<string, number>} */
+function ranksByJob(runs) {
+  /** @type {Map<string, number>} */
+  const ranks = new Map();
+  for (const run of runs) if (run.rank !== null) ranks.set(run.job, (ranks.get(run.job) ?? 0) + 1);
+  return ranks;
+}
+
+/**
+ * Runs with the first of each folded job in place of its ranks.
+ * @template {{job: string}} T
+ * @param {T[]} runs ranks in order
+ * @param {Set<string>} folded
+ * @returns {T[]}
+ */
+export function withoutOtherRanks(runs, folded) {
+  const met = new Set();
+  return runs.filter(({ job }) => !folded.has(job) || (!met.has(job) && met.add(job)));
+}
