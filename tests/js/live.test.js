@@ -181,3 +181,27 @@ test("who watches the state is told of pausing and of what waits", () => {
     [false, 0],
   ]);
 });
+
+test("what one of several servers told is looked at once more, when the others have read it", (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  live.begin(2 ** 40);
+  Stream.newest.says("hello", { version: 2 ** 40 });
+  const change = { version: 2 ** 40 + 1, runs: { "./a": ["scalar"] }, list: false };
+  Stream.newest.says("change", change);
+  live.compare(2 ** 40 + 1);
+  context.mock.timers.tick(10_000);
+  assert.equal(changes.length, 1); // one server
+  for (const [other, count] of [
+    [2 ** 39, 2],
+    [2 ** 41, 2],
+  ]) {
+    live.compare(other);
+    changes.length = 0;
+    Stream.newest.says("change", change);
+    Stream.newest.says("change", { ...change, runs: { "./b": ["scalar"] } });
+    assert.equal(changes.length, count);
+    context.mock.timers.tick(10_000);
+    assert.deepEqual(Object.keys(changes.at(-1).runs), ["./a", "./b"]);
+    assert.equal(changes.length, count + 1);
+  }
+});

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import logging
+import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from mindinsight.server.store.run import Snapshot
 from mindinsight.server.types import Kind
 
 ChangedKind: TypeAlias = Kind | Literal["lineage", "dump"]
 Callback: TypeAlias = "Callable[[Changes], None]"
+
+_RANDOM_BITS: Final = 12  # with the time in milliseconds a number that JavaScript reads exactly
 
 _log = logging.getLogger(__name__)
 
@@ -31,11 +34,12 @@ class Changes:
 class Store:
     """Holds the newest snapshot. One thread publishes, any number read; reading takes no lock.
 
-    Versions begin with the time, so that they grow from one start of the server to the next.
+    Versions begin with the time, so that they grow from one start of the server to the next, and with a
+    random part, so that several servers on one base directory do not use the same ones.
     """
 
     def __init__(self, base: str = "", watch: str = "polling") -> None:
-        version = time.time_ns() // 1_000_000
+        version = time.time_ns() // 1_000_000 << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS)
         self._snapshot = Snapshot(version, runs={}, left_out=0, base=base, watch=watch, scanned=0.0)
         self._callbacks: tuple[Callback, ...] = ()
         self._lock = threading.Lock()

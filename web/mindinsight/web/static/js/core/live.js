@@ -1,7 +1,8 @@
 // What is new on the server, pushed. Where a proxy swallows the stream, we ask every few seconds instead.
 //
 // Nothing may fall between the first list of runs and the stream, or between two streams: whenever the server
-// tells a version that the page has not followed up to, everything is looked at again.
+// tells a version that the page has not followed up to, everything is looked at again. Several servers may
+// stand behind one address: what one tells, another may read a moment later, so a change is given once more.
 
 import { get } from "./api.js";
 import { together } from "./changes.js";
@@ -10,6 +11,8 @@ import { together } from "./changes.js";
 /** @typedef {"connecting" | "live" | "polling" | "lost"} State */
 
 const POLL_MS = 5000;
+const REPEAT_MS = 3000; // in which every server has read what one of them told
+const FAR = 2 ** 22; // versions: no server publishes so many between a change and the list that follows
 
 export class Live {
   /** @type {Set<(change: Change) => void>} */
@@ -26,6 +29,12 @@ export class Live {
   #broken = false;
   #timer = 0;
   #paused = false;
+  /** The newest version that the stream told. */
+  #streamed = 0;
+  /** Whether lists come from other servers than the stream. */
+  #several = false;
+  /** What is given once more. @type {Change | null} */
+  #repeated = null;
   /** What came while nobody wanted to be told. @type {Change | null} */
   #queued = null;
   #waiting = 0;
@@ -95,7 +104,17 @@ export class Live {
    */
   begin(version) {
     this.#version = version;
-    if (this.#heard > version) this.#lookAgain(this.#heard);
+    this.compare(version);
+    if (this.#heard > version || (this.#heard && this.#several)) this.#lookAgain(this.#heard);
+  }
+
+  /**
+   * Note the version of a list: one that does not follow the stream's comes from another server.
+   * @param {number} version
+   */
+  compare(version) {
+    const ahead = version - this.#streamed;
+    if (this.#streamed && version && (ahead < 0 || ahead > FAR)) this.#several = true;
   }
 
   /** The stream is there (again). @param {number} version of what the server has */
@@ -103,6 +122,7 @@ export class Live {
     this.#become("live");
     clearTimeout(this.#timer);
     this.#timer = 0;
+    this.#streamed = version;
     const follows = version === this.#version && !this.#broken;
     this.#broken = false;
     if (this.#version === null) this.#heard = version;
@@ -127,6 +147,7 @@ export class Live {
 
   /** @param {Change} change */
   #tell(change) {
+    this.#streamed = Math.max(this.#streamed, change.version);
     if (this.#version === null) this.#heard = change.version;
     else this.#version = change.version;
     if (this.#paused) this.#hold(change);
@@ -143,6 +164,15 @@ export class Live {
   /** @param {Change} change */
   #give(change) {
     this.#callbacks.forEach((callback) => callback(change));
+    if (!this.#several) return;
+    if (!this.#repeated) window.setTimeout(() => this.#repeat(), REPEAT_MS);
+    this.#repeated = together(this.#repeated, change);
+  }
+
+  #repeat() {
+    const change = this.#repeated;
+    this.#repeated = null;
+    if (change && !this.#paused) this.#callbacks.forEach((callback) => callback(change));
   }
 
   /** @param {number} version */

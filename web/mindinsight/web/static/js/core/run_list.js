@@ -102,6 +102,7 @@ export class Following {
   #take(next) {
     this.list = { ...next, runs: inOrder(next.runs) };
     this.byId = new Map(this.list.runs.map((run) => [run.id, run]));
+    this.live.compare(next.version);
     this.onchange();
   }
 }
