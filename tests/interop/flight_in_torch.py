@@ -158,6 +158,52 @@ def check_a_fault_that_does_not_come_again(folder):
     assert "did not break when it ran again" in told[0].text, told[0].text
 
 
+def check_masks_are_no_faults(folder):
+    class Masked(nn.Module):
+        def forward(self, x):
+            return x.masked_fill(torch.ones_like(x).triu(1) > 0, -torch.inf)
+
+    model = nn.Sequential(nn.Linear(4, 4), Masked(), nn.Softmax(-1), nn.Linear(4, 1))
+    _, told, _ = train(folder, model=model, check_every=1)
+    assert not told, told
+    assert not (folder / "flight_dump").exists()
+    _, told, _ = train(folder, model=model, check_every=1, fault=data_fault, steps=26)
+    assert told and told[0].title == "Training fault: the loss is nan", told
+
+
+def check_a_scaler_looks_for_its_scale(folder):
+    """Gradients overflow until the scale has fallen far enough: no fault; NaN in the data is one."""
+
+    def alerts_of(root, forward, initial, steps):
+        torch.manual_seed(0)
+        model = Net()
+        optimizer = torch.optim.SGD(model.parameters(), lr=1e-9)
+        scaler = torch.amp.GradScaler("cpu", init_scale=initial)
+        recorder = FlightRecorder(model, root, optimizer=optimizer, scaler=scaler)
+        for _ in range(steps):
+            x = torch.randn(16, 4)
+
+            def step(x=x):
+                optimizer.zero_grad()
+                loss = forward(model(x))
+                scaler.scale(loss).backward()
+                return loss
+
+            recorder.step(step)
+            scaler.step(optimizer)
+            scaler.update()
+        recorder.close()
+        return alerts(root), scaler.get_scale()
+
+    told, scale = alerts_of(folder / "falls", lambda out: (1e3 * out).square().mean(), 2.0**126, 40)
+    assert not told and 1 < scale < 2.0**126, (told, scale)
+    told, scale = alerts_of(folder / "never", lambda out: (0 * out).abs().sqrt().sum(), 16.0, 8)
+    assert told[0].text.startswith("Step 4") and "although the loss scale has fallen to 1" in told[0].title, (
+        told,
+        scale,
+    )
+
+
 def check_the_optimizer_stays_outside(folder):
     model = Net()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)

@@ -128,6 +128,24 @@ def test_a_fault_is_dumped_and_told_and_the_state_is_as_the_first_run_left_it(
     assert (network.random, network.gradient) == (4, 1.0)
 
 
+@pytest.mark.parametrize(("scale", "faults"), [(65536.0, 0), (1.0, 1)])
+def test_gradients_that_overflow_are_left_to_a_scaler_until_its_scale_has_fallen(
+    network: Any, tmp_path: Path, scale: float, faults: int
+) -> None:
+    alerts = Alerts()
+    scaler = SimpleNamespace(get_scale=lambda: scale, is_enabled=lambda: True)
+    recorder = FlightRecorder(network, tmp_path, record=alerts, scaler=scaler)  # type: ignore[arg-type]
+
+    def step() -> float:
+        network.gradient = math.inf
+        return 1.0
+
+    recorder.step(step)
+    titles = [title for title, *_ in alerts.kept]
+    expected = "Training fault: the norm of the gradients is inf although the loss scale has fallen to 1"
+    assert titles == [expected] * faults
+
+
 def test_the_number_of_dumps_is_limited(network: Any, tmp_path: Path, dumps: Any) -> None:
     _, alerts = train(network, tmp_path, [math.nan] * 5, dumps=2)
     assert [step for _, step, _ in dumps] == [0, 1]

@@ -75,6 +75,7 @@ class Coverage:
     tensors: int = 0
     unread: int = 0  # files that could not be read
     silent: int = 0  # without values, and with statistics that do not decide
+    masks: int = 0  # hold minus infinities that are no fault
 
     @property
     def judged(self) -> int:
@@ -85,11 +86,16 @@ class Coverage:
         """Sentences for a search without a fault: keys of the locale files with their parameters."""
         if not self.judged:
             return (("dump.fault.nothing" if self.tensors else "dump.fault.empty", {}),)
-        if self.judged == self.tensors:
+        if self.judged == self.tensors and not self.masks:
             return (("dump.fault.none", {"n": self.tensors}),)
-        partly = ("dump.fault.some", {"judged": self.judged, "tensors": self.tensors})
-        causes = (("dump.fault.unread", {"n": self.unread}), ("dump.fault.silent", {"n": self.silent}))
-        return (partly, *(sentence for sentence in causes if sentence[1]["n"]))
+        first = "dump.fault.finite" if self.masks else "dump.fault.some"
+        counts = {"judged": self.judged - self.masks, "tensors": self.tensors}
+        causes = (
+            ("dump.fault.masks", {"n": self.masks}),
+            ("dump.fault.unread", {"n": self.unread}),
+            ("dump.fault.silent", {"n": self.silent}),
+        )
+        return ((first, counts), *(sentence for sentence in causes if sentence[1]["n"]))
 
     def count(self, result: TensorResult) -> None:
         unknown = finiteness(result) == "unknown"
@@ -157,13 +163,17 @@ def _search_step(
         )
         return (known.get(entry.sequence) or next(measured) for entry in wanted)
 
+    searched = False
     for result in measure(candidates):
         known[result.entry.sequence] = result
         coverage.count(result)
-        if not_finite(result):  # operators are read only for a step with a fault
+        if not_finite(result) and not searched:  # operators are read only for a step with a fault
+            searched = True
             fault = find_step_fault(listing.items, list_operators(dump, rank, step).items, measure)
-            report.faults += [fault] if fault else []
-            return
+            if fault:
+                report.faults.append(fault)
+                return
+        coverage.masks += not_finite(result)
 
 
 def find_step_fault(

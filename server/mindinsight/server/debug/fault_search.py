@@ -20,6 +20,7 @@ from mindinsight.server.debug.finiteness import (
     operator_key,
     surely_finite,
 )
+from mindinsight.server.debug.masks import MaskSearch
 from mindinsight.server.debug.neighbours import fingerprint
 from mindinsight.server.debug.targets import is_state, is_weight, parameter_names
 from mindinsight.server.formats.dumps.types import Operator, TensorEntry
@@ -65,16 +66,25 @@ class OriginSearch:
         self._parameters = parameter_names(self._entries)
         self._results: dict[int, TensorResult] = {}
         self._tensors = tensors_by_operator(self._entries)
+        self._masks = MaskSearch(
+            self._entries,
+            self._result,
+            lambda entry: self._side(operator_key(entry), "output"),
+            self._fed_by,
+        )
 
     def origin(self, certain: bool = False) -> Origin | None:
         """The first origin in execution order; None where all known tensors are finite.
 
         An operator that made NaN or infinities has priority over those that received them earlier, since
-        many receive masks of infinities. With ``certain``, only an operator that made them is returned.
+        many receive masks of infinities, and a mask is no fault. With ``certain``, only an operator that made
+        them is returned.
         """
         met: Origin | None = None
         harmless: Origin | None = None  # received, without effect on outputs
         for position in self._non_finite_positions():
+            if self._masks.is_mask(position):
+                continue
             entry = self._entries[position]
             output = entry.direction == "output"
             culprit = self._non_finite_input(entry) if output else position
@@ -112,13 +122,26 @@ class OriginSearch:
             if finiteness(self._results[position]) == "not_finite":
                 yield position
 
+    def _fed_by(self, entry: TensorEntry) -> list[int]:
+        """Positions of what goes into a tensor's operator: its recorded inputs, or else its sources."""
+        operator = self._operators.get(operator_key(entry))
+        sources = operator.sources if operator else ()
+        return self._inputs_of(entry) or [
+            p for name in sources for p in self._outputs_of_source(entry.graph, name)
+        ]
+
     def _finiteness(self, position: int) -> Finiteness:
+        result = self._result(position)
+        return "finite" if result is None else finiteness(result)
+
+    def _result(self, position: int) -> TensorResult | None:
+        """Measured tensor; None for one that is finite for sure."""
         entry = self._entries[position]
         if surely_finite(entry):
-            return "finite"
+            return None
         if position not in self._results:
             self._results[position] = next(iter(self._measure([entry])))
-        return finiteness(self._results[position])
+        return self._results[position]
 
     def _first_with(self, positions: Iterable[int], state: Finiteness) -> int | None:
         return next((p for p in positions if self._finiteness(p) == state), None)

@@ -15,8 +15,9 @@ from typing import Final, TypeAlias
 
 from mindinsight.server.debug.collectives import gives_all_the_same
 from mindinsight.server.debug.examine import TensorResult, measure_all
-from mindinsight.server.debug.explanation.rules import canonical, number_text
+from mindinsight.server.debug.explanation.rules import number_text
 from mindinsight.server.debug.neighbours import Fingerprint, fingerprint
+from mindinsight.server.debug.operator_types import canonical
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.formats.dumps import list_operators, list_tensors
 from mindinsight.server.formats.dumps.types import Dump, Operator, TensorEntry

@@ -14,6 +14,7 @@ from mindinsight.writer.capture.backends import models_of
 from mindinsight.writer.capture.dump_recorder import DumpRecorder
 from mindinsight.writer.capture.health import HealthRecord
 from mindinsight.writer.capture.jump_detector import JumpDetector
+from mindinsight.writer.capture.loss_scale import LossScale
 from mindinsight.writer.capture.rank_signs import FINE, OWN, SHARED, SILENT, Examined, combined
 from mindinsight.writer.ranks import rank_of
 from mindinsight.writer.record import SummaryRecord
@@ -59,6 +60,9 @@ class FlightRecorder:
     alike. Where a network is a ``DistributedDataParallel``, or with ``same_gradients``, gradients whose norm
     is not the same on all ranks are a fault, too: one rank was reduced in another way.
 
+    With the ``scaler`` of a training in mixed precision, gradients that are not finite are a fault only once
+    its scale has fallen to one: until then it looks for the scale, skips such a step and goes on.
+
     Frameworks that run forward and backward themselves call ``begin`` before and ``end`` after them. A
     second recorder of a network takes over; the first one does nothing from then on.
     """
@@ -76,6 +80,7 @@ class FlightRecorder:
         jump: float = 100.0,
         warmup: int = 20,
         same_gradients: bool | None = None,
+        scaler: torch.amp.GradScaler | None = None,
         record: SummaryRecord | None = None,
     ) -> None:
         if on_trigger not in ("continue", "skip", "raise"):
@@ -92,10 +97,9 @@ class FlightRecorder:
         self._dumps = dumps
         self._budget = budget
         self._check_every = max(check_every, 1)
-        self._detectors = [
-            JumpDetector("loss", jump, warmup),
-            JumpDetector("norm of the gradients", jump, warmup),
-        ]
+        self._losses = JumpDetector("loss", jump, warmup)
+        self._norms = JumpDetector("norm of the gradients", jump, warmup)
+        self._loss_scale = LossScale(scaler)
         self._health = HealthRecord()
         self._number = 0
         self._running = False
@@ -206,16 +210,12 @@ class FlightRecorder:
     def _examine(self, loss: float | None, norm: float | None, outputs: Mapping[str, float]) -> Examined:
         """What is wrong with this step, and how near to its cause that is."""
         broken = [name or "the network" for name, size in outputs.items() if not size < float("inf")]
-        reasons = [
-            detector.check(number) if number is not None else ""
-            for detector, number in zip(self._detectors, (loss, norm), strict=True)
-        ]
-        if reasons[0]:
-            return Examined(reasons[0], OWN)
+        if loss is not None and (reason := self._losses.check(loss)):
+            return Examined(reason, OWN)
         if broken:
             return Examined(f"the output of {broken[0]} is not finite", OWN)
-        if reasons[1]:
-            return Examined(reasons[1], SHARED)
+        if norm is not None and not self._loss_scale.mends(norm) and (reason := self._norms.check(norm)):
+            return Examined(reason + self._loss_scale.remark(norm), SHARED)
         silenced = self._health.silenced(outputs)
         return Examined(silenced, SILENT if silenced else FINE)
 

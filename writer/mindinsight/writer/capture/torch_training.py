@@ -14,6 +14,7 @@ from torch.nn.modules import module as module_hooks
 from mindinsight.writer.capture.rank_signs import RankSign
 
 _SMALL: Final = 1 << 14  # elements
+_FEWEST: Final = 4  # tensors that are worth being concatenated
 
 
 class Tensors(NamedTuple):
@@ -21,8 +22,8 @@ class Tensors(NamedTuple):
 
     parameters: list[tuple[str, torch.nn.Parameter]]
     buffers: list[torch.Tensor]
-    small: list[list[torch.nn.Parameter]]  # of fewer than 16 384 elements, by device and type
-    large: list[torch.nn.Parameter]
+    small: list[list[torch.nn.Parameter]]  # of fewer than 16 384 elements, which can be concatenated
+    large: list[torch.nn.Parameter]  # and those like which there are too few
 
 
 class TrainingState(NamedTuple):
@@ -35,13 +36,15 @@ class TrainingState(NamedTuple):
 def collect(models: Mapping[str, torch.nn.Module]) -> Tensors:
     """Parameters by name and buffers of all networks as they are now."""
     named = [pair for name, model in models.items() for pair in model.named_parameters(prefix=name)]
-    groups: dict[tuple[torch.device, torch.dtype], list[torch.nn.Parameter]] = {}
+    groups: dict[Any, list[torch.nn.Parameter]] = {}
     for _, parameter in named:
-        if parameter.numel() < _SMALL:
-            groups.setdefault((parameter.device, parameter.dtype), []).append(parameter)
-    large = [parameter for _, parameter in named if parameter.numel() >= _SMALL]
+        joins = parameter.dim() > 0 and parameter.numel() < _SMALL
+        key = (parameter.device, parameter.dtype, *parameter.shape[1:], parameter.dim()) if joins else None
+        groups.setdefault(key, []).append(parameter)
+    large = groups.pop(None, [])
+    large += [parameter for group in groups.values() if len(group) < _FEWEST for parameter in group]
     buffers = [buffer for model in models.values() for buffer in model.buffers()]
-    return Tensors(named, buffers, list(groups.values()), large)
+    return Tensors(named, buffers, [group for group in groups.values() if len(group) >= _FEWEST], large)
 
 
 def save_state(tensors: Tensors) -> TrainingState:
@@ -82,13 +85,14 @@ def give_gradients(tensors: Tensors, gradients: list[torch.Tensor | None]) -> No
 def gradient_norm(tensors: Tensors) -> float | None:
     """L2 norm of all gradients together; None without gradients.
 
-    Those of small parameters are measured as one tensor, since each call costs microseconds.
+    Those of small parameters of a shape are measured as one tensor, since each call costs microseconds;
+    concatenating tensors of one shape takes less than half the time of flattening them.
     """
     with torch.no_grad():
         parts = [gradient for parameter in tensors.large if (gradient := parameter.grad) is not None]
         for group in tensors.small:
             gradients = [gradient for parameter in group if (gradient := parameter.grad) is not None]
-            parts += _flat(gradients)
+            parts += _joined(gradients)
         dense = [part.coalesce().values() if part.is_sparse else part for part in parts]
         if not dense:
             return None
@@ -134,10 +138,18 @@ def watch_outputs(
     def hook(module: torch.nn.Module, inputs: Any, output: Any) -> None:
         name = names.get(id(module))
         if name is not None and isinstance(output, torch.Tensor) and output.is_floating_point():
-            put(name, float(torch.linalg.vector_norm(output.detach())))
+            put(name, output_norm(output.detach()))
 
     end: Callable[[], None] = module_hooks.register_module_forward_hook(hook).remove
     return end
+
+
+def output_norm(output: torch.Tensor) -> float:
+    """L2 norm of an output; the minus infinities of a mask do not count."""
+    norm = float(torch.linalg.vector_norm(output))
+    if math.isfinite(norm) or output.numel() < 2 or bool((output.isnan() | output.isposinf()).any()):
+        return norm
+    return float(torch.linalg.vector_norm(output[~output.isneginf()]))
 
 
 def is_distributed() -> bool:
@@ -168,11 +180,9 @@ def device_of(tensors: Tensors) -> torch.device:
     return next((parameter.device for _, parameter in tensors.parameters), torch.device("cpu"))
 
 
-def _flat(gradients: list[torch.Tensor]) -> list[torch.Tensor]:
-    """Gradients one after the other in one tensor; as they are where one of them is sparse."""
-    if not gradients:
-        return []
+def _joined(gradients: list[torch.Tensor]) -> list[torch.Tensor]:
+    """Gradients of one trailing shape in one tensor; as they are where one of them is sparse or differs."""
     try:
-        return [torch._C._nn.flatten_dense_tensors(gradients)]
+        return [torch.cat(gradients)] if gradients else []
     except RuntimeError:
         return gradients

@@ -219,7 +219,8 @@ class FlightRecorderCallback(Callback):
         loggers = [logger.log_dir for logger in trainer.loggers if isinstance(logger, MindInsightLogger)]
         directory = self._directory or (loggers[0] if loggers else trainer.default_root_dir)
         replicated = trainer.world_size > 1 and "DDP" in type(trainer.strategy).__name__
-        options = {"same_gradients": replicated, **self._options}
+        scaler = getattr(trainer.precision_plugin, "scaler", None)
+        options = {"same_gradients": replicated, "scaler": scaler, **self._options}
         self._recorder = FlightRecorder(pl_module, directory, record=record, **options)
 
     def on_train_batch_start(self, trainer: Any, pl_module: Any, batch: Any, batch_idx: int) -> None:

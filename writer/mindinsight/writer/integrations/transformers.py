@@ -132,7 +132,8 @@ class FlightRecorderCallback(TrainerCallback):
         """Begin to watch the model."""
         model = given["model"]
         directory = self._log_dir or Path(args.output_dir) / "mindinsight"
-        self._recorder = FlightRecorder(model, directory, **self._options)
+        scaler = getattr(given.get("optimizer"), "scaler", None)  # of Accelerate, in mixed precision
+        self._recorder = FlightRecorder(model, directory, **{"scaler": scaler, **self._options})
         self._hooks = [
             model.register_forward_pre_hook(self._enter, with_kwargs=True),
             model.register_forward_hook(self._leave),

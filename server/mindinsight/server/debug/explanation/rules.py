@@ -7,13 +7,14 @@ and of the real functions: the logarithm, for one, is defined above zero.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from mindinsight.server.debug.operator_types import canonical
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -76,12 +77,6 @@ def cause_of(operator: str, element: Element) -> Cause | None:
     if cause is None and name in _BINARY and len(element.inputs) < 2:
         return None  # the other operand is a number that was not recorded: it may well be zero
     return cause or _overflow(element)
-
-
-def canonical(operator: str) -> str:
-    """An operator type in lower case letters and digits: ``realdiv`` of "RealDiv", ``log`` of "at::log_"."""
-    name = re.split(r"[.:/]", operator)[-1]
-    return "".join(letter for letter in name.lower() if letter.isalnum())
 
 
 def _element(values: Array, shape: tuple[int, ...], index: tuple[int, ...]) -> float | None:
