@@ -183,3 +183,36 @@ def test_a_narrow_window_keeps_the_other_tools_behind_a_button(page: Any, url: A
     page.set_viewport_size({"width": 1440, "height": 900})
     expect(more).not_to_be_visible()
     expect(page.get_by_role("button", name="Theme: light")).to_be_visible()
+
+
+SHIFTS = """window.shifted = 0;
+new PerformanceObserver(list => list.getEntries().forEach(entry => window.shifted += entry.value))
+    .observe({ type: "layout-shift", buffered: true });"""
+
+
+def test_a_page_does_not_jump_while_it_loads_and_nothing_is_cut(page: Any, samples: Any) -> None:
+    page.add_init_script(SHIFTS)
+    for name, width in (("overview", 1440), ("", 1366), ("scalar", 390)):
+        page.set_viewport_size({"width": width, "height": 860})
+        page.goto(f"{samples}{name}")
+        expect(page.get_by_role("main")).to_have_attribute("aria-busy", "false")
+        expect(page.get_by_role("main").locator("svg").first).to_be_visible()
+        assert page.evaluate("window.shifted") < 0.02, name
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
+        cut = "nav => nav.scrollWidth - nav.clientWidth"
+        assert width == 390 or page.locator("#top nav").evaluate(cut) <= 0, name
+
+
+def test_header_icons_have_names_on_a_wide_window_and_in_the_menu(page: Any, samples: Any) -> None:
+    page.set_viewport_size({"width": 1920, "height": 900})
+    page.goto(f"{samples}alert")
+    tools = page.locator("#top .tools")
+    names = tools.locator(".name:visible")
+    wide = ["Pause", "Refresh", "Alerts", "Views", "Copy link", "Save", "API", "Keyboard", "Theme"]
+    expect(names).to_have_text(wide)
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(names).to_have_count(0)
+    tools.get_by_role("button", name="More").click()
+    expect(names).to_have_text(wide[4:])
+    small = "all => all.filter(one => Math.min(one.offsetWidth, one.offsetHeight) < 24).length"
+    assert tools.locator(":is(button, a):visible").evaluate_all(small) == 0

@@ -20,7 +20,7 @@ from starlette.routing import Route
 from mindinsight.server.http.assets import PLOTLY, STYLES, Assets
 from mindinsight.server.http.installed_version import installed_version
 from mindinsight.server.http.module_graph import imported_modules
-from mindinsight.server.http.view_entries import preloaded_scripts, view_entries
+from mindinsight.server.http.view_entries import preloaded_scripts, stands_alone, view_entries
 
 LANGUAGES = ("en", "zh")
 WEB = Path(str(files("mindinsight.web")))
@@ -77,6 +77,7 @@ class Pages:
             "title": html.escape(texts.get(f"nav.{view}", view)),
             "root": self._root,
             "styles": STYLES,
+            "frame": "alone" if stands_alone(self._assets, view) else "beside",
             "preloads": "\n  ".join(self._preloads(view, lang)),
             "boot": json.dumps(boot).replace("<", "\\u003c"),  # a "<" could end the data block early
         }

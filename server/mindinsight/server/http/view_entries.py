@@ -16,6 +16,7 @@ from typing import Any, Final
 from mindinsight.server.http.assets import Assets
 
 _ICON_PATH: Final = re.compile(r'\bd="([^"]*)"')
+_ALONE: Final = re.compile(rb"^export const alone = true;", re.MULTILINE)
 _VIEWS: Final = "js/views/"
 _DESCRIPTION: Final = "/view.json"
 
@@ -33,6 +34,12 @@ def preloaded_scripts(assets: Assets, view: str) -> list[str]:
     name = f"{_VIEWS}{view}{_DESCRIPTION}"
     scripts: list[str] = json.loads(assets.plain(name)).get("scripts", []) if name in assets else []
     return scripts
+
+
+def stands_alone(assets: Assets, view: str) -> bool:
+    """Whether a view is shown without the panel of runs, as its script says: what is drawn before the script
+    runs leaves the room for the panel."""
+    return bool(_ALONE.search(assets.plain(f"{_VIEWS}{view}.js")))
 
 
 def _entry(assets: Assets, name: str, description: dict[str, Any]) -> dict[str, Any]:

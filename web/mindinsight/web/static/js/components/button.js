@@ -25,6 +25,21 @@ export function iconButton(name, label, onclick, attrs = {}) {
 }
 
 /**
+ * An icon button whose short name stands beside the icon where there is room: in the header of a wide window,
+ * and in a menu.
+ * @param {string} name
+ * @param {string} label read aloud; the short name is a part of it
+ * @param {string} short
+ * @param {(event: MouseEvent) => void} onclick
+ * @param {Record<string, any>} [attrs]
+ */
+export function namedIconButton(name, label, short, onclick, attrs = {}) {
+  const element = iconButton(name, label, onclick, attrs);
+  element.append(h("span", { class: "name" }, short));
+  return element;
+}
+
+/**
  * One of several: {value, label}. Left and right arrows move.
  * @param {{label: string, options: {value: string, label: string, icon?: string}[], value: string,
  *   onchange: (value: string) => void}} options
@@ -72,10 +87,15 @@ export function turning() {
   const element = h("span");
   return {
     element,
-    /** @param {string} name of the icon @param {string} label @param {() => void} onclick */
-    show(name, label, onclick) {
+    /**
+     * @param {string} name of the icon
+     * @param {string} label
+     * @param {string} short
+     * @param {() => void} onclick
+     */
+    show(name, label, short, onclick) {
       if (element.firstElementChild?.getAttribute("aria-label") === label) return;
-      const next = iconButton(name, label, onclick, { "data-focus": "turning" });
+      const next = namedIconButton(name, label, short, onclick, { "data-focus": "turning" });
       keepFocus(element, () => replace(element, next));
     },
   };

@@ -1,7 +1,10 @@
 // Controls with a name: a select, a check box, a text box, a search box, a slider with its number box.
 
 import { debounce, h } from "../core/dom.js";
+import { middleCut } from "../core/names.js";
 import { icon } from "./icons.js";
+
+const LONGEST = 80; // characters of an option: a box as wide as a tag of thousands bursts the page
 
 /**
  * @param {{label: string, options: {value: string, label: string}[], value: string,
@@ -11,7 +14,13 @@ export function select({ label, options, value, onchange, inline = true }) {
   const box = h(
     "select",
     { onchange: () => onchange(box.value) },
-    options.map((option) => h("option", { value: option.value }, option.label)),
+    options.map((option) =>
+      h(
+        "option",
+        { value: option.value, title: option.label.length > LONGEST ? option.label : null },
+        middleCut(option.label, LONGEST),
+      ),
+    ),
   );
   box.value = value;
   return Object.assign(

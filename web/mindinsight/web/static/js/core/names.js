@@ -76,3 +76,15 @@ export function numbered(character) {
   const code = /** @type {number} */ (character.codePointAt(0)).toString(16).toUpperCase().padStart(4, "0");
   return `${/\p{M}/u.test(character) ? "◌" : ""}${character} U+${code}`;
 }
+
+/**
+ * A text of at most so many characters, its middle left out: what tells names apart is at their ends.
+ * @param {string} text
+ * @param {number} most
+ */
+export function middleCut(text, most) {
+  if (text.length <= most) return text;
+  const letters = [...text.slice(0, most), ...text.slice(-most)]; // code points: no half of a pair
+  const head = Math.ceil((most - 1) / 2);
+  return `${letters.slice(0, head).join("")}…${letters.slice(letters.length - (most - 1 - head)).join("")}`;
+}

@@ -13,7 +13,13 @@ const MOST = 99; // that the badge counts
 export function bell(app) {
   const { alerts, router, selection, t, url } = app;
   const count = h("span", { class: "count", "aria-hidden": "true" });
-  const link = h("a", { class: "button quiet icon bell" }, icon("bell"), count);
+  const link = h(
+    "a",
+    { class: "button quiet icon bell" },
+    icon("bell"),
+    count,
+    h("span", { class: "name", "aria-hidden": "true" }, t("nav.alert")),
+  );
 
   const draw = () => {
     const n = alerts.unseen();

@@ -1,6 +1,6 @@
 // Connection mark in the header: state of the live stream, pause, and refresh.
 
-import { iconButton, turning } from "../components/button.js";
+import { namedIconButton, turning } from "../components/button.js";
 import { h } from "../core/dom.js";
 
 /** @param {import("../core/types.js").App} app */
@@ -17,11 +17,12 @@ export function connection(app) {
     text.textContent = t(`connection.${state}`);
     waiting.textContent = live.waiting() ? t("connection.waiting", { n: live.waiting() }) : "";
     const [icon, name] = live.paused() ? ["play", t("connection.resume")] : ["pause", t("connection.pause")];
-    toggle.show(icon, name, () => togglePause(live));
+    toggle.show(icon, name, name, () => togglePause(live));
   };
   live.onState(show);
   show();
-  return [mark, waiting, toggle.element, iconButton("reset", t("connection.now"), () => live.lookNow())];
+  const now = t("connection.now");
+  return [mark, waiting, toggle.element, namedIconButton("reset", now, now, () => live.lookNow())];
 }
 
 /** @param {import("../core/live.js").Live} live */

@@ -1,6 +1,6 @@
 // The top bar: navigation by kind of data, connection, language, theme.
 
-import { iconButton, turning } from "../components/button.js";
+import { iconButton, namedIconButton, turning } from "../components/button.js";
 import { icon } from "../components/icons.js";
 import { chooseLanguage } from "../core/i18n.js";
 import { h, replace } from "../core/dom.js";
@@ -94,7 +94,7 @@ function secondaryTools(app) {
       { id, popover: true, role: "group", "aria-label": app.t("nav.more") },
       share(app),
       docs(app),
-      iconButton("keyboard", app.t("keys.title"), () => showShortcuts(app)),
+      namedIconButton("keyboard", app.t("keys.title"), app.t("tools.keys"), () => showShortcuts(app)),
       languages(app),
       themes(app),
     ),
@@ -109,6 +109,7 @@ function docs(app) {
     "a",
     { class: "button quiet icon", href: "./docs", "aria-label": name, title: name },
     icon("code"),
+    h("span", { class: "name" }, app.t("nav.docs")),
   );
 }
 
@@ -121,8 +122,8 @@ function share(app) {
       document.title.split(" · ")[0],
     );
   return [
-    iconButton("link", app.t("share.copy"), () => copyLink(app)),
-    iconButton("page", app.t("share.page"), download),
+    namedIconButton("link", app.t("share.copy"), app.t("share.copy"), () => copyLink(app)),
+    namedIconButton("page", app.t("share.page"), app.t("tools.page"), download),
   ];
 }
 
@@ -141,7 +142,8 @@ function languages(app) {
 function themes(app) {
   const { theme, t } = app;
   const holder = turning();
-  const draw = () => holder.show(ICONS[theme.chosen()], t(`theme.${theme.chosen()}`), () => theme.next());
+  const draw = () =>
+    holder.show(ICONS[theme.chosen()], t(`theme.${theme.chosen()}`), t("tools.theme"), () => theme.next());
   theme.on(draw);
   draw();
   return holder.element;

@@ -1,7 +1,7 @@
 // Views under a name: save what is on the screen, open, rename and remove what was saved. The server keeps
 // them.
 
-import { iconButton } from "../components/button.js";
+import { iconButton, namedIconButton } from "../components/button.js";
 import { menu } from "../components/dialog.js";
 import { h, replace } from "../core/dom.js";
 import { byName } from "../core/run_list.js";
@@ -17,9 +17,10 @@ const LONGEST = 100; // characters of a name
 export function savedViews(app) {
   /** @type {Box | null} */
   let box = null;
-  const opener = iconButton(
+  const opener = namedIconButton(
     "bookmark",
     app.t("views.title"),
+    app.t("tools.views"),
     () => {
       const open = box?.element.isConnected;
       if (open) box?.close();

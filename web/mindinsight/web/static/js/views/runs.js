@@ -54,7 +54,7 @@ class RunsTable {
     this.colours = colourBy(app);
     this.summary = h("p", { class: "muted", role: "status" });
     this.bases = createBases(app, (text) => this.searchFor(text));
-    this.shown = h("span", { class: "label" });
+    this.shown = h("span", { class: "label runs-shown ellipsis" });
     this.banners = h("div");
     this.element = h("div", { class: "runs-page" }, this.head(), this.banners, this.body);
     this.changed = throttle(() => this.reload(true), 1500);
@@ -122,7 +122,6 @@ class RunsTable {
         columns,
         this.hiddenBox,
         this.colours.element,
-        h("span", { class: "grow" }),
         this.shown,
         choices,
       ),
@@ -219,7 +218,7 @@ class RunsTable {
     this.bases.draw(list, this.search.box.value);
     const automatic = selection.leavesOut();
     const label = t("runs.shown", { shown: selection.runs().length, n: selection.all().length });
-    this.shown.textContent = automatic ? t("runs.automatic", { n: NEWEST }) : label;
+    this.shown.textContent = this.shown.title = automatic ? t("runs.automatic", { n: NEWEST }) : label;
     replace(this.banners, ...banners(this.app, list));
   }
 
