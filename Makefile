@@ -6,11 +6,12 @@ PORT ?= 8080
 DEMO ?= demo
 SCRIPTS := web/mindinsight/web/static/js tests/js
 
+SPREAD := -n 3 --dist loadfile --no-loadscope-reorder  # in order of folders: what takes longest comes first
 QUICK := tests/proto tests/server tests/writer tests/web tests/js tests/examples $(wildcard tests/test_*.py)
 
 unexport PYTHONDONTWRITEBYTECODE  # hundreds of tests start Python, which would compile everything each time
 
-.PHONY: help demo docs quick test format test-lowest lock audit install chromium proto screenshots benchmarks interop interop-v1 interop-openapi test-remote
+.PHONY: help demo docs quick test thorough format test-lowest lock audit install chromium proto screenshots benchmarks interop interop-v1 interop-openapi test-remote
 help:  ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 
@@ -23,9 +24,9 @@ $(BIN)/python:
 
 $(VENV)/.test-installed: pyproject.toml requirements/test.lock | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet -c requirements/test.lock -e '.[test]' || { \
+	$(BIN)/python -m pip install --quiet --no-compile -c requirements/test.lock -e '.[test]' || { \
 	  echo "The locked versions cannot be had here: the tests run with the newest ones."; \
-	  $(BIN)/python -m pip install --quiet -e '.[test]'; }
+	  $(BIN)/python -m pip install --quiet --no-compile -e '.[test]'; }
 	@touch $@
 
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
@@ -53,7 +54,10 @@ node_modules/.package-lock.json: package-lock.json package.json | $(VENV)/.test-
 test: $(VENV)/.test-installed node_modules/.package-lock.json chromium  ## every test, linter and type check
 	$(BIN)/ruff check .
 	$(BIN)/mypy server writer proto web tests benchmarks examples
-	$(BIN)/python -m pytest -q -n 3 --dist loadfile
+	$(BIN)/python -m pytest -q $(SPREAD)
+
+thorough: export THOROUGH := 1
+thorough: test  ## the same with every combination, example and size: what make test takes a share of
 
 format: $(VENV)/.test-installed node_modules/.package-lock.json  ## ruff format, and prettier for scripts
 	$(BIN)/ruff format .
@@ -62,7 +66,7 @@ format: $(VENV)/.test-installed node_modules/.package-lock.json  ## ruff format,
 quick: $(VENV)/.test-installed  ## linters, types, tests without browser, faults and what is marked slow
 	$(BIN)/ruff check .
 	$(BIN)/mypy server writer proto web tests benchmarks examples
-	$(BIN)/python -m pytest -q -n 3 --dist loadfile -m 'not slow' --hypothesis-profile quick $(QUICK)
+	$(BIN)/python -m pytest -q $(SPREAD) -m 'not slow' --hypothesis-profile quick $(QUICK)
 	@echo "Left out: tests/pages, tests/faults, tests/fuzz and what is marked slow; make test runs everything."
 
 test-lowest: LOW := .venv-lowest

@@ -18,8 +18,10 @@ import pytest
 from mindinsight.proto.graph_pb2 import GraphProto
 from mindinsight.server.formats.budgets import BUDGETS, Budget
 from mindinsight.server.formats.unreadable import UnreadableError
+from tests.thoroughness import amount
 
 LIMIT = 2 << 30  # bytes of address space, of which the interpreter and its libraries take 0.4 GiB
+SMALLER = amount(LIMIT, 1 << 30)  # for what is as much smaller in make test
 PATIENCE = 200  # s; on a quiet machine each takes below ten
 
 READ = """
@@ -59,14 +61,14 @@ CALLS = """from mindinsight.server.formats.dumps import list_operators, open_dum
     print(len(list_operators(open_dump(sys.argv[1]), 0, 0)))"""
 
 
-def read(code: Any, path: Any) -> Any:
+def read(code: Any, path: Any, limit: int = LIMIT) -> Any:
     """What a reader prints, in a process of limited memory."""
     done = subprocess.run(
         [sys.executable, "-c", READ.format(code=code), str(path)],
         capture_output=True,
         text=True,
         timeout=PATIENCE,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (LIMIT, LIMIT)),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
         env={"OPENBLAS_NUM_THREADS": "1"},
         check=False,
     )
@@ -104,8 +106,8 @@ def test_a_checkpoint_of_fields_without_a_number(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("content", [b"\x10\x01", b"\x0a\x00"], ids=["numbers", "values"])
 def test_a_checkpoint_of_small_fields_without_end(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "a.ckpt").write_bytes(content * (8 << 20))
-    assert read(WEIGHTS, tmp_path / "a.ckpt") == "dump.not_checkpoint"
+    (tmp_path / "a.ckpt").write_bytes(content * amount(8 << 20, 1 << 20))
+    assert read(WEIGHTS, tmp_path / "a.ckpt", SMALLER) == "dump.not_checkpoint"
 
 
 def test_an_array_in_fortran_order_that_claims_gigabytes(tmp_path: Path) -> None:
@@ -117,8 +119,8 @@ def test_an_array_in_fortran_order_that_claims_gigabytes(tmp_path: Path) -> None
 
 @pytest.mark.slow
 def test_an_array_in_fortran_order_is_read_with_little_more_than_its_size(tmp_path: Path) -> None:
-    np.save(tmp_path / "a.npy", np.asfortranarray(np.zeros((8000, 10_000))))
-    assert read(WEIGHTS, tmp_path / "a.npy") == "1 []"
+    np.save(tmp_path / "a.npy", np.asfortranarray(np.zeros((amount(8000, 3000), 10_000))))
+    assert read(WEIGHTS, tmp_path / "a.npy", SMALLER) == "1 []"
 
 
 def torch_file(path: Any, content: Any, method: Any = zipfile.ZIP_DEFLATED) -> Any:
@@ -137,13 +139,18 @@ def test_tuples_of_tuples_of_tuples(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "content",
-    [b"]" * (20 << 20), b"(" * (20 << 20), b"]" + b"2a" * 5000, b"]" * 1000 + b"a" * 999],
+    [
+        b"]" * amount(20 << 20, 4 << 20),
+        b"(" * amount(20 << 20, 4 << 20),
+        b"]" + b"2a" * 5000,
+        b"]" * 1000 + b"a" * 999,
+    ],
     ids=["lists", "marks", "loops", "nested"],
 )
 def test_pickles_that_make_much_of_little(tmp_path: Path, content: Any) -> None:
     path = torch_file(tmp_path / "a.pt", b"\x80\2" + content + b".")
     assert path.stat().st_size < 100_000
-    assert read(WEIGHTS, path) in ("dump.too_large", "dump.bad_pickle", "0 []")
+    assert read(WEIGHTS, path, SMALLER) in ("dump.too_large", "dump.bad_pickle", "0 []")
 
 
 @pytest.mark.slow

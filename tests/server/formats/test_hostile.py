@@ -17,9 +17,10 @@ from mindinsight.server.formats.graphs.ir import read_ir
 from mindinsight.server.formats.graphs.pb_graphs import read_pb
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.weights.weight_files import open_weights
+from tests.thoroughness import amount
 
 WEIGHTS = Path(__file__).parents[2] / "data" / "weights"
-MANY = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+MANY = settings(max_examples=amount(60, 15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 CHANGES = st.lists(
     st.tuples(st.sampled_from(["set", "cut", "insert"]), st.floats(0, 1), st.binary(min_size=1, max_size=9)),

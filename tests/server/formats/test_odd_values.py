@@ -19,8 +19,11 @@ from mindinsight.server.formats.text_files import parse_json
 from mindinsight.server.formats.texts import MAX_NAME, parse_integer, show_integer, show_name, show_text
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.weights.weight_files import open_weights
+from tests.thoroughness import amount
 
-MANY = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+MANY = settings(
+    max_examples=amount(40, 15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 TEXTS = st.one_of(
     st.sampled_from(
         ["\ud800", "\udfff", "\udc80", "\0", "\x1b[31m", "\u202e", "a\nb", "x" * 65_536, "", "=1+1"]

@@ -21,6 +21,7 @@ from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.settings import Settings
 from mindinsight.server.store.file_names import order
 from mindinsight.server.store.store import Store
+from tests.thoroughness import amount
 
 TAGS = ["loss", "acc", "lr", "grad/norm"]
 
@@ -222,7 +223,10 @@ class Directory(RuleBasedStateMachine):
 
 TestDirectory = Directory.TestCase
 TestDirectory.settings = settings(
-    max_examples=40, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=amount(40, 15),
+    stateful_step_count=25,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
 )
 
 

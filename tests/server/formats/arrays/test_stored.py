@@ -17,6 +17,7 @@ from mindinsight.server.formats.arrays.npy import read_npy, read_npy_header
 from mindinsight.server.formats.arrays.stored import Held, Stored, stored_as, stored_npy, write_npy
 from mindinsight.server.formats.unreadable import UnreadableError
 from tests.narrowing import require
+from tests.thoroughness import amount
 
 DTYPES = ["<f4", ">f4", "<f2", "<f8", ">i2", "<u8", "|b1", "<c8", "|i1"]
 
@@ -45,7 +46,7 @@ def cut_arrays(draw: Any) -> tuple[Any, Any]:
 
 
 @given(drawn=cut_arrays())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=amount(60, 15), deadline=None)
 def test_a_part_is_what_indexing_gives(tmp_path_factory: pytest.TempPathFactory, drawn: Any) -> None:
     array, window = drawn
     path = tmp_path_factory.mktemp("stored") / "a.npy"

@@ -15,6 +15,7 @@ from mindinsight.proto.framing import encode_record
 from mindinsight.proto.summary_pb2 import Event
 from mindinsight.server.formats.events import decode, read_stretch
 from mindinsight.server.types import Stretch
+from tests.thoroughness import amount
 
 SAMPLES = Path(__file__).parents[3] / "data" / "events"
 
@@ -55,7 +56,7 @@ def test_growing_in_two_parts_cut_anywhere(facts: Any, reference: Any) -> None:
         assert facts(follow(data, [cut]), data) == wanted, cut
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=amount(40, 15), deadline=None)
 @given(cuts=st.lists(st.integers(0, 12000), max_size=12), wounds=st.lists(st.integers(0, 12000), max_size=4))
 def test_growing_damaged_file_in_any_parts(facts: Any, reference: Any, cuts: Any, wounds: Any) -> None:
     data = bytearray(training(200))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from mindinsight.proto.framing import encode_record
 from mindinsight.server.formats.events import decode
+from tests.thoroughness import amount
 
 LAYER = b"train/a_rather_long_tag/of_layer_%d/weight"
 TAGS = [b"loss", b"acc", b"lr", LAYER % 1, LAYER % 2, "损".encode(), b"bad\xff", b"x" * 300, b"y" * 600, b""]
@@ -103,7 +104,7 @@ def build(program: list[Any], order: str, seed: int) -> bytes:
     return b"".join(map(encode_record, records))
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=amount(250, 62), deadline=None)
 @given(program=PROGRAM, order=ORDER, seed=st.integers(0, 2**32 - 1))
 def test_mixture_reads_as_with_protobuf(
     reference: Any, facts: Any, program: Any, order: Any, seed: Any
@@ -112,7 +113,7 @@ def test_mixture_reads_as_with_protobuf(
     assert facts([decode(data, 0, True)], data) == reference(data)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=amount(60, 15), deadline=None)
 @given(
     program=PROGRAM,
     order=ORDER,

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from mindinsight.proto.summary_pb2 import Summary
 from mindinsight.server.formats.payloads import Histograms, histograms
 from mindinsight.server.formats.unreadable import UnreadableError
+from tests.thoroughness import amount
 
 COUNT = st.integers(0, 2**63 - 1) | st.integers(0, 300)
 NUMBER = st.floats(allow_nan=False)
@@ -36,7 +37,7 @@ def check(found: Histograms, messages: list[Summary.Histogram]) -> None:
     assert list(rows) == [bucket for one in buckets for bucket in one]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=amount(200, 50), deadline=None)
 @given(messages=st.lists(MESSAGE, max_size=6))
 def test_histograms_read_as_with_protobuf(messages: list[Summary.Histogram]) -> None:
     check(histograms([message.SerializeToString() for message in messages]), messages)
