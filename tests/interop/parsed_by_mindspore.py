@@ -24,7 +24,7 @@ def payloads(data):
 def kinds_of(event):
     kind = event.WhichOneof("what")
     if kind == "summary":
-        return [value.WhichOneof("value") for value in event.summary.value]
+        return [value.WhichOneof("value") or "unknown" for value in event.summary.value]
     return [kind] if kind else []  # an alert of ours: a field that MindSpore does not know
 
 

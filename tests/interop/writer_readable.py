@@ -52,7 +52,7 @@ def check_mindspore(python, base):
     (summary,) = [file for file in kinds if not file["path"].endswith("_lineage")]
     check("MindSpore parses every kind", summary["kinds"], {
         "version": 1, "graph_def": 1, "scalar_value": 9, "image": 6, "histogram": 3,
-        "loss_landscape": 1})  # fmt: skip
+        "loss_landscape": 1, "unknown": 3 * len(runs.OURS)})  # fmt: skip
     types = {tag: number for file in files for tag, number in file["types"].items()}
     check("MindSpore sees every element type", types, {
         dtype: graph_pb2.DataType.Value(f"DT_{dtype.upper()}") for dtype in runs.TYPES})  # fmt: skip
@@ -120,6 +120,9 @@ def check_mindinsight(server):
     types = {f"./types_{index // 6}" for index in range(len(runs.TYPES))}
     jobs = server.load(["./kinds", "./rolled", *types])
     check("MindInsight finds every run whole", [job["is_integrity"] for job in jobs], [True] * len(jobs))
+    plugins = server.json("datavisual/plugins", train_id="./kinds")["plugins"]
+    shown = {tag for tags in plugins.values() for tag in tags}
+    check("MindInsight passes over kinds of ours", [tag for tag in shown if "of ours" in tag], [])
     for tag in runs.SCALARS:
         found = numbers(server, "./kinds", tag)
         check(f"MindInsight shows scalars {tag}", found, runs.numbers_shown(tag))

@@ -18,6 +18,12 @@ TYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
          "float32", "float64", "bfloat16"]  # fmt: skip
 PIXELS = np.arange(2 * 3 * 4 * 5, dtype=np.uint8).reshape(2, 3, 4, 5)
 LANDSCAPE = [[0.0, 0.25, 0.5], [1.0, 1.25, 1.5], [2.0, 2.25, 2.5]]
+OURS = {  # kinds that MindInsight has not: fields it must pass over
+    "text": "**passed** over",
+    "audio": (np.zeros(8, np.float32), 8000),
+    "pr_curve": (np.array([0, 1, 1]), np.array([0.1, 0.4, 0.9])),
+    "layout": {"losses": {"both": ["Multiline", ["loss"]]}},
+}
 ROLLED = [step / 4 for step in range(900)]
 
 
@@ -64,6 +70,8 @@ def write_kinds(directory):
             record.add_value("image", "picture", PIXELS + np.uint8(step))
             record.add_value("image", "gray", PIXELS[:1, :1])
             record.add_value("histogram", "weights", np.arange(100.0) + step)
+            for kind, value in OURS.items():
+                record.add_value(kind, f"{kind} of ours", value)
             record.alert(f"passed over by others {step}", "all of it", "error", step)
             record.record(step)
 

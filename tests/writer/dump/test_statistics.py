@@ -1,6 +1,8 @@
 """Rows of statistic.csv, beside rows MindSpore 2.10 wrote for the same bytes."""
 
+import io
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -53,3 +55,26 @@ def test_a_row_tells_what_mindspores_row_tells(name: Any, host: Any) -> None:
 
 def test_every_case_but_the_empty_one_has_been_compared() -> None:
     assert len(CASES) == len(ROWS)
+
+
+def test_a_whole_step_has_the_statistics_that_mindspore_wrote_for_it() -> None:
+    """Every tensor of a small network that MindSpore 2.10 trained, with the rows it wrote of them."""
+    folder = "ms_sync_full_stats/full/rank_0/TinyNet/0/0/"
+    with zipfile.ZipFile(DATA.parent / "dumps" / "samples" / "ms_sync_full_stats.zip") as archive:
+        table = archive.read(f"{folder}statistic.csv").decode()
+        files = {
+            ".".join(name.removeprefix(folder).split(".")[:7]): np.load(io.BytesIO(archive.read(name)))
+            for name in archive.namelist()
+            if name.startswith(folder) and name.endswith(".npy")
+        }
+    first, *rows = table.splitlines()
+    assert first == header().strip()
+    compared = 0
+    for row in rows:
+        name, described = row.split(",", FIXED_CELLS)[:FIXED_CELLS], row.split(",", FIXED_CELLS)[-1]
+        values = files.get(".".join(name))
+        if values is not None and values.size and ",bfloat16," not in row:
+            host = HostArray(values, values.dtype.name, shared=False)
+            assert described.replace("-nan", "nan") == cells(host) + ",", row
+            compared += 1
+    assert (len(rows), compared) == (241, 241)

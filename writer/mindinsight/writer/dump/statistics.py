@@ -65,6 +65,18 @@ def _norm(values: npt.NDArray[np.float64]) -> Any:
     return np.sqrt(np.square(values).sum())
 
 
+def _extreme(
+    measure: Callable[[npt.NDArray[np.float64]], Any], position: Callable[[npt.NDArray[np.float64]], Any]
+) -> Callable[[npt.NDArray[np.float64]], Any]:
+    """Maximum or minimum; of zeros with either sign the first, as MindSpore compares them."""
+
+    def measured(values: npt.NDArray[np.float64]) -> Any:
+        extreme = measure(values)
+        return extreme if extreme else values.flat[position(values)]
+
+    return measured
+
+
 def _text(number: Any) -> str:
     """A count as it is, another number with six digits, as C++ streams print."""
     return str(int(number)) if isinstance(number, (int, np.integer)) else f"{number:g}"
@@ -83,8 +95,8 @@ def _silent(
 
 
 _MEASURES: Final[Mapping[str, Callable[[npt.NDArray[np.float64]], Any]]] = {
-    "max": _silent(np.max),
-    "min": _silent(np.min),
+    "max": _silent(_extreme(np.max, np.argmax)),
+    "min": _silent(_extreme(np.min, np.argmin)),
     "avg": _silent(np.mean),
     "count": np.size,
     "negative zero count": lambda values: np.count_nonzero(values < 0),
