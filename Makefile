@@ -97,11 +97,12 @@ screenshots: $(VENV)/.test-installed chromium  ## every page in both themes, wid
 benchmarks: $(VENV)/.test-installed  ## our figures beside those of the peers
 	$(BIN)/python -m benchmarks
 
-test-remote: | $(BIN)/python  ## real stores (moto's S3, a web server), a real Dask cluster (downloads 70 MB)
+test-remote: | $(BIN)/python  ## real stores (moto's S3, a web server), a real Dask cluster, nginx (downloads 70 MB)
+	@command -v nginx >/dev/null || { echo "One part needs nginx: sudo apt-get install nginx-light"; exit 1; }
 	test -x .venv-remote/bin/python || $(PYTHON) -m venv .venv-remote
 	.venv-remote/bin/python -m pip install --quiet -e '.[remote,cluster]' 'moto[server,s3]' s3fs pytest httpx2 hypothesis
 	.venv-remote/bin/python -m pytest -q -s -p no:cacheprovider -o addopts=--import-mode=importlib -o timeout= \
-	  -W ignore tests/remote/in_s3.py tests/remote/in_http.py tests/remote/on_dask.py
+	  -W ignore tests/remote/in_s3.py tests/remote/in_http.py tests/remote/on_dask.py tests/remote/behind_nginx.py
 
 interop:  ## the writer inside real PyTorch, JAX, MindSpore and training loops, its files in real MindInsight (downloads 3 GB)
 	bash tests/interop/frameworks.sh
