@@ -1,0 +1,42 @@
+"""Entry of Jupyter's launcher: a server behind ``jupyter-server-proxy``, started when somebody opens it.
+
+The extension finds ``setup`` by the entry point ``jupyter_serverproxy_servers`` and takes its values as
+https://jupyter-server-proxy.readthedocs.io/en/latest/server-process.html has them.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+_SECONDS: Final = 60  # to start in
+
+
+def setup() -> dict[str, Any]:
+    """How to start a server for one user of Jupyter, and what its tile in the launcher shows.
+
+    It shows the runs of ``MINDINSIGHT_SUMMARY_BASE_DIR``, or of the folder that Jupyter was started in. Other
+    users of the machine reach its port, so it requires a token, which Jupyter sends for those it let in.
+    """
+    token = secrets.token_urlsafe(24)
+    command = [sys.executable, "-m", "mindinsight.server.commands.main", "start", "--foreground"]
+    return {
+        "command": [*command, "--host", "127.0.0.1", "--port", "{port}"],
+        "environment": {**os.environ, "MINDINSIGHT_TOKEN": token},
+        "request_headers_override": {"Authorization": f"Bearer {token}"},
+        "timeout": _SECONDS,
+        "new_browser_tab": True,
+        "launcher_entry": {"title": "MindInsight", "icon_path": _icon(), "category": "Notebook"},
+    }
+
+
+def _icon() -> str:
+    """Path of the icon; "" where the pages are not installed."""
+    web = find_spec("mindinsight.web")
+    folders = (web.submodule_search_locations if web else None) or []
+    icons = [Path(folder, "static", "icon.svg") for folder in folders]
+    return next((str(icon) for icon in icons if icon.is_file()), "")
