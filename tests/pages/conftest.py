@@ -289,7 +289,13 @@ def profile(playwright: Playwright, profile_directory: Path) -> Iterator[Browser
 
 
 @pytest.fixture
-def page(profile: BrowserContext, serve: Callable[..., str]) -> Iterator[Page]:
+def refusals() -> set[int]:
+    """Statuses that Chromium may log: of input that cannot be taken. A test adds what it provokes."""
+    return {409, 422}
+
+
+@pytest.fixture
+def page(profile: BrowserContext, serve: Callable[..., str], refusals: set[int]) -> Iterator[Page]:
     """A new page without anything that an earlier test stored, and closed before the servers are.
 
     A page whose server goes away has something to complain about.
@@ -297,7 +303,8 @@ def page(profile: BrowserContext, serve: Callable[..., str]) -> Iterator[Page]:
     page = profile.new_page()
     faults: list[str] = []
     page.on(
-        "console", lambda message: faults.append(f"console: {message.text}") if is_fault(message) else None
+        "console",
+        lambda message: faults.append(f"console: {message.text}") if is_fault(message, refusals) else None,
     )
     page.on("pageerror", lambda error: faults.append(f"thrown: {error}"))
     page.on(
@@ -321,9 +328,10 @@ def forget(profile: BrowserContext, page: Page) -> None:
     session.detach()
 
 
-def is_fault(message: ConsoleMessage) -> bool:
-    """Errors, but not what Chromium says of an answer that a person's input cannot be taken."""
-    return message.type == "error" and not re.search("status of (409|422)", message.text)
+def is_fault(message: ConsoleMessage, refusals: set[int]) -> bool:
+    """Errors, but not what Chromium says of an answer with one of these statuses."""
+    status = re.search(r"status of (\d+)", message.text)
+    return message.type == "error" and not (status and int(status[1]) in refusals)
 
 
 def foreign(address: str) -> bool:

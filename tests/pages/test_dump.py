@@ -52,7 +52,7 @@ def test_four_clicks_from_a_nan_to_the_line_that_made_it(page: Any, url: Any) ->
     page.expose_function("clicked", lambda: clicks.append(1))
     page.add_init_script("addEventListener('click', () => window.clicked(), true)")
     page.goto(url)
-    page.get_by_role("link", name="Dumps").click()
+    page.get_by_role("link", name="Dumps", exact=True).click()
     page.get_by_role("button", name="Find the first fault").click()
     expect(page.get_by_text("Introduced here")).to_be_visible()
     expect(page.get_by_text("makes values that are not finite from finite inputs.")).to_be_visible()

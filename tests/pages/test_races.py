@@ -275,7 +275,7 @@ def test_a_scope_opened_while_another_opens_is_open_too(page: Any, samples: Any)
 
 def test_the_difference_walked_to_last_is_the_one_that_is_told(page: Any, samples: Any) -> None:
     page.goto(f"{samples}graph?m=compare&run=./lenet&run2=./ranks/rank_0")
-    rows = page.locator(".graph-differences li")
+    rows = page.get_by_role("region", name="Differences", exact=True).get_by_role("listitem")
     expect(rows.nth(2)).to_be_attached()
     following = page.get_by_role("button", name="Next difference")
     pictures = Held(page, r"compare/pictures.*[?&]open=")
