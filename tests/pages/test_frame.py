@@ -216,3 +216,16 @@ def test_header_icons_have_names_on_a_wide_window_and_in_the_menu(page: Any, sam
     expect(names).to_have_text(wide[4:])
     small = "all => all.filter(one => Math.min(one.offsetWidth, one.offsetHeight) < 24).length"
     assert tools.locator(":is(button, a):visible").evaluate_all(small) == 0
+
+
+def test_a_server_that_is_lost_is_said_in_words(browser: Any, samples: Any) -> None:
+    page = browser.new_page(locale="en")
+    page.route("**/v2/**", lambda route: route.abort())
+    page.goto(f"{samples}scalar")
+    expect(page.get_by_role("heading", name="The server cannot be reached")).to_be_visible()
+    expect(page.get_by_text("No runs yet")).to_have_count(0)
+    expect(page.get_by_role("alert").filter(has_text="has not responded since")).to_be_visible()
+    page.unroute("**/v2/**")
+    page.get_by_role("main").get_by_role("button", name="Try again").click()
+    expect(page.locator(".card").first).to_be_visible()
+    page.close()

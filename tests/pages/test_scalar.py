@@ -463,7 +463,15 @@ def lines_or_dots(chart):
 
 def test_pages_without_scalars_say_what_to_do(page, samples) -> None:
     page.goto(f"{samples}scalar?runs=images")
-    expect(page.get_by_role("heading", name="None of the selected runs has scalars")).to_be_visible()
+    expect(page.get_by_role("heading", name=re.compile("^[0-9]+ runs have scalars"))).to_be_visible()
+    page.get_by_role("button", name="Show them").click()
+    expect(page.locator(".card").first).to_be_visible()
+    page.goto(f"{samples}scalar?q=nosuchtag")
+    page.get_by_role("button", name="Clear the filter").click()
+    expect(page.locator(".card").first).to_be_visible()
+    box = page.get_by_role("searchbox", name="Filter tags")
+    box.fill("loss[")
+    expect(page.get_by_role("alert")).to_have_text("Invalid regular expression: character 5, “[”")
 
 
 def widths(page, section):

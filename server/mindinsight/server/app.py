@@ -60,7 +60,7 @@ def create_app(settings: Settings, service: Service | None = None) -> Starlette:
     app = Starlette(
         routes=[Route("/health", _health), _below(V1, v1), _below("", _pages_or_interface(pages, direct))],
         middleware=[
-            Middleware(Security, settings=settings, ask_for_token=_ask_for_token, error_of=_error_of),
+            Middleware(Security, settings=settings, ask_for_token=_token_page, error_of=_error_of),
             Middleware(BodyLimit, error_of=_error_of),
             Middleware(GZipMiddleware, minimum_size=1000, compresslevel=4),
         ],
@@ -116,10 +116,10 @@ async def _health(request: Request) -> JSONResponse:  # in the event loop: no th
     return JSONResponse(request.app.state.health.report())
 
 
-def _ask_for_token() -> str:
-    from mindinsight.server.api.pages import ask_for_token
+def _token_page(request: Request) -> str:
+    from mindinsight.server.api.pages import token_page
 
-    return ask_for_token()
+    return token_page(request)
 
 
 def _error_of(path: str, error: ApiError) -> Response:

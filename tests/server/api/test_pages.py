@@ -1,7 +1,9 @@
 import json
 import re
+from collections.abc import Callable
 
 import pytest
+from starlette.testclient import TestClient
 
 from mindinsight.server.api.pages import WEB, Pages
 from mindinsight.server.http.assets import Assets
@@ -74,3 +76,31 @@ def test_the_language_is_the_chosen_one_or_the_browsers(shared_samples, headers,
     assert {name for name, view in views.items() if view["tile"]} == tiles
     assert [name for name, view in views.items() if not view["navigation"]] == ["alert"]
     assert {name for name, view in views.items() if view["rare"]} == {"audio", "layout", "pr_curve"}
+
+
+def test_an_address_where_nothing_is_is_a_page_in_words(shared_samples: Callable[..., TestClient]) -> None:
+    client = shared_samples("lenet")
+    accept = {"Accept": "text/html,*/*;q=0.8", "Accept-Language": "zh"}
+    answer = client.get("/<b>nothing", headers=accept)
+    assert answer.status_code == 404
+    assert "页面不存在" in answer.text
+    assert "&lt;b&gt;nothing" in answer.text
+    assert "<b>nothing" not in answer.text
+    assert client.get("/nothing").headers["content-type"] == "application/json"
+    assert client.get("/v2/nothing", headers=accept).headers["content-type"] == "application/json"
+
+
+def test_a_wrong_token_is_told_from_none(shared_samples: Callable[..., TestClient]) -> None:
+    client = shared_samples("lenet", token="secret")
+    without, wrong = (client.get(path, headers={"Accept": "text/html"}) for path in ("/", "/?token=other"))
+    assert without.status_code == wrong.status_code == 401
+    assert "It was printed when the server started" in without.text
+    assert "This is not the token of this server" in wrong.text
+    assert 'name="token"' in wrong.text
+
+
+@pytest.mark.parametrize(
+    ("view", "frame"), [("runs", "alone"), ("docs", "alone"), ("graph", "alone"), ("scalar", "beside")]
+)
+def test_the_frame_leaves_room_for_the_panel_where_there_is_one(view: str, frame: str) -> None:
+    assert f'<div id="body" class="{frame}">' in Pages(Assets(WEB)).render(view, "en")

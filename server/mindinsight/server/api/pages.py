@@ -19,6 +19,7 @@ from starlette.routing import Route
 
 from mindinsight.server.http.assets import PLOTLY, STYLES, Assets
 from mindinsight.server.http.installed_version import installed_version
+from mindinsight.server.http.locale_texts import language_texts
 from mindinsight.server.http.module_graph import imported_modules
 from mindinsight.server.http.view_entries import preloaded_scripts, stands_alone, view_entries
 
@@ -109,6 +110,39 @@ def language(request: Request) -> str:
     return next((short for short in shorts if short in LANGUAGES), LANGUAGES[0])
 
 
-def ask_for_token() -> str:
-    """The page for a browser that comes without the token."""
-    return (WEB / "templates" / "token.html").read_text(encoding="utf-8")
+def token_page(request: Request) -> str:
+    """The page for a browser that comes without the token, or with a wrong one."""
+    texts = language_texts(language(request))
+    wrong = "token" in request.query_params
+    box = '<input name="token" autocomplete="off" autofocus size="32">'
+    opener = f"<button>{html.escape(texts['page.token.open'])}</button>"
+    return _message(
+        request,
+        title=texts["page.token"],
+        text=texts["page.token.wrong" if wrong else "page.token.how"],
+        action=f"<form><label>{html.escape(texts['page.token.label'])} {box}</label> {opener}</form>",
+    )
+
+
+def missing_page(request: Request) -> str:
+    """The page for a browser at an address where nothing is."""
+    texts = language_texts(language(request))
+    home = html.escape(request.scope.get("root_path", "") + "/")
+    return _message(
+        request,
+        title=texts["page.missing"],
+        text=texts["page.missing.how"].replace("{path}", request.url.path),
+        action=f'<p><a href="{home}">{html.escape(texts["page.missing.home"])}</a></p>',
+    )
+
+
+def _message(request: Request, *, title: str, text: str, action: str) -> str:
+    """A page with a few words and no script; ``action`` is markup."""
+    values = {
+        "lang": language(request),
+        "title": html.escape(title),
+        "text": html.escape(text),
+        "action": action,
+    }
+    template = (WEB / "templates" / "message.html").read_text(encoding="utf-8")
+    return _PLACEHOLDER.sub(lambda found: values[found[1]], template)

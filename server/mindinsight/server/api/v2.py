@@ -6,10 +6,14 @@ import logging
 from typing import Final
 
 from fastapi import FastAPI, Request
+from fastapi.exception_handlers import http_exception_handler
+from starlette._utils import get_route_path
 from starlette.datastructures import State
-from starlette.responses import Response
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse, Response
 
 from mindinsight.server import api
+from mindinsight.server.api.pages import missing_page
 from mindinsight.server.compute.plugin_loading import modules_of
 from mindinsight.server.errors import ApiError, Gone
 from mindinsight.server.formats.unreadable import UnreadableError
@@ -38,6 +42,7 @@ def create_interface(state: State) -> FastAPI:
     app.add_exception_handler(ApiError, _api_error)
     app.add_exception_handler(Gone, _gone)
     app.add_exception_handler(UnreadableError, _unreadable)
+    app.add_exception_handler(404, _missing)
     validation_errors.install(app)
     _add_routes(app)
     described = app.openapi
@@ -53,6 +58,16 @@ def _add_routes(app: FastAPI) -> None:
             module.install(app)
     for kind in plugins():
         app.include_router(kind.router, prefix=f"/v2/{kind.name}", tags=[kind.name])
+
+
+async def _missing(request: Request, error: Exception) -> Response:
+    """An address where nothing is: a page for people, JSON for programs."""
+    if "text/html" in request.headers.get("accept", "") and not get_route_path(request.scope).startswith(
+        "/v2/"
+    ):
+        return HTMLResponse(missing_page(request), 404)
+    assert isinstance(error, HTTPException)
+    return await http_exception_handler(request, error)
 
 
 def _api_error(request: Request, error: Exception) -> Response:

@@ -21,6 +21,7 @@ from typing import TypeAlias
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -51,10 +52,10 @@ class Security:
         self,
         app: ASGIApp,
         settings: Settings,
-        ask_for_token: Callable[[], str],
+        ask_for_token: Callable[[Request], str],
         error_of: Callable[[str, ApiError], Response] = lambda path, error: error_response(error),
     ) -> None:
-        """``ask_for_token`` gives the page for a browser that comes without one.
+        """``ask_for_token`` gives the page for a browser that comes without one, or with a wrong one.
 
         ``error_of`` gives the answer to a request for a path (without prefixes) that may not pass.
         """
@@ -116,7 +117,7 @@ class Security:
         if marked or _equal(bearer(headers), self._token) or _equal(utf8(bearer(headers)), self._token):
             return None
         if "text/html" in headers.get("accept", ""):
-            return HTMLResponse(self._ask(), 401)
+            return HTMLResponse(self._ask(Request(scope)), 401)
         return self._error(scope, TOKEN_REQUIRED)
 
     def _remember(self, scope: Scope, query: list[tuple[str, str]]) -> Response | None:

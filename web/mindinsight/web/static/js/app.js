@@ -1,9 +1,11 @@
 // Entry point of the pages: creates the application's services and starts the router.
 
+import { lostPage } from "./components/lost.js";
 import { Alerts } from "./core/alerts.js";
 import * as api from "./core/api.js";
 import { Charts } from "./core/charts.js";
 import * as dom from "./core/dom.js";
+import { replace } from "./core/dom.js";
 import * as format from "./core/format.js";
 import { createTranslate, loadTexts } from "./core/i18n.js";
 import { Live } from "./core/live.js";
@@ -12,6 +14,7 @@ import { Selection } from "./core/selection.js";
 import { Theme } from "./core/theme.js";
 import { Url } from "./core/url.js";
 import { header } from "./frame/header.js";
+import { lostLine } from "./frame/lost.js";
 import { listen } from "./frame/shortcuts.js";
 import { side } from "./frame/side.js";
 
@@ -21,7 +24,10 @@ const url = new Url();
 const theme = new Theme();
 const live = new Live();
 const selection = new Selection(url, live, theme);
-const first = selection.begin().catch(() => undefined); // the connection mark says what is wrong
+const first = selection.begin().then(
+  () => null,
+  (error) => error,
+);
 const t = createTranslate(await loadTexts(boot), boot.lang);
 const router = new Router(boot, url);
 
@@ -46,6 +52,11 @@ header(app, { ondrawer: () => body?.classList.toggle("drawer") });
 side(app);
 listen(app);
 live.start();
-await first;
+lostLine(app);
+const failure = await first;
+if (failure) {
+  replace(/** @type {HTMLElement} */ (document.getElementById("view")), lostPage(app, failure));
+  await new Promise((resolve) => selection.on(() => resolve(null)));
+}
 app.alerts.begin(selection.list().base);
 await router.start(app);

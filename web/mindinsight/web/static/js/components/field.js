@@ -50,12 +50,14 @@ export function searchBox({ label, value = "", placeholder, onchange, delay = 15
     spellcheck: "false",
   });
 
+  const fault = h("p", { class: "fault small", role: "alert" });
+
   /** Mark what was typed as not understood. @param {string} why "" when it is fine */
   const invalid = (why) => {
     box.setAttribute("aria-invalid", String(Boolean(why)));
-    box.title = why;
+    box.title = fault.textContent = why;
   };
-  return Object.assign(h("div", { class: "search" }, icon("search"), box), { box, invalid });
+  return Object.assign(h("div", { class: "search" }, icon("search"), box, fault), { box, invalid });
 }
 
 /**

@@ -4,6 +4,7 @@ import { together } from "./changes.js";
 import { h, replace } from "./dom.js";
 import { latest } from "./latest.js";
 import { empty } from "../components/empty.js";
+import { lostPage } from "../components/lost.js";
 
 /** @typedef {import("./types.js").App} App */
 /** @typedef {import("./types.js").Change} Change */
@@ -122,7 +123,8 @@ export class Router {
 
   /** @param {any} error */
   #failed(error) {
-    const { t } = this.#app;
+    const { live, t } = this.#app;
+    if (live.state() === "lost" || error?.status === 0) return lostPage(this.#app, error);
     return empty({
       icon: "warning",
       title: t("error.view"),

@@ -5,6 +5,7 @@ import { menu } from "../components/dialog.js";
 import { searchBox } from "../components/field.js";
 import { icon } from "../components/icons.js";
 import { h, replace } from "../core/dom.js";
+import { faultText } from "../core/patterns.js";
 import { differing } from "../core/run_traits.js";
 
 /** @typedef {import("../core/types.js").App} App */
@@ -118,12 +119,7 @@ function byName(app, now, choose) {
 
 /** @param {App} app @param {string} pattern @returns {string} what is wrong with it, or "" */
 function fault(app, pattern) {
-  try {
-    new RegExp(pattern);
-    return "";
-  } catch {
-    return app.t("runs.search.bad");
-  }
+  return faultText(app, pattern);
 }
 
 /** @param {App} app @param {Colours | null} colours */

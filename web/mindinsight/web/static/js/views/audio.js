@@ -1,12 +1,14 @@
 // Sounds: every recorded step of every tag, played by the browser; one step for all cards when linked.
 
-import { empty } from "../components/empty.js";
 import { check, searchBox } from "../components/field.js";
+import { nothingOf } from "../components/nothing.js";
 import { grownRuns } from "../core/changes.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { nameOf, tagsOfEntries } from "../core/tags.js";
 import { AudioCard } from "./audio/card.js";
+
+const CODE = 'record.add_value("audio", "voice", (samples, 16000))';
 
 /** @typedef {import("../core/types.js").App} App */
 
@@ -102,7 +104,12 @@ class Sounds {
       runs.filter((run) => app.selection.has(run)).map((run) => new AudioCard(app, { tag, run }, this)),
     );
     const elements = this.cards.map((card) => card.element);
-    replace(this.body, elements.length ? h("div", { class: "cards" }, elements) : nothing(app, this.filter));
+    replace(
+      this.body,
+      elements.length
+        ? h("div", { class: "cards" }, elements)
+        : nothingOf(app, { kind: "audio", filter: this.filter, code: CODE }),
+    );
     this.cards.forEach((card) => card.load());
   }
 
@@ -129,14 +136,4 @@ class Sounds {
     this.unsubscribers.forEach((unsubscribe) => unsubscribe());
     this.cards.forEach((card) => card.end());
   }
-}
-
-/** @param {App} app @param {string} filter */
-function nothing({ t }, filter) {
-  if (filter) return empty({ title: t("audio.none_match") });
-  return empty({
-    title: t("audio.none"),
-    text: t("audio.none_how"),
-    code: 'record.add_value("audio", "voice", (samples, 16000))',
-  });
 }

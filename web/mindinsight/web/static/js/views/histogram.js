@@ -1,6 +1,6 @@
 // Histograms: distribution of the values of a tag, over the steps of each run or of all runs at one step.
 
-import { empty } from "../components/empty.js";
+import { nothingOf } from "../components/nothing.js";
 import { grownRuns } from "../core/changes.js";
 import { h, renew, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
@@ -8,6 +8,8 @@ import { nameOf, tagsOfEntries } from "../core/tags.js";
 import { cardsOf } from "./histogram/cards.js";
 import { readOptions, writeOptions } from "./histogram/options.js";
 import { toolbar } from "./histogram/toolbar.js";
+
+const CODE = 'record.add_value("histogram", "fc.weight", weight)';
 
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("./histogram/options.js").Options} Options */
@@ -75,7 +77,12 @@ class Histograms {
     );
     this.cards = cardsOf(app, tags, () => this.options);
     const elements = this.cards.map((card) => card.element);
-    replace(this.body, elements.length ? h("div", { class: "cards" }, elements) : nothing(app, options));
+    replace(
+      this.body,
+      elements.length
+        ? h("div", { class: "cards" }, elements)
+        : nothingOf(app, { kind: "histogram", filter: options.filter, code: CODE }),
+    );
     this.cards.forEach((card) => card.load());
   }
 
@@ -110,14 +117,4 @@ class Histograms {
     this.subscriptions.forEach((unsubscribe) => unsubscribe());
     this.cards.forEach((card) => card.end());
   }
-}
-
-/** @param {App} app @param {Options} options */
-function nothing(app, options) {
-  if (options.filter) return empty({ title: app.t("histogram.none_match") });
-  return empty({
-    title: app.t("histogram.none"),
-    text: app.t("histogram.none_how"),
-    code: 'record.add_value("histogram", "fc.weight", weight)',
-  });
 }

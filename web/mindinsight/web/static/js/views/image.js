@@ -1,14 +1,16 @@
 // Images: every recorded step of every tag; one step for all cards when linked.
 
 import { button } from "../components/button.js";
-import { empty } from "../components/empty.js";
 import { check, searchBox, slider } from "../components/field.js";
+import { nothingOf } from "../components/nothing.js";
 import { grownRuns } from "../core/changes.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { nameOf, tagsOfEntries } from "../core/tags.js";
 import { ImageCard } from "./image/card.js";
 import { compareDialog } from "./image/compare.js";
+
+const CODE = 'record.add_value("image", "input", images)  # NCHW';
 
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {ReturnType<typeof readOptions>} Options */
@@ -100,7 +102,12 @@ class Images {
       runs.filter((run) => app.selection.has(run)).map((run) => new ImageCard(app, { tag, run }, this)),
     );
     const elements = this.cards.map((card) => card.element);
-    replace(this.body, elements.length ? h("div", { class: "cards" }, elements) : nothing(app, state.filter));
+    replace(
+      this.body,
+      elements.length
+        ? h("div", { class: "cards" }, elements)
+        : nothingOf(app, { kind: "image", filter: state.filter, code: CODE }),
+    );
     this.cards.forEach((card) => card.load());
   }
 
@@ -165,16 +172,6 @@ function toolbar({ t }, options, change, reset) {
     }),
     button(t("image.reset"), reset),
   );
-}
-
-/** @param {App} app @param {string} filter */
-function nothing({ t }, filter) {
-  if (filter) return empty({ title: t("image.none_match") });
-  return empty({
-    title: t("image.none"),
-    text: t("image.none_how"),
-    code: 'record.add_value("image", "input", images)  # NCHW',
-  });
 }
 
 /** @param {import("../core/url.js").Url} url */

@@ -1,12 +1,14 @@
 // Precision-recall curves: of all selected runs at one step, and the area under them by step.
 
-import { empty } from "../components/empty.js";
 import { searchBox, slider } from "../components/field.js";
+import { nothingOf } from "../components/nothing.js";
 import { grownRuns } from "../core/changes.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { nameOf, tagsOfEntries } from "../core/tags.js";
 import { prCurveCard } from "./pr_curve/card.js";
+
+const CODE = 'record.add_value("pr_curve", "cats", (labels, predictions))';
 
 /** @typedef {import("../core/types.js").App} App */
 
@@ -105,7 +107,12 @@ class PrCurves {
     this.cards = shown.map((tag) => prCurveCard(app, tag, this));
     const elements = this.cards.map((card) => card.element);
     this.move.hidden = !elements.length;
-    replace(this.body, elements.length ? h("div", { class: "cards" }, elements) : nothing(app, this.filter));
+    replace(
+      this.body,
+      elements.length
+        ? h("div", { class: "cards" }, elements)
+        : nothingOf(app, { kind: "pr_curve", filter: this.filter, code: CODE }),
+    );
     this.cards.forEach((card) => card.load());
   }
 
@@ -137,14 +144,4 @@ class PrCurves {
     this.unsubscribers.forEach((unsubscribe) => unsubscribe());
     this.cards.forEach((card) => card.end());
   }
-}
-
-/** @param {App} app @param {string} filter */
-function nothing({ t }, filter) {
-  if (filter) return empty({ title: t("pr_curve.none_match") });
-  return empty({
-    title: t("pr_curve.none"),
-    text: t("pr_curve.none_how"),
-    code: 'record.add_value("pr_curve", "cats", (labels, predictions))',
-  });
 }

@@ -6,6 +6,7 @@ import { icon } from "../components/icons.js";
 import { headCell, virtualTable } from "../components/virtual.js";
 import { h, replace, throttle } from "../core/dom.js";
 import { NEWEST } from "../core/selection.js";
+import { faultText } from "../core/patterns.js";
 import { differing } from "../core/run_traits.js";
 import { colourBy } from "../frame/colour_by.js";
 import { banners, nothing } from "./runs/banners.js";
@@ -136,13 +137,14 @@ class RunsTable {
 
   /** @param {string} text */
   async applySearch(text) {
-    const { t, url } = this.app;
+    const { url } = this.app;
     try {
       this.terms = parseQuery(text);
       this.search.invalid("");
       url.set({ q: text });
-    } catch {
-      this.search.invalid(t("runs.search.bad"));
+    } catch (error) {
+      const { pattern } = /** @type {import("./runs/query.js").PatternError} */ (error);
+      this.search.invalid(faultText(this.app, pattern));
       return;
     }
     await this.reload(false);

@@ -1,5 +1,6 @@
 // Scalars: every tag of the selected runs as a chart, grouped by prefix; losses and accuracies first.
 
+import { nothingOf } from "../components/nothing.js";
 import { grownRuns } from "../core/changes.js";
 import { h, renew, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
@@ -113,9 +114,23 @@ class Scalars {
     this.nameComparison();
     const tags = page.shown();
     const hasCards = tags.length || options.mode === "ranks"; // a job's tags are read there
-    this.part = hasCards ? MODES[options.mode](page, tags) : emptyPart(nothing(page));
+    this.part = hasCards ? MODES[options.mode](page, tags) : emptyPart(this.nothing());
     replace(this.body, this.part.element);
     this.part.load();
+  }
+
+  /** Why there is no card. */
+  nothing() {
+    const { filter } = this.options;
+    return nothingOf(this.app, {
+      kind: "scalar",
+      filter: this.page.tags.length ? filter : "",
+      clear: () => {
+        this.change({ filter: "" });
+        replace(this.head, toolbar(this.page));
+      },
+      code: 'record.add_value("scalar", "loss", loss)',
+    });
   }
 
   /** Runs and baseline of a comparison into the address, so that a copied link shows the same one. */
@@ -194,16 +209,4 @@ class Scalars {
 function tagsShown(tags, filter) {
   const pattern = patternOf(filter);
   return pattern ? tags.filter((tag) => pattern.test(tag)) : tags;
-}
-
-/** Why there is no card. @param {Page} page */
-function nothing(page) {
-  const { app } = page;
-  if (page.tags.length) return { title: app.t("scalar.none_match"), text: page.options().filter };
-  const hasScalars = app.selection.all().some((run) => run.kinds.scalar);
-  return {
-    title: app.t(hasScalars ? "scalar.none_selected" : "scalar.none"),
-    text: app.t(hasScalars ? "scalar.none_selected_how" : "scalar.none_how"),
-    code: hasScalars ? undefined : 'record.add_value("scalar", "loss", loss)',
-  };
 }

@@ -1,6 +1,7 @@
 // Tensors: any slice of any step as a table or heat map, and the spread of the values over the steps.
 
 import { empty } from "../components/empty.js";
+import { nothingOf } from "../components/nothing.js";
 import { grownRuns } from "../core/changes.js";
 import { h, replace, throttle } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
@@ -193,12 +194,7 @@ export class Tensors {
   }
 
   nothing() {
-    const { t } = this.app;
-    return empty({
-      title: t("tensor.none"),
-      text: t("tensor.none_how"),
-      code: 'record.add_value("tensor", "weight", weight)',
-    });
+    return nothingOf(this.app, { kind: "tensor", code: 'record.add_value("tensor", "weight", weight)' });
   }
 
   /** @param {any} slice */

@@ -1,12 +1,14 @@
 // Texts in Markdown: every recorded step of every tag, searched and compared.
 
-import { empty } from "../components/empty.js";
 import { searchBox } from "../components/field.js";
+import { nothingOf } from "../components/nothing.js";
 import { grownRuns } from "../core/changes.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { nameOf, tagsOfEntries } from "../core/tags.js";
 import { TextCard } from "./text/card.js";
+
+const CODE = 'record.add_value("text", "sample", "# Output\\n\\n*written* by the model")';
 
 /** @typedef {import("../core/types.js").App} App */
 
@@ -86,7 +88,9 @@ class Texts {
     const elements = this.cards.map((card) => card.element);
     replace(
       this.body,
-      elements.length ? h("div", { class: "cards text-cards" }, elements) : nothing(app, filter),
+      elements.length
+        ? h("div", { class: "cards text-cards" }, elements)
+        : nothingOf(app, { kind: "text", filter, code: CODE }),
     );
     this.cards.forEach((card) => card.load());
   }
@@ -114,14 +118,4 @@ class Texts {
     this.offs.forEach((off) => off());
     this.cards.forEach((card) => card.end());
   }
-}
-
-/** @param {App} app @param {string} filter */
-function nothing({ t }, filter) {
-  if (filter) return empty({ title: t("text.none_match") });
-  return empty({
-    title: t("text.none"),
-    text: t("text.none_how"),
-    code: 'record.add_value("text", "sample", "# Output\\n\\n*written* by the model")',
-  });
 }

@@ -1,13 +1,24 @@
 // The search of the runs table: words, /regular expressions/, and comparisons such as loss<0.1 lr>=1e-3.
 
+import { faultOf } from "../../core/patterns.js";
+
 /** @typedef {import("../../core/types.js").Run} Run */
 /** @typedef {{text: string} | {regex: RegExp} | {name: string, op: string, value: string}} Term */
 /** @typedef {(run: Run, name: string) => any} Lookup what a run has under a name; undefined when nothing */
 
+/** Error: a regular expression that is none. */
+export class PatternError extends SyntaxError {
+  /** @param {string} pattern */
+  constructor(pattern) {
+    super(pattern);
+    this.pattern = pattern;
+  }
+}
+
 const COMPARISON = /^([^<>=!\s]+)(<=|>=|!=|==|=|<|>)(.+)$/;
 
 /**
- * Terms are separated by spaces; all must hold. Throws SyntaxError for a broken regular expression.
+ * Terms are separated by spaces; all must hold. Throws PatternError for a broken regular expression.
  * @param {string} text
  * @returns {Term[]}
  */
@@ -18,7 +29,10 @@ export function parseQuery(text) {
 /** @param {string} word @returns {Term} */
 function parseTerm(word) {
   const pattern = /^\/(.+)\/(i?)$/.exec(word);
-  if (pattern) return { regex: new RegExp(pattern[1], pattern[2]) };
+  if (pattern) {
+    if (faultOf(pattern[1])) throw new PatternError(pattern[1]);
+    return { regex: new RegExp(pattern[1], pattern[2]) };
+  }
   const comparison = COMPARISON.exec(word);
   if (comparison) {
     return { name: comparison[1], op: comparison[2], value: comparison[3].replace(/^"|"$/g, "") };

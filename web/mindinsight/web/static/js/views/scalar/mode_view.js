@@ -13,10 +13,16 @@ import { empty } from "../../components/empty.js";
 
 /**
  * A part that only says why there is nothing to show.
- * @param {Parameters<typeof empty>[0]} message
+ * @param {HTMLElement | Parameters<typeof empty>[0]} message
  * @returns {Part}
  */
 export function emptyPart(message) {
   const nothing = () => {};
-  return { element: empty(message), load: nothing, update: nothing, paint: nothing, end: nothing };
+  return {
+    element: message instanceof HTMLElement ? message : empty(message),
+    load: nothing,
+    update: nothing,
+    paint: nothing,
+    end: nothing,
+  };
 }

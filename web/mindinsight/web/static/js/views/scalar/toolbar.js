@@ -5,6 +5,7 @@ import { checklist } from "../../components/checklist.js";
 import { dialog } from "../../components/dialog.js";
 import { check, searchBox, select, slider } from "../../components/field.js";
 import { h } from "../../core/dom.js";
+import { faultText } from "../../core/patterns.js";
 import { baselineOf, comparedRuns } from "./compare.js";
 
 /** @typedef {import("./card.js").Page} Page */
@@ -21,7 +22,7 @@ export function toolbar(page) {
   });
   /** @param {string} text */
   const setFilter = (text) => {
-    filter.invalid(patternOf(text) ? "" : t("scalar.bad_pattern"));
+    filter.invalid(faultText(app, text));
     if (patternOf(text)) page.change({ filter: text });
   };
   const modes = ["curves", "compare", "ranks", "groups"].map((value) => ({

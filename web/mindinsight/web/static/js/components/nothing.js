@@ -1,0 +1,80 @@
+// Empty state of a page of one kind of data: why there is nothing, and the one thing to do about it.
+
+import { ofNewestJobs } from "../core/jobs.js";
+import { NEWEST } from "../core/selection.js";
+import { button } from "./button.js";
+import { empty } from "./empty.js";
+import { h } from "../core/dom.js";
+
+/** @typedef {import("../core/types.js").App} App */
+
+/**
+ * @param {App} app
+ * @param {Object} page
+ * @param {string} page.kind "histogram"
+ * @param {string} [page.filter] that lets no tag through
+ * @param {() => void} [page.clear] takes the filter away
+ * @param {string} page.code how such data is recorded
+ */
+export function nothingOf(app, { kind, filter, clear, code }) {
+  const { selection, t } = app;
+  if (filter) {
+    const action = clear && button(t("empty.clear"), clear, { class: "primary" });
+    return empty({ title: t(`${kind}.none_match`), text: filter, action });
+  }
+  const having = selection.all().filter((run) => run.kinds[kind]);
+  if (having.length) return elsewhere(app, kind, having);
+  return (
+    unread(app) ?? damaged(app) ?? empty({ title: t(`${kind}.none`), text: t(`${kind}.none_how`), code })
+  );
+}
+
+/**
+ * Runs that are not shown have such data.
+ * @param {App} app
+ * @param {string} kind
+ * @param {import("../core/types.js").Run[]} having
+ */
+function elsewhere({ selection, t }, kind, having) {
+  const newest = ofNewestJobs(having, NEWEST);
+  const show = () => selection.only(newest.map((run) => run.id));
+  const all = newest.length === having.length;
+  return empty({
+    title: t("empty.elsewhere", { n: having.length, kind: inSentence(t(`nav.${kind}`)) }),
+    text: t("empty.elsewhere.why"),
+    action: button(t(all ? "empty.show" : "empty.show_newest", { n: newest.length }), show, {
+      class: "primary",
+    }),
+  });
+}
+
+/** "Histograms" as it stands within a sentence; "PR curves" stays. @param {string} name */
+function inSentence(name) {
+  return /^\p{Lu}\p{Lu}/u.test(name) ? name : name.charAt(0).toLowerCase() + name.slice(1);
+}
+
+/** Nothing yet: files are still being read. @param {App} app */
+function unread({ selection, t }) {
+  const runs = selection.runs();
+  const [read, total] = [sum(runs, "read"), sum(runs, "total")];
+  if (read >= total) return null;
+  return empty({ title: t("runs.loading", { percent: Math.floor((100 * read) / total) }) });
+}
+
+/** Some records of the shown runs cannot be read: it may be among them. @param {App} app */
+function damaged({ selection, t, url }) {
+  const hurt = selection.runs().filter((run) => run.damage);
+  if (!hurt.length) return null;
+  const href = url.link("overview", { run: hurt[0].id });
+  return empty({
+    icon: "warning",
+    title: t("empty.damaged", { n: sum(hurt, "damage") }),
+    text: t("empty.damaged.why"),
+    action: h("a", { class: "button primary", href }, t("empty.damaged.open", { run: hurt[0].name })),
+  });
+}
+
+/** @param {import("../core/types.js").Run[]} runs @param {"read" | "total" | "damage"} field */
+function sum(runs, field) {
+  return runs.reduce((total, run) => total + run[field], 0);
+}
