@@ -79,8 +79,8 @@ def decode(data: bytes | memoryview, base_offset: int, at_end: bool, schema: Sch
     ``at_end`` says that the file ends with ``data``; what has begun there and is not whole is ``pending``.
     """
     data = bytes(data)
-    records = verified_records(data, at_end)
-    rounds = read_rounds(data, records.starts, records.sizes, schema)
+    records = verified_records(data, at_end, schema)
+    rounds = read_rounds(data, records.starts, records.sizes, schema, records.rounds)
     rows = rounds.left
     if rounds.begun and not at_end:  # the next stretch begins with a whole round
         records, rows = records.without_last(rounds.begun), rows[: -rounds.begun]

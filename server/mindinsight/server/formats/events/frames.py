@@ -13,8 +13,10 @@ from typing import Final
 import numpy as np
 
 from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE, decode_header
+from mindinsight.server.formats.events.known_rounds import KnownRounds, find
 from mindinsight.server.formats.events.periodic import LONGEST_PERIOD, repeats
 from mindinsight.server.formats.events.resync import find_header
+from mindinsight.server.formats.events.schema import Schema
 from mindinsight.server.types import Damage, Ints
 
 FRAME_SIZE: Final = HEADER_SIZE + FOOTER_SIZE
@@ -32,6 +34,7 @@ class Frames:
     sizes: Ints  # [n] payload bytes
     gaps: tuple[Damage, ...]
     end: int  # everything before is a record or a gap
+    rounds: tuple[KnownRounds, ...]
 
 
 @lru_cache(maxsize=1 << 14)  # mixed files have a few thousand lengths, and come in many pieces
@@ -41,17 +44,21 @@ def payload_size(header: bytes) -> int | None:
     return size if size is not None and size <= MAX_PAYLOAD else None
 
 
-def scan(data: bytes, at_end: bool) -> Frames:
+def scan(data: bytes, at_end: bool, schema: Schema | None = None) -> Frames:
     """Records of ``data``, whose first byte starts a record.
 
     A header that is wrong is skipped up to the next place where a length and its checksum agree. When
     there is none, everything is given up but the last 11 bytes, in which a header can have begun - unless
     these are the zeros of space that is allocated at the end of a file and not written yet: ``at_end``
     says that the file ends with ``data``, and then such zeros are waited for like a record that is cut.
+    With a ``schema``, rounds that another file had are looked for.
     """
     chains, gaps, at = [], [], 0
+    rounds: list[KnownRounds] = []
+    count = 0
     while True:
-        starts, end = _chain(data, at)
+        starts, end = _chain(data, at, count, rounds, schema)
+        count += len(starts)
         chains.append(np.append(starts, end))
         at = end
         if len(data) - at < HEADER_SIZE or payload_size(data[at : at + HEADER_SIZE]) is not None:
@@ -68,6 +75,7 @@ def scan(data: bytes, at_end: bool) -> Frames:
         np.concatenate([np.diff(chain) for chain in chains]) - FRAME_SIZE,
         tuple(gaps),
         at,
+        tuple(rounds),
     )
 
 
@@ -85,24 +93,37 @@ def _reason(gap: bytes, more: bool) -> str:
     return "damage.length" if believed else "damage.length_crc"
 
 
-def _chain(data: bytes, at: int) -> tuple[Ints, int]:
-    """Starts of the records that follow each other from ``at``, and where the chain breaks.
+def _chain(
+    data: bytes, at: int, row: int, rounds: list[KnownRounds], schema: Schema | None
+) -> tuple[Ints, int]:
+    """Starts of the records that follow each other from ``at``, record ``row``, and where the chain breaks.
 
     Lengths repeat in the file of a training loop. So a few records are walked, then the pattern of
     their headers is taken as a guess and checked for all that follow at once; where it does not
-    hold, more are walked before the next guess.
+    hold, more are walked before the next guess. Rounds that another file had are tried first,
+    and added to ``rounds``.
     """
     starts: list[Ints] = []
-    known: dict[bytes, int] = {}
-    limit = _FIRST_WALK
+    sizes: dict[bytes, int] = {}
+    limit = 1  # the first record is that of the version
     while True:
-        walked, at = _walk(data, at, limit, known)
+        while schema is not None and (found := find(data, at, row, schema)):
+            rounds.append(found)
+            starts.append(found.model.starts(at, found.repeats))
+            row, at = row + len(starts[-1]), at + found.repeats * found.model.stride
+            limit = _FIRST_WALK
+        walked, at = _walk(data, at, limit, sizes)
         starts.append(np.array(walked, np.int64))
+        row += len(walked)
         if len(walked) < limit:
             return np.concatenate(starts), at
+        if limit == 1:
+            limit = _FIRST_WALK
+            continue
         headers = [data[start : start + HEADER_SIZE] for start in walked[-2 * LONGEST_PERIOD :]]
-        guessed, at = repeats(data, at, headers, known)
+        guessed, at = repeats(data, at, headers, sizes)
         starts.append(guessed)
+        row += len(guessed)
         limit = _FIRST_WALK if len(guessed) >= _SUCCESS * limit else min(2 * limit, _LONGEST_WALK)
 
 

@@ -8,17 +8,17 @@ both once. A writer that puts all scalars of a step into one record makes rounds
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE, masked_crc
+from mindinsight.proto.framing import HEADER_SIZE
 from mindinsight.server.formats.events.chunk import RecordBatch, Scalars
 from mindinsight.server.formats.events.fields import EXACT, SCALAR, tag_text
+from mindinsight.server.formats.events.known_rounds import FEWEST, KnownRounds, learn
 from mindinsight.server.formats.events.record_shape import (
     Octets2D,
     RecordShape,
@@ -26,29 +26,13 @@ from mindinsight.server.formats.events.record_shape import (
     record_shape,
     step_column,
 )
+from mindinsight.server.formats.events.round_model import CACHED, Round, joined
 from mindinsight.server.formats.events.schema import Schema
 from mindinsight.server.types import Ints
 
 _LONGEST: Final = 256  # records of a round
-_FEWEST: Final = 64  # records of rounds that are worth the set-up
 _MISSES: Final = 4  # records in a row at which no round begins; after them the rest is read another way
-_CACHED: Final = 1 << 18  # bytes of a matrix worked on at a time, to stay in the processor's cache
-_WIDE: Final = 1 << 11  # bytes of a row that is compared at once: several short rounds
-_HEADER_MASK: Final = np.full(HEADER_SIZE, 0xFF, np.uint8)
-_FOOTER_MASK: Final = np.zeros(FOOTER_SIZE, np.uint8)
 _DTYPES: Final = {SCALAR: "<f4", EXACT: "<f8"}
-
-
-@dataclass(frozen=True, slots=True)
-class _Round:
-    """The records of a round; offsets count from the first header."""
-
-    shapes: tuple[RecordShape, ...]
-    begins: tuple[int, ...]  # of the payloads
-    stride: int  # bytes
-    several: int  # rounds that are compared as one row
-    mask: npt.NDArray[np.uint8]  # [several * stride] which bits are the same in all rounds
-    fixed: npt.NDArray[np.uint8]  # [several * stride] these bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,21 +44,33 @@ class RoundRecords:
     begun: int  # records at the end that begin a round which is not whole
 
 
-def read_rounds(data: bytes, starts: Ints, sizes: Ints, schema: Schema) -> RoundRecords:
-    """The records in frequent rounds; ``starts`` and ``sizes`` tell where all records lie."""
+def read_rounds(
+    data: bytes,
+    starts: Ints,
+    sizes: Ints,
+    schema: Schema,
+    known: Iterable[KnownRounds] = (),
+) -> RoundRecords:
+    """The records in frequent rounds; ``starts`` and ``sizes`` tell where all records lie.
+
+    ``known`` are rounds that were found already.
+    """
     batches: list[RecordBatch] = []
     left = np.ones(len(starts), np.bool_)
     row = misses = taken = begun = 0
-    while len(starts) - row >= _FEWEST and misses < _MISSES + taken // _FEWEST:
-        model, skipped = _round_at(data, starts, sizes, row, schema)
-        behind = 0 if model is None else _next_step(data, starts[row:], model)
-        if behind:
-            row += behind
-            model, skipped = _round_at(data, starts, sizes, row, schema)
-        count = 0 if model is None else _count(data, starts[row:], model)
-        if model is None or count * len(model.shapes) < _FEWEST:
+    by_row = {rounds.row: rounds for rounds in known}
+    while len(starts) - row >= FEWEST and misses < _MISSES + taken // FEWEST:
+        model: Round | None
+        if row in by_row:
+            _, model, count = by_row[row]
+            skipped = 0
+        else:
+            row, skipped, model = _next_round(data, starts, sizes, row, schema)
+            count = 0 if model is None else _count(data, starts[row:], model)
+        if model is None or count * len(model.shapes) < FEWEST:
             row, misses = row + skipped, misses + 1
             continue
+        learn(data, int(starts[row]), model, schema)
         end = row + count * len(model.shapes)
         batches.append(_batch(data, int(starts[row]), row, count, model))
         left[row:end] = False
@@ -83,7 +79,18 @@ def read_rounds(data: bytes, starts: Ints, sizes: Ints, schema: Schema) -> Round
     return RoundRecords(batches, np.flatnonzero(left), begun)
 
 
-def _round_at(data: bytes, starts: Ints, sizes: Ints, row: int, schema: Schema) -> tuple[_Round | None, int]:
+def _next_round(
+    data: bytes, starts: Ints, sizes: Ints, row: int, schema: Schema
+) -> tuple[int, int, Round | None]:
+    """First record of the round at ``row`` or at the next step, how many to skip else, and its model."""
+    model, skipped = _round_at(data, starts, sizes, row, schema)
+    behind = 0 if model is None else _next_step(data, starts[row:], model)
+    if behind:
+        model, skipped = _round_at(data, starts, sizes, row + behind, schema)
+    return row + behind, skipped, model
+
+
+def _round_at(data: bytes, starts: Ints, sizes: Ints, row: int, schema: Schema) -> tuple[Round | None, int]:
     """The round that begins with record ``row``: up to the next record with a tag that was before.
 
     The second result says how many records further on to look next when this round is not frequent: where
@@ -96,35 +103,20 @@ def _round_at(data: bytes, starts: Ints, sizes: Ints, row: int, schema: Schema) 
     for number, (at, size) in enumerate(spans):
         payload = data[at : at + size]
         if shapes and is_like(payload, shapes[0]):
-            return _joined(tuple(shapes)), number
+            return joined(tuple(shapes)), number
         shape = record_shape(payload, schema)
         if shape is None or not all(entry.kind in _DTYPES for entry in shape.event.entries):
             return None, number + 1
         tags = [entry.tag for entry in shape.event.entries]
         again = [records[tag] for tag in tags if tag in records]
         if again:
-            return _joined(tuple(shapes)), again[0] or number
+            return joined(tuple(shapes)), again[0] or number
         records.update(dict.fromkeys(tags, number))
         shapes.append(shape)
     return None, 1
 
 
-@lru_cache(maxsize=64)  # shapes are the same objects in all files that record the same tags
-def _joined(shapes: tuple[RecordShape, ...]) -> _Round:
-    masks, fixed, begins, at = [], [], [], 0
-    for shape in shapes:
-        masks += [_HEADER_MASK, shape.mask, _FOOTER_MASK]
-        length = len(shape.mask).to_bytes(HEADER_SIZE - 4, "little")
-        header = length + masked_crc(length).to_bytes(4, "little")
-        fixed += [np.frombuffer(header, np.uint8), shape.fixed, _FOOTER_MASK]
-        begins.append(at + HEADER_SIZE)
-        at += HEADER_SIZE + len(shape.mask) + FOOTER_SIZE
-    several = max(_WIDE // at, 1)
-    columns = [np.tile(np.concatenate(arrays), several) for arrays in (masks, fixed)]
-    return _Round(shapes, tuple(begins), at, several, *columns)
-
-
-def _next_step(data: bytes, starts: Ints, model: _Round) -> int:
+def _next_step(data: bytes, starts: Ints, model: Round) -> int:
     """The first record of a round with another step than the one before it; 0 when there is none."""
     steps = [
         shape.step_of(data[at + HEADER_SIZE : at + HEADER_SIZE + len(shape.mask)])
@@ -133,22 +125,16 @@ def _next_step(data: bytes, starts: Ints, model: _Round) -> int:
     return next((number for number in range(1, len(steps)) if steps[number] != steps[number - 1]), 0)
 
 
-def _count(data: bytes, starts: Ints, model: _Round) -> int:
+def _count(data: bytes, starts: Ints, model: Round) -> int:
     """How many rounds follow each other at the first of ``starts``."""
     every = starts[:: len(model.shapes)]
-    most, batch = len(starts) // len(model.shapes), max(_CACHED // model.stride, 1)
-    for first in range(0, most, batch):
-        tried = min(batch, most - first)
-        begin = int(starts[0]) + first * model.stride
-        evenly = every[first : first + tried] == np.arange(begin, begin + tried * model.stride, model.stride)
-        agreeing = tried if evenly.all() else int(evenly.argmin())
-        agreeing = _alike(data, begin, min(agreeing, (len(data) - begin) // model.stride), model)
-        if agreeing < tried:
-            return _whole(starts, first + agreeing, model)
-    return _whole(starts, most, model)
+    most, begin = len(starts) // len(model.shapes), int(starts[0])
+    evenly = every[:most] == np.arange(begin, begin + most * model.stride, model.stride)
+    agreeing = most if evenly.all() else int(evenly.argmin())
+    return _whole(starts, model.count(data, begin, min(agreeing, (len(data) - begin) // model.stride)), model)
 
 
-def _whole(starts: Ints, rounds: int, model: _Round) -> int:
+def _whole(starts: Ints, rounds: int, model: Round) -> int:
     """``rounds``, or one less when not every record of the last one is right."""
     if not rounds:
         return 0
@@ -156,19 +142,7 @@ def _whole(starts: Ints, rounds: int, model: _Round) -> int:
     return rounds if (last - last[0] + HEADER_SIZE == model.begins).all() else rounds - 1
 
 
-def _alike(data: bytes, start: int, rounds: int, model: _Round) -> int:
-    """How many of ``rounds`` from ``start`` on are like the model, up to the first that is not."""
-    octets = np.frombuffer(data, np.uint8, rounds * model.stride, start)
-    row = model.several * model.stride
-    whole = len(octets) - len(octets) % row
-    for begin, rows in ((0, octets[:whole].reshape(-1, row)), (whole, octets[None, whole:])):
-        same = (rows & model.mask[: rows.shape[1]]) == model.fixed[: rows.shape[1]]
-        if not same.all():
-            return (begin + int(same.argmin())) // model.stride
-    return rounds
-
-
-def _batch(data: bytes, start: int, row: int, count: int, model: _Round) -> RecordBatch:
+def _batch(data: bytes, start: int, row: int, count: int, model: Round) -> RecordBatch:
     """The records of ``count`` rounds, the first of which is record ``row`` at ``start``.
 
     Records with the same steps and wall times are given as the first of them.
@@ -208,7 +182,7 @@ def _batch(data: bytes, start: int, row: int, count: int, model: _Round) -> Reco
 
 
 def _blocks(count: int, stride: int) -> Iterator[slice]:
-    rows = max(_CACHED // stride, 1)
+    rows = max(CACHED // stride, 1)
     for first in range(0, count, rows):
         yield slice(first, first + rows)
 
@@ -219,7 +193,7 @@ class _Axes:
     A column that is equal to that of the first record is not written as long as it is.
     """
 
-    def __init__(self, model: _Round, count: int) -> None:
+    def __init__(self, model: Round, count: int) -> None:
         self._model = model
         self._alike = [True] * len(model.shapes)  # so far, to the first record
         self.steps = np.zeros((len(model.shapes), count), np.int64)

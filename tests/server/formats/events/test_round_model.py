@@ -1,0 +1,19 @@
+"""Model of a round: how many rounds go on like it."""
+
+from mindinsight.server.formats.events.record_shape import record_shape
+from mindinsight.server.formats.events.round_model import CACHED, joined
+from mindinsight.server.formats.tensorboard import TENSORBOARD
+from tests.narrowing import require
+from tests.server.formats.events.test_rounds import points, record
+
+
+def test_rounds_are_counted_up_to_the_first_that_differs() -> None:
+    records = [record(*point) for point in points(["x", "longer"], range(128, 9000))]
+    data = b"".join(records)
+    model = joined(tuple(require(record_shape(one[12:-4], TENSORBOARD)) for one in records[:2]))
+    assert model.stride == len(records[0]) + len(records[1])
+    assert (len(data) > 2 * CACHED, model.count(data, 0, 8872)) == (True, 8872)
+    for other in (0, 1, 63, 5000, 8871):  # another tag in one record
+        changed = bytearray(data)
+        changed[data.index(b"longer", other * model.stride)] ^= 1
+        assert model.count(bytes(changed), 0, 8872) == other
