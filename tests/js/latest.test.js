@@ -180,9 +180,8 @@ function server() {
 function following() {
   const listeners = [];
   const notes = [];
-  const list = new Following({ on: (listener) => listeners.push(listener) }, () =>
-    notes.push(list.list.runs.map((listed) => listed.note ?? "")),
-  );
+  const live = { on: (listener) => listeners.push(listener), compare: () => {} };
+  const list = new Following(live, () => notes.push(list.list.runs.map((listed) => listed.note ?? "")));
   return { list, notes, change: (change) => listeners.forEach((listener) => listener(change)) };
 }
 
