@@ -17,9 +17,8 @@ from tests.narrowing import require
 DUMPS = Path(__file__).parents[1] / "data" / "dumps"
 
 
-@pytest.fixture
-def url(serve: Any, tmp_path: Path) -> Any:
-    base = tmp_path / "base"
+def write_dumps(base: Path) -> Path:
+    """Two equal dumps, with a NaN in one of them, and checkpoints."""
     for name in ("broken", "healthy"):
         shutil.copytree(DUMPS / "ms_sync_v2_0_names", base / name / "dump")
     step = base / "broken" / "dump" / "rank_0" / "Net" / "0" / "1"
@@ -28,7 +27,12 @@ def url(serve: Any, tmp_path: Path) -> Any:
     values[0, 0] = np.nan
     np.save(file, values)
     shutil.copytree(DUMPS / "ckpt", base / "weights")
-    return serve(base)
+    return base
+
+
+@pytest.fixture(scope="module")
+def url(serve_once: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return serve_once(write_dumps(tmp_path_factory.mktemp("dumps") / "base"))
 
 
 @pytest.fixture
@@ -321,12 +325,15 @@ def test_typing_into_the_search_of_a_comparison_is_not_interrupted(shown: Callab
 
 
 def test_a_file_that_is_cut_off_is_told_in_words_where_it_is_met(
-    shown: Callable[..., Any], url: Any, tmp_path: Path
+    page: Any, serve: Any, tmp_path: Path
 ) -> None:
-    step = tmp_path / "base" / "broken" / "dump" / "rank_0" / "Net" / "0" / "1"
+    step = write_dumps(tmp_path / "base") / "broken" / "dump" / "rank_0" / "Net" / "0" / "1"
     (file,) = step.glob("ReLU.ReLU-op52.*.output.0.*")
     file.write_bytes(file.read_bytes()[:-4])
-    page = shown("q=ReLU-op52&graph=Net/0&operator=ReLU-op52&tensor=output/0")
+    url = serve(tmp_path / "base")
+    page.goto(
+        f"{url}dump?dump=./broken/dump&step=1&q=ReLU-op52&graph=Net/0&operator=ReLU-op52&tensor=output/0"
+    )
     expect(side(page).get_by_text("Cannot be read: the file is truncated")).to_be_visible()
     expect(page.locator(".dump-table tbody td", has_text="!").first).to_have_attribute(
         "title", re.compile("^the file is truncated")

@@ -7,8 +7,8 @@ from playwright.sync_api import expect
 
 
 @pytest.fixture
-def url(serve: Any, sample_base: Any) -> Any:
-    return serve(sample_base)
+def url(samples: str) -> str:
+    return samples
 
 
 def nav(page: Any) -> Any:
@@ -114,8 +114,7 @@ def test_the_panel_filters_by_name(page: Any, url: Any) -> None:
     expect(side(page).get_by_role("checkbox")).to_have_count(1)
 
 
-def test_the_connection_is_live(page: Any, serve: Any, sample_base: Any) -> None:
-    url = serve(sample_base)
+def test_the_connection_is_live(page: Any, url: Any) -> None:
     page.goto(url)
     mark = page.locator(".connection")
     expect(mark).to_have_text("Live")
@@ -154,18 +153,19 @@ def test_an_unknown_run_is_said(page: Any, url: Any) -> None:
     expect(page.get_by_role("heading", name="There is no run ./nothing.")).to_be_visible()
 
 
-@pytest.mark.parametrize("width", [320, 390, 430, 700])
 @pytest.mark.parametrize("lang", ["en", "zh"])
-def test_the_header_covers_nothing_of_a_narrow_page(page: Any, samples: Any, width: int, lang: str) -> None:
-    page.set_viewport_size({"width": width, "height": 844})
+def test_the_header_covers_nothing_of_a_narrow_page(page: Any, samples: Any, lang: str) -> None:
     page.context.add_cookies([{"name": "mindinsight_lang", "value": lang, "url": samples}])
     page.goto(f"{samples}scalar?runs=lenet")
-    expect(page.locator(".scalar-toolbar")).to_be_visible()
-    bottom = page.locator("#top nav").evaluate("one => one.getBoundingClientRect().bottom")
-    assert bottom <= page.locator(".scalar-toolbar").evaluate("one => one.getBoundingClientRect().top")
-    brand, tools = (page.locator(f"#top {one}").bounding_box() for one in (".brand", ".tools"))
-    assert brand["x"] + brand["width"] <= tools["x"] + 1
-    assert brand["width"] >= 24
+    toolbar = page.locator(".scalar-toolbar")
+    for width in (320, 390, 430, 700):
+        page.set_viewport_size({"width": width, "height": 844})
+        expect(toolbar).to_be_visible()
+        bottom = page.locator("#top nav").evaluate("links => links.getBoundingClientRect().bottom")
+        assert bottom <= toolbar.evaluate("toolbar => toolbar.getBoundingClientRect().top"), width
+        brand, tools = (page.locator(f"#top {part}").bounding_box() for part in (".brand", ".tools"))
+        assert brand["x"] + brand["width"] <= tools["x"] + 1, width
+        assert brand["width"] >= 24, width
 
 
 def test_a_narrow_window_keeps_the_other_tools_behind_a_button(page: Any, url: Any) -> None:
