@@ -57,6 +57,14 @@ def list_weights(path: Path) -> WeightFile:
     return replace(open_weights(path), read=_unavailable, values=_unavailable)
 
 
+def locate_values(path: Path, name: str) -> Values:
+    """Values of a tensor, to be read by parts; for a worker process. Raises KeyError for another name."""
+    file = open_weights(path)
+    if not any(weight.name == name for weight in file.weights):
+        raise KeyError(name)
+    return file.values(name)
+
+
 def _unavailable(name: str) -> NoReturn:
     raise RuntimeError(f"{name!r} was listed in another process")
 
@@ -120,10 +128,11 @@ def _measured(file: WeightFile, weight: Weight) -> WeightStatistics:
 def _compare_batch(first: Path, second: Path, names: Sequence[str]) -> list[WeightDifference]:
     files = open_weights(first), open_weights(second)
     first_weights, second_weights = ({weight.name: weight for weight in file.weights} for file in files)
-    return [_compared(files[0], files[1], first_weights[name], second_weights[name]) for name in names]
+    return [compare_tensor(files[0], files[1], first_weights[name], second_weights[name]) for name in names]
 
 
-def _compared(file: WeightFile, other: WeightFile, first: Weight, second: Weight) -> WeightDifference:
+def compare_tensor(file: WeightFile, other: WeightFile, first: Weight, second: Weight) -> WeightDifference:
+    """Compare one tensor of two files, read by parts; what cannot be read is a result, too."""
     try:
         return _read_and_compared(file, other, first, second)
     except UnreadableError as error:

@@ -10,8 +10,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from mindinsight.proto import checkpoint_pb2
+from mindinsight.server.formats.arrays.stored import Held
 from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.formats.weights.checkpoints import open_checkpoint, read_checkpoint, verify_checksum
+from mindinsight.server.formats.weights.checkpoints import (
+    checkpoint_values,
+    open_checkpoint,
+    read_checkpoint,
+    verify_checksum,
+)
 
 DATA = Path(__file__).parents[3] / "data" / "weights"
 NAMES = {
@@ -98,6 +104,10 @@ def test_pieces_with_one_name_are_one_tensor(folder: Any, array: Any, cuts: Any)
     assert list(file.tensors) == ["before", "x", "after"]
     assert read_checkpoint(file, "x").tobytes() == content
     assert file.tensors["x"].size == array.nbytes
+    values = checkpoint_values(file, "x")
+    assert not isinstance(values, Held)  # read by parts, whatever its size
+    assert b"".join(piece.tobytes() for piece in values.pieces()) == content
+    np.testing.assert_array_equal(values.part((slice(1, None, 2),)), array[1::2])
 
 
 def test_a_piece_that_is_missing(folder: Any) -> None:

@@ -42,3 +42,11 @@ def test_a_checkpoint_whose_checksum_does_not_fit_is_damaged(base: Any, finished
     finally:
         path.unlink()
     assert found["damage"] == compared["damage"] == [{"reason": "dump.checksum", "detail": "damaged.ckpt"}]
+
+
+def test_checkpoints_of_one_training_are_a_series_with_steps(ask: Any) -> None:
+    series = ask("checkpoints")["series"]
+    assert [[saved["label"] for saved in group["checkpoints"]] for group in series] == [
+        ["1", "2"],
+        ["tinynet-nan.ckpt"],
+    ]

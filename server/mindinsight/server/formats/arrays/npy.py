@@ -70,6 +70,14 @@ def read_npz(path: Path, name: str) -> Array:
         return array_of(header, read_member(member, header.size))
 
 
+def npz_member(path: Path, name: str) -> tuple[ArrayHeader, int | None]:
+    """Header of an array of a .npz file, and where the member lies in it; None for a compressed one."""
+    with Archive(path) as archive:
+        with archive.opened(f"{name}.npy") as member:
+            header = _checked_header(member, archive.size(f"{name}.npy"))
+        return header, archive.member_offset(f"{name}.npy")
+
+
 def array_of(header: ArrayHeader, data: bytes | Array) -> Array:
     """Data of an array in its shape and in the byte order of this machine."""
     if len(data) < header.size:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Final, Protocol
 
 import numpy as np
 
 from mindinsight.server.formats.arrays.element_types import Array, element_type, is_known, widen_bfloat16
-from mindinsight.server.formats.arrays.npy import ArrayHeader
+from mindinsight.server.formats.arrays.npy import ArrayHeader, npz_member
 from mindinsight.server.formats.file_bytes import opened, read_stretch
 
 PIECE: Final = 1 << 20  # elements read at once
@@ -139,6 +139,32 @@ class Stored:
         if known is not None:
             return known(items)
         return items if items.dtype.isnative else items.astype(items.dtype.newbyteorder("="))
+
+
+@dataclass(frozen=True, slots=True)
+class Scattered(Stored):
+    """Values whose bytes lie in several stretches of a file, in order: how ``.ckpt`` saves over 512 MiB."""
+
+    stretches: tuple[tuple[int, int], ...] = ()  # (offset, size) in the file
+
+    def _read(self, file: IO[bytes], first: int, count: int) -> Array:
+        width = self.item.itemsize
+        start, end = first * width, (first + count) * width
+        parts, passed = [], 0
+        for offset, size in self.stretches:
+            low, high = max(start, passed), min(end, passed + size)
+            if low < high:
+                parts.append(read_stretch(file, offset + low - passed, high - low))
+            passed += size
+        return self._decoded(parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.uint8), *parts]))
+
+
+def stored_npz(path: Path, name: str) -> Stored | None:
+    """The values of an array of a ``.npz`` file; None where it is compressed or not in C order."""
+    header, offset = npz_member(path, name)
+    if offset is None:
+        return None
+    return stored_npy(path, replace(header, offset=offset + header.offset))
 
 
 def stored_npy(path: Path, header: ArrayHeader) -> Stored | None:

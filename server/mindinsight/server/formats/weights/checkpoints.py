@@ -10,14 +10,14 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from mindinsight.server.formats.arrays.element_types import Array, canonical, count_of, decode, element_type
-from mindinsight.server.formats.arrays.stored import Held, Values, stored_as
+from mindinsight.server.formats.arrays.stored import Held, Scattered, Values, stored_as
 from mindinsight.server.formats.budgets import ARRAY, CHECKPOINT
 from mindinsight.server.formats.file_bytes import FileBytes, length_of, opened, read_stretch
 from mindinsight.server.formats.texts import show_name
@@ -99,14 +99,16 @@ def read_checkpoint(file: CheckpointFile, name: str) -> Array:
 
 
 def checkpoint_values(file: CheckpointFile, name: str) -> Values:
-    """Values of one tensor, read in parts where it is stored in one piece (below 512 MiB), else whole."""
+    """Values of one tensor, read in parts where each element takes whole bytes, else whole."""
     tensor = file.tensors.get(name)
-    if tensor is None or len(tensor.pieces) != 1 or tensor.dtype == "str" or tensor.shape == (0,):
+    if tensor is None or not tensor.pieces or tensor.dtype == "str" or tensor.shape == (0,):
         return Held(read_checkpoint(file, name))
-    (start, size), kind = tensor.pieces[0], stored_as(file.path, 0, tensor.shape, tensor.dtype)
-    if kind is None or kind.item.itemsize * count_of(tensor.shape) > size:
+    kind = stored_as(file.path, tensor.pieces[0][0], tensor.shape, tensor.dtype)
+    if kind is None or kind.item.itemsize * count_of(tensor.shape) > tensor.size:
         return Held(read_checkpoint(file, name))
-    return replace(kind, offset=start)
+    if len(tensor.pieces) == 1:
+        return kind
+    return Scattered(kind.path, kind.offset, kind.shape, kind.item, kind.name, tuple(tensor.pieces))
 
 
 def verify_checksum(file: CheckpointFile) -> bool | None:

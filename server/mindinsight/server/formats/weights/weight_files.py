@@ -13,7 +13,7 @@ from pathlib import Path
 from mindinsight.server.formats.arrays.archives import Archive
 from mindinsight.server.formats.arrays.element_types import Array, count_of, element_type
 from mindinsight.server.formats.arrays.npy import npz_headers, read_npy, read_npy_header, read_npz
-from mindinsight.server.formats.arrays.stored import Held, Values, stored_npy
+from mindinsight.server.formats.arrays.stored import Held, Values, stored_npy, stored_npz
 from mindinsight.server.formats.file_bytes import length_of, opened
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.weights.checkpoints import (
@@ -121,7 +121,7 @@ def _npz(path: Path) -> WeightFile:
         "npz",
         weights,
         lambda name: read_npz(path, name),
-        lambda name: Held(read_npz(path, name)),
+        lambda name: stored_npz(path, name) or Held(read_npz(path, name)),
         verify=partial(_verify_zip, path),
     )
 

@@ -6,6 +6,8 @@ from fastapi import APIRouter
 
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.plugins.dump import (
+    checkpoint_timeline,
+    checkpoint_values,
     checkpoints,
     checks,
     comparisons,
@@ -18,7 +20,10 @@ from mindinsight.server.plugins.dump import (
 )
 
 router = APIRouter()
-for module in (listing, tensors, operators, pictures, values, checks, comparisons, checkpoints, logs):
+for module in (
+    *(listing, tensors, operators, pictures, values, checks, comparisons),
+    *(checkpoints, checkpoint_values, checkpoint_timeline, logs),
+):
     router.include_router(module.router)
 
 PLUGIN = Plugin(name="dump", router=router)

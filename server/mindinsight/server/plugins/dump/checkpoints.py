@@ -13,6 +13,7 @@ from fastapi import APIRouter, Query
 from mindinsight.server.compute.background_job import BackgroundJob
 from mindinsight.server.compute.lru_cache import SessionCache
 from mindinsight.server.compute.non_finite import non_finite_as_text
+from mindinsight.server.debug.checkpoint_series import find_series
 from mindinsight.server.debug.compare.measures import Measures
 from mindinsight.server.debug.weights import (
     WeightDifference,
@@ -44,19 +45,21 @@ _WAIT: Final = 0.5  # seconds that a response waits for the job to complete
 
 @router.get("/checkpoints")
 def checkpoints(service: Uses) -> dict[str, Any]:
-    """List checkpoints below the base directories, except those inside dumps."""
+    """List checkpoints below the base directories, except those inside dumps, and the series they form."""
     dumps = {dump for run in service.store.snapshot().runs.values() for dump in run.dumps}
     mounts = [mount for mount in mounts_of(service.settings.summary_base_dir) if not mount.inside]
     files = (
         file for mount in mounts for file in _checkpoint_files(mount.id, Path(mount.real), dumps, _DEPTH)
     )
-    return {"checkpoints": [_file_json(name, path) for name, path in islice(files, _MAX_FILES)]}
+    listed = [_file_json(name, path) for name, path in islice(files, _MAX_FILES)]
+    series = find_series(file["id"] for file in listed)
+    return {"checkpoints": listed, "series": [asdict(group) for group in series]}
 
 
 @router.get("/checkpoint")
 def checkpoint(service: Uses, sessions: Sessions, file: FileId) -> dict[str, Any]:
     """Tensors of a checkpoint with their statistics, as far as they are computed; repeat until ``done``."""
-    weights = _open_checkpoint(service, file)
+    weights = open_checkpoint(service, file)
     stamp = weights.path.lstat().st_mtime_ns
     job = sessions.get(
         ("weights", weights.path, stamp),
@@ -80,7 +83,7 @@ def checkpoint(service: Uses, sessions: Sessions, file: FileId) -> dict[str, Any
 @router.get("/checkpoint/difference")
 def difference(service: Uses, sessions: Sessions, first: FileId, second: FileId) -> dict[str, Any]:
     """Differences of the second checkpoint from the first, as far as computed; repeat until ``done``."""
-    pair = [_open_checkpoint(service, file) for file in (first, second)]
+    pair = [open_checkpoint(service, file) for file in (first, second)]
     stamps = tuple((weights.path, weights.path.lstat().st_mtime_ns) for weights in pair)
     job = sessions.get(
         ("difference", stamps),
@@ -109,20 +112,29 @@ def _error_json(error: UnreadableError) -> dict[str, str]:
     return {"reason": error.reason, "detail": without_folders(error.detail)}
 
 
-def _open_checkpoint(service: Uses, file: str) -> WeightFile:
+def open_checkpoint(service: Uses, file: str) -> WeightFile:
     """Open a checkpoint below a base directory by its id; raises ApiError."""
+    path = checkpoint_path(service, file)
+    try:
+        return service.openers.submit(list_weights, path).result()
+    except UnreadableError as error:
+        raise checkpoint_error(error, file) from None
+
+
+def checkpoint_path(service: Uses, file: str) -> Path:
+    """Path of a checkpoint by its id; raises ApiError for what is none by its name."""
     try:
         path = disk_path(service.settings.summary_base_dir, file)
     except KeyError:
         raise _unknown(file) from None
     if path.suffix not in _SUFFIXES:
         raise _unknown(file)
-    try:
-        return service.openers.submit(list_weights, path).result()
-    except UnreadableError as error:
-        if error.reason in _ABSENT:
-            raise _unknown(file) from None
-        raise unreadable_error(error) from None
+    return path
+
+
+def checkpoint_error(error: UnreadableError, file: str) -> ApiError:
+    """Error response for a checkpoint that cannot be opened."""
+    return _unknown(file) if error.reason in _ABSENT else unreadable_error(error)
 
 
 def _unknown(file: str) -> ApiError:

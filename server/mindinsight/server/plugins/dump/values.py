@@ -1,165 +1,57 @@
-"""Routes of a tensor's values: a window of a slice, histogram, heat map, and download as npy."""
+"""Routes of a dumped tensor's values: a window of a slice, histogram, heat map, and download as npy."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Annotated, Any, Final
-from urllib.parse import quote
 
-import numpy as np
-import numpy.typing as npt
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import APIRouter, Response
 
-from mindinsight.server.compute.slices import first_slice, parse_slice
-from mindinsight.server.compute.statistics import Array, measure
-from mindinsight.server.debug.pictures import bin_values, shrink_rows
 from mindinsight.server.errors import ApiError
-from mindinsight.server.formats.arrays.stored import Held, Values, write_npy
+from mindinsight.server.formats.arrays.stored import Values
 from mindinsight.server.formats.dumps import tensor_values
 from mindinsight.server.formats.dumps.types import TensorEntry
 from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.http.bulkhead_routes import DumpRoute, stream
-from mindinsight.server.http.responses import answer
+from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.plugins.dump.dependencies import Tensor, unreadable_error
+from mindinsight.server.plugins.dump.value_windows import (
+    Accept,
+    Bins,
+    Dims,
+    Left,
+    Top,
+    check_numbers,
+    heat_map_answer,
+    histogram_answer,
+    npy_download,
+    window_answer,
+)
 
 router = APIRouter(route_class=DumpRoute)
 
-Accept = Annotated[str, Header()]
-Dims = Annotated[
-    str | None, Query(description="[0,:,1:3]: an integer or slice for each axis, two slices at most")
-]
-
-WINDOW: Final = 200  # rows and columns of a table in one response
-PICTURE: Final = 256  # rows and columns of a heat map
-
 
 @router.get("/values")
-def window(
-    tensor: Tensor,
-    dims: Dims = None,
-    top: Annotated[int, Query(ge=0, description="first row of the window")] = 0,
-    left: Annotated[int, Query(ge=0, description="first column of the window")] = 0,
-    accept: Accept = "",
-) -> Response:
-    """A window of a slice, row by row, with the shape of the slice and the extremes of the window.
-
-    Only the window is read, where the file allows it.
-    """
-    values = _open_values(tensor)
-    table = _table(values, dims)
-    array = _read_window(table, slice(top, top + WINDOW), slice(left, left + WINDOW))
-    extremes = measure(array)
-    content = {
-        "shape": list(values.shape),
-        "dtype": tensor.dtype or values.dtype.name,
-        "dims": table.dims,
-        "rows": table.rows,
-        "columns": table.columns,
-        "top": top,
-        "left": left,
-        "window": list(array.shape),
-        "minimum": extremes.minimum,
-        "maximum": extremes.maximum,
-        "values": _browser_array(array),
-    }
-    if array.dtype.kind == "c":
-        content |= {"values": _browser_array(array.real), "imaginary": _browser_array(array.imag)}
-    return answer(content, accept)
+def window(tensor: Tensor, dims: Dims = None, top: Top = 0, left: Left = 0, accept: Accept = "") -> Response:
+    """A window of a slice, row by row, with the shape of the slice and the extremes of the window."""
+    return window_answer(_open_values(tensor), tensor.dtype, dims, top, left, accept)
 
 
 @router.get("/histogram")
-def histogram(
-    tensor: Tensor, bins: Annotated[int, Query(ge=2, le=400)] = 80, accept: Accept = ""
-) -> Response:
+def histogram(tensor: Tensor, bins: Bins = 80, accept: Accept = "") -> Response:
     """Histogram of the finite elements between their extremes; complex numbers by magnitude."""
-    try:
-        counts, edges = bin_values(_open_values(tensor), bins)
-    except UnreadableError as error:
-        raise unreadable_error(error) from None
-    return answer({"counts": counts, "edges": edges}, accept)
+    return histogram_answer(_open_values(tensor), bins, accept)
 
 
 @router.get("/heatmap")
 def heatmap(tensor: Tensor, dims: Dims = None, accept: Accept = "") -> Response:
     """Heat map of a slice of at most two axes: 256 x 256 cells, each the element farthest from zero."""
-    table = _table(_open_values(tensor), dims)
-    every = slice(None)
-    picture = shrink_rows(
-        lambda start, stop: _read_window(table, slice(start, stop), every), table.rows, PICTURE
-    )
-    content = {
-        "dims": table.dims,
-        "rows": table.rows,
-        "columns": table.columns,
-        "window": list(picture.shape),
-    }
-    return answer({**content, "values": picture.ravel()}, accept)
+    return heat_map_answer(_open_values(tensor), dims, accept)
 
 
 @router.get("/download", response_class=Response)
 def download(tensor: Tensor, dims: Dims = None) -> Response:
     """Download the tensor, or a slice of it, as npy in its own type; streamed while it is read."""
-    values = _open_values(tensor)
-    if dims is not None:
-        table = _table(values, dims)
-        values = Held(_read_part(values, table.index))
     name = re.sub(r"[^\w.-]+", "_", f"{tensor.recorded}.{tensor.step}.{tensor.direction}.{tensor.slot}.npy")
-    return stream(write_npy(values), {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"})
-
-
-@dataclass(frozen=True)
-class _Table:
-    """Table view of a slice of a tensor: its first sliced axis gives the rows, its second the columns."""
-
-    values: Values
-    dims: str
-    index: tuple[slice | int, ...]
-
-    @property
-    def axes(self) -> list[int]:
-        """Axes of the tensor that are rows and columns."""
-        return [axis for axis, entry in enumerate(self.index) if isinstance(entry, slice)]
-
-    @property
-    def rows(self) -> int:
-        return self._length(0)
-
-    @property
-    def columns(self) -> int:
-        return self._length(1)
-
-    def _length(self, index: int) -> int:
-        axes = self.axes
-        if index >= len(axes):
-            return 1
-        return len(range(self.values.shape[axes[index]])[self.index[axes[index]]])  # type: ignore[arg-type]
-
-
-def _table(values: Values, dims: str | None) -> _Table:
-    text = dims or first_slice(values.shape)
-    try:
-        return _Table(values, text, parse_slice(text, values.shape))
-    except ValueError as error:
-        raise ApiError(422, "bad_slice", f"The slice {error}.", why=str(error)) from None
-
-
-def _read_window(table: _Table, rows: slice, columns: slice) -> Array:
-    """Read a window of a table as a two-dimensional array."""
-    index = list(table.index)
-    for axis, selection in zip(table.axes, (rows, columns), strict=False):
-        index[axis] = _compose_slices(table.values.shape[axis], table.index[axis], selection)
-    part = _read_part(table.values, tuple(index))
-    return part if part.ndim == 2 else part.reshape(-1, 1)[rows if part.ndim == 0 else slice(None), columns]
-
-
-def _compose_slices(length: int, outer: slice | int, inner: slice) -> slice:
-    """The slice of an axis that equals slicing it by ``outer`` and the result by ``inner``."""
-    assert isinstance(outer, slice)
-    positions = range(length)[outer][inner]
-    if not positions:
-        return slice(0, 0)
-    return slice(positions.start, positions.stop if positions.stop >= 0 else None, positions.step)
+    return npy_download(_open_values(tensor), name, dims)
 
 
 def _open_values(tensor: TensorEntry) -> Values:
@@ -169,19 +61,4 @@ def _open_values(tensor: TensorEntry) -> Values:
         values = tensor_values(tensor.ref)
     except UnreadableError as error:
         raise unreadable_error(error) from None
-    if values.dtype.kind not in "biufc":
-        raise ApiError(422, "no_numbers", f"A tensor of {values.dtype} cannot be shown.")
-    return values
-
-
-def _read_part(values: Values, index: tuple[slice | int, ...]) -> Array:
-    try:
-        return values.part(index)
-    except UnreadableError as error:
-        raise unreadable_error(error) from None
-
-
-def _browser_array(part: Array) -> npt.NDArray[Any]:
-    """Flat array in a type that JavaScript has: half precision and 64-bit integers as float64."""
-    flat = np.ascontiguousarray(part).ravel()
-    return flat.astype(np.float64) if flat.dtype.kind in "fiu" and flat.dtype != np.float32 else flat
+    return check_numbers(values)
