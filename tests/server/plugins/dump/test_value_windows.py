@@ -13,10 +13,10 @@ from mindinsight.server.plugins.dump.value_windows import check_numbers, heat_ma
 
 def test_complex_numbers_come_as_two_columns() -> None:
     values = Held(np.array([[1 + 2j, 3 - 4j]]))
-    found = json.loads(window_answer(values, "", "[:,1]", 0, 0, "").body)
+    found = json.loads(bytes(window_answer(values, "", "[:,1]", 0, 0, "").body))
     assert (decode(found["values"]).tolist(), decode(found["imaginary"]).tolist()) == ([3.0], [-4.0])
     assert found["dtype"] == "complex128"
-    assert decode(json.loads(heat_map_answer(values, None, "").body)["values"])[1] == 5.0
+    assert decode(json.loads(bytes(heat_map_answer(values, None, "").body))["values"])[1] == 5.0
 
 
 def test_text_has_no_values_and_a_slice_must_fit() -> None:
