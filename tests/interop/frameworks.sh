@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs our writer inside the real frameworks, the examples, and real MindInsight on what was written.
 #
-#   bash tests/interop/frameworks.sh [torch] [msprobe] [jax] [mindspore] [mindinsight] [loops] [tensorboard] [trained]
+#   bash tests/interop/frameworks.sh [torch] [msprobe] [jax] [mindspore] [compared] [mindinsight] [loops] [tensorboard] [trained]
 #
 # Each has an environment of its own in $ENVIRONMENTS/venv-<name>, made when it is missing.
 set -euo pipefail
@@ -13,6 +13,7 @@ declare -A packages=(
     [msprobe]="torch==2.13.0 mindstudio-probe==26.2.0 numpy protobuf google-crc32c"
     [jax]="jax jaxlib protobuf google-crc32c"
     [mindspore]="mindspore==2.10.0 numpy<2 protobuf google-crc32c"
+    [compared]="mindspore==2.10.0 mindstudio-probe==26.2.0 numpy<2 protobuf google-crc32c"
     [loops]="torch==2.13.0 tensorboard==2.21.0 lightning pytorch-lightning transformers accelerate keras jax
         pytorch-ignite matplotlib pillow numpy protobuf google-crc32c"
     [tensorboard]="torch==2.13.0 tensorboard==2.21.0 tensorboardX==2.6.5 pillow numpy"
@@ -24,6 +25,7 @@ declare -A scripts=(
     [msprobe]="probing_in_torch"
     [jax]="in_jax arrays_of_jax callbacks_in_jax"
     [mindspore]="in_mindspore training_in_mindspore recording_in_mindspore probing_in_mindspore"
+    [compared]="compared_in_mindspore"
     [loops]="summary_writer_in_torch loggers_in_frameworks flight_in_frameworks"
 )
 runs=$(mktemp -d)
@@ -37,7 +39,7 @@ environment() {
     fi
 }
 
-for name in ${*:-torch msprobe jax loops mindspore mindinsight tensorboard trained}; do
+for name in ${*:-torch msprobe jax loops mindspore compared mindinsight tensorboard trained}; do
     environment "$name"
     if [ "$name" = tensorboard ] || [ "$name" = trained ]; then # their files, and what TensorBoard reads
         script=$([ "$name" = trained ] && echo trained_in_tensorboard || echo in_tensorboard)
@@ -54,7 +56,7 @@ for name in ${*:-torch msprobe jax loops mindspore mindinsight tensorboard train
     for script in ${scripts[$name]}; do
         PYTHONPATH=$root/proto:$root/writer "$environments/venv-$name/bin/python" "$root/tests/interop/$script.py"
     done
-    [ "$name" != loops ] && [ "$name" != msprobe ] || continue  # no example of their own
+    [ "$name" != loops ] && [ "$name" != msprobe ] && [ "$name" != compared ] || continue  # no example of their own
     PYTHONPATH=$root/proto:$root/writer "$environments/venv-$name/bin/python" \
         "$root/examples/${name}_train.py" --out "$runs/$name"
     if [ "$name" = mindspore ]; then
