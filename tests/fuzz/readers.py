@@ -23,6 +23,7 @@ import numpy as np
 
 from mindinsight.proto.framing import decode_header, decode_payload, encode_record
 from mindinsight.proto.graph_pb2 import TensorProto
+from mindinsight.proto.summary_pb2 import Summary
 from mindinsight.server.formats import events, payloads
 from mindinsight.server.formats.budgets import Budget
 from mindinsight.server.formats.cut_json import read_object
@@ -44,6 +45,7 @@ from mindinsight.server.formats.tensorboard import TENSORBOARD, transcode
 from mindinsight.server.formats.tensorboard.hparams import read_session
 from mindinsight.server.formats.texts import encodable, parse_integer
 from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.wav import peaks, wav
 from mindinsight.server.formats.weights.weight_files import open_weights
 
 DATA = Path(__file__).parents[1] / "data"
@@ -179,6 +181,34 @@ def read_payload(kind: str, payload: bytes) -> None:
         assert error.reason.startswith(("payload.", "graph.", "dump.")), error
 
 
+def read_sound(data: bytes) -> None:
+    """A sound, and where it is a WAV file its header and the peaks that are drawn."""
+    try:
+        encoded = sound(data).encoded
+        header = wav(encoded)
+        found = peaks(encoded, header, 100)
+    except UnreadableError as error:
+        assert error.reason.startswith(("payload.", "audio.")), error
+    else:
+        assert found.low.shape == found.high.shape and np.isfinite(found.low).all(), header
+        assert (found.low <= found.high).all(), header
+
+
+def read_pr_curve(data: bytes) -> None:
+    """A curve, how much of it is drawn, and the area under it."""
+    try:
+        found = pr_curve(data)
+    except UnreadableError as error:
+        assert error.reason.startswith(("payload.", "dump.")), error
+    else:
+        assert 0 <= found.drawn <= len(found.thresholds), found
+        float(found.average_precision)
+
+
+def read_layout(data: bytes) -> None:
+    read_payload("layout", data)
+
+
 def read_lineages(data: bytes) -> None:
     data = file_of(data)
     found = decode_lineage(data)
@@ -271,6 +301,32 @@ def tensors() -> Iterator[bytes]:
         yield TensorProto(dims=[2, 3, 4], **fields).SerializeToString()
 
 
+def sounds() -> Iterator[bytes]:
+    """Sounds of every encoding that is drawn, and one that is no WAV file."""
+    for encoding, bits in ((1, 8), (1, 16), (1, 24), (1, 32), (3, 32), (3, 64)):
+        samples = bytes(range(96))
+        form = struct.pack("<HHIIHH", encoding, 2, 8000, 16000 * bits // 8, 2 * bits // 8, bits)
+        chunks = b"fmt " + struct.pack("<I", len(form)) + form + b"data" + struct.pack("<I", 96) + samples
+        content = b"RIFF" + struct.pack("<I", len(chunks) + 4) + b"WAVE" + chunks
+        yield Summary.Audio(encoded=content, label="**a**").SerializeToString()
+    yield Summary.Audio(encoded=b"ID3\4" + bytes(20)).SerializeToString()
+
+
+def pr_curves() -> Iterator[bytes]:
+    """Six rows of counts and shares, as numbers and as bytes."""
+    rows = np.arange(30, dtype=np.float32) / 30
+    yield TensorProto(dims=[6, 5], data_type=11, float_data=rows).SerializeToString()
+    yield TensorProto(dims=[6, 5], data_type=11, raw_data=rows.tobytes()).SerializeToString()
+
+
+def layouts() -> Iterator[bytes]:
+    charts = [
+        Summary.Layout.Chart(title="losses", multiline={"tag": ["loss", "val/.*"]}),
+        Summary.Layout.Chart(title="band", margin={"series": [{"value": "a", "lower": "b", "upper": "c"}]}),
+    ]
+    yield Summary.Layout(category=[{"title": "first", "chart": charts}]).SerializeToString()
+
+
 def files(pattern: str) -> Iterator[bytes]:
     for path in sorted(DATA.glob(pattern)):
         if path.stat().st_size <= LARGEST:
@@ -310,6 +366,9 @@ READERS = {
     "lineage": Reader(read_lineages, lambda: event_seeds("events/**/*lineage")),
     "graph": Reader(read_graphs, lambda: files("graph/*[bh]")),
     "tensor": Reader(OnDisk(read_tensor_by_parts), tensors),
+    "sound": Reader(read_sound, sounds),
+    "pr curve": Reader(read_pr_curve, pr_curves),
+    "layout": Reader(read_layout, layouts),
     "checkpoint": Reader(OnDisk(read_weights), lambda: files("**/*.ckpt")),
     "npy": Reader(OnDisk(read_weights), arrays),
     "torch": Reader(OnDisk(read_weights), lambda: files("weights/*.pt")),

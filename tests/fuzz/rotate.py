@@ -21,6 +21,7 @@ from pathlib import Path
 
 EXPLORE = Path(__file__).with_name("explore.py")
 COLUMNS = ("reader", "cpu_seconds", "inputs", "branches", "peak_mb", "findings")
+LIST = "import sys; sys.path.insert(0, sys.argv[1]); from readers import READERS; print(*READERS, sep='\\n')"
 FINDING = re.compile(r"-(crash|timeout|oom|leak)-")
 
 Ledger = dict[str, dict[str, int]]
@@ -93,8 +94,7 @@ def main() -> None:
     parser.add_argument("readers", nargs="*", help="all of them when left out")
     options = parser.parse_args()
     listed = subprocess.run(
-        [sys.executable, "-c", "from readers import READERS; print(*READERS, sep='\\n')"],
-        cwd=EXPLORE.parent,
+        [sys.executable, "-c", LIST, str(EXPLORE.parent)],
         capture_output=True,
         text=True,
         check=True,

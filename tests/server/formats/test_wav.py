@@ -88,6 +88,13 @@ def test_samples_that_are_not_finite_are_counted_and_silent() -> None:
     assert (loud.not_finite, loud.high.tolist()) == (2, [[0, 0, 2.0, -0.5]])
 
 
+def test_samples_beyond_float32_are_drawn_at_its_ends() -> None:
+    encoded = file_of(3, 64, np.array([1e300, -1e300], "<f8").tobytes())
+    loud = peaks(encoded, wav(encoded), 1)
+    largest = float(np.finfo(np.float32).max)
+    assert (loud.low.tolist(), loud.high.tolist()) == ([[-largest]], [[largest]])
+
+
 @pytest.mark.parametrize(
     ("encoded", "reason"),
     [

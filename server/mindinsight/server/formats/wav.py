@@ -29,6 +29,7 @@ _TYPES: Final = {
 }
 _THREE_BYTES: Final = (_PCM, 24)
 _MOST_CHUNKS: Final = 10_000
+_LARGEST: Final = float(np.finfo(np.float32).max)  # samples of float64 may be beyond
 _PART: Final = 1 << 20  # frames that are decoded at a time
 MOST_CHANNELS: Final = 8  # of which the loudness is told
 
@@ -113,8 +114,8 @@ def peaks(encoded: bytes, header: Wav, stretches: int) -> Peaks:
             not_finite += int(samples.size - finite.sum())
             samples = np.where(finite, samples, 0.0)
         starts = edges[first:last] - edges[first]
-        low[:, first:last] = np.minimum.reduceat(samples, starts).T
-        high[:, first:last] = np.maximum.reduceat(samples, starts).T
+        low[:, first:last] = np.minimum.reduceat(samples, starts).T.clip(-_LARGEST, _LARGEST)
+        high[:, first:last] = np.maximum.reduceat(samples, starts).T.clip(-_LARGEST, _LARGEST)
         first = last
     return Peaks(low, high, not_finite)
 

@@ -44,3 +44,13 @@ def test_a_tensor_of_another_shape_is_no_curve(dims: list[int]) -> None:
     message = TensorProto(dims=dims, data_type=11, float_data=[0.0] * count)
     with pytest.raises(UnreadableError):
         pr_curve(message.SerializeToString())
+
+
+@pytest.mark.parametrize("bits", [0x7F800001, 0x7F800000, 0xFF800000])
+def test_counts_that_are_not_finite_are_read(bits: int) -> None:
+    """A signalling NaN, and infinities: the page shows them, and nothing warns."""
+    raw = np.full(12, bits, "<u4").tobytes()
+    curve = pr_curve(TensorProto(dims=[6, 2], data_type=11, raw_data=raw).SerializeToString())
+    assert not np.isfinite(curve.rows).any()
+    assert curve.drawn == (2 if bits == 0x7F800000 else 0)
+    assert np.isnan(curve.average_precision)

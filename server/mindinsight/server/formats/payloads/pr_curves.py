@@ -36,7 +36,8 @@ class PrCurve:
     @property
     def drawn(self) -> int:
         """Thresholds up to the last with a positive prediction: precision is not defined above it."""
-        (positive,) = np.nonzero(self.rows[0] + self.rows[1] > 0)
+        with np.errstate(invalid="ignore", over="ignore"):  # counts that are not finite
+            (positive,) = np.nonzero(self.rows[0] + self.rows[1] > 0)
         return int(positive[-1]) + 1 if len(positive) else 0
 
     @property
@@ -47,7 +48,8 @@ class PrCurve:
         """
         count = self.drawn
         precision, recall = self.rows[4, :count], self.rows[5, :count]
-        return float(np.sum(precision * -np.diff(recall, append=0.0))) if count else float("nan")
+        with np.errstate(invalid="ignore", over="ignore"):
+            return float(np.sum(precision * -np.diff(recall, append=0.0))) if count else float("nan")
 
 
 def pr_curve(payload: bytes) -> PrCurve:
@@ -56,4 +58,5 @@ def pr_curve(payload: bytes) -> PrCurve:
     known = values.ndim == 2 and values.shape[0] == len(ROWS) and 0 < values.shape[1] <= _MOST_THRESHOLDS
     if not known or values.dtype.kind not in "biuf":
         raise UnreadableError("payload.shape", f"precision-recall curve of shape {values.shape}")
-    return PrCurve(values.astype(np.float64))
+    with np.errstate(invalid="ignore"):  # NaN of the signalling kind
+        return PrCurve(values.astype(np.float64))
