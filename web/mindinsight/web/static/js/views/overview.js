@@ -1,7 +1,7 @@
-// One run at a glance: six live pictures that lead to their pages, facts, and what could not be read.
+// One run at a glance: configuration, live pictures that lead to their pages, and what could not be read.
 
 import { iconButton } from "../components/button.js";
-import { empty, loading } from "../components/empty.js";
+import { empty } from "../components/empty.js";
 import { lookAlikeMark } from "../components/look_alike.js";
 import { h, replace, throttle } from "../core/dom.js";
 import { leaveAsIs } from "../core/latest.js";
@@ -63,20 +63,25 @@ class Overview {
     const kinds = await tiles(app, run);
     if (this.id !== run.id) return;
     this.tiles = kinds;
-    this.facts = h("section", { class: "panel" }, loading(app.t("common.loading")));
+    this.facts = h("section", { class: "panel overview-facts" });
+    factsPanel(app, this.facts, run);
     this.files = h("section", { class: "panel" });
     this.other = h("section", { class: "panel", hidden: true });
+    this.absent = h("p", { class: "muted small tiles-absent" });
     replace(
       this.root,
       this.head,
+      this.facts,
       h(
         "div",
         { class: "tiles" },
         this.tiles.map((tile) => tile.element),
       ),
-      h("div", { class: "overview-rest" }, this.facts, this.files, this.other),
+      this.absent,
+      h("div", { class: "overview-rest" }, this.files, this.other),
     );
     this.drawHead();
+    this.drawAbsent(run);
     await this.refresh().catch((error) => this.failed(error));
   }
 
@@ -147,6 +152,13 @@ class Overview {
     this.drawHead();
   }
 
+  /** Kinds of data that the run does not hold, in one line. @param {Run} run */
+  drawAbsent(run) {
+    const missing = this.tiles.map((tile) => tile.missing(run)).filter((kind) => kind !== null);
+    const names = missing.flatMap(({ title, why }, i) => [i ? ", " : "", h("span", { title: why }, title)]);
+    if (this.absent) replace(this.absent, missing.length ? [this.app.t("overview.absent"), names] : null);
+  }
+
   recoloured() {
     this.drawHead();
     this.tiles.forEach((tile) => tile.relink());
@@ -156,9 +168,10 @@ class Overview {
     const run = this.app.selection.run(this.id);
     if (!run || !this.facts || !this.files || !this.other) return;
     this.drawnExtent = extent(run);
+    this.drawAbsent(run);
+    factsPanel(this.app, this.facts, run);
     await Promise.all([
       ...this.tiles.map((tile) => tile.refresh(run)),
-      factsPanel(this.app, this.facts, run),
       filesPanel(this.app, this.files, run),
       otherPanel(this.app, this.other, run),
     ]);

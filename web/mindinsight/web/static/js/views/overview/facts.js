@@ -7,7 +7,7 @@ import { h, replace } from "../../core/dom.js";
  * @param {HTMLElement} panel
  * @param {import("../../core/types.js").Run} run
  */
-export async function factsPanel(app, panel, run) {
+export function factsPanel(app, panel, run) {
   const { t, format } = app;
   const own = {
     [t("overview.id")]: h("code", null, run.id),

@@ -6,7 +6,13 @@ import { icon, viewIcon } from "../../components/icons.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
-/** @typedef {{element: HTMLElement, refresh: (run: Run) => Promise<void>, relink: () => void}} Tile */
+/**
+ * @typedef {Object} Tile
+ * @property {HTMLElement} element
+ * @property {(run: Run) => Promise<void>} refresh
+ * @property {() => void} relink
+ * @property {(run: Run) => {title: string, why: string} | null} missing what is said where the run has none
+ */
 /**
  * What a kind gives: `has` whether the run holds any; `load` fetches and answers with what fills the box and
  * the line of figures.
@@ -16,6 +22,8 @@ import { icon, viewIcon } from "../../components/icons.js";
  * @property {string} view
  * @property {string} [icon] another than the view's
  * @property {Record<string, string>} [params]
+ * @property {(box: HTMLElement, run: Run) => void} [begin] fills the box before anything is loaded
+ * @property {boolean} [wide] as wide as the page
  * @property {(run: Run) => boolean} has
  * @property {(app: App, run: Run, signal: AbortSignal) => Promise<(box: HTMLElement, figures: HTMLElement) =>
  *   void>} load
@@ -42,7 +50,7 @@ function tile(app, first, kind) {
   const count = h("span", { class: "badge" });
   const element = h(
     "section",
-    { class: "card tile", "aria-label": app.t(kind.title) },
+    { class: kind.wide ? "card tile wide" : "card tile", "aria-label": app.t(kind.title) },
     h("header", null, kind.icon ? icon(kind.icon) : viewIcon(app, kind.view), h("h2", null, link), count),
     figures,
     box,
@@ -50,15 +58,16 @@ function tile(app, first, kind) {
 
   const rare = app.boot.views.some((view) => view.rare && view.name === kind.view);
 
+  element.hidden = !kind.has(first);
+  kind.begin?.(box, first);
+
   const requests = latest(element);
   const refresh = async (/** @type {Run} */ run) => {
-    element.classList.toggle("nothing", !kind.has(run));
-    element.hidden = rare && !kind.has(run);
+    element.hidden = !kind.has(run);
     count.textContent = String(run.kinds[kind.kind] ?? "");
     count.hidden = !run.kinds[kind.kind];
     if (!kind.has(run)) {
       requests.end();
-      replace(box, h("p", { class: "muted" }, app.t(`overview.no.${kind.kind}`)));
       return;
     }
     await requests.ask(
@@ -76,5 +85,7 @@ function tile(app, first, kind) {
       },
     );
   };
-  return { element, refresh, relink };
+  const missing = (/** @type {Run} */ run) =>
+    rare || kind.has(run) ? null : { title: app.t(kind.title), why: app.t(`overview.no.${kind.kind}`) };
+  return { element, refresh, relink, missing };
 }

@@ -1,38 +1,87 @@
-// Overview tile of scalars: the loss (or the first scalar), its last and best value, and its first NaN.
+// Overview tile of scalars: the most telling ones, with their last and best value, and their first NaN.
 
 import { h, replace } from "../../core/dom.js";
+import { middleCut } from "../../core/names.js";
 import { bestEnd } from "../runs/values.js";
-import { mainTag } from "../../components/main_tag.js";
+import { tellingTags } from "./telling.js";
 
 const DOT = 7; // px
+const SHOWN = 6; // scalars
+const LONGEST = 40; // characters of a tag
 
 /** @type {import("../overview/tiles.js").TileKind} */
 const scalarTile = {
   kind: "scalar",
+  wide: true,
+  begin(box, run) {
+    const places = Array.from({ length: Math.min(SHOWN, run.kinds.scalar ?? 0) }, () =>
+      h("div", { class: "mini" }),
+    );
+    replace(box, h("div", { class: "minis" }, places));
+  },
   title: "nav.scalar",
   view: "scalar",
   has: (run) => Boolean(run.kinds.scalar),
   async load(app, run, signal) {
     const { tags } = await app.api.get("v2/tags", { kind: "scalar", run: run.id }, { signal });
-    const tag = mainTag(tags, /loss/i);
-    const answer = await app.api.get("v2/scalar/series", { tag, run: run.id, px: 400 }, { signal });
-    return (box, figures) => {
-      const [series] = answer.series;
-      const steps = app.api.column(series.step);
-      const values = app.api.column(series.value);
-      replace(
-        figures,
-        h("span", { class: "mono ellipsis", title: tag }, tag),
-        ...numbers(app, tag, steps, values),
-      );
-      if (!box.querySelector(".chart")) {
-        replace(box, h("div", { class: "chart", role: "img", "aria-label": tag }));
-      }
-      const chart = /** @type {Element} */ (box.querySelector(".chart"));
-      app.charts.draw(chart, () => figure(app, run.id, steps, values));
+    const telling = tellingTags(
+      tags.map((/** @type {{tag: string}} */ { tag }) => tag),
+      SHOWN,
+    );
+    const answers = await Promise.all(
+      telling.map((tag) => app.api.get("v2/scalar/series", { tag, run: run.id, px: 400 }, { signal })),
+    );
+    return (box) => {
+      const minis = minisIn(app, box, telling);
+      answers.forEach(({ tag, series: [series] }) => {
+        const mini = minis.get(tag);
+        if (!mini || !series) return;
+        const [steps, values] = [app.api.column(series.step), app.api.column(series.value)];
+        replace(mini.figures, mini.name, ...numbers(app, tag, steps, values));
+        app.charts.draw(mini.chart, () => figure(app, run.id, steps, values));
+      });
     };
   },
 };
+
+/**
+ * @typedef {Object} Mini a small chart with its figures
+ * @property {HTMLElement} name
+ * @property {HTMLElement} figures
+ * @property {HTMLElement} chart
+ */
+
+/** Charts by their tile's box, to be drawn again. @type {WeakMap<HTMLElement, Map<string, Mini>>} */
+const known = new WeakMap();
+
+/**
+ * The small charts of these tags; those that are there stay.
+ * @param {import("../../core/types.js").App} app
+ * @param {HTMLElement} box
+ * @param {string[]} tags
+ * @returns {Map<string, Mini>}
+ */
+function minisIn(app, box, tags) {
+  const before = known.get(box);
+  if (before && [...before.keys()].join("\n") === tags.join("\n")) return before;
+  app.charts.removeAll(box);
+  const minis = new Map(
+    tags.map((tag) => [
+      tag,
+      {
+        name: h("span", { class: "mono ellipsis", title: tag }, middleCut(tag, LONGEST)),
+        figures: h("p", { class: "figures" }),
+        chart: h("div", { class: "chart", role: "img", "aria-label": tag }),
+      },
+    ]),
+  );
+  const elements = [...minis.values()].map(({ figures, chart }) =>
+    h("div", { class: "mini" }, figures, chart),
+  );
+  replace(box, h("div", { class: "minis" }, elements));
+  known.set(box, minis);
+  return minis;
+}
 
 /**
  * @param {import("../../core/types.js").App} app

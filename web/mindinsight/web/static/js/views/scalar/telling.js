@@ -1,0 +1,43 @@
+// Choice of the scalars that tell most about a training.
+
+/** Kinds of quantities, the most telling first; a tag is of the first that fits. */
+const QUANTITIES = [
+  /loss|perplexity|ppl|nll|cross_?entropy/i,
+  /acc|f1|auc|bleu|rouge|map\b|iou|psnr|reward|return|score|metric/i,
+  /err|mae|mse|rmse/i,
+  /grad.*norm|norm.*grad|gnorm/i,
+  /(^|[/_.-])lr([/_.-]|$)|learning_?rate/i,
+  /through|samples?_per|tokens?_per|speed|time|memory/i,
+];
+const VALIDATION = /val|eval|test/i;
+
+/**
+ * At most so many tags: first one of each quantity, the training's before the evaluation's, then more of the
+ * most telling.
+ * @param {string[]} tags
+ * @param {number} most
+ */
+export function tellingTags(tags, most) {
+  const ranked = tags
+    .map((tag) => ({ tag, quantity: quantityOf(tag), later: VALIDATION.test(tag) }))
+    .sort(
+      (a, b) =>
+        a.quantity - b.quantity ||
+        Number(a.later) - Number(b.later) ||
+        a.tag.split("/").length - b.tag.split("/").length ||
+        a.tag.localeCompare(b.tag, undefined, { numeric: true }),
+    );
+  const met = new Set();
+  const first = ranked.filter(
+    ({ quantity }) => quantity < QUANTITIES.length && !met.has(quantity) && met.add(quantity),
+  );
+  const rest = ranked.filter((entry) => !first.includes(entry));
+  const chosen = new Set([...first, ...rest].slice(0, most));
+  return ranked.filter((entry) => chosen.has(entry)).map(({ tag }) => tag);
+}
+
+/** @param {string} tag */
+function quantityOf(tag) {
+  const at = QUANTITIES.findIndex((pattern) => pattern.test(tag));
+  return at < 0 ? QUANTITIES.length : at;
+}
