@@ -15,19 +15,29 @@ RATES = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.1)
 RAMP = ("#30158a", "#b58200")  # its ends in light colours
 
 
-@pytest.fixture
-def url(serve: Any, tmp_path: Path) -> Any:
+def write_runs(base: Path) -> Path:
     """Six runs of two optimizers, each with its learning rate, whose losses end where their names say."""
     for number, rate in enumerate(RATES):
         optimizer = ("adam", "sgd")[number % 2]
-        with SummaryRecord(str(tmp_path / "base" / f"{optimizer}_{number}")) as record:
+        with SummaryRecord(str(base / f"{optimizer}_{number}")) as record:
             for step in range(3):
                 record.add_value("scalar", "loss", float(number + 2 - step))
                 record.record(step)
             hyper = {"learning_rate": rate, "optimizer": optimizer}
             record.add_value("custom_lineage_data", "settings", hyper)
             record.record(3)
-    return serve(tmp_path / "base")
+    return base
+
+
+@pytest.fixture(scope="module")
+def url(serve_once: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """One server for all tests that change nothing."""
+    return serve_once(write_runs(tmp_path_factory.mktemp("coloured") / "base"))
+
+
+@pytest.fixture
+def changeable(serve: Any, tmp_path: Path) -> Any:
+    return serve(write_runs(tmp_path / "base"))
 
 
 def colour_by(page: Any, name: Any, now: str = "run") -> None:
@@ -76,9 +86,9 @@ def test_few_values_are_named_and_counted(page: Any, url: Any) -> None:
 
 
 def test_the_last_value_of_a_scalar_colours_and_new_values_move_it(
-    page: Any, url: Any, tmp_path: Path
+    page: Any, changeable: Any, tmp_path: Path
 ) -> None:
-    page.goto(f"{url}overview?colour=last:loss")
+    page.goto(f"{changeable}overview?colour=last:loss")
     expect(sample(page, "adam_0")).to_have_attribute("stroke", RAMP[0])
     expect(page.locator("#side .colour-legend")).to_have_text("05")
     with SummaryRecord(str(tmp_path / "base" / "adam_0")) as record:
@@ -103,8 +113,8 @@ def test_a_part_of_the_name_colours_and_a_broken_pattern_is_not_taken(page: Any,
     assert query(page)["colour"] == ["name:^([a-z]+)_"]
 
 
-def test_a_colour_that_somebody_chose_for_a_run_wins(page: Any, url: Any) -> None:
-    page.goto(f"{url}?colour=hyper:optimizer")
+def test_a_colour_that_somebody_chose_for_a_run_wins(page: Any, changeable: Any) -> None:
+    page.goto(f"{changeable}?colour=hyper:optimizer")
     row = page.get_by_role("row").filter(has=page.get_by_text("adam_0", exact=True))
     row.get_by_role("button", name="Note, labels, colour").click()
     box = page.get_by_role("dialog", name="adam_0")

@@ -10,7 +10,13 @@ from playwright.sync_api import expect
 
 
 @pytest.fixture
-def url(serve: Any, sample_base: Any) -> Any:
+def url(samples: str) -> str:
+    """One server for all tests that change nothing."""
+    return samples
+
+
+@pytest.fixture
+def changeable(serve: Any, sample_base: Any) -> Any:
     return serve(sample_base)
 
 
@@ -45,26 +51,24 @@ def test_ranks_unfold_and_the_address_remembers(page: Any, url: Any) -> None:
     expect(page.get_by_role("link", name="rank 3")).to_be_visible()
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("len", ["lenet"]),
-        ("LAND", ["landscape"]),
-        ("/^.{2}(lenet|images)$/", ["images", "lenet"]),
-        ("network=LeNet", ["lenet"]),
-        ("loss<1", ["damaged", "landscape", "ranks"]),
-        ("loss>=1 batch_size=10", ["lenet"]),
-        ("damage>0", ["damaged"]),
-        ("nothing-like-this", []),
-    ],
-)
-def test_search_by_words_patterns_and_comparisons(page: Any, url: Any, text: str, found: Any) -> None:
+def test_search_by_words_patterns_and_comparisons(page: Any, url: Any) -> None:
+    results = {
+        "len": ["lenet"],
+        "LAND": ["landscape"],
+        "/^.{2}(lenet|images)$/": ["images", "lenet"],
+        "network=LeNet": ["lenet"],
+        "loss<1": ["damaged", "landscape", "ranks"],
+        "loss>=1 batch_size=10": ["lenet"],
+        "damage>0": ["damaged"],
+        "nothing-like-this": [],
+    }
     page.goto(url)
     expect(row(page, "lenet")).to_be_visible()
-    search(page, text)
-    expect(page.locator("td.name")).to_have_count(len(found))
-    if found:
-        assert sorted(names(page)) == found
+    for text, runs in results.items():
+        search(page, text)
+        for run in runs:
+            expect(page.locator("td.name", has_text=run)).to_be_visible()
+        expect(page.locator("td.name")).to_have_count(len(runs))
 
 
 def test_a_broken_pattern_is_marked_and_changes_nothing(page: Any, url: Any) -> None:
@@ -109,8 +113,8 @@ def test_the_lowest_value_of_a_scalar_can_be_a_column(page: Any, url: Any) -> No
     expect(row(page, "lenet")).to_contain_text(re.compile(r"2\.[34]"))
 
 
-def test_a_baseline_is_pinned_to_the_top_and_there_is_one_at_most(page: Any, url: Any) -> None:
-    page.goto(url)
+def test_a_baseline_is_pinned_to_the_top_and_there_is_one_at_most(page: Any, changeable: Any) -> None:
+    page.goto(changeable)
     row(page, "values").get_by_role("button", name="Set as baseline").click()
     expect(row(page, "values")).to_contain_text("baseline")
     row(page, "lenet").get_by_role("button", name="Set as baseline").click()
@@ -121,22 +125,22 @@ def test_a_baseline_is_pinned_to_the_top_and_there_is_one_at_most(page: Any, url
     expect(row(page, "lenet")).to_contain_text("baseline")
 
 
-def test_a_hidden_run_leaves_all_pages_and_can_come_back(page: Any, url: Any) -> None:
-    page.goto(url)
+def test_a_hidden_run_leaves_all_pages_and_can_come_back(page: Any, changeable: Any) -> None:
+    page.goto(changeable)
     row(page, "values").get_by_role("button", name="Hide").click()
     expect(row(page, "values")).to_have_count(0)
-    page.goto(f"{url}overview")
+    page.goto(f"{changeable}overview")
     expect(page.get_by_role("checkbox", name="lenet")).to_be_visible()
     expect(page.get_by_role("checkbox", name="values")).to_have_count(0)
-    page.goto(url)
+    page.goto(changeable)
     page.get_by_label("Show hidden").check()
     row(page, "values").get_by_role("button", name="Unhide").click()
     page.get_by_label("Show hidden").uncheck()
     expect(row(page, "values")).to_be_visible()
 
 
-def test_notes_labels_and_colour_are_kept(page: Any, url: Any) -> None:
-    page.goto(url)
+def test_notes_labels_and_colour_are_kept(page: Any, changeable: Any) -> None:
+    page.goto(changeable)
     row(page, "lenet").get_by_role("button", name="Note, labels, colour").click()
     box = page.get_by_role("dialog", name="lenet")
     box.get_by_label("Note").fill("<script>alert(1)</script>")
@@ -144,9 +148,9 @@ def test_notes_labels_and_colour_are_kept(page: Any, url: Any) -> None:
     box.get_by_title("#c02a6b").click()
     box.get_by_role("button", name="Save").click()
     expect(row(page, "lenet")).to_contain_text("重要")
-    page.goto(f"{url}overview?run=./lenet")
+    page.goto(f"{changeable}overview?run=./lenet")
     expect(page.get_by_text("<script>alert(1)</script>")).to_be_visible()
-    search_url = f"{url}?q=good"
+    search_url = f"{changeable}?q=good"
     page.goto(search_url)
     expect(page.locator("td.name")).to_have_count(1)
 
@@ -190,8 +194,8 @@ def test_an_empty_base_says_what_to_do(page: Any, serve: Any, tmp_path: Path) ->
     expect(page.get_by_text("SummaryRecord")).to_be_visible()
 
 
-def test_a_new_run_appears_by_itself(page: Any, url: Any, sample_base: Any) -> None:
-    page.goto(url)
+def test_a_new_run_appears_by_itself(page: Any, changeable: Any, sample_base: Any) -> None:
+    page.goto(changeable)
     expect(row(page, "lenet")).to_be_visible()
     shutil.copytree(sample_base / "values", sample_base / "later")
     expect(row(page, "later")).to_be_visible()
