@@ -21,7 +21,8 @@ declare -A packages=(
     [mindinsight]="mindinsight==2.3.1 numpy<2 pandas<2.2 marshmallow<4 scikit-learn<1.5 setuptools<70"
 )
 declare -A scripts=(
-    [torch]="in_torch training_in_torch recording_in_torch flight_in_torch planted_in_torch"
+    [torch]="in_torch training_in_torch recording_in_torch sharded_in_torch
+        tensor_kinds_in_torch flight_in_torch planted_in_torch"
     [msprobe]="probing_in_torch"
     [jax]="in_jax arrays_of_jax callbacks_in_jax"
     [mindspore]="in_mindspore training_in_mindspore recording_in_mindspore probing_in_mindspore"

@@ -28,16 +28,21 @@ NUMBERS_PER_SCOPE: Final = False  # operators of a type are counted in the whole
 
 _MARK: Final = "mindinsight"  # key in the metadata of autograd's nodes
 _STACK_DEPTH: Final = 8  # lines of the user's code
-_IGNORED: Final = {  # they compute nothing: other names for a tensor, and marks for profilers
+_IGNORED: Final = {  # they compute nothing: other names for a tensor, memory, and marks for profilers
     "_has_compatible_shallow_copy_type",
     "_local_scalar_dense",
     "_record_function_enter_new",
     "_record_function_exit",
     "alias",
     "detach",
+    "empty",  # of no values yet
+    "empty_like",
+    "empty_strided",
     "is_same_size",
     "lift_fresh",
     "lift_fresh_copy",
+    "new_empty",
+    "new_empty_strided",
 }
 _FOREIGN: Final = (  # files whose lines are not the user's
     f"{Path(torch.__file__).parent}{os.sep}",
@@ -239,11 +244,19 @@ def make_capture(
 
 
 def host_copy(tensor: torch.Tensor) -> HostArray | None:
-    """A tensor as it is now, on the host; None for one that has no values, as on the meta device."""
+    """A tensor as it is now, on the host; None for one that has no values, as on the meta device.
+
+    Of a tensor that is spread over ranks it is the part of this rank. The copy is PyTorch's: a tensor that
+    NumPy has seen cannot be resized any more, as ``fully_shard`` does with what it gathers.
+    """
     if tensor.device.type == "meta":
         return None
+    if hasattr(tensor, "to_local"):
+        tensor = tensor.to_local()
+    if tensor.layout == torch.strided and not tensor.is_quantized:
+        tensor = tensor.detach().clone(memory_format=torch.contiguous_format)
     host = to_numpy(tensor)
-    return host._replace(values=np.array(host.values, order="C"), shared=False) if host.shared else host
+    return host._replace(values=np.ascontiguousarray(host.values).reshape(host.values.shape), shared=False)
 
 
 def named_parameters(models: Mapping[str, torch.nn.Module]) -> Iterator[tuple[str, torch.Tensor]]:

@@ -124,6 +124,9 @@ def _statistics(values: torch.Tensor | None) -> dict[str, Any]:
 
 
 def _checksum(values: torch.Tensor) -> str:
-    """CRC-32 of the bytes in C order, as eight hexadecimal digits."""
-    flat = values.cpu().contiguous().reshape(-1).resolve_conj().resolve_neg()
+    """CRC-32 of the bytes in C order, as eight hexadecimal digits.
+
+    Of a copy: a tensor that NumPy has seen cannot be resized any more, as ``fully_shard`` does.
+    """
+    flat = values.cpu().contiguous().reshape(-1).resolve_conj().resolve_neg().clone()
     return f"{zlib.crc32(flat.view(torch.uint8).numpy().tobytes()):08x}"
