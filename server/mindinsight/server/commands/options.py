@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from mindinsight.server.settings import Settings, clean_prefix, environment, is_loopback
+from mindinsight.server.settings import MAX_RUNS, Settings, clean_prefix, environment, is_loopback
 from mindinsight.server.settings.base_dirs import bases_of, split
 from mindinsight.server.settings.executors import LOCAL, scheduler_address
 
@@ -56,6 +56,7 @@ def add_options(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> 
         "how changes are detected: auto, events, polling",
     )
     option("workers", number(1, 256), min(4, os.cpu_count() or 1), "number of processes that read files")
+    option("max-runs", number(1, 100_000), MAX_RUNS, "number of run directories that are shown, the newest")
     add_executor(parser, defaults.get("executor", LOCAL))
     text = f"require this access token of at least {SHORTEST_TOKEN} characters"
     option("token", token, None, f"{text} (default: a random one when --host is not a loopback address)")
@@ -134,6 +135,7 @@ def settings_of(options: argparse.Namespace) -> Settings:
         token=_token(options),
         allowed_hosts=_names(options.allow_host),
         frame_ancestors=_names(options.allow_frame),
+        max_runs=options.max_runs,
         max_offline_debugger_session_num=options.max_offline_debugger_session_num,
     )
 

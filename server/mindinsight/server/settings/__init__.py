@@ -9,11 +9,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from mindinsight.server.settings.base_dirs import Base, Bases
 
 Watch: TypeAlias = Literal["auto", "events", "polling"]
+
+MAX_RUNS: Final = 999
 
 _PREFIX = re.compile(r"(/(?!\.{1,2}(/|$))[A-Za-z0-9_\-.]+)*")
 
@@ -36,7 +38,7 @@ class Settings:
     allowed_hosts: tuple[str, ...] = ()  # names besides addresses and this machine's own
     frame_ancestors: tuple[str, ...] = ()  # origins of pages that may show ours in a frame
     deadline: float = 60.0  # seconds in which a request for a dump, a graph or a checkpoint is answered
-    max_runs: int = 999
+    max_runs: int = MAX_RUNS
     max_offline_debugger_session_num: int = 2
 
     @property
