@@ -217,6 +217,8 @@ def test_two_dumps_are_compared(shown: Callable[..., Any]) -> None:
     rows = page.locator(".dump-compared tbody tr")
     expect(rows).to_have_count(1)
     expect(rows).to_contain_text("NaN or Inf that the reference does not have")
+    expect(rows.locator("td").nth(2)).to_have_text("no")  # they do not agree, and it is introduced here
+    expect(rows.locator("td").nth(3)).to_have_text("yes")
     strip = page.get_by_role("slider", name="Divergence of all operators")
     expect(strip).to_have_attribute("aria-valuetext", re.compile(r"MatMul-op66, error .Inf, introduced here"))
     page.locator("label", has_text="Show").locator("select").select_option("")
@@ -230,8 +232,16 @@ def test_two_dumps_are_compared(shown: Callable[..., Any]) -> None:
     expect(strip).to_have_attribute("aria-valuenow", "2")
     page.locator(".dump-main input[type=search]").fill("")
     with page.expect_download() as download:
-        page.get_by_role("link", name="CSV").click()
+        page.get_by_role("link", name="CSV", exact=True).click()
     assert len(download.value.path().read_text().splitlines()) == 100
+    with page.expect_download() as download:
+        page.get_by_role("link", name="CSV as msprobe").click()
+    assert download.value.path().read_text().startswith("NPU Name,Bench Name,")
+    expect(page.get_by_text(re.compile(r"^Rows \d+ to 99 of 99$"))).to_be_visible()  # from the divergence on
+    page.get_by_label("Start at the first divergence").uncheck()
+    expect(rows).to_have_count(99)
+    page.reload()
+    expect(rows).to_have_count(99)  # the link has the comparison, and where its rows begin
 
 
 def test_a_comparison_is_saved_as_a_report_that_opens_without_a_server(

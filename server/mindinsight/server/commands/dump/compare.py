@@ -23,7 +23,13 @@ from mindinsight.server.debug.compare.divergence import (
     beyond,
     first_divergence,
 )
+from mindinsight.server.debug.compare.msprobe_report import (
+    has_xlsx,
+    write_msprobe_csv,
+    write_msprobe_xlsx,
+)
 from mindinsight.server.debug.compare.report import fields, write_csv
+from mindinsight.server.errors import BadSettings
 
 _COLUMNS: Final = {
     "target": "TENSOR",
@@ -67,6 +73,8 @@ def register(actions: Any) -> None:
         help="largest relative distance of tensors that agree (%(default)s)",
     )
     parser.add_argument("--csv", type=Path, help="write the whole report to this file")
+    text = "write a report with the columns of msprobe to this file, CSV or .xlsx"
+    parser.add_argument("--msprobe", type=Path, help=text)
     parser.add_argument("--all", action="store_true", help="print all tensors, not only those that differ")
     add_json(parser)
     add_executor(parser)
@@ -91,12 +99,27 @@ def run(options: argparse.Namespace) -> int:
         with options.csv.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
             write_csv(rows, file)
         say(f"{len(rows)} rows written to {options.csv}")
+    if options.msprobe:
+        _write_msprobe(rows, options.msprobe)
     shown = lost_first(rows if options.all else differing)
     print(_json(shown, divergence) if options.json else _text(shown, rows, divergence))
     damage = [*target.damage(), *reference.damage()]
     damage += [row.compared.damage for row in rows if row.compared.damage is not None]
     report_damage(damage)
     return 1 if divergence or differing or damage else 0
+
+
+def _write_msprobe(rows: Sequence[Row], path: Path) -> None:
+    """Write the report with msprobe's columns. Raises BadSettings where the package for Excel is missing."""
+    if path.suffix.lower() == ".xlsx":
+        if not has_xlsx():
+            raise BadSettings("an Excel file needs a package: pip install 'mindinsight[excel]'")
+        with path.open("wb") as book:
+            write_msprobe_xlsx(rows, book)
+    else:
+        with path.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
+            write_msprobe_csv(rows, file)
+    say(f"{len(rows)} rows written to {path}")
 
 
 def read_names(path: Path) -> Mapping[str, str]:

@@ -25,6 +25,7 @@ MESSAGES: Final = {
     "norm_growth": "the norm of the output is ten times as far off as that of the inputs",
     "missing": "only on one side",
 }
+_DIFFERENCES: Final = ("min_diff", "max_diff", "mean_diff", "l2norm_diff")
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -32,6 +33,8 @@ def fields(row: Row) -> dict[str, Any]:
     """Columns of a row by name; None where a value is missing."""
     compared, measures = row.compared, row.compared.measures
     target, reference = compared.pair.target, compared.pair.reference
+    of_target = _extremes("target", target, compared.target)
+    of_reference = _extremes("reference", reference, compared.reference)
     return {
         "target": _name(target),
         "reference": _name(reference),
@@ -49,9 +52,10 @@ def fields(row: Row) -> dict[str, Any]:
         "apart": measures and measures.apart,
         "lost": row.lost,
         "norm_error": compared.norm_error,
+        **_differences(of_target, of_reference),
         "same_checksum": compared.same_checksum,
-        **_extremes("target", target, compared.target),
-        **_extremes("reference", reference, compared.reference),
+        **of_target,
+        **of_reference,
         "result": row.level,
         "messages": "; ".join(MESSAGES[code] for code in row.codes),
         "target_argument": compared.pair.argument and compared.pair.argument.target,
@@ -68,7 +72,7 @@ def write_csv(rows: Iterable[Row], file: TextIO) -> None:
         if writer is None:
             writer = csv.DictWriter(file, list(columns), lineterminator="\n")
             writer.writeheader()
-        writer.writerow({name: _safe(value) for name, value in columns.items()})
+        writer.writerow({name: safe_cell(value) for name, value in columns.items()})
 
 
 def _name(entry: TensorEntry | None) -> str | None:
@@ -97,7 +101,16 @@ def _extremes(
     return dict(zip((f"{side}_min", f"{side}_max", f"{side}_mean", f"{side}_l2norm"), extremes, strict=True))
 
 
-def _safe(value: Any) -> Any:
+def _differences(
+    target: dict[str, float | None], reference: dict[str, float | None]
+) -> dict[str, float | None]:
+    """Minimum, maximum, mean and norm of the target less those of the reference."""
+    pairs = zip(_DIFFERENCES, target.values(), reference.values(), strict=True)
+    return {name: None if a is None or b is None else a - b for name, a, b in pairs}
+
+
+def safe_cell(value: Any) -> Any:
+    """A cell of a CSV file: what a spreadsheet would take for a formula is quoted, NaN and Inf are texts."""
     if isinstance(value, str) and value.startswith(_FORMULA):
         return "'" + value
     return non_finite_as_text(value)

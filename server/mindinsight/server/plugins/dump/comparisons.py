@@ -15,11 +15,17 @@ from mindinsight.server.debug.compare.comparison import Row, Side, compare_sides
 from mindinsight.server.debug.compare.divergence import (
     COSINE,
     RELATIVE,
+    Divergence,
     Tolerance,
     beyond,
     first_divergence,
 )
 from mindinsight.server.debug.compare.divergence_strip import STATES, layer_bands, row_error, strip_marks
+from mindinsight.server.debug.compare.msprobe_report import (
+    has_xlsx,
+    write_msprobe_csv,
+    write_msprobe_xlsx,
+)
 from mindinsight.server.debug.compare.report import fields, write_csv
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps.types import TensorEntry
@@ -30,6 +36,9 @@ from mindinsight.server.plugins.dump.dependencies import Uses, open_known_dump
 from mindinsight.server.plugins.dump.encoders import damage_json
 
 router = APIRouter(route_class=DumpRoute)
+
+_XLSX: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+_BEFORE: Final = 3  # rows that are shown before the first divergence
 
 
 class ComparedStep(BaseModel):
@@ -75,14 +84,20 @@ def rows(
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
     cosine: float = COSINE,
     relative: float = RELATIVE,
+    start: Annotated[
+        Literal["", "divergence"], Query(description="begin just before the first divergence")
+    ] = "",
 ) -> dict[str, Any]:
     """Rows of a comparison so far, in execution order of the target or worst first, and the divergence."""
     job = COMPARISON.find(service, number)
     compared: list[Row] = list(job.items)
     tolerance = Tolerance(cosine, relative)
     selected = [row for row in compared if _passes(row, q.lower(), only, tolerance)]
+    divergence = first_divergence(compared, tolerance)
     if sort != "sequence":
         selected = _worst_first(selected, sort)
+    elif start and divergence is not None:
+        offset = _position(selected, divergence)
     return {
         "done": job.done,
         "error": job.error,
@@ -93,7 +108,9 @@ def rows(
             level: sum(row.level == level for row in compared) for level in ("pass", "warning", "error")
         },
         "beyond": sum(beyond(row, tolerance) is True for row in compared),
-        "divergence": _divergence_json(compared, tolerance),
+        "divergence": _divergence_json(divergence),
+        "offset": offset,
+        "request": service.workspace.job_requests.body("comparison", number),
         "rows": [_row_json(row, tolerance) for row in selected[offset : offset + limit]],
     }
 
@@ -116,13 +133,29 @@ def strip(service: Uses, number: int, cosine: float = COSINE, relative: float = 
 
 
 @router.get("/compare/{number}/csv", response_class=Response)
-def report(service: Uses, number: int) -> Response:
-    """Report of a comparison as CSV: all rows so far."""
+def report(service: Uses, number: int, columns: Literal["own", "msprobe"] = "own") -> Response:
+    """Report of a comparison as CSV: all rows so far, with our columns or with those of msprobe."""
     sink = io.StringIO()
-    write_csv(list(COMPARISON.find(service, number).items), sink)
+    compared: list[Row] = list(COMPARISON.find(service, number).items)
+    if columns == "msprobe":
+        write_msprobe_csv(compared, sink)
+    else:
+        write_csv(compared, sink)
     headers = {"Content-Disposition": "attachment; filename=comparison.csv"}
     content = sink.getvalue().encode("utf-8", "backslashreplace")  # names may not be valid Unicode
     return Response(content, media_type="text/csv; charset=utf-8", headers=headers)
+
+
+@router.get("/compare/{number}/xlsx", response_class=Response)
+def workbook(service: Uses, number: int) -> Response:
+    """Report of a comparison as an Excel workbook with the columns of msprobe: all rows so far."""
+    if not has_xlsx():
+        text = "Excel files need a package on the server: pip install 'mindinsight[excel]'."
+        raise ApiError(503, "no_excel", text)
+    sink = io.BytesIO()
+    write_msprobe_xlsx(list(COMPARISON.find(service, number).items), sink)
+    headers = {"Content-Disposition": "attachment; filename=comparison.xlsx"}
+    return Response(sink.getvalue(), media_type=_XLSX, headers=headers)
 
 
 def errors_of(rows: Sequence[Row]) -> dict[str, float]:
@@ -170,8 +203,13 @@ def _worst_first(rows: list[Row], sort: str) -> list[Row]:
     return [rows[i] for _, i in ordered] + [row for i, row in enumerate(rows) if i not in with_value]
 
 
-def _divergence_json(compared: list[Row], tolerance: Tolerance) -> dict[str, Any] | None:
-    divergence = first_divergence(compared, tolerance)
+def _position(selected: Sequence[Row], divergence: Divergence) -> int:
+    """Position of the first row to show; 0 where the rows of the divergence are not among the selected."""
+    first = {id(row) for row in divergence.rows}
+    return max(0, next((i for i, row in enumerate(selected) if id(row) in first), 0) - _BEFORE)
+
+
+def _divergence_json(divergence: Divergence | None) -> dict[str, Any] | None:
     if divergence is None:
         return None
     return {

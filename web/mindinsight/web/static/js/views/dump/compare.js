@@ -4,6 +4,7 @@ import { h } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { ReferenceChoice } from "./compare_choice.js";
 import { CompareResults } from "./compare_results.js";
+import { position } from "./state.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 /** @typedef {import("./compare_choice.js").Reference} Reference */
@@ -14,18 +15,34 @@ export function comparePart(page) {
   const { t } = app;
   const results = new CompareResults(page);
   const requests = latest();
+  const target = position(state);
+  /** @param {number} comparison @param {Reference} reference */
+  const follow = (comparison, reference) => {
+    page.comparison = comparison; // the graph can be coloured by it
+    app.url.set({ compared: comparison });
+    results.follow(comparison, [target, reference].map((side) => sideText(app, side)).join(" ↔ "));
+  };
   const choice = new ReferenceChoice(page, (reference, names) => {
     results.wait();
-    const body = { target: { dump: state.dump, rank: state.rank, step: state.step }, reference, names };
     requests.ask(
-      () => app.api.send("POST", "v2/dump/compare", body),
-      ({ comparison }) => {
-        page.comparison = comparison; // the graph can be coloured by it
-        results.follow(comparison, [state, reference].map((side) => sideText(app, side)).join(" ↔ "));
-      },
+      () => app.api.send("POST", "v2/dump/compare", { target, reference, names }),
+      ({ comparison }) => follow(comparison, reference),
       (error) => results.fail(error),
     );
   });
+  const known = app.url.get("compared", "");
+  if (/^\d+$/.test(known)) {
+    requests.ask(
+      () => app.api.get(`v2/dump/compare/${known}`, { limit: 1 }),
+      ({ request }) => {
+        if (isOf(request, target, choice.reference)) {
+          results.wait();
+          follow(Number(known), choice.reference);
+        }
+      },
+      () => app.url.set({ compared: null }), // it has expired
+    );
+  }
   const head = h(
     "section",
     { class: "panel stack" },
@@ -41,6 +58,16 @@ export function comparePart(page) {
       results.end();
     },
   };
+}
+
+/**
+ * Whether the request of a comparison is that of the page, whose steps may have been chosen anew since.
+ * @param {any} request @param {Reference} target @param {Reference} reference
+ */
+function isOf(request, target, reference) {
+  const same = (/** @type {Reference} */ side, /** @type {Reference} */ other) =>
+    side.dump === other.dump && side.rank === other.rank && side.step === other.step;
+  return Boolean(request) && same(request.target, target) && same(request.reference, reference);
 }
 
 /**

@@ -1,6 +1,6 @@
 // Rows of a comparison as they come, with filter, order and downloads; what is typed into the search stays.
 
-import { searchBox, select } from "../../components/field.js";
+import { check, searchBox, select } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { saveButton } from "../../core/share.js";
@@ -18,7 +18,13 @@ export class CompareResults {
   /** @param {Page} page */
   constructor(page) {
     this.page = page;
-    this.filter = { q: "", only: "", sort: "sequence" };
+    const { url } = page.app;
+    this.filter = {
+      q: url.get("compare_q", ""),
+      only: url.get("compare_only", ""),
+      sort: url.get("compare_sort", "sequence"),
+      start: url.get("compare_start") === "first" ? "" : "divergence",
+    };
     /** Number of the comparison. */
     this.comparison = 0;
     /** Names of the two sides. */
@@ -26,9 +32,12 @@ export class CompareResults {
     this.requests = latest();
     this.strips = latest();
     this.verdict = h("div");
-    this.file = h("a", { class: "button", download: "" }, "CSV");
+    this.files = ["CSV", page.app.t("dump.compare.csv_msprobe"), page.app.t("dump.compare.xlsx")].map(
+      (text) => h("a", { class: "button", download: "" }, text),
+    );
     this.search = searchBox({
       label: page.app.t("dump.filter.operator"),
+      value: this.filter.q,
       onchange: (q) => this.narrow({ q }),
     });
     this.strip = new DivergenceStrip(page.app, (operator) => this.pick(operator));
@@ -54,23 +63,35 @@ export class CompareResults {
       select({
         label: t("dump.compare.only"),
         options: ONLY.map((value) => ({ value, label: t(`dump.compare.only.${value || "all"}`) })),
-        value: "",
+        value: this.filter.only,
         onchange: (only) => this.narrow({ only }),
       }),
       select({
         label: t("dump.compare.sort"),
         options: SORTS.map((value) => ({ value, label: t(`dump.column.${value}`) })),
-        value: "sequence",
+        value: this.filter.sort,
         onchange: (sort) => this.narrow({ sort }),
       }),
-      this.file,
+      check({
+        label: t("dump.compare.from_divergence"),
+        checked: Boolean(this.filter.start),
+        onchange: (on) => this.narrow({ start: on ? "divergence" : "" }),
+      }),
+      this.files,
       saveButton(app, () => this.element, t("dump.compare.report")),
     );
   }
 
-  /** @param {Partial<{q: string, only: string, sort: string}>} changes */
+  /** @param {Partial<{q: string, only: string, sort: string, start: string}>} changes */
   narrow(changes) {
     Object.assign(this.filter, changes);
+    const { q, only, sort, start } = this.filter;
+    this.page.app.url.set({
+      compare_q: q || null,
+      compare_only: only || null,
+      compare_sort: sort === "sequence" ? null : sort,
+      compare_start: start ? null : "first",
+    });
     this.fetch();
   }
 
@@ -124,7 +145,14 @@ export class CompareResults {
   /** @param {number} comparison number of it @param {string} sides their names */
   follow(comparison, sides) {
     Object.assign(this, { comparison, sides });
-    this.file.href = this.page.app.api.build(`v2/dump/compare/${comparison}/csv`);
+    const { build } = this.page.app.api;
+    const path = `v2/dump/compare/${comparison}`;
+    const addresses = [
+      build(`${path}/csv`),
+      build(`${path}/csv`, { columns: "msprobe" }),
+      build(`${path}/xlsx`),
+    ];
+    this.files.forEach((file, i) => (file.href = addresses[i]));
     this.fetch();
   }
 

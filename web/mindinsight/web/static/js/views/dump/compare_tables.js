@@ -6,15 +6,17 @@ import { number, short, slotText } from "./rows.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 
-const MEASURES = [
-  "lost",
+const LOST = ["lost"];
+const OF_VALUES = [
   "cosine",
+  "distance",
   "max_absolute",
   "max_relative",
   "one_thousandth",
   "five_thousandths",
-  "norm_error",
 ];
+const OF_STATISTICS = ["max_diff", "min_diff", "mean_diff", "l2norm_diff", "norm_error"];
+const FEW = [...LOST, ...OF_VALUES, "norm_error"];
 const BADGES = { pass: "ok", warning: "warn", error: "bad" };
 
 /** @param {Page} page @param {any} answer */
@@ -57,16 +59,16 @@ function parting(page, divergence) {
 /** @param {Page} page @param {any} answer */
 export function comparedTable(page, answer) {
   const { t } = page.app;
-  const measures = MEASURES.filter((key) =>
-    answer.rows.some((/** @type {any} */ pair) => pair[key] !== null && pair[key] !== undefined),
-  );
-  const heads = ["operator", "slot", "matched", ...measures, "result"].map((key) =>
+  const measures = measuresOf(answer.rows);
+  const heads = ["operator", "slot", "agrees", "introduced", ...measures, "because", "matched"].map((key) =>
     h("th", { class: measures.includes(key) ? "number" : null }, t(`dump.column.${key}`)),
   );
-  const more = answer.total - answer.rows.length;
+  const last = answer.offset + answer.rows.length;
+  const range = { first: answer.offset + 1, last, total: answer.total };
   return h(
     "div",
     { class: "panel scroll dump-compared", tabindex: "0" },
+    answer.total > answer.rows.length && h("p", { class: "muted" }, t("dump.compare.range", range)),
     h(
       "table",
       { class: "table" },
@@ -77,8 +79,16 @@ export function comparedTable(page, answer) {
         answer.rows.map((/** @type {any} */ pair) => row(page, pair, measures)),
       ),
     ),
-    more > 0 && h("p", { class: "muted" }, t("dump.compare.more", { n: more })),
   );
+}
+
+/**
+ * Columns that have values: those of the values where any were compared, else those of the statistics.
+ * @param {any[]} rows
+ */
+function measuresOf(rows) {
+  const known = (/** @type {string} */ key) => rows.some((pair) => (pair[key] ?? null) !== null);
+  return (OF_VALUES.some(known) ? FEW : [...LOST, ...OF_STATISTICS]).filter(known);
 }
 
 /** @param {Page} page @param {any} pair @param {string[]} measures columns that have values */
@@ -102,9 +112,13 @@ function row(page, pair, measures) {
     : h("span", { title: tensor.operator }, short(tensor.operator));
   return h(
     "tr",
-    { class: pair.beyond ? "far" : null },
+    { class: alone ? "muted" : pair.beyond ? "far" : null },
     h("td", { class: "name" }, name),
     h("td", null, slotText(app, tensor)),
+    agreement(page, pair, alone),
+    introduction(page, pair),
+    measures.map((key) => h("td", { class: "number" }, pair[key] === null ? "–" : number(app, pair[key]))),
+    reason(page, pair),
     h(
       "td",
       { class: "muted" },
@@ -112,13 +126,31 @@ function row(page, pair, measures) {
         ? t(`dump.compare.alone.${isTarget ? "target" : "reference"}`)
         : t(`dump.compare.by.${pair.matched_by}`),
     ),
-    measures.map((key) => h("td", { class: "number" }, pair[key] === null ? "–" : number(app, pair[key]))),
-    level(page, pair),
   );
 }
 
-/** @param {Page} page @param {any} pair */
-function level({ app: { t } }, pair) {
+/**
+ * Whether two tensors agree within the tolerance, which is another question than who made the difference.
+ * @param {Page} page @param {any} pair @param {boolean} alone
+ */
+function agreement({ app: { t } }, pair, alone) {
+  const word = alone || pair.beyond === null ? "unknown" : pair.beyond ? "no" : "yes";
+  const badge = { yes: "ok", no: "bad", unknown: "" }[word];
+  return h(
+    "td",
+    null,
+    h("span", { class: `badge ${badge}` }, alone ? "–" : t(`dump.compare.agrees.${word}`)),
+  );
+}
+
+/** Whether the operator made the difference. @param {Page} page @param {any} pair */
+function introduction({ app: { t } }, pair) {
+  const badge = `badge ${BADGES[/** @type {"pass"} */ (pair.result)]}`;
+  return h("td", null, h("span", { class: badge }, t(`dump.compare.introduced.${pair.result}`)));
+}
+
+/** Rules that hit, in words, and what could not be read. @param {Page} page @param {any} pair */
+function reason({ app: { t } }, pair) {
   const why = pair.codes.map((/** @type {string} */ code) => t(`dump.compare.code.${code}`)).join("; ");
   const argumentPair =
     pair.target_argument !== null &&
@@ -126,16 +158,5 @@ function level({ app: { t } }, pair) {
   const damage =
     pair.damage &&
     h("span", { class: "strange" }, ` ${pair.damage.file}: ${t(pair.damage.reason)} ${pair.damage.detail}`);
-  return h(
-    "td",
-    { title: why },
-    h(
-      "span",
-      { class: `badge ${BADGES[/** @type {"pass"} */ (pair.result)]}` },
-      t(`dump.compare.level.${pair.result}`),
-    ),
-    why && h("span", { class: "muted" }, ` ${why}`),
-    argumentPair,
-    damage,
-  );
+  return h("td", { class: "muted" }, why, argumentPair, damage);
 }
