@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -16,8 +17,16 @@ from tests.narrowing import require
 from .conftest import Chart
 from .curves import card, eventually_true, lines, long_runs, numbers, options, query
 
+Charts = Callable[[str], Chart]
+Expected = Callable[[str, str, str], dict[str, Any]]
 
-def test_every_point_of_a_tag_is_drawn_and_counted(page, samples, chart, expected) -> None:
+
+def test_every_point_of_a_tag_is_drawn_and_counted(
+    page: Page,
+    samples: str,
+    chart: Charts,
+    expected: Expected,
+) -> None:
     known = expected("lenet", "scalar", "loss/auto")
     page.goto(f"{samples}scalar?runs=lenet")
     (line,) = lines(chart("loss/auto"))
@@ -27,7 +36,7 @@ def test_every_point_of_a_tag_is_drawn_and_counted(page, samples, chart, expecte
     expect(card(page, "loss/auto")).to_contain_text(f"{len(line['x'])} of {len(line['x'])} points")
 
 
-def test_losses_come_first_and_prefixes_have_sections(page, samples) -> None:
+def test_losses_come_first_and_prefixes_have_sections(page: Page, samples: str) -> None:
     page.goto(f"{samples}scalar?runs=values,lenet")
     expect(page.get_by_role("group", name="loss/auto", exact=True)).to_be_visible()
     groups = page.locator("details.group > summary")
@@ -35,12 +44,12 @@ def test_losses_come_first_and_prefixes_have_sections(page, samples) -> None:
     assert names == ["loss", "No prefix", "scalar"]
 
 
-def test_sections_of_one_chart_stand_beside_each_other_where_there_is_room(page, samples) -> None:
+def test_sections_of_one_chart_stand_beside_each_other_where_there_is_room(page: Page, samples: str) -> None:
     page.goto(f"{samples}scalar?runs=lenet")
     groups = page.locator("details.group")
     expect(groups).to_have_count(2)
 
-    def places(side):
+    def places(side: Any) -> Any:
         return len(
             set(groups.evaluate_all("(all, side) => all.map(one => one.getBoundingClientRect()[side])", side))
         )
@@ -50,7 +59,7 @@ def test_sections_of_one_chart_stand_beside_each_other_where_there_is_room(page,
     eventually_true(page, lambda: (places("left"), places("top")) == (1, 2))
 
 
-def test_a_pattern_filters_tags_and_a_broken_one_says_so(page, samples) -> None:
+def test_a_pattern_filters_tags_and_a_broken_one_says_so(page: Page, samples: str) -> None:
     page.goto(f"{samples}scalar?runs=values")
     box = page.get_by_role("searchbox", name="Filter tags")
     box.fill("u?int(8|16)$")
@@ -64,7 +73,7 @@ def test_a_pattern_filters_tags_and_a_broken_one_says_so(page, samples) -> None:
     expect(page.get_by_text("No tag matches the filter")).to_be_visible()
 
 
-def test_a_pinned_chart_goes_on_top_and_stays_there(page, samples) -> None:
+def test_a_pinned_chart_goes_on_top_and_stays_there(page: Page, samples: str) -> None:
     page.goto(f"{samples}scalar?runs=lenet")
     card(page, "fc2_mean").get_by_role("button", name="Pin to top").click()
     expect(page.locator(".card").first).to_have_attribute("aria-label", "fc2_mean")
@@ -75,7 +84,7 @@ def test_a_pinned_chart_goes_on_top_and_stays_there(page, samples) -> None:
     assert "pin" not in query(page)
 
 
-def test_tags_share_a_chart_until_it_is_taken_apart(page, samples, chart) -> None:
+def test_tags_share_a_chart_until_it_is_taken_apart(page: Page, samples: str, chart: Charts) -> None:
     page.goto(f"{samples}scalar?runs=lenet")
     page.get_by_role("button", name="Combine tags").click()
     box = page.get_by_role("dialog", name="Tags to combine in one chart")
@@ -88,7 +97,12 @@ def test_tags_share_a_chart_until_it_is_taken_apart(page, samples, chart) -> Non
     expect(both.element).to_have_count(0)
 
 
-def test_the_x_axis_is_time_or_another_scalar(page, samples, chart, expected) -> None:
+def test_the_x_axis_is_time_or_another_scalar(
+    page: Page,
+    samples: str,
+    chart: Charts,
+    expected: Expected,
+) -> None:
     page.goto(f"{samples}scalar?runs=lenet&q=loss")
     axis = page.get_by_label("X axis")
     axis.select_option("Relative time")
@@ -99,7 +113,7 @@ def test_the_x_axis_is_time_or_another_scalar(page, samples, chart, expected) ->
     page.wait_for_url("**x=tag:fc2_mean**")
     other = expected("lenet", "scalar", "fc2_mean")
 
-    def drawn():
+    def drawn() -> Any:
         (line,) = lines(loss)
         return line["x"][-1] == pytest.approx(other["values"][-1], rel=1e-6)
 
@@ -108,7 +122,7 @@ def test_the_x_axis_is_time_or_another_scalar(page, samples, chart, expected) ->
     eventually_true(page, lambda: loss.axis("xaxis")["type"] == "date")
 
 
-def test_smoothing_lays_a_line_over_the_faint_raw_one(page, samples, chart) -> None:
+def test_smoothing_lays_a_line_over_the_faint_raw_one(page: Page, samples: str, chart: Charts) -> None:
     page.goto(f"{samples}scalar?runs=lenet&q=loss")
     loss = chart("loss/auto")
     assert len(lines(loss)) == 1  # few points are shown as they are
@@ -122,11 +136,11 @@ def test_smoothing_lays_a_line_over_the_faint_raw_one(page, samples, chart) -> N
     assert len(lines(chart("loss/auto"))) == 2
 
 
-def swing(values):
+def swing(values: Any) -> Any:
     return sum(abs(b - a) for a, b in pairwise(values))
 
 
-def test_log_and_symlog_axes(page, samples, chart) -> None:
+def test_log_and_symlog_axes(page: Page, samples: str, chart: Charts) -> None:
     page.goto(f"{samples}scalar?runs=lenet,values&q=fc2_mean|int16$")
     page.get_by_label("Y scale").select_option("Log")
     eventually_true(page, lambda: chart("fc2_mean").axis("yaxis")["type"] == "log")
@@ -139,7 +153,7 @@ def test_log_and_symlog_axes(page, samples, chart) -> None:
     assert query(page)["lx"] == ["log"]
 
 
-def test_what_is_not_finite_is_counted_and_marked(page, samples, chart) -> None:
+def test_what_is_not_finite_is_counted_and_marked(page: Page, samples: str, chart: Charts) -> None:
     page.goto(f"{samples}scalar?runs=values&q=nan|inf")
     expect(card(page, "scalar/nan")).to_contain_text("NaN: 3, first at step 1")
     expect(card(page, "scalar/pos_inf")).to_contain_text("+Inf: 3, first at step 1")
@@ -150,11 +164,13 @@ def test_what_is_not_finite_is_counted_and_marked(page, samples, chart) -> None:
 
 
 @pytest.fixture(scope="module")
-def long(tmp_path_factory, serve_once):
+def long(tmp_path_factory: pytest.TempPathFactory, serve_once: Callable[[Path], str]) -> str:
     return serve_once(long_runs(tmp_path_factory.mktemp("long")))
 
 
-def test_zooming_fetches_finer_data_for_every_card_and_can_be_undone(page, long, chart) -> None:
+def test_zooming_fetches_finer_data_for_every_card_and_can_be_undone(
+    page: Page, long: str, chart: Charts
+) -> None:
     page.goto(f"{long}scalar?s=0")
     loss, rate = chart("loss"), chart("rate")
     coarse = lines(loss)[0]
@@ -177,7 +193,9 @@ def test_zooming_fetches_finer_data_for_every_card_and_can_be_undone(page, long,
     assert "z" not in query(page)
 
 
-def test_a_vertical_zoom_is_in_the_address_and_of_one_card_alone(page, long, chart) -> None:
+def test_a_vertical_zoom_is_in_the_address_and_of_one_card_alone(
+    page: Page, long: str, chart: Charts
+) -> None:
     page.goto(f"{long}scalar?s=0")
     loss, rate = chart("loss"), chart("rate")
     rate.traces()
@@ -199,14 +217,14 @@ def test_a_vertical_zoom_is_in_the_address_and_of_one_card_alone(page, long, cha
     assert "zy" not in query(page)
 
 
-def test_a_double_click_undoes_the_zoom(page, long, chart) -> None:
+def test_a_double_click_undoes_the_zoom(page: Page, long: str, chart: Charts) -> None:
     page.goto(f"{long}scalar?s=0&z=1000,2000")
     assert lines(chart("loss"))[0]["x"][-1] <= 2002
     chart("loss").element.locator(".nsewdrag").first.dblclick()
     eventually_true(page, lambda: lines(chart("loss"))[0]["x"][-1] == 19_999)
 
 
-def test_zooming_still_works_after_a_card_was_scrolled_away(page, samples, chart) -> None:
+def test_zooming_still_works_after_a_card_was_scrolled_away(page: Page, samples: str, chart: Charts) -> None:
     page.goto(f"{samples}scalar?runs=lenet,values")
     loss = chart("loss/auto")
     loss.traces()
@@ -218,7 +236,10 @@ def test_zooming_still_works_after_a_card_was_scrolled_away(page, samples, chart
 
 
 def test_the_tip_lists_runs_by_nearness_and_the_cursor_is_in_every_card(
-    page, samples, chart, expected
+    page: Page,
+    samples: str,
+    chart: Charts,
+    expected: Expected,
 ) -> None:
     page.goto(f"{samples}scalar?runs=lenet,landscape,ranks/rank_0")
     loss, mean = chart("loss/auto"), chart("fc2_mean")
@@ -239,7 +260,9 @@ def test_the_tip_lists_runs_by_nearness_and_the_cursor_is_in_every_card(
     expect(tip).to_be_hidden()
 
 
-def test_a_run_that_has_ended_is_not_the_nearest_where_another_goes_on(page, samples, chart) -> None:
+def test_a_run_that_has_ended_is_not_the_nearest_where_another_goes_on(
+    page: Page, samples: str, chart: Charts
+) -> None:
     page.goto(f"{samples}scalar?runs=lenet,landscape&s=0&q=loss")
     loss = chart("loss/auto")
     ended = next(one for one in loss.until(lambda traces: len(traces) == 2) if one["name"] == "landscape")
@@ -253,7 +276,7 @@ def test_a_run_that_has_ended_is_not_the_nearest_where_another_goes_on(page, sam
 
 
 @pytest.mark.parametrize("axis", ["step", "tag:fc2_mean"])
-def test_the_tip_fits_into_a_narrow_window(page, samples, chart, axis) -> None:
+def test_the_tip_fits_into_a_narrow_window(page: Page, samples: str, chart: Charts, axis: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{samples}scalar?runs=lenet,landscape&q=loss&x={axis}")
     loss = chart("loss/auto")
@@ -262,14 +285,20 @@ def test_the_tip_fits_into_a_narrow_window(page, samples, chart, axis) -> None:
     tip = page.get_by_role("tooltip")
     expect(tip.get_by_role("columnheader", name="Value")).to_be_in_viewport(ratio=1)
     assert holds_its_table(tip)
-    assert tip.bounding_box()["x"] + tip.bounding_box()["width"] <= 390
+    box = require(tip.bounding_box())
+    assert box["x"] + box["width"] <= 390
 
 
-def holds_its_table(tip):
+def holds_its_table(tip: Any) -> Any:
     return tip.evaluate("box => box.querySelector('table').offsetWidth <= box.clientWidth")
 
 
-def test_the_tip_is_right_after_a_chart_was_drawn_again(page, samples, chart, expected) -> None:
+def test_the_tip_is_right_after_a_chart_was_drawn_again(
+    page: Page,
+    samples: str,
+    chart: Charts,
+    expected: Expected,
+) -> None:
     page.goto(f"{samples}scalar?runs=lenet&s=0")
     loss = chart("loss/auto")
     loss.traces()
@@ -283,7 +312,7 @@ def test_the_tip_is_right_after_a_chart_was_drawn_again(page, samples, chart, ex
     assert loss.axis("xaxis")["range"] == pytest.approx(across)
 
 
-def test_clipping_leaves_outliers_as_ticks_at_the_edge(page, long, chart) -> None:
+def test_clipping_leaves_outliers_as_ticks_at_the_edge(page: Page, long: str, chart: Charts) -> None:
     page.goto(f"{long}scalar?s=0&q=loss")
     loss = chart("loss")
     assert loss.axis("yaxis")["range"][1] > 40
@@ -300,7 +329,16 @@ def test_clipping_leaves_outliers_as_ticks_at_the_edge(page, long, chart) -> Non
     ("between", 1.5, 2, lambda v: 1.5 <= v <= 2),
     ("outside", 1.5, 2, lambda v: not 1.5 <= v <= 2),
 ])  # fmt: skip
-def test_values_beyond_a_threshold_are_red(page, samples, chart, expected, kind, low, high, holds) -> None:
+def test_values_beyond_a_threshold_are_red(
+    page: Page,
+    samples: str,
+    chart: Charts,
+    expected: Expected,
+    kind: str,
+    low: float | None,
+    high: float | None,
+    holds: Callable[[float], bool],
+) -> None:
     page.goto(f"{samples}scalar?runs=lenet&q=loss")
     box = options(page, "loss/auto")
     box.get_by_label("Highlight values").select_option(kind)
@@ -319,7 +357,7 @@ def test_values_beyond_a_threshold_are_red(page, samples, chart, expected, kind,
     assert len(lines(chart("loss/auto"))) == 2
 
 
-def test_a_threshold_can_be_set_for_all_tags_and_removed(page, samples) -> None:
+def test_a_threshold_can_be_set_for_all_tags_and_removed(page: Page, samples: str) -> None:
     page.goto(f"{samples}scalar?runs=lenet")
     box = options(page, "fc2_mean")
     box.get_by_label("Threshold, or lower limit").fill("1")
@@ -330,7 +368,7 @@ def test_a_threshold_can_be_set_for_all_tags_and_removed(page, samples) -> None:
     assert query(page)["th"] == ["fc2_mean:>1"]
 
 
-def test_a_threshold_without_a_number_is_not_taken(page, samples) -> None:
+def test_a_threshold_without_a_number_is_not_taken(page: Page, samples: str) -> None:
     page.goto(f"{samples}scalar?runs=lenet&q=loss")
     box = options(page, "loss/auto")
     box.get_by_role("button", name="Highlight", exact=True).click()
@@ -339,7 +377,7 @@ def test_a_threshold_without_a_number_is_not_taken(page, samples) -> None:
     expect(box).to_have_count(0)
 
 
-def test_full_screen_shows_facts_of_the_range(page, samples, expected) -> None:
+def test_full_screen_shows_facts_of_the_range(page: Page, samples: str, expected: Expected) -> None:
     page.goto(f"{samples}scalar?runs=lenet&q=loss&z=10,20")
     card(page, "loss/auto").get_by_role("button", name="Full screen").click()
     known = expected("lenet", "scalar", "loss/auto")
@@ -355,7 +393,12 @@ def test_full_screen_shows_facts_of_the_range(page, samples, expected) -> None:
     expect(table).to_have_count(0)
 
 
-def test_statistics_of_the_range_looked_at_stand_in_the_card(page, samples, chart, expected) -> None:
+def test_statistics_of_the_range_looked_at_stand_in_the_card(
+    page: Page,
+    samples: str,
+    chart: Charts,
+    expected: Expected,
+) -> None:
     page.goto(f"{samples}scalar?runs=lenet&q=loss")
     table = card(page, "loss/auto").get_by_role("table")
     chart("loss/auto").traces()
@@ -377,7 +420,7 @@ def test_statistics_of_the_range_looked_at_stand_in_the_card(page, samples, char
     expect(table.locator("tbody td").first).to_have_text(str(len(inside)))
 
 
-def points(page, base, tag, run):
+def points(page: Page, base: Any, tag: str, run: Any) -> Any:
     """Every point as it is downloaded: [(wall time, value)]; of two with one step the later."""
     answer = page.request.get(f"{base}v2/scalar/download", params={"tag": tag, "run": run})
     rows = csv.DictReader(answer.text().splitlines())
@@ -385,7 +428,7 @@ def points(page, base, tag, run):
 
 
 @pytest.mark.parametrize("axis", ["relative", "wall"])
-def test_statistics_of_a_range_of_time(page, samples, chart, axis) -> None:
+def test_statistics_of_a_range_of_time(page: Page, samples: str, chart: Charts, axis: str) -> None:
     page.goto(f"{samples}scalar?runs=lenet&q=loss&st=1&x={axis}")
     chart("loss/auto").traces()
     chart("loss/auto").drag(0.2, 0.6)
@@ -405,7 +448,7 @@ def test_statistics_of_a_range_of_time(page, samples, chart, axis) -> None:
     )
 
 
-def test_all_points_are_downloaded_as_csv(page, samples, expected) -> None:
+def test_all_points_are_downloaded_as_csv(page: Page, samples: str, expected: Expected) -> None:
     page.goto(f"{samples}scalar?runs=lenet&q=loss")
     with page.expect_download() as download:
         options(page, "loss/auto").get_by_role("link", name="CSV").click()
@@ -417,7 +460,9 @@ def test_all_points_are_downloaded_as_csv(page, samples, expected) -> None:
 
 
 @pytest.mark.parametrize(("kind", "start"), [("PNG", b"\x89PNG"), ("SVG", b"<svg")])
-def test_a_chart_is_downloaded_as_a_picture(page, samples, chart, kind, start) -> None:
+def test_a_chart_is_downloaded_as_a_picture(
+    page: Page, samples: str, chart: Charts, kind: str, start: bytes
+) -> None:
     page.goto(f"{samples}scalar?runs=lenet&q=loss")
     chart("loss/auto").traces()
     with page.expect_download() as download:
@@ -426,7 +471,7 @@ def test_a_chart_is_downloaded_as_a_picture(page, samples, chart, kind, start) -
     assert download.value.path().read_bytes().startswith(start)
 
 
-def test_modes_and_choices_are_in_the_address(page, samples) -> None:
+def test_modes_and_choices_are_in_the_address(page: Page, samples: str) -> None:
     page.goto(f"{samples}scalar?runs=lenet")
     page.get_by_role("button", name="Compare", exact=True).click()
     expect(page).to_have_url(re.compile("m=compare"))
@@ -434,7 +479,9 @@ def test_modes_and_choices_are_in_the_address(page, samples) -> None:
     expect(page).to_have_url(f"{samples}scalar?runs=lenet")
 
 
-def test_new_points_arrive_while_the_page_is_open(page, serve, tmp_path: Path, chart) -> None:
+def test_new_points_arrive_while_the_page_is_open(
+    page: Page, serve: Callable[..., str], tmp_path: Path, chart: Charts
+) -> None:
     base = tmp_path / "live"
     with SummaryRecord(str(base / "run")) as record:
         record.add_value("scalar", "loss", 3.0)
@@ -456,12 +503,12 @@ def test_new_points_arrive_while_the_page_is_open(page, serve, tmp_path: Path, c
     assert page.evaluate("window.kept")
 
 
-def lines_or_dots(chart):
+def lines_or_dots(chart: Chart) -> Any:
     line = lines(chart)[0]
     return dict(zip(line["x"], line["y"], strict=True))
 
 
-def test_pages_without_scalars_say_what_to_do(page, samples) -> None:
+def test_pages_without_scalars_say_what_to_do(page: Page, samples: str) -> None:
     page.goto(f"{samples}scalar?runs=images")
     expect(page.get_by_role("heading", name=re.compile("^[0-9]+ runs have scalars"))).to_be_visible()
     page.get_by_role("button", name="Show them").click()
@@ -474,28 +521,28 @@ def test_pages_without_scalars_say_what_to_do(page, samples) -> None:
     expect(page.get_by_role("alert")).to_have_text("Invalid regular expression: character 5, “[”")
 
 
-def widths(page, section):
+def widths(page: Page, section: Any) -> Any:
     cards = page.locator("details.group", has=page.locator("summary", has_text=section)).locator(".card")
     return cards.evaluate_all("all => all.map(one => Math.round(one.getBoundingClientRect().width))")
 
 
-def test_two_charts_of_a_section_share_its_width(page, samples) -> None:
+def test_two_charts_of_a_section_share_its_width(page: Page, samples: str) -> None:
     page.set_viewport_size({"width": 1440, "height": 900})
     page.goto(f"{samples}scalar?runs=values,lenet&pin=loss/auto&pin=scalar/float32")
     expect(card(page, "loss/auto")).to_be_visible()
-    whole = page.locator(".scalar-cards").bounding_box()["width"]
+    whole = require(page.locator(".scalar-cards").bounding_box())["width"]
     eventually_true(page, lambda: [one > 0.45 * whole for one in widths(page, "Pinned")] == [True, True])
     eventually_true(page, lambda: max(widths(page, "scalar")[1:]) < 0.4 * whole)  # many: three columns
 
 
-def test_charts_have_a_size_that_the_address_keeps(page, samples) -> None:
+def test_charts_have_a_size_that_the_address_keeps(page: Page, samples: str) -> None:
     page.set_viewport_size({"width": 1440, "height": 900})
     page.goto(f"{samples}scalar?runs=values")
     plot = page.locator(".card .chart").first
     expect(plot).to_be_visible()
 
-    def height():
-        return plot.bounding_box()["height"]
+    def height() -> Any:
+        return require(plot.bounding_box())["height"]
 
     medium = height()
     page.get_by_label("Card size").select_option("Large")
@@ -504,7 +551,7 @@ def test_charts_have_a_size_that_the_address_keeps(page, samples) -> None:
     page.reload()
     eventually_true(page, lambda: plot.count() and height() > 1.3 * medium)
     drawn = plot.locator("svg.main-svg").first
-    eventually_true(page, lambda: drawn.bounding_box()["height"] > 1.3 * medium)
+    eventually_true(page, lambda: require(drawn.bounding_box())["height"] > 1.3 * medium)
     page.get_by_label("Card size").select_option("Small")
     eventually_true(page, lambda: height() < 0.8 * medium)
     page.set_viewport_size({"width": 390, "height": 844})
@@ -514,7 +561,7 @@ def test_charts_have_a_size_that_the_address_keeps(page, samples) -> None:
 
 
 def test_a_restarted_run_is_one_line_and_its_overwritten_steps_are_shown_when_asked_for(
-    page, serve, tmp_path: Path, chart
+    page: Page, serve: Callable[..., str], tmp_path: Path, chart: Charts
 ) -> None:
     for number, steps in enumerate((range(60), range(40, 50))):
         with SummaryRecord(str(tmp_path / "base" / "again"), file_suffix=f"_{number}") as record:
@@ -547,7 +594,7 @@ def sweep(tmp_path: Path, serve: Callable[..., str]) -> str:
 
 
 def test_a_run_that_diverges_does_not_flatten_the_others_and_is_named(
-    page: Page, sweep: str, chart: Callable[[str], Chart]
+    page: Page, sweep: str, chart: Charts
 ) -> None:
     page.goto(f"{sweep}scalar?s=0")
     loss = chart("loss")
@@ -561,9 +608,7 @@ def test_a_run_that_diverges_does_not_flatten_the_others_and_is_named(
     assert query(page)["zy"]
 
 
-def test_an_axis_fits_a_constant_and_labels_both_ends_in_full(
-    page: Page, sweep: str, chart: Callable[[str], Chart]
-) -> None:
+def test_an_axis_fits_a_constant_and_labels_both_ends_in_full(page: Page, sweep: str, chart: Charts) -> None:
     page.goto(f"{sweep}scalar?s=0")
     rate = chart("rate")
     rate.traces()
@@ -576,7 +621,7 @@ def test_an_axis_fits_a_constant_and_labels_both_ends_in_full(
 
 
 def test_the_tip_shows_values_in_the_chosen_order_and_more_with_shift(
-    page: Page, sweep: str, chart: Callable[[str], Chart]
+    page: Page, sweep: str, chart: Charts
 ) -> None:
     page.goto(f"{sweep}scalar?s=0&tip=value")
     loss = chart("samples")

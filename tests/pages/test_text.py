@@ -1,9 +1,10 @@
 """Texts: rendered without HTML of the file, steps, search, and the difference of two steps."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from mindinsight.writer import SummaryRecord
 
@@ -44,7 +45,7 @@ def test_steps_search_and_difference(page: Any, serve: Any, tmp_path: Path) -> N
     expect(card.locator("pre.text-source")).to_contain_text("# Step 1")
 
 
-def test_arrow_keys_go_from_step_to_step(page, serve, tmp_path: Path) -> None:
+def test_arrow_keys_go_from_step_to_step(page: Page, serve: Callable[..., str], tmp_path: Path) -> None:
     write(tmp_path / "base")
     page.goto(f"{serve(tmp_path / 'base')}text")
     card = page.get_by_role("group", name="note", exact=True)

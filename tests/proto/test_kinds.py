@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mindinsight.proto.kinds import EXACT_SCALAR, KINDS, LINEAGE_FIELDS
+from mindinsight.proto.kinds import EXACT_SCALAR, KINDS, LINEAGE_FIELDS, DataKind
 from mindinsight.proto.lineage_pb2 import LineageEvent
 from mindinsight.proto.summary_pb2 import Event, Summary
 
@@ -12,7 +12,7 @@ MESSAGES = {"Summary.Value": Summary.Value.DESCRIPTOR, "Event": Event.DESCRIPTOR
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.number], ids=lambda kind: kind.name)
-def test_a_kind_is_a_field_of_its_message(kind) -> None:
+def test_a_kind_is_a_field_of_its_message(kind: DataKind) -> None:
     field = MESSAGES[kind.message].fields_by_number[kind.number]
     assert field.name == kind.field
     is_message = field.type == field.TYPE_MESSAGE

@@ -1,6 +1,7 @@
 import json
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -9,16 +10,17 @@ from mindinsight.server.api.pages import WEB, Pages
 from mindinsight.server.http.assets import Assets
 from mindinsight.server.plugins import plugins
 from tests.narrowing import require
+from tests.server.conftest import StartServer
 
 VIEWS = ["", *Pages(Assets(WEB)).names[1:]]
 
 
-def boot_of(text):
+def boot_of(text: str) -> Any:
     return json.loads(require(re.search(r'id="boot">(.*?)</script>', text)).group(1))
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_every_view_has_its_page_and_its_module(shared_samples, view) -> None:
+def test_every_view_has_its_page_and_its_module(shared_samples: StartServer, view: str) -> None:
     client = shared_samples()
     answer = client.get(f"/{view}")
     assert answer.status_code == 200
@@ -34,18 +36,18 @@ def test_every_described_view_is_of_a_kind_that_has_routes() -> None:
 
 
 @pytest.mark.parametrize("path", ["/scalar/", "/nothing", "/metrics", "/v2/nothing"])
-def test_what_is_no_page_is_answered_by_the_interface(shared_samples, path) -> None:
+def test_what_is_no_page_is_answered_by_the_interface(shared_samples: StartServer, path: str) -> None:
     answer = shared_samples().get(path, follow_redirects=False)
     assert answer.status_code == {"/scalar/": 307, "/metrics": 200}.get(path, 404)
 
 
-def test_texts_of_the_frame_are_in_its_language(shared_samples) -> None:
+def test_texts_of_the_frame_are_in_its_language(shared_samples: StartServer) -> None:
     text = shared_samples().get("/", headers={"Accept-Language": "zh"}).text
     assert '<html lang="zh">' in text
     assert "{{" not in text
 
 
-def test_every_address_on_the_page_is_relative_and_there(shared_samples) -> None:
+def test_every_address_on_the_page_is_relative_and_there(shared_samples: StartServer) -> None:
     client = shared_samples()
     text = client.get("/").text
     addresses = re.findall(r'(?:src|href)="([^"#]+)"', text)
@@ -66,7 +68,9 @@ def test_every_address_on_the_page_is_relative_and_there(shared_samples) -> None
         ({"Cookie": "mindinsight_lang=<script>"}, "en"),
     ],
 )
-def test_the_language_is_the_chosen_one_or_the_browsers(shared_samples, headers, lang) -> None:
+def test_the_language_is_the_chosen_one_or_the_browsers(
+    shared_samples: StartServer, headers: dict[str, str], lang: str
+) -> None:
     boot = boot_of(shared_samples().get("/").text)
     views = {view["name"]: view for view in boot["views"]}
     assert [

@@ -5,6 +5,7 @@ import re
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -20,17 +21,17 @@ DATA = Path(__file__).parents[2] / "data" / "events"
 
 
 @pytest.fixture
-def output(tmp_path):
+def output(tmp_path: Path) -> Path:
     return tmp_path / "output"
 
 
-def rows_of(path):
+def rows_of(path: Path) -> Any:
     with path.open(newline="") as file:
         return list(csv.DictReader(file))
 
 
 @pytest.mark.parametrize("command", ["export", "parse_summary"])
-def test_scalars_become_rows(command, output, capsys):
+def test_scalars_become_rows(command: Any, output: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "--summary-dir", str(DATA / "lenet"), "--output", str(output)]) == 0
     rows = rows_of(output / "scalars.csv")
     scalars = reader.open(DATA / "lenet").scalars()
@@ -43,7 +44,7 @@ def test_scalars_become_rows(command, output, capsys):
     assert "in" in capsys.readouterr().out
 
 
-def test_a_tag_that_looks_like_a_formula_is_made_text(output, tmp_path):
+def test_a_tag_that_looks_like_a_formula_is_made_text(output: Path, tmp_path: Path) -> None:
     with SummaryRecord(str(tmp_path / "base")) as record:
         for tag in ("=1+1", "-1.5"):
             record.add_value("scalar", tag, -2.5)
@@ -55,7 +56,7 @@ def test_a_tag_that_looks_like_a_formula_is_made_text(output, tmp_path):
     }
 
 
-def test_parquet_keeps_types(output):
+def test_parquet_keeps_types(output: Path) -> None:
     arguments = ["--format", "parquet", "--kind", "scalar", "--output", str(output)]
     assert main(["export", "--summary-dir", str(DATA / "multi_rank"), *arguments]) == 0
     table = pq.read_table(output / "rank_3" / "scalars.parquet")
@@ -65,14 +66,16 @@ def test_parquet_keeps_types(output):
     assert sorted(path.name for path in output.rglob("*") if path.is_file()) == ["scalars.parquet"] * 4
 
 
-def test_without_pyarrow_the_answer_says_what_to_install(output, monkeypatch, capsys):
+def test_without_pyarrow_the_answer_says_what_to_install(
+    output: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     arguments = ["--format", "parquet", "--output", str(output)]
     assert main(["export", "--summary-dir", str(DATA / "lenet"), *arguments]) == 1
     assert "mindinsight[arrow]" in capsys.readouterr().err
 
 
-def test_images_and_tensors_become_files(output):
+def test_images_and_tensors_become_files(output: Path) -> None:
     base = DATA / "record_api"
     main(["export", "--summary-dir", str(base), "--output", str(output), "--kind", "image", "tensor"])
     summary = reader.open(base)
@@ -90,18 +93,18 @@ def test_images_and_tensors_become_files(output):
     assert not list(output.rglob("scalars.csv"))
 
 
-def arrays_of(output, summary):
+def arrays_of(output: Path, summary: Any) -> Any:
     """Where each tensor should be, in the order of the summary."""
     for item in summary.tensors():
         folder = output.joinpath(*item.run.split("/")[1:], "tensor", safe(item.tag))
         yield folder / f"{item.step}.npy"
 
 
-def told(array):
+def told(array: Any) -> Any:
     return array.dtype, array.shape, array.tobytes()
 
 
-def test_a_step_that_comes_again_is_written_beside_the_first(output, tmp_path):
+def test_a_step_that_comes_again_is_written_beside_the_first(output: Path, tmp_path: Path) -> None:
     base = tmp_path / "base"
     for restart in range(2):
         with SummaryRecord(str(base), file_suffix=f"_{restart}") as record:
@@ -113,7 +116,9 @@ def test_a_step_that_comes_again_is_written_beside_the_first(output, tmp_path):
     assert [np.load(path).tolist() for path in (first, again)] == [[0.0] * 3, [1.0] * 3]
 
 
-def test_somebody_who_waits_is_told_how_far_it_is(output, monkeypatch, capsys):
+def test_somebody_who_waits_is_told_how_far_it_is(
+    output: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     assert main(["export", "--summary-dir", str(DATA / "lenet"), "--output", str(output)]) == 0
     said = capsys.readouterr().err
@@ -122,7 +127,9 @@ def test_somebody_who_waits_is_told_how_far_it_is(output, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
-def test_a_place_that_cannot_be_written_is_named(form, tmp_path, capsys):
+def test_a_place_that_cannot_be_written_is_named(
+    form: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "output").write_text("a file")
     arguments = ["--format", form, "--output", str(tmp_path / "output")]
     assert main(["export", "--summary-dir", str(DATA / "lenet"), *arguments]) == 1
@@ -130,13 +137,13 @@ def test_a_place_that_cannot_be_written_is_named(form, tmp_path, capsys):
     assert str(tmp_path / "output") in line
 
 
-def test_a_run_that_is_not_there_is_named(output, capsys):
+def test_a_run_that_is_not_there_is_named(output: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", "--summary-dir", str(DATA), "--runs", "nope", "--output", str(output)]) == 1
     assert "'nope'" in capsys.readouterr().err
     assert not output.exists()
 
 
-def test_a_pattern_chooses_runs(output):
+def test_a_pattern_chooses_runs(output: Path) -> None:
     arguments = ["--runs", "./rank_[1]", "--output", str(output)]
     assert main(["export", "--summary-dir", str(DATA / "multi_rank"), *arguments]) == 1
     arguments[1] = "./rank_?"
@@ -144,7 +151,9 @@ def test_a_pattern_chooses_runs(output):
     assert len(list(output.iterdir())) == 4
 
 
-def test_damage_is_said_and_the_rest_is_written(output, capsys, monkeypatch):
+def test_damage_is_said_and_the_rest_is_written(
+    output: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("LC_ALL", "C")
     base = DATA / "damaged"
     assert main(["export", "--summary-dir", str(base), "--output", str(output)]) == 1
@@ -155,7 +164,9 @@ def test_damage_is_said_and_the_rest_is_written(output, capsys, monkeypatch):
     assert len(rows_of(output / "flip_body_crc" / "scalars.csv")) == len(healthy) - 1
 
 
-def test_a_run_that_ends_in_an_unfinished_record_is_said(output, capsys):
+def test_a_run_that_ends_in_an_unfinished_record_is_said(
+    output: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     arguments = ["--summary-dir", str(DATA / "damaged"), "--runs", "./cut_in_body", "--output", str(output)]
     assert main(["export", *arguments]) == 1
     (line,) = capsys.readouterr().err.splitlines()
@@ -163,10 +174,12 @@ def test_a_run_that_ends_in_an_unfinished_record_is_said(output, capsys):
     assert len(rows_of(output / "cut_in_body" / "scalars.csv")) > 1
 
 
-def test_a_broken_payload_is_said(output, capsys, tmp_path, monkeypatch):
+def test_a_broken_payload_is_said(
+    output: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shutil.copytree(DATA / "record_api" / "images", tmp_path / "a")
 
-    def fail(payload):
+    def fail(payload: Any) -> None:
         raise UnreadableError("payload.unparsable", "image")
 
     monkeypatch.setattr(reader, "decoder", lambda _: fail)
@@ -174,7 +187,9 @@ def test_a_broken_payload_is_said(output, capsys, tmp_path, monkeypatch):
     assert "not written" in capsys.readouterr().err
 
 
-def test_nothing_to_export_is_not_a_success(output, tmp_path, capsys):
+def test_nothing_to_export_is_not_a_success(
+    output: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["export", "--summary-dir", str(tmp_path), "--output", str(output)]) == 1
     assert main(["export", "--summary-dir", str(tmp_path / "no"), "--output", str(output)]) == 1
     assert "not a directory" in capsys.readouterr().err
@@ -183,18 +198,18 @@ def test_nothing_to_export_is_not_a_success(output, tmp_path, capsys):
 @pytest.mark.parametrize(
     "name", ["..", ".", "", "a/b", "\\", "C:x", "x" * 500, "权重", "a\nb", "%", "~", "*?"]
 )
-def test_no_name_leaves_its_folder(name, tmp_path):
+def test_no_name_leaves_its_folder(name: str, tmp_path: Path) -> None:
     assert (tmp_path / safe(name)).parent == tmp_path
     (tmp_path / safe(name)).mkdir()
     assert len(safe(name)) <= 120
 
 
-def test_different_names_stay_different():
+def test_different_names_stay_different() -> None:
     names = ["a/b", "a%2Fb", "a_b", "..", "%2E%2E", "x" * 500, "x" * 501, "", "%", "."]
     assert len({safe(name) for name in names}) == len(names)
 
 
-def test_texts_become_files_as_they_were_recorded(output, tmp_path):
+def test_texts_become_files_as_they_were_recorded(output: Path, tmp_path: Path) -> None:
     texts = ("# one\r\ntwo", "\N{SNOWMAN}")
     with SummaryRecord(str(tmp_path / "base" / "a")) as record:
         for step, text in enumerate(texts):

@@ -4,19 +4,21 @@ import io
 import json
 import math
 import wave
+from typing import Any
 
 import numpy as np
 import pytest
 
 from mindinsight.proto.graph_pb2 import GraphProto
 from mindinsight.writer import GraphBuilder, SummaryWriter
+from tests.writer.conftest import Reading
 
 
-def values_of(reading, tag):
+def values_of(reading: Reading, tag: str) -> Any:
     return [(step, value) for step, value in reading.values() if value.tag == tag]
 
 
-def test_scalars_are_exact_and_have_their_times(reading) -> None:
+def test_scalars_are_exact_and_have_their_times(reading: Reading) -> None:
     with SummaryWriter(reading.directory) as writer:
         writer.add_scalar("loss", 0.5, 1, walltime=123.5)
         writer.add_scalar("odd", float("nan"), 2, new_style=True)
@@ -30,7 +32,7 @@ def test_scalars_are_exact_and_have_their_times(reading) -> None:
     assert reading.events()[0].wall_time == 123.5
 
 
-def test_pictures_are_stored_as_their_bytes(reading) -> None:
+def test_pictures_are_stored_as_their_bytes(reading: Reading) -> None:
     with SummaryWriter(reading.directory) as writer:
         writer.add_image("bright", np.full((3, 4, 5), 1.0), 1)
         writer.add_images("batch", np.zeros((10, 1, 4, 5), np.uint8), 1)
@@ -39,7 +41,7 @@ def test_pictures_are_stored_as_their_bytes(reading) -> None:
     assert (batch.image.width, batch.image.height, batch.image.colorspace) == (8 * 5, 2 * 4, 1)
 
 
-def test_tensors_keep_shape_and_type(reading) -> None:
+def test_tensors_keep_shape_and_type(reading: Reading) -> None:
     with SummaryWriter(reading.directory) as writer:
         writer.add_tensor("matrix", np.arange(6, dtype=np.float32).reshape(2, 3), 1)
         writer.add_tensor("number", np.float32(3), 1)
@@ -48,7 +50,7 @@ def test_tensors_keep_shape_and_type(reading) -> None:
     assert list(number.tensor.float_data) == [3.0]
 
 
-def test_histograms_have_mindspores_buckets_or_the_ones_asked_for(reading) -> None:
+def test_histograms_have_mindspores_buckets_or_the_ones_asked_for(reading: Reading) -> None:
     numbers = np.array([0.0, 1.0, 2.0, np.nan])
     with SummaryWriter(reading.directory) as writer:
         writer.add_histogram("default", numbers, 1)
@@ -66,19 +68,19 @@ def test_histograms_have_mindspores_buckets_or_the_ones_asked_for(reading) -> No
     assert (found["nothing"].count, found["nothing"].nan_count, len(found["nothing"].buckets)) == (1, 1, 0)
 
 
-def test_texts_are_texts(reading) -> None:
+def test_texts_are_texts(reading: Reading) -> None:
     with SummaryWriter(reading.directory) as writer:
         writer.add_text("notes", "**bold** 注意", 3)
     ((step, value),) = values_of(reading, "notes")
     assert (step, value.text.content) == (3, "**bold** 注意")
 
 
-def test_fractions_of_counts_are_refused_in_words(reading) -> None:
+def test_fractions_of_counts_are_refused_in_words(reading: Reading) -> None:
     with SummaryWriter(reading.directory) as writer, pytest.raises(ValueError, match="format='tensorboard'"):
         writer.add_histogram_raw("raw", 0, 1, 1, 1, 1, [1.0], [0.5])
 
 
-def test_hyper_parameters_are_lineage(reading) -> None:
+def test_hyper_parameters_are_lineage(reading: Reading) -> None:
     with SummaryWriter(reading.directory) as writer:
         writer.add_hparams({"lr": 0.1, "batch_size": 32, "shuffle": True}, {"accuracy": 0.75}, global_step=9)
     events = {event.WhichOneof("what"): event for event in reading.lineage()}
@@ -88,14 +90,14 @@ def test_hyper_parameters_are_lineage(reading) -> None:
     assert (9, "accuracy", 0.75) in reading.scalars()
 
 
-def test_a_named_trial_is_a_run_below(reading, reading_of) -> None:
+def test_a_named_trial_is_a_run_below(reading: Reading, reading_of: Any) -> None:
     with SummaryWriter(reading.directory) as writer:
         writer.add_hparams({"lr": 0.1}, {"accuracy": 0.75}, run_name="trial")
     assert not reading.lineage()
     assert len(reading_of(reading.directory / "trial").lineage()) == 3
 
 
-def test_a_graph_is_a_graph(reading) -> None:
+def test_a_graph_is_a_graph(reading: Reading) -> None:
     builder = GraphBuilder("net")
     builder.output(builder.node("Relu", [builder.parameter("x", [2], "float32")], [2], "float32"))
     with SummaryWriter(reading.directory) as writer:
@@ -104,7 +106,7 @@ def test_a_graph_is_a_graph(reading) -> None:
     assert isinstance(graph, GraphProto) and graph.node[0].op_type == "Relu"
 
 
-def test_sounds_curves_and_layouts_are_in_our_files(reading) -> None:
+def test_sounds_curves_and_layouts_are_in_our_files(reading: Reading) -> None:
     with SummaryWriter(reading.directory) as writer:
         writer.add_scalar("loss", 0.5, 1)
         writer.add_audio("sound", np.zeros(8), 1, sample_rate=4)
@@ -120,7 +122,7 @@ def test_sounds_curves_and_layouts_are_in_our_files(reading) -> None:
     assert values["loss"].scalar_value == 0.5
 
 
-def test_the_files_say_how_the_training_ended(reading, records_of) -> None:
+def test_the_files_say_how_the_training_ended(reading: Reading, records_of: Any) -> None:
     from mindinsight.proto.summary_pb2 import Event
 
     with pytest.raises(RuntimeError), SummaryWriter(reading.directory) as writer:

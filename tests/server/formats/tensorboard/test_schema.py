@@ -2,6 +2,7 @@
 
 import struct
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,11 +18,11 @@ RUNS = Path(__file__).parents[3] / "data" / "tfevents" / "runs"
 NAME = "events.out.tfevents.1700000000.host.1.0"
 
 
-def opened(folder):
+def opened(folder: Path) -> Any:
     return mindinsight.open(folder.parent).run("./run")
 
 
-def test_a_session_that_starts_overwrites_what_is_above_its_first_step(tf, folder):
+def test_a_session_that_starts_overwrites_what_is_above_its_first_step(tf: Any, folder: Path) -> None:
     rows = [tf.record(step, tf.scalar("loss", step)) for step in range(10)]
     again = [tf.record(step, tf.scalar("loss", 100 + step)) for step in (4, 5)]
     other = tf.record(3, tf.scalar("other", 1))
@@ -35,7 +36,7 @@ def test_a_session_that_starts_overwrites_what_is_above_its_first_step(tf, folde
     assert run.scalars["other"].line().steps.tolist() == [3]
 
 
-def test_steps_that_go_back_without_a_session_take_their_place_in_the_order(tf, folder):
+def test_steps_that_go_back_without_a_session_take_their_place_in_the_order(tf: Any, folder: Path) -> None:
     rows = [tf.record(step, tf.scalar("loss", number)) for number, step in enumerate([0, 5, 9, 3, 5])]
     (folder / NAME).write_bytes(b"".join(rows))
     line = opened(folder).scalars["loss"].line()
@@ -43,12 +44,12 @@ def test_steps_that_go_back_without_a_session_take_their_place_in_the_order(tf, 
 
 
 @pytest.mark.parametrize("step", [0, -1, -(2**63), 2**63 - 1, None])
-def test_any_step_is_kept(tf, folder, step):
+def test_any_step_is_kept(tf: Any, folder: Path, step: int) -> None:
     (folder / NAME).write_bytes(tf.record(step, tf.scalar("loss", 1)))
     assert opened(folder).scalars["loss"].line().steps.tolist() == [step or 0]
 
 
-def test_a_damaged_record_costs_itself_only(tf, folder):
+def test_a_damaged_record_costs_itself_only(tf: Any, folder: Path) -> None:
     records = [tf.record(step, tf.scalar("loss", step)) for step in range(200)]
     flipped = bytearray(records[50])
     flipped[20] ^= 1
@@ -66,13 +67,13 @@ def test_a_damaged_record_costs_itself_only(tf, folder):
     ]
 
 
-def test_a_tag_that_is_not_text_is_shown_as_text(tf, folder):
+def test_a_tag_that_is_not_text_is_shown_as_text(tf: Any, folder: Path) -> None:
     value = tf.field(1, b"l\xffss") + b"\x15" + struct.pack("<f", 1)
     (folder / NAME).write_bytes(tf.record(1, value))
     assert list(opened(folder).scalars) == ["l\\xffss"]
 
 
-def test_files_of_both_formats_in_a_folder_are_one_run(tf, folder):
+def test_files_of_both_formats_in_a_folder_are_one_run(tf: Any, folder: Path) -> None:
     (folder / NAME).write_bytes(tf.record(1, tf.scalar("theirs", 1)))
     with mindinsight_writer(folder) as record:
         record.add_value("scalar", "ours", np.float32(2))
@@ -80,16 +81,16 @@ def test_files_of_both_formats_in_a_folder_are_one_run(tf, folder):
     assert sorted(opened(folder).scalars) == ["ours", "theirs"]
 
 
-def mindinsight_writer(folder):
+def mindinsight_writer(folder: Path) -> Any:
     from mindinsight.writer.record import SummaryRecord
 
     return SummaryRecord(str(folder))
 
 
-def test_what_a_tensor_is_stays_known_when_the_file_grows(tf, folder):
+def test_what_a_tensor_is_stays_known_when_the_file_grows(tf: Any, folder: Path) -> Any:
     triples = np.array([[0, 1, 3], [1, 2, 5]], "<f8").tobytes()
 
-    def value(plugin):
+    def value(plugin: Any) -> Any:
         return tf.tensor("weights", 2, (2, 3), tf.field(4, triples), plugin=plugin)
 
     (folder / NAME).write_bytes(tf.record(0, value(tf.plugin("histograms"))) + tf.record(1, value(b"")))
@@ -114,7 +115,9 @@ def test_what_a_tensor_is_stays_known_when_the_file_grows(tf, folder):
         (19, struct.pack("<e", 0.5), 0.5),
     ],
 )
-def test_a_tensor_of_one_number_is_a_scalar_whatever_its_type(tf, folder, dtype, content, number):
+def test_a_tensor_of_one_number_is_a_scalar_whatever_its_type(
+    tf: Any, folder: Path, dtype: Any, content: Any, number: Any
+) -> None:
     lists = {1: 5, 2: 6}
     values = [tf.tensor("loss", dtype, (), tf.field(4, content), plugin=tf.plugin("scalars"))]
     values += [tf.tensor("packed", dtype, (), tf.field(lists[dtype], content))] if dtype in lists else []
@@ -123,7 +126,7 @@ def test_a_tensor_of_one_number_is_a_scalar_whatever_its_type(tf, folder, dtype,
         assert series.line().values.tolist() == [number]
 
 
-def test_tensors_of_one_number_are_read_in_columns_as_one_by_one(tf):
+def test_tensors_of_one_number_are_read_in_columns_as_one_by_one(tf: Any) -> None:
     """Records of one shape become a matrix; the few beside them do not."""
     rng = np.random.default_rng(1)
     numbers = rng.standard_normal(300).astype(np.float32)
@@ -140,19 +143,19 @@ def test_tensors_of_one_number_are_read_in_columns_as_one_by_one(tf):
     assert np.array_equal(block.values[0], numbers)
 
 
-def test_an_absent_number_is_zero(tf, folder):
+def test_an_absent_number_is_zero(tf: Any, folder: Path) -> None:
     (folder / NAME).write_bytes(tf.record(1, tf.tensor("loss", 1, (), plugin=tf.plugin("scalars"))))
     assert opened(folder).scalars["loss"].line().values.tolist() == [0]
 
 
-def test_a_short_list_of_values_goes_on_with_its_last(tf, folder):
+def test_a_short_list_of_values_goes_on_with_its_last(tf: Any, folder: Path) -> None:
     value = tf.tensor("w", 1, (2, 2), tf.field(5, struct.pack("<ff", 1, 2)))
     (folder / NAME).write_bytes(tf.record(1, value))
     series = opened(folder).references["tensor"]["w"]
     assert tensor(series.read(0)).values.tolist() == [[1, 2], [2, 2]]
 
 
-def test_pictures_without_metadata_are_pictures(tf, folder):
+def test_pictures_without_metadata_are_pictures(tf: Any, folder: Path) -> None:
     png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 7, 9)
     strings = [tf.field(8, text) for text in (b"7", b"9", png)]
     (folder / NAME).write_bytes(tf.record(1, tf.tensor("cat", 7, (3,), *strings)))
@@ -160,7 +163,7 @@ def test_pictures_without_metadata_are_pictures(tf, folder):
     assert (picture.header.width, picture.header.height, picture.encoded) == (7, 9, png)
 
 
-def test_a_session_log_of_a_stop_and_a_session_end_close_a_run(tf, folder):
+def test_a_session_log_of_a_stop_and_a_session_end_close_a_run(tf: Any, folder: Path) -> None:
     end = tf.field(1, b"_hparams_/session_end_info")
     for content, finished, failure in ((1, True, ""), (2, True, "STATUS_FAILURE"), (3, False, "")):
         plugin = tf.plugin("hparams", tf.field(4, tf.field(1, content)))
@@ -171,14 +174,14 @@ def test_a_session_log_of_a_stop_and_a_session_end_close_a_run(tf, folder):
     assert opened(folder).finished
 
 
-def test_values_that_are_not_shown_are_counted_by_names_we_know(tf, folder):
+def test_values_that_are_not_shown_are_counted_by_names_we_know(tf: Any, folder: Path) -> None:
     values = [tf.field(1, b"a") + tf.plugin(name) for name in ("mesh", "x" * 100, "")]
     (folder / NAME).write_bytes(tf.record(1, *values))
     assert dict(opened(folder).files[0].skipped) == {"mesh": 1, "plugin": 1, "unknown": 1}
 
 
 @pytest.mark.parametrize("dtype", [0, 24, 1 << 62])
-def test_a_number_of_a_type_we_do_not_know_is_counted(tf, folder, dtype):
+def test_a_number_of_a_type_we_do_not_know_is_counted(tf: Any, folder: Path, dtype: Any) -> None:
     value = tf.tensor("loss", dtype, (), tf.field(4, b"\x38"), plugin=tf.plugin("scalars"))
     (folder / NAME).write_bytes(tf.record(1, value, tf.scalar("other", 1)))
     run = opened(folder)
@@ -195,7 +198,7 @@ def test_what_no_page_draws_is_kept_apart() -> None:
     assert dict(run.files[0].skipped) == {}
 
 
-def test_the_first_event_says_that_a_tag_is_not_drawn(tf, folder):
+def test_the_first_event_says_that_a_tag_is_not_drawn(tf: Any, folder: Path) -> None:
     first = tf.tensor("m", 1, (2,), tf.field(4, b"\0" * 8), plugin=tf.plugin("mesh"))
     later = tf.tensor("m", 1, (2,), tf.field(4, b"\0" * 8))
     words = tf.tensor("w", 7, (), tf.field(8, b"words"), plugin=tf.plugin("somebody's"))
@@ -205,7 +208,7 @@ def test_the_first_event_says_that_a_tag_is_not_drawn(tf, folder):
     assert "tensor" not in references
 
 
-def test_sounds_keep_their_labels_and_several_of_one_step_are_tags(tf, folder):
+def test_sounds_keep_their_labels_and_several_of_one_step_are_tags(tf: Any, folder: Path) -> None:
     wave = b"RIFF\x04\0\0\0WAVE"
     strings = b"".join(tf.field(8, text) for text in (wave, b"*one*", wave + b"2" * 200, b""))
     value = tf.tensor("s", 7, (2, 2), strings, plugin=tf.plugin("audio"))
