@@ -93,6 +93,7 @@ ELSEWHERE = {
     "writer/capture/mindspore_operators": "server/debug/test_recorded_mindspore.py",
     "writer/capture/mindspore_values": "server/debug/test_recorded_mindspore.py",
     "writer/capture/torch_operators": "writer/capture/test_dump_recorder.py",
+    "writer/capture/torch_tensors": "interop/tensor_kinds_in_torch.py",
     "writer/capture/torch_training": "writer/capture/test_flight_recorder.py",
     "writer/collector/lineage_facts": "writer/collector/test_summary.py",
     "writer/collector/training_objects": "writer/collector/test_summary.py",

@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 import torch
 
-from mindinsight.writer.capture.torch_operators import host_copy, tensors_of
+from mindinsight.writer.capture.torch_tensors import host_copy, tensors_of
 
 WIDENED = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
 KEPT = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64")

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final, NamedTuple
 
-import numpy as np
 import torch
 from torch.nn.modules import module as module_hooks
 from torch.optim import optimizer as optimizer_hooks
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from mindinsight.writer.arrays import HostArray, to_numpy
-from mindinsight.writer.capture.graph_recorder import TensorFacts
 from mindinsight.writer.capture.operator_call import PREFIXES, CodeLine, Observer, OperatorCall, Phase
+from mindinsight.writer.capture.torch_tensors import facts_of, host_copy, tensors_of
+
+__all__ = ["NUMBERS_PER_SCOPE", "facts_of", "host_copy", "make_capture", "named_parameters", "unseen_regions"]
 
 NUMBERS_PER_SCOPE: Final = False  # operators of a type are counted in the whole step
 
@@ -205,58 +205,11 @@ class _Marks(TorchFunctionMode):  # type: ignore[misc]
         return result
 
 
-def tensors_of(value: Any) -> Iterator[torch.Tensor]:
-    """Tensors in a value, in order; lists, tuples, dictionaries and dataclasses are looked into."""
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from tensors_of(item)
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from tensors_of(item)
-    elif hasattr(value, "__dataclass_fields__") and not isinstance(value, type):
-        for name in value.__dataclass_fields__:
-            yield from tensors_of(getattr(value, name, None))
-
-
-def facts_of(tensor: torch.Tensor) -> TensorFacts:
-    """Identity, shape and type of a tensor. Two views of the same elements in one shape are the same."""
-    dtype = str(tensor.dtype).rpartition(".")[2]
-    shape = tuple(map(int, tensor.shape))
-    return TensorFacts(_identity(tensor, dtype, shape), shape, dtype)
-
-
-def _identity(tensor: torch.Tensor, dtype: str, shape: tuple[int, ...]) -> Hashable:
-    if tensor.layout is torch.strided and tensor.numel() and tensor.device.type != "meta":
-        try:
-            return tensor.data_ptr(), dtype, shape, tensor.stride()
-        except RuntimeError:  # a subclass without storage
-            pass
-    return id(tensor), dtype, shape
-
-
 def make_capture(
     models: Mapping[str, torch.nn.Module], observer: Observer, on_error: Callable[[Exception], None]
 ) -> TorchCapture:
     """Capture of the networks' operators."""
     return TorchCapture(models, observer, on_error)
-
-
-def host_copy(tensor: torch.Tensor) -> HostArray | None:
-    """A tensor as it is now, on the host; None for one that has no values, as on the meta device.
-
-    Of a tensor that is spread over ranks it is the part of this rank. The copy is PyTorch's: a tensor that
-    NumPy has seen cannot be resized any more, as ``fully_shard`` does with what it gathers.
-    """
-    if tensor.device.type == "meta":
-        return None
-    if hasattr(tensor, "to_local"):
-        tensor = tensor.to_local()
-    if tensor.layout == torch.strided and not tensor.is_quantized:
-        tensor = tensor.detach().clone(memory_format=torch.contiguous_format)
-    host = to_numpy(tensor)
-    return host._replace(values=np.ascontiguousarray(host.values).reshape(host.values.shape), shared=False)
 
 
 def named_parameters(models: Mapping[str, torch.nn.Module]) -> Iterator[tuple[str, torch.Tensor]]:

@@ -17,7 +17,7 @@ import torch
 from torch.optim import optimizer as optimizer_hooks
 from torch.overrides import TorchFunctionMode
 
-from mindinsight.writer.capture.torch_operators import tensors_of
+from mindinsight.writer.capture.torch_tensors import tensors_of
 from mindinsight.writer.precision_debugger import torch_values
 from mindinsight.writer.precision_debugger.call_site import CallSite
 from mindinsight.writer.precision_debugger.code_lines import code_lines

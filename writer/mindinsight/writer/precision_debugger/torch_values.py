@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import torch
 
-from mindinsight.writer.capture.torch_operators import tensors_of
+from mindinsight.writer.capture.torch_tensors import tensors_of
 from mindinsight.writer.precision_debugger import describer
 
 __all__ = ["Describer", "host_copy", "is_tensor", "needs_gradient", "quiet", "save_tensor", "tensors_of"]
