@@ -526,13 +526,34 @@ def widths(page: Page, section: Any) -> Any:
     return cards.evaluate_all("all => all.map(one => Math.round(one.getBoundingClientRect().width))")
 
 
-def test_two_charts_of_a_section_share_its_width(page: Page, samples: str) -> None:
+def test_cards_of_all_sections_stand_on_one_grid(page: Page, samples: str) -> None:
     page.set_viewport_size({"width": 1440, "height": 900})
     page.goto(f"{samples}scalar?runs=values,lenet&pin=loss/auto&pin=scalar/float32")
     expect(card(page, "loss/auto")).to_be_visible()
-    whole = require(page.locator(".scalar-cards").bounding_box())["width"]
-    eventually_true(page, lambda: [one > 0.45 * whole for one in widths(page, "Pinned")] == [True, True])
-    eventually_true(page, lambda: max(widths(page, "scalar")[1:]) < 0.4 * whole)  # many: three columns
+    pinned, others = widths(page, "Pinned"), widths(page, "scalar")
+    assert len(pinned) == 2
+    assert len(others) > 3
+    assert max(pinned + others) - min(pinned + others) <= 1
+
+
+def test_a_card_that_fills_the_window_is_a_dialog_with_its_axes(page: Page, samples: str, chart: Any) -> None:
+    page.goto(f"{samples}scalar?runs=lenet")
+    place = card(page, "loss/auto")
+    place.get_by_role("button", name="Full screen").click()
+    dialog = page.get_by_role("dialog", name="loss/auto")
+    dialog.get_by_label("Y scale").select_option("Log")
+    eventually_true(page, lambda: chart("loss/auto").axis("yaxis")["type"] == "log")
+    chart("loss/auto").point(0.5, 0.5)
+    expect(dialog.get_by_role("tooltip")).to_be_visible()
+    dialog.get_by_role("button", name="Download and thresholds").click()
+    with page.expect_download() as download:
+        dialog.get_by_role("button", name="Image as SVG").click()
+    picture = Path(download.value.path()).read_text(encoding="utf-8")
+    for text in ("loss/auto (Log)", ">Step<", ">lenet<"):
+        assert text in picture, text
+    dialog.get_by_role("button", name="Close").click()
+    expect(dialog).to_have_count(0)
+    expect(place.get_by_role("button", name="Full screen")).to_be_visible()
 
 
 def test_charts_have_a_size_that_the_address_keeps(page: Page, samples: str) -> None:

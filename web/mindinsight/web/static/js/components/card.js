@@ -1,11 +1,13 @@
 // A box with a title, tools, a body and a foot line; can fill the window.
 
-import { h } from "../core/dom.js";
+import { h, replace } from "../core/dom.js";
 import { iconButton } from "./button.js";
+import { fullWindow } from "./full_window.js";
+import { icon } from "./icons.js";
 
 /**
  * @param {{title: string, href?: string, mark?: Node | null, tools?: HTMLElement[], body: Node,
- *   foot?: Node | string, full?: {label: string, onchange?: (full: boolean) => void}}} options
+ *   foot?: Node | string, full?: import("./full_window.js").Full & {label: string, close: string}}} options
  */
 export function card({ title, href, mark, tools = [], body, foot, full }) {
   const inner = h("div", { class: "body" }, body);
@@ -23,18 +25,20 @@ export function card({ title, href, mark, tools = [], body, foot, full }) {
     inner,
     footer,
   );
-
-  /** @param {KeyboardEvent} event */
-  const onkey = (event) => {
-    if (event.key === "Escape") setFull(false);
-  };
+  const filling = full && fullWindow(element, title, full);
 
   /** @param {boolean} on */
   const setFull = (on) => {
-    element.classList.toggle("full", on);
-    expand?.setAttribute("aria-pressed", String(on));
-    document[on ? "addEventListener" : "removeEventListener"]("keydown", /** @type {any} */ (onkey));
-    full?.onchange?.(on);
+    if (on) filling?.open();
+    else filling?.close();
   };
+  filling?.onchange((on) => {
+    element.classList.toggle("full", on);
+    expand.setAttribute("aria-pressed", String(on));
+    expand.setAttribute("aria-label", on ? full?.close : full?.label);
+    expand.title = on ? full?.close : full?.label;
+    replace(expand, icon(on ? "close" : "expand"));
+    full?.onchange?.(on);
+  });
   return Object.assign(element, { inner, setFull });
 }

@@ -29,7 +29,7 @@ export function chartCard(app, { title, plots, body = plots[0], foot, load }) {
     tools: [saveButton(app, () => element, title)],
     body,
     foot,
-    full: { label: app.t("common.fullscreen") },
+    full: { label: app.t("common.fullscreen"), close: app.t("common.close") },
   });
   const requests = latest(element);
   const near = whenNear(element, load);

@@ -41,11 +41,13 @@ function outside(event) {
 export function menu(anchor, body, label) {
   const element = h("div", { class: "menu", role: "dialog", "aria-label": label, tabindex: "-1" }, body);
   const box = anchor.getBoundingClientRect();
-  document.body.append(element);
+  const host = anchor.closest("dialog") ?? document.body; // a modal dialog covers what is outside it
+  const origin = host === document.body ? { left: -scrollX, top: -scrollY } : host.getBoundingClientRect();
+  host.append(element);
   const left = Math.min(box.left, innerWidth - element.offsetWidth - 8);
   Object.assign(element.style, {
-    left: `${Math.max(8, left) + scrollX}px`,
-    top: `${box.bottom + 4 + scrollY}px`,
+    left: `${Math.max(8, left) - origin.left}px`,
+    top: `${box.bottom + 4 - origin.top}px`,
   });
   anchor.setAttribute("aria-expanded", "true");
 

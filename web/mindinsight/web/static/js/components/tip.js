@@ -16,6 +16,8 @@ export function createTip() {
      * @param {...any} content
      */
     show(x, y, plot, ...content) {
+      const host = document.querySelector("dialog.full-card") ?? document.body; // above what fills the window
+      if (element.parentElement !== host) host.append(element);
       replace(element, content);
       element.hidden = false;
       const { offsetWidth: width, offsetHeight: height } = element;

@@ -54,12 +54,18 @@ export class Charts {
     this.#plotlys.get([{ type }]).catch(() => {}); // drawing will say so
   }
 
-  /** A chart as a file for the person. @param {Element} element @param {Record<string, any>} options */
-  async download(element, options) {
+  /**
+   * A chart as a picture in a file.
+   * @param {Element} element
+   * @param {Record<string, any>} options of Plotly
+   * @param {(figure: Figure) => Figure} [as] how it looks in the file
+   */
+  async download(element, options, as = (figure) => figure) {
     const chart = this.#charts.get(element);
     if (!chart) return;
-    const Plotly = chart.drawn || (await this.#plotlys.get(chart.figure().data));
-    await Plotly.downloadImage(element, options);
+    const figure = chart.figure();
+    const Plotly = chart.drawn || (await this.#plotlys.get(figure.data));
+    await Plotly.downloadImage(as(figure), options);
   }
 
   /** The address of what can draw all of these figures. @param {Figure[]} figures */

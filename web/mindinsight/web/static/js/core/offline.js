@@ -4,6 +4,7 @@
 import { asking } from "./api.js";
 import { h, replace } from "./dom.js";
 import { wakeAll } from "./lazy_work.js";
+import { offlineTip } from "./offline_tip.js";
 
 /** @typedef {import("./types.js").App} App */
 /** @typedef {import("./charts.js").Figure} Figure */
@@ -15,10 +16,12 @@ const POLICY = [
   "img-src data: blob:",
   "font-src data:",
 ].join("; ");
-const DRAW = `const figures = JSON.parse(document.getElementById("figures").textContent);
+const DRAW = `${offlineTip.toString()}
+const figures = JSON.parse(document.getElementById("figures").textContent);
 for (const [i, { data, layout, config }] of figures.entries()) {
   const element = document.querySelector('[data-figure="' + i + '"]');
-  Plotly.newPlot(element, data, layout, { ...config, responsive: true, displaylogo: false });
+  Plotly.newPlot(element, data, layout, { ...config, responsive: true, displayModeBar: false })
+    .then((plot) => offlineTip(plot));
 }`;
 const QUIET = 400; // ms without a request or a change, after which a page has all of its charts
 const LONGEST = 60_000; // ms
@@ -95,14 +98,16 @@ function extractFigure(app, from, to, figures) {
   figures.push(named(figure));
 }
 
-/** Without our own tip, Plotly's tells what a line is. @param {Figure} figure @returns {Figure} */
+/** Lines that answer the pointer: the file has a tip of its own. @param {Figure} figure @returns {Figure} */
 function named({ data, layout, config }) {
   const lines = data.map((trace) =>
-    trace.name && trace.hoverinfo === "skip" && trace.opacity === 1 ? { ...trace, hoverinfo: "all" } : trace,
+    trace.name && trace.hoverinfo === "skip" && trace.opacity === 1 && !trace.fill
+      ? { ...trace, hoverinfo: "none" }
+      : trace,
   );
   return {
     data: lines,
-    layout: { ...layout, hovermode: layout.hovermode || "closest", autosize: true },
+    layout: { ...layout, hovermode: layout.hovermode || "x", autosize: true },
     config,
   };
 }
@@ -143,14 +148,15 @@ function plain(copy) {
 
 /** What this is, of when, and which line is which run. @param {App} app @param {string} title */
 function heading(app, title) {
+  const folded = app.selection.folded();
   const runs = app.selection
-    .runs()
+    .entries()
     .map((run) =>
       h(
         "span",
         { class: "row" },
         h("i", { class: "swatch", style: { background: app.selection.colour(run.id) } }),
-        run.name,
+        folded.has(run.job) ? run.job.slice(2) : run.name,
       ),
     );
   return h(

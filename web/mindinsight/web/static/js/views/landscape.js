@@ -261,7 +261,7 @@ export class Landscapes {
       tools,
       body: plot,
       foot: h("div", { class: "row small wrap" }, facts),
-      full: { label: t("common.fullscreen") },
+      full: { label: t("common.fullscreen"), close: t("common.close") },
     });
     const draw = () => app.charts.draw(plot, () => landscapeFigure(app, landscapes, this.state));
     const visibility = whenNear(element, draw);

@@ -55,7 +55,7 @@ export class AudioCard {
       mark: lookAlikeMark(app, tag),
       body: h("div", { class: "stack" }, this.canvas, this.player, this.words, this.move),
       foot: this.foot,
-      full: { label: app.t("common.fullscreen"), onchange: () => this.paint() },
+      full: { label: app.t("common.fullscreen"), close: app.t("common.close"), onchange: () => this.paint() },
     });
     this.requests = latest(this.element);
     this.sounds = latest(this.words);

@@ -63,7 +63,7 @@ export class ImageCard {
       mark: lookAlikeMark(app, tag),
       body,
       foot: this.foot,
-      full: { label: app.t("common.fullscreen") },
+      full: { label: app.t("common.fullscreen"), close: app.t("common.close") },
     });
     this.requests = latest(this.element);
     this.visibility = whenNear(

@@ -12,6 +12,7 @@ import { figure } from "./figure.js";
 import { curveName } from "./curve.js";
 import { footOf } from "./chart_footer.js";
 import { appended } from "./append_points.js";
+import { chartControls } from "./toolbar.js";
 import { requestSeries } from "./series_request.js";
 import { rangeTable } from "./range.js";
 import { parseThreshold } from "./threshold.js";
@@ -79,7 +80,12 @@ class CurveCard {
         this.range,
       ),
       foot: this.foot,
-      full: { label: page.app.t("common.fullscreen"), onchange: () => this.showRange() },
+      full: {
+        label: page.app.t("common.fullscreen"),
+        close: page.app.t("common.close"),
+        controls: () => chartControls(page),
+        onchange: () => this.showRange(),
+      },
     });
     this.requests = latest(this.element);
     this.rangeRequests = latest(this.element);

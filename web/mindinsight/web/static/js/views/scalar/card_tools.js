@@ -4,6 +4,7 @@ import { iconButton } from "../../components/button.js";
 import { menu } from "../../components/dialog.js";
 import { h } from "../../core/dom.js";
 import { savePage } from "../../core/share.js";
+import { pictureOf } from "./picture.js";
 import { thresholdForm } from "./threshold_form.js";
 
 /** @typedef {import("./card.js").Page} Page */
@@ -35,7 +36,17 @@ function moreItems(page, tags, plot, close) {
   const name = tags.join("_").replace(/[^\w.-]+/g, "_");
   const picture = (/** @type {string} */ format) => () => {
     close();
-    app.charts.download(plot, { format, filename: name, width: 1200, height: 600 });
+    const { x, y } = page.options();
+    const scale = y === "linear" ? "" : ` (${app.t(`scalar.scale.${y}`)})`;
+    const names = {
+      title: tags.join(" + "),
+      x: x.startsWith("tag:") ? x.slice("tag:".length) : app.t(`scalar.x.${x}`),
+      y: `${tags.length > 1 ? app.t("scalar.tip.value") : tags[0]}${scale}`,
+      text: app.theme.colour("--text"),
+      background: app.theme.colour("--panel"),
+    };
+    const size = { width: 1200, height: 640 };
+    app.charts.download(plot, { format, filename: name, ...size }, (figure) => pictureOf(figure, names));
   };
   const link = app.api.build("v2/scalar/download", { tag: tags, run: runs });
   const items = [

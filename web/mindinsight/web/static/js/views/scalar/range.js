@@ -5,6 +5,13 @@ import { duration, number, time } from "../../core/format.js";
 
 const FIELDS = ["count", "first", "last", "min", "min_step", "max", "max_step", "mean", "deviation", "slope"];
 
+const FEW = ["last", "min", "max", "mean"]; // what a narrow card has room for
+
+/** @param {string} field */
+function classOf(field) {
+  return FEW.includes(field) ? "number" : "number spare";
+}
+
 /** Ends that JSON has no number for. @type {Record<string, number>} */
 const NOT_FINITE = { nan: NaN, inf: Infinity, "-inf": -Infinity };
 
@@ -43,11 +50,15 @@ export async function rangeTable(page, tags, signal) {
           " ",
           app.selection.run(row.run)?.name ?? row.run,
         ),
-        FIELDS.map((field) => h("td", { class: "number" }, number(NOT_FINITE[row[field]] ?? row[field], 5))),
+        FIELDS.map((field) =>
+          h("td", { class: classOf(field) }, number(NOT_FINITE[row[field]] ?? row[field], 5)),
+        ),
       ),
     ),
   );
-  const head = FIELDS.map((field) => h("th", { scope: "col" }, app.t(`scalar.range.${field}`)));
+  const head = FIELDS.map((field) =>
+    h("th", { scope: "col", class: classOf(field) }, app.t(`scalar.range.${field}`)),
+  );
   const caption = zoom ? between(app, x, zoom) : app.t("scalar.range.all");
   return h(
     "div",

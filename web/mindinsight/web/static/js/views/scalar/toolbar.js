@@ -73,19 +73,29 @@ function axes(page) {
   return [x, scale, y];
 }
 
+/** Controls of a chart that fills the window. @param {Page} page */
+export function chartControls(page) {
+  return [axes(page), smoothing(page)];
+}
+
+/** @param {Page} page */
+function smoothing(page) {
+  return slider({
+    label: page.app.t("scalar.smooth"),
+    min: 0,
+    max: 0.99,
+    step: 0.01,
+    value: page.options().smooth,
+    delay: 120,
+    onchange: (value) => page.change({ smooth: value, smoothAll: true }),
+  });
+}
+
 /** @param {Page} page */
 function drawing(page) {
   const { t } = page.app;
   const options = page.options();
-  const smooth = slider({
-    label: t("scalar.smooth"),
-    min: 0,
-    max: 0.99,
-    step: 0.01,
-    value: options.smooth,
-    delay: 120,
-    onchange: (value) => page.change({ smooth: value, smoothAll: true }),
-  });
+  const smooth = smoothing(page);
   const clip = check({
     label: t("scalar.clip"),
     checked: options.clip,

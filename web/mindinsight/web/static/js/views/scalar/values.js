@@ -35,6 +35,13 @@ const FIELDS = {
   },
 };
 
+const SPARED = ["step", "relative", "wall"]; // what a narrow card has no room for
+
+/** @param {string} key */
+function classOf(key) {
+  return SPARED.includes(key) ? "number spare" : "number";
+}
+
 /**
  * Each curve's drawn point nearest to the place in the address; null when no place was clicked, or no curve
  * is there.
@@ -60,14 +67,16 @@ export function valuesAt(page, tags, lines, order, onsort) {
   const label = (/** @type {string} */ key) => app.t(`scalar.tip.${key}`);
   const heads = [
     h("th", { scope: "col" }, label("run")),
-    ...fields.map((key) =>
-      headCell({
+    ...fields.map((key) => {
+      const head = headCell({
         label: label(key),
         number: true,
         sorted: order.by === key ? (order.down ? "descending" : "ascending") : null,
         onsort: () => onsort({ by: key, down: order.by === key ? !order.down : true }),
-      }),
-    ),
+      });
+      head.classList.toggle("spare", SPARED.includes(key));
+      return head;
+    }),
   ];
   const body = sorted(rows, order).map((row) =>
     h(
@@ -80,7 +89,7 @@ export function valuesAt(page, tags, lines, order, onsort) {
         " ",
         row.line.label,
       ),
-      fields.map((key) => h("td", { class: "number" }, FIELDS[key].text(row))),
+      fields.map((key) => h("td", { class: classOf(key) }, FIELDS[key].text(row))),
     ),
   );
   const unpin = button(app.t("scalar.values.close"), () => page.change({ at: null }), {

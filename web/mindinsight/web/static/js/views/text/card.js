@@ -50,7 +50,7 @@ export class TextCard {
       title: tag,
       body: h("div", { class: "stack" }, this.modes(), this.hits, this.stage, this.move, this.moveOther),
       foot: this.foot,
-      full: { label: app.t("common.fullscreen") },
+      full: { label: app.t("common.fullscreen"), close: app.t("common.close") },
     });
     this.requests = latest(this.element);
     this.textRequests = latest(this.stage);

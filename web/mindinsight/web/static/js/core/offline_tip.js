@@ -1,0 +1,43 @@
+// Tip of the charts of a saved page. Its source is written into the file: it uses nothing from outside.
+
+/**
+ * A table of the values under the pointer, the highest first, as on the pages.
+ * @param {any} plot an element with a chart
+ */
+export function offlineTip(plot) {
+  const box = document.createElement("div");
+  box.className = "tip";
+  box.hidden = true;
+  document.body.append(box);
+  const cell = (/** @type {string} */ tag, /** @type {string} */ text) => {
+    const element = document.createElement(tag);
+    element.textContent = text;
+    return element;
+  };
+  const number = (/** @type {any} */ value) =>
+    typeof value === "number" ? value.toPrecision(6) : String(value);
+  plot.on("plotly_hover", (/** @type {any} */ event) => {
+    const points = event.points.filter((/** @type {any} */ point) => point.data.hoverinfo === "none");
+    if (!points.length) return;
+    const table = document.createElement("table");
+    table.createTHead().append(cell("th", ""), cell("th", String(points[0].x)));
+    points.sort((/** @type {any} */ a, /** @type {any} */ b) => b.y - a.y);
+    for (const point of points) {
+      const row = table.insertRow();
+      const swatch = document.createElement("i");
+      swatch.className = "swatch";
+      swatch.style.background = point.data.line?.color ?? "";
+      const name = cell("th", ` ${point.data.name}`);
+      name.prepend(swatch);
+      name.setAttribute("scope", "row");
+      row.append(name, cell("td", number(point.y)));
+    }
+    box.replaceChildren(table);
+    box.hidden = false;
+    const left = event.event.clientX + 16;
+    box.style.left = `${left + box.offsetWidth > innerWidth ? left - 32 - box.offsetWidth : left}px`;
+    const below = plot.getBoundingClientRect().bottom + 8;
+    box.style.top = `${Math.min(below, innerHeight - box.offsetHeight - 8)}px`;
+  });
+  plot.on("plotly_unhover", () => (box.hidden = true));
+}
