@@ -1,4 +1,4 @@
-"""The page of dumps: from a NaN to the line that made it, tables, trees, checks, comparisons, checkpoints."""
+"""The page of dumps: from a NaN to the line that made it, tables, trees, checks, comparisons."""
 
 import json
 import re
@@ -263,13 +263,6 @@ def test_a_comparison_is_saved_as_a_report_that_opens_without_a_server(
     context.close()
 
 
-def test_checkpoints_are_compared(shown: Callable[..., Any]) -> None:
-    page = shown("tab=checkpoints")
-    expect(page.get_by_text("20 tensors")).to_be_visible()
-    page.get_by_label("Compare with").select_option("./weights/tinynet-2.ckpt")
-    expect(page.get_by_text("17 changed · 3 unchanged")).to_be_visible()
-
-
 def choice(page: Any, label: Any) -> Any:
     return page.locator(".toolbar label").filter(has_text=re.compile(f"^{label}")).locator("select")
 
@@ -289,21 +282,6 @@ def slow(page: Any, pattern: Any) -> Callable[..., Any]:
         return len(waiting)
 
     return answer
-
-
-def test_an_answer_that_comes_late_does_not_undo_what_was_chosen_since(shown: Callable[..., Any]) -> None:
-    page = shown("tab=checkpoints")
-    expect(page.get_by_text("20 tensors")).to_be_visible()
-    late = slow(page, "**/checkpoint?*tinynet-nan*")
-    with page.expect_request("**/checkpoint?*tinynet-nan*"):
-        choice(page, "File").select_option("./weights/tinynet-nan.ckpt")
-    page.get_by_label("Compare with").select_option("./weights/tinynet-2.ckpt")
-    choice(page, "File").select_option("./weights/tinynet-1.ckpt")
-    expect(page.get_by_text("17 changed · 3 unchanged")).to_be_visible()
-    with page.expect_response("**/checkpoint?*tinynet-nan*"):
-        assert late() == 1
-    expect(page.get_by_text("17 changed · 3 unchanged")).to_be_visible()
-    expect(page.get_by_text("20 tensors")).to_have_count(0)
 
 
 def test_a_dump_chosen_later_wins_over_one_that_answers_later(shown: Callable[..., Any]) -> None:

@@ -66,7 +66,7 @@ function views(app) {
     );
   const kinds = app.boot.views
     .filter(({ navigation }) => navigation)
-    .map(({ name, needs, rare }) => ({ name, rare, filled: needs.some(has) }))
+    .map(({ name, needs, rare }) => ({ name, rare, filled: !needs.length || needs.some(has) }))
     .filter(({ name, rare, filled }) => filled || !rare || name === app.router.current());
   return [{ name: "runs", filled: true }, { name: "overview", filled: runs.length > 0 }, ...kinds];
 }

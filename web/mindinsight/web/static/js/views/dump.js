@@ -7,7 +7,6 @@ import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { failure } from "./dump/failure.js";
 import { checkPart } from "./dump/check.js";
-import { checkpointsPart } from "./dump/checkpoints.js";
 import { comparePart } from "./dump/compare.js";
 import { graphPart } from "./dump/graph.js";
 import { header } from "./dump/header.js";
@@ -45,7 +44,6 @@ const PARTS = {
   graph: graphPart,
   check: checkPart,
   compare: comparePart,
-  checkpoints: checkpointsPart,
   logs: logsPart,
 };
 /** Choices that need another part. */
@@ -53,6 +51,11 @@ const ANEW = ["dump", "rank", "step", "tab", "only"];
 
 /** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
 export async function mount(root, app) {
+  if (app.url.get("tab") === "checkpoints") {
+    const { url } = app; // an address from before they had a page
+    app.router.go(url.link("checkpoint", { file: url.get("file"), second: url.get("second") }));
+    return { unmount: () => {} };
+  }
   const view = new Dumps(root, app);
   await view.start();
   return {
@@ -192,7 +195,7 @@ function shownPart(page, head, main) {
   const build = () => {
     leave();
     replace(head, header(page));
-    if (!page.dumps.length && page.state.tab !== "checkpoints") {
+    if (!page.dumps.length) {
       replace(
         main,
         empty({

@@ -11,7 +11,7 @@ import { h } from "../../core/dom.js";
 export function header(page) {
   const { app, state, summary, dumps, change } = page;
   const { t } = app;
-  const tabs = ["tensors", "tree", "graph", "check", "compare", "checkpoints"];
+  const tabs = ["tensors", "tree", "graph", "check", "compare"];
   if (summary?.logs) tabs.push("logs");
   const mode = segments({
     label: t("dump.view"),

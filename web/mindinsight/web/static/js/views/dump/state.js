@@ -7,7 +7,7 @@
  * @property {string} dump "./job/dump"
  * @property {number} rank
  * @property {number} step
- * @property {"tensors" | "tree" | "graph" | "check" | "compare" | "checkpoints" | "logs"} tab
+ * @property {"tensors" | "tree" | "graph" | "check" | "compare" | "logs"} tab
  * @property {boolean} only the first fault of this rank and step, not of the whole dump
  * @property {string} q in the name of an operator
  * @property {string} type operator type

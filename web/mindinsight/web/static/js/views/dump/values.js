@@ -1,26 +1,12 @@
-// One tensor: every statistic, its histogram, a slice as heat map or table, and the file.
+// One tensor: every statistic and its values.
 
-import { segments } from "../../components/button.js";
-import { plotArea } from "../../components/chart_card.js";
-import { empty } from "../../components/empty.js";
-import { windowText } from "../../components/slice_window.js";
 import { h, replace } from "../../core/dom.js";
-import { latest } from "../../core/latest.js";
-import { sliceTable } from "../tensor/table.js";
-import { inWords } from "./failure.js";
 import { slotText } from "./rows.js";
 import { tensorPlace } from "./state.js";
 import { tensorFacts } from "./tensor_facts.js";
-import { histogramFigure, sliceFigure } from "./tensor_figures.js";
+import { firstLook, ValueWindow } from "./value_window.js";
 
 /** @typedef {import("../dump.js").Page} Page */
-/** @typedef {import("../../core/types.js").App} App */
-/** @typedef {"histogram" | "heat" | "table"} Mode */
-/** @typedef {{key: string, mode: Mode, dims: string, top: number, left: number}} Look */
-
-const WINDOW = 200;
-/** @type {Mode[]} */
-const MODES = ["histogram", "heat", "table"];
 
 /** Values of one tensor. It stays while statistics are counted, with what somebody is writing in it. */
 export class TensorView {
@@ -28,125 +14,24 @@ export class TensorView {
   constructor(page, tensor) {
     const { app } = page;
     this.app = app;
-    this.tensor = tensorPlace(page.state);
-    const key = JSON.stringify(this.tensor);
-    if (page.look?.key !== key) page.look = { key, mode: "histogram", dims: "", top: 0, left: 0 };
-    /** Kept by the page when the panel is drawn anew. @type {Look} */
-    this.look = page.look;
-    this.body = h("div", { class: "dump-values" });
-    this.requests = latest(this.body);
-    this.dims = h("input", {
-      type: "text",
-      class: "mono",
-      "aria-label": app.t("tensor.dims"),
-      title: app.t("tensor.dims_how"),
-      onchange: () => this.move({ dims: this.dims.value.trim(), top: 0, left: 0 }),
-    });
-    const label = h("span", { class: "label" }, app.t("tensor.dims"));
-    this.slice = h("label", { class: "field inline" }, label, this.dims);
+    const place = tensorPlace(page.state);
+    const key = JSON.stringify(place);
+    if (page.look?.key !== key) page.look = firstLook(key); // kept when the panel is drawn anew
     this.facts = h("div", null, tensorFacts(app, tensor));
+    const values =
+      tensor.values && new ValueWindow(app, { routes: "v2/dump", tensor: place, look: page.look });
     this.element = h(
       "section",
       { class: "dump-tensor" },
       h("h3", null, slotText(app, tensor)),
       this.facts,
-      tensor.values ? [this.toolbar(), this.body] : h("p", { class: "muted" }, app.t("dump.only_statistics")),
+      values ? values.element : h("p", { class: "muted" }, app.t("dump.only_statistics")),
     );
-    if (tensor.values) this.draw();
-  }
-
-  toolbar() {
-    const { t, api } = this.app;
-    const modes = segments({
-      label: t("dump.view"),
-      options: MODES.map((value) => ({ value, label: t(`dump.values.${value}`) })),
-      value: this.look.mode,
-      onchange: (mode) => this.move({ mode: /** @type {Mode} */ (mode) }),
-    });
-    const href = api.build("v2/dump/download", this.tensor);
-    const file = h("a", { class: "button", href, download: "" }, t("dump.download"));
-    return h("div", { class: "toolbar" }, modes, this.slice, file);
-  }
-
-  /** @param {Partial<Look>} changes */
-  move(changes) {
-    Object.assign(this.look, changes);
-    this.draw();
-  }
-
-  draw() {
-    const { app, body, dims, look } = this;
-    this.slice.hidden = look.mode === "histogram";
-    app.charts.removeAll(body);
-    const typed = dims.value;
-    this.requests.ask(
-      () => this.fetch(),
-      (answer) => {
-        if (answer.dims && dims.value === typed) dims.value = answer.dims;
-        this.show(answer);
-      },
-      (error) => replace(body, empty({ icon: "warning", title: inWords(app, error) })),
-    );
-  }
-
-  /** @returns {Promise<any>} */
-  fetch() {
-    const { tensor, look } = this;
-    const { api } = this.app;
-    const dims = look.dims || null;
-    if (look.mode === "histogram") return api.columns("v2/dump/histogram", tensor);
-    if (look.mode === "heat") return api.columns("v2/dump/heatmap", { ...tensor, dims });
-    return api.columns("v2/dump/values", { ...tensor, dims, top: look.top, left: look.left });
-  }
-
-  /** @param {any} answer of the values, as fetched */
-  show(answer) {
-    const { app, body, look } = this;
-    if (look.mode === "histogram") this.chart(histogramFigure(app, answer));
-    else if (look.mode === "heat") this.chart(sliceFigure(app, answer));
-    else {
-      const windowed = { ...answer, slice: { min: answer.minimum, max: answer.maximum } };
-      const table = sliceTable(app, windowed, { digits: 5, scientific: false });
-      replace(
-        body,
-        h("div", { class: "scroll tensor-scroll", tabindex: "0" }, table),
-        pager(app, answer, (changes) => this.move(changes)),
-      );
-    }
-  }
-
-  /** @param {import("../../core/charts.js").Figure} figure */
-  chart(figure) {
-    const { app, body, look } = this;
-    const plot = plotArea(app.t(`dump.values.${look.mode}`));
-    replace(body, plot);
-    app.charts.draw(plot, () => figure);
+    if (values) values.draw();
   }
 
   /** @param {any} tensor the newer row */
   update(tensor) {
     replace(this.facts, tensorFacts(this.app, tensor));
   }
-}
-
-/**
- * Where the window of a table is in the slice, and buttons that move it.
- * @param {App} app
- * @param {any} slice
- * @param {(some: Partial<Look>) => void} move
- */
-function pager(app, slice, move) {
-  const { t } = app;
-  const [rows, columns] = slice.window;
-  const step = (/** @type {string} */ name, /** @type {any} */ changes, /** @type {boolean} */ possible) =>
-    h("button", { type: "button", disabled: !possible, onclick: () => move(changes) }, t(`tensor.${name}`));
-  const status = windowText(app, slice);
-  const complete = rows === slice.rows && columns === slice.columns;
-  const moves = !complete && [
-    step("up", { top: Math.max(0, slice.top - WINDOW) }, slice.top > 0),
-    step("down", { top: slice.top + WINDOW }, slice.top + rows < slice.rows),
-    step("left", { left: Math.max(0, slice.left - WINDOW) }, slice.left > 0),
-    step("right", { left: slice.left + WINDOW }, slice.left + columns < slice.columns),
-  ];
-  return h("div", { class: "toolbar small" }, h("span", { class: "muted" }, status), moves);
 }

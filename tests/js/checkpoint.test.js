@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { lossAt, runOf } from "../../web/mindinsight/web/static/js/views/checkpoint/origin.js";
+import { csv, isFrozen, shownRows } from "../../web/mindinsight/web/static/js/views/checkpoint/rows.js";
+import { settle } from "../../web/mindinsight/web/static/js/views/checkpoint/state.js";
+import { cellClass, share } from "../../web/mindinsight/web/static/js/views/checkpoint/timeline.js";
+
+/** @param {string} name @param {string[]} states @param {number[]} lost */
+const row = (name, states, lost) => ({
+  name,
+  shape: [2],
+  states,
+  changes: states.map(() => 0),
+  non_finite: lost,
+});
+const ROWS = [
+  row("a.weight", ["start", "changed"], [0, 0]),
+  row("b.weight", ["start", "unchanged"], [0, 0]),
+  row("c.bias", ["start", "changed"], [0, 3]),
+];
+/** @type {import("../../web/mindinsight/web/static/js/views/checkpoint/state.js").State} */
+const STATE = {
+  mode: "timeline",
+  series: "",
+  file: "",
+  second: "",
+  q: "",
+  unchanged: false,
+  lost: false,
+  sort: "",
+  descending: false,
+  tensor: "",
+  at: "",
+};
+
+test("what is not finite is on top, and filters keep what they name", () => {
+  const names = (/** @type {any} */ changes) =>
+    shownRows(ROWS, { ...STATE, ...changes }).map(({ name }) => name);
+  assert.deepEqual(names({}), ["c.bias", "a.weight", "b.weight"]);
+  assert.deepEqual(names({ unchanged: true }), ["b.weight"]);
+  assert.deepEqual(names({ lost: true }), ["c.bias"]);
+  assert.deepEqual(names({ q: "WEIGHT a" }), ["a.weight"]);
+  assert.deepEqual(names({ sort: "name", descending: true }), ["c.bias", "b.weight", "a.weight"]);
+});
+
+test("numbers sort with infinities and rows without a value last, either way", () => {
+  const rows = [3, "inf", null, -1].map((norm, i) => ({ name: String(i), statistics: { norm } }));
+  const order = (/** @type {boolean} */ descending) =>
+    shownRows(rows, { ...STATE, mode: "tensors", sort: "norm", descending }).map(({ name }) => name);
+  assert.deepEqual(order(false), ["3", "0", "1", "2"]);
+  assert.deepEqual(order(true), ["1", "0", "3", "2"]);
+});
+
+test("a cell is loud about NaN first, then about standing still", () => {
+  assert.equal(cellClass(row("x", ["unchanged"], [2]), 0), "lost");
+  assert.equal(cellClass(ROWS[1], 1), "frozen");
+  assert.equal(cellClass(row("x", ["shape"], [0]), 0), "odd");
+  assert.equal(isFrozen(row("x", ["absent", "start"], [0, 0])), false);
+  assert.deepEqual([share(1e-6), share(0.001), share("inf"), share(1e-9)], [0, 0.5, 1, 0]);
+});
+
+test("a checkpoint belongs to the run with the longest path in common", () => {
+  const runs = [{ id: "./a/summary" }, { id: "./b/summary" }, { id: "./b" }];
+  assert.equal(runOf(runs, "./b/ckpt/net-1.ckpt")?.id, "./b/summary");
+  assert.equal(runOf(runs, "./other/net-1.ckpt"), null);
+  const loss = { step: [10, 20], value: [3, 2] };
+  assert.deepEqual(
+    [5, 10, 19, 99].map((step) => lossAt(loss, step)),
+    [null, 3, 3, 2],
+  );
+});
+
+test("the page opens on the longest series, on a file where there is none", () => {
+  const files = ["./n-1.ckpt", "./n-2.ckpt", "./x.npz"].map((id) => ({ id }));
+  const series = [
+    { key: "./x.npz", checkpoints: [files[2]] },
+    { key: "./n-#.ckpt", checkpoints: files.slice(0, 2) },
+  ];
+  const opened = { ...STATE, mode: /** @type {any} */ ("") };
+  settle(opened, { checkpoints: files, series });
+  assert.deepEqual([opened.mode, opened.series], ["timeline", "./n-#.ckpt"]);
+  const named = { ...STATE, mode: /** @type {any} */ (""), file: "./x.npz" };
+  settle(named, { checkpoints: files, series });
+  assert.deepEqual([named.mode, named.file], ["tensors", "./x.npz"]);
+  const alone = { ...STATE };
+  settle(alone, { checkpoints: files.slice(2), series: series.slice(0, 1) });
+  assert.deepEqual([alone.mode, alone.file], ["tensors", "./x.npz"]);
+});
+
+test("CSV quotes and runs no formula", () => {
+  assert.equal(
+    csv([
+      ['a"b', "x,y", null, -1.5],
+      ["=cmd", "-3", "+x", 0],
+    ]),
+    '"a""b","x,y",,-1.5\r\n\'=cmd,-3,\'+x,0\r\n',
+  );
+});

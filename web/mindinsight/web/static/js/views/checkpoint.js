@@ -1,0 +1,288 @@
+// Checkpoints: how weights moved over a training, the tensors of a file, and what differs between two.
+
+import { empty } from "../components/empty.js";
+import { searchBox } from "../components/field.js";
+import { headCell, virtualTable } from "../components/virtual.js";
+import { h, replace } from "../core/dom.js";
+import { latest, leaveAsIs } from "../core/latest.js";
+import { failure } from "./dump/failure.js";
+import { toolbar } from "./checkpoint/controls.js";
+import { readLoss, runOf } from "./checkpoint/origin.js";
+import { kindOf, shownRows } from "./checkpoint/rows.js";
+import { tensorPanel } from "./checkpoint/panel.js";
+import { readState, settle, writeState } from "./checkpoint/state.js";
+import { cells, columnsOf } from "./checkpoint/tables.js";
+import { headline, legend, timelineCells } from "./checkpoint/timeline.js";
+import { timelineHeads } from "./checkpoint/timeline_heads.js";
+
+/** @typedef {import("../core/types.js").App} App */
+/** @typedef {import("./checkpoint/state.js").State} State */
+/** @typedef {import("./checkpoint/timeline.js").Saved} Saved */
+
+export const alone = true;
+
+const POLL = 700; // ms between requests while the server reads
+const ROW = 31; // px
+const SAVE = 'mindspore.save_checkpoint(net, "net-1_100.ckpt")';
+/** Choices that need another answer. */
+const READ = ["mode", "series", "file", "second"];
+
+/** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
+export async function mount(root, app) {
+  const view = new Checkpoints(root, app);
+  await view.load();
+  return {
+    update(change) {
+      if (change.list) view.load(leaveAsIs);
+    },
+    unmount: () => view.end(),
+  };
+}
+
+export class Checkpoints {
+  /** @param {HTMLElement} root @param {App} app */
+  constructor(root, app) {
+    this.root = root;
+    this.app = app;
+    this.state = readState(app.url);
+    /** @type {{checkpoints: any[], series: {key: string, checkpoints: Saved[]}[]}} */
+    this.listed = { checkpoints: [], series: [] };
+    /** @type {any[]} */
+    this.rows = [];
+    /** The answer without its rows. @type {any} */
+    this.answer = null;
+    /** @type {{tag: string, step: ArrayLike<number>, value: ArrayLike<number>} | null} */
+    this.loss = null;
+    this.head = h("div");
+    this.status = h("p", { role: "status" });
+    this.story = h("div", { class: "checkpoint-story" });
+    this.table = virtualTable({ label: app.t("nav.checkpoint"), height: ROW, row: (i) => this.row(i) });
+    this.side = h("aside", { class: "dump-side", hidden: true, "aria-label": app.t("checkpoint.values") });
+    this.panel = tensorPanel(this, this.side);
+    this.search = searchBox({
+      label: app.t("checkpoint.search"),
+      value: this.state.q,
+      onchange: (q) => this.change({ q }),
+    });
+    this.main = h(
+      "div",
+      { class: "dump-main dump-table checkpoint-table" },
+      this.status,
+      this.story,
+      h("div", { class: "table-holder panel" }, this.table.element),
+    );
+    this.requests = latest(root);
+    this.lossRequests = latest(root);
+    this.listing = latest(root);
+    this.offs = [app.url.on(() => this.reread()), app.theme.on(() => this.draw())];
+  }
+
+  /** @param {(error: any) => any} [failed] */
+  load(failed) {
+    return this.listing.ask(
+      () => this.app.api.get("v2/dump/checkpoints"),
+      (listed) => {
+        const known = JSON.stringify(this.listed) === JSON.stringify(listed) && this.answer;
+        this.listed = listed;
+        if (!known) this.start();
+      },
+      failed,
+    );
+  }
+
+  /** The address is another one: somebody went back or forward. */
+  reread() {
+    this.state = readState(this.app.url);
+    this.start();
+  }
+
+  start() {
+    const { app, root, listed } = this;
+    if (!listed.checkpoints.length) {
+      const message = { title: app.t("dump.weights.none"), text: app.t("dump.weights.none_how"), code: SAVE };
+      replace(root, h("h1", null, app.t("nav.checkpoint")), empty(message));
+      return;
+    }
+    replace(root, this.head, h("div", { class: "dump-body" }, this.main, this.side));
+    this.fetch();
+  }
+
+  /** @param {Partial<State>} changes */
+  change(changes) {
+    const keys = Object.keys(changes);
+    if (changes.mode && changes.mode !== this.state.mode) {
+      Object.assign(changes, { sort: "", descending: false, unchanged: false, tensor: "", at: "" });
+    }
+    Object.assign(this.state, changes);
+    if (keys.some((key) => READ.includes(key))) this.fetch();
+    else this.draw();
+  }
+
+  /** The checkpoints of the chosen series, in order. @returns {Saved[]} */
+  series() {
+    return this.listed.series.find(({ key }) => key === this.state.series)?.checkpoints ?? [];
+  }
+
+  /** Files whose tensors the rows are of, the newest last. @returns {string[]} */
+  files() {
+    const { mode, file, second } = this.state;
+    if (mode === "timeline") return this.series().map(({ id }) => id);
+    return mode === "compare" ? [file, second] : [file];
+  }
+
+  /** The run the shown files are of. */
+  run() {
+    return runOf(this.app.selection.everything(), this.files()[0] ?? "");
+  }
+
+  fetch() {
+    settle(this.state, this.listed);
+    this.rows = [];
+    this.answer = null;
+    this.loss = null;
+    this.status.textContent = this.app.t("common.loading");
+    this.draw();
+    this.poll();
+    const run = this.state.mode === "timeline" && this.run();
+    if (!run) return;
+    this.lossRequests.ask(
+      (signal) => readLoss(this.app, run, signal),
+      (loss) => {
+        this.loss = loss;
+        this.draw();
+      },
+      leaveAsIs,
+    );
+  }
+
+  poll() {
+    const { app, state } = this;
+    const { file, second } = state;
+    const question = {
+      timeline: () =>
+        app.api.get("v2/dump/checkpoint/timeline", { file: this.files(), offset: this.rows.length }),
+      tensors: () => app.api.get("v2/dump/checkpoint", { file }),
+      compare: () => app.api.get("v2/dump/checkpoint/difference", { first: file, second }),
+    }[state.mode];
+    this.requests.ask(
+      question,
+      (/** @type {any} */ answer) => {
+        const rows = answer.rows ?? answer.tensors ?? answer.differences;
+        this.rows = answer.rows ? [...this.rows, ...rows] : rows;
+        this.answer = answer;
+        this.draw();
+        if (!answer.done) this.requests.later(() => this.poll(), POLL);
+      },
+      (/** @type {any} */ error) => {
+        this.status.textContent = "";
+        replace(this.story, failure(app, error));
+      },
+    );
+  }
+
+  /** Rows as filtered and sorted. */
+  shown() {
+    return shownRows(this.rows, this.state);
+  }
+
+  draw() {
+    const { app, state } = this;
+    writeState(app.url, state);
+    this.visible = this.shown();
+    replace(this.head, toolbar(this));
+    this.table.setHead(state.mode === "timeline" ? timelineHeads(this) : this.heads());
+    this.table.table.classList.toggle("timeline", state.mode === "timeline");
+    if (this.answer) this.tell();
+    this.table.update(this.visible.length);
+    this.panel.draw();
+  }
+
+  heads() {
+    const { app, state } = this;
+    return columnsOf(/** @type {any} */ (state.mode)).map(({ key, number }) =>
+      headCell({
+        label: app.t(`dump.column.${key}`),
+        number,
+        sorted: state.sort === key ? (state.descending ? "descending" : "ascending") : null,
+        onsort: () => this.sort(key, Boolean(number)),
+      }),
+    );
+  }
+
+  /** Numbers: largest first, then smallest, then as at first. @param {string} key @param {boolean} number */
+  sort(key, number) {
+    const { sort, descending } = this.state;
+    if (sort !== key) this.change({ sort: key, descending: number });
+    else if (descending === number) this.change({ descending: !number });
+    else this.change({ sort: "", descending: false });
+  }
+
+  /** How many rows there are, and what matters in them. */
+  tell() {
+    const { app, state, answer, rows } = this;
+    const { t } = app;
+    const kind = kindOf(state.mode);
+    const lost = rows.filter((row) => kind.lost(row) > 0).length;
+    const unchanged = rows.filter((row) => kind.unchanged(row)).length;
+    const all = answer.total ?? rows.length;
+    const damage = (answer.damage ?? []).map(
+      (/** @type {any} */ item) => `${t(item.reason)} (${item.detail})`,
+    );
+    const parts = [
+      answer.format,
+      t("dump.weights.tensors", { n: all }),
+      rows.length < all && t("checkpoint.read", { n: rows.length }),
+      this.visible && this.visible.length < rows.length && t("checkpoint.chosen", { n: this.visible.length }),
+      state.mode === "compare" && t("checkpoint.compared", { changed: rows.length - unchanged, unchanged }),
+      lost && state.mode !== "timeline" && t("dump.not_finite", { n: lost }),
+      !answer.done && t("common.loading"),
+      answer.error,
+    ];
+    this.status.textContent = parts.filter(Boolean).join(" · ");
+    const bad = (/** @type {string} */ text) => h("div", { class: "banner bad" }, text);
+    const said = state.mode === "timeline" ? headline(app, rows, this.series()) : null;
+    replace(
+      this.story,
+      damage.map(bad),
+      said?.lost && bad(said.lost),
+      said?.frozen && h("p", null, said.frozen),
+      said && legend(app),
+    );
+  }
+
+  /** @param {number} i @returns {HTMLElement} */
+  row(i) {
+    const { app, state } = this;
+    const row = /** @type {any[]} */ (this.visible)[i];
+    const [file] = this.files().slice(-1);
+    const current = row.name === state.tensor;
+    const open = (/** @type {string} */ at) => this.change({ tensor: row.name, at });
+    if (state.mode !== "timeline") {
+      const attrs = {
+        class: current ? "current" : null,
+        onclick: () => open(row.second === null ? state.file : file),
+      };
+      return h(
+        "tr",
+        attrs,
+        cells(app, state.mode, row, () => {}),
+      );
+    }
+    const saved = this.series();
+    return h(
+      "tr",
+      { class: current ? "current" : null },
+      h("th", { scope: "row", class: "name", title: row.name }, row.name),
+      timelineCells(app, row, saved, (at) => open(saved[at].id)),
+    );
+  }
+
+  end() {
+    this.offs.forEach((off) => off());
+    this.requests.end();
+    this.lossRequests.end();
+    this.listing.end();
+    this.panel.end();
+    this.table.close();
+  }
+}

@@ -1,0 +1,139 @@
+// Controls of the checkpoint page: what is shown, filters, and the ways to the run, its loss and its dumps.
+
+import { button, segments } from "../../components/button.js";
+import { check, select } from "../../components/field.js";
+import { h } from "../../core/dom.js";
+import { columnsOf, plain } from "./tables.js";
+import { csv } from "./rows.js";
+import { MODES } from "./state.js";
+
+/** @typedef {import("../checkpoint.js").Checkpoints} Checkpoints */
+
+/** @param {Checkpoints} view */
+export function toolbar(view) {
+  const { app, state } = view;
+  const { t } = app;
+  const timelines = view.listed.series.filter(({ checkpoints }) => checkpoints.length > 1);
+  const modes = MODES.filter((mode) => mode !== "timeline" || timelines.length);
+  return [
+    h(
+      "div",
+      { class: "toolbar" },
+      h("h1", null, t("nav.checkpoint")),
+      h("span", { class: "grow" }),
+      links(view),
+    ),
+    h(
+      "div",
+      { class: "toolbar" },
+      segments({
+        label: t("dump.view"),
+        options: modes.map((value) => ({ value, label: t(`checkpoint.mode.${value}`) })),
+        value: state.mode,
+        onchange: (mode) => view.change({ mode: /** @type {any} */ (mode) }),
+      }),
+      choosers(view, timelines),
+    ),
+    filters(view),
+  ];
+}
+
+/** @param {Checkpoints} view @param {Checkpoints["listed"]["series"]} timelines */
+function choosers(view, timelines) {
+  const { app, state, listed } = view;
+  const { t, format } = app;
+  if (state.mode === "timeline") {
+    const options = timelines.map(({ key, checkpoints }) => ({
+      value: key,
+      label: `${key.slice(2)} (${checkpoints.length})`,
+    }));
+    return select({
+      label: t("checkpoint.series"),
+      options,
+      value: state.series,
+      onchange: (series) => view.change({ series, tensor: "" }),
+    });
+  }
+  const files = listed.checkpoints.map(({ id, size }) => ({
+    value: id,
+    label: `${id.slice(2)} (${format.bytes(size)})`,
+  }));
+  const first = select({
+    label: t("dump.weights.file"),
+    options: files,
+    value: state.file,
+    onchange: (file) => view.change({ file, at: file }),
+  });
+  if (state.mode !== "compare") return first;
+  const second = select({
+    label: t("dump.weights.second"),
+    options: files,
+    value: state.second,
+    onchange: (file) => view.change({ second: file, at: file }),
+  });
+  return [first, second];
+}
+
+/** @param {Checkpoints} view */
+function filters(view) {
+  const { app, state } = view;
+  const { t } = app;
+  const words = view.search;
+  if (document.activeElement !== words.box) words.box.value = state.q;
+  const unchanged = check({
+    label: t("checkpoint.unchanged"),
+    checked: state.unchanged,
+    onchange: (on) => view.change({ unchanged: on }),
+  });
+  const lost = check({
+    label: t("checkpoint.lost"),
+    checked: state.lost,
+    onchange: (on) => view.change({ lost: on }),
+  });
+  return h(
+    "div",
+    { class: "toolbar" },
+    words,
+    state.mode !== "tensors" && unchanged,
+    lost,
+    h("span", { class: "grow" }),
+    button("CSV", () => save(view)),
+  );
+}
+
+/** To the loss of the run the files are of, and to its dumps. @param {Checkpoints} view */
+function links(view) {
+  const { app } = view;
+  const run = view.run();
+  if (!run) return null;
+  const link = (/** @type {string} */ href, /** @type {string} */ key) =>
+    h("a", { class: "button", href }, app.t(key, { run: run.name }));
+  return [
+    run.kinds.scalar && link(app.selection.linkOnly("scalar", run.id), "checkpoint.to_loss"),
+    run.dumps.length > 0 && link(app.url.link("dump", { dump: run.dumps[0] }), "checkpoint.to_dump"),
+  ];
+}
+
+/** The rows that are shown, as a file. @param {Checkpoints} view */
+function save(view) {
+  const { app, state } = view;
+  const rows = view.shown();
+  const saved = view.series();
+  const { mode } = state;
+  /** @type {any[][]} */
+  let table;
+  if (mode === "timeline") {
+    const heads = saved.flatMap(({ label }) =>
+      ["state", "relative_change", "non_finite"].map((key) => `${label} ${key}`),
+    );
+    const cells = (/** @type {any} */ row) =>
+      saved.flatMap((_, at) => [row.states[at], row.changes[at], row.non_finite[at]]);
+    table = [["name", ...heads], ...rows.map((row) => [row.name, ...cells(row)])];
+  } else {
+    const keys = columnsOf(mode).map(({ key }) => key);
+    table = [keys, ...rows.map((row) => keys.map((key) => plain(app, row, key)))];
+  }
+  const address = URL.createObjectURL(new Blob([csv(table)], { type: "text/csv" }));
+  h("a", { href: address, download: `checkpoint-${mode}.csv` }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}

@@ -1,0 +1,87 @@
+// Panel at the side: the values of one tensor, in any of the files that are shown.
+
+import { iconButton } from "../../components/button.js";
+import { select } from "../../components/field.js";
+import { h, replace } from "../../core/dom.js";
+import { tensorFacts } from "../dump/tensor_facts.js";
+import { firstLook, ValueWindow } from "../dump/value_window.js";
+import { cellText } from "./timeline.js";
+
+/** @typedef {import("../checkpoint.js").Checkpoints} Checkpoints */
+
+/** @param {Checkpoints} view @param {HTMLElement} side */
+export function tensorPanel(view, side) {
+  const { app } = view;
+  let look = firstLook("");
+  /** @type {ValueWindow | null} */
+  let values = null;
+  const facts = h("div");
+
+  const clear = () => {
+    app.charts.removeAll(side);
+    values?.end();
+    values = null;
+    look = { ...look, key: "" };
+    side.hidden = true;
+  };
+
+  const build = (/** @type {string} */ key) => {
+    const { state } = view;
+    app.charts.removeAll(side);
+    values?.end();
+    look = { ...firstLook(key), mode: look.mode };
+    values = new ValueWindow(app, {
+      routes: "v2/dump/checkpoint",
+      tensor: { file: state.at, name: state.tensor },
+      look,
+    });
+    const close = iconButton("close", app.t("common.close"), () => view.change({ tensor: "", at: "" }));
+    side.hidden = false;
+    replace(
+      side,
+      h("header", { class: "row" }, h("h2", { class: "grow wrapped" }, state.tensor), close),
+      fileChoice(view),
+      h("section", { class: "dump-tensor" }, facts, values.element),
+    );
+    values.draw();
+  };
+
+  return {
+    draw() {
+      const { state } = view;
+      if (!view.files().includes(state.at)) state.at = view.files().at(-1) ?? "";
+      if (!state.tensor) return clear();
+      const key = `${state.at} ${state.tensor}`;
+      if (look.key !== key || !values) build(key);
+      replace(facts, story(view));
+    },
+    end: clear,
+  };
+}
+
+/** @param {Checkpoints} view */
+function fileChoice(view) {
+  const files = view.files();
+  if (files.length < 2) return null;
+  const label = (/** @type {string} */ id) =>
+    view.state.mode === "timeline" ? view.series().find((saved) => saved.id === id)?.label : "";
+  return select({
+    label: view.app.t("dump.weights.file"),
+    options: files.map((id) => ({ value: id, label: label(id) || id.slice(2) })),
+    value: view.state.at,
+    onchange: (at) => view.change({ at }),
+  });
+}
+
+/** What the row says of the tensor. @param {Checkpoints} view */
+function story(view) {
+  const { app, state } = view;
+  const row = view.rows.find(({ name }) => name === state.tensor);
+  if (!row) return null;
+  if (state.mode === "tensors") return tensorFacts(app, { ...row, damage: row.error });
+  if (state.mode === "compare") return h("p", null, app.t(`dump.weights.state.${row.state}`));
+  const saved = view.series();
+  const at = saved.findIndex(({ id }) => id === state.at);
+  const broken = row.non_finite[at] > 0;
+  return h("p", { class: broken ? "strange" : null }, cellText(app, row, at, saved[at]));
+}

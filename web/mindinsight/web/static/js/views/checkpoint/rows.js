@@ -1,0 +1,93 @@
+// Rows of the checkpoint tables: which are shown, in which order, and as CSV.
+
+/** @typedef {import("./state.js").State} State */
+
+/** NaN and infinite elements of a tensor; 0 while they are not counted. @param {any} row */
+export function nonFinite({ statistics }) {
+  return statistics ? statistics.nans + statistics.positive_infs + statistics.negative_infs : 0;
+}
+
+/** NaN and infinite elements in any checkpoint of a row of a timeline. @param {any} row */
+export function brokenCells(row) {
+  return row.non_finite.filter((/** @type {number | null} */ count) => count).length;
+}
+
+/** Whether a weight of a timeline never changed, though it is in several checkpoints. @param {any} row */
+export function isFrozen({ states }) {
+  const compared = states.filter((/** @type {string} */ state) => state !== "start" && state !== "absent");
+  return compared.length > 0 && compared.every((/** @type {string} */ state) => state === "unchanged");
+}
+
+/** What a row of each table has to say. */
+const KINDS = {
+  tensors: { lost: nonFinite, unchanged: () => false, weight: nonFinite },
+  compare: {
+    lost: (/** @type {any} */ row) => row.measures?.lost ?? 0,
+    unchanged: (/** @type {any} */ row) => row.state === "unchanged",
+    weight: (/** @type {any} */ row) => (row.state === "unchanged" ? -1 : (row.measures?.lost ?? 0)),
+  },
+  timeline: {
+    lost: brokenCells,
+    unchanged: isFrozen,
+    weight: brokenCells,
+  },
+};
+
+/** @param {State["mode"]} mode */
+export function kindOf(mode) {
+  return KINDS[mode];
+}
+
+/** The value of a column. @param {any} row @param {string} key @returns {any} */
+export function valueOf(row, key) {
+  if (key === "infs") return row.statistics && row.statistics.positive_infs + row.statistics.negative_infs;
+  return row[key] ?? row.statistics?.[key] ?? row.measures?.[key] ?? null;
+}
+
+/**
+ * Rows that pass the filters; without a column to sort by, what is not finite first, else as saved.
+ * @template {{name: string}} R
+ * @param {R[]} rows @param {State} state @returns {R[]}
+ */
+export function shownRows(rows, state) {
+  const kind = kindOf(state.mode);
+  const words = state.q.toLowerCase().split(/\s+/).filter(Boolean);
+  const passed = rows.filter(
+    (row) =>
+      words.every((word) => row.name.toLowerCase().includes(word)) &&
+      (!state.unchanged || kind.unchanged(row)) &&
+      (!state.lost || kind.lost(row) > 0),
+  );
+  if (!state.sort) return passed.sort((a, b) => kind.weight(b) - kind.weight(a));
+  return passed.sort((a, b) => compare(valueOf(a, state.sort), valueOf(b, state.sort), state.descending));
+}
+
+/**
+ * Numbers that are not finite come as text; what is missing is last.
+ * @param {any} a @param {any} b @param {boolean} down
+ */
+function compare(a, b, down) {
+  const missing = Number(a === null) - Number(b === null);
+  if (missing || a === null) return missing;
+  const numbers = [a, b].map((value) =>
+    Number(value === "inf" ? Infinity : value === "-inf" ? -Infinity : value),
+  );
+  const order = numbers.some(Number.isNaN)
+    ? String(a).localeCompare(String(b), undefined, { numeric: true })
+    : numbers[0] - numbers[1];
+  return down ? -order : order;
+}
+
+/**
+ * Rows of cells as CSV (RFC 4180); a text that a spreadsheet would run as a formula begins with '.
+ * @param {any[][]} rows
+ */
+export function csv(rows) {
+  const cell = (/** @type {any} */ value) => {
+    const text = value === null || value === undefined ? "" : String(value);
+    const safe =
+      typeof value === "string" && /^[=+@\t-]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;
+    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  return rows.map((row) => `${row.map(cell).join(",")}\r\n`).join("");
+}

@@ -1,0 +1,70 @@
+// State of the checkpoint page in the address.
+
+/**
+ * @typedef {Object} State
+ * @property {"timeline" | "tensors" | "compare"} mode
+ * @property {string} series key of the series
+ * @property {string} file
+ * @property {string} second the file it is compared with
+ * @property {string} q in the names of tensors
+ * @property {boolean} unchanged only what did not change
+ * @property {boolean} lost only what is not finite
+ * @property {string} sort a column, "" for what matters first
+ * @property {boolean} descending
+ * @property {string} tensor shown at the side
+ * @property {string} at file whose values are shown
+ */
+
+export const MODES = /** @type {const} */ (["timeline", "tensors", "compare"]);
+
+/** Names in the address. */
+const KEYS = /** @type {const} */ ({
+  mode: "m",
+  series: "series",
+  file: "file",
+  second: "second",
+  q: "q",
+  sort: "sort",
+  tensor: "tensor",
+  at: "at",
+});
+const FLAGS = /** @type {const} */ ({ unchanged: "unchanged", lost: "lost", descending: "desc" });
+
+/** @param {import("../../core/url.js").Url} url @returns {State} */
+export function readState(url) {
+  const texts = Object.entries(KEYS).map(([key, name]) => [key, url.get(name, "")]);
+  const flags = Object.entries(FLAGS).map(([key, name]) => [key, url.get(name) === "1"]);
+  return Object.fromEntries([...texts, ...flags]);
+}
+
+/** @param {import("../../core/url.js").Url} url @param {State} state */
+export function writeState(url, state) {
+  const texts = Object.entries(KEYS).map(([key, name]) => [name, state[/** @type {keyof State} */ (key)]]);
+  const flags = Object.entries(FLAGS).map(([key, name]) => [
+    name,
+    state[/** @type {keyof State} */ (key)] ? "1" : null,
+  ]);
+  url.set(Object.fromEntries([...texts, ...flags]));
+}
+
+/**
+ * A mode, a series and files that there are.
+ * @param {State} state
+ * @param {{checkpoints: {id: string}[], series: {key: string, checkpoints: {id: string}[]}[]}} listed
+ */
+export function settle(state, { checkpoints, series }) {
+  const timelines = series.filter((group) => group.checkpoints.length > 1);
+  const longest = [...timelines].sort((a, b) => b.checkpoints.length - a.checkpoints.length)[0];
+  const has = (/** @type {string} */ id) => checkpoints.some((file) => file.id === id);
+  if (!timelines.some(({ key }) => key === state.series)) state.series = longest?.key ?? "";
+  if (!has(state.second)) state.second = "";
+  if (!MODES.includes(state.mode) || (state.mode === "timeline" && !state.series)) {
+    const named = has(state.file) || !state.series;
+    state.mode = state.second ? "compare" : named ? "tensors" : "timeline";
+  }
+  const last = longest?.checkpoints ?? [];
+  if (!has(state.file)) state.file = (last.at(-2) ?? checkpoints[0])?.id ?? "";
+  if (state.mode === "compare" && !state.second) {
+    state.second = (last.at(-1) ?? checkpoints.find(({ id }) => id !== state.file))?.id ?? "";
+  }
+}

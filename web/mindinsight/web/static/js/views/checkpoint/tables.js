@@ -1,0 +1,64 @@
+// Columns and cells of the tables: tensors of a checkpoint, and what differs between two.
+
+import { h } from "../../core/dom.js";
+import { number, shapeText } from "../dump/rows.js";
+import { nonFinite, valueOf } from "./rows.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/** @typedef {{key: string, number?: boolean}} Column */
+
+const STATISTICS = ["nans", "infs", "minimum", "maximum", "mean", "std", "norm", "zeros"];
+const MEASURES = ["lost", "max_absolute", "relative_distance", "equal", "cosine"];
+const LOUD = ["nans", "infs", "lost"];
+
+/** @param {"tensors" | "compare"} mode @returns {Column[]} */
+export function columnsOf(mode) {
+  const numbers = (mode === "tensors" ? STATISTICS : MEASURES).map((key) => ({ key, number: true }));
+  const texts = mode === "tensors" ? ["name", "dtype", "shape"] : ["name", "state", "shape"];
+  return [...texts.map((key) => ({ key })), ...numbers];
+}
+
+/** @param {any} row */
+function shapes(row) {
+  if (row.shape) return shapeText(row.shape);
+  const sides = [row.first, row.second].filter(Boolean).map((side) => shapeText(side.shape));
+  return [...new Set(sides)].join(" → ");
+}
+
+/** The text of a cell in a file. @param {App} app @param {any} row @param {string} key */
+export function plain({ t }, row, key) {
+  if (key === "shape") return shapes(row);
+  return key === "state" ? t(`dump.weights.state.${row.state}`) : valueOf(row, key);
+}
+
+/** @param {App} app @param {"tensors" | "compare"} mode @param {any} row @param {() => void} open */
+export function cells(app, mode, row, open) {
+  return columnsOf(mode).map(({ key, number: numeric }) => {
+    if (key === "name") {
+      const broken = mode === "tensors" ? nonFinite(row) : row.measures?.lost;
+      return h(
+        "td",
+        { class: broken ? "name strange" : "name", title: row.name },
+        h(
+          "button",
+          { type: "button", class: "link", "data-focus": `open:${row.name}`, onclick: open },
+          row.name,
+        ),
+      );
+    }
+    if (key === "shape") return h("td", { class: "mono" }, shapes(row));
+    if (key === "state") return h("td", null, badge(app, row));
+    if (row.error && key === "nans") return h("td", { class: "strange" }, app.t(row.error.reason));
+    const value = valueOf(row, key);
+    const loud = LOUD.includes(key) && value;
+    const style = [numeric && "number", loud && "strange"].filter(Boolean).join(" ");
+    return h("td", { class: style }, value === null ? "" : number(app, value));
+  });
+}
+
+/** @param {App} app @param {any} row */
+function badge({ t }, row) {
+  const why = row.error ? `${t(row.error.reason)} ${row.error.detail}` : null;
+  const style = row.state === "unchanged" ? "badge" : "badge warn";
+  return h("span", { class: style, title: why }, t(`dump.weights.state.${row.state}`));
+}

@@ -1,0 +1,129 @@
+// Timeline: a row for each tensor, a cell for each checkpoint, coloured by how far the tensor moved.
+
+import { between } from "../../core/colours.js";
+import { h } from "../../core/dom.js";
+import { ramp } from "../../core/ramp.js";
+import { brokenCells, isFrozen } from "./rows.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/** @typedef {{id: string, label: string, step: number | null}} Saved */
+/**
+ * @typedef {Object} Row
+ * @property {string} name
+ * @property {number[]} shape
+ * @property {string[]} states
+ * @property {(number | string | null)[]} changes
+ * @property {(number | null)[]} non_finite
+ */
+
+const WIDE = 12; // checkpoints up to which cells have text
+const LEAST = 1e-6; // relative change of the palest cell
+const DARK = 0.55; // share of the ramp from which text is light, in the light theme
+
+/** What a cell says, in words. @param {App} app @param {Row} row @param {number} at @param {Saved} saved */
+export function cellText({ t, format }, row, at, saved) {
+  const broken = row.non_finite[at];
+  const state = row.states[at];
+  const change = row.changes[at];
+  const moved =
+    state === "changed" && change !== null
+      ? t("checkpoint.cell.changed", { change: format.number(Number(change)) })
+      : t(`checkpoint.cell.${state}`);
+  const lost = broken ? t("checkpoint.cell.lost", { n: broken }) : "";
+  return [`${row.name} · ${saved.label}`, lost, moved].filter(Boolean).join(" · ");
+}
+
+/** How the cell is drawn. @param {Row} row @param {number} at */
+export function cellClass(row, at) {
+  if (row.non_finite[at]) return "lost";
+  const state = row.states[at];
+  if (state === "unchanged") return "frozen";
+  if (state === "start" || state === "absent") return state;
+  return state === "changed" ? "moved" : "odd";
+}
+
+/** Share of the colour scale, logarithmic. @param {number | string | null} change */
+export function share(change) {
+  const value = Number(change === "inf" ? Infinity : change);
+  if (change === null || Number.isNaN(value) || value >= 1) return 1;
+  return Math.max(0, 1 - Math.log10(Math.max(value, LEAST)) / Math.log10(LEAST));
+}
+
+/** @param {App} app @param {Row} row @param {Saved[]} checkpoints @param {(at: number) => void} open */
+export function timelineCells(app, row, checkpoints, open) {
+  const stops = /** @type {[number, string][]} */ (ramp(app));
+  const texts = checkpoints.length <= WIDE;
+  return checkpoints.map((saved, at) => {
+    const kind = cellClass(row, at);
+    const place = 0.08 + 0.92 * share(row.changes[at]);
+    const light = app.theme.dark() ? place < DARK : place > DARK;
+    const style =
+      kind === "moved" ? { background: between(stops, place), color: light ? "#fff" : "#111" } : {};
+    const words = cellText(app, row, at, saved);
+    return h(
+      "td",
+      { class: "timeline-cell" },
+      h(
+        "button",
+        {
+          type: "button",
+          class: kind,
+          style,
+          title: words,
+          "aria-label": words,
+          "data-focus": `${row.name} ${at}`,
+          onclick: () => open(at),
+          disabled: kind === "absent",
+        },
+        texts ? shortText(app, row, at, kind) : "",
+      ),
+    );
+  });
+}
+
+/** @param {App} app @param {Row} row @param {number} at @param {string} kind */
+function shortText({ t, format }, row, at, kind) {
+  if (kind === "lost") return t("checkpoint.short.lost");
+  if (kind === "frozen") return "=";
+  if (kind === "moved") return row.changes[at] === null ? "≠" : format.number(Number(row.changes[at]), 2);
+  return kind === "odd" ? "!" : "";
+}
+
+/** What matters first, as a sentence. @param {App} app @param {Row[]} rows @param {Saved[]} checkpoints */
+export function headline({ t }, rows, checkpoints) {
+  const broken = rows.filter((row) => brokenCells(row));
+  const frozen = rows.filter(isFrozen);
+  const first = (/** @type {Row} */ row) => row.non_finite.findIndex((count) => count);
+  const at = Math.min(...broken.map(first));
+  const [origin] = broken.filter((row) => first(row) === at);
+  return {
+    lost:
+      origin &&
+      t("checkpoint.first_lost", { n: broken.length, name: origin.name, checkpoint: checkpoints[at].label }),
+    frozen: frozen.length ? t("checkpoint.frozen", { n: frozen.length, all: rows.length }) : "",
+  };
+}
+
+/** @param {App} app */
+export function legend(app) {
+  const { t } = app;
+  const stops = /** @type {[number, string][]} */ (ramp(app));
+  const colours = stops.map(([at, colour]) => `${colour} ${Math.round(at * 100)}%`).join(", ");
+  const key = (/** @type {string} */ kind) =>
+    h(
+      "span",
+      { class: "row" },
+      h("i", { class: `timeline-key ${kind}`, "aria-hidden": "true" }),
+      t(`checkpoint.legend.${kind}`),
+    );
+  const scale = h("i", {
+    class: "timeline-scale",
+    style: { background: `linear-gradient(90deg, ${colours})` },
+  });
+  return h(
+    "p",
+    { class: "row wrap small muted" },
+    h("span", { class: "row" }, t("checkpoint.legend.change"), "10⁻⁶", scale, "≥ 1"),
+    ["lost", "frozen", "odd", "absent"].map(key),
+  );
+}

@@ -1,0 +1,29 @@
+// Heads of the timeline's columns: the checkpoint, and the loss of the run at its step.
+
+import { h } from "../../core/dom.js";
+import { lossAt } from "./origin.js";
+
+/** @param {import("../checkpoint.js").Checkpoints} view @returns {HTMLElement[]} */
+export function timelineHeads(view) {
+  const { app, loss } = view;
+  const { t, format } = app;
+  const value = (/** @type {number | null} */ step) =>
+    loss && step !== null ? (lossAt(loss, step) ?? null) : null;
+  const heads = view.series().map(({ id, label, step }) => {
+    const at = value(step);
+    const words = [
+      id.slice(2),
+      step !== null && t("checkpoint.step", { step }),
+      at !== null && `${loss?.tag}: ${format.number(at)}`,
+    ];
+    return h(
+      "th",
+      { scope: "col", class: "timeline-head", title: words.filter(Boolean).join(" · ") },
+      h("button", { type: "button", onclick: () => view.change({ mode: "tensors", file: id }) }, label),
+      loss && h("span", { class: "small muted" }, at === null ? "–" : format.number(at, 3)),
+    );
+  });
+  const name = h("th", { scope: "col", class: "name" }, t("dump.column.name"));
+  if (loss) name.append(h("span", { class: "small muted" }, loss.tag));
+  return [name, ...heads];
+}
