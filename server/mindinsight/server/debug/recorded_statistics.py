@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from mindinsight.server.compute.statistics import Statistics, as_dumped
 from mindinsight.server.formats.dumps.types import RecordedStatistics
@@ -41,6 +41,8 @@ class InferredStatistics:
         return (self.positive_infs or 0) + (self.negative_infs or 0) if known else None
 
 
+_UNKNOWN: Final = (None, None, None, None)
+
 AnyStatistics: TypeAlias = Statistics | InferredStatistics
 
 
@@ -50,7 +52,7 @@ def infer_statistics(
     """Infer statistics from recorded ones; None when no value was recorded."""
     values = (recorded.min, recorded.max, recorded.mean, recorded.l2norm)
     counts = (recorded.nan, recorded.positive_inf, recorded.negative_inf, recorded.zero)
-    if all(value is None for value in (*values, *counts)):
+    if values == _UNKNOWN == counts:
         return None
     count = recorded.count
     if count is None and shape is not None:

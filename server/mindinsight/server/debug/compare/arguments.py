@@ -6,8 +6,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from mindinsight.server.formats.dumps.types import Operator
-
 OperatorKey: TypeAlias = tuple[str, str]  # graph, name as recorded
 Arguments: TypeAlias = Mapping[OperatorKey, tuple[tuple[str, str], ...]]
 
@@ -20,15 +18,6 @@ class Difference(NamedTuple):
     slot: str
     target: str
     reference: str
-
-
-def arguments_of(operators: Iterable[Operator]) -> Arguments:
-    """Arguments other than tensors by operator."""
-    return {
-        (operator.graph, operator.recorded): operator.arguments
-        for operator in operators
-        if operator.arguments
-    }
 
 
 def differences(

@@ -10,7 +10,7 @@ from typing import Final
 
 from mindinsight.server.compute.parallel_map import batched, file_size, spread
 from mindinsight.server.compute.statistics import measure_values
-from mindinsight.server.debug.compare.arguments import Arguments, Difference, arguments_of, differences
+from mindinsight.server.debug.compare.arguments import Arguments, Difference, differences
 from mindinsight.server.debug.compare.matching import (
     Match,
     Pair,
@@ -26,7 +26,7 @@ from mindinsight.server.formats.arrays.stored import Values
 from mindinsight.server.formats.dumps import (
     compares_arguments,
     describe_tensor,
-    list_operators,
+    list_arguments,
     list_tensors,
     tensor_values,
 )
@@ -60,7 +60,7 @@ class Side:
         """Arguments other than tensors; none where the layout does not record them in a comparable form."""
         if not compares_arguments(self.dump):
             return {}
-        return arguments_of(list_operators(self.dump, self.rank, self.step, self.graph).items)
+        return list_arguments(self.dump, self.rank, self.step, self.graph)
 
 
 @dataclass(frozen=True, slots=True)

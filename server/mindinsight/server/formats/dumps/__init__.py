@@ -49,6 +49,7 @@ __all__ = [
     "find_layout",
     "growing_paths",
     "known_layouts",
+    "list_arguments",
     "list_operators",
     "list_overflows",
     "list_tensors",
@@ -108,6 +109,18 @@ def list_operators(dump: Dump, rank: int, step: int, graph: str | None = None) -
     """Operators of a rank and step in execution order, with their slots, inputs and call stacks."""
     layout = _load_layout(dump.layout)
     return _merge_listings([layout.operators(folder) for folder in _select_folders(dump, rank, step, graph)])
+
+
+def list_arguments(
+    dump: Dump, rank: int, step: int, graph: str | None = None
+) -> dict[tuple[str, str], tuple[tuple[str, str], ...]]:
+    """Arguments other than tensors of the operators that have any, by graph and name as recorded."""
+    layout = _load_layout(dump.layout)
+    return {
+        (folder.graph, name): arguments
+        for folder in _select_folders(dump, rank, step, graph)
+        for name, arguments in layout.arguments(folder)
+    }
 
 
 def list_overflows(dump: Dump, rank: int, step: int, graph: str | None = None) -> Listing[Overflow]:

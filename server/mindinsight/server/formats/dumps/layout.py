@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
@@ -52,6 +53,12 @@ class Layout(ABC):
         return Listing(
             assemble_operators(folder.graph, listing, (), {}, lambda kind, name: ()), listing.damage
         )
+
+    def arguments(self, folder: StepFolder) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
+        """Names of operators as recorded, with their arguments other than tensors, where there are any."""
+        for operator in self.operators(folder).items:
+            if operator.arguments:
+                yield operator.recorded, operator.arguments
 
     def overflows(self, folder: StepFolder) -> Listing[Overflow]:
         """Overflows that the device reported in a step folder."""

@@ -7,6 +7,7 @@ that are in only one of the two are listed as well. Rank folders are ``rank3``, 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +16,12 @@ from mindinsight.server.formats.arrays.element_types import count_of, element_ty
 from mindinsight.server.formats.arrays.npy import read_npy_header
 from mindinsight.server.formats.arrays.stored import Values
 from mindinsight.server.formats.dumps.layout import Layout
-from mindinsight.server.formats.dumps.layouts.msprobe.folder import DATA, list_calls, list_tensors
+from mindinsight.server.formats.dumps.layouts.msprobe.folder import (
+    DATA,
+    list_arguments,
+    list_calls,
+    list_tensors,
+)
 from mindinsight.server.formats.dumps.npy_folder import npy_values
 from mindinsight.server.formats.dumps.types import (
     Dump,
@@ -81,6 +87,10 @@ class MsprobeLayout(Layout):
     def operators(self, folder: StepFolder) -> Listing[Operator]:
         """Calls of a rank and step, those of modules and of gradients included."""
         return list_calls(folder)
+
+    def arguments(self, folder: StepFolder) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
+        """Arguments alone: no call is joined with its tensors, scopes and stacks."""
+        return list_arguments(folder)
 
     def header(self, ref: TensorRef) -> TensorHeader:
         """Shape, type and size in bytes of a tensor file."""

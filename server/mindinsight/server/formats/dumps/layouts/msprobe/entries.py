@@ -149,8 +149,8 @@ def statistics_of(fields: dict[str, Any]) -> RecordedStatistics | None:
     if isinstance(checksum, str) and checksum:
         kind = _checksum_kind(checksum)
         return RecordedStatistics(largest, least, mean, norm, checksum=checksum, checksum_kind=kind)
-    known = any(value is not None for value in (largest, least, mean, norm))
-    return RecordedStatistics(largest, least, mean, norm) if known else None
+    unknown = largest is least is mean is norm is None
+    return None if unknown else RecordedStatistics(largest, least, mean, norm)
 
 
 def _checksum_kind(text: str) -> Literal["md5", "crc32", "xor64"]:

@@ -101,6 +101,14 @@ def list_calls(folder: StepFolder) -> Listing[Operator]:
     return Listing(tuple(operators), tuple(damage))
 
 
+def list_arguments(folder: StepFolder) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
+    """Names of calls with their arguments other than tensors, in the order of ``dump.json``."""
+    for name, entry in _entries(folder, []).items():
+        arguments = tuple(_arguments(entry))
+        if arguments:
+            yield name, arguments
+
+
 def _calls_of_modules(names: Iterable[str]) -> dict[tuple[str, ...], list[str]]:
     """Names of calls by the path of their module."""
     calls: dict[tuple[str, ...], list[str]] = {}
