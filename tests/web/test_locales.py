@@ -51,14 +51,20 @@ def test_every_key_the_server_names_is_known() -> None:
 def told_codes() -> set[Any]:
     """``ApiError(404, "unknown_tag", ...)`` is told to people by the key ``error.unknown_tag``."""
     calls = re.findall(r'ApiError\(\s*\d+,\s*"(\w+)"([^\n]*)', SERVER)
-    return {f"error.{code}" for code, rest in calls if "key=" not in rest}
+    jobs = [(f"unknown_{name}", "") for name in re.findall(r'NumberedJob\("(\w+)"', SERVER)]
+    return {f"error.{code}" for code, rest in [*calls, *jobs] if "key=" not in rest}
 
 
 def test_every_known_key_is_used() -> None:
-    """Keys that are put together are found by their beginning: ``runs.state.${state}``."""
+    """Keys put together are known by their beginning or end: ``runs.state.${state}``, ``${kind}.none``."""
     templates = [path.read_text(encoding="utf-8") for path in (WEB / "templates").glob("*.html")]
     everything = "".join([SCRIPTS, SERVER, *templates])
     beginnings = tuple(re.findall(r"`([a-z][\w.]*\.)\$\{", everything))
-    used = {*re.findall(r'"([\w.]+)"', everything), *re.findall(r"\{\{ ([\w.]+) \}\}", everything)}
-    unused = [key for key in ENGLISH if key not in used and not key.startswith(beginnings)]
+    ends = tuple(re.findall(r"`\$\{\w+\}(\.[\w.]+)`", everything))
+    used = {*re.findall(r"""["']([\w.]+)["']""", everything), *re.findall(r"\{\{ ([\w.]+) \}\}", everything)}
+    unused = [
+        key
+        for key in ENGLISH
+        if key not in used and not key.startswith(beginnings) and not key.endswith(ends)
+    ]
     assert sorted(set(unused) - told_codes()) == []

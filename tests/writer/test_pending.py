@@ -58,6 +58,6 @@ def test_a_step_takes_no_more_than_a_message_can_hold(monkeypatch: pytest.Monkey
 
 
 def test_an_unknown_kind_is_refused() -> None:
-    for plugin in ("audio", None, 3):
+    for plugin in ("video", None, 3):
         with pytest.raises(ValueError, match="plugin must be one of scalar, image"):
             Pending().add(plugin, "x", 1)

@@ -12,6 +12,7 @@ from mindinsight.server.app import create_app
 from mindinsight.server.http.column_encoding import decode
 from mindinsight.server.settings import Settings
 from mindinsight.writer import SummaryRecord
+from tests.server.conftest import wait_until_read
 
 TFEVENTS = Path(__file__).parents[3] / "data" / "tfevents" / "runs"
 TEXTS = ("# One\n\nfirst line\nold", "# Two\n\nfirst line\nnew <b>NEEDLE</b>", "# Three\n\nfirst line\nnew")
@@ -28,6 +29,7 @@ def client(tmp_path: Path) -> Iterator[Any]:
     shutil.copytree(TFEVENTS / "tensors", base / "tensors")
     settings = Settings(summary_base_dir=base, workspace=tmp_path / "workspace", reload_interval=0)
     with TestClient(create_app(settings), base_url="http://127.0.0.1") as client:
+        wait_until_read(client, 6)
         yield client
 
 

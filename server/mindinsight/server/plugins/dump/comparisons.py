@@ -133,11 +133,11 @@ def strip(service: Uses, number: int, cosine: float = COSINE, relative: float = 
 
 
 @router.get("/compare/{number}/csv", response_class=Response)
-def report(service: Uses, number: int, columns: Literal["own", "msprobe"] = "own") -> Response:
+def report(service: Uses, number: int, msprobe: bool = False) -> Response:
     """Report of a comparison as CSV: all rows so far, with our columns or with those of msprobe."""
     sink = io.StringIO()
     compared: list[Row] = list(COMPARISON.find(service, number).items)
-    if columns == "msprobe":
+    if msprobe:
         write_msprobe_csv(compared, sink)
     else:
         write_csv(compared, sink)

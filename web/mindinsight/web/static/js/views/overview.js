@@ -63,7 +63,11 @@ class Overview {
     const kinds = await tiles(app, run);
     if (this.id !== run.id) return;
     this.tiles = kinds;
-    this.facts = h("section", { class: "panel overview-facts" });
+    this.facts = h("section", {
+      class: "panel overview-facts",
+      tabindex: "0",
+      "aria-label": app.t("overview.facts"),
+    });
     factsPanel(app, this.facts, run);
     this.files = h("section", { class: "panel" });
     this.other = h("section", { class: "panel", hidden: true });

@@ -147,11 +147,7 @@ export class CompareResults {
     Object.assign(this, { comparison, sides });
     const { build } = this.page.app.api;
     const path = `v2/dump/compare/${comparison}`;
-    const addresses = [
-      build(`${path}/csv`),
-      build(`${path}/csv`, { columns: "msprobe" }),
-      build(`${path}/xlsx`),
-    ];
+    const addresses = [build(`${path}/csv`), build(`${path}/csv`, { msprobe: true }), build(`${path}/xlsx`)];
     this.files.forEach((file, i) => (file.href = addresses[i]));
     this.fetch();
   }
