@@ -13,12 +13,9 @@ from mindinsight.writer.capture.graph_recorder import TensorFacts
 
 
 def tensors_of(value: Any) -> Iterator[torch.Tensor]:
-    """Tensors in a value, in order; lists, tuples, dictionaries and dataclasses are looked into.
-
-    A nested tensor is the one tensor in which its parts lie behind one another.
-    """
+    """Tensors in a value, in order; lists, tuples, dictionaries and dataclasses are looked into."""
     if isinstance(value, torch.Tensor):
-        yield value.values() if value.is_nested else value
+        yield value
     elif isinstance(value, (list, tuple)):
         for item in value:
             yield from tensors_of(item)

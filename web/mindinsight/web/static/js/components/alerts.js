@@ -2,6 +2,7 @@
 
 import { h } from "../core/dom.js";
 import { strayWords } from "./stray_text.js";
+import { exactPattern } from "../core/patterns.js";
 
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("../core/alerts.js").Alert} Alert */
@@ -49,6 +50,6 @@ export function placeOf(app, alert) {
   const run = app.selection.run(alert.run);
   if (!run?.kinds.scalar) return app.url.link("overview", { run: alert.run });
   /** @type {Record<string, string>} */
-  const more = alert.tag ? { q: `^${alert.tag.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$` } : {};
+  const more = alert.tag ? { q: exactPattern(alert.tag) } : {};
   return app.selection.linkOnly("scalar", alert.run, { ...more, at: String(alert.step) });
 }

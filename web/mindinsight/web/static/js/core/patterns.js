@@ -22,6 +22,11 @@ export function faultText({ t }, pattern) {
   return fault ? t("error.pattern_at", fault) : "";
 }
 
+/** The pattern that matches a text and nothing else. @param {string} text */
+export function exactPattern(text) {
+  return `^${text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`;
+}
+
 /** @param {string} text */
 function isPattern(text) {
   try {

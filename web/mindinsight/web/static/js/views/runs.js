@@ -4,11 +4,12 @@ import { button } from "../components/button.js";
 import { check, searchBox } from "../components/field.js";
 import { icon } from "../components/icons.js";
 import { headCell, virtualTable } from "../components/virtual.js";
-import { h, replace, throttle } from "../core/dom.js";
+import { h, renew, replace, throttle } from "../core/dom.js";
 import { NEWEST } from "../core/selection.js";
 import { faultText } from "../core/patterns.js";
 import { differing } from "../core/run_traits.js";
 import { colourBy } from "../frame/colour_by.js";
+import { answerLinks } from "./runs/answers.js";
 import { banners, nothing } from "./runs/banners.js";
 import { createBases, onlyBase } from "./runs/bases.js";
 import { counts, jobRow, runRow } from "./runs/cells.js";
@@ -56,6 +57,7 @@ class RunsTable {
     this.summary = h("p", { class: "muted", role: "status" });
     this.bases = createBases(app, (text) => this.searchFor(text));
     this.shown = h("span", { class: "label runs-shown ellipsis" });
+    this.answers = h("span", { class: "row" });
     this.banners = h("div");
     this.element = h("div", { class: "runs-page" }, this.head(), this.banners, this.body);
     this.changed = throttle(() => this.reload(true), 1500);
@@ -125,6 +127,7 @@ class RunsTable {
         this.colours.element,
         this.shown,
         choices,
+        this.answers,
       ),
     ];
   }
@@ -190,6 +193,7 @@ class RunsTable {
     const matches = this.found();
     this.rows = fold(sorted(matches, value, sort.startsWith("-")), new Set(app.url.all("open")));
     this.say(list, matches);
+    renew(this.answers, answerLinks(app, this.terms.length ? matches : null));
     this.colours.draw();
     this.table.setHead(this.headCells(sort));
     if (list.runs.length) replace(this.body, this.table.element);

@@ -1,0 +1,65 @@
+"""Routes of the pages Why and Alignment."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query
+
+from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.plugins import Plugin
+from mindinsight.server.plugins.answers.alignments import alignments, headline
+from mindinsight.server.plugins.answers.reasons import partings, settings
+
+router = APIRouter()
+
+Uses = Annotated[Service, Depends(service_of)]
+Group = Annotated[list[str], Query(description="run ids", max_length=100)]
+
+
+@router.get("/alignment")
+def alignment(
+    service: Uses,
+    run: str,
+    baseline: Annotated[str, Query(description="run id that the other is measured against")],
+    tolerance: Annotated[float, Query(gt=0, le=1, description="share of the baseline's size")] = 1e-3,
+) -> dict[str, Any]:
+    """Every scalar that both runs have, ranked by where and how it drifts.
+
+    ``verdict`` is one of not_finite, drifts, apart (from the first step), noise (beyond the tolerance, never
+    lastingly), agrees, identical, no_steps. ``agrees_to`` is the last step before the first one ``beyond``
+    the tolerance, ``onset`` the step at which the drift begins. A tag that only one run has is paired with
+    its like (``loss``, ``train/loss``, ``loss/auto``) where there is one such.
+    """
+    snapshot = service.store.snapshot()
+    service.loader.want([run, baseline])
+    rows = alignments(snapshot.run(run), snapshot.run(baseline), tolerance)
+    return {
+        "run": run,
+        "baseline": baseline,
+        "tolerance": tolerance,
+        "headline": headline(rows),
+        "tags": [{"tag": row.tag, "other": row.other, **asdict(row.alignment)} for row in rows],
+    }
+
+
+@router.get("/why")
+def why(service: Uses, good: Group, bad: Group) -> dict[str, Any]:
+    """Settings in which good and bad runs differ, the most telling first, and the step at which each scalar
+    parts, the earliest first. Runs that are gone are left out.
+
+    ``kind`` is one of not_finite, parts, apart (from the first step), together, too_few.
+    """
+    runs = service.store.snapshot().runs
+    service.loader.want([*good, *bad])
+    groups = [[runs[run_id] for run_id in group if run_id in runs] for group in (good, bad)]
+    return {
+        "good": [run.id for run in groups[0]],
+        "bad": [run.id for run in groups[1]],
+        "settings": [asdict(setting) for setting in settings(*groups)],
+        "metrics": [{"tag": row.tag, **asdict(row.parting)} for row in partings(*groups)],
+    }
+
+
+PLUGIN = Plugin(name="answers", router=router)

@@ -1,0 +1,56 @@
+"""The pages that answer: why runs differ, and where two of them drift."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from mindinsight.writer import SummaryRecord
+
+STEPS = 120
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory, serve_once: Callable[[Path], str]) -> str:
+    base = tmp_path_factory.mktemp("answers") / "base"
+    for name, since in (("good-1", None), ("good-2", None), ("bad-1", 60), ("bad-2", 60)):
+        with SummaryRecord(str(base / name)) as record:
+            for step in range(STEPS):
+                wobble = 1 + 0.001 * ((7 * step) % 11)
+                above = 0 if since is None else max(step - since, 0) / 20
+                record.add_value("scalar", "loss", (1 + 2 / (step + 1)) * wobble * (1 + above))
+                record.add_value("scalar", "norm", wobble)
+                record.record(step)
+    return serve_once(base)
+
+
+def test_three_clicks_from_the_runs_to_why(page: Page, url: str) -> None:
+    page.goto(url)
+    page.get_by_label("Search runs").fill("/good-1|bad/")
+    expect(page.get_by_role("button", name="Chart these 3")).to_be_visible()
+    page.get_by_role("link", name="Why?").click()
+    story = page.locator(".answer-story")
+    expect(story).to_contain_text("The bad runs part from the good ones first in loss, at about step 6")
+    expect(story).to_contain_text("All recorded settings are the same.")
+    row = page.get_by_role("row", name="loss parts")
+    expect(row).to_contain_text("+")
+    link = row.get_by_role("link", name="Scalars").get_attribute("href") or ""
+    assert all(name in link for name in ("good-", "bad-", "q=%5Eloss%24")), link
+    group = page.get_by_role("group", name="Group of bad-2")
+    group.get_by_role("button", name="Good").click()
+    expect(page).to_have_url(re.compile("good=bad-2"))
+
+
+def test_an_alignment_says_where_a_drift_begins(page: Page, url: str) -> None:
+    page.goto(f"{url}align?baseline=good-1&run=bad-1")
+    story = page.locator(".answer-story")
+    expect(story).to_contain_text("loss agrees within 1 ‰ up to step 60. The drift begins about step 6")
+    expect(page.get_by_role("row", name="norm identical")).to_be_visible()
+    page.locator(".toolbar label").filter(has_text=re.compile("^Run")).locator("select").select_option(
+        "./good-2"
+    )
+    expect(story).to_contain_text("at all common steps. No scalar drifts beyond its noise.")
+    page.get_by_role("row", name="loss").get_by_role("link", name="Difference").click()
+    expect(page).to_have_url(re.compile("m=compare.*baseline=good-1"))

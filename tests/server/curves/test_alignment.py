@@ -1,0 +1,87 @@
+"""Two curves that should agree: up to where they do, and since when they drift."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mindinsight.server.curves.alignment import Alignment, align, relative_difference
+from mindinsight.server.types import Doubles
+
+STEPS = np.arange(600)
+BASE = 0.2 + 3 * np.exp(-STEPS / 150)
+
+
+def aligned(relative: Doubles, tolerance: float = 1e-3) -> Alignment:
+    return align(STEPS, BASE * (1 + relative), STEPS, BASE, tolerance)
+
+
+def test_equal_curves_are_identical_and_nearly_equal_ones_agree() -> None:
+    assert aligned(np.zeros(600)).verdict == "identical"
+    near = aligned(np.full(600, 1e-5))
+    assert (near.verdict, near.agrees_to, near.beyond) == ("agrees", 599, None)
+    assert near.largest == pytest.approx(1e-5)
+
+
+def test_a_drift_begins_before_it_is_beyond_the_tolerance() -> None:
+    drift = 1e-4 * np.maximum(STEPS - 300, 0) + 1e-4 * np.random.default_rng(0).standard_normal(600)
+    found = aligned(drift)
+    assert found.verdict == "drifts"
+    assert found.onset is not None
+    assert abs(found.onset - 300) <= 12
+    assert found.agrees_to is not None
+    assert found.onset < found.agrees_to
+    assert found.beyond == found.agrees_to + 1
+    assert 305 <= found.beyond <= 320
+
+
+def test_a_constant_difference_is_apart_and_a_wide_noise_is_noise() -> None:
+    assert aligned(np.full(600, 0.01)).verdict == "apart"
+    spikes = np.where(STEPS % 97 == 5, 0.01, 0.0)
+    assert aligned(spikes).verdict == "noise"
+
+
+def test_what_is_finite_in_one_curve_only_is_named_with_its_step() -> None:
+    broken = BASE.copy()
+    broken[400] = np.nan
+    found = align(STEPS, broken, STEPS, BASE, 1e-3)
+    assert (found.verdict, found.beyond, found.agrees_to, found.onset) == ("not_finite", 400, 399, 400)
+    assert align(STEPS, broken, STEPS, broken, 1e-3).verdict == "identical"
+
+
+def test_curves_are_compared_at_the_steps_both_have() -> None:
+    assert align(STEPS[::2], BASE[::2], STEPS[1::2], BASE[1::2], 1e-3).verdict == "no_steps"
+    found = align(STEPS[::3], BASE[::3], STEPS, BASE, 1e-3)
+    assert (found.verdict, found.shared) == ("identical", 200)
+
+
+def test_a_baseline_that_crosses_zero_is_no_fault() -> None:
+    wave = np.sin(STEPS / 20)
+    assert align(STEPS, wave + 1e-5, STEPS, wave, 1e-3).verdict == "agrees"
+
+
+@settings(max_examples=25, deadline=None)
+@given(onset=st.floats(0.15, 0.8), size=st.floats(5, 50), seed=st.integers(0, 1000))
+def test_a_step_of_several_noise_levels_is_found_where_it_is(onset: float, size: float, seed: int) -> None:
+    begin = int(onset * len(STEPS))
+    noise = np.random.default_rng(seed).standard_normal(len(STEPS))
+    found = aligned(1e-3 * (noise + size * (begin <= STEPS)))
+    assert found.verdict == "drifts"
+    assert found.onset is not None
+    assert abs(found.onset - begin) <= 0.02 * len(STEPS)
+
+
+@settings(max_examples=25, deadline=None)
+@given(values=st.lists(st.floats(width=64), min_size=1, max_size=40), seed=st.integers(0, 9))
+def test_any_values_have_a_verdict(values: list[float], seed: int) -> None:
+    steps = np.arange(len(values))
+    other = np.random.default_rng(seed).permutation(values)
+    found = align(steps, np.array(values), steps, other, 1e-3)
+    assert found.shared == len(values)
+    assert np.isfinite(found.largest)
+
+
+def test_differences_of_the_largest_numbers_are_finite() -> None:
+    large = np.array([1.7e308, -1.7e308, 0.0])
+    assert np.isfinite(relative_difference(large, -large)).all()
+    assert relative_difference(np.zeros(0), np.zeros(0)).shape == (0,)

@@ -1,0 +1,172 @@
+// Precision alignment: up to where two runs agree, and in which scalar the drift begins.
+
+import { button } from "../components/button.js";
+import { empty } from "../components/empty.js";
+import { searchBox, select } from "../components/field.js";
+import { h, replace } from "../core/dom.js";
+import { latest, leaveAsIs } from "../core/latest.js";
+import { alignmentTable, sentence } from "./align/tables.js";
+import { permille } from "./align/units.js";
+
+/** @typedef {import("../core/types.js").App} App */
+
+export const alone = true;
+
+const TOLERANCES = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1];
+const TOLERANCE = 1e-3;
+
+/** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
+export async function mount(root, app) {
+  const view = new Alignment(root, app);
+  await view.start();
+  return {
+    update(change) {
+      if (view.ids().some((id) => id in change.runs)) view.load(leaveAsIs);
+    },
+    unmount: () => view.end(),
+  };
+}
+
+class Alignment {
+  /** @param {HTMLElement} root @param {App} app */
+  constructor(root, app) {
+    this.root = root;
+    this.app = app;
+    this.filter = app.url.get("q", "");
+    /** @type {any} */
+    this.answer = null;
+    this.requests = latest(root);
+    this.head = h("div");
+    this.body = h("div", { class: "stack" });
+    this.offs = [app.url.on(() => (this.drawHead(), this.load(leaveAsIs)))];
+  }
+
+  end() {
+    this.requests.end();
+    this.offs.forEach((off) => off());
+  }
+
+  runs() {
+    return this.app.selection.all().filter((run) => run.kinds.scalar);
+  }
+
+  /** Ids of the baseline and of the other run: those of the address, else the first that are shown. */
+  ids() {
+    const { url, selection } = this.app;
+    const runs = this.runs();
+    const find = (/** @type {string} */ key) => runs.find((run) => run.id === `./${url.get(key, "?")}`);
+    const shown = selection.entries().filter((run) => run.kinds.scalar);
+    const order = [...(shown.length > 1 ? shown : []), ...selection.runs(), ...runs];
+    const baseline = find("baseline") ?? order.find((run) => run.pinned) ?? order[1];
+    const other = find("run") ?? order.find((run) => run.id !== baseline?.id);
+    return [baseline, other].flatMap((run) => (run ? [run.id] : []));
+  }
+
+  tolerance() {
+    const share = Number(this.app.url.get("tol", String(TOLERANCE)));
+    return share > 0 && share <= 1 ? share : TOLERANCE;
+  }
+
+  async start() {
+    const { app, root } = this;
+    if (this.ids().length < 2) {
+      const title = h("h1", null, app.t("nav.align"));
+      replace(root, title, empty({ title: app.t("align.need"), text: app.t("align.need_how") }));
+      return;
+    }
+    replace(root, this.head, this.body);
+    this.drawHead();
+    await this.load();
+  }
+
+  /** @param {Record<string, string | number | null>} values */
+  change(values) {
+    this.app.url.set(values);
+    this.drawHead();
+    this.load();
+  }
+
+  /** @param {(error: any) => any} [failed] */
+  load(failed) {
+    const [baseline, run] = this.ids();
+    this.body.setAttribute("aria-busy", "true");
+    return this.requests.ask(
+      (signal) =>
+        this.app.api.get("v2/answers/alignment", { run, baseline, tolerance: this.tolerance() }, { signal }),
+      (answer) => {
+        this.answer = answer;
+        this.draw();
+      },
+      failed,
+    );
+  }
+
+  drawHead() {
+    const { app } = this;
+    const { t } = app;
+    const [baseline, run] = this.ids();
+    const options = this.runs().map(({ id, name }) => ({ value: id, label: name }));
+    const short = (/** @type {string} */ id) => id.slice(2);
+    const choose = (/** @type {string} */ key, /** @type {string} */ value) =>
+      select({
+        label: t(`align.${key}`),
+        options,
+        value,
+        onchange: (id) => this.change({ [key]: short(id) }),
+      });
+    const swap = button("⇄", () => this.change({ baseline: short(run), run: short(baseline) }), {
+      "aria-label": t("align.swap"),
+      title: t("align.swap"),
+    });
+    const shares = TOLERANCES.map((share) => ({ value: String(share), label: permille(share) }));
+    const tolerance = select({
+      label: t("align.tolerance"),
+      options: shares,
+      value: String(this.tolerance()),
+      onchange: (share) => this.change({ tol: Number(share) === TOLERANCE ? null : share }),
+    });
+    const filter = searchBox({
+      label: t("align.filter"),
+      value: this.filter,
+      onchange: (text) => {
+        this.filter = text;
+        app.url.set({ q: text });
+        this.draw();
+      },
+    });
+    replace(
+      this.head,
+      h("div", { class: "toolbar" }, h("h1", null, t("nav.align"))),
+      h(
+        "div",
+        { class: "toolbar" },
+        choose("run", run),
+        swap,
+        choose("baseline", baseline),
+        tolerance,
+        filter,
+      ),
+    );
+  }
+
+  draw() {
+    const { app, answer, filter } = this;
+    const { t } = app;
+    if (!answer) return;
+    this.body.setAttribute("aria-busy", "false");
+    if (!answer.tags.length) {
+      replace(this.body, empty({ title: t("align.nothing"), text: t("align.need_how") }));
+      return;
+    }
+    const last = Math.min(...this.ids().map((id) => app.selection.run(id)?.step ?? 0));
+    const wanted = answer.tags.filter((/** @type {{tag: string}} */ { tag }) =>
+      tag.toLowerCase().includes(filter.toLowerCase()),
+    );
+    const table = alignmentTable(app, answer, wanted, last);
+    replace(
+      this.body,
+      h("p", { class: "answer-story", role: "status" }, sentence(app, answer)),
+      h("div", { class: "panel scroll", tabindex: "0", role: "region", "aria-label": t("nav.align") }, table),
+    );
+  }
+}

@@ -1,0 +1,109 @@
+// The sentence and the table of a precision alignment.
+
+import { onsetBar } from "../../components/onset_bar.js";
+import { tableHead } from "../../components/table_head.js";
+import { h } from "../../core/dom.js";
+import { exactPattern } from "../../core/patterns.js";
+import { permille } from "./units.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/**
+ * @typedef {{tag: string, other: string, verdict: string, shared: number, agrees_to: number | null,
+ *   beyond: number | null, onset: number | null, score: number, largest: number, noise: number}} Row
+ */
+
+const BADGES = /** @type {Record<string, string>} */ ({
+  not_finite: "badge bad",
+  drifts: "badge warn",
+  apart: "badge warn",
+  agrees: "badge ok",
+  identical: "badge ok",
+});
+
+/**
+ * "loss agrees within 1 ‰ up to step 1594; drift begins about step 1200 in grad/norm."
+ * @param {App} app @param {any} answer
+ */
+export function sentence({ t, format }, { headline, tolerance, tags }) {
+  const vars = {
+    tag: headline.main,
+    tolerance: permille(tolerance),
+    step: format.number(headline.agrees_to),
+    beyond: format.number(headline.beyond),
+  };
+  const wide = headline.beyond === null ? "all" : headline.agrees_to === null ? "never" : "to";
+  const main = t(headline.verdict === "no_steps" ? "align.main.no_steps" : `align.main.${wide}`, vars);
+  const first = tags.find((/** @type {Row} */ { onset }) => onset !== null);
+  const drift = first
+    ? t(first.verdict === "not_finite" && first.onset === first.beyond ? "align.breaks" : "align.begins", {
+        tag: first.tag,
+        step: format.number(first.onset),
+      })
+    : t("align.no_drift");
+  const more = headline.drifting > 1 ? t("align.more", { n: headline.drifting - 1 }) : "";
+  return [main, drift, more].filter(Boolean).join(" ");
+}
+
+/** @param {App} app @param {any} answer @param {Row[]} rows @param {number} last common step */
+export function alignmentTable(app, answer, rows, last) {
+  const { t } = app;
+  const head = tableHead(
+    [
+      t("scalar.compare.tag"),
+      t("align.verdict"),
+      t("align.onset"),
+      t("align.course"),
+      t("align.beyond", { tolerance: permille(answer.tolerance) }),
+      t("align.usual"),
+      t("align.largest"),
+      t("why.look"),
+    ],
+    [2, 4, 5, 6],
+  );
+  return h(
+    "table",
+    { class: "table" },
+    head,
+    h(
+      "tbody",
+      null,
+      rows.map((row) => alignmentRow(app, answer, row, last)),
+    ),
+  );
+}
+
+/** @param {App} app @param {any} answer @param {Row} row @param {number} last */
+function alignmentRow(app, answer, row, last) {
+  const { t, format } = app;
+  const { tag, other, verdict, onset, beyond } = row;
+  const name = tag === other ? tag : `${tag} ↔ ${other}`;
+  const step = format.number(onset);
+  return h(
+    "tr",
+    null,
+    h("th", { scope: "row", class: "ellipsis", title: name }, name),
+    h("td", null, h("span", { class: BADGES[verdict] ?? "badge" }, t(`align.is.${verdict}`))),
+    h("td", { class: "number" }, onset === null ? "" : step),
+    h("td", null, onset === null ? "" : onsetBar(onset, last, t("align.from_step", { step }))),
+    h("td", { class: "number" }, beyond === null ? t("align.never") : format.number(beyond)),
+    h("td", { class: "number" }, permille(row.noise)),
+    h("td", { class: "number" }, permille(row.largest)),
+    h("td", { class: "look" }, links(app, answer, row)),
+  );
+}
+
+/**
+ * Links to the difference curve, and to the dumps of both runs.
+ * @param {App} app @param {any} answer @param {Row} row
+ */
+function links(app, { run, baseline, tolerance }, { tag, other }) {
+  const ids = [baseline, run];
+  const runs = ids.map((id) => id.slice(2).replaceAll("%", "%25").replaceAll(",", "%2C") || ".").join(",");
+  const compare = { runs, m: "compare", baseline: baseline.slice(2) || ".", tol: tolerance };
+  const shown = tag === other ? { q: exactPattern(tag) } : { pair: `${tag}|${other}` };
+  const dumps = ids.every((id) => app.selection.run(id)?.dumps.length);
+  return [
+    h("a", { href: app.url.link("scalar", { ...compare, ...shown }) }, app.t("align.curve")),
+    dumps ? h("a", { href: app.url.link("dump", { runs }) }, app.t("nav.dump")) : null,
+  ];
+}

@@ -1,0 +1,8 @@
+// Shares in thousandths.
+
+import { number } from "../../core/format.js";
+
+/** 1 ‰, 0.01 ‰ @param {number} share */
+export function permille(share) {
+  return `${number(Number((share * 1000).toPrecision(3)))} ‰`;
+}

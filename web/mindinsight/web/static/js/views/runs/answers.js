@@ -1,0 +1,27 @@
+// From the table of runs to the answers: charts of what was found, why runs differ, where two of them drift.
+
+import { button } from "../../components/button.js";
+import { h } from "../../core/dom.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/** @typedef {import("../../core/types.js").Run} Run */
+
+/**
+ * @param {App} app
+ * @param {Run[] | null} found by the search; null without one
+ */
+export function answerLinks(app, found) {
+  const { t, url, selection } = app;
+  const chart = () => {
+    selection.only((found ?? []).map((run) => run.id));
+    app.router.go(url.link("scalar"));
+  };
+  const entries = selection.entries().filter((run) => run.kinds.scalar);
+  const link = (/** @type {string} */ view) =>
+    h("a", { class: "button", href: url.link(view), title: t(`runs.${view}.how`) }, t(`nav.${view}`));
+  return [
+    found?.length ? button(t("runs.chart", { n: found.length }), chart, { class: "primary" }) : null,
+    entries.length > 1 ? link("why") : null,
+    entries.length > 1 ? link("align") : null,
+  ];
+}

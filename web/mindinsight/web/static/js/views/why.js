@@ -1,0 +1,204 @@
+// Why: what tells good runs from bad ones. Settings by their effect, scalars by the step at which they part.
+
+import { segments } from "../components/button.js";
+import { empty } from "../components/empty.js";
+import { lineSample } from "../components/line.js";
+import { mainTag } from "../components/main_tag.js";
+import { h, replace } from "../core/dom.js";
+import { latest, leaveAsIs } from "../core/latest.js";
+import { tagsOf } from "../core/tags.js";
+import { bestEnd, stateOf } from "./runs/values.js";
+import { members, readGroups, splitRuns, writeGroups } from "./why/groups.js";
+import { changes, metricsTable, settingsTable, story } from "./why/tables.js";
+
+/** @typedef {import("../core/types.js").App} App */
+/** @typedef {import("../core/types.js").Run} Run */
+/** @typedef {import("./why/groups.js").Group} Group */
+
+export const alone = true;
+
+const FOLLOW = 12; // scalars that do not part and are listed at first
+
+/** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
+export async function mount(root, app) {
+  const view = new Why(root, app);
+  await view.start();
+  return {
+    update(change) {
+      if (change.list || Object.keys(change.runs).some((id) => view.groups.has(id))) view.load(leaveAsIs);
+    },
+    unmount: () => view.end(),
+  };
+}
+
+class Why {
+  /** @param {HTMLElement} root @param {App} app */
+  constructor(root, app) {
+    this.root = root;
+    this.app = app;
+    /** @type {Map<string, Group>} */
+    this.groups = readGroups(app.url);
+    /** By which runs were compared at first. @type {{tag: string, end: "min" | "max"} | null} */
+    this.measure = null;
+    /** @type {any} */
+    this.answer = null;
+    this.requests = latest(root);
+    this.list = h("div", { class: "why-runs panel" });
+    this.body = h("div", { class: "stack grow" });
+    this.offs = [
+      app.url.on(() => ((this.groups = readGroups(app.url)), this.load(leaveAsIs))),
+      app.selection.on(() => this.drawList()),
+    ];
+  }
+
+  end() {
+    this.requests.end();
+    this.offs.forEach((off) => off());
+  }
+
+  /** The runs to choose from: of a folded job the lowest rank. */
+  runs() {
+    const chosen = this.app.selection.entries().filter((run) => run.kinds.scalar);
+    const others = [...this.groups.keys()].filter((id) => chosen.every((run) => run.id !== id));
+    const known = others.map((id) => this.app.selection.run(id)).filter((run) => run !== undefined);
+    return [...chosen, .../** @type {Run[]} */ (known)];
+  }
+
+  async start() {
+    const { app, root } = this;
+    const title = h("h1", null, app.t("nav.why"));
+    if (this.runs().length < 2) {
+      replace(root, title, empty({ title: app.t("why.need"), text: app.t("why.need_how") }));
+      return;
+    }
+    const head = h("div", { class: "toolbar" }, title, h("p", { class: "muted" }, app.t("why.how")));
+    replace(root, head, h("div", { class: "why-body" }, this.list, this.body));
+    if (!this.groups.size) await this.split();
+    this.drawList();
+    await this.load();
+  }
+
+  /** Split the runs by the best value of their main scalar. */
+  async split() {
+    const { api } = this.app;
+    const runs = this.runs();
+    await this.requests.ask(
+      async (signal) => {
+        const tags = await tagsOf(this.app, "scalar", signal);
+        const common = tags.filter(({ runs: holders }) => holders.length * 2 > runs.length);
+        const tag = mainTag(common.length ? common : tags, /loss/i);
+        const end = bestEnd(tag);
+        const { tables } = await api.get("v2/runs/columns", { tag: [tag] }, { signal });
+        const column = (/** @type {string} */ name) => api.column(tables[tag][name]);
+        const [best, last] = [column(end), column("last")];
+        const at = new Map(
+          tables[tag].runs.map((/** @type {string} */ id, /** @type {number} */ i) => [id, i]),
+        );
+        return { tag, end, best, last, at };
+      },
+      ({ tag, end, best, last, at }) => {
+        const row = (/** @type {Run} */ run) => at.get(run.id) ?? -1;
+        const now = this.app.selection.list().now;
+        const broken = (/** @type {Run} */ run) =>
+          stateOf(run, now) === "failed" || (at.has(run.id) && !Number.isFinite(last[row(run)]));
+        this.groups = splitRuns(runs, (run) => best[row(run)], end, broken);
+        this.measure = { tag, end };
+        writeGroups(this.app.url, this.groups);
+      },
+      leaveAsIs,
+    );
+  }
+
+  /** @param {string} run @param {Group} group */
+  put(run, group) {
+    this.groups.set(run, group);
+    if (!group) this.groups.delete(run);
+    this.measure = null;
+    writeGroups(this.app.url, this.groups);
+    this.load(leaveAsIs);
+  }
+
+  /** @param {(error: any) => any} [failed] */
+  load(failed) {
+    const [good, bad] = [members(this.groups, "good"), members(this.groups, "bad")];
+    if (!good.length || !bad.length) {
+      this.answer = null;
+      this.requests.end();
+      this.draw();
+      return undefined;
+    }
+    this.body.setAttribute("aria-busy", "true");
+    return this.requests.ask(
+      (signal) => this.app.api.get("v2/answers/why", { good, bad }, { signal }),
+      (answer) => {
+        this.answer = answer;
+        this.draw();
+      },
+      failed,
+    );
+  }
+
+  drawList() {
+    const { app } = this;
+    const { t } = app;
+    const options = ["good", "", "bad"].map((value) => ({ value, label: t(`why.group.${value || "none"}`) }));
+    const rows = this.runs().map((run) =>
+      h(
+        "div",
+        { class: "why-run" },
+        h("span", { class: "row ellipsis", title: run.id }, lineSample(app, run.id, true), run.name),
+        segments({
+          label: t("why.group.of", { run: run.name }),
+          options,
+          value: this.groups.get(run.id) ?? "",
+          onchange: (group) => this.put(run.id, /** @type {Group} */ (group)),
+        }),
+      ),
+    );
+    const how = this.measure && t(`why.split.${this.measure.end}`, { tag: this.measure.tag });
+    replace(
+      this.list,
+      h("h2", { class: "panel-title" }, t("nav.runs")),
+      how && h("p", { class: "muted small" }, how),
+      rows,
+    );
+  }
+
+  draw() {
+    const { app, answer } = this;
+    const { t } = app;
+    this.body.setAttribute("aria-busy", "false");
+    if (!answer) {
+      replace(this.body, empty({ title: t("why.choose"), text: t("why.need_how") }));
+      return;
+    }
+    const last = Math.max(0, ...[...this.groups.keys()].map((id) => app.selection.run(id)?.step ?? 0));
+    const parting = answer.metrics.filter(changes);
+    const rest = answer.metrics.slice(parting.length);
+    const table = (/** @type {any[]} */ metrics) => metricsTable(app, metrics, this.groups, last);
+    replace(
+      this.body,
+      story(app, answer.settings, answer.metrics),
+      part(t("why.metrics", { n: parting.length }), parting.length ? table(parting) : null),
+      part(
+        t("why.settings", { n: answer.settings.length }),
+        answer.settings.length ? settingsTable(app, answer.settings) : null,
+      ),
+      rest.length ? part(t("why.rest", { n: rest.length }), table(rest), rest.length <= FOLLOW) : null,
+    );
+  }
+}
+
+/**
+ * A table under a heading that folds it away.
+ * @param {string} title @param {HTMLElement | null} table @param {boolean} [open]
+ */
+function part(title, table, open = true) {
+  if (!table) return null;
+  return h(
+    "details",
+    { class: "panel", open },
+    h("summary", null, title),
+    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": title }, table),
+  );
+}

@@ -1,0 +1,49 @@
+// Two groups of runs, good and bad: as the address has them, or chosen by a metric.
+
+/** @typedef {import("../../core/types.js").Run} Run */
+/** @typedef {"good" | "bad" | ""} Group */
+
+/** @param {import("../../core/url.js").Url} url @returns {Map<string, Group>} */
+export function readGroups(url) {
+  const read = (/** @type {"good" | "bad"} */ group) =>
+    url.all(group).map((name) => /** @type {[string, Group]} */ ([`./${name === "." ? "" : name}`, group]));
+  return new Map([...read("good"), ...read("bad")]);
+}
+
+/** @param {import("../../core/url.js").Url} url @param {Map<string, Group>} groups */
+export function writeGroups(url, groups) {
+  url.set({ good: names(groups, "good"), bad: names(groups, "bad") });
+}
+
+/** @param {Map<string, Group>} groups @param {Group} group */
+function names(groups, group) {
+  return members(groups, group).map((id) => id.slice(2) || ".");
+}
+
+/** @param {Map<string, Group>} groups @param {Group} group */
+export function members(groups, group) {
+  return [...groups].filter(([, of]) => of === group).map(([id]) => id);
+}
+
+/**
+ * The best third of the runs is good. The worst third is bad: first what failed or is not finite.
+ * @param {Run[]} runs
+ * @param {(run: Run) => number | undefined} value by which they are compared
+ * @param {"min" | "max"} end which is the best
+ * @param {(run: Run) => boolean} broken
+ * @returns {Map<string, Group>}
+ */
+export function splitRuns(runs, value, end, broken) {
+  const sign = end === "max" ? -1 : 1;
+  const bad = runs.filter(broken);
+  const ordered = runs
+    .filter((run) => !broken(run) && Number.isFinite(value(run)))
+    .sort((a, b) => sign * (Number(value(a)) - Number(value(b))));
+  const third = Math.max(1, Math.floor(runs.length / 3));
+  const good = ordered.slice(0, third);
+  const worst = ordered.slice(Math.max(third, ordered.length - Math.max(0, third - bad.length)));
+  return new Map([
+    ...good.map((run) => /** @type {[string, Group]} */ ([run.id, "good"])),
+    ...[...bad, ...worst].map((run) => /** @type {[string, Group]} */ ([run.id, "bad"])),
+  ]);
+}

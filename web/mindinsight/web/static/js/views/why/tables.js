@@ -1,0 +1,149 @@
+// Tables of the page Why: settings by their effect, scalars by the step at which they part.
+
+import { onsetBar } from "../../components/onset_bar.js";
+import { tableHead } from "../../components/table_head.js";
+import { h } from "../../core/dom.js";
+import { exactPattern } from "../../core/patterns.js";
+import { members } from "./groups.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/** @typedef {{name: string, effect: number, chance: number, good: any[], bad: any[]}} Setting */
+/**
+ * @typedef {{tag: string, kind: string, onset: number | null, shift: number | null, spreads: number | null,
+ *   score: number}} Metric
+ */
+
+const VALUES = 4; // values of a group that are written out
+
+/** Scalars that change, not those that never were together or always are. @param {Metric} metric */
+export const changes = ({ kind }) => kind === "not_finite" || kind === "parts";
+
+/** The sentence above the tables. @param {App} app @param {Setting[]} settings @param {Metric[]} metrics */
+export function story(app, settings, metrics) {
+  const { t } = app;
+  const parting = metrics.filter(changes);
+  const [first, second] = parting;
+  const telling = settings.filter(({ effect }) => effect === 1);
+  const texts = [
+    first
+      ? t(first.kind === "not_finite" ? "why.first_nan" : "why.first", { tag: first.tag, step: first.onset })
+      : t("why.nothing_parts"),
+    second ? t("why.second", { tag: second.tag, step: second.onset, n: parting.length - 1 }) : "",
+    telling.length
+      ? t("why.telling", {
+          names: telling
+            .slice(0, 3)
+            .map(({ name }) => name)
+            .join(", "),
+          n: telling.length,
+        })
+      : t(settings.length ? "why.none_telling" : "why.same_settings", { n: settings.length }),
+  ];
+  return h("p", { class: "answer-story", role: "status" }, texts.filter(Boolean).join(" "));
+}
+
+/** @param {App} app @param {Setting[]} settings */
+export function settingsTable(app, settings) {
+  const { t } = app;
+  const head = tableHead(
+    [t("why.setting"), t("why.good"), t("why.bad"), t("why.effect"), t("why.chance")],
+    [4],
+  );
+  const rows = settings.map(({ name, effect, chance, good, bad }) =>
+    h(
+      "tr",
+      null,
+      h("th", { scope: "row" }, name),
+      h("td", null, valuesText(app, good)),
+      h("td", null, valuesText(app, bad)),
+      h("td", null, meter(effect, t("why.effect.of", { percent: Math.round(100 * effect) }))),
+      h("td", { class: "number", title: t("why.chance.how") }, luck(chance)),
+    ),
+  );
+  return h("table", { class: "table" }, head, h("tbody", null, rows));
+}
+
+/** @param {number} share */
+const luck = (share) => `${share < 0.01 ? "< 1" : Math.round(100 * share)}%`;
+
+/** @param {number} share @param {string} label */
+function meter(share, label) {
+  const bar = h("i", { style: { width: `${Math.round(100 * share)}%` } });
+  return h(
+    "span",
+    { class: "row" },
+    h("span", { class: "progress effect", "aria-hidden": "true" }, bar),
+    label,
+  );
+}
+
+/** @param {App} app @param {any[]} values */
+export function valuesText(app, values) {
+  const { t, format } = app;
+  const text = (/** @type {any} */ value) =>
+    value === null ? t("why.unset") : typeof value === "number" ? format.number(value) : String(value);
+  const more = values.length > VALUES ? ` ${t("why.more", { n: values.length - VALUES })}` : "";
+  return values.slice(0, VALUES).map(text).join(", ") + more;
+}
+
+/**
+ * @param {App} app @param {Metric[]} metrics
+ * @param {Map<string, import("./groups.js").Group>} groups
+ * @param {number} last step of the longest run
+ */
+export function metricsTable(app, metrics, groups, last) {
+  const { t } = app;
+  const head = tableHead(
+    [t("scalar.compare.tag"), t("why.what"), t("why.from"), t("why.course"), t("why.shift"), t("why.look")],
+    [2, 4],
+  );
+  const rows = metrics.map((metric) => metricRow(app, metric, groups, last));
+  return h("table", { class: "table" }, head, h("tbody", null, rows));
+}
+
+/**
+ * @param {App} app @param {Metric} metric
+ * @param {Map<string, import("./groups.js").Group>} groups
+ * @param {number} last
+ */
+function metricRow(app, metric, groups, last) {
+  const { t, format } = app;
+  const { tag, kind, onset, shift } = metric;
+  const classes = { not_finite: "badge bad", parts: "badge warn" };
+  const what = h("span", { class: /** @type {any} */ (classes)[kind] ?? "badge" }, t(`why.kind.${kind}`));
+  const percent = shift === null || onset === null ? "" : signed(format.number(100 * shift, 3));
+  return h(
+    "tr",
+    { class: changes(metric) ? null : "muted" },
+    h("th", { scope: "row", class: "ellipsis", title: tag }, tag),
+    h("td", null, what),
+    h("td", { class: "number" }, onset === null ? "" : format.number(onset)),
+    h(
+      "td",
+      null,
+      onset === null ? "" : onsetBar(onset, last, t("why.from_step", { step: format.number(onset) })),
+    ),
+    h("td", { class: "number" }, percent && `${percent} %`),
+    h("td", { class: "look" }, links(app, tag, groups)),
+  );
+}
+
+/** @param {string} text */
+const signed = (text) => (text.startsWith("−") ? text : `+${text}`);
+
+/**
+ * Links to the curves of both groups, and to histograms and dumps where a run of them has some.
+ * @param {App} app @param {string} tag @param {Map<string, import("./groups.js").Group>} groups
+ */
+function links(app, tag, groups) {
+  const ids = [...members(groups, "good"), ...members(groups, "bad")];
+  const runs = ids.map((id) => app.selection.run(id)).filter((run) => run !== undefined && run !== null);
+  const list = ids.map((id) => id.slice(2).replaceAll("%", "%25").replaceAll(",", "%2C") || ".").join(",");
+  const link = (/** @type {string} */ view, /** @type {Record<string, any>} */ more) =>
+    h("a", { href: app.url.link(view, { runs: list, ...more }) }, app.t(`nav.${view}`));
+  return [
+    link("scalar", { q: exactPattern(tag) }),
+    runs.some((run) => run?.kinds.histogram) ? link("histogram", { m: "heat" }) : null,
+    runs.some((run) => run?.dumps.length) ? link("dump", { m: "" }) : null,
+  ];
+}
