@@ -61,6 +61,10 @@ def test_four_clicks_from_a_nan_to_the_line_that_made_it(page: Any, url: Any) ->
     expect(page.get_by_text("Introduced here")).to_be_visible()
     expect(page.get_by_text("makes values that are not finite from finite inputs.")).to_be_visible()
     expect(page.get_by_text("1 NaN and 0 infinities in 108 values")).to_be_visible()
+    chain = page.locator(".fault-links li")
+    expect(chain.first).to_contain_text("inputs0 batch")
+    expect(chain.last).to_contain_text("1 not finite")
+    expect(page.locator(".fault-chain g.ill.fault", has_text="MatMul-op66")).to_have_count(1)
     page.get_by_role("button", name=re.compile("MatMul-op66$")).first.click()
     expect(side(page).get_by_role("heading", level=2)).to_contain_text(
         "fc2-Dense/gradMatMul-expand/MatMul-op66"
@@ -80,7 +84,9 @@ def test_a_recorded_fault_is_explained_by_the_value_that_came_in(
     expect(page.get_by_text("Default/sqrt-op0 makes values that are not finite")).to_be_visible()
     expect(page.get_by_text("sqrt received -100.993 at [0, 0].")).to_be_visible()
     expect(page.get_by_text("That value came from Default/sub-op0.")).to_be_visible()
-    expect(page.get_by_text("return torch.sqrt(hidden - 100)")).to_be_visible()
+    expect(page.get_by_text("return torch.sqrt(hidden - 100)", exact=True)).to_be_visible()
+    expect(page.locator(".fault-links li").nth(1)).to_contain_text("addmm −0.9927 … −0.003101")
+    expect(page.locator(".fault-links .strange")).to_have_count(1)  # not the weight, broken by the update
 
 
 def test_no_all_clear_for_what_was_not_judged(page: Any, serve: Any, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from fastapi import APIRouter
 
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.plugins.dump import (
+    chains,
     checkpoint_timeline,
     checkpoint_values,
     checkpoints,
@@ -21,7 +22,7 @@ from mindinsight.server.plugins.dump import (
 
 router = APIRouter()
 for module in (
-    *(listing, tensors, operators, pictures, values, checks, comparisons),
+    *(listing, tensors, operators, pictures, values, checks, chains, comparisons),
     *(checkpoints, checkpoint_values, checkpoint_timeline, logs),
 ):
     router.include_router(module.router)

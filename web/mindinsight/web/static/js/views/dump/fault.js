@@ -5,6 +5,7 @@ import { icon } from "../../components/icons.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { failure } from "./failure.js";
+import { faultChain } from "./fault_chain.js";
 import { sourceLine } from "./operator_facts.js";
 import { infinities, slotText } from "./rows.js";
 
@@ -26,6 +27,8 @@ export function faultSection(page) {
   const { app, state } = page;
   const { t } = app;
   const search = latest();
+  /** @type {ReturnType<typeof faultChain>[]} */
+  const chains = [];
   const element = h("section", { class: "panel stack" });
   const scope = state.only
     ? h(
@@ -48,12 +51,22 @@ export function faultSection(page) {
     (answer) =>
       show(
         answer.faults.length
-          ? answer.faults.map((/** @type {any} */ fault) => verdict(page, fault))
+          ? answer.faults.map((/** @type {any} */ fault) => {
+              const chain = faultChain(page, fault);
+              chains.push(chain);
+              return [verdict(page, fault), chain.element];
+            })
           : [allClear(app, answer), answer.divergence && divergence(page, answer.divergence)],
       ),
     (error) => show(failure(app, error)),
   );
-  return { element, end: search.end };
+  return {
+    element,
+    end() {
+      search.end();
+      chains.forEach((chain) => chain.end());
+    },
+  };
 }
 
 /**
@@ -81,6 +94,22 @@ function countsText(app, statistics) {
   return app.t("dump.fault.counts", { nans: statistics.nans, infs, count: statistics.count ?? "?" });
 }
 
+/**
+ * The fault as a headline, the values where they explain it, and what else is known of it.
+ *
+ * @param {Page["app"]} app @param {any} fault
+ */
+function story({ t }, fault) {
+  const judgement = t(fault.key, fault.words);
+  const sentences = (fault.explanation?.sentences ?? []).map((/** @type {any} */ { key, words }) =>
+    t(key, words),
+  );
+  const [headline, ...rest] = sentences.length
+    ? [sentences[0], judgement, ...sentences.slice(1)]
+    : [judgement];
+  return [h("p", { class: "dump-verdict" }, headline), rest.map((sentence) => h("p", null, sentence))];
+}
+
 /** @param {Page} page @param {any} fault */
 function verdict(page, fault) {
   const { app } = page;
@@ -97,8 +126,7 @@ function verdict(page, fault) {
       " ",
       t("dump.fault.where", { rank: fault.rank, step: fault.step }),
     ),
-    h("p", { class: "dump-verdict" }, t(fault.key, fault.words)),
-    fault.explanation?.sentences.map((/** @type {any} */ { key, words }) => h("p", null, t(key, words))),
+    story(page.app, fault),
     h(
       "p",
       null,

@@ -1,0 +1,181 @@
+"""Chain of operators that a value passed through, from an operator back to a weight or the batch."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from mindinsight.server.debug.examine import TensorResult
+from mindinsight.server.debug.neighbours import Link
+from mindinsight.server.debug.targets import is_state, is_weight, parameter_names
+from mindinsight.server.formats.dumps.types import Operator, TensorEntry
+
+Carrier: TypeAlias = Literal["operator", "weight", "state", "data"]
+Find: TypeAlias = Callable[[TensorEntry], TensorResult | None]
+
+LONGEST: Final = 200  # operators in a chain
+
+
+@dataclass(frozen=True, slots=True)
+class ChainLink:
+    """Link of a chain: an operator or a parameter, with the largest tensor that it gave.
+
+    ``is_late``: the tensor was recorded after the operator that it goes into ran, so that an optimizer may
+    have changed it meanwhile, and says nothing of what the operator received.
+    """
+
+    name: str  # full name
+    recorded: str  # "" for what was not dumped
+    type: str
+    carrier: Carrier
+    entry: TensorEntry | None
+    result: TensorResult | None
+    is_late: bool = False
+
+    @property
+    def magnitude(self) -> float:
+        return -1.0 if self.is_late else magnitude(self.result)
+
+
+class ValueChain:
+    """Search along the links of one graph. ``find`` gives the measured tensor, None where it is not known."""
+
+    def __init__(
+        self,
+        operators: Iterable[Operator],
+        entries: Iterable[TensorEntry],
+        links: Iterable[Link],
+        find: Find,
+    ) -> None:
+        all_entries = tuple(entries)
+        self._find = find
+        self._operators = {operator.recorded: operator for operator in operators}
+        self._parameters = parameter_names(all_entries)
+        self._given: dict[str, list[TensorEntry]] = defaultdict(list)  # by recorded and by full name
+        self._inputs: dict[tuple[str, str], TensorEntry] = {}  # by recorded name and slot
+        for entry in all_entries:
+            if entry.direction == "input":
+                self._inputs[entry.recorded, entry.slot] = entry
+            else:
+                for name in {entry.recorded, entry.operator}:
+                    self._given[name].append(entry)
+        self._sources: dict[str, list[str]] = defaultdict(list)
+        for link in links:
+            self._sources[link.target].append(link.source)
+
+    def back_from(self, recorded: str, source: str = "") -> list[ChainLink]:
+        """The chain from an operator, which comes first, to where the value entered the network.
+
+        At each operator it follows the input with the largest magnitude, one that is not finite before all;
+        at the first it follows ``source``, a full name, where that is given.
+        """
+        chain = [self._link(recorded)]
+        passed = {recorded}
+        while len(chain) < LONGEST:
+            candidates = [name for name in self._sources.get(recorded, ()) if name not in passed]
+            if not candidates:
+                break
+            links = [self._link(name, recorded) for name in candidates]
+            wanted = [link for link in links if len(chain) == 1 and source in (link.recorded, link.name)]
+            following = max(wanted or links, key=lambda link: link.magnitude)
+            chain.append(following)
+            if following.carrier != "operator":
+                break
+            recorded = following.recorded
+            passed.add(recorded)
+        return chain
+
+    def _link(self, name: str, target: str = "") -> ChainLink:
+        """The link of an operator or parameter that goes into ``target``."""
+        operator = self._operators.get(name)
+        given = [(entry, self._find(entry)) for entry in self._given.get(name, ())]
+        entry, result = max(given, key=lambda pair: magnitude(pair[1]), default=(None, None))
+        parameter = operator.type == "Parameter" if operator else entry is None or entry.type == "Parameter"
+        if not parameter:
+            operator_type = operator.type if operator else entry.type if entry else ""
+            full = operator.name if operator else entry.operator if entry else name
+            return ChainLink(full, name, operator_type, "operator", entry, result)
+        full = entry.operator if entry else name
+        recorded = entry.recorded if entry else ""
+        kind = parameter_kind(full, self._parameters)
+        received = self._received(target, full)
+        if received is not None:
+            return ChainLink(full, recorded, "", kind, received, self._find(received))
+        return ChainLink(full, recorded, "", kind, entry, result, is_late=self._is_late(entry, target))
+
+    def _received(self, target: str, source: str) -> TensorEntry | None:
+        """The recorded input of ``target`` that comes from ``source``, where slots and sources are pairs."""
+        operator = self._operators.get(target)
+        if operator is None or len(operator.inputs) != len(operator.sources):
+            return None
+        pairs = zip(operator.sources, operator.inputs, strict=True)
+        slots = [slot for name, slot in pairs if name == source]
+        return self._inputs.get((target, slots[0])) if slots else None
+
+    def _is_late(self, entry: TensorEntry | None, target: str) -> bool:
+        ran = [given.sequence for given in self._given.get(target, ())]
+        return entry is not None and bool(ran) and entry.sequence > max(ran)
+
+
+def parameter_kind(name: str, parameters: Collection[str]) -> Carrier:
+    """Kind of a parameter by its name: a weight, a state of the optimizer, or data."""
+    if is_state(name, parameters):
+        return "state"
+    return "weight" if is_weight(name, parameters) else "data"
+
+
+def magnitude(result: TensorResult | None) -> float:
+    """Largest magnitude in a tensor: infinite where it is not finite, -1 where nothing is known."""
+    if result is None or result.measurement is None:
+        return -1.0
+    statistics = result.measurement.statistics
+    if statistics.finite is False:
+        return math.inf
+    ends = [abs(end) for end in (statistics.minimum, statistics.maximum) if end is not None]
+    return float(max(ends, default=-1.0))
+
+
+def cut_out(
+    chain: Iterable[ChainLink], operators: Mapping[str, Operator], links: Iterable[Link], most: int
+) -> tuple[list[Operator], list[Link]]:
+    """The part of the graph around the beginning of a chain, without scopes, with the links in it.
+
+    The first ``most`` links of the chain, what else goes into its operator, and where that one's results go.
+    Parameters have their kind as type.
+    """
+    shown = list(chain)[:most]
+    if not shown:
+        return [], []
+    culprit = shown[0].recorded
+    all_links = list(links)
+    drawn = {link.recorded or link.name: _flat(link, operators) for link in shown}
+    ends = [link.source for link in all_links if link.target == culprit][:most]
+    ends += [link.target for link in all_links if link.source == culprit][:most]
+    for name in ends:
+        operator = operators.get(name)
+        if operator is not None and operator.type != "Parameter":
+            drawn.setdefault(name, _without_scope(operator))
+    named = {link.name: link.recorded or link.name for link in shown}
+    joined = dict.fromkeys(
+        (named.get(link.source, link.source), link.target) for link in all_links if link.target in drawn
+    )
+    return list(drawn.values()), [
+        Link(source, "", target, "", certain=True) for source, target in joined if source in drawn
+    ]
+
+
+def _flat(link: ChainLink, operators: Mapping[str, Operator]) -> Operator:
+    operator = operators.get(link.recorded)
+    if operator is not None and link.carrier == "operator":
+        return _without_scope(operator)
+    name = link.name.replace("/", ".")  # a slash would be a scope
+    return Operator(name, link.recorded or link.name, link.carrier, (), "", -1, -1)
+
+
+def _without_scope(operator: Operator) -> Operator:
+    return Operator(
+        operator.name, operator.recorded, operator.type, (), operator.graph, operator.sequence, operator.order
+    )

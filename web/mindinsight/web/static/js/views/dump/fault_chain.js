@@ -1,0 +1,198 @@
+// How a value came to the operator of a fault: operators from the batch or a weight on, and the graph there.
+
+import { button } from "../../components/button.js";
+import { h, replace } from "../../core/dom.js";
+import { latest } from "../../core/latest.js";
+import { createCanvas } from "../graph/canvas.js";
+import { SIGNS } from "../graph/dump_marks.js";
+import { inWords } from "./failure.js";
+import { lostElements, number, short } from "./rows.js";
+
+/** @typedef {import("../dump.js").Page} Page */
+/**
+ * @typedef {Object} ChainLink
+ * @property {string} operator
+ * @property {string} recorded
+ * @property {string} type
+ * @property {"operator" | "weight" | "state" | "data"} carrier
+ * @property {any} source
+ * @property {any} tensor
+ * @property {boolean} late recorded after it was used
+ */
+
+const POLL = 1000; // ms between two requests while tensors are measured
+const FIRST = 2; // links shown at the beginning of a long chain
+const LAST = 5; // and at its end
+const CLOSEST = 1; // largest scale of the drawing
+
+/**
+ * The links that are shown of a chain in the order of execution; null stands for those left out.
+ * @param {ChainLink[]} chain from the fault back
+ * @param {boolean} whole
+ * @returns {(ChainLink | null)[]}
+ */
+export function shownLinks(chain, whole) {
+  const forward = [...chain].reverse();
+  if (whole || forward.length <= FIRST + LAST + 1) return forward;
+  return [...forward.slice(0, FIRST), null, ...forward.slice(-LAST)];
+}
+
+/**
+ * @param {Page} page
+ * @param {any} fault of v2/dump/fault
+ */
+export function faultChain(page, fault) {
+  return new FaultChain(page, fault);
+}
+
+class FaultChain {
+  /** @param {Page} page @param {any} fault */
+  constructor(page, fault) {
+    this.page = page;
+    this.fault = fault;
+    this.whole = false;
+    this.requests = latest();
+    this.list = h("ol", { class: "fault-links" });
+    this.note = h("p", { class: "muted small" });
+    this.canvas = createCanvas(page.app, {
+      select: (id) => this.pick(id),
+      outer: () => undefined,
+      toggle: () => undefined,
+      key: () => false,
+    });
+    this.element = h("div", { class: "fault-chain", hidden: true });
+    this.ask();
+  }
+
+  ask() {
+    const { page, fault } = this;
+    const [tensor] = fault.tensors;
+    const step = (fault.explanation?.sentences ?? []).find(
+      (/** @type {any} */ { key }) => key === "dump.explain.source",
+    );
+    const params = {
+      dump: page.state.dump,
+      rank: fault.rank,
+      step: fault.step,
+      graph: tensor.graph,
+      operator: fault.operator?.recorded ?? tensor.recorded,
+      source: step?.words.source ?? "",
+    };
+    this.requests.ask(
+      () => page.app.api.get("v2/dump/chain", params),
+      (answer) => {
+        this.show(answer);
+        if (!answer.done) this.requests.later(() => this.ask(), POLL);
+      },
+      (error) => {
+        this.element.hidden = false;
+        replace(this.element, h("p", { class: "muted" }, inWords(page.app, error)));
+      },
+    );
+  }
+
+  /** @param {any} answer */
+  show(answer) {
+    const { t } = this.page.app;
+    this.element.hidden = answer.chain.length < 2;
+    if (this.element.hidden) return;
+    this.drawList(answer.chain);
+    this.note.textContent = answer.certain ? "" : t("dump.uncertain_why");
+    replace(
+      this.element,
+      h("div", null, h("h3", null, t("dump.chain.title")), this.list, this.note),
+      answer.picture && this.canvas.element,
+    );
+    if (answer.picture) this.drawGraph(answer.picture);
+  }
+
+  /** @param {ChainLink[]} chain */
+  drawList(chain) {
+    const { t } = this.page.app;
+    const left = chain.length - FIRST - LAST;
+    const rest = () => ((this.whole = true), this.drawList(chain));
+    replace(
+      this.list,
+      shownLinks(chain, this.whole).map((link) =>
+        link
+          ? this.item(link, link === chain[0])
+          : h("li", null, button(t("dump.chain.more", { n: left }), rest, { class: "link" })),
+      ),
+    );
+  }
+
+  /** @param {ChainLink} link @param {boolean} faulty */
+  item(link, faulty) {
+    const { t } = this.page.app;
+    const { source } = link;
+    const kind = link.carrier === "operator" ? link.type : t(`dump.chain.${link.carrier}`);
+    const name = link.recorded
+      ? button(short(link.operator), () => this.open(link.recorded), {
+          class: "link wrapped",
+          title: link.operator,
+        })
+      : link.operator;
+    return h(
+      "li",
+      { class: faulty ? "faulty" : null },
+      name,
+      " ",
+      h("span", { class: "muted" }, kind),
+      " ",
+      link.tensor && this.range(link.tensor),
+      link.late && h("span", { class: "muted" }, ` ${t("dump.after_update")}`),
+      source &&
+        h("code", { class: "muted" }, `${source.file.split("/").pop()}:${source.line} ${source.code}`),
+    );
+  }
+
+  /** What a tensor holds, in a few words. @param {any} tensor */
+  range({ statistics, finite }) {
+    const { app } = this.page;
+    if (!statistics) return null;
+    const { minimum, maximum } = statistics;
+    const ends =
+      minimum === null
+        ? ""
+        : app.t("dump.chain.range", { low: number(app, minimum), high: number(app, maximum) });
+    if (finite !== false) return h("span", { class: "mono" }, ends);
+    const lost = lostElements(statistics);
+    return h(
+      "span",
+      { class: "strange" },
+      lost === null ? "NaN, Inf" : app.t("dump.not_finite", { n: lost }),
+    );
+  }
+
+  /** @param {any} picture */
+  drawGraph(picture) {
+    const { t } = this.page.app;
+    const culprit = picture.boxes.find((/** @type {any} */ box) => box.place === 0);
+    if (culprit) {
+      const label = t("graph.symptom.fault", { n: 1 });
+      culprit.badge = { kind: "ill fault", text: SIGNS.fault, label };
+    }
+    this.boxes = picture.boxes;
+    this.canvas.show(picture);
+    const chained = picture.boxes.filter((/** @type {any} */ box) => box.place !== null);
+    this.canvas.light(new Set(chained.map((/** @type {any} */ box) => box.id)));
+    if (culprit) this.canvas.centre(culprit.id, Math.min(CLOSEST, this.canvas.scale()));
+  }
+
+  /** @param {number | null} id of a box */
+  pick(id) {
+    const box = this.boxes?.find((/** @type {any} */ candidate) => candidate.id === id);
+    if (box?.recorded) this.open(box.recorded);
+  }
+
+  /** @param {string} operator as recorded */
+  open(operator) {
+    const { fault, page } = this;
+    const { rank, step } = fault;
+    page.change({ rank, step, graph: fault.tensors[0].graph, operator, tensor: "" });
+  }
+
+  end() {
+    this.requests.end();
+  }
+}
