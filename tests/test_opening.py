@@ -27,6 +27,7 @@ ALLOWED = {
     "ingest/cache/cache_file.py": "the cache in the workspace",
     "ingest/loader.py": "the cache in the workspace",
     "ingest/remote/mirror.py": "copies in the workspace",
+    "files/placeholders.py": "copies in the workspace",
     "files/file_lock.py": "a lock in the workspace",
     "workspace/job_requests.py": "requests of jobs in the workspace",
     "workspace/json_store.py": "notes and rules in the workspace",

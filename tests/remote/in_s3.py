@@ -9,7 +9,9 @@ The proxy makes the store slow (200 ms a request) and unreliable (1 % answers 50
 from __future__ import annotations
 
 import http.client
+import json
 import random
+import shutil
 import socket
 import subprocess
 import sys
@@ -22,6 +24,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+import numpy as np
 import pytest
 import s3fs
 from fastapi.testclient import TestClient
@@ -33,6 +36,7 @@ from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import bases_of
 from tests.remote.answers import answers, copy_runs, lineages, wait_until_read
 
+DUMPS = Path(__file__).parents[1] / "data" / "dumps" / "msprobe_pytorch"
 BUCKET = "training"
 URL = f"s3://{BUCKET}/summary"
 NAME = "events.out.events.summary.1700000000.0.host_MS"
@@ -44,8 +48,8 @@ class Proxy(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, store_port: int) -> None:
-        super().__init__(("127.0.0.1", 0), _Passing)
+    def __init__(self, store_port: int, port: int) -> None:
+        super().__init__(("127.0.0.1", port), _Passing)
         self.store_port = store_port
         self.latency = 0.0
         self.failing = 0.0  # share
@@ -123,9 +127,17 @@ def moto_port() -> Iterator[int]:
     process.wait()
 
 
+@pytest.fixture(scope="module")
+def proxy_port() -> int:
+    """The same for all tests: processes that are reused keep the environment of the first."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port: int = probe.getsockname()[1]
+    return port
+
+
 @pytest.fixture
-def proxy(moto_port: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
-    proxy = Proxy(moto_port)
+def proxy(moto_port: int, proxy_port: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
+    proxy = Proxy(moto_port, proxy_port)
     threading.Thread(target=proxy.serve_forever, daemon=True).start()
     monkeypatch.setenv("AWS_ENDPOINT_URL_S3", f"http://127.0.0.1:{proxy.server_port}")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key-sesame")
@@ -268,3 +280,59 @@ def test_the_command_shows_the_url_and_no_credentials(
     assert f"Summary base dir: {URL}" in out
     log = "".join(path.read_text() for path in (tmp_path / "workspace" / "log").glob("*"))
     assert "sesame" not in out + log
+
+
+def test_a_dump_is_fetched_as_it_is_looked_at(
+    bucket: s3fs.S3FileSystem, proxy: Proxy, tmp_path: Path
+) -> None:
+    """At 50 ms a request: one read for each tensor that is looked at, and none afterwards."""
+    folder = tmp_path / "runs"
+    dump = folder / "dump" / "step0" / "rank0"
+    (dump / "dump_tensor_data").mkdir(parents=True)
+    data: dict[str, object] = {}
+    for number in range(100):
+        name = f"Functional.relu.{number}.forward"
+        np.save(dump / "dump_tensor_data" / f"{name}.output.0.npy", np.full(1000, number, np.float32))
+        fields = {"type": "torch.Tensor", "dtype": "torch.float32", "shape": [1000]}
+        data[name] = {"output": [{**fields, "data_name": f"{name}.output.0.npy"}]}
+    (dump / "dump.json").write_text(
+        json.dumps({"task": "tensor", "level": "L1", "framework": "pytorch", "data": data})
+    )
+    bucket.put(f"{folder}/", f"{BUCKET}/summary/", recursive=True)
+    proxy.latency = 0.05
+    with served(URL, tmp_path / "workspace") as client:
+        assert until(lambda: client.get("/v2/dump/list").json()["dumps"])
+        listed = Counter(proxy.counts)
+        step = {"dump": "./lab/dump", "rank": 0, "step": 0}
+        began = time.monotonic()
+        assert until(lambda: client.get("/v2/dump/tensors", params=step).json().get("done")), client.get(
+            "/v2/dump/tensors", params=step
+        ).text
+        first = proxy.counts - listed
+        print(f"100 tensors: {dict(first)} in {time.monotonic() - began:.1f} s")
+        rows = client.get("/v2/dump/tensors", params=step).json()["rows"]
+        assert [row["statistics"]["maximum"] for row in rows] == list(range(100))
+        assert listed["GET"] == 1  # dump.json
+        assert 100 <= first["GET"] <= 105  # a connection may break
+        client.get("/v2/dump/fault", params=step).raise_for_status()
+        assert (proxy.counts - listed)["GET"] == first["GET"]
+    assert proxy.most_at_once <= 8
+
+
+def test_a_dump_whose_store_refuses_is_listed_and_says_so(
+    bucket: s3fs.S3FileSystem, proxy: Proxy, tmp_path: Path
+) -> None:
+    folder = tmp_path / "runs"
+    shutil.copytree(DUMPS / "mix_tensor_2ranks", folder / "dump")
+    bucket.put(f"{folder}/", f"{BUCKET}/summary/", recursive=True)
+    with served(URL, tmp_path / "workspace") as client:
+        assert until(lambda: client.get("/v2/dump/list").json()["dumps"])
+        proxy.status = 403
+        step = {"dump": "./lab/dump", "rank": 0, "step": 0}
+        assert until(lambda: client.get("/v2/dump/tensors", params=step).json().get("done")), client.get(
+            "/v2/dump/tensors", params=step
+        ).text
+        text = client.get("/v2/dump/tensors", params=step).text
+        assert "credentials of the server" in text
+        assert "sesame" not in text
+        proxy.status = 0

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 import fsspec
 import pytest
@@ -16,7 +17,8 @@ from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import bases_of
 from tests.remote.answers import answers, copy_runs, lineages, wait_until_read
 
-Serve = Callable[[str], AbstractContextManager[TestClient]]
+Serve = Callable[..., AbstractContextManager[TestClient]]
+DUMPS = Path(__file__).parents[1] / "data" / "dumps"
 
 
 @pytest.fixture(scope="module")
@@ -28,14 +30,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Serve:
-    """serve(text of a base directory) -> client, once everything is read."""
+    """serve(text of a base directory) -> client, once everything is read (with ``read``)."""
 
     @contextmanager
-    def over(text: str) -> Iterator[TestClient]:
+    def over(text: str, read: bool = True) -> Iterator[TestClient]:
         workspace = tmp_path / "workspace"
         settings = Settings(bases_of([f"lab={text}"], workspace), workspace, workers=1, reload_interval=0.2)
         with TestClient(create_app(settings), base_url="http://127.0.0.1") as client:
-            wait_until_read(client)
+            if read:
+                wait_until_read(client)
             yield client
 
     return over
@@ -96,3 +99,56 @@ def test_the_list_of_runs_says_what_is_wrong_with_a_store(serve: Serve, folder: 
             time.sleep(0.05)
         assert errors == [{"path": url, "reason": "remote.gone"}]
         wait_until_read(client)  # everything is still there
+
+
+@pytest.fixture(scope="module")
+def dumps(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dump of each of two layouts, and checkpoints."""
+    folder = tmp_path_factory.mktemp("dumps") / "runs"
+    for name in ("msprobe_pytorch/mix_tensor_2ranks", "ms_sync_v2_0_names", "ckpt"):
+        shutil.copytree(DUMPS / name, folder / name)
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["file", "zip"])
+def test_dumps_and_checkpoints_are_those_of_a_directory(
+    serve: Serve, dumps: Path, tmp_path: Path, kind: str
+) -> None:
+    url = f"file://{dumps}"
+    if kind == "zip":
+        url = f"zip://::file://{shutil.make_archive(str(tmp_path / 'dumps'), 'zip', dumps)}"
+    with serve(str(dumps), read=False) as client:
+        expected = look_at_dumps(client)
+    with serve(url, read=False) as client:
+        assert look_at_dumps(client) == expected
+    assert len(expected) == 9
+
+
+def look_at_dumps(client: TestClient) -> dict[str, object]:
+    """Tensors with statistics, first faults and values of dumps, and tensors of checkpoints."""
+    for _ in range(600):
+        dumps = [dump["id"] for dump in client.get("/v2/dump/list").json()["dumps"]]
+        files = [file["id"] for file in client.get("/v2/dump/checkpoints").json()["checkpoints"]]
+        if len(dumps) == 2 and len(files) == 3:
+            break
+        time.sleep(0.05)
+    seen: dict[str, object] = {}
+    for dump in dumps:
+        step = {"dump": dump, "rank": 0, "step": 0}
+        rows = ask_until_done(client, "tensors", step)["rows"]
+        seen[f"{dump} tensors"] = rows
+        seen[f"{dump} fault"] = client.get("/v2/dump/fault", params=step).raise_for_status().json()
+        tensor = {name: rows[-1][name] for name in ("graph", "operator", "direction", "slot")}
+        values = client.get("/v2/dump/values", params=step | tensor)
+        seen[f"{dump} values"] = values.raise_for_status().json()
+    for file in files:
+        seen[file] = ask_until_done(client, "checkpoint", {"file": file})
+    return seen
+
+
+def ask_until_done(client: TestClient, what: str, params: dict[str, Any]) -> dict[str, Any]:
+    for _ in range(100):
+        answer: dict[str, Any] = client.get(f"/v2/dump/{what}", params=params).json()
+        if answer["done"]:
+            break
+    return answer

@@ -96,6 +96,28 @@ def read_at(descriptor: int, offset: int, size: int) -> bytes:
 
 
 def _raw_file(path: str | os.PathLike[str]) -> FileIO:
+    """A regular file with its content, which comes from a store where a placeholder is in its place."""
+    file = _owned_file(path)
+    if not os.fstat(file.fileno()).st_mode & stat.S_ISVTX:
+        return file
+    from mindinsight.server.files.placeholders import fetch, is_placeholder  # with SQLite and fsspec
+
+    try:
+        fetched = fetch(os.fspath(path))
+    except BaseException:
+        file.close()
+        raise
+    if not fetched:  # a file with the sticky bit that somebody has set
+        return file
+    file.close()
+    file = _owned_file(path)
+    if is_placeholder(file.fileno()):
+        file.close()
+        raise OSError(errno.EAGAIN, "the file changed in the store; try again", str(path))
+    return file
+
+
+def _owned_file(path: str | os.PathLike[str]) -> FileIO:
     """A regular file that owns its descriptor, which no exception from another thread loses."""
     file = None
     try:

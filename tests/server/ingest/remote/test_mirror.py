@@ -9,10 +9,11 @@ import fsspec
 import pytest
 
 from mindinsight.server.files.file_lock import locked
+from mindinsight.server.files.opener import open_stream
+from mindinsight.server.files.remote_store import RemoteFile, RemoteStore, StoreError
 from mindinsight.server.formats.budgets import Budget
 from mindinsight.server.ingest.remote import mirror as mirror_module
 from mindinsight.server.ingest.remote.mirror import OVERLAP, Mirror
-from mindinsight.server.ingest.remote.remote_store import RemoteFile, RemoteStore, StoreError
 
 NAME = "events.out.events.summary.1700000000.0.host_MS"
 PATH = f"run/{NAME}"
@@ -63,14 +64,52 @@ def remote(tmp_path: Path) -> Iterator[Remote]:
         remote.files.rm(remote.url, recursive=True)
 
 
-def test_event_files_are_copied_and_nothing_else(remote: Remote) -> None:
+def test_event_files_are_copied_and_everything_else_when_it_is_opened(remote: Remote) -> None:
     remote.put(b"events")
     remote.put(b"lineage", f"run/{NAME}_lineage")
     remote.put(b"weights", "run/model.ckpt")
-    remote.put(b"dump", "run/rank_0/Net/0/0/Conv.npy")
+    remote.put(b"names", "dump/rank_0/.dump_metadata/data_dump.json")
+    remote.put(b"dump", "dump/rank_0/Net/0/0/Conv.npy")
     assert remote.mirror.sync()
-    assert remote.copies() == {PATH: b"events", f"run/{NAME}_lineage": b"lineage"}
-    assert remote.mirror.trouble == ""
+    assert len(remote.store.reads) == 3
+    assert remote.copies() == {
+        PATH: b"events",
+        f"run/{NAME}_lineage": b"lineage",
+        "run/model.ckpt": b"\0" * 7,
+        "dump/rank_0/.dump_metadata/data_dump.json": b"names",
+        "dump/rank_0/Net/0/0/Conv.npy": b"\0" * 4,
+    }
+    assert (remote.mirror.trouble, remote.mirror.sync()) == ("", False)
+    with open_stream(remote.folder / "run" / "model.ckpt") as stream:
+        assert stream.read() == b"weights"
+    assert not remote.again().sync()  # what was fetched stays
+
+
+def test_placeholders_follow_the_store(remote: Remote) -> None:
+    """Another content, a file in place of a folder, and none at all."""
+    remote.put(b"old", "run/model.ckpt")
+    remote.put(b"gone", "run/other.ckpt")
+    remote.mirror.sync()
+    read = [open_stream(remote.folder / "run" / name) for name in ("model.ckpt", "other.ckpt")]
+    for stream in read:
+        stream.close()
+    remote.put(b"newer", "run/model.ckpt")
+    remote.files.rm(f"{remote.url}/run/other.ckpt")
+    assert remote.mirror.sync()
+    assert remote.copies() == {"run/model.ckpt": b"\0" * 5}
+    with open_stream(remote.folder / "run" / "model.ckpt") as stream:
+        assert stream.read() == b"newer"
+
+
+def test_more_placeholders_than_a_folder_should_hold_are_said(
+    remote: Remote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mirror_module, "MOST_PLACEHOLDERS", 2)
+    for number in range(3):
+        remote.put(b"x", f"run/{number}.npy")
+    remote.mirror.sync()
+    assert remote.mirror.trouble == "remote.many"
+    assert len(remote.copies()) == 2
 
 
 def test_what_nobody_would_look_at_stays_in_the_store(
@@ -83,7 +122,8 @@ def test_what_nobody_would_look_at_stays_in_the_store(
     remote.put(b"graph", "run/graph.pb")
     remote.put(b"m" * 101, "run/model.pb")
     remote.mirror.sync()
-    assert remote.copies() == {f"a/b/c/d/{NAME}": b"deep", "run/graph.pb": b"graph"}
+    unread = {f"a/b/c/d/e/{NAME}": b"\0" * 8}
+    assert remote.copies() == {f"a/b/c/d/{NAME}": b"deep", "run/graph.pb": b"graph"} | unread
 
 
 def test_what_was_written_last_comes_first(remote: Remote, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,6 +246,6 @@ def test_a_note_of_what_was_copied_that_is_none_costs_a_fetch(remote: Remote, st
 def test_the_copy_is_the_users_alone_and_as_old_as_the_original(remote: Remote) -> None:
     remote.put(b"events")
     remote.mirror.sync()
-    (file,) = remote.store.list_files(str.isprintable).values()
+    (file,) = remote.store.list_files().values()
     assert (remote.folder / PATH).stat().st_mtime == pytest.approx(file.modified)
     assert remote.folder.stat().st_mode & 0o077 == 0

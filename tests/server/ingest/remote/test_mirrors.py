@@ -13,10 +13,10 @@ import pytest
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.summary_pb2 import Event
 from mindinsight.server.errors import BadSettings
+from mindinsight.server.files.remote_store import RemoteFile, RemoteStore
 from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.ingest.remote import mirrors
 from mindinsight.server.ingest.remote.mirrors import Mirrors, check_stores
-from mindinsight.server.ingest.remote.remote_store import RemoteFile, RemoteStore
 from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import bases_of, stores
 from mindinsight.server.store.run import Trouble
@@ -127,7 +127,7 @@ def test_a_read_that_hangs_is_said_and_keeps_nobody(
 def test_what_a_store_says_reaches_no_log(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail(_store: RemoteStore, _wanted: object) -> None:
+    def fail(_store: RemoteStore) -> None:
         raise RuntimeError("https://host/?X-Amz-Signature=sesame")
 
     monkeypatch.setattr(RemoteStore, "list_files", fail)
@@ -144,7 +144,7 @@ def test_a_store_that_does_not_answer_is_asked_less_and_less(
 ) -> None:
     passes: list[float] = []
 
-    def fail(_store: RemoteStore, _wanted: object) -> None:
+    def fail(_store: RemoteStore) -> None:
         passes.append(time.monotonic())
         raise RuntimeError
 

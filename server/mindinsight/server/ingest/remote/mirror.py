@@ -1,8 +1,9 @@
-"""Mirror: a local copy of the event files of a remote store, of which only what is new is read.
+"""Mirror: a local copy of a remote store, of which only what is new is read.
 
 An event file is decoded from its first byte to its last, so every byte is fetched once; it is appended to the
-copy, and everything above reads the copy as it reads a file that a training writes here. The copy is a
-cache: it may be deleted at any time.
+copy, and everything above reads the copy as it reads a file that a training writes here. Tensors of dumps,
+checkpoints and whatever else there is are placeholders, fetched when they are opened. The copy is a cache: it
+may be deleted whenever no server runs.
 """
 
 from __future__ import annotations
@@ -20,17 +21,20 @@ from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
 from mindinsight.server.files.file_lock import locked
+from mindinsight.server.files.placeholders import PIECE, ROOM, Catalogue, make_room, place
+from mindinsight.server.files.remote_store import DUMP_METADATA, RemoteFile, RemoteStore, StoreError
 from mindinsight.server.formats.budgets import GRAPH
 from mindinsight.server.ingest.discovery.folder_tree import DEPTH
-from mindinsight.server.ingest.remote.remote_store import RemoteFile, RemoteStore, StoreError
 from mindinsight.server.store import file_names
 
 REQUESTS: Final = 8  # in flight at a time
-PIECE: Final = 16 << 20  # bytes of one read
 OVERLAP: Final = 64  # bytes read again where a file grew: other bytes there are another file
 SAVE: Final = 5.0  # seconds after which a pass that goes on notes what it has
-ROOM: Final = 512 << 20  # bytes that are left free on the disk of the workspace
-_RANK: Final = ("remote.full", "remote.forbidden", "remote.unreachable", "remote.name")  # the worst first
+DESCRIPTION: Final = 64 << 20  # bytes of a file that describes a dump, above which it is a placeholder
+MOST_PLACEHOLDERS: Final = 200_000
+_DESCRIPTIONS: Final = frozenset(("dump.json", "stack.json", "construct.json", "debug.json", "statistic.csv"))
+_DESCRIBING: Final = frozenset((DUMP_METADATA, "execution_order"))  # folders
+_RANK: Final = ("remote.full", "remote.forbidden", "remote.unreachable", "remote.name", "remote.many")
 _CLASHES: Final = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.EILSEQ, errno.EINVAL)
 
 
@@ -51,6 +55,7 @@ class Mirror:
         self._stopping = stopping
         self._state = folder.with_name(".copied.json")
         self._copied: dict[str, Copied] = {}
+        self._catalogue = Catalogue(folder)
         self.trouble = ""  # key of what is wrong with the store; empty while all is well
         with suppress(OSError):  # ``sync`` says so
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -71,9 +76,9 @@ class Mirror:
 
     def _sync(self) -> bool:
         self._copied = self._read_state()
-        listed = self._store.list_files(lambda name: file_names.role(name) is not None)
-        files = {path: file for path, file in listed.items() if _is_shown(path, file)}
-        if not files and self._copied:  # stores do not tell an empty folder from none
+        listed = self._store.list_files()
+        files = {path: file for path, file in listed.items() if _is_copied(path, file)}
+        if not listed and (self._copied or self._catalogue.exists()):  # stores know no empty folders
             self.trouble = "remote.gone"
             return False
         newest_first = sorted(files.items(), key=lambda item: -item[1].modified)
@@ -90,8 +95,37 @@ class Mirror:
                     save_at = time.monotonic() + SAVE
                     self._write_state()
         self._write_state()
+        others = {path: file for path, file in listed.items() if path not in files and not _is_model(path)}
+        placed = self._sync_placeholders(others, reasons)
         self.trouble = next((reason for reason in _RANK if reason in reasons), "")
-        return bool(changed or gone)
+        return bool(changed or gone or placed)
+
+    def _sync_placeholders(self, files: dict[str, RemoteFile], reasons: set[str]) -> bool:
+        """Put placeholders for what is new, and remove what is gone; whether anything changed."""
+        if len(files) > MOST_PLACEHOLDERS:
+            newest_first = sorted(files.items(), key=lambda item: -item[1].modified)
+            files = dict(newest_first[:MOST_PLACEHOLDERS])
+            reasons.add("remote.many")
+        known = self._catalogue.files()
+        gone = [path for path in known if path not in files]
+        for path in gone:
+            self._unlink(path)
+        new: dict[str, RemoteFile] = {}
+        for path, file in files.items():
+            if self._stopping.is_set():
+                break
+            if known.get(path) == file:
+                continue
+            try:
+                place(self._folder, path, file)
+            except OSError as error:
+                reasons.add("remote.name" if error.errno in _CLASHES else "remote.full")
+            else:
+                new[path] = file
+        if new or gone:
+            self._catalogue.put(self._store.url, new, gone)
+        make_room(self._folder)
+        return bool(new or gone)
 
     def _is_new(self, path: str, file: RemoteFile) -> bool:
         return self._copied.get(path) != Copied(*file[1:]) or not (self._folder / path).is_file()
@@ -150,6 +184,10 @@ class Mirror:
             start += len(piece)
 
     def _remove(self, path: str) -> None:
+        self._unlink(path)
+        del self._copied[path]
+
+    def _unlink(self, path: str) -> None:
         local = self._folder / path
         with suppress(OSError):
             local.unlink(missing_ok=True)
@@ -157,7 +195,6 @@ class Mirror:
                 if folder == self._folder:
                     break
                 folder.rmdir()
-        del self._copied[path]
 
     def _read_state(self) -> dict[str, Copied]:
         try:
@@ -173,7 +210,25 @@ class Mirror:
         Path(name).replace(self._state)
 
 
-def _is_shown(path: str, file: RemoteFile) -> bool:
-    """Whether a file lies where runs are looked for, and is no model that is called as graphs are."""
-    graph = file_names.role(path.rpartition("/")[2]) == "graph"
-    return path.count("/") <= DEPTH and not (graph and file.size > GRAPH.size)
+def _is_copied(path: str, file: RemoteFile) -> bool:
+    """Whether a file is copied as it grows.
+
+    These are what runs are made of, where runs are looked for, and descriptions of dumps, which are read to
+    list them. A model that is called as graphs are is not.
+    """
+    folders, _, name = path.rpartition("/")
+    role = _role(path)
+    if role is None:
+        described = name in _DESCRIPTIONS or folders.rpartition("/")[2] in _DESCRIBING
+        return described and file.size <= DESCRIPTION
+    return role != "graph" or file.size <= GRAPH.size
+
+
+def _role(path: str) -> file_names.Role | None:
+    """Role of a file where runs are looked for."""
+    return file_names.role(path.rpartition("/")[2]) if path.count("/") <= DEPTH else None
+
+
+def _is_model(path: str) -> bool:
+    """Whether a file that is not copied is a model with the name of a graph: it would be read as one."""
+    return _role(path) == "graph"

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from mindinsight.server.files.remote_store import RemoteStore, open_store
 from mindinsight.server.ingest.remote.mirror import Mirror
-from mindinsight.server.ingest.remote.remote_store import RemoteStore, open_store
 from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import Base, stores
 from mindinsight.server.store.run import Trouble
@@ -69,7 +69,8 @@ class _Following:
         wait = interval
         while not self._stopping.is_set():
             self.sync()
-            wait = min(2 * wait, max(LONGEST, interval)) if self._mirror.trouble else interval
+            answers = self._mirror.trouble in ("", "remote.many", "remote.name")
+            wait = interval if answers else min(2 * wait, max(LONGEST, interval))
             self._stopping.wait(wait)
 
     def sync(self) -> None:

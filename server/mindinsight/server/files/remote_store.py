@@ -14,6 +14,7 @@ from mindinsight.server.errors import BadSettings
 ATTEMPTS: Final = 5
 FIRST_WAIT: Final = 0.5  # seconds; twice as long each time
 LONGEST_WAIT: Final = 8.0
+DUMP_METADATA: Final = ".dump_metadata"  # the one hidden folder that belongs to a dump
 _FORBIDDEN: Final = (401, 403)
 _NO_CREDENTIALS: Final = frozenset(
     {"NoCredentialsError", "PartialCredentialsError", "CredentialRetrievalError", "TokenRetrievalError"}
@@ -46,35 +47,41 @@ class RemoteStore:
     """Files below one URL. ``stopping`` ends waits between attempts."""
 
     def __init__(self, url: str, stopping: threading.Event) -> None:
-        self._url = url
+        self.url = url
         self._stopping = stopping
         self._filesystem: Any = None
         self._root = ""
         self.requests = 0  # listings and reads; a listing may take several requests of the store
 
-    def list_files(self, wanted: Callable[[str], bool]) -> Mapping[str, RemoteFile]:
-        """Files by path below the URL, those whose last part is ``wanted``. Raises StoreError."""
+    def list_files(self) -> Mapping[str, RemoteFile]:
+        """Files by path below the URL; none with a name that is hidden. Raises StoreError."""
         infos = self._try(self._find)
         root = self._root.rstrip("/")
         found = {}
         for address, info in infos.items():
             path = unquote(address[len(root) :]) if "://" in address else address[len(root) :]
             path = path.lstrip("/")
-            if address.startswith(root) and is_safe(path) and wanted(path.rpartition("/")[2]):
+            if address.startswith(root) and is_safe(path):
                 found[path] = self._file(str(address), info)
         return found
 
     def read(self, file: RemoteFile, start: int, end: int) -> bytes:
         """Bytes from ``start`` to before ``end``; fewer where the file became shorter. Raises StoreError."""
-        data: bytes = self._try(lambda: self._filesystem.cat_file(file.address, start=start, end=end))
+        data: bytes = self._try(lambda: self._opened().cat_file(file.address, start=start, end=end))
         return data[start:end] if len(data) > end - start else data  # a server that knows no ranges
 
     def _find(self) -> Mapping[str, Any]:
-        if self._filesystem is None or _is_archive(self._filesystem):  # whose listing is read once
-            self._filesystem, self._root = open_store(self._url)
-        self._filesystem.invalidate_cache()
-        found: Mapping[str, Any] = self._filesystem.find(self._root, detail=True)
+        if self._filesystem is not None and _is_archive(self._filesystem):  # whose listing is read once
+            self._filesystem = None
+        filesystem = self._opened()
+        filesystem.invalidate_cache()
+        found: Mapping[str, Any] = filesystem.find(self._root, detail=True)
         return found
+
+    def _opened(self) -> Any:
+        if self._filesystem is None:
+            self._filesystem, self._root = open_store(self.url)
+        return self._filesystem
 
     def _file(self, address: str, info: Mapping[str, Any]) -> RemoteFile:
         if info.get("size") is None:  # a listing of links
@@ -116,9 +123,11 @@ def open_store(url: str) -> tuple[Any, str]:
 
 
 def is_safe(path: str) -> bool:
-    """Whether a path may be one of files below a folder of ours."""
+    """Whether a path may be one of files below a folder of ours; hidden files are copies not yet finished."""
     parts = path.split("/")
-    return "\0" not in path and all(part and part[0] != "." and len(part) < 250 for part in parts)
+    return "\0" not in path and all(
+        0 < len(part) < 250 and (part[0] != "." or part == DUMP_METADATA) for part in parts
+    )
 
 
 def reason_of(error: BaseException) -> str:

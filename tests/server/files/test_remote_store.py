@@ -12,8 +12,8 @@ import fsspec
 import pytest
 
 from mindinsight.server.errors import BadSettings
-from mindinsight.server.ingest.remote import remote_store
-from mindinsight.server.ingest.remote.remote_store import (
+from mindinsight.server.files import remote_store
+from mindinsight.server.files.remote_store import (
     ATTEMPTS,
     RemoteStore,
     StoreError,
@@ -58,10 +58,6 @@ def store_over(monkeypatch: pytest.MonkeyPatch, filesystem: object) -> tuple[Rem
     return RemoteStore("s3://bucket", waits), waits
 
 
-def everything(_name: str) -> bool:
-    return True
-
-
 @pytest.fixture
 def folder() -> str:
     return f"memory://{uuid.uuid4().hex}"
@@ -69,8 +65,9 @@ def folder() -> str:
 
 def test_files_are_listed_and_read_in_parts(folder: str) -> None:
     fsspec.filesystem("memory").pipe({f"{folder}/runs/a/f": b"0123456789", f"{folder}/runs/g": b""})
+    fsspec.filesystem("memory").pipe(f"{folder}/runs/.hidden/f", b"not finished")
     store = RemoteStore(f"{folder}/runs", threading.Event())
-    files = store.list_files(lambda name: name in ("f", "g"))
+    files = store.list_files()
     assert {path: file.size for path, file in files.items()} == {"a/f": 10, "g": 0}
     assert files["a/f"].modified > 0
     assert store.read(files["a/f"], 2, 5) == b"234"
@@ -82,14 +79,14 @@ def test_an_archive_that_was_replaced_is_listed_anew(tmp_path: Path) -> None:
     for number in (1, 2):
         with zipfile.ZipFile(tmp_path / "runs.zip", "w") as archive:
             archive.writestr("run/file", b"x" * number)
-        files = store.list_files(everything)
+        files = store.list_files()
         assert {path: file.size for path, file in files.items()} == {"run/file": number}
         assert store.read(files["run/file"], 0, number) == b"x" * number
 
 
 def test_a_busy_store_is_asked_again_later_and_later(monkeypatch: pytest.MonkeyPatch) -> None:
     store, waits = store_over(monkeypatch, Failing(OSError("503 SlowDown"), TimeoutError(), OSError("429")))
-    assert list(store.list_files(everything)) == ["a/f"]
+    assert list(store.list_files()) == ["a/f"]
     assert len(waits.seconds) == 3
     assert [0.25 * 2**n <= seconds <= 0.5 * 2**n for n, seconds in enumerate(waits.seconds)] == [True] * 3
 
@@ -97,7 +94,7 @@ def test_a_busy_store_is_asked_again_later_and_later(monkeypatch: pytest.MonkeyP
 def test_a_store_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     store, _ = store_over(monkeypatch, Failing(*[OSError("down")] * 99))
     with pytest.raises(StoreError) as refused:
-        store.list_files(everything)
+        store.list_files()
     assert (refused.value.reason, store.requests) == ("remote.unreachable", ATTEMPTS)
 
 
@@ -115,7 +112,7 @@ def test_what_waiting_does_not_mend_is_said_at_once(
 ) -> None:
     store, waits = store_over(monkeypatch, Failing(error))
     with pytest.raises(StoreError) as refused:
-        store.list_files(everything)
+        store.list_files()
     assert (refused.value.reason, waits.seconds, store.requests) == (reason, [], 1)
     assert "sesame" not in f"{refused.value!r} {refused.value.__cause__!r}"
 
@@ -124,7 +121,7 @@ def test_the_end_of_the_server_ends_the_waiting(monkeypatch: pytest.MonkeyPatch)
     store, waits = store_over(monkeypatch, Failing(*[OSError("down")] * 99))
     waits.set()
     with pytest.raises(StoreError):
-        store.list_files(everything)
+        store.list_files()
     assert store.requests == 1
 
 
@@ -132,7 +129,7 @@ def test_a_server_that_knows_no_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
     filesystem: Any = Failing()
     filesystem.cat_file = lambda address, start, end: b"0123456789"
     store, _ = store_over(monkeypatch, filesystem)
-    (file,) = store.list_files(everything).values()
+    (file,) = store.list_files().values()
     assert store.read(file, 2, 5) == b"234"
 
 

@@ -1,0 +1,259 @@
+"""Placeholders: files of a remote store whose content is fetched when they are first opened.
+
+A placeholder is an empty (sparse) file of the size and time that the store tells, in the local copy of the
+store. It has the sticky bit, which means nothing for a file, so that looking at a descriptor tells it from
+content. The catalogue beside the copy, an SQLite database, says which object each one stands for.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import math
+import os
+import shutil
+import sqlite3
+import stat
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from mindinsight.server.files.file_lock import locked
+from mindinsight.server.files.remote_store import RemoteFile, RemoteStore, StoreError
+
+CATALOGUE: Final = ".placeholders.sqlite"
+PIECE: Final = 16 << 20  # bytes of one read
+ROOM: Final = 512 << 20  # bytes that are left free on the disk of the workspace
+AHEAD: Final = 15  # files that follow in a folder and are fetched along with one
+AHEAD_SIZE: Final = 32 << 20  # bytes of all of them
+REQUESTS: Final = 8  # in flight at a time
+PAUSE: Final = 5.0  # seconds
+WAIT: Final = 600.0  # seconds for which another process may be fetching the same file
+_PARTS: Final = ".parts"
+_MARK: Final = stat.S_ISVTX
+_TEXTS: Final = {
+    "remote.forbidden": "the store refuses to give the file; check the credentials of the server",
+    "remote.gone": "the file is no longer in the store",
+    "remote.unreachable": "the store does not respond; try again",
+}
+_TABLES: Final = """
+    CREATE TABLE IF NOT EXISTS store (url TEXT NOT NULL);
+    CREATE TABLE IF NOT EXISTS file (
+        path TEXT PRIMARY KEY, folder TEXT NOT NULL, address TEXT NOT NULL, size INTEGER NOT NULL,
+        modified REAL NOT NULL, tag TEXT NOT NULL, fetched REAL NOT NULL DEFAULT 0) WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS file_by_folder ON file (folder, path);
+"""
+
+
+class Wanted(NamedTuple):
+    """One placeholder: its path below the copy, and the object that it stands for."""
+
+    path: str
+    file: RemoteFile
+
+
+class Catalogue:
+    """Placeholders of one local copy, whose top folder is ``copy``."""
+
+    def __init__(self, copy: Path) -> None:
+        self._copy = copy
+        self._path = copy.with_name(CATALOGUE)
+
+    def exists(self) -> bool:
+        return self._path.is_file()
+
+    def url(self) -> str:
+        with self._open() as database:
+            ((url,),) = database.execute("SELECT url FROM store")
+            return str(url)
+
+    def files(self) -> dict[str, RemoteFile]:
+        """All placeholders by path, fetched ones included."""
+        if not self.exists():
+            return {}
+        with self._open() as database:
+            rows = database.execute("SELECT path, address, size, modified, tag FROM file")
+            return {path: RemoteFile(*file) for path, *file in rows}
+
+    def put(self, url: str, files: Mapping[str, RemoteFile], gone: Iterable[str]) -> None:
+        """Note new placeholders, and forget those that are gone."""
+        with self._open() as database, database:
+            database.executescript(_TABLES)
+            database.execute("DELETE FROM store")
+            database.execute("INSERT INTO store VALUES (?)", (url,))
+            database.executemany("DELETE FROM file WHERE path = ?", [(path,) for path in gone])
+            database.executemany(
+                "INSERT OR REPLACE INTO file VALUES (?, ?, ?, ?, ?, ?, 0)",
+                [(path, path.rpartition("/")[0], *file) for path, file in files.items()],
+            )
+
+    def find(self, path: str) -> list[Wanted]:
+        """The placeholder at a path, and those that follow in its folder and have not been fetched."""
+        with self._open() as database:
+            rows = database.execute(
+                "SELECT path, address, size, modified, tag FROM file"
+                " WHERE folder = ? AND path >= ? AND (fetched = 0 OR path = ?) ORDER BY path LIMIT ?",
+                (path.rpartition("/")[0], path, path, 1 + AHEAD),
+            )
+            found = [Wanted(name, RemoteFile(*file)) for name, *file in rows]
+        return found if found and found[0].path == path else []
+
+    def note_fetched(self, paths: Iterable[str], moment: float) -> None:
+        """``moment``: Unix seconds; 0 for what is a placeholder again."""
+        with self._open() as database, database:
+            database.executemany(
+                "UPDATE file SET fetched = ? WHERE path = ?", [(moment, path) for path in paths]
+            )
+
+    def fetched(self) -> list[Wanted]:
+        """What has been fetched, first the one that was fetched first."""
+        with self._open() as database:
+            rows = database.execute(
+                "SELECT path, address, size, modified, tag FROM file WHERE fetched > 0 ORDER BY fetched"
+            )
+            return [Wanted(path, RemoteFile(*file)) for path, *file in rows]
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with closing(sqlite3.connect(self._path, timeout=30)) as database:
+                yield database
+        except sqlite3.Error as error:
+            raise OSError(errno.EIO, f"the catalogue of the store cannot be used: {error}") from error
+
+
+class Fetcher:
+    """Reader of one store, which after a failure is not asked again for ``PAUSE`` seconds."""
+
+    def __init__(self, url: str) -> None:
+        self._store = RemoteStore(url, threading.Event())
+        self._failure = ""
+        self._failed_at = -math.inf
+
+    def read(self, file: RemoteFile, start: int, end: int) -> bytes:
+        """Bytes from ``start`` to before ``end``; raises StoreError."""
+        if time.monotonic() - self._failed_at < PAUSE:
+            raise StoreError(self._failure)
+        try:
+            return self._store.read(file, start, end)
+        except StoreError as error:
+            if error.reason != "remote.gone":  # which is of this file alone
+                self._failure, self._failed_at = error.reason, time.monotonic()
+            raise
+
+
+def is_placeholder(descriptor: int) -> bool:
+    """Whether an open file may be a placeholder; only a catalogue beside it makes it one."""
+    return bool(os.fstat(descriptor).st_mode & _MARK)
+
+
+def place(copy: Path, path: str, file: RemoteFile) -> None:
+    """Put a placeholder into a local copy, in place of what may be there."""
+    local = copy / path
+    local.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    part = _part_of(copy, path, file)
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        os.ftruncate(descriptor, file.size)
+        if file.size:
+            os.fchmod(descriptor, _MARK | 0o600)
+    finally:
+        os.close(descriptor)
+    _finish(part, local, file)
+
+
+def fetch(path: str) -> bool:
+    """Replace a placeholder by its content; whether there is one at this absolute path.
+
+    Small files that follow in the folder come along, as whoever looks at one tensor of a dump mostly looks at
+    all. A fetch that was interrupted goes on where it ended. Raises OSError for what the store does not give.
+    """
+    copy = _copy_of(Path(path))
+    if copy is None:
+        return False
+    catalogue = Catalogue(copy)
+    wanted = catalogue.find(Path(path).relative_to(copy).as_posix())
+    if not wanted:
+        return False
+    store = _fetcher(catalogue.url(), os.getpid())
+    first, ahead = wanted[0], _affordable(wanted[1:])
+    with ThreadPoolExecutor(REQUESTS, "fetch") as executor:
+        others = [(item, executor.submit(_fetch, copy, item, store)) for item in ahead]
+        try:
+            _fetch(copy, first, store)
+        except StoreError as error:
+            raise OSError(errno.EIO, _TEXTS.get(error.reason, _TEXTS["remote.unreachable"]), path) from None
+    done = [item.path for item, future in others if future.exception() is None]
+    catalogue.note_fetched([first.path, *done], time.time())
+    return True
+
+
+def make_room(copy: Path) -> None:
+    """Make placeholders of what was fetched first, while the disk is nearly full."""
+    catalogue = Catalogue(copy)
+    if not catalogue.exists() or shutil.disk_usage(copy).free >= 2 * ROOM:
+        return
+    for path, file in catalogue.fetched():
+        place(copy, path, file)
+        catalogue.note_fetched([path], 0.0)
+        if shutil.disk_usage(copy).free >= 2 * ROOM:
+            return
+
+
+def _fetch(copy: Path, wanted: Wanted, store: Fetcher) -> None:
+    path, file = wanted
+    local, part = copy / path, _part_of(copy, path, file)
+    with locked(part, WAIT):
+        if not local.stat().st_mode & _MARK:  # another process has fetched it
+            return
+        with part.open("ab") as target:
+            while (start := target.tell()) < file.size:
+                if shutil.disk_usage(copy).free - (file.size - start) < ROOM:
+                    raise OSError(errno.ENOSPC, "the disk of the workspace has no room for the file", path)
+                piece = store.read(file, start, min(file.size, start + PIECE))
+                if not piece:
+                    raise OSError(errno.EIO, "the file became shorter in the store; try again", path)
+                target.write(piece)
+                target.flush()
+        _finish(part, local, file)
+    with suppress(OSError):
+        Path(f"{part}.lock").unlink()
+
+
+def _finish(part: Path, local: Path, file: RemoteFile) -> None:
+    if file.modified:
+        os.utime(part, (time.time(), file.modified))
+    part.replace(local)
+
+
+def _affordable(files: Iterable[Wanted]) -> list[Wanted]:
+    left, chosen = AHEAD_SIZE, []
+    for wanted in files:
+        left -= wanted.file.size
+        if left < 0:
+            break
+        chosen.append(wanted)
+    return chosen
+
+
+def _part_of(copy: Path, path: str, file: RemoteFile) -> Path:
+    """File for content that is not complete; another one for another version."""
+    digest = hashlib.sha256(repr((path, *file[1:])).encode("utf-8", "surrogateescape")).hexdigest()
+    parts = copy.with_name(_PARTS)
+    parts.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return parts / digest[:40]
+
+
+def _copy_of(path: Path) -> Path | None:
+    """Top folder of the local copy that a file is in."""
+    return next((folder for folder in path.parents if folder.name and Catalogue(folder).exists()), None)
+
+
+@lru_cache(maxsize=8)
+def _fetcher(url: str, process: int) -> Fetcher:
+    return Fetcher(url)
