@@ -44,3 +44,20 @@ export function hyperNames(runs) {
 export function differing(runs) {
   return hyperNames(runs).filter((name) => new Set(runs.map((run) => String(run.hyper?.[name]))).size > 1);
 }
+
+/**
+ * Hyper-parameters in which the runs differ, those that most runs have first. Of several with the same values
+ * in all runs, such as lr and learning_rate, the one with the shortest name.
+ * @param {Run[]} runs
+ */
+export function telling(runs) {
+  const having = (/** @type {string} */ name) => runs.filter((run) => run.hyper?.[name] !== undefined).length;
+  /** @type {Map<string, string>} */
+  const byValues = new Map();
+  const shortest = differing(runs).sort((a, b) => a.length - b.length || a.localeCompare(b));
+  for (const name of shortest) {
+    const values = JSON.stringify(runs.map((run) => run.hyper?.[name] ?? null));
+    if (!byValues.has(values)) byValues.set(values, name);
+  }
+  return [...byValues.values()].sort((a, b) => having(b) - having(a) || a.localeCompare(b));
+}

@@ -3,13 +3,13 @@
 import { button } from "../components/button.js";
 import { check, searchBox } from "../components/field.js";
 import { icon } from "../components/icons.js";
-import { headCell, virtualTable } from "../components/virtual.js";
+import { virtualTable } from "../components/virtual.js";
 import { h, renew, replace, throttle } from "../core/dom.js";
 import { NEWEST } from "../core/selection.js";
 import { faultText } from "../core/patterns.js";
-import { differing } from "../core/run_traits.js";
+import { telling } from "../core/run_traits.js";
 import { colourBy } from "../frame/colour_by.js";
-import { answerLinks } from "./runs/answers.js";
+import { answerLinks, selectionLinks } from "./runs/answers.js";
 import { banners, nothing } from "./runs/banners.js";
 import { createBases, onlyBase } from "./runs/bases.js";
 import { counts, jobRow, runRow } from "./runs/cells.js";
@@ -18,12 +18,16 @@ import { columnsOf, defaultColumns } from "./runs/columns.js";
 import { createCurves } from "./runs/curves.js";
 import { matchesQuery, namesIn, parseQuery } from "./runs/query.js";
 import { fold, sorted } from "./runs/rows.js";
+import { headCells } from "./runs/heads.js";
+import { moved } from "./runs/order.js";
 import { createValues } from "./runs/values.js";
 
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("../core/types.js").Run} Run */
 
 export const alone = true;
+
+const NAMED = 200; // runs found by a search, whose tags are asked for by their ids
 
 /** @param {HTMLElement} root @param {App} app */
 export async function mount(root, app) {
@@ -94,21 +98,7 @@ class RunsTable {
       checked: url.get("hidden") === "1",
       onchange: (on) => (url.set({ hidden: on ? 1 : null }), this.draw()),
     });
-    const choices = h(
-      "div",
-      { class: "row small" },
-      button(
-        t("common.all"),
-        () =>
-          this.app.selection.toggleMany(
-            this.found().map((run) => run.id),
-            true,
-          ),
-        { class: "link" },
-      ),
-      button(t("common.none"), () => this.app.selection.only([]), { class: "link" }),
-      button(t("runs.newest", { n: NEWEST }), () => this.app.selection.reset(), { class: "link" }),
-    );
+    const choices = selectionLinks(this.app, () => this.found());
     const title = h(
       "div",
       { class: "row wrap grow" },
@@ -160,11 +150,17 @@ class RunsTable {
   async reload(stale) {
     if (stale || !this.values.tags().length) await this.values.loadTags().catch(() => []);
     const named = namesIn(this.terms).flatMap((name) => this.values.tagsFor(name));
-    const columns = this.columnKeys().map((key) => /^(?:last|min|max|best):(.*)$/.exec(key)?.[1]);
-    const tags = new Set(
-      [...named, ...columns].filter((tag) => typeof tag === "string" && this.values.tags().includes(tag)),
-    );
-    await this.values.need(/** @type {string[]} */ ([...tags]), stale).catch(() => undefined);
+    await this.values
+      .need(
+        named.filter((tag) => this.values.tags().includes(tag)),
+        stale,
+      )
+      .catch(() => undefined);
+    await this.values.order.load(this.terms.length ? this.orderedBy() : null);
+    const columns = this.columnKeys().map((key) => /^(?:last|min|max|best|spark):(.*)$/.exec(key)?.[1] ?? "");
+    const members = columns.flatMap((name) => this.values.order.members(name));
+    const tags = [...new Set([...named, ...members])].filter((tag) => this.values.tags().includes(tag));
+    await this.values.need(tags, stale).catch(() => undefined);
     if (stale) this.curves.forget();
     this.draw();
   }
@@ -172,7 +168,15 @@ class RunsTable {
   columnKeys() {
     const { url, selection } = this.app;
     const keys = url.all("col");
-    return keys.length ? keys : defaultColumns(this.values.tags(), differing(selection.all()));
+    if (keys.length) return keys;
+    const rows = this.terms.length ? this.found() : selection.all();
+    return defaultColumns(this.values.order.names(), telling(rows.length > 1 ? rows : selection.all()));
+  }
+
+  /** The runs whose tags decide on the columns: those found, where they are not too many to name. */
+  orderedBy() {
+    const ids = this.found().map((run) => run.id);
+    return ids.length && ids.length <= NAMED ? ids : null;
   }
 
   /** The runs the search finds. */
@@ -231,29 +235,23 @@ class RunsTable {
   /** @param {string} sort */
   headCells(sort) {
     const { t, url } = this.app;
-    const cell = (
-      /** @type {string} */ key,
-      /** @type {string} */ label,
-      /** @type {boolean | undefined} */ number,
-      /** @type {boolean} */ sortable,
-    ) =>
-      headCell({
-        label,
-        number,
-        title: t("runs.sort", { column: label }),
-        sorted: sort === key ? "ascending" : sort === `-${key}` ? "descending" : null,
-        onsort: sortable
-          ? () => (url.set({ sort: sort === `-${key}` ? key : sort === key ? null : `-${key}` }), this.draw())
-          : undefined,
-      });
-    const columns = this.columns.map((column) =>
-      cell(column.key, column.label, column.number, Boolean(column.value)),
-    );
-    return [
-      cell("name", t("common.run"), false, true),
-      ...columns,
-      h("th", { scope: "col" }, h("span", { class: "unseen" }, t("runs.actions"))),
-    ];
+    return headCells(this.app, this.columns, sort, {
+      onsort: (next) => (url.set({ sort: next }), this.draw()),
+      onmove: (key, before) => this.move(key, before),
+      actions: t("runs.actions"),
+    });
+  }
+
+  /** Put a column before another, or last. @param {string} key @param {string | null} before */
+  move(key, before) {
+    this.app.url.set({
+      col: moved(
+        this.columns.map((column) => column.key),
+        key,
+        before,
+      ),
+    });
+    this.draw();
   }
 
   /** @param {import("./runs/rows.js").Row} row */

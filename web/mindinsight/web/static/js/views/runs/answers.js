@@ -1,7 +1,8 @@
-// From the table of runs to the answers: charts of what was found, why runs differ, where two of them drift.
+// What leads on from the table of runs: what is charted, why runs differ, where two of them drift.
 
 import { button } from "../../components/button.js";
 import { h } from "../../core/dom.js";
+import { NEWEST } from "../../core/selection.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
@@ -24,4 +25,20 @@ export function answerLinks(app, found) {
     entries.length > 1 ? link("why") : null,
     entries.length > 1 ? link("align") : null,
   ];
+}
+
+/** Links that show all of the runs found, none, or the newest. @param {App} app @param {() => Run[]} found */
+export function selectionLinks({ t, selection }, found) {
+  const all = () =>
+    selection.toggleMany(
+      found().map((run) => run.id),
+      true,
+    );
+  return h(
+    "div",
+    { class: "row small" },
+    button(t("common.all"), all, { class: "link" }),
+    button(t("common.none"), () => selection.only([]), { class: "link" }),
+    button(t("runs.newest", { n: NEWEST }), () => selection.reset(), { class: "link" }),
+  );
 }

@@ -1,9 +1,11 @@
 // The columns of the runs table: a key in the address, a heading, a value to sort by, a cell.
 
 import { viewIcon } from "../../components/icons.js";
-import { h, svg } from "../../core/dom.js";
+import { h } from "../../core/dom.js";
 import { directoryColumn } from "./bases.js";
-import { isTorn, stateOf } from "./values.js";
+import { titleOf } from "./joined.js";
+import { sparkline } from "./sparkline.js";
+import { bestEnd, isTorn, stateOf } from "./values.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
@@ -13,22 +15,29 @@ import { isTorn, stateOf } from "./values.js";
  * @property {string} key
  * @property {string} label
  * @property {boolean} [number]
+ * @property {boolean} [part] a statistic of a scalar
+ * @property {"ascending" | "descending"} [first] how the first click sorts: the best on top
  * @property {(run: Run) => any} [value]
  * @property {(run: Run, state: {now: number}) => any} cell
  */
 
+const SETTINGS = 4; // hyper-parameters that vary and have a column by themselves
+
 export const PARTS = /** @type {const} */ (["last", "min", "max", "best"]);
 
-/** The columns before anybody has chosen. @param {string[]} tags @param {string[]} hypers */
+/**
+ * The columns before anybody has chosen. Last and best stand side by side.
+ * @param {string[]} tags @param {string[]} hypers
+ */
 export function defaultColumns(tags, hypers) {
-  const main = tags.slice(0, 1).flatMap((tag) => [`spark:${tag}`, `last:${tag}`]);
-  const second = tags.slice(1, 2).map((tag) => `last:${tag}`);
+  const main = tags.slice(0, 1).flatMap((tag) => [`spark:${tag}`, `last:${tag}`, `best:${tag}`]);
+  const second = tags.slice(1, 2).flatMap((tag) => [`last:${tag}`, `best:${tag}`]);
   return [
     "state",
     "step",
     ...main,
     ...second,
-    ...hypers.slice(0, 3).map((name) => `hyper:${name}`),
+    ...hypers.slice(0, SETTINGS).map((name) => `hyper:${name}`),
     "kinds",
     "updated",
     "size",
@@ -36,7 +45,7 @@ export function defaultColumns(tags, hypers) {
 }
 
 /**
- * Keys that mean nothing are left out. After the curve of a tag, its last value needs no second name.
+ * Keys that mean nothing are left out. After a column of a tag, the next one of it needs no second name.
  * @param {App} app
  * @param {Values} values
  * @param {(tag: string, run: string) => ArrayLike<number> | undefined} curve
@@ -46,8 +55,16 @@ export function defaultColumns(tags, hypers) {
 export function columnsOf(app, values, curve, keys) {
   return keys.flatMap((key, i) => {
     const column = columnOf(app, values, curve, key);
-    if (column && keys[i - 1] === key.replace(/^last:/, "spark:") && key !== keys[i - 1]) {
-      column.label = app.t("runs.part.last");
+    const [statistic, tag] = [key.slice(0, key.indexOf(":")), key.slice(key.indexOf(":") + 1)];
+    const before = keys[i - 1] ?? "";
+    if (
+      column &&
+      column.part &&
+      before !== key &&
+      before.endsWith(`:${tag}`) &&
+      !before.startsWith("hyper:")
+    ) {
+      column.label = app.t(`runs.part.${statistic}`);
     }
     return column ?? [];
   });
@@ -65,12 +82,14 @@ function columnOf(app, values, curve, key) {
   const name = words.join(":");
   if (kind === "hyper") return hyperColumn(app, key, name);
   if (kind === "spark") {
+    const known = values.order.members(name).some((tag) => values.tags().includes(tag));
+    if (!known) return null;
     return {
       key,
-      label: name,
+      label: titleOf(name),
       cell: (run) =>
         sparkline(
-          curve(name, run.id),
+          curve(values.memberOf(run, name) ?? name, run.id),
           app.selection.has(run.id) ? app.selection.colour(run.id) : app.theme.colour("--line-strong"),
         ),
     };
@@ -103,8 +122,10 @@ function hyperColumn(app, key, name) {
  */
 function scalarColumn(app, values, key, statistic, tag) {
   const value = (/** @type {Run} */ run) => values.scalar(run, tag, statistic);
-  const label = statistic === "last" ? tag : `${tag} · ${app.t(`runs.part.${statistic}`)}`;
-  return { key, label, number: true, value, cell: (run) => numberCell(app, value(run)) };
+  const title = titleOf(tag);
+  const label = statistic === "last" ? title : `${title} · ${app.t(`runs.part.${statistic}`)}`;
+  const first = bestEnd(tag) === "min" ? "ascending" : "descending";
+  return { key, label, number: true, part: true, first, value, cell: (run) => numberCell(app, value(run)) };
 }
 
 /** NaN and Inf are loud. @param {App} app @param {number | undefined} value */
@@ -257,41 +278,5 @@ function kindLinks(app, run) {
         viewIcon(app, kind),
       );
     }),
-  );
-}
-
-const WIDTH = 96;
-const HEIGHT = 22;
-
-/**
- * A small curve; gaps where a value is not a number.
- * @param {ArrayLike<number> | undefined} values
- * @param {string} colour
- */
-export function sparkline(values, colour) {
-  if (!values || !values.length) return "";
-  const finite = Array.from(values).filter(Number.isFinite);
-  const low = Math.min(...finite);
-  const span = Math.max(...finite) - low || 1;
-  const x = (/** @type {number} */ i) =>
-    values.length > 1 ? (i / (values.length - 1)) * (WIDTH - 4) + 2 : WIDTH / 2;
-  const y = (/** @type {number} */ v) => HEIGHT - 3 - ((v - low) / span) * (HEIGHT - 6);
-  let path = "";
-  let pen = false;
-  for (let i = 0; i < values.length; i++) {
-    const good = Number.isFinite(values[i]);
-    if (good) path += `${pen ? "L" : "M"}${x(i).toFixed(1)} ${y(values[i]).toFixed(1)}`;
-    pen = good;
-  }
-  return svg(
-    "svg",
-    {
-      class: "spark",
-      width: WIDTH,
-      height: HEIGHT,
-      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
-      "aria-hidden": "true",
-    },
-    svg("path", { d: path, fill: "none", stroke: colour, "stroke-width": 1.5, "stroke-linejoin": "round" }),
   );
 }

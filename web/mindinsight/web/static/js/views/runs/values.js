@@ -2,6 +2,8 @@
 // once.
 
 import { latest } from "../../core/latest.js";
+import { interest } from "./joined.js";
+import { createOrder } from "./tag_order.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
@@ -45,6 +47,7 @@ export function createValues(app, element) {
   const tables = new Map();
   /** @type {string[]} */
   let tags = [];
+  const order = createOrder(app, element);
 
   /** The tags a short name may mean: itself and those that hold it, short ones first. @param {string} name */
   const tagsFor = (name) => {
@@ -56,10 +59,18 @@ export function createValues(app, element) {
     tags: () => tags,
     tagsFor,
 
+    order,
+
+    /** The tag behind a column that a run has. @param {Run} run @param {string} name */
+    memberOf: (run, name) => order.members(name).find((tag) => tables.get(tag)?.last.has(run.id)),
+
     loadTags() {
       return askedTags.ask(
         (signal) => app.api.get("v2/tags", { kind: "scalar", brief: true }, { signal }),
-        (response) => (tags = inOrder(response.tags)),
+        (response) => {
+          tags = inOrder(response.tags);
+          order.take(response.tags);
+        },
       );
     },
 
@@ -79,7 +90,9 @@ export function createValues(app, element) {
 
     /** @param {Run} run @param {string} tag @param {"last" | "min" | "max" | "best"} statistic */
     scalar(run, tag, statistic) {
-      return tables.get(tag)?.[statistic === "best" ? bestEnd(tag) : statistic].get(run.id);
+      const member = this.memberOf(run, tag);
+      if (member === undefined) return undefined;
+      return tables.get(member)?.[statistic === "best" ? bestEnd(tag) : statistic].get(run.id);
     },
 
     /**
@@ -119,7 +132,7 @@ function numbersOf(app, table) {
  * @param {{tag: string, count: number}[]} rows
  */
 function inOrder(rows) {
-  const sorted = [...rows].sort((a, b) => rank(b.tag) - rank(a.tag) || b.count - a.count);
+  const sorted = [...rows].sort((a, b) => interest(b.tag) - interest(a.tag) || b.count - a.count);
   return sorted.map((row) => row.tag);
 }
 
@@ -130,11 +143,6 @@ function inOrder(rows) {
  */
 export function directoryOf(app, run) {
   return app.selection.list().bases.some((base) => base.name) ? run.id.split("/")[1] : undefined;
-}
-
-/** Losses first, then accuracies. @param {string} tag */
-function rank(tag) {
-  return /loss/i.test(tag) ? 2 : /acc/i.test(tag) ? 1 : 0;
 }
 
 /** @type {Record<string, (run: Run, now: number) => any>} */

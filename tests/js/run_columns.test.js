@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { telling } from "../../web/mindinsight/web/static/js/core/run_traits.js";
+import { defaultColumns } from "../../web/mindinsight/web/static/js/views/runs/columns.js";
+import { byCoverage, joinTags, plainName } from "../../web/mindinsight/web/static/js/views/runs/joined.js";
+import { moved, nextSort } from "../../web/mindinsight/web/static/js/views/runs/order.js";
+import { createValues } from "../../web/mindinsight/web/static/js/views/runs/values.js";
+
+globalThis.window = globalThis;
+
+const TAGS = [
+  { tag: "train/loss", count: 5 },
+  { tag: "loss/auto", count: 4 },
+  { tag: "val/loss", count: 2 },
+  { tag: "acc", count: 9 },
+  { tag: "old_loss", count: 1 },
+];
+
+test("what recorders write around a name is left out", () => {
+  const names = ["loss", "train/loss", "loss/auto", "Loss", "val/loss", "train"].map(plainName);
+  assert.deepEqual(names, ["loss", "loss", "loss", "loss", "val/loss", "train"]);
+});
+
+test("columns are chosen by coverage of the rows, losses first, and tags of one meaning are one", () => {
+  const names = byCoverage(joinTags(TAGS)).map(({ name }) => name);
+  assert.deepEqual(names, ["~loss", "acc", "val/loss", "old_loss"]);
+  assert.deepEqual(defaultColumns(names, ["lr"]).slice(2, 8), [
+    "spark:~loss",
+    "last:~loss",
+    "best:~loss",
+    "last:acc",
+    "best:acc",
+    "hyper:lr",
+  ]);
+});
+
+test("a joined column has the value of whichever tag a run has", async () => {
+  const get = async (path, { tag, run }) => {
+    if (path === "v2/tags") return { tags: run ? TAGS.slice(2, 3) : TAGS };
+    const [name] = tag;
+    const numbers = { runs: [name === "train/loss" ? "./a" : "./b"], last: [1], min: [0.5], max: [2] };
+    return { tables: { [name]: numbers } };
+  };
+  const values = createValues({ api: { get, column: (list) => list } }, { isConnected: true });
+  await values.loadTags();
+  assert.deepEqual(values.order.members("~loss"), ["train/loss", "loss/auto"]);
+  assert.deepEqual(values.order.members("acc"), ["acc"]);
+  await values.need(values.order.members("~loss"));
+  const of = (id) => values.scalar({ id }, "~loss", "best");
+  assert.deepEqual([of("./a"), of("./b"), of("./c")], [0.5, 0.5, undefined]);
+  assert.equal(values.memberOf({ id: "./b" }, "~loss"), "loss/auto");
+  await values.order.load(["./a"]);
+  assert.deepEqual(values.order.names(), ["val/loss"]);
+  await values.order.load(null);
+  assert.equal(values.order.names()[0], "~loss");
+});
+
+test("the first click puts the best on top, the third takes the order back", () => {
+  assert.deepEqual(
+    ["", "loss", "-loss"].map((sort) => nextSort(sort, "loss", "ascending")),
+    ["loss", "-loss", null],
+  );
+  assert.deepEqual(
+    ["other", "-size", "size"].map((sort) => nextSort(sort, "size", "descending")),
+    ["-size", "size", null],
+  );
+});
+
+test("a column is put before another or last", () => {
+  assert.deepEqual(moved(["a", "b", "c"], "c", "a"), ["c", "a", "b"]);
+  assert.deepEqual(moved(["a", "b", "c"], "a", null), ["b", "c", "a"]);
+  assert.deepEqual(moved(["a", "b"], "x", "a"), ["a", "b"]);
+});
+
+test("settings that vary are shown, of twins one", () => {
+  const runs = [
+    { hyper: { lr: 1, learning_rate: 1, seed: 1, net: "a" } },
+    { hyper: { lr: 2, learning_rate: 2, seed: 2, net: "a" } },
+    { hyper: { lr: 2, learning_rate: 2, net: "a" } },
+  ];
+  assert.deepEqual(telling(runs), ["lr", "seed"]);
+});

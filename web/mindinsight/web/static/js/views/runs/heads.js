@@ -1,0 +1,29 @@
+// The headings of the runs table: they sort, and can be dragged.
+
+import { headCell } from "../../components/virtual.js";
+import { h } from "../../core/dom.js";
+import { movable, nextSort } from "./order.js";
+
+/**
+ * @param {import("../../core/types.js").App} app
+ * @param {import("./columns.js").TableColumn[]} columns
+ * @param {string} sort of the address
+ * @param {{onsort: (sort: string | null) => void, onmove: (key: string, before: string | null) => void,
+ *   actions: string}} options
+ */
+export function headCells(app, columns, sort, { onsort, onmove, actions }) {
+  /** @param {Pick<import("./columns.js").TableColumn, "key" | "label" | "number" | "first">} column */
+  const cell = ({ key, label, number, first = "descending" }, sortable = true) =>
+    headCell({
+      label,
+      number,
+      title: app.t("runs.sort", { column: label }),
+      sorted: sort === key ? "ascending" : sort === `-${key}` ? "descending" : null,
+      onsort: sortable ? () => onsort(nextSort(sort, key, first)) : undefined,
+    });
+  return [
+    cell({ key: "name", label: app.t("common.run") }),
+    ...columns.map((column) => movable(cell(column, Boolean(column.value)), column.key, onmove)),
+    h("th", { scope: "col" }, h("span", { class: "unseen" }, actions)),
+  ];
+}

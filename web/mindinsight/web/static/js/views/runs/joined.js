@@ -1,0 +1,66 @@
+// Tags that mean the same scalar: recorders write "loss", "train/loss" and "loss/auto". In the table they
+// share a column, whose name in the address begins with "~".
+
+/** @typedef {{tag: string, count: number}} TagRow */
+/** @typedef {{name: string, members: string[], count: number}} Joined */
+
+const DECORATION = new Set(["train", "training", "auto", "scalar", "scalars"]);
+const MARK = "~";
+
+/** "train/loss", "loss/auto" and "Loss" -> "loss". The server's side is alignments.py. @param {string} tag */
+export function plainName(tag) {
+  const parts = tag
+    .toLowerCase()
+    .split("/")
+    .filter((part) => !DECORATION.has(part));
+  return parts.join("/") || tag.toLowerCase();
+}
+
+/**
+ * Tags of one meaning as one, the one that most runs have first. A tag without its like keeps its own name.
+ * @param {TagRow[]} rows
+ * @returns {Joined[]}
+ */
+export function joinTags(rows) {
+  /** @type {Map<string, TagRow[]>} */
+  const groups = new Map();
+  for (const row of rows) {
+    const name = plainName(row.tag);
+    groups.set(name, [...(groups.get(name) ?? []), row]);
+  }
+  return [...groups].map(([name, members]) => {
+    const ordered = members.sort((a, b) => b.count - a.count || a.tag.length - b.tag.length);
+    return {
+      name: ordered.length > 1 ? MARK + name : ordered[0].tag,
+      members: ordered.map(({ tag }) => tag),
+      count: ordered.reduce((sum, { count }) => sum + count, 0),
+    };
+  });
+}
+
+/**
+ * What most of the rows have comes first; among these losses, then accuracies, then by number of rows.
+ * @param {Joined[]} joined
+ */
+export function byCoverage(joined) {
+  const most = Math.max(0, ...joined.map(({ count }) => count));
+  const covers = (/** @type {Joined} */ { count }) => Number(count * 2 >= most);
+  return [...joined].sort(
+    (a, b) =>
+      covers(b) - covers(a) ||
+      interest(b.name) - interest(a.name) ||
+      b.count - a.count ||
+      a.name.length - b.name.length ||
+      a.name.localeCompare(b.name, undefined, { numeric: true }),
+  );
+}
+
+/** Losses first, then accuracies. @param {string} tag */
+export function interest(tag) {
+  return /loss/i.test(tag) ? 2 : /acc/i.test(tag) ? 1 : 0;
+}
+
+/** What a column of this tag is called. @param {string} tag */
+export function titleOf(tag) {
+  return tag.startsWith(MARK) ? tag.slice(MARK.length) : tag;
+}

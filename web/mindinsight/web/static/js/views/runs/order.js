@@ -1,0 +1,70 @@
+// Order of rows and columns: how a click on a heading sorts, and columns that are dragged.
+
+/**
+ * The first click sorts as `first` says, the second the other way, the third not at all.
+ * @param {string} sort "key", "-key" for descending, "" for none
+ * @param {string} key
+ * @param {"ascending" | "descending"} first
+ */
+export function nextSort(sort, key, first) {
+  const order = first === "ascending" ? [key, `-${key}`] : [`-${key}`, key];
+  const at = order.indexOf(sort);
+  return at < 0 ? order[0] : (order[at + 1] ?? null);
+}
+
+/**
+ * The keys with one of them put before another, or last.
+ * @param {string[]} keys @param {string} key @param {string | null} before
+ */
+export function moved(keys, key, before) {
+  const rest = keys.filter((other) => other !== key);
+  const at = before === null ? rest.length : rest.indexOf(before);
+  if (!keys.includes(key) || at < 0) return keys;
+  return [...rest.slice(0, at), key, ...rest.slice(at)];
+}
+
+const TYPE = "text/x-mindinsight-column";
+
+/**
+ * A heading that can be dragged onto another: the column takes its place. Alt with an arrow moves it by one.
+ * @param {HTMLElement} cell
+ * @param {string} key
+ * @param {(key: string, before: string | null) => void} onmove
+ */
+export function movable(cell, key, onmove) {
+  cell.draggable = true;
+  cell.dataset.column = key;
+  cell.addEventListener("dragstart", (event) => event.dataTransfer?.setData(TYPE, key));
+  cell.addEventListener("dragover", (event) => {
+    if (!event.dataTransfer?.types.includes(TYPE)) return;
+    event.preventDefault();
+    cell.classList.add("drop");
+  });
+  cell.addEventListener("dragleave", () => cell.classList.remove("drop"));
+  cell.addEventListener("drop", (event) => {
+    const dragged = event.dataTransfer?.getData(TYPE);
+    if (!dragged) return;
+    event.preventDefault();
+    const forward = isBefore(cell, dragged);
+    const next = /** @type {HTMLElement | null} */ (cell.nextElementSibling);
+    if (dragged !== key) onmove(dragged, forward ? (next?.dataset.column ?? null) : key);
+  });
+  cell.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: -1, ArrowRight: 2 }[event.key];
+    if (!event.altKey || !step) return;
+    event.preventDefault();
+    const cells = [.../** @type {HTMLElement} */ (cell.parentElement).children].filter(
+      (other) => /** @type {HTMLElement} */ (other).dataset.column,
+    );
+    const target = /** @type {HTMLElement | undefined} */ (cells[cells.indexOf(cell) + step]);
+    onmove(key, target?.dataset.column ?? null);
+  });
+  return cell;
+}
+
+/** Whether the dragged column stands before a cell. @param {HTMLElement} cell @param {string} dragged */
+function isBefore(cell, dragged) {
+  const cells = [.../** @type {HTMLElement} */ (cell.parentElement).children];
+  const at = cells.findIndex((other) => /** @type {HTMLElement} */ (other).dataset.column === dragged);
+  return at >= 0 && at < cells.indexOf(cell);
+}
