@@ -34,7 +34,9 @@ from mindinsight.proto.summary_pb2 import Event
 from mindinsight.server.app import create_app
 from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import bases_of
+from mindinsight.writer import SummaryRecord
 from tests.remote.answers import answers, copy_runs, lineages, wait_until_read
+from tests.writer.conftest import records_in
 
 DUMPS = Path(__file__).parents[1] / "data" / "dumps" / "msprobe_pytorch"
 BUCKET = "training"
@@ -182,6 +184,12 @@ def records(first: int, end: int) -> bytes:
     return b"".join(encode_record(event.SerializeToString()) for event in events)
 
 
+def step_of(client: TestClient) -> int | None:
+    """Newest step of the only run."""
+    runs = client.get("v2/runs").json()["runs"]
+    return runs[0]["step"] if runs else None
+
+
 def errors(client: TestClient) -> list[str]:
     return [error["reason"] for error in client.get("v2/runs").json()["errors"]]
 
@@ -316,7 +324,7 @@ def test_a_dump_is_fetched_as_it_is_looked_at(
         assert 100 <= first["GET"] <= 105  # a connection may break
         client.get("/v2/dump/fault", params=step).raise_for_status()
         assert (proxy.counts - listed)["GET"] == first["GET"]
-    assert proxy.most_at_once <= 8
+    assert proxy.most_at_once <= 9  # and a listing
 
 
 def test_a_dump_whose_store_refuses_is_listed_and_says_so(
@@ -336,3 +344,23 @@ def test_a_dump_whose_store_refuses_is_listed_and_says_so(
         assert "credentials of the server" in text
         assert "sesame" not in text
         proxy.status = 0
+
+
+def test_a_training_writes_to_the_store_and_is_followed(
+    bucket: s3fs.S3FileSystem, proxy: Proxy, tmp_path: Path
+) -> None:
+    """While 5 % of the answers are 503: everything that was flushed is there, and shown as it comes."""
+    proxy.failing = 0.05
+    with (
+        served(URL, tmp_path / "workspace") as client,
+        SummaryRecord(f"{URL}/run", flush_seconds=0.2) as record,
+    ):
+        for step in range(1, 301):
+            record.add_value("scalar", "loss", 1.0 / step)
+            record.record(step)
+            if step % 100 == 0:
+                record.flush()
+                assert until(lambda: step_of(client) == step)  # noqa: B023
+    names = bucket.find(f"{BUCKET}/summary/run")
+    assert len(names) == 1
+    assert len(records_in(bucket.cat_file(names[0]))[0]) == 302  # and those that begin and end it

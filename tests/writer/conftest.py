@@ -13,8 +13,13 @@ from mindinsight.proto.summary_pb2 import Event
 
 
 def payloads(path: Any) -> tuple[Any, Any]:
-    """Every record of a file; fails on a wrong checksum. Returns them and the bytes of an unfinished one."""
-    data, start, records = Path(path).read_bytes(), 0, []
+    """Every record of a file, as ``records_in`` its bytes."""
+    return records_in(Path(path).read_bytes(), str(path))
+
+
+def records_in(data: bytes, path: str = "") -> tuple[list[bytes], bytes]:
+    """Every record; fails on a wrong checksum. Returns them and the bytes of an unfinished one."""
+    start, records = 0, []
     while start + framing.HEADER_SIZE <= len(data):
         size = framing.decode_header(data[start : start + framing.HEADER_SIZE])
         assert size is not None, f"{path}: wrong length checksum at byte {start}"

@@ -33,6 +33,9 @@ class Disk:
         self.records += records
         return len(records), None
 
+    def sync(self) -> None:
+        pass
+
     def close(self) -> None:
         pass
 

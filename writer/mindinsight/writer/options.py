@@ -20,6 +20,10 @@ def directory(log_dir: Any) -> Path:
         raise TypeError(f"log_dir must be a str, got {type(log_dir).__name__}")
     if not str(log_dir).strip():
         raise ValueError("log_dir must not be blank")
+    if "://" in str(log_dir):
+        raise ValueError(
+            f"log_dir: only SummaryRecord and SummaryCollector write to a URL, not this: {log_dir}"
+        )
     path = Path(log_dir).expanduser().absolute()
     if path.exists() and not path.is_dir():
         raise NotADirectoryError(f"log_dir is not a directory: {path}")

@@ -51,6 +51,18 @@ def directory_of(directory: Path, rank: int | None, environment: Mapping[str, st
     return directory if _carries_rank(directory, number) else directory / f"rank_{number}"
 
 
+def url_of(url: str, rank: int | None, environment: Mapping[str, str] = os.environ) -> str:
+    """``directory_of`` for a directory in a store, of which nothing is listed."""
+    launched = rank_of(environment)
+    name = url.rpartition("/")[2]
+    if (rank is None and launched.world <= 1) or re.fullmatch(r"rank_\d+", name):
+        return url
+    number = launched.number if rank is None else rank
+    match = _NUMBERED.fullmatch(name)
+    carried = match is not None and int(match["number"]) == number and _RANK_WORD.search(match["stem"])
+    return url if carried else f"{url}/rank_{number}"
+
+
 def device_of(rank: int | None, environment: Mapping[str, str] = os.environ) -> int:
     """The number in a file's name: the rank among several or as given, else ``DEVICE_ID``, else 0."""
     launched = rank_of(environment)

@@ -6,7 +6,8 @@ import logging
 import sys
 import time
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
@@ -17,7 +18,8 @@ from mindinsight.writer.files import process_hooks
 from mindinsight.writer.files.directories import make_log_dir
 from mindinsight.writer.files.event_file import EventFile
 from mindinsight.writer.files.npy_export import NpyExport
-from mindinsight.writer.files.record_file import FileName, RecordFile
+from mindinsight.writer.files.record_file import FileName, RecordFile, RecordSink
+from mindinsight.writer.files.remote_file import RemoteRecordFile, check_url, is_url
 from mindinsight.writer.network_graph import NetworkGraph
 from mindinsight.writer.pending import Pending
 from mindinsight.writer.step_queue import StepQueue
@@ -25,6 +27,23 @@ from mindinsight.writer.step_queue import StepQueue
 _OPERATORS: Final = "mindinsight.writer.operators"
 _MINDSPORE_OPERATORS: Final = "mindspore.train.summary.summary_record"
 _log: Final = logging.getLogger(__name__)
+
+
+def _local_files(
+    directory: Path, names: Sequence[FileName], now: int, size: int | None
+) -> tuple[RecordSink, RecordSink]:
+    summary, lineage = (replace(name, directory=directory) for name in names)
+    return RecordFile(summary, now, size, events.version_record), RecordFile(lineage, now, size)
+
+
+def _remote_files(
+    url: str, names: Sequence[FileName], now: int, size: int | None
+) -> tuple[RecordSink, RecordSink]:
+    summary, lineage = names
+    return (
+        RemoteRecordFile(url, summary, now, size, events.version_record),
+        RemoteRecordFile(url, lineage, now, size),
+    )
 
 
 class SummaryRecord:
@@ -35,7 +54,8 @@ class SummaryRecord:
     number of recorders may live at once, in one directory too: each has its own files.
 
     Args:
-        log_dir: directory of the run, made with mode 0700 when missing.
+        log_dir: directory of the run, made with mode 0700 when missing; or the URL of one in a store
+            (``s3://bucket/run``), for which fsspec and the package of the store are needed.
         file_prefix, file_suffix: start of the file names, end of the summary file's name.
         num_process: accepted for MindSpore's sake; there is one thread and no process.
         network: a MindSpore Cell, PyTorch module or graph of ours; its graph is written with the first step.
@@ -65,18 +85,24 @@ class SummaryRecord:
         queue_bytes: int = 256 << 20,
     ) -> None:
         variables.configure_logging()
-        directory = ranks.directory_of(options.directory(log_dir), rank)
         prefix = options.name_part(file_prefix, "file_prefix")
         suffix = options.name_part(file_suffix, "file_suffix")
         size = options.file_size(max_file_size)
         self._raise = options.boolean(raise_exception, "raise_exception")
-        make_log_dir(directory, strict=self._raise)
-        pending = Pending()
         now, device = int(time.time()), ranks.device_of(rank)
         exports = options.tensor_format(export_options) == "npy"
+        names = [FileName(Path(), prefix, device, end) for end in (suffix, "_lineage")]
+        if is_url(log_dir):
+            if exports:
+                raise ValueError("export_options: arrays are not exported to a store")
+            files = _remote_files(ranks.url_of(check_url(str(log_dir)), rank), names, now, size)
+        else:
+            directory = ranks.directory_of(options.directory(log_dir), rank)
+            make_log_dir(directory, strict=self._raise)
+            files = _local_files(directory, names, now, size)
+        pending = Pending()
         self._events = EventFile(
-            RecordFile(FileName(directory, prefix, device, suffix), now, size, events.version_record),
-            RecordFile(FileName(directory, prefix, device, "_lineage"), now, size),
+            *files,
             options.positive(flush_seconds, "flush_seconds"),
             int(options.positive(queue_bytes, "queue_bytes")),
             NpyExport(directory / f"export_{now}") if exports else None,

@@ -15,6 +15,7 @@ from mindinsight.writer.collector import lineage_facts, options, training_object
 from mindinsight.writer.collector.options import CollectedKinds
 from mindinsight.writer.collector.schedule import Schedule, everything
 from mindinsight.writer.collector.weight_path import WeightPath
+from mindinsight.writer.files.remote_file import is_url
 from mindinsight.writer.network import no_graph_reason, observed_graph
 from mindinsight.writer.record import SummaryRecord
 
@@ -81,6 +82,8 @@ class SummaryCollector(Callback):
         self._recorded: int | None = None
         self._step = 0  # the one at which the training is
         self._schedule = Schedule(self._every, self._tensor_every, None)
+        if is_url(summary_dir) and self._collected.collect_landscape is not None:
+            raise ValueError("collect_landscape: weights of a landscape are not written to a store")
         run = ranks.directory_of(Path(summary_dir), rank)
         self._path = WeightPath(run, self._collected.collect_landscape)
         self._kinds = _kinds(self._collected)

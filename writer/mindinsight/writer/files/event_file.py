@@ -19,7 +19,7 @@ from mindinsight.writer.encoding.events import Job
 from mindinsight.writer.encoding.jobs import Failed
 from mindinsight.writer.files import process_hooks
 from mindinsight.writer.files.dropped_values import DroppedValues
-from mindinsight.writer.files.record_file import RecordFile
+from mindinsight.writer.files.record_file import RecordSink
 
 _CHUNK_JOBS: Final = 256  # encoded and written together: about half a millisecond of scalars
 _CHUNK_BYTES: Final = 8 << 20
@@ -45,8 +45,8 @@ class EventFile:
 
     def __init__(
         self,
-        summary: RecordFile,
-        lineage: RecordFile,
+        summary: RecordSink,
+        lineage: RecordSink,
         flush_seconds: float,
         queue_bytes: int,
         export: Export | None = None,
@@ -195,7 +195,7 @@ class EventFile:
 
     def _drain(self) -> None:
         """Write what is queued now, until done or the disk refuses."""
-        left = len(self._queue)
+        left = queued = len(self._queue)
         self._refusing = False
         while left and not self._refusing:
             chunk = self._next_chunk()
@@ -208,6 +208,16 @@ class EventFile:
                 self._lose(_text(error), chunk)
             with self._progress:
                 self._progress.notify_all()
+        if not self._refusing:
+            self._sync()
+        if queued and not self._refusing:
+            self._warned_refused = False
+
+    def _sync(self) -> None:
+        """Have everything that was written where readers find it."""
+        for file in (self._lineage, self._summary):
+            if error := file.sync():
+                self._refuse(file, error)
 
     def _next_chunk(self) -> list[Job]:
         chunk = [self._queue.popleft()]
@@ -224,7 +234,7 @@ class EventFile:
         self._queue.extendleft(reversed(refused))
         self._taken += _size(chunk) - _size(refused)
 
-    def _append(self, file: RecordFile, jobs: Sequence[Job]) -> Sequence[Job]:
+    def _append(self, file: RecordSink, jobs: Sequence[Job]) -> Sequence[Job]:
         """Write ``jobs``; those that the disk did not take."""
         records = self._encode(jobs, self._item_failed)
         encoded = [(job, record) for job, record in zip(jobs, records, strict=True) if record]
@@ -234,14 +244,17 @@ class EventFile:
         if self._done:
             self._done(written)
         if error is None:
-            self._warned_refused = self._warned_refused and not encoded
             return ()
+        self._refuse(file, error)
+        return [job for job, _ in encoded[done:]]
+
+    def _refuse(self, file: RecordSink, error: OSError) -> None:
+        """Note that a file takes nothing now; what it did not take is tried again."""
         if not self._warned_refused:
             self._warned_refused = True
             _log.error("cannot write %s: %s; trying again every %g s", file.path, error, self._flush_seconds)
         self._failure = error
         self._refusing = True
-        return [job for job, _ in encoded[done:]]
 
     def _save_exports(self, jobs: Iterable[Job]) -> None:
         if self._export is None:

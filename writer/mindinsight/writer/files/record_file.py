@@ -42,6 +42,30 @@ class RecordFileName(Protocol):
         """The path of the file of this Unix second."""
 
 
+class RecordSink(Protocol):
+    """Append-only files of whole records, wherever they lie."""
+
+    @property
+    def path(self) -> Path | str:
+        """The newest file; where it would be while there is none."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether records were written since the last ``close``."""
+
+    def append(self, records: Sequence[bytes]) -> tuple[int, OSError | None]:
+        """Write ``records``; how many were taken, and what stopped it."""
+
+    def sync(self) -> OSError | None:
+        """Have everything that was taken where readers find it; why not, else None."""
+
+    def close(self) -> None:
+        """Finish the file."""
+
+    def forget(self) -> None:
+        """Let go of the file as it is."""
+
+
 @dataclass(frozen=True, slots=True)
 class FileName:
     """Name of a summary file without its seconds (FORMAT.md, names)."""
@@ -97,6 +121,10 @@ class RecordFile:
         except OSError as error:
             return done, error
         return done, None
+
+    def sync(self) -> OSError | None:
+        """Nothing: what was appended is in the file."""
+        return None
 
     def close(self) -> None:
         """Finish the file. A later append starts a next one."""

@@ -1,0 +1,164 @@
+"""Record files in a remote store: objects that are put again, whole, as they grow.
+
+Object stores know no appending, and a put is whole or not at all. What belongs to a file is kept in memory
+and put under its name at each ``sync``, with everything that was put before; past ``PART`` bytes a next file
+begins. Stores that are file systems (``sftp://``) are appended to, as a put in progress would be half a file.
+Readers see files that grow.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from mindinsight.writer.files.record_file import FileName
+
+PART: Final = 4 << 20  # bytes that are put again and again; then a next file begins
+_LAST_WAITS: Final = (0.5, 1.0, 2.0)  # seconds between attempts when a file is finished
+_FILE_SYSTEMS: Final = frozenset(("file", "local", "sftp", "ssh", "smb", "hdfs", "webhdfs"))  # protocols
+_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(::.+)?://")
+_log: Final = logging.getLogger(__name__)
+
+
+def is_url(log_dir: object) -> bool:
+    """Whether a directory is one of a store: ``s3://bucket/run``."""
+    return isinstance(log_dir, str) and _URL.match(log_dir) is not None
+
+
+def check_url(url: str) -> str:
+    """The URL; ValueError for one with a password or a query, or that no installed package opens."""
+    parts = urlsplit(url)
+    if parts.password is not None or parts.query:
+        raise ValueError("log_dir: no password or query in a URL; use the credentials of the store's tools")
+    _open(url)
+    return url.rstrip("/")
+
+
+class RemoteRecordFile:
+    """Files of whole records below the URL of a directory; as ``RecordFile``, for one thread at a time.
+
+    ``append`` keeps records, ``sync`` puts them into the store; a file has at most ``max_size`` bytes, but
+    for a record that is larger.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        name: FileName,
+        seconds: int,
+        max_size: int | None = None,
+        first_record: Callable[[], bytes] = bytes,
+    ) -> None:
+        self._url = url
+        self._name = name
+        self._seconds = seconds
+        self._max_size = min(max_size or PART, PART)
+        self._first_record = first_record
+        self._content = bytearray()
+        self._put = 0  # bytes of the content that the store has
+        self._filesystem: Any = None
+        self.path = self._address()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there are records since the last ``close``."""
+        return bool(self._content)
+
+    def append(self, records: Sequence[bytes]) -> tuple[int, OSError | None]:
+        """Keep ``records`` for the next ``sync``; how many, and what the store said to the file before."""
+        for done, record in enumerate(records):
+            if self._content and len(self._content) + len(record) > self._max_size:
+                if error := self.sync():
+                    return done, error
+                self.forget()
+            if not self._content:
+                if error := self._begin():
+                    return done, error
+                self._content += self._first_record()
+            self._content += record
+        return len(records), None
+
+    def sync(self) -> OSError | None:
+        """Put what is new into the store; why not, else None."""
+        if len(self._content) == self._put:
+            return None
+        error = self._try(self._write)
+        self._put = 0 if error else len(self._content)  # half of it may be there
+        return error
+
+    def close(self) -> None:
+        """Finish the file, in several attempts. A later append starts a next one."""
+        error = self.sync()
+        for wait in _LAST_WAITS:
+            if error is None:
+                break
+            time.sleep(wait)
+            error = self.sync()
+        if error:
+            _log.error("not everything is in %s: %s", self.path, error)
+        self.forget()
+
+    def forget(self) -> None:
+        """Let go of the file as it is: a forked child leaves it to its parent."""
+        if self._content:
+            self._seconds = max(self._seconds + 1, int(time.time()))
+        self._content = bytearray()
+        self._put = 0
+        self._filesystem = None  # whose connections are the parent's
+
+    def _begin(self) -> OSError | None:
+        """Find a name that nobody has."""
+        return self._try(self._choose_name)
+
+    def _choose_name(self) -> None:
+        filesystem = self._opened()
+        if self._has_folders():
+            filesystem.makedirs(self._url, exist_ok=True)
+        self.path = self._address()
+        while filesystem.exists(self.path):
+            self._seconds += 1
+            self.path = self._address()
+
+    def _write(self) -> None:
+        filesystem = self._opened()
+        if self._put and self._has_folders():
+            with filesystem.open(self.path, "ab") as file:
+                file.write(self._content[self._put :])
+        else:
+            filesystem.pipe_file(self.path, bytes(self._content))
+
+    def _has_folders(self) -> bool:
+        """Whether the store is a file system."""
+        protocol = self._opened().protocol
+        return bool(_FILE_SYSTEMS & {*((protocol,) if isinstance(protocol, str) else protocol)})
+
+    def _address(self) -> str:
+        return f"{self._url}/{self._name.at(self._seconds).name}"
+
+    def _opened(self) -> Any:
+        if self._filesystem is None:
+            self._filesystem = _open(self._url)
+        return self._filesystem
+
+    def _try(self, request: Callable[[], object]) -> OSError | None:
+        try:
+            request()
+        except Exception as error:  # of any store; its text may hold credentials
+            return OSError(f"the store does not take it ({type(error).__name__})")
+        return None
+
+
+def _open(url: str) -> Any:
+    try:
+        import fsspec
+    except ModuleNotFoundError:
+        raise ValueError(f"{url} needs fsspec: pip install 'mindinsight[remote]'") from None
+    try:
+        filesystem, _ = fsspec.core.url_to_fs(url, skip_instance_cache=True, use_listings_cache=False)
+    except (ImportError, ValueError) as error:
+        raise ValueError(f"log_dir: {url} cannot be opened: {error}") from None
+    return filesystem
