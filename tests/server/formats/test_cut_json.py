@@ -22,8 +22,8 @@ def read(tmp_path: Any, text: Any, inner: str = "data") -> Any:
 
 def test_a_whole_file(tmp_path: Path) -> None:
     assert read(tmp_path, json.dumps(WHOLE)) == (WHOLE, None)
-    found, trouble = read(tmp_path, '{"a": NaN, "b": -Infinity}')
-    assert found["b"] == float("-inf")
+    content, trouble = read(tmp_path, '{"a": NaN, "b": -Infinity}')
+    assert content["b"] == float("-inf")
     assert trouble is None
 
 
@@ -32,40 +32,40 @@ def test_cut_at_every_place(tmp_path: Path, indent: Any) -> None:
     text = json.dumps(WHOLE, indent=indent)
     most = 0
     for end in range(len(text)):
-        found, trouble = read(tmp_path, text[:end])
+        content, trouble = read(tmp_path, text[:end])
         assert trouble.reason == "dump.json_cut"
-        data = found["data"]
+        data = content["data"]
         assert list(data) == list(WHOLE["data"])[: len(data)]
         assert all(data[key] == WHOLE["data"][key] for key in list(data)[:2])
         assert len(data) >= most
         most = len(data)
     assert most == 3
-    assert found["task"] == "tensor"
+    assert content["task"] == "tensor"
 
 
 def test_the_members_of_the_file_itself(tmp_path: Path) -> None:
-    found, trouble = read(tmp_path, '{"0": [["a"], ["b"]], "1": [["c"], [', "")
-    assert found == {"0": [["a"], ["b"]]}
+    content, trouble = read(tmp_path, '{"0": [["a"], ["b"]], "1": [["c"], [', "")
+    assert content == {"0": [["a"], ["b"]]}
     assert trouble.detail.startswith("some.json: ")
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"data"', '{"data": {', '{"data": {1: 2}}', "["])
 def test_nothing_to_recover(tmp_path: Path, text: str) -> None:
-    found, trouble = read(tmp_path, text)
-    assert found.get("data") == {}
+    content, trouble = read(tmp_path, text)
+    assert content.get("data") == {}
     assert trouble.reason == "dump.json_cut"
 
 
 def test_no_object(tmp_path: Path) -> None:
-    found, trouble = read(tmp_path, "[1]")
-    assert found == {}
+    content, trouble = read(tmp_path, "[1]")
+    assert content == {}
     assert trouble.reason == "dump.json"
 
 
 def test_nesting_beyond_all_reason(tmp_path: Path) -> None:
     deep = "[" * 200_000
-    found, trouble = read(tmp_path, f'{{"data": {{"a": 1, "b": {deep}')
-    assert found["data"] == {"a": 1}
+    content, trouble = read(tmp_path, f'{{"data": {{"a": 1, "b": {deep}')
+    assert content["data"] == {"a": 1}
     assert trouble.reason == "dump.json_cut"
 
 

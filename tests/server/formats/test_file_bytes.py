@@ -64,10 +64,10 @@ class Shrinking(io.FileIO):
     """Is cut short right after its length was asked for."""
 
     def seek(self, offset: Any, whence: int = 0) -> Any:
-        found = super().seek(offset, whence)
+        result = super().seek(offset, whence)
         if whence == 2:
             os.truncate(self.name, 1000)
-        return found
+        return result
 
 
 def test_a_file_cut_short_between_two_looks_is_told(path: Any) -> None:
@@ -79,9 +79,9 @@ def test_an_array_outlives_its_file(tmp_path: Path) -> None:
     """A map of it would end the process here."""
     path = tmp_path / "large.npy"
     np.save(path, LARGE)
-    found = read_npy(path)
+    array = read_npy(path)
     os.truncate(path, 128)
-    np.testing.assert_array_equal(found, LARGE)
+    np.testing.assert_array_equal(array, LARGE)
 
 
 @pytest.mark.parametrize("name", ["w.npz", "w.npy"])

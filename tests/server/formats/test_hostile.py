@@ -31,16 +31,16 @@ CHANGES = st.lists(
 
 def changed(content: Any, changes: Any) -> bytes:
     """A copy with bytes overwritten, cut out or put in at places given as shares of the length."""
-    found = bytearray(content)
+    result = bytearray(content)
     for what, where, new in changes:
-        at = int(where * len(found))
+        at = int(where * len(result))
         if what == "set":
-            found[at : at + len(new)] = new
+            result[at : at + len(new)] = new
         elif what == "cut":
-            del found[at : at + len(new) ** 2]
+            del result[at : at + len(new) ** 2]
         else:
-            found[at:at] = new
-    return bytes(found)
+            result[at:at] = new
+    return bytes(result)
 
 
 @pytest.fixture(scope="module")

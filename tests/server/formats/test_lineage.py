@@ -55,28 +55,28 @@ def _files() -> list[Any]:
 
 @pytest.mark.parametrize(("path", "expected"), _files())
 def test_sample(path: Path, expected: dict[str, Any]) -> None:
-    found = read_lineage(str(path))
+    lineage = read_lineage(str(path))
     wanted = dict(expected["lineage"])
-    assert (found.damage, found.pending) == ((), 0)
-    check_train(found.train, wanted.get("train_lineage"))
-    check_evaluation(found.evaluation, wanted.get("evaluation_lineage"))
-    assert found.user_defined == {name: value for _, name, value in wanted.get("user_defined_info", [])}
-    assert (found.dataset_graph is None) == ("dataset_graph" not in wanted)
-    if found.dataset_graph is not None:
-        check_graph(found.dataset_graph, wanted["dataset_graph"])
+    assert (lineage.damage, lineage.pending) == ((), 0)
+    check_train(lineage.train, wanted.get("train_lineage"))
+    check_evaluation(lineage.evaluation, wanted.get("evaluation_lineage"))
+    assert lineage.user_defined == {name: value for _, name, value in wanted.get("user_defined_info", [])}
+    assert (lineage.dataset_graph is None) == ("dataset_graph" not in wanted)
+    if lineage.dataset_graph is not None:
+        check_graph(lineage.dataset_graph, wanted["dataset_graph"])
 
 
 def check_train(train: TrainLineage | None, wanted: dict[str, Any] | None) -> None:
     assert (train is None) == (wanted is None)
     for name, (message, field) in RECORDED.items() if wanted else ():
         recorded = require(wanted).get(message, {}).get(field)
-        found = getattr(train, name)
+        result = getattr(train, name)
         if name == "model_path" and recorded is not None:
             recorded = json.loads(recorded)["ckpt"]
-        if name in ("learning_rate", "loss") and found is not None:
-            assert len(str(found)) <= len(str(recorded))
-            found, recorded = np.float32(found), np.float32(recorded)
-        assert found == recorded
+        if name in ("learning_rate", "loss") and result is not None:
+            assert len(str(result)) <= len(str(recorded))
+            result, recorded = np.float32(result), np.float32(recorded)
+        assert result == recorded
 
 
 def check_evaluation(evaluation: EvaluationLineage | None, wanted: dict[str, Any] | None) -> None:
@@ -88,8 +88,8 @@ def check_evaluation(evaluation: EvaluationLineage | None, wanted: dict[str, Any
         assert evaluation.valid_dataset_size == dataset.get("valid_dataset_size")
 
 
-def check_graph(found: dict[str, Any], wanted: dict[str, Any]) -> None:
-    rest = dict(found)
+def check_graph(graph: dict[str, Any], wanted: dict[str, Any]) -> None:
+    rest = dict(graph)
     children, wanted_children = rest.pop("children"), wanted.get("children", [])
     assert len(children) == len(wanted_children)
     for child, wanted_child in zip(children, wanted_children, strict=True):
@@ -140,44 +140,44 @@ def test_text_none_and_empty_list_entries_become_null() -> None:
 
 def test_nested_user_defined_values() -> None:
     info = {"user_info": [{"map_dict": {"data": {"map_str": {"set": "mnist"}, "map_double": {"p": 0.1}}}}]}
-    found = decode_lineage(record(user_defined_info=info) + user(seed=5)).user_defined
-    assert found == {"data": {"set": "mnist", "p": 0.1}, "seed": 5}
+    result = decode_lineage(record(user_defined_info=info) + user(seed=5)).user_defined
+    assert result == {"data": {"set": "mnist", "p": 0.1}, "seed": 5}
 
 
 def test_later_message_of_a_kind_wins_and_custom_data_merge() -> None:
     later = record(train_lineage={"hyper_parameters": {"epoch": 5}})
-    found = decode_lineage(TRAIN + user(a=1, b=1) + later + user(b=2))
-    assert found.train == TrainLineage(epoch=5)
-    assert found.user_defined == {"a": 1, "b": 2}
+    result = decode_lineage(TRAIN + user(a=1, b=1) + later + user(b=2))
+    assert result.train == TrainLineage(epoch=5)
+    assert result.user_defined == {"a": 1, "b": 2}
 
 
 @pytest.mark.parametrize("cut", range(1, len(TRAIN)))
 def test_cut_record_takes_nothing_from_those_before(cut: int) -> None:
-    found = decode_lineage(DATA + user(a=1) + TRAIN[:cut])
-    assert (found.train, found.user_defined, found.pending) == (None, {"a": 1}, cut)
-    assert found.dataset_graph == {"op_type": "Batch", "filter": None, "children": []}
+    result = decode_lineage(DATA + user(a=1) + TRAIN[:cut])
+    assert (result.train, result.user_defined, result.pending) == (None, {"a": 1}, cut)
+    assert result.dataset_graph == {"op_type": "Batch", "filter": None, "children": []}
 
 
 def test_flipped_byte_costs_its_record_only() -> None:
     wounded = bytearray(TRAIN)
     wounded[20] ^= 1
-    found = decode_lineage(DATA + bytes(wounded) + EVALUATION)
-    assert found.damage == (Damage(len(DATA), len(TRAIN), "damage.body_crc"),)
-    assert (found.train, found.evaluation) == (None, EvaluationLineage({"acc": 0.5}, None, 9))
+    result = decode_lineage(DATA + bytes(wounded) + EVALUATION)
+    assert result.damage == (Damage(len(DATA), len(TRAIN), "damage.body_crc"),)
+    assert (result.train, result.evaluation) == (None, EvaluationLineage({"acc": 0.5}, None, 9))
 
 
 @pytest.mark.parametrize("metric", ["not json", "[1]", "[" * 100_000])
 def test_metrics_that_are_no_object_are_listed(metric: str) -> None:
-    found = decode_lineage(DATA + record(evaluation_lineage={"metric": metric}) + TRAIN)
-    assert [(one.offset, one.reason) for one in found.damage] == [(len(DATA), "damage.unparsable")]
-    assert found.evaluation is None and found.train is not None
+    result = decode_lineage(DATA + record(evaluation_lineage={"metric": metric}) + TRAIN)
+    assert [(damage.offset, damage.reason) for damage in result.damage] == [(len(DATA), "damage.unparsable")]
+    assert result.evaluation is None and result.train is not None
 
 
-@pytest.mark.parametrize(("name", "kept"), [("lineage_cut", 2), ("lineage_flip", 2), ("lineage_text", 0)])
-def test_damaged_samples(name: str, kept: int) -> None:
-    found = read_lineage(str(next((SAMPLES / "damaged" / name).glob("*_lineage"))))
-    assert sum(bool(part) for part in (found.train, found.dataset_graph, found.user_defined)) == kept
-    assert found.damage or found.pending
+@pytest.mark.parametrize(("name", "parts"), [("lineage_cut", 2), ("lineage_flip", 2), ("lineage_text", 0)])
+def test_damaged_samples(name: str, parts: int) -> None:
+    lineage = read_lineage(str(next((SAMPLES / "damaged" / name).glob("*_lineage"))))
+    assert sum(bool(part) for part in (lineage.train, lineage.dataset_graph, lineage.user_defined)) == parts
+    assert lineage.damage or lineage.pending
 
 
 def test_file_with_training_starts_afresh() -> None:
@@ -219,10 +219,10 @@ def test_the_path_of_the_model_is_a_path_and_no_json(tmp_path: Path, text: str, 
     event = ParseDict({"train_lineage": {"model": {"path": text}}, "wall_time": 0}, LineageEvent())
     file = tmp_path / "events.summary.1_lineage"
     file.write_bytes(encode_record(event.SerializePartialToString()))
-    found = read_lineage(str(file))
-    assert found.damage == ()
-    assert found.train is not None
-    assert found.train.model_path == path
+    lineage = read_lineage(str(file))
+    assert lineage.damage == ()
+    assert lineage.train is not None
+    assert lineage.train.model_path == path
 
 
 def metrics_record(text: str | bytes) -> bytes:
@@ -256,9 +256,9 @@ def test_text_that_is_not_utf8_is_escaped() -> None:
 
 def test_more_values_than_the_budget_are_damage() -> None:
     many = json.dumps({str(number): number for number in range(MAX_ITEMS + 1)})
-    found = decode_lineage(metrics_record(many) + metrics_record('{"a": 1}'))
-    assert [stretch.reason for stretch in found.damage] == ["damage.unparsable"]
-    assert found.metrics == {"a": 1}
+    result = decode_lineage(metrics_record(many) + metrics_record('{"a": 1}'))
+    assert [stretch.reason for stretch in result.damage] == ["damage.unparsable"]
+    assert result.metrics == {"a": 1}
     assert decode_lineage(metrics_record('{"a": "' + "x" * MAX_METRICS + '"}')).metrics == {}
 
 
@@ -267,11 +267,11 @@ def test_a_huge_file_is_read_up_to_the_budget(tmp_path: Path) -> None:
     path.write_bytes(metrics_record('{"a": 1}'))
     os.truncate(path, 3 << 30)
     tracemalloc.start()
-    found = read_lineage(str(path))
+    lineage = read_lineage(str(path))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert found.metrics == {"a": 1}
-    assert found.damage[-1].reason == "damage.too_large"
-    assert found.damage[-1].offset + found.damage[-1].size == 3 << 30
-    assert (found.end, found.pending) == (3 << 30, 0)
+    assert lineage.metrics == {"a": 1}
+    assert lineage.damage[-1].reason == "damage.too_large"
+    assert lineage.damage[-1].offset + lineage.damage[-1].size == 3 << 30
+    assert (lineage.end, lineage.pending) == (3 << 30, 0)
     assert peak < 8 * MAX_BYTES

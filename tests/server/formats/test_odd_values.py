@@ -113,11 +113,11 @@ def weights_of(path: Any) -> Any:
 
 @MANY
 @given(TEXTS, ODD, st.sampled_from(["name", "entry", "dtype", "shape", "data_offsets", "metadata"]))
-def test_any_value_in_a_safetensors_header(tmp_path: Path, name: Any, value: Any, place: Any) -> None:
+def test_any_value_in_a_safetensors_header(tmp_path: Path, name: Any, value: Any, field: Any) -> None:
     good = {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}
-    head = {"bad": {**good, place: value}} if place in good else {name: good} if place == "name" else {}
+    head = {"bad": {**good, field: value}} if field in good else {name: good} if field == "name" else {}
     head |= (
-        {"bad": value} if place == "entry" else {"__metadata__": {name: value}} if place == "metadata" else {}
+        {"bad": value} if field == "entry" else {"__metadata__": {name: value}} if field == "metadata" else {}
     )
     text = json.dumps({**head, "good": good}).encode()
     (tmp_path / "a.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + bytes(4))
@@ -161,9 +161,9 @@ def test_any_name_of_a_parameter(tmp_path: Path, tag: Any) -> None:
     tensor = b"\x08\x01" + field(2, b"Float32") + field(3, bytes(4))
     values = [field(1, field(1, name) + field(2, tensor)) for name in (tag, b"good")]
     (tmp_path / "a.ckpt").write_bytes(b"".join(values))
-    found = weights_of(tmp_path / "a.ckpt")
-    assert len(found) == 2
-    assert "good" in found
+    weights = weights_of(tmp_path / "a.ckpt")
+    assert len(weights) == 2
+    assert "good" in weights
 
 
 @MANY

@@ -14,23 +14,23 @@ SERVER = WEB.parents[2] / "server"
 KEY = re.compile(r"(?:dump|file|graph)\.[a-z_]+")
 
 
-def said(node: Any) -> Any:
+def candidates(node: Any) -> Any:
     """The parts of the code that can hold a reason: arguments of what tells it, and values kept for it."""
     if isinstance(node, ast.Call):
         name = getattr(node.func, "id", getattr(node.func, "attr", ""))
         tells = name in ("UnreadableError", "FileDamage", "ApiError")
         return [*node.args, *(keyword.value for keyword in node.keywords)] if tells else []
-    kept = isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(
+    names = isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(
         node.value, ast.IfExp | ast.Constant | ast.Dict
     )
-    return [node.value] if kept else []
+    return [node.value] if names else []
 
 
 def reasons() -> Iterator[Any]:
     """Every text that has the form of a reason and stands where one is said, with the file that says it."""
     for path in sorted(SERVER.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            for constant in (inner for part in said(node) for inner in ast.walk(part)):
+            for constant in (inner for part in candidates(node) for inner in ast.walk(part)):
                 value = getattr(constant, "value", None)
                 if isinstance(value, str) and KEY.fullmatch(value):
                     yield value, path.name
@@ -40,9 +40,15 @@ FOUND = sorted(set(reasons()))
 
 
 def test_the_reasons_are_found_where_they_are_said() -> None:
-    found = {reason for reason, _ in FOUND}
-    assert {"dump.unsafe_name", "dump.missing", "dump.zip_bomb", "dump.encrypted", "dump.no_numbers"} <= found
-    assert len(found) > 30
+    results = {reason for reason, _ in FOUND}
+    assert {
+        "dump.unsafe_name",
+        "dump.missing",
+        "dump.zip_bomb",
+        "dump.encrypted",
+        "dump.no_numbers",
+    } <= results
+    assert len(results) > 30
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -85,8 +85,8 @@ def steps(store: Store) -> Callable[..., Any]:
     """Steps of a scalar as readers see them, None while there are none."""
 
     def seen(run: str = "./a", tag: str = "loss") -> Any:
-        found = store.snapshot().runs.get(run)
-        series = found.scalars.get(tag) if found else None
+        answer = store.snapshot().runs.get(run)
+        series = answer.scalars.get(tag) if answer else None
         return series.columns().steps.tolist() if series else None
 
     return seen
@@ -118,8 +118,8 @@ def wait() -> Callable[..., Any]:
 
     def until(condition: Any, seconds: int = 120) -> Any:
         end = time.monotonic() + seconds
-        while not (found := condition()) and time.monotonic() < end:
+        while not (result := condition()) and time.monotonic() < end:
             time.sleep(0.01)
-        return found
+        return result
 
     return until

@@ -23,18 +23,18 @@ def content(events: Any) -> Any:
 
 def shown(store: Any, run: str = "./a") -> tuple[Any, Any, Any]:
     """Everything that readers see of a run, in a form that can be compared."""
-    found = store.snapshot().runs[run]
+    entry = store.snapshot().runs[run]
     scalars = {}
-    for tag, series in found.scalars.items():
+    for tag, series in entry.scalars.items():
         columns = series.columns()
         arrays = (columns.steps, columns.walls, columns.values, columns.starts)
         scalars[tag] = [array.tolist() for array in arrays]
     references = {
         (kind, tag): [(int(step), series.read(row)) for row, step in enumerate(series.steps)]
-        for kind, tags in found.references.items()
+        for kind, tags in entry.references.items()
         for tag, series in tags.items()
     }
-    damage = [(one.offset, one.size, one.reason) for file in found.files for one in file.damage]
+    damage = [(gap.offset, gap.size, gap.reason) for file in entry.files for gap in file.damage]
     return scalars, references, damage
 
 
@@ -44,9 +44,9 @@ def whole(content: Any, base: Any, events: Any, settings: Any) -> Any:
     events.file(base / "a", content)
     store = Store()
     Loader(settings, store).load()
-    found = shown(store)
+    result = shown(store)
     (base / "a" / events.name.format(1_700_000_000)).unlink()
-    return found
+    return result
 
 
 def test_what_the_whole_file_shows(whole: Any) -> None:

@@ -156,9 +156,9 @@ def test_pipes_and_links_named_like_event_files_are_named_and_not_opened(
     (base / "lineage" / f"{name}_lineage").symlink_to(secret)
     (base / "folder" / name).mkdir(parents=True)
     loader.load()
-    found = {run.id: [file.error for file in run.files] for run in store.snapshot().runs.values()}
-    assert found.pop("./pipe") == ["file.not_a_file"]
-    assert found == {name: ["file.link"] for name in ("./link", "./lineage")}
+    file_errors = {run.id: [file.error for file in run.files] for run in store.snapshot().runs.values()}
+    assert file_errors.pop("./pipe") == ["file.not_a_file"]
+    assert file_errors == {name: ["file.link"] for name in ("./link", "./lineage")}
     assert not any(run.scalars for run in store.snapshot().runs.values())
 
 
@@ -169,11 +169,11 @@ def test_a_file_that_became_a_link_is_not_opened(
     looked = directories.list_folder
 
     def swap(folder: Any, now: Any) -> Any:
-        found = looked(folder, now)
+        result = looked(folder, now)
         if folder.endswith("/a"):
             path.unlink()
             path.symlink_to(secret)
-        return found
+        return result
 
     monkeypatch.setattr("mindinsight.server.ingest.discovery.folder_tree.list_folder", swap)
     loader.load()

@@ -17,7 +17,7 @@ def run_of(store: Any, run: str = "./a") -> Any:
 
 
 def damage_of(store: Any, run: str = "./a") -> list[Any]:
-    return [one.reason for file in run_of(store, run).files for one in file.damage]
+    return [damage.reason for file in run_of(store, run).files for damage in file.damage]
 
 
 def test_scalars_of_one_file(base: Any, events: Any, loader: Any, store: Any, steps: Any) -> None:
@@ -139,15 +139,15 @@ def test_only_what_changed_gets_a_new_version(base: Any, events: Any, loader: An
     path = events.file(base / "b", events.records(1) + events.records(1, tag="acc"))
     loader.load()
     before = store.snapshot()
-    told: list[Any] = []
-    store.subscribe(told.append)
+    messages: list[Any] = []
+    store.subscribe(messages.append)
     events.append(path, events.records(2))
     loader.load()
     after = store.snapshot()
     assert after.runs["./a"] is before.runs["./a"]
     assert after.runs["./b"].scalars["acc"] is before.runs["./b"].scalars["acc"]
     assert after.runs["./b"].scalars["loss"].version == after.runs["./b"].version == after.version
-    assert [(one.runs, dict(one.kinds), one.list) for one in told[-1:]] == [
+    assert [(changes.runs, dict(changes.kinds), changes.list) for changes in messages[-1:]] == [
         (frozenset({"./b"}), {"./b": frozenset({"scalar"})}, False)
     ]
 
@@ -247,12 +247,12 @@ def test_runs_that_vanish_appear_and_are_renamed_are_followed(
 ) -> None:
     events.file(base / "a", events.records(1))
     loader.load()
-    told: list[Any] = []
-    store.subscribe(told.append)
+    messages: list[Any] = []
+    store.subscribe(messages.append)
     (base / "a").rename(base / "b")
     loader.load()
     assert (steps("./a"), steps("./b")) == (None, [1])
-    assert (told[0].list, told[0].runs) == (True, frozenset({"./a", "./b"}))
+    assert (messages[0].list, messages[0].runs) == (True, frozenset({"./a", "./b"}))
     shutil.rmtree(base / "b")
     loader.load()
     assert store.snapshot().runs == {}

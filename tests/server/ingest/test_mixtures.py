@@ -56,26 +56,26 @@ def events_of(path: Any) -> Iterator[Any]:
 
 def slowly(base: Any) -> Any:
     """(run, tag) -> [(step, value)] in file order, oldest file first."""
-    found: dict[Any, Any] = {}
+    table: dict[Any, Any] = {}
     for path in sorted(base.glob("*/*summary*"), key=lambda path: (path.parent, order(path.name))):
         for event in events_of(path):
             for value in event.summary.value:
-                kept = value.scalar_value if value.WhichOneof("value") == "scalar_value" else value.image
-                kept = kept if isinstance(kept, float) else kept.SerializeToString()
-                found.setdefault((f"./{path.parent.name}", value.tag), []).append((event.step, kept))
-    return found
+                result = value.scalar_value if value.WhichOneof("value") == "scalar_value" else value.image
+                result = result if isinstance(result, float) else result.SerializeToString()
+                table.setdefault((f"./{path.parent.name}", value.tag), []).append((event.step, result))
+    return table
 
 
 def published(snapshot: Any) -> Any:
-    found = {}
+    table = {}
     for run in snapshot.runs.values():
         for tag, series in run.scalars.items():
             columns = series.columns()
-            found[run.id, tag] = list(zip(columns.steps.tolist(), columns.values.tolist(), strict=True))
+            table[run.id, tag] = list(zip(columns.steps.tolist(), columns.values.tolist(), strict=True))
         for tag, references in run.references.get("image", {}).items():
             rows = range(references.count)
-            found[run.id, tag] = [(int(references.steps[row]), references.read(row)) for row in rows]
-    return found
+            table[run.id, tag] = [(int(references.steps[row]), references.read(row)) for row in rows]
+    return table
 
 
 def segments(steps_by_file: Any) -> Any:
@@ -140,8 +140,8 @@ class Directory(RuleBasedStateMachine):
         with path.open("ab") as file:
             file.write(event_record(7, {"loss": 1.0}, b"")[:-3])
 
-    @rule(path=files, place=strategies.floats(0, 1))
-    def damage(self, path: Any, place: Any) -> None:
+    @rule(path=files, part=strategies.floats(0, 1))
+    def damage(self, path: Any, part: Any) -> None:
         """A flipped bit in the payload of a record that is there, in a copy that takes the file's place.
 
         Not in one look with growth or another copy: a longer file with the same beginning and end of what
@@ -149,7 +149,7 @@ class Directory(RuleBasedStateMachine):
         """
         bounds = self.bounds(path)
         if bounds and path not in self.grown | self.damaged:
-            start, end = bounds[int(place * (len(bounds) - 1))]
+            start, end = bounds[int(part * (len(bounds) - 1))]
             data = bytearray(path.read_bytes())
             data[start + 12 + (end - start - 16) // 2] ^= 0x20
             self.replaced(path, bytes(data))
@@ -204,14 +204,14 @@ class Directory(RuleBasedStateMachine):
         copy.replace(path)
 
     def bounds(self, path: Any) -> Any:
-        data, at, found = path.read_bytes(), 0, []
+        data, at, records = path.read_bytes(), 0, []
         while len(data) - at >= 12:
             size = decode_header(data[at : at + 12])
             if size is None or at + 16 + size > len(data):
                 break
-            found.append((at, at + 16 + size))
+            records.append((at, at + 16 + size))
             at += 16 + size
-        return found
+        return records
 
     def whole_size(self, path: Any) -> Any:
         bounds = self.bounds(path)

@@ -22,21 +22,21 @@ def size(path: Path) -> int:
 
 
 def test_a_piece_is_read_and_remembered_by_its_ends(path: Path) -> None:
-    found = read_piece(PieceRequest(str(path), 0, size(path)))
-    assert found.stretch is not None
-    assert found.stretch.next_offset == size(path)
+    piece = read_piece(PieceRequest(str(path), 0, size(path)))
+    assert piece.stretch is not None
+    assert piece.stretch.next_offset == size(path)
     content = path.read_bytes()
-    assert found.fingerprint == Fingerprint(content[:64], content[-64:])
-    assert (found.replaced, found.reason) == (False, "")
+    assert piece.fingerprint == Fingerprint(content[:64], content[-64:])
+    assert (piece.replaced, piece.reason) == (False, "")
 
 
 def test_what_was_appended_is_read_from_where_the_first_piece_ended(path: Path, events: Any) -> None:
     first = read_piece(PieceRequest(str(path), 0, size(path)))
     begin = size(path)
     events.append(path, events.records(4))
-    found = read_piece(PieceRequest(str(path), begin, size(path) - begin, first.fingerprint))
-    assert found.stretch is not None
-    assert (found.stretch.records, found.stretch.next_offset) == (1, size(path))
+    piece = read_piece(PieceRequest(str(path), begin, size(path) - begin, first.fingerprint))
+    assert piece.stretch is not None
+    assert (piece.stretch.records, piece.stretch.next_offset) == (1, size(path))
 
 
 @pytest.mark.parametrize("at", [0, -1])
@@ -45,26 +45,26 @@ def test_other_bytes_where_was_read_are_noticed(path: Path, at: int) -> None:
     content = bytearray(path.read_bytes())
     content[at] ^= 1
     path.write_bytes(content)
-    found = read_piece(PieceRequest(str(path), size(path), 0, fingerprint))
-    assert found.replaced
-    assert found.stretch is None
+    piece = read_piece(PieceRequest(str(path), size(path), 0, fingerprint))
+    assert piece.replaced
+    assert piece.stretch is None
 
 
 def test_a_piece_of_no_bytes_only_compares(path: Path) -> None:
     fingerprint = read_piece(PieceRequest(str(path), 0, size(path))).fingerprint
-    found = read_piece(PieceRequest(str(path), size(path), 0, fingerprint))
-    assert found.stretch is not None
-    assert (found.stretch.next_offset, found.stretch.records) == (size(path), 0)
-    assert (found.replaced, found.fingerprint) == (False, fingerprint)
+    piece = read_piece(PieceRequest(str(path), size(path), 0, fingerprint))
+    assert piece.stretch is not None
+    assert (piece.stretch.next_offset, piece.stretch.records) == (size(path), 0)
+    assert (piece.replaced, piece.fingerprint) == (False, fingerprint)
 
 
 def test_a_lineage_file_is_read_whole() -> None:
     path = min((DATA / "lenet").glob("*_lineage"))
-    found = read_piece(PieceRequest(str(path), 0, size(path), lineage=True))
-    assert found.lineage is not None
-    assert found.lineage.train is not None or found.lineage.dataset_graph is not None
-    assert found.stretch is not None
-    assert found.stretch.next_offset == size(path)
+    piece = read_piece(PieceRequest(str(path), 0, size(path), lineage=True))
+    assert piece.lineage is not None
+    assert piece.lineage.train is not None or piece.lineage.dataset_graph is not None
+    assert piece.stretch is not None
+    assert piece.stretch.next_offset == size(path)
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,8 @@ def test_a_lineage_file_is_read_whole() -> None:
 )
 def test_what_is_no_file_has_a_reason(tmp_path: Path, make: Any, reason: str) -> None:
     make(tmp_path / "x")
-    found = read_piece(PieceRequest(str(tmp_path / "x"), 0, 10))
-    assert (found.stretch, found.reason) == (None, reason)
+    piece = read_piece(PieceRequest(str(tmp_path / "x"), 0, 10))
+    assert (piece.stretch, piece.reason) == (None, reason)
 
 
 @pytest.mark.parametrize(
@@ -101,9 +101,9 @@ def test_errors_while_reading_have_a_reason(
         raise error
 
     monkeypatch.setattr(piece_reader, "read_at", broken)
-    found = read_piece(PieceRequest(str(path), 0, size(path)))
-    assert (found.stretch, found.reason) == (None, reason)
-    assert ("a fault of ours" in found.detail) == (reason == "file.undecodable")
+    piece = read_piece(PieceRequest(str(path), 0, size(path)))
+    assert (piece.stretch, piece.reason) == (None, reason)
+    assert ("a fault of ours" in piece.detail) == (reason == "file.undecodable")
 
 
 def test_of_several_pieces_each_has_its_result(path: Path) -> None:

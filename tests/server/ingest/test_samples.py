@@ -19,14 +19,14 @@ PAYLOADS = ("image", "tensor", "histogram")
 
 def expected(name: Any) -> Any:
     """Id of each run of a sample -> {(kind, tag): [facts, one for each file that holds it]}."""
-    found: dict[Any, Any] = {}
+    table: dict[Any, Any] = {}
     for folder, facts in json.loads((DATA / name / "expected.json").read_text())["runs"].items():
-        tags = found.setdefault("./" + folder.strip("./"), {})
+        tags = table.setdefault("./" + folder.strip("./"), {})
         for _, file in sorted(facts["files"].items()):
             for kind, every in file.get("tags", {}).items():
-                for one in every:
-                    tags.setdefault((kind, one["tag"]), []).append(one)
-    return found
+                for fact in every:
+                    tags.setdefault((kind, fact["tag"]), []).append(fact)
+    return table
 
 
 RUNS = [
@@ -40,20 +40,20 @@ RUNS = [
 @pytest.fixture(scope="module")
 def snapshots() -> Callable[..., Any]:
     """Snapshots by sample, each read once."""
-    found = {}
+    table = {}
 
     def of(name: Any) -> Any:
-        if name not in found:
+        if name not in table:
             store = Store()
             Loader(Settings(DATA / name, DATA / "nowhere", cache=False, workers=1), store).load()
-            found[name] = store.snapshot()
-        return found[name]
+            table[name] = store.snapshot()
+        return table[name]
 
     return of
 
 
 def joined(facts: Any, name: Any) -> list[Any]:
-    return [value for one in facts for value in one[name]]
+    return [value for fact in facts for value in fact[name]]
 
 
 def test_no_sample_is_forgotten() -> None:
@@ -71,7 +71,7 @@ def test_scalars_are_those_that_were_written(name: Any, run: Any, snapshots: Cal
         assert columns.steps.tolist() == joined(facts, "steps")
         values = [np.float32(value) for value in joined(facts, "values")]  # "nan" and "inf" are text there
         np.testing.assert_array_equal(columns.values, np.array(values, np.float32))
-        assert published[tag].count == sum(one["number"] for one in facts)
+        assert published[tag].count == sum(fact["number"] for fact in facts)
 
 
 @pytest.mark.parametrize(("name", "run"), RUNS)

@@ -43,32 +43,32 @@ def loading(settings: Any, store: Any) -> Iterator[Any]:
         loader.stop()
 
 
-def troubles(found: Any) -> set[Any]:
-    return {(trouble.path, trouble.reason) for trouble in found}
+def troubles(entries: Any) -> set[Any]:
+    return {(trouble.path, trouble.reason) for trouble in entries}
 
 
 def test_ids_begin_with_the_names_and_depth_counts_from_each(top: Any, events: Any) -> None:
     for folder in ("", "a", "1/2/3/4", "1/2/3/4/5"):
         events.file(top / "mine" / folder)
         events.file(top / "data/ann" / folder)
-    found = discover(of(top, "~~/mine", "lab=~~/data/ann"))
-    by_id = {one.id: one for one in found.runs}
+    result = discover(of(top, "~~/mine", "lab=~~/data/ann"))
+    by_id = {run.id: run for run in result.runs}
     below = ("", "/a", "/1/2/3/4")
-    assert by_id.keys() == {f"./{name}{each}" for name in ("mine", "lab") for each in below}
+    assert by_id.keys() == {f"./{name}{folder}" for name in ("mine", "lab") for folder in below}
     assert (by_id["./lab"].name, by_id["./lab"].path) == ("lab", str(top / "data/ann"))
     assert (by_id["./lab/a"].name, by_id["./lab/a"].path) == ("lab/a", str(top / "data/ann/a"))
 
 
 def test_one_directory_with_a_name_begins_with_it(top: Any, events: Any) -> None:
     events.file(top / "mine/a")
-    assert [one.id for one in discover(of(top, "lab=~~/mine")).runs] == ["./lab/a"]
+    assert [run.id for run in discover(of(top, "lab=~~/mine")).runs] == ["./lab/a"]
 
 
 def test_ranks_are_jobs_below_each_directory(top: Any, events: Any) -> None:
     for below in ("mine/rank_0", "mine/rank_1", "data/ann/job/rank_0"):
         events.file(top / below)
-    found = {one.id: (one.job, one.rank) for one in discover(of(top, "~~/mine", "lab=~~/data/ann")).runs}
-    assert found == {
+    table = {run.id: (run.job, run.rank) for run in discover(of(top, "~~/mine", "lab=~~/data/ann")).runs}
+    assert table == {
         "./mine/rank_0": ("./mine", 0),
         "./mine/rank_1": ("./mine", 1),
         "./lab/job/rank_0": ("./lab/job", 0),
@@ -79,9 +79,9 @@ def test_the_limit_counts_over_all(top: Any, events: Any) -> None:
     for number in range(6):
         path = events.file(top / ("mine" if number % 2 else "data/ann") / f"run{number}")
         os.utime(path, (1_000_000 + number, 1_000_000 + number))
-    found = discover(of(top, "~~/mine", "~~/data/*"), limit=3)
-    assert [one.id for one in found.runs] == ["./mine/run5", "./ann/run4", "./mine/run3"]
-    assert found.left_out == 3
+    result = discover(of(top, "~~/mine", "~~/data/*"), limit=3)
+    assert [run.id for run in result.runs] == ["./mine/run5", "./ann/run4", "./mine/run3"]
+    assert result.left_out == 3
 
 
 def test_a_dump_belongs_to_its_own_directory(top: Any, events: Any) -> None:
@@ -90,20 +90,20 @@ def test_a_dump_belongs_to_its_own_directory(top: Any, events: Any) -> None:
     (top / "mine" / dump / "Add.Add-op1.0.0.1.output.0.DefaultFormat.npy").touch()
     (top / "data/ann/dumped" / dump).mkdir(parents=True)
     (top / "data/ann/dumped" / dump / "Add.Add-op1.0.0.1.output.0.DefaultFormat.npy").touch()
-    found = {one.id: one.dumps for one in discover(of(top, "~~/mine", "~~/data/*")).runs}
-    assert found == {"./mine": ("./mine",), "./ann": ("./ann/dumped",)}
+    table = {run.id: run.dumps for run in discover(of(top, "~~/mine", "~~/data/*")).runs}
+    assert table == {"./mine": ("./mine",), "./ann": ("./ann/dumped",)}
 
 
 def test_what_is_wrong_with_a_directory_is_told_and_the_others_are_shown(top: Any, events: Any) -> None:
     events.file(top / "mine/a")
     events.file(top / "data/ann/deep/b")
-    found = discover(of(top, "~~/mine", "gone=~~/gone", "deep=~~/data/ann/deep", "~~/data/*"))
-    assert {one.id for one in found.runs} == {"./mine/a", "./ann/deep/b"}
-    assert troubles(found.troubles) == {
+    result = discover(of(top, "~~/mine", "gone=~~/gone", "deep=~~/data/ann/deep", "~~/data/*"))
+    assert {run.id for run in result.runs} == {"./mine/a", "./ann/deep/b"}
+    assert troubles(result.troubles) == {
         (str(top / "gone"), "directory.missing"),
         (str(top / "data/ann/deep"), "directory.nested"),
     }
-    assert not found.missing
+    assert not result.missing
 
 
 def test_a_directory_that_may_not_be_looked_into_is_told(
@@ -118,9 +118,9 @@ def test_a_directory_that_may_not_be_looked_into_is_told(
         return entries_of(path)
 
     monkeypatch.setattr(folder_listing, "entries_of", refusing)
-    found = discover(of(top, "~~/mine", "lab=~~/data/ann"))
-    assert troubles(found.troubles) == {("./lab", "directory.permission")}
-    assert [one.id for one in found.runs] == ["./mine/a"]
+    result = discover(of(top, "~~/mine", "lab=~~/data/ann"))
+    assert troubles(result.troubles) == {("./lab", "directory.permission")}
+    assert [run.id for run in result.runs] == ["./mine/a"]
 
 
 def test_without_any_of_them_the_base_is_missing(top: Any) -> None:
@@ -156,7 +156,7 @@ def test_directories_come_and_go(
 ) -> None:
     events.file(top / "mine/a", events.records(1))
     assert wait(lambda: steps("./mine/a") == [1])
-    assert {one.name: one.missing for one in store.snapshot().bases} == {
+    assert {base.name: base.missing for base in store.snapshot().bases} == {
         "mine": False, "lab": True, "ann": False
     }  # fmt: skip
     assert troubles(store.snapshot().errors) == {(str(top / "later"), "directory.missing")}
@@ -169,7 +169,7 @@ def test_directories_come_and_go(
     shutil.rmtree(top / "data/ann")
     shutil.rmtree(top / "data/bob")
     assert wait(lambda: store.snapshot().runs.keys() == {"./mine/a", "./lab/c"})
-    assert wait(lambda: [one.name for one in store.snapshot().bases] == ["mine", "lab"])
+    assert wait(lambda: [base.name for base in store.snapshot().bases] == ["mine", "lab"])
 
 
 def test_another_directory_in_the_place_of_one_is_followed(
@@ -205,8 +205,8 @@ def test_how_changes_are_noticed_is_told_for_each(
 ) -> None:
     monkeypatch.setattr(watcher, "tells_changes", lambda path: path.endswith("mine"))
     loading(of(top, "~~/mine", "~~/data/*"), watch="auto", reload_interval=0.25)
-    told = {"mine": "events", "ann": "polling"}
-    assert wait(lambda: {one.name: one.watch for one in store.snapshot().bases} == told)
+    table = {"mine": "events", "ann": "polling"}
+    assert wait(lambda: {base.name: base.watch for base in store.snapshot().bases} == table)
     assert store.snapshot().watch == "both"
     path = events.file(top / "data/ann/a", events.records(1))
     assert wait(lambda: steps("./ann/a") == [1])

@@ -30,36 +30,36 @@ def raw(array: Any) -> Any:
 @given(st.data(), st.sampled_from(PLAIN), SHAPES)
 def test_numpys_own_types_come_back_bit_for_bit(data: Any, name: Any, shape: Any) -> None:
     array = data.draw(hnp.arrays(name, shape))
-    found = decode(raw(array), name, shape)
-    assert found.dtype == array.dtype
-    assert found.shape == shape
-    assert found.tobytes() == array.tobytes()
+    result = decode(raw(array), name, shape)
+    assert result.dtype == array.dtype
+    assert result.shape == shape
+    assert result.tobytes() == array.tobytes()
 
 
 @given(hnp.arrays("u2", SHAPES))
 def test_bfloat16_is_the_high_half_of_a_float32(halves: Any) -> None:
-    found = decode(raw(halves), "bfloat16", halves.shape)
-    assert found.dtype == np.float32
-    assert found.shape == halves.shape
-    assert (np.frombuffer(found.tobytes(), "<u4") >> 16).tolist() == halves.reshape(-1).tolist()
-    assert (np.frombuffer(found.tobytes(), "<u4") & 0xFFFF).sum() == 0
+    result = decode(raw(halves), "bfloat16", halves.shape)
+    assert result.dtype == np.float32
+    assert result.shape == halves.shape
+    assert (np.frombuffer(result.tobytes(), "<u4") >> 16).tolist() == halves.reshape(-1).tolist()
+    assert (np.frombuffer(result.tobytes(), "<u4") & 0xFFFF).sum() == 0
 
 
 def test_widening_keeps_special_values() -> None:
-    found = widen_bfloat16(np.array([0x7F80, 0xFF80, 0x8000, 0x7FC0, 0x3FC0], "<u2"))
-    assert found[:2].tolist() == [math.inf, -math.inf]
-    assert math.copysign(1, found[2]) == -1
-    assert math.isnan(found[3])
-    assert found[4] == 1.5
+    result = widen_bfloat16(np.array([0x7F80, 0xFF80, 0x8000, 0x7FC0, 0x3FC0], "<u2"))
+    assert result[:2].tolist() == [math.inf, -math.inf]
+    assert math.copysign(1, result[2]) == -1
+    assert math.isnan(result[3])
+    assert result[4] == 1.5
 
 
 @given(st.lists(st.integers(-8, 7), max_size=9))
 def test_int4_lies_low_nibble_first(values: Any) -> None:
     padded = [*values, 0][: len(values) + len(values) % 2]
     packed = [(a & 15) | (b & 15) << 4 for a, b in zip(padded[::2], padded[1::2], strict=True)]
-    found = decode(np.array(packed, np.uint8), "int4", (len(values),))
-    assert found.dtype == np.int8
-    assert found.tolist() == values
+    result = decode(np.array(packed, np.uint8), "int4", (len(values),))
+    assert result.dtype == np.int8
+    assert result.tolist() == values
 
 
 def test_uint4_and_uint1() -> None:
@@ -180,8 +180,8 @@ def test_floats_of_six_bits_take_a_byte_each(name: Any, pattern: Any, value: Any
 
 
 def test_float4_e1m2_counts_in_quarters() -> None:
-    found = decode(np.array([0x10, 0x72, 0x9F], np.uint8), "float4_e1m2", (6,))
-    assert found.tolist() == [0, 0.25, 0.5, 1.75, -1.75, -0.25]
+    result = decode(np.array([0x10, 0x72, 0x9F], np.uint8), "float4_e1m2", (6,))
+    assert result.tolist() == [0, 0.25, 0.5, 1.75, -1.75, -0.25]
 
 
 @pytest.mark.parametrize("name", ["int2", "uint2", "variant", "string_ref"])

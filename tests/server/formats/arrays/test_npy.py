@@ -64,10 +64,10 @@ def test_what_numpy_saves_comes_back(folder: Any, data: Any, dtype: Any, shape: 
         array = np.asfortranarray(array).reshape(shape, order="F")
     path = folder / "array.npy"
     np.save(path, array)
-    found = read_npy(path)
-    assert found.shape == shape
-    assert found.dtype == dtype.newbyteorder("=")
-    assert np.ascontiguousarray(found).tobytes() == array.astype(found.dtype).tobytes()
+    result = read_npy(path)
+    assert result.shape == shape
+    assert result.dtype == dtype.newbyteorder("=")
+    assert np.ascontiguousarray(result).tobytes() == array.astype(result.dtype).tobytes()
     header = read_npy_header(path)
     assert (header.shape, header.dtype, header.size) == (shape, dtype.name, array.nbytes)
 
@@ -76,11 +76,11 @@ def test_what_numpy_saves_comes_back(folder: Any, data: Any, dtype: Any, shape: 
 def test_bfloat16_has_no_name_in_numpy(folder: Any, halves: Any) -> None:
     path = folder / "bfloat16.npy"
     path.write_bytes(npy("'<V2'", repr(halves.shape), data=halves.tobytes()))
-    found = read_npy(path)
+    result = read_npy(path)
     assert read_npy_header(path).dtype == "bfloat16"
-    assert found.dtype == np.float32
-    assert found.shape == halves.shape
-    assert (np.frombuffer(found.tobytes(), "<u4") >> 16).tolist() == halves.reshape(-1).tolist()
+    assert result.dtype == np.float32
+    assert result.shape == halves.shape
+    assert (np.frombuffer(result.tobytes(), "<u4") >> 16).tolist() == halves.reshape(-1).tolist()
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -88,9 +88,9 @@ def test_arrays_of_either_order_are_read_only(folder: Any, order: Any) -> None:
     path = folder / "large.npy"
     array = np.arange(1000, dtype=np.int64).reshape((10, 100), order=order)
     np.save(path, array)
-    found = read_npy(path)
-    assert not found.flags.writeable
-    np.testing.assert_array_equal(found[3:5, ::7], array[3:5, ::7])
+    result = read_npy(path)
+    assert not result.flags.writeable
+    np.testing.assert_array_equal(result[3:5, ::7], array[3:5, ::7])
 
 
 @pytest.mark.parametrize("version", [b"\x01\x00", b"\x02\x00", b"\x03\x00"])
@@ -180,10 +180,10 @@ def test_one_broken_member_leaves_the_others(folder: Any) -> None:
         archive.writestr("fine.npy", whole.getvalue())
         archive.writestr("../../up.npy", whole.getvalue()[:-3])
         archive.writestr("note.txt", "not an array")
-    found: dict[str, Any] = dict(npz_headers(path))
-    assert list(found) == ["object", "fine", "../../up"]
-    assert found["object"].reason == "dump.object_dtype"
-    assert found["../../up"].reason == "dump.truncated"
+    headers: dict[str, Any] = dict(npz_headers(path))
+    assert list(headers) == ["object", "fine", "../../up"]
+    assert headers["object"].reason == "dump.object_dtype"
+    assert headers["../../up"].reason == "dump.truncated"
     assert read_npz(path, "fine").tolist() == [0, 1, 2]
     with pytest.raises(UnreadableError, match=r"dump.missing"):
         read_npz(path, "../fine")
@@ -193,9 +193,9 @@ def test_a_bomb_is_not_unpacked(folder: Any, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(archives, "MAX_UNPACKED", 100_000)
     path = folder / "bomb.npz"
     np.savez_compressed(path, zeros=np.zeros(1_000_000), fine=np.zeros(100))
-    found: dict[str, Any] = dict(npz_headers(path))
-    assert found["zeros"].reason == "dump.zip_bomb"
-    assert "8000128" in found["zeros"].detail
+    headers: dict[str, Any] = dict(npz_headers(path))
+    assert headers["zeros"].reason == "dump.zip_bomb"
+    assert "8000128" in headers["zeros"].detail
     assert read_npz(path, "fine").shape == (100,)
     with pytest.raises(UnreadableError, match=r"dump.zip_bomb"):
         read_npz(path, "zeros")

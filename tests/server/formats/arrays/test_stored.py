@@ -54,13 +54,13 @@ def test_a_part_is_what_indexing_gives(tmp_path_factory: pytest.TempPathFactory,
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(stored, "PIECE", 7)
         patched.setattr(stored, "BLOCK", 40)
-        found = stored_npy(path, read_npy_header(path))
-        assert isinstance(found, Stored)
+        result = stored_npy(path, read_npy_header(path))
+        assert isinstance(result, Stored)
         expected = np.asarray(array[window])
-        part = found.part(window)
+        part = result.part(window)
         assert (part.shape, part.dtype) == (expected.shape, expected.dtype.newbyteorder("="))
         np.testing.assert_array_equal(part, expected)
-        pieces = list(found.pieces())
+        pieces = list(result.pieces())
         assert all(piece.size <= 7 for piece in pieces)
         np.testing.assert_array_equal(np.concatenate([np.empty(0, array.dtype), *pieces]), array.ravel())
 
@@ -69,10 +69,10 @@ def test_bfloat16_is_widened_part_by_part(tmp_path: Path, small: None) -> None:
     halves = np.arange(0x3F80, 0x3F80 + 30, dtype="<u2").reshape(5, 6)
     path = tmp_path / "a.npy"
     np.save(path, halves.view("V2"))
-    found = require(stored_npy(path, read_npy_header(path)))
-    np.testing.assert_array_equal(found.part((slice(1, 4), 2)), read_npy(path)[1:4, 2])
-    assert found.dtype == np.float32
-    assert measure_values(found) == measure(read_npy(path))
+    result = require(stored_npy(path, read_npy_header(path)))
+    np.testing.assert_array_equal(result.part((slice(1, 4), 2)), read_npy(path)[1:4, 2])
+    assert result.dtype == np.float32
+    assert measure_values(result) == measure(read_npy(path))
 
 
 def test_fortran_order_is_read_whole_and_means_the_same(tmp_path: Path) -> None:
@@ -91,18 +91,18 @@ def test_elements_that_share_a_byte_are_read_whole(tmp_path: Path) -> None:
 @pytest.mark.parametrize("array", [np.arange(20, dtype=">i4").reshape(4, 5), np.float16(3), np.zeros((0, 3))])
 def test_what_is_written_reads_the_same(tmp_path: Path, small: None, array: Any) -> None:
     np.save(tmp_path / "a.npy", array)
-    found = require(stored_npy(tmp_path / "a.npy", read_npy_header(tmp_path / "a.npy")))
-    (tmp_path / "b.npy").write_bytes(b"".join(write_npy(found)))
+    result = require(stored_npy(tmp_path / "a.npy", read_npy_header(tmp_path / "a.npy")))
+    (tmp_path / "b.npy").write_bytes(b"".join(write_npy(result)))
     again = np.load(tmp_path / "b.npy")
-    assert (again.shape, again.dtype) == (np.shape(array), found.dtype)
+    assert (again.shape, again.dtype) == (np.shape(array), result.dtype)
     np.testing.assert_array_equal(again, array)
 
 
 def test_a_file_cut_short_while_it_is_read_is_an_error_and_no_crash(tmp_path: Path, small: None) -> None:
     path = tmp_path / "a.npy"
     np.save(path, np.arange(100.0))
-    found = require(stored_npy(path, read_npy_header(path)))
-    pieces = found.pieces()
+    result = require(stored_npy(path, read_npy_header(path)))
+    pieces = result.pieces()
     next(pieces)
     path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(UnreadableError) as raised:
@@ -110,7 +110,7 @@ def test_a_file_cut_short_while_it_is_read_is_an_error_and_no_crash(tmp_path: Pa
     assert raised.value.reason == "dump.truncated"
     path.unlink()
     with pytest.raises(UnreadableError):
-        found.part((0,))
+        result.part((0,))
 
 
 ROWS, COLUMNS = 4_000, 4_000  # 64 MB that take no room on disk
@@ -131,7 +131,7 @@ def huge(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("look", "found"),
+    ("look", "expected"),
     [
         (lambda values: measure_values(values).minimum, -3),
         (lambda values: int(bin_values(values, 10)[0].sum()), ROWS * COLUMNS),
@@ -142,10 +142,10 @@ def huge(tmp_path_factory: pytest.TempPathFactory) -> Any:
     ],
     ids=["statistics", "histogram", "window", "column", "heat map", "download"],
 )
-def test_no_more_than_a_few_parts_are_ever_held(huge: Any, look: Any, found: Any) -> None:
+def test_no_more_than_a_few_parts_are_ever_held(huge: Any, look: Any, expected: Any) -> None:
     tracemalloc.start()
     try:
-        assert look(huge) == found
+        assert look(huge) == expected
         assert tracemalloc.get_traced_memory()[1] < 24 << 20
     finally:
         tracemalloc.stop()

@@ -26,9 +26,9 @@ def test_nc1hwc0(n: Any, c: Any, h: Any, w: Any, c0: Any) -> None:
     host = filled(n, c, h, w)
     blocks = padded(host, 1, c0)
     device = blocks.reshape(n, -1, c0, h, w).transpose(0, 1, 3, 4, 2)
-    found, name = to_host(device, "NC1HWC0", host.shape)
+    array, name = to_host(device, "NC1HWC0", host.shape)
     assert name == "NCHW"
-    np.testing.assert_array_equal(found, host)
+    np.testing.assert_array_equal(array, host)
 
 
 @given(SMALL, SMALL, AXIS, SMALL, SMALL)
@@ -36,9 +36,9 @@ def test_ndc1hwc0(n: Any, d: Any, c: Any, h: Any, w: Any) -> None:
     host = filled(n, c, d, h, w)
     blocks = padded(host, 1, 16)
     device = blocks.reshape(n, -1, 16, d, h, w).transpose(0, 3, 1, 4, 5, 2)
-    found, name = to_host(device, "NDC1HWC0", host.shape)
+    array, name = to_host(device, "NDC1HWC0", host.shape)
     assert name == "NCDHW"
-    np.testing.assert_array_equal(found, host)
+    np.testing.assert_array_equal(array, host)
 
 
 @given(st.lists(SMALL, max_size=2), AXIS, AXIS)
@@ -48,9 +48,9 @@ def test_fractal_nz(outer: Any, m: Any, n: Any) -> None:
     split = blocks.reshape(*outer, blocks.shape[-2] // 16, 16, blocks.shape[-1] // 16, 16)
     first = len(outer)
     device = split.transpose(*range(first), first + 2, first, first + 1, first + 3)
-    found, name = to_host(device, "FRACTAL_NZ", host.shape)
+    array, name = to_host(device, "FRACTAL_NZ", host.shape)
     assert name == ("NCHW" if len(outer) == 2 else "ND")
-    np.testing.assert_array_equal(found, host)
+    np.testing.assert_array_equal(array, host)
 
 
 @given(AXIS, AXIS, SMALL, SMALL)
@@ -59,9 +59,9 @@ def test_fractal_z(n: Any, c: Any, h: Any, w: Any) -> None:
     blocks = padded(padded(host, 1, 16), 0, 16)
     split = blocks.reshape(blocks.shape[0] // 16, 16, blocks.shape[1] // 16, 16, h, w)
     device = split.transpose(2, 4, 5, 0, 1, 3).reshape(-1, blocks.shape[0] // 16, 16, 16)
-    found, name = to_host(device, "FRACTAL_Z", host.shape)
+    array, name = to_host(device, "FRACTAL_Z", host.shape)
     assert name == "NCHW"
-    np.testing.assert_array_equal(found, host)
+    np.testing.assert_array_equal(array, host)
 
 
 @pytest.mark.parametrize(
@@ -69,17 +69,17 @@ def test_fractal_z(n: Any, c: Any, h: Any, w: Any) -> None:
 )
 def test_axes_in_another_order(layout: str, order: Any) -> None:
     host = filled(2, 3, 4, 5)
-    found, name = to_host(host.transpose(order), layout, host.shape)
+    array, name = to_host(host.transpose(order), layout, host.shape)
     assert name == "NCHW"
-    np.testing.assert_array_equal(found, host)
+    np.testing.assert_array_equal(array, host)
 
 
 @pytest.mark.parametrize(("layout", "order"), [("NDHWC", (0, 2, 3, 4, 1)), ("DHWCN", (2, 3, 4, 1, 0))])
 def test_volumes_in_another_order(layout: str, order: Any) -> None:
     host = filled(2, 3, 4, 5, 6)
-    found, name = to_host(host.transpose(order), layout, host.shape)
+    array, name = to_host(host.transpose(order), layout, host.shape)
     assert name == "NCDHW"
-    np.testing.assert_array_equal(found, host)
+    np.testing.assert_array_equal(array, host)
 
 
 def test_host_formats_take_the_host_shape() -> None:
@@ -101,8 +101,8 @@ def grouped(host: Any, groups: Any, c0: Any) -> Any:
         for out in range(outputs):
             for into in range(c):
                 row, column = group % together * outputs + out, group % together * c + into
-                place = (group // together, column // c0, slice(None), slice(None), row, column % c0)
-                device[place] = host[group * outputs + out, into]
+                result = (group // together, column // c0, slice(None), slice(None), row, column % c0)
+                device[result] = host[group * outputs + out, into]
     return device.reshape(-1, rows // 16, 16, c0)
 
 
@@ -114,17 +114,17 @@ def grouped(host: Any, groups: Any, c0: Any) -> Any:
 def test_weights_in_groups(sizes: Any, side: Any, c0: Any) -> None:
     groups, c, outputs = sizes
     host = filled(groups * outputs, c, side, side + 1)
-    found, name = to_host(grouped(host, groups, c0), "FRACTAL_Z_G", host.shape, groups)
+    array, name = to_host(grouped(host, groups, c0), "FRACTAL_Z_G", host.shape, groups)
     assert name == "NCHW"
-    np.testing.assert_array_equal(found, host)
+    np.testing.assert_array_equal(array, host)
 
 
 def test_groups_that_do_not_fit_stay_as_they_are() -> None:
     device = filled(4, 1, 16, 16)
     for shape, groups in (((4, 1, 2, 2), 3), ((64, 16, 2, 2), 2), ((0, 0, 2, 2), 2)):
-        found, name = to_host(device, "FRACTAL_Z_G", shape, groups)
+        array, name = to_host(device, "FRACTAL_Z_G", shape, groups)
         assert name == "FRACTAL_Z_G"
-        assert found is device
+        assert array is device
 
 
 @pytest.mark.parametrize(
@@ -142,9 +142,9 @@ def test_groups_that_do_not_fit_stay_as_they_are() -> None:
 )
 def test_what_does_not_fit_stays_as_it_is(shape: Any, layout: str, host: Any) -> None:
     device = filled(*shape)
-    found, name = to_host(device, layout, host)
+    array, name = to_host(device, layout, host)
     assert name == layout
-    np.testing.assert_array_equal(found, device)
+    np.testing.assert_array_equal(array, device)
 
 
 @pytest.mark.parametrize(

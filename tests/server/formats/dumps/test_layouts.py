@@ -46,7 +46,7 @@ def test_the_surest_wins_and_one_that_fails_is_named(samples: Any, monkeypatch: 
     monkeypatch.setattr(dumps, "known_layouts", lambda: (broken, unsure, *real))
     path = samples / "ms_sync_kernels_filter"
     assert require(find_layout(path)).name == "sync"
-    assert [(each.reason, each.detail) for each in open_dump(path).damage] == [
+    assert [(fault.reason, fault.detail) for fault in open_dump(path).damage] == [
         ("dump.layout_failed", "broken: no such thing")
     ]
     assert require(find_layout(Path(__file__).parent)).name == "unsure"
@@ -69,15 +69,15 @@ def test_dumps_are_not_searched_for_inside_dumps(samples: Any, tmp_path: Path) -
     (tmp_path / "deep" / "er").mkdir(parents=True)
     (tmp_path / "deep" / "er" / "dump").symlink_to(samples / "ms_sync_cpu_2ranks")
     assert find_dump_dirs(tmp_path) == ()
-    found = find_dump_dirs(samples / "ms_sync_cpu_2ranks")
-    assert [each.path for each in found] == [str(samples / "ms_sync_cpu_2ranks")]
+    dirs = find_dump_dirs(samples / "ms_sync_cpu_2ranks")
+    assert [folder.path for folder in dirs] == [str(samples / "ms_sync_cpu_2ranks")]
 
 
 def test_the_search_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in "abcdef":
         (tmp_path / name / "rank_0" / "graphs").mkdir(parents=True)
     monkeypatch.setattr(dumps, "SEARCH_FOLDERS", 3)
-    assert [Path(each.path).name for each in find_dump_dirs(tmp_path)] == ["a", "b"]
+    assert [Path(folder.path).name for folder in find_dump_dirs(tmp_path)] == ["a", "b"]
     monkeypatch.setattr(dumps, "SEARCH_DEPTH", 0)
     assert find_dump_dirs(tmp_path) == ()
 

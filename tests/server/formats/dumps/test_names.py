@@ -115,9 +115,9 @@ def test_more_than_were_planned_stay_as_recorded() -> None:
 
 
 def test_parameters_get_their_dots_back() -> None:
-    found = resolve_names(["fc_1_weight", "other"], [], ["fc.1.weight"])
-    assert found["fc_1_weight"] == FullName("fc.1.weight", -1)
-    assert found["other"] == FullName("other", -1)
+    result = resolve_names(["fc_1_weight", "other"], [], ["fc.1.weight"])
+    assert result["fc_1_weight"] == FullName("fc.1.weight", -1)
+    assert result["other"] == FullName("other", -1)
 
 
 def test_the_first_of_two_that_look_alike_escaped() -> None:
@@ -160,7 +160,7 @@ def test_many_names_at_once_mean_what_each_means_alone(names: Any) -> None:
 
 def test_a_name_with_a_line_in_it_changes_no_other() -> None:
     names = [PLAIN[0], f"Add.op\n{PLAIN[1]}", PLAIN[1]]
-    found = parse_npy_names(names, "/d")
-    assert [file and file.operator for file in found] == [
+    result = parse_npy_names(names, "/d")
+    assert [file and file.operator for file in result] == [
         require(parse_npy_name(name)).operator if parse_npy_name(name) else None for name in names
     ]

@@ -27,7 +27,7 @@ def test_a_mapping_beyond_any(dump: Any, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("mindinsight.server.formats.dumps.npy_folder.MAPPING", Budget("names", 10, 10))
     _, full = dump.add("Add", "op", name="7.npy")
     (dump.step / "mapping.csv").write_text(f"7.npy,{full}\n")
-    assert [each.reason for each in dump.list().damage] == ["dump.too_large", "dump.unknown_name"]
+    assert [fault.reason for fault in dump.list().damage] == ["dump.too_large", "dump.unknown_name"]
 
 
 def test_listing_opens_no_tensor(dump: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,7 +50,7 @@ def test_a_name_nobody_explains_is_still_a_tensor(dump: Any) -> None:
     dump.add("Add", "op")
     dump.add("Add", "op", name="999.npy")
     entries = dump.list()
-    assert [each.reason for each in entries.damage] == ["dump.unknown_name"]
+    assert [fault.reason for fault in entries.damage] == ["dump.unknown_name"]
     assert (entries[0].operator, entries[0].type) == ("999", "")
     assert read_tensor(entries[0].ref).tolist() == [1, 1]
 
@@ -67,7 +67,7 @@ def test_a_name_that_is_no_text(dump: Any) -> None:
     path, _ = dump.add("Add", "op")
     path.rename(os.fsdecode(os.fsencode(path).replace(b".op.", b".\xff\xfe.")))
     entries = dump.list()
-    assert [each.reason for each in entries.damage] == ["dump.name_not_text"]
+    assert [fault.reason for fault in entries.damage] == ["dump.name_not_text"]
     assert read_tensor(entries[0].ref).shape == (2,)
 
 

@@ -71,24 +71,24 @@ def dump(tmp_path: Path) -> Callable[..., Any]:
 def everything(path: Any) -> set[Any]:
     """All that is said of a dump, and the paths that are named as refused."""
     dump = open_dump(path)
-    said, damage = [dump.config, dump.version, dump.level], list(dump.damage)
+    texts, damage = [dump.config, dump.version, dump.level], list(dump.damage)
     for log in dump.logs:
         try:
-            said.append(read_log(log))
+            texts.append(read_log(log))
         except UnreadableError as error:
-            said.append(error.reason)
+            texts.append(error.reason)
     for rank in dump.ranks:
         for step in dump.steps(rank):
             for listing in (function(dump, rank, step) for function in (list_tensors, list_operators)):
-                said += map(repr, listing)
+                texts += map(repr, listing)
                 damage += listing.damage
             damage += list_overflows(dump, rank, step).damage
             for tensor in list_tensors(dump, rank, step):
                 try:
-                    said.append(read_tensor(tensor.ref).tobytes().hex() if tensor.ref else "")
+                    texts.append(read_tensor(tensor.ref).tobytes().hex() if tensor.ref else "")
                 except UnreadableError as error:
-                    said.append(error.reason)
-    assert not any(SECRET in text or SECRET.encode().hex() in text for text in said)
+                    texts.append(error.reason)
+    assert not any(SECRET in text or SECRET.encode().hex() in text for text in texts)
     return {entry.path for entry in damage if entry.reason in ("dump.link", "dump.not_a_file")}
 
 
@@ -102,7 +102,7 @@ def replace(path: Any, by: Any, target: Any) -> None:
 
 @pytest.mark.parametrize("by", [by_link, by_pipe, by_socket])
 @pytest.mark.parametrize(
-    "place",
+    "name",
     [
         "rank_0/.dump_metadata/data_dump.json",
         "rank_0/.dump_metadata/config.json",
@@ -117,43 +117,43 @@ def replace(path: Any, by: Any, target: Any) -> None:
     ],
 )
 def test_in_place_of_a_file_of_a_synchronous_dump(
-    dump: Callable[..., Any], outside: Any, place: str, by: Any
+    dump: Callable[..., Any], outside: Any, name: str, by: Any
 ) -> None:
     path = dump(SYNC)
-    replace(path / place, by, outside / "file")
-    assert str(path / place) in everything(path)
+    replace(path / name, by, outside / "file")
+    assert str(path / name) in everything(path)
 
 
 @pytest.mark.parametrize("by", [by_link, by_pipe, by_socket])
 @pytest.mark.parametrize(
-    "place",
+    "name",
     [
         *("rank_0/.dump_metadata", "rank_0/execution_order", "rank_0/graphs", "rank_0/rdr"),
         *("rank_1", "rank_0/Other", "rank_0/Net/0/constants", "rank_0/Net/0/9"),
     ],
 )
 def test_in_place_of_a_folder_of_a_synchronous_dump(
-    dump: Callable[..., Any], outside: Any, place: Any, by: Any
+    dump: Callable[..., Any], outside: Any, name: Any, by: Any
 ) -> None:
     path = dump(SYNC)
-    replace(path / place, by, outside / "inside")
-    assert str(path / place) in everything(path)
+    replace(path / name, by, outside / "inside")
+    assert str(path / name) in everything(path)
 
 
 @pytest.mark.parametrize("by", [by_link, by_pipe, by_socket])
 @pytest.mark.parametrize(
-    "place",
+    "name",
     [
         *("config.json", "step0/rank0/dump.json", "step0/rank0/stack.json", "step0/rank0/construct.json"),
         *("step0/rank0/debug.json", "step0/rank0/dump_tensor_data", "step0/rank7", "step7"),
         "step0/rank0/dump_tensor_data/Functional.conv2d.0.forward.input.0.npy",
     ],
 )
-def test_in_a_dump_of_msprobe(dump: Callable[..., Any], outside: Any, place: Any, by: Any) -> None:
+def test_in_a_dump_of_msprobe(dump: Callable[..., Any], outside: Any, name: Any, by: Any) -> None:
     path = dump(MSPROBE)
     (path / "step0" / "rank0").mkdir(parents=True, exist_ok=True)
-    replace(path / place, by, outside / "file")
-    assert str(path / place) in everything(path)
+    replace(path / name, by, outside / "file")
+    assert str(path / name) in everything(path)
 
 
 @pytest.mark.parametrize("by", [by_link, by_pipe, by_socket])

@@ -49,8 +49,8 @@ def same_tensor(entry: Any, expected: Any) -> None:
 def test_synchronous_dumps(samples: Any, name: str) -> None:
     expected = json.loads((samples / name / "expected.json").read_text())
     seen = set()
-    for found in find_dump_dirs(samples / name):
-        dump = open_dump(found.path)
+    for result in find_dump_dirs(samples / name):
+        dump = open_dump(result.path)
         assert (dump.layout, dump.damage) == ("sync", ())
         for entry in all_tensors(dump):
             if entry.ref is None:
@@ -74,9 +74,9 @@ def test_execution_orders(samples: Any, name: str) -> None:
     for key, order in expected["order"].items():
         rank = int(key.split("/")[0].removeprefix("rank_"))
         for step in dump.steps(rank):
-            operators = [each for each in list_operators(dump, rank, step) if each.order >= 0]
-            assert [each.name for each in operators] == order
-            assert [each.order for each in operators] == list(range(len(order)))
+            operators = [operator for operator in list_operators(dump, rank, step) if operator.order >= 0]
+            assert [operator.name for operator in operators] == order
+            assert [operator.order for operator in operators] == list(range(len(order)))
 
 
 def described(array: Any) -> Any:
@@ -109,15 +109,15 @@ def asynchronous(samples: Any) -> tuple[Any, Any]:
 
 def test_asynchronous_npy(asynchronous: tuple[Any, Any]) -> None:
     root, expected = asynchronous
-    answers = {(each["iteration"], each["file"]): each for each in expected["npy"]}
+    answers = {(record["iteration"], record["file"]): record for record in expected["npy"]}
     for entry in all_tensors(open_dump(root / "npy")):
         answer = answers.pop((entry.step, Path(entry.ref.path).name))
         assert entry.recorded == escape_name(answer["op"])
         assert (entry.direction, entry.slot) == (answer["io"], str(answer["slot"]))
         array = read_tensor(entry.ref)
         complex_ = array.dtype.kind == "c"
-        found = described(np.abs(array) if complex_ else array)
-        for key, value in found.items():  # magnitudes differ in their last bit between versions of numpy
+        result = described(np.abs(array) if complex_ else array)
+        for key, value in result.items():  # magnitudes differ in their last bit between versions of numpy
             close = complex_ and isinstance(value, float)
             assert value == (pytest.approx(answer[key], rel=1e-6) if close else answer[key]), key
     assert answers == {}
@@ -126,10 +126,10 @@ def test_asynchronous_npy(asynchronous: tuple[Any, Any]) -> None:
 def test_asynchronous_bin(asynchronous: tuple[Any, Any]) -> None:
     root, expected = asynchronous
     answers = {
-        (each["iteration"], each["file"], io, slot): each | answer
-        for each in expected["bin"]
+        (record["iteration"], record["file"], io, slot): record | answer
+        for record in expected["bin"]
         for io in ("input", "output")
-        for slot, answer in enumerate(each[f"{io}s"])
+        for slot, answer in enumerate(record[f"{io}s"])
     }
     for entry in all_tensors(open_dump(root / "bin")):
         answer = answers.pop((entry.step, Path(entry.ref.path).name, entry.direction, int(entry.slot)))
@@ -138,8 +138,8 @@ def test_asynchronous_bin(asynchronous: tuple[Any, Any]) -> None:
         if array.dtype.kind == "c":  # these answers were computed from the real part
             assert array.real.astype(np.float64).sum() == answer["sum_finite"]
             continue
-        found = described(array)
-        assert found == {key: answer[key] for key in found}
+        result = described(array)
+        assert result == {key: answer[key] for key in result}
         assert entry.shape == describe_tensor(entry.ref).shape == array.shape
     assert answers == {}
 
@@ -160,11 +160,11 @@ def test_overflow_records(asynchronous: tuple[Any, Any], form: str) -> None:
     root, expected = asynchronous
     (answer,) = expected["overflow"]
     dump = open_dump(root / form)
-    (found,) = list_overflows(dump, 0, answer["iteration"])
-    assert Path(found.path).name == answer[f"file_{form}"]
-    assert (found.unit, found.status) == ("AI Core", answer["status"])
-    assert (found.task, found.stream) == (answer["task_id"], answer["stream_id"])
-    assert escape_name(found.operator) == escape_name(answer["overflow_op"])
+    (overflow,) = list_overflows(dump, 0, answer["iteration"])
+    assert Path(overflow.path).name == answer[f"file_{form}"]
+    assert (overflow.unit, overflow.status) == ("AI Core", answer["status"])
+    assert (overflow.task, overflow.stream) == (answer["task_id"], answer["stream_id"])
+    assert escape_name(overflow.operator) == escape_name(answer["overflow_op"])
     assert not list_overflows(dump, 0, 0)
 
 
@@ -173,8 +173,8 @@ def test_msprobe(samples: Any, name: str) -> None:
     root = samples / name
     expected = json.loads((root / "expected.json").read_text())
     seen_tensors, seen_runs = set(), set()
-    for found in find_dump_dirs(root):
-        dump = open_dump(found.path)
+    for result in find_dump_dirs(root):
+        dump = open_dump(result.path)
         for folder in dump.folders:
             run = str(Path(folder.path).relative_to(root))
             answer = expected["runs"][run]
@@ -208,8 +208,8 @@ def test_checkpoints(samples: Any) -> None:
 
 
 def test_every_layout_is_found(samples: Any) -> None:
-    found = [(Path(each.path).name, each.layout) for each in find_dump_dirs(samples)]
-    assert len(found) == 29
-    assert {layout for _, layout in found} == {"sync", "asynchronous", "msprobe", "recorder"}
-    assert ("rdr_v2_0", "recorder") in found
-    assert ("edge_values", "sync") in found
+    layouts = [(Path(folder.path).name, folder.layout) for folder in find_dump_dirs(samples)]
+    assert len(layouts) == 29
+    assert {layout for _, layout in layouts} == {"sync", "asynchronous", "msprobe", "recorder"}
+    assert ("rdr_v2_0", "recorder") in layouts
+    assert ("edge_values", "sync") in layouts

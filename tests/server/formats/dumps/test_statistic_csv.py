@@ -27,10 +27,10 @@ def test_rows_of_every_category(samples: Any) -> None:
         *("Add", "Default_Add-op0", "output", "0", "float32"),
         (2, 3),
     )
-    found = require(first.statistics)
-    assert (found.max, found.min, found.mean, found.l2norm) == (3.5, -7.25, -0.791667, 8.35539)
-    assert (found.count, found.negative, found.positive, found.zero, found.size) == (6, 2, 2, 2, 24)
-    assert (found.checksum, found.checksum_kind) == ("6d2a5d5a7ed933ff461566fb7ac560bc", "md5")
+    result = require(first.statistics)
+    assert (result.max, result.min, result.mean, result.l2norm) == (3.5, -7.25, -0.791667, 8.35539)
+    assert (result.count, result.negative, result.positive, result.zero, result.size) == (6, 2, 2, 2, 24)
+    assert (result.checksum, result.checksum_kind) == ("6d2a5d5a7ed933ff461566fb7ac560bc", "md5")
     assert math.isnan(require(require(second.statistics).max))
     assert require(second.statistics).nan == 1
 
@@ -38,7 +38,7 @@ def test_rows_of_every_category(samples: Any) -> None:
 def test_numbers_agree_with_the_tensors_they_are_about(samples: Any) -> None:
     """Six digits are printed; the values themselves stand byte by byte beside the file."""
     folder = samples / "ms_sync_full_stats/edge_values"
-    given = {each["op_name"]: each for each in json.loads((folder / "inputs.json").read_text())}
+    given = {load["op_name"]: load for load in json.loads((folder / "inputs.json").read_text())}
     rows, _ = read_statistics(folder / "statistic.csv")
     checked = 0
     for row in rows:
@@ -46,17 +46,17 @@ def test_numbers_agree_with_the_tensors_they_are_about(samples: Any) -> None:
         if not content:
             continue
         values = decode(np.frombuffer(content, np.uint8), row.dtype, require(row.shape)).astype(np.float64)
-        found, finite = row.statistics, values[np.isfinite(values)]
-        assert (require(found).count, require(found).nan) == (values.size, np.isnan(values).sum())
-        assert (require(found).negative, require(found).positive, require(found).zero) == (
+        statistics, finite = row.statistics, values[np.isfinite(values)]
+        assert (require(statistics).count, require(statistics).nan) == (values.size, np.isnan(values).sum())
+        assert (require(statistics).negative, require(statistics).positive, require(statistics).zero) == (
             *((values < 0).sum(), (values > 0).sum()),
             (values == 0).sum(),
         )
         if finite.size == values.size:
-            assert require(found).max == pytest.approx(values.max(), rel=1e-5)
-            assert require(found).l2norm == pytest.approx(math.hypot(*values.flat), rel=1e-5) or math.isinf(
-                require(require(found).l2norm)
-            )
+            assert require(statistics).max == pytest.approx(values.max(), rel=1e-5)
+            assert require(statistics).l2norm == pytest.approx(
+                math.hypot(*values.flat), rel=1e-5
+            ) or math.isinf(require(require(statistics).l2norm))
         checked += 1
     assert checked >= 10
 
@@ -96,7 +96,7 @@ def test_a_column_without_which_rows_mean_nothing(tmp_path: Path, missing: str) 
     header = ",".join(name for name in HEADER.split(",") if name != missing)
     rows, damage = read(tmp_path, f"{header}\nA,b,0,0,1,input,4,float32,[],1,1,\n")
     assert rows == []
-    assert [(each.reason, each.detail) for each in damage] == [("dump.csv_columns", missing)]
+    assert [(fault.reason, fault.detail) for fault in damage] == [("dump.csv_columns", missing)]
 
 
 def test_other_columns_may_be_missing(tmp_path: Path) -> None:
@@ -113,8 +113,8 @@ def test_bad_rows_leave_the_others(tmp_path: Path) -> None:
         f"{good.replace('input,0', 'input,x')}{good}",
     )
     assert len(rows) == 2
-    assert [each.reason for each in damage] == ["dump.csv_row"] * 4
-    assert [each.detail.partition(":")[0] for each in damage] == ["row 3", "row 4", "row 5", "row 6"]
+    assert [fault.reason for fault in damage] == ["dump.csv_row"] * 4
+    assert [fault.detail.partition(":")[0] for fault in damage] == ["row 3", "row 4", "row 5", "row 6"]
 
 
 def test_damage_without_end_is_not_listed_without_end(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def test_listings_are_sequences(samples: Any) -> None:
 
 
 def test_items_are_made_when_asked_for() -> None:
-    asked = []
-    items = LazySequence(1000, lambda at: asked.append(at) or at)
+    calls = []
+    items = LazySequence(1000, lambda at: calls.append(at) or at)
     assert (items[5], items[-1], items[10:12]) == (5, 999, (10, 11))
-    assert asked == [5, 999, 10, 11]
+    assert calls == [5, 999, 10, 11]

@@ -48,12 +48,12 @@ def slow_decode(data: bytes) -> Facts:
     while len(data) - at >= 12:
         size = decode_header(data[at : at + 12])
         if size is None or size >= 2**31:
-            found = next((to for to in range(at + 1, len(data) - 11) if _plausible(data, to)), None)
-            if found is None and len(data[at:].rstrip(b"\0")) < 12:
+            result = next((to for to in range(at + 1, len(data) - 11) if _plausible(data, to)), None)
+            if result is None and len(data[at:].rstrip(b"\0")) < 12:
                 break  # space that is not written yet
-            found = len(data) - 11 if found is None else found
-            facts.damage(at, found)
-            at = found
+            result = len(data) - 11 if result is None else result
+            facts.damage(at, result)
+            at = result
             continue
         end = at + 16 + size
         if end > len(data):
@@ -119,8 +119,8 @@ def facts_of(stretches: list[Stretch], data: bytes) -> Facts:
         facts.version = facts.version or stretch.version
         for name, count in stretch.skipped:
             facts.skipped[name] = facts.skipped.get(name, 0) + count
-        for one in stretch.damage:
-            facts.damage(one.offset, one.offset + one.size)
+        for stretch_damage in stretch.damage:
+            facts.damage(stretch_damage.offset, stretch_damage.offset + stretch_damage.size)
         for block in stretch.blocks:
             for tag, values in zip(block.tags, block.values, strict=True):
                 columns = (block.offsets, block.steps, block.walls, values)

@@ -32,10 +32,10 @@ def test_whole_records_are_intact(sizes: list[int], count: int) -> None:
 def test_every_flipped_bit_is_found_in_its_record(sizes: list[int], at: int) -> None:
     data, starts, lengths = framed(sizes, 67)
     for row in range(0, 67, 3):
-        place = int(starts[row]) + (at if at > 0 else int(lengths[row]) + 16 + at)
-        data[place] ^= 1 << row % 8
+        result = int(starts[row]) + (at if at > 0 else int(lengths[row]) + 16 + at)
+        data[result] ^= 1 << row % 8
         assert np.flatnonzero(~intact(bytes(data), starts, lengths)).tolist() == [row]
-        data[place] ^= 1 << row % 8
+        data[result] ^= 1 << row % 8
 
 
 @pytest.mark.parametrize("sizes", [UNIFORM, IN_TURNS, ODD], ids=["uniform", "in turns", "odd"])

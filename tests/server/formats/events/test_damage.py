@@ -65,7 +65,7 @@ def test_damaged_sample(sample: str, points: int, reason: str | None, pending: i
     path = DAMAGED / sample / NAME
     stretch = read_stretch(str(path), 0, 1 << 20)
     assert len(steps_of(path.read_bytes(), "loss/auto")) == points
-    assert [one.reason for one in stretch.damage] == ([reason] if reason else [])
+    assert [damage.reason for damage in stretch.damage] == ([reason] if reason else [])
     assert (stretch.pending, stretch.next_offset) == (pending, path.stat().st_size - pending)
     problems = [at for at, _ in EXPECTED[sample]["files"][NAME]["problems"]]
     assert not stretch.damage or stretch.damage[0].offset == problems[0]
@@ -79,14 +79,14 @@ def test_ten_thousand_flipped_bytes(facts: Any) -> None:
     known = {key: set(rows) for key, rows in written.items()}
     for _ in range(100):
         wounded = bytearray(healthy)
-        for place in rng.integers(0, len(healthy), 100).tolist():
-            wounded[place] ^= int(rng.integers(1, 256))
+        for position in rng.integers(0, len(healthy), 100).tolist():
+            wounded[position] ^= int(rng.integers(1, 256))
         stretch = decode(bytes(wounded), 0, True)
         shown = facts([stretch], bytes(wounded)).points
         assert all(set(rows) <= known[key] for key, rows in shown.items())
         there = set(shown["scalar", "loss"])
         lost = [row[0] for row in written["scalar", "loss"] if row not in there]
-        bad = np.array([(one.offset, one.offset + one.size) for one in stretch.damage])
+        bad = np.array([(damage.offset, damage.offset + damage.size) for damage in stretch.damage])
         within = [((bad[:, 0] <= at) & (at < bad[:, 1])).any() for at in lost]
         assert 0 < len(lost) <= 200
         assert all(within) or lost[-1] >= stretch.next_offset
@@ -94,11 +94,11 @@ def test_ten_thousand_flipped_bytes(facts: Any) -> None:
 
 def test_every_byte_of_a_file_flipped(facts: Any, reference: Any) -> None:
     healthy = training(12)
-    for place in range(len(healthy)):
+    for position in range(len(healthy)):
         wounded = bytearray(healthy)
-        wounded[place] ^= 0x40
+        wounded[position] ^= 0x40
         data = bytes(wounded)
-        assert facts([decode(data, 0, True)], data) == reference(data), place
+        assert facts([decode(data, 0, True)], data) == reference(data), position
 
 
 def test_wrong_length_loses_one_record() -> None:
@@ -116,7 +116,7 @@ def test_length_that_no_record_can_have_is_not_waited_for() -> None:
     header = length + masked_crc(length).to_bytes(4, "little")
     data = event(1) + header + b"what is this" + event(2)
     stretch = decode(data, 0, True)
-    assert [(one.reason, one.size) for one in stretch.damage] == [("damage.length", 24)]
+    assert [(damage.reason, damage.size) for damage in stretch.damage] == [("damage.length", 24)]
     assert (steps_of(data), stretch.pending) == ([1, 2], 0)
 
 
@@ -132,7 +132,7 @@ def test_noise_at_the_end_is_listed_but_for_the_bytes_in_which_a_header_can_have
     assert stretch.damage == (Damage(len(event(1)), 289, "damage.noise"),)
     assert stretch.pending == 11
     more = decode(data[stretch.next_offset :] + event(2), stretch.next_offset, True)
-    assert [one.size for one in more.damage] == [11]
+    assert [damage.size for damage in more.damage] == [11]
     assert more.blocks[0].steps.tolist() == [2]
 
 

@@ -60,12 +60,12 @@ def test_growing_in_two_parts_cut_anywhere(facts: Any, reference: Any) -> None:
 @given(cuts=st.lists(st.integers(0, 12000), max_size=12), wounds=st.lists(st.integers(0, 12000), max_size=4))
 def test_growing_damaged_file_in_any_parts(facts: Any, reference: Any, cuts: Any, wounds: Any) -> None:
     data = bytearray(training(200))
-    for place in wounds:
-        data[place % len(data)] ^= 0x55
+    for wound in wounds:
+        data[wound % len(data)] ^= 0x55
     content = bytes(data)
-    found = facts(follow(content, sorted(cut for cut in cuts if cut < len(content))), content)
+    result = facts(follow(content, sorted(cut for cut in cuts if cut < len(content))), content)
     wanted = reference(content)
-    assert (found.points, found.damaged, found.end) == (wanted.points, wanted.damaged, wanted.end)
+    assert (result.points, result.damaged, result.end) == (wanted.points, wanted.damaged, wanted.end)
 
 
 def pieces(path: Path, size: int) -> list[Stretch]:
@@ -83,8 +83,8 @@ def pieces(path: Path, size: int) -> list[Stretch]:
 def test_file_read_in_pieces(sample: str, size: int, facts: Any, reference: Any) -> None:
     path = next((SAMPLES / sample).glob("*_MS"))
     data = path.read_bytes()
-    found, wanted = facts(pieces(path, size), data), reference(data)
-    assert (found.points, found.damaged, found.end) == (wanted.points, wanted.damaged, wanted.end)
+    result, wanted = facts(pieces(path, size), data), reference(data)
+    assert (result.points, result.damaged, result.end) == (wanted.points, wanted.damaged, wanted.end)
 
 
 def test_record_longer_than_the_piece_is_read_to_its_end(tmp_path: Path) -> None:

@@ -44,13 +44,13 @@ def test_damage_in_rounds_that_are_known_is_found() -> None:
 def test_rounds_are_found_by_their_first_record_and_where_a_step_begins() -> None:
     records = encoded([*points(["known/a", "known/b"], range(1, 101))])
     data = b"".join(records)
-    shapes = [require(record_shape(one[12:-4], TENSORBOARD)) for one in records[:2]]
+    shapes = [require(record_shape(record[12:-4], TENSORBOARD)) for record in records[:2]]
     assert find(data, 0, 0, TENSORBOARD) is None
     model = joined(tuple(shapes))
     learn(data, 0, model, TENSORBOARD)
-    found = require(find(data, 0, 7, TENSORBOARD))
-    assert (found.row, found.repeats, found.model) == (7, 100, model)
-    assert found.model.starts(0, 100).tolist() == [sum(map(len, records[:row])) for row in range(200)]
+    result = require(find(data, 0, 7, TENSORBOARD))
+    assert (result.row, result.repeats, result.model) == (7, 100, model)
+    assert result.model.starts(0, 100).tolist() == [sum(map(len, records[:row])) for row in range(200)]
     assert find(data, len(records[0]), 1, TENSORBOARD) is None  # in the midst of a step
     few = len(data) - sum(map(len, records[-40:]))
     assert find(data, few, 160, TENSORBOARD) is None

@@ -102,11 +102,11 @@ def event_of_zeros(size: int) -> bytes:
 
 
 def varint(value: int) -> bytes:
-    found = []
+    groups = []
     while value >= 0x80:
-        found.append(value & 0x7F | 0x80)
+        groups.append(value & 0x7F | 0x80)
         value >>= 7
-    return bytes([*found, value])
+    return bytes([*groups, value])
 
 
 def test_a_wrong_checksum_is_damage_and_the_next_record_is_read(tmp_path: Path, record: bytes) -> None:
@@ -123,7 +123,7 @@ def test_bytes_that_are_no_event_are_damage(tmp_path: Path) -> None:
     path = tmp_path / "events"
     strange = encode_record(b"\x0f" * (EVENT.size + 1))
     path.write_bytes(short(1) + strange)
-    assert [one.damage for one in follow(path)] == [
+    assert [stretch.damage for stretch in follow(path)] == [
         (),
         (Damage(len(short(1)), len(strange), "damage.unparsable"),),
     ]
@@ -150,7 +150,7 @@ def test_more_than_the_budget_of_an_event_is_damage(tmp_path: Path, content: Any
     path = tmp_path / "events"
     path.write_bytes(encode_record(content) + short(9))
     first, second = follow(path)
-    assert [(one.offset, one.reason) for one in first.damage] == [(0, "damage.many_values")]
+    assert [(damage.offset, damage.reason) for damage in first.damage] == [(0, "damage.many_values")]
     assert second.blocks[0].steps.tolist() == [9]
 
 
@@ -165,4 +165,4 @@ def test_a_record_that_is_still_written_is_waited_for(tmp_path: Path, record: by
     stretch = read_stretch(str(path), 0, 1 << 16)
     assert (stretch.next_offset, stretch.pending, stretch.damage) == (0, len(record) + 5_000_000, ())
     path.write_bytes(record[:-5] + bytes(5 + 5_000_000) + b"x")
-    assert [one.reason for one in read_stretch(str(path), 0, 1 << 16).damage] == ["damage.body_crc"]
+    assert [damage.reason for damage in read_stretch(str(path), 0, 1 << 16).damage] == ["damage.body_crc"]

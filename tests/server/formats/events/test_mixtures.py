@@ -76,7 +76,7 @@ def event(shape: dict[str, Any], number: int, rng: np.random.Generator, subset: 
     wall = b"\x09" + struct.pack("<d", 1.7e9 + number) if shape["wall"] else b""
     steps = {"counter": number, "behind": number, "negative": -number, "huge": 2**40 + number}
     step = b"\x10" + varint(steps[shape["step"]]) if shape["step"] in steps else b""
-    chosen = [one for one in shape["values"] if not subset or rng.random() < 0.6]
+    chosen = [value for value in shape["values"] if not subset or rng.random() < 0.6]
     values = b"".join(value(tag, kind, rng) for tag, kind in chosen)
     what = {
         "summary": message(5, values),
@@ -99,7 +99,7 @@ def build(program: list[Any], order: str, seed: int) -> bytes:
     rng = np.random.default_rng(seed)
     sequence = [shape for shape, times in program for _ in range(times)]
     if order == "interleaved":
-        sequence = [sequence[place] for place in rng.permutation(len(sequence))]
+        sequence = [sequence[row] for row in rng.permutation(len(sequence))]
     records = [event(shape, 100 + n, rng, order == "subsets") for n, shape in enumerate(sequence)]
     return b"".join(map(encode_record, records))
 
@@ -125,8 +125,8 @@ def test_damaged_mixture_reads_as_with_protobuf(
     reference: Any, facts: Any, program: Any, order: Any, seed: Any, wounds: Any, cut: Any
 ) -> None:
     data = bytearray(build(program, order, seed))
-    for place, change in wounds:
-        data[int(place * len(data))] ^= change
+    for part, change in wounds:
+        data[int(part * len(data))] ^= change
     content = bytes(data[: int(cut * len(data))])
     assert facts([decode(content, 0, True)], content) == reference(content)
 
@@ -158,8 +158,8 @@ def test_offsets_count_from_the_start_of_the_file(reference: Any, facts: Any) ->
     shape = usual((b"loss", "scalar"), (b"pic", "image"))
     data = b"".join(encode_record(event(shape, n, rng, False)) for n in range(80))
     stretch = decode(data, 1000, False)
-    found, picture = facts([stretch], bytes(1000) + data), ("image", "pic")
-    assert found.points[picture] == reference(data).points[picture]
+    result, picture = facts([stretch], bytes(1000) + data), ("image", "pic")
+    assert result.points[picture] == reference(data).points[picture]
     assert stretch.blocks[0].offsets[0] == 1000
     assert (stretch.next_offset, stretch.pending) == (1000 + len(data), 0)
 
@@ -206,16 +206,16 @@ def picture(tag: bytes, size: int) -> bytes:
 def records_of(*values: list[bytes]) -> bytes:
     head = b"\x09" + struct.pack("<d", 1.5)
     return b"".join(
-        encode_record(head + b"\x10" + varint(step) + message(5, b"".join(one)))
-        for step, one in enumerate(values)
+        encode_record(head + b"\x10" + varint(step) + message(5, b"".join(parts)))
+        for step, parts in enumerate(values)
     )
 
 
 def test_lengths_of_one_to_four_bytes_side_by_side(reference: Any, facts: Any) -> None:
     sizes = [0, 1, 90, 118, 119, 120, 121, 122, 127, 128, 129, 16_370, 16_384, 20_000, 2_097_152]
-    chosen = [[sizes[(n * 7 + place) % 14] for place in range(n % 9)] for n in range(200)]
+    chosen = [[sizes[(n * 7 + number) % 14] for number in range(n % 9)] for n in range(200)]
     chosen[77].append(sizes[-1])
-    data = records_of(*([picture(b"t%d" % (size % 5), size) for size in one] for one in chosen))
+    data = records_of(*([picture(b"t%d" % (size % 5), size) for size in row] for row in chosen))
     assert facts([decode(data, 0, True)], data) == reference(data)
 
 
@@ -229,7 +229,7 @@ def test_many_values_in_few_records_are_found_together_and_looked_into_together(
     data = records_of(*shapes)
     stretch = decode(data, 0, True)
     assert facts([stretch], data) == reference(data)
-    assert {len(one.steps) for one in stretch.references} == {80}
+    assert {len(reference.steps) for reference in stretch.references} == {80}
 
 
 def test_one_strange_value_among_many_costs_its_record_nothing(reference: Any, facts: Any) -> None:
@@ -254,6 +254,6 @@ def test_a_value_that_promises_more_than_its_record_is_damage_of_that_record_alo
     for length in (120, 127, 5_000, 1 << 20, 1 << 34):
         broken = [*good[:5], b"\x0a" + varint(length) + b"\x0a\x01x"]
         data = records_of(*(broken if n == 40 else good for n in range(80)))
-        found = facts([decode(data, 0, True)], data)
-        assert found == reference(data)
-        assert len(found.damaged) == 1
+        result = facts([decode(data, 0, True)], data)
+        assert result == reference(data)
+        assert len(result.damaged) == 1

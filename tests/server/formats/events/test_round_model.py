@@ -10,7 +10,7 @@ from tests.server.formats.events.test_rounds import points, record
 def test_rounds_are_counted_up_to_the_first_that_differs() -> None:
     records = [record(*point) for point in points(["x", "longer"], range(128, 9000))]
     data = b"".join(records)
-    model = joined(tuple(require(record_shape(one[12:-4], TENSORBOARD)) for one in records[:2]))
+    model = joined(tuple(require(record_shape(record[12:-4], TENSORBOARD)) for record in records[:2]))
     assert model.stride == len(records[0]) + len(records[1])
     assert (len(data) > 2 * CACHED, model.count(data, 0, 8872)) == (True, 8872)
     for other in (0, 1, 63, 5000, 8871):  # another tag in one record

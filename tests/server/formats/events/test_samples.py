@@ -41,15 +41,17 @@ def number(value: float | str) -> str:
 
 
 def payloads(stretch: Stretch, data: bytes, kind: str, tag: str) -> list[bytes]:
-    (found,) = (one for one in stretch.references if (one.kind, one.tag) == (kind, tag))
-    ends = (found.offsets + found.sizes).tolist()
-    return [data[at:end] for at, end in zip(found.offsets.tolist(), ends, strict=True)]
+    (references,) = (
+        reference for reference in stretch.references if (reference.kind, reference.tag) == (kind, tag)
+    )
+    ends = (references.offsets + references.sizes).tolist()
+    return [data[at:end] for at, end in zip(references.offsets.tolist(), ends, strict=True)]
 
 
 @pytest.mark.parametrize(("path", "expected"), HEALTHY)
 def test_scalars(path: Path, expected: dict[str, Any]) -> None:
     stretch = read_stretch(str(path), 0, 1 << 30)
-    found = {
+    curves = {
         tag: (block.steps.tolist(), [number(value) for value in values.tolist()])
         for block in stretch.blocks
         for tag, values in zip(block.tags, block.values, strict=True)
@@ -58,7 +60,7 @@ def test_scalars(path: Path, expected: dict[str, Any]) -> None:
         row["tag"]: (row["steps"], [number(value) for value in row["values"]])
         for row in expected.get("tags", {}).get("scalar", [])
     }
-    assert found == wanted
+    assert curves == wanted
 
 
 @pytest.mark.parametrize(("path", "expected"), HEALTHY)
@@ -73,9 +75,13 @@ def test_file_as_a_whole(path: Path, expected: dict[str, Any]) -> None:
 @pytest.mark.parametrize(("path", "expected"), HEALTHY)
 def test_steps_of_payloads(path: Path, expected: dict[str, Any]) -> None:
     stretch = read_stretch(str(path), 0, 1 << 30)
-    found = {(one.kind, one.tag): one.steps.tolist() for one in stretch.references if one.kind != "graph"}
+    steps = {
+        (reference.kind, reference.tag): reference.steps.tolist()
+        for reference in stretch.references
+        if reference.kind != "graph"
+    }
     tags = expected.get("tags", {})
-    assert found == {(kind, row["tag"]): row["steps"] for kind in KINDS for row in tags.get(kind, [])}
+    assert steps == {(kind, row["tag"]): row["steps"] for kind in KINDS for row in tags.get(kind, [])}
 
 
 def rows(kind: str) -> list[Any]:
@@ -88,19 +94,19 @@ def rows(kind: str) -> list[Any]:
 
 def first_and_last(path: Path, kind: str, row: dict[str, Any]) -> list[tuple[bytes, dict[str, Any]]]:
     data = path.read_bytes()
-    found = payloads(decode(data, 0, True), data, kind, row["tag"])
-    assert len(found) == row["number"]
-    return [(found[0], row["first"]), (found[-1], row["last"])]
+    messages = payloads(decode(data, 0, True), data, kind, row["tag"])
+    assert len(messages) == row["number"]
+    return [(messages[0], row["first"]), (messages[-1], row["last"])]
 
 
 @pytest.mark.parametrize(("path", "row"), rows("image"))
 def test_images(path: Path, row: dict[str, Any]) -> None:
     for payload, facts in first_and_last(path, "image", row):
-        found = image(payload)
-        header = {name: getattr(found.header, name) for name in ("width", "height", "colorspace")}
+        picture = image(payload)
+        header = {name: getattr(picture.header, name) for name in ("width", "height", "colorspace")}
         assert header == {name: facts[name] for name in header}
-        assert len(found.encoded) == facts["bytes"]
-        pixels = np.asarray(Picture.open(io.BytesIO(found.encoded)))
+        assert len(picture.encoded) == facts["bytes"]
+        pixels = np.asarray(Picture.open(io.BytesIO(picture.encoded)))
         assert hashlib.sha256(pixels.tobytes()).hexdigest() == facts["pixel_sha256"]
 
 
@@ -124,10 +130,10 @@ def check_tensor(values: np.ndarray, facts: dict[str, Any]) -> None:
 @pytest.mark.parametrize(("path", "row"), rows("histogram"))
 def test_histograms(path: Path, row: dict[str, Any]) -> None:
     pairs = first_and_last(path, "histogram", row)
-    found = histograms([payload for payload, _ in pairs])
-    for place, (_, facts) in enumerate(pairs):
-        buckets = slice(found.bounds[place], found.bounds[place + 1])
-        counts, left, width = (column[buckets] for column in (found.counts, found.left, found.width))
+    columns = histograms([payload for payload, _ in pairs])
+    for index, (_, facts) in enumerate(pairs):
+        buckets = slice(columns.bounds[index], columns.bounds[index + 1])
+        counts, left, width = (column[buckets] for column in (columns.counts, columns.left, columns.width))
         assert (len(counts), int(counts.sum())) == (facts["bucket_number"], facts["bucket_count_sum"])
         shown = facts["counts"]
         wanted = shown if "..." not in shown else shown[: shown.index("...")]
@@ -135,22 +141,22 @@ def test_histograms(path: Path, row: dict[str, Any]) -> None:
         if len(counts):
             assert [left[0], left[-1] + width[-1]] == [facts["first_left"], facts["last_right"]]
             assert [width.min(), width.max()] == [facts["width_min"], facts["width_max"]]
-        summary = (found.count, found.nan, found.positive_infinity, found.negative_infinity)
+        summary = (columns.count, columns.nan, columns.positive_infinity, columns.negative_infinity)
         names = ("count", "nan_count", "pos_inf_count", "neg_inf_count")
-        assert [int(column[place]) for column in summary] == [facts[name] for name in names]
-        edges = [number(column[place]) for column in (found.low, found.high, found.total)]
+        assert [int(column[index]) for column in summary] == [facts[name] for name in names]
+        edges = [number(column[index]) for column in (columns.low, columns.high, columns.total)]
         assert edges == [number(facts[name]) for name in ("min", "max", "sum")]
 
 
 @pytest.mark.parametrize(("path", "row"), rows("landscape"))
 def test_landscapes(path: Path, row: dict[str, Any]) -> None:
     for payload, facts in first_and_last(path, "landscape", row):
-        found = landscape(payload)
-        metadata = {name: getattr(found, name) for name in ("decomposition", "unit", "step_per_epoch")}
+        result = landscape(payload)
+        metadata = {name: getattr(result, name) for name in ("decomposition", "unit", "step_per_epoch")}
         assert metadata == facts.get("metadata", metadata)
-        assert list(found.intervals) == facts.get("loss_path", {}).get("intervals", [])
-        points = (found.grid, facts.get("landscape")), (found.convergence, facts.get("convergence_point"))
-        for point, axes in (*points, (found.path, facts.get("loss_path", {}).get("points"))):
+        assert list(result.intervals) == facts.get("loss_path", {}).get("intervals", [])
+        points = (result.grid, facts.get("landscape")), (result.convergence, facts.get("convergence_point"))
+        for point, axes in (*points, (result.path, facts.get("loss_path", {}).get("points"))):
             assert (point is None) == (axes is None)
             for axis, wanted in (axes or {}).items():
                 check_tensor(getattr(point, axis), wanted)
@@ -161,9 +167,11 @@ def test_graphs(path: Path, expected: dict[str, Any]) -> None:
     data = path.read_bytes()
     stretch = decode(data, 0, True)
     graphs = payloads(stretch, data, "graph", "") if expected.get("graphs") else []
-    assert "graph" not in {one.kind for one in stretch.references} or graphs
-    found = [GraphProto.FromString(payload) for payload in graphs]
-    counts = [(len(graph.node), len(graph.parameters), len(graph.const_vals), graph.name) for graph in found]
+    assert "graph" not in {reference.kind for reference in stretch.references} or graphs
+    messages = [GraphProto.FromString(payload) for payload in graphs]
+    counts = [
+        (len(graph.node), len(graph.parameters), len(graph.const_vals), graph.name) for graph in messages
+    ]
     assert counts == [
         (graph["nodes"], graph["parameters"], graph["const_vals"], graph["name"])
         for graph in expected.get("graphs", [])

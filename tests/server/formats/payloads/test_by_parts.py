@@ -58,20 +58,24 @@ MESSAGES = {
 def test_parts_are_those_of_the_whole(tmp_path: Path, by_parts: None, name: str) -> None:
     payload = MESSAGES[name]
     known = tensor(payload)
-    found = recorded(*written(tmp_path, payload))
-    assert (found.dtype, found.data_type, found.values.shape) == (known.dtype, known.data_type, known.shape)
-    assert found.values.dtype == known.values.dtype
-    np.testing.assert_array_equal(found.values.part([slice(None)] * len(known.shape)), known.values)
-    flat = np.concatenate([np.empty(0, known.values.dtype), *found.values.pieces()])
+    result = recorded(*written(tmp_path, payload))
+    assert (result.dtype, result.data_type, result.values.shape) == (
+        known.dtype,
+        known.data_type,
+        known.shape,
+    )
+    assert result.values.dtype == known.values.dtype
+    np.testing.assert_array_equal(result.values.part([slice(None)] * len(known.shape)), known.values)
+    flat = np.concatenate([np.empty(0, known.values.dtype), *result.values.pieces()])
     np.testing.assert_array_equal(flat, known.values.ravel())
 
 
 @pytest.mark.parametrize("name", ["floats", "raw", "doubles", "integers as floats", "half", "bfloat16"])
 def test_what_lies_in_one_stretch_is_not_read_whole(tmp_path: Path, by_parts: None, name: str) -> None:
-    found = recorded(*written(tmp_path, MESSAGES[name]))
-    assert not isinstance(found.values, Held)
+    result = recorded(*written(tmp_path, MESSAGES[name]))
+    assert not isinstance(result.values, Held)
     window = (1, slice(None, None, 2), slice(4, 1, -1))
-    np.testing.assert_array_equal(found.values.part(window), tensor(MESSAGES[name]).values[window])
+    np.testing.assert_array_equal(result.values.part(window), tensor(MESSAGES[name]).values[window])
 
 
 @pytest.mark.parametrize(
@@ -102,11 +106,11 @@ def test_a_message_that_is_too_large_to_be_read_whole_is_refused(
 
 def test_a_file_that_is_gone_or_cut_short_is_said(tmp_path: Path, by_parts: None) -> None:
     path, offset, size = written(tmp_path, MESSAGES["floats"])
-    found = recorded(path, offset, size)
+    result = recorded(path, offset, size)
     with path.open("r+b") as file:
         file.truncate(offset + 20)
     with pytest.raises(UnreadableError, match="truncated"):
-        list(found.values.pieces())
+        list(result.values.pieces())
     path.unlink()
     with pytest.raises(UnreadableError, match="missing"):
         recorded(path, offset, size)
@@ -128,9 +132,9 @@ def test_a_gigabyte_takes_no_gigabyte(tmp_path: Path) -> None:
         file.truncate(len(head) + size)
     tracemalloc.start()
     try:
-        found = recorded(path, 0, len(head) + size)
-        assert found.values.part((511, slice(1000, None), slice(None, None, 100))).shape == (24, 6)
-        assert found.values.part((slice(None), 5, slice(3))).shape == (512, 3)
+        result = recorded(path, 0, len(head) + size)
+        assert result.values.part((511, slice(1000, None), slice(None, None, 100))).shape == (24, 6)
+        assert result.values.part((slice(None), 5, slice(3))).shape == (512, 3)
         assert tracemalloc.get_traced_memory()[1] < 64 << 20
     finally:
         tracemalloc.stop()

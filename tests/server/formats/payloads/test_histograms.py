@@ -24,17 +24,19 @@ MESSAGE = st.builds(
 )
 
 
-def check(found: Histograms, messages: list[Summary.Histogram]) -> None:
+def check(columns: Histograms, messages: list[Summary.Histogram]) -> None:
     pairs = {
         "count": "count", "nan": "nan_count", "positive_infinity": "pos_inf_count",
         "negative_infinity": "neg_inf_count", "low": "min", "high": "max", "total": "sum",
     }  # fmt: skip
     for column, field in pairs.items():
-        assert getattr(found, column).tolist() == [getattr(message, field) for message in messages]
-    buckets = [[(one.left, one.width, one.count) for one in message.buckets] for message in messages]
-    assert np.diff(found.bounds).tolist() == [len(one) for one in buckets]
-    rows = zip(found.left.tolist(), found.width.tolist(), found.counts.tolist(), strict=True)
-    assert list(rows) == [bucket for one in buckets for bucket in one]
+        assert getattr(columns, column).tolist() == [getattr(message, field) for message in messages]
+    buckets = [
+        [(bucket.left, bucket.width, bucket.count) for bucket in message.buckets] for message in messages
+    ]
+    assert np.diff(columns.bounds).tolist() == [len(row) for row in buckets]
+    rows = zip(columns.left.tolist(), columns.width.tolist(), columns.counts.tolist(), strict=True)
+    assert list(rows) == [bucket for row in buckets for bucket in row]
 
 
 @settings(max_examples=amount(200, 50), deadline=None)
@@ -52,8 +54,8 @@ def test_fields_in_unusual_order_and_unknown_ones() -> None:
 
 
 def test_nothing() -> None:
-    found = histograms([])
-    assert (found.bounds.tolist(), len(found.left), len(found.count)) == ([0], 0, 0)
+    result = histograms([])
+    assert (result.bounds.tolist(), len(result.left), len(result.count)) == ([0], 0, 0)
 
 
 @pytest.mark.parametrize("bad", [b"\x0a\x7f", b"noise", b"\x0a\x1d\x09" + bytes(28)])

@@ -14,8 +14,8 @@ PAYLOAD = Summary.Image(height=4, width=600, colorspace=3, encoded_image=PICTURE
 
 
 def test_whole_message() -> None:
-    found = image(PAYLOAD)
-    assert (found.header, found.encoded) == (ImageHeader(600, 4, 3), PICTURE)
+    result = image(PAYLOAD)
+    assert (result.header, result.encoded) == (ImageHeader(600, 4, 3), PICTURE)
 
 
 def test_header_needs_the_first_bytes_only() -> None:

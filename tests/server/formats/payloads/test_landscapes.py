@@ -17,9 +17,9 @@ def test_empty_message() -> None:
 def test_path_without_one_axis() -> None:
     path = {"intervals": [1, 3], "points": {"x": {"dims": [2], "data_type": 11, "float_data": [0.5, 1.5]}}}
     message = LossLandscape(loss_path=path, metadata={"unit": "epoch", "step_per_epoch": 4})
-    found = landscape(message.SerializeToString())
-    assert (found.intervals, found.unit, found.step_per_epoch) == ((1, 3), "epoch", 4)
-    assert (require(found.path).x.tolist(), require(found.path).y.size) == ([0.5, 1.5], 0)
+    result = landscape(message.SerializeToString())
+    assert (result.intervals, result.unit, result.step_per_epoch) == ((1, 3), "epoch", 4)
+    assert (require(result.path).x.tolist(), require(result.path).y.size) == ([0.5, 1.5], 0)
 
 
 def test_what_is_no_landscape_is_refused() -> None:

@@ -32,17 +32,17 @@ def message(name: str, values: np.ndarray, **fields: Any) -> bytes:
 @pytest.mark.parametrize("name", NAMES)
 def test_raw_bytes_are_exact(name: str) -> None:
     values = extremes(name)
-    found = tensor(message(name, values, raw_data=values.astype(values.dtype.newbyteorder("<")).tobytes()))
-    assert (found.dtype, found.data_type, found.shape) == (name, f"DT_{name.upper()}", values.shape)
-    assert found.values.dtype == values.dtype
-    assert found.values.tobytes() == values.tobytes()
+    result = tensor(message(name, values, raw_data=values.astype(values.dtype.newbyteorder("<")).tobytes()))
+    assert (result.dtype, result.data_type, result.shape) == (name, f"DT_{name.upper()}", values.shape)
+    assert result.values.dtype == values.dtype
+    assert result.values.tobytes() == values.tobytes()
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_float_data_take_the_recorded_type_if_that_changes_nothing(name: str) -> None:
     values = np.array([0, 1, 1], name)
-    found = tensor(message(name, values, float_data=values.astype(np.float32)))
-    assert (found.values.dtype, found.values.tolist()) == (np.dtype(name), values.tolist())
+    result = tensor(message(name, values, float_data=values.astype(np.float32)))
+    assert (result.values.dtype, result.values.tolist()) == (np.dtype(name), values.tolist())
 
 
 @pytest.mark.parametrize(
@@ -51,9 +51,9 @@ def test_float_data_take_the_recorded_type_if_that_changes_nothing(name: str) ->
 )
 def test_float_data_out_of_the_range_of_their_type_stay_as_they_are(name: str, number: float) -> None:
     values = np.array([number, 0], np.float32)
-    found = tensor(message(name, values, float_data=values))
-    assert found.values.dtype == np.float32
-    np.testing.assert_array_equal(found.values, values)
+    result = tensor(message(name, values, float_data=values))
+    assert result.values.dtype == np.float32
+    np.testing.assert_array_equal(result.values, values)
 
 
 @pytest.mark.parametrize(
@@ -68,13 +68,13 @@ def test_float_data_out_of_the_range_of_their_type_stay_as_they_are(name: str, n
 )
 def test_other_number_fields(field: str, name: str, numbers: list[Any]) -> None:
     values = np.array(numbers, name)
-    found = tensor(message(name, values, **{field: numbers}))
-    assert (found.values.dtype, found.values.tolist()) == (values.dtype, numbers)
+    result = tensor(message(name, values, **{field: numbers}))
+    assert (result.values.dtype, result.values.tolist()) == (values.dtype, numbers)
 
 
 def test_bfloat16_is_widened() -> None:
-    found = tensor(message("bfloat16", np.empty(2), raw_data=np.array([0x3F80, 0xC040], "<u2").tobytes()))
-    assert (found.dtype, found.values.tolist()) == ("bfloat16", [1.0, -3.0])
+    result = tensor(message("bfloat16", np.empty(2), raw_data=np.array([0x3F80, 0xC040], "<u2").tobytes()))
+    assert (result.dtype, result.values.tolist()) == ("bfloat16", [1.0, -3.0])
 
 
 def test_unpacked_numbers_as_older_writers_have_them() -> None:
@@ -89,8 +89,8 @@ def test_shapes(shape: tuple[int, ...]) -> None:
 
 
 def test_unknown_type_keeps_its_number() -> None:
-    found = tensor(TensorProto(dims=[1], data_type=321, float_data=[4.0]).SerializeToString())
-    assert (found.data_type, found.values.tolist()) == ("DT_321", [4.0])
+    result = tensor(TensorProto(dims=[1], data_type=321, float_data=[4.0]).SerializeToString())
+    assert (result.data_type, result.values.tolist()) == ("DT_321", [4.0])
 
 
 @pytest.mark.parametrize(

@@ -43,14 +43,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def value(tag: Any, dtype: Any, dims: Any, content: Any) -> bytes:
     message = checkpoint_pb2.Checkpoint()
-    each = message.value.add(tag=tag)
-    each.tensor.tensor_type = dtype
-    each.tensor.dims.extend(dims)
-    each.tensor.tensor_content = content
+    entry = message.value.add(tag=tag)
+    entry.tensor.tensor_type = dtype
+    entry.tensor.dims.extend(dims)
+    entry.tensor.tensor_content = content
     return message.SerializeToString()
 
 
-def one(folder: Any, *values: Any, tail: bytes = b"") -> Any:
+def checkpoint_file(folder: Any, *values: Any, tail: bytes = b"") -> Any:
     path = folder / "some.ckpt"
     path.write_bytes(b"".join(values) + tail)
     return open_checkpoint(path)
@@ -59,7 +59,7 @@ def one(folder: Any, *values: Any, tail: bytes = b"") -> Any:
 @pytest.mark.parametrize("name", ["plain.ckpt", "checked.ckpt"])
 def test_what_mindspore_saved(name: str) -> None:
     file = open_checkpoint(DATA / name)
-    found = {name: read_checkpoint(file, name) for name in file.tensors}
+    arrays = {name: read_checkpoint(file, name) for name in file.tensors}
     assert {name: (tensor.dtype, tensor.shape) for name, tensor in file.tensors.items()} == {
         "a": ("float32", (2, 3)),
         "b": ("bfloat16", (2,)),
@@ -69,10 +69,10 @@ def test_what_mindspore_saved(name: str) -> None:
         "flag": ("bool", ()),
         "note": ("str", ()),
     }
-    assert found["a"].tolist() == [[0, 1, 2], [3, 4, 5]]
-    assert found["b"].tolist() == [1.5, 2]
-    assert (found["s"], found["epoch"], found["lr"], found["flag"]) == (3, 3, 0.5, True)
-    assert str(found["note"]) == "héllo"
+    assert arrays["a"].tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert arrays["b"].tolist() == [1.5, 2]
+    assert (arrays["s"], arrays["epoch"], arrays["lr"], arrays["flag"]) == (3, 3, 0.5, True)
+    assert str(arrays["note"]) == "héllo"
     assert verify_checksum(file) is (None if name == "plain.ckpt" else True)
     assert file.damage == ()
 
@@ -89,10 +89,10 @@ def test_a_wrong_checksum_is_found(folder: Any) -> None:
 @given(st.data(), st.sampled_from(sorted(NAMES)), hnp.array_shapes(min_dims=0, min_side=0, max_side=4))
 def test_round_trip(folder: Any, data: Any, name: Any, shape: Any) -> None:
     array = data.draw(hnp.arrays(NAMES[name], shape))
-    found = read_checkpoint(one(folder, value("x", name, shape, array.tobytes())), "x")
-    assert found.dtype == array.dtype
-    assert found.shape == shape
-    assert found.tobytes() == array.tobytes()
+    result = read_checkpoint(checkpoint_file(folder, value("x", name, shape, array.tobytes())), "x")
+    assert result.dtype == array.dtype
+    assert result.shape == shape
+    assert result.tobytes() == array.tobytes()
 
 
 @given(hnp.arrays("<f4", st.integers(1, 50)), st.lists(st.integers(0, 50), max_size=4))
@@ -100,7 +100,9 @@ def test_pieces_with_one_name_are_one_tensor(folder: Any, array: Any, cuts: Any)
     edges = [0, *sorted({cut * 4 for cut in cuts if 0 < cut < len(array)}), array.nbytes]
     content = array.tobytes()
     pieces = [value("x", "Float32", array.shape, content[a:b]) for a, b in pairwise(edges)]
-    file = one(folder, value("before", "Int8", (1,), b"\1"), *pieces, value("after", "Int8", (1,), b"\2"))
+    file = checkpoint_file(
+        folder, value("before", "Int8", (1,), b"\1"), *pieces, value("after", "Int8", (1,), b"\2")
+    )
     assert list(file.tensors) == ["before", "x", "after"]
     assert read_checkpoint(file, "x").tobytes() == content
     assert file.tensors["x"].size == array.nbytes
@@ -111,14 +113,14 @@ def test_pieces_with_one_name_are_one_tensor(folder: Any, array: Any, cuts: Any)
 
 
 def test_a_piece_that_is_missing(folder: Any) -> None:
-    file = one(folder, value("x", "Float32", (4,), bytes(8)), value("y", "Int8", (1,), b"\2"))
+    file = checkpoint_file(folder, value("x", "Float32", (4,), bytes(8)), value("y", "Int8", (1,), b"\2"))
     with pytest.raises(UnreadableError, match=r"dump.truncated"):
         read_checkpoint(file, "x")
     assert read_checkpoint(file, "y") == 2
 
 
 def test_scalars_of_older_files_and_int4(folder: Any) -> None:
-    file = one(
+    file = checkpoint_file(
         folder,
         value("scalar", "Float32", (0,), np.float32(1.5).tobytes()),
         value("packed", "Int4", (3,), b"\x21\x0f"),
@@ -137,7 +139,7 @@ def test_map_parameters_give_their_parts(folder: Any) -> None:
     for number in (1, 2):
         part = parts.tensor.add(tensor_type="Int8", tensor_content=bytes([number]))
         part.dims.append(1)
-    file = one(folder, message.SerializeToString())
+    file = checkpoint_file(folder, message.SerializeToString())
     assert {name: read_checkpoint(file, name).tolist() for name in file.tensors} == {
         "table.0": [1],
         "table.1": [2],
@@ -155,7 +157,7 @@ def test_a_file_cut_off_keeps_what_is_whole(folder: Any, end: int) -> None:
 
 
 def test_types_and_shapes_that_make_no_sense(folder: Any) -> None:
-    file = one(
+    file = checkpoint_file(
         folder,
         value("type", "Quaternion", (1,), bytes(16)),
         value("shape", "Float32", (-1,), bytes(4)),
@@ -210,20 +212,20 @@ def test_a_file_cut_while_its_checksum_is_computed(folder: Any) -> None:
 def test_the_checksum_is_a_crc32(folder: Any) -> None:
     body = value("x", "Int8", (1,), b"\5")
     tail = b"crc_num" + zlib.crc32(body).to_bytes(10, "big")
-    assert verify_checksum(one(folder, body, tail=tail)) is True
+    assert verify_checksum(checkpoint_file(folder, body, tail=tail)) is True
 
 
 def test_dimensions_in_one_packed_field(folder: Any) -> None:
     tensor = b"\x0a\x03\x02\x80\x01" + b"\x12\x04Int8" + b"\x1a\x80\x02" + bytes(256)
     entry = b"\x0a\x01x" + b"\x12" + bytes([len(tensor) & 127 | 128, len(tensor) >> 7]) + tensor
     content = b"\x0a" + bytes([len(entry) & 127 | 128, len(entry) >> 7]) + entry
-    file = one(folder, content)
+    file = checkpoint_file(folder, content)
     assert file.tensors["x"].shape == (2, 128)
     assert read_checkpoint(file, "x").shape == (2, 128)
 
 
 def test_fields_of_later_versions_are_passed_over(folder: Any) -> None:
     later = b"\x79" + bytes(8) + b"\x7d" + bytes(4) + b"\x78\x05" + b"\x7a\x02ab"  # field 15, every wire type
-    file = one(folder, later, value("x", "Int8", (1,), b"\5"), later)
+    file = checkpoint_file(folder, later, value("x", "Int8", (1,), b"\5"), later)
     assert list(file.tensors) == ["x"]
     assert file.damage == ()

@@ -34,15 +34,15 @@ def run(content: Any, calls: Any = CALLS) -> Any:
 def test_plain_values_come_back_in_every_protocol(value: Any, protocol: Any) -> None:
     recorded = []
     calls = Calls(lambda name, arguments: recorded.append(name) or Opaque("x"), lambda identity: None)
-    found = run(pickle.dumps(value, protocol), calls)
-    assert found == value or recorded  # old protocols make bytes by a call
+    result = run(pickle.dumps(value, protocol), calls)
+    assert result == value or recorded  # old protocols make bytes by a call
 
 
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
 def test_sets_come_as_lists(protocol: Any) -> None:
-    found = run(pickle.dumps({"a": {1}, "b": (1, 2, 3, 4)}, protocol))
-    assert found["b"] == (1, 2, 3, 4)
-    assert found["a"] == [1] or isinstance(found["a"], Opaque)
+    result = run(pickle.dumps({"a": {1}, "b": (1, 2, 3, 4)}, protocol))
+    assert result["b"] == (1, 2, 3, 4)
+    assert result["a"] == [1] or isinstance(result["a"], Opaque)
 
 
 class Touches:
@@ -57,24 +57,24 @@ class Touches:
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 def test_nothing_is_called(tmp_path: Path, protocol: Any) -> None:
-    found = run(pickle.dumps([Touches(tmp_path / "touched"), 7], protocol))
-    assert isinstance(found[0], Opaque)
-    assert found[0].name == "open"
-    assert found[1] == 7
+    result = run(pickle.dumps([Touches(tmp_path / "touched"), 7], protocol))
+    assert isinstance(result[0], Opaque)
+    assert result[0].name == "open"
+    assert result[1] == 7
     assert not (tmp_path / "touched").exists()
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 def test_objects_of_classes_keep_their_state_only(protocol: Any) -> None:
     value = [Fraction(1, 3), datetime.date(2024, 1, 2), collections.Counter("ab"), ValueError("x")]
-    found = run(pickle.dumps(value, protocol))
-    assert len(found) == 4
-    assert all(isinstance(each, Opaque) for each in found)
+    result = run(pickle.dumps(value, protocol))
+    assert len(result) == 4
+    assert all(isinstance(item, Opaque) for item in result)
 
 
 def test_nothing_is_imported() -> None:
-    found = run(b"cno_such_module_anywhere\nthing\n.")
-    assert found == Name("no_such_module_anywhere", "thing")
+    result = run(b"cno_such_module_anywhere\nthing\n.")
+    assert result == Name("no_such_module_anywhere", "thing")
 
 
 def test_persistent_ids_are_asked() -> None:
@@ -123,16 +123,16 @@ def test_a_memo_far_away_takes_no_room() -> None:
 
 def test_shared_tuples_are_not_hashed_for_ever() -> None:
     doubled = b"K\x01" + b"2\x86" * 200  # a tuple of two of the same, two hundred deep
-    found = run(b"}" + doubled + b"K\x02s.")
-    assert len(found) == 1
-    assert isinstance(next(iter(found)), Opaque)
+    result = run(b"}" + doubled + b"K\x02s.")
+    assert len(result) == 1
+    assert isinstance(next(iter(result)), Opaque)
 
 
 def test_deep_nesting_is_no_recursion() -> None:
-    found = run(b"]" * 100_000 + b"a" * 99_999 + b".")
+    result = run(b"]" * 100_000 + b"a" * 99_999 + b".")
     depth = 0
-    while found:
-        found, depth = found[0], depth + 1
+    while result:
+        result, depth = result[0], depth + 1
     assert depth == 99_999
 
 
@@ -145,10 +145,10 @@ class Keywords:
 def test_objects_made_with_keywords(protocol: int) -> None:
     calls = Calls(lambda name, arguments: (name.name, arguments), lambda identity: None)
     content = pickle.dumps(Keywords(), protocol)
-    found = run(content, calls)
+    result = run(content, calls)
     if protocol > 2:  # before, it is a call of a partial function
-        assert found == ("Keywords", (1,))
-    assert found is not None
+        assert result == ("Keywords", (1,))
+    assert result is not None
 
 
 def test_calling_what_cannot_be_called() -> None:

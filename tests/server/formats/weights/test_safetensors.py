@@ -34,25 +34,25 @@ def entry(dtype: Any = "F32", shape: Any = (2,), offsets: Any = (0, 8)) -> Any:
 def test_what_mindspore_saved() -> None:
     file = open_safetensors(DATA / "plain.safetensors")
     assert file.metadata == {"format": "ms"}
-    found = {name: read_safetensor(file, name) for name in file.tensors}
-    assert found["a"].tolist() == [[0, 1, 2], [3, 4, 5]]
-    assert found["b"].tolist() == [1.5, 2]
+    arrays = {name: read_safetensor(file, name) for name in file.tensors}
+    assert arrays["a"].tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert arrays["b"].tolist() == [1.5, 2]
     tensor: Any = file.tensors["b"]
     assert tensor.dtype == "bfloat16"
-    assert found["s"].shape == ()
-    assert found["s"] == 3
-    assert found["flag"].tolist() == [True, False]
-    assert found["h"].dtype == np.float16
+    assert arrays["s"].shape == ()
+    assert arrays["s"] == 3
+    assert arrays["flag"].tolist() == [True, False]
+    assert arrays["h"].dtype == np.float16
 
 
 @given(st.data(), st.sampled_from(sorted(NAMES)), hnp.array_shapes(min_dims=0, min_side=0, max_side=4))
 def test_round_trip(folder: Any, data: Any, name: Any, shape: Any) -> None:
     array = data.draw(hnp.arrays(name, shape))
     header = {"x": entry(NAMES[name], shape, (0, array.nbytes))}
-    found = read_safetensor(open_safetensors(write(folder / "x", header, array.tobytes())), "x")
-    assert found.dtype == array.dtype
-    assert found.shape == shape
-    assert found.tobytes() == array.tobytes()
+    result = read_safetensor(open_safetensors(write(folder / "x", header, array.tobytes())), "x")
+    assert result.dtype == array.dtype
+    assert result.shape == shape
+    assert result.tobytes() == array.tobytes()
 
 
 @pytest.mark.parametrize(

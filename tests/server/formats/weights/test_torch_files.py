@@ -24,7 +24,7 @@ DATA = Path(__file__).parents[3] / "data" / "weights"
 
 def test_tensors_of_every_kind() -> None:
     file = open_torch(DATA / "tensors.pt")
-    found = {name: read_torch(file, name) for name in file.tensors}
+    arrays = {name: read_torch(file, name) for name in file.tensors}
     assert {name: (tensor.dtype, tensor.shape) for name, tensor in file.tensors.items()} == {
         "a": ("float32", (3, 2)),
         "b": ("bfloat16", (3,)),
@@ -38,15 +38,15 @@ def test_tensors_of_every_kind() -> None:
         "it.2": ("float32", (2,)),
         "p": ("float32", (2, 2)),
     }
-    assert found["a"].tolist() == [[0, 3], [1, 4], [2, 5]]  # a transposed view
-    assert found["b"].tolist() == [1.5] * 3
-    assert found["n.x"] == 3
-    assert found["h"].tolist() == [1 + 2j]
-    assert found["u"].tolist() == [1, 2, 60000]
-    assert found["f8"].tolist() == [1.5, 448]
-    assert found["f85"].tolist() == [1.5, 448]
-    assert found["exp"].tolist() == [[1.0] * 5] * 4
-    assert not any(array.flags.writeable for array in (found["a"], found["exp"]))
+    assert arrays["a"].tolist() == [[0, 3], [1, 4], [2, 5]]  # a transposed view
+    assert arrays["b"].tolist() == [1.5] * 3
+    assert arrays["n.x"] == 3
+    assert arrays["h"].tolist() == [1 + 2j]
+    assert arrays["u"].tolist() == [1, 2, 60000]
+    assert arrays["f8"].tolist() == [1.5, 448]
+    assert arrays["f85"].tolist() == [1.5, 448]
+    assert arrays["exp"].tolist() == [[1.0] * 5] * 4
+    assert not any(array.flags.writeable for array in (arrays["a"], arrays["exp"]))
 
 
 def test_both_ways_of_saving_give_the_same() -> None:
@@ -154,9 +154,9 @@ def test_cut_off_files(tmp_path: Path, name: str, part: float) -> None:
     reasons = set()
     try:
         file = open_torch(tmp_path / name)
-        for each in file.tensors:
+        for tensor in file.tensors:
             try:
-                read_torch(file, each)
+                read_torch(file, tensor)
             except UnreadableError as error:
                 reasons.add(error.reason)
     except UnreadableError as error:

@@ -35,13 +35,13 @@ def test_the_content_tells_the_format_not_the_name(tmp_path: Path, name: str, fo
 def test_arrays_of_numpy(tmp_path: Path) -> None:
     np.savez(tmp_path / "some", a=np.arange(6.0), b=np.array(2))
     np.save(tmp_path / "one", np.arange(3, dtype=np.int16))
-    several, one = open_weights(tmp_path / "some.npz"), open_weights(tmp_path / "one.npy")
-    assert [(w.name, w.dtype, w.shape, w.size) for w in several.weights] == [
+    archive, single = open_weights(tmp_path / "some.npz"), open_weights(tmp_path / "one.npy")
+    assert [(w.name, w.dtype, w.shape, w.size) for w in archive.weights] == [
         ("a", "float64", (6,), 48),
         ("b", "int64", (), 8),
     ]
-    assert several.read("b") == 2
-    assert (one.format, one.weights[0].name, one.read("one").tolist()) == ("npy", "one", [0, 1, 2])
+    assert archive.read("b") == 2
+    assert (single.format, single.weights[0].name, single.read("one").tolist()) == ("npy", "one", [0, 1, 2])
 
 
 def test_the_checksum_of_a_checkpoint_is_told() -> None:

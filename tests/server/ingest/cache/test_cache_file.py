@@ -40,14 +40,14 @@ def opened(path: Any) -> dict[Any, Any]:
 
 def _bytes(pack: Any, run: Any) -> list[Any]:
     body = pack.body(run)
-    return [(body.array(place).dtype, body.array(place).tobytes()) for place in pack.note(run)]
+    return [(body.array(reference).dtype, body.array(reference).tobytes()) for reference in pack.note(run)]
 
 
 @given(strategies.dictionaries(strategies.text(max_size=5), COLUMNS, max_size=4))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_what_is_read_is_what_was_written(tmp_path: Path, runs: Any) -> None:
-    found = opened(written(tmp_path / "one.pack", runs))
-    assert found == {name: [(c.dtype, c.tobytes()) for c in columns] for name, columns in runs.items()}
+    result = opened(written(tmp_path / "one.pack", runs))
+    assert result == {name: [(c.dtype, c.tobytes()) for c in columns] for name, columns in runs.items()}
 
 
 @pytest.fixture
@@ -104,12 +104,12 @@ def test_arrays_lie_where_a_processor_likes_them(path: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "place", [("i8", 0, 10**6), ("i8", 10**6, 1), ("O", 0, 1), ("i8", 0, -1), ("?!", 0, 1), ("i8", 0)]
+    "reference", [("i8", 0, 10**6), ("i8", 10**6, 1), ("O", 0, 1), ("i8", 0, -1), ("?!", 0, 1), ("i8", 0)]
 )
-def test_a_place_that_cannot_be_is_refused(place: Any, path: Any) -> None:
+def test_a_place_that_cannot_be_is_refused(reference: Any, path: Any) -> None:
     pack = CacheFile(path)
     with pytest.raises(StaleError):
-        pack.body("./a").array(place)
+        pack.body("./a").array(reference)
     pack.close()
 
 

@@ -23,9 +23,9 @@ def test_a_file_is_known_as_it_was_read(tmp_path: Path, run: str) -> None:
         pack = CacheFileWriter(tmp_path / "a.pack")
         pack.run("./run", encode_file(file, pack))
         pack.finish()
-        kept = CacheFile(tmp_path / "a.pack")
-        again = decode_file(kept.note("./run"), kept.body("./run"), str(path))
-        kept.close()
+        cache_file = CacheFile(tmp_path / "a.pack")
+        again = decode_file(cache_file.note("./run"), cache_file.body("./run"), str(path))
+        cache_file.close()
         assert (again.sessions, again.hparams) == (file.sessions, file.hparams)
         assert again.held() == file.held()
         for key in file.held():

@@ -166,7 +166,7 @@ def test_a_closed_file_and_a_longer_copy_are_known_again(
     copy.replace(written[1])
     second = restart()
     assert read == [("a", size)]
-    losses = [one.runs["./a"].scalars["loss"].columns().steps.tolist() for one in (first, second)]
+    losses = [snapshot.runs["./a"].scalars["loss"].columns().steps.tolist() for snapshot in (first, second)]
     assert losses[1] == [*losses[0], 7]
     assert second.runs["./a"].references["image"]["cat"].read(0).endswith(b"P" * 50)
 
@@ -288,7 +288,7 @@ def test_only_the_user_can_read_it(
 ) -> None:
     restart()
     (path,) = packs()
-    modes = [stat.S_IMODE(one.stat().st_mode) for one in (path, path.parent, path.parent.parent)]
+    modes = [stat.S_IMODE(item.stat().st_mode) for item in (path, path.parent, path.parent.parent)]
     assert modes == [0o600, 0o700, 0o700]
 
 
@@ -310,7 +310,7 @@ def test_what_a_killed_server_left_is_removed_and_old_bases_are_forgotten(
 ) -> None:
     folder = settings.workspace / "cache" / "feedfeedfeedfeed"
     restart()
-    own = next(one for one in (settings.workspace / "cache").iterdir())
+    own = next(entry for entry in (settings.workspace / "cache").iterdir())
     folder.mkdir()
     left, busy = own / ".1.pack.77", own / ".2.pack.78"
     for path in (left, busy):
@@ -354,10 +354,10 @@ def test_arrays_come_back_as_they_were(tmp_path: Path) -> None:
     writer.finish()
     pack = CacheFile(tmp_path / "one")
     body = pack.body("./a")
-    for array, place in zip(arrays, pack.note("./a")["any"], strict=True):
-        found = body.array(place)
-        assert (found.dtype, found.tobytes()) == (array.dtype, array.tobytes())
-        assert not found.flags.writeable
+    for array, reference in zip(arrays, pack.note("./a")["any"], strict=True):
+        column = body.array(reference)
+        assert (column.dtype, column.tobytes()) == (array.dtype, array.tobytes())
+        assert not column.flags.writeable
     with pytest.raises(StaleError):
         body.array((8, 1000, "<i8"))
     pack.close()

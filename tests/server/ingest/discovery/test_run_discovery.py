@@ -14,7 +14,7 @@ from mindinsight.server.ingest.discovery.run_discovery import discover, discover
 
 
 def ids(discovery: Any) -> set[Any]:
-    return {found.id for found in discovery.runs}
+    return {run.id for run in discovery.runs}
 
 
 def aged(path: Any, seconds: Any) -> Any:
@@ -25,9 +25,9 @@ def aged(path: Any, seconds: Any) -> Any:
 def test_the_base_its_children_and_folders_below_are_found_down_to_a_depth(base: Any, events: Any) -> None:
     for below in ("", "a", "job/rank_0", "1/2/3/4", "1/2/3/4/5"):
         events.file(base / below)
-    found = discover(base)
-    assert ids(found) == {"./", "./a", "./job/rank_0", "./1/2/3/4"}
-    by_id = {one.id: one for one in found.runs}
+    result = discover(base)
+    assert ids(result) == {"./", "./a", "./job/rank_0", "./1/2/3/4"}
+    by_id = {run.id: run for run in result.runs}
     assert by_id["./"].name == "summary"
     assert by_id["./job/rank_0"].name == "job/rank_0"
     assert (by_id["./job/rank_0"].job, by_id["./job/rank_0"].rank) == ("./job", 0)
@@ -61,16 +61,16 @@ def test_links_to_folders_are_left_alone_and_links_to_files_are_named_when_read(
 def test_the_newest_runs_are_kept_and_the_others_counted(base: Any, events: Any) -> None:
     for number in range(8):
         aged(events.file(base / f"run{number}"), 1_000_000 + (number * 7) % 8)
-    found = discover(base, limit=3)
-    assert [one.id for one in found.runs] == ["./run1", "./run2", "./run3"]
-    assert found.left_out == 5
+    result = discover(base, limit=3)
+    assert [run.id for run in result.runs] == ["./run1", "./run2", "./run3"]
+    assert result.left_out == 5
 
 
 def test_times_come_from_names_and_writes(base: Any, events: Any) -> None:
     aged(events.file(base / "a", seconds=1_700_000_500), 1_700_000_900)
     aged(events.file(base / "a", seconds=1_700_000_100), 1_700_000_950)
-    (found,) = discover(base).runs
-    assert (found.created, found.updated) == (1_700_000_500.0, 1_700_000_950.0)
+    (run,) = discover(base).runs
+    assert (run.created, run.updated) == (1_700_000_500.0, 1_700_000_950.0)
 
 
 def names_of(discovery: Any) -> dict[Any, Any]:
@@ -84,15 +84,15 @@ def test_ranks_that_write_into_one_folder_are_runs_of_one_job(base: Any, events:
             path = events.file(base / "job", seconds=1_700_000_000 + rank, name=name % (rank, suffix))
             aged(path, 1_700_000_900)
     events.file(base / "job", name="graph.pb")
-    found = names_of(discover(base))
-    assert {run: (job, rank) for run, (job, rank, _) in found.items()} == {
+    names = names_of(discover(base))
+    assert {run: (job, rank) for run, (job, rank, _) in names.items()} == {
         "./job": ("./job", 0),
         "./job/rank_1": ("./job", 1),
         "./job/rank_3": ("./job", 3),
     }
     files = (name % (1, "_MS"), name % (1, "_lineage"))
-    assert found["./job/rank_1"][2] == sorted(file.format(1_700_000_001) for file in files)
-    assert "graph.pb" in found["./job"][2]
+    assert names["./job/rank_1"][2] == sorted(file.format(1_700_000_001) for file in files)
+    assert "graph.pb" in names["./job"][2]
     assert {run.path for run in discover(base).runs} == {str(base / "job")}
 
 
@@ -113,8 +113,8 @@ def test_ranks_are_not_told_apart_where_a_folder_has_the_name_of_one(base: Any, 
 
 
 def test_a_missing_base_is_an_answer(base: Any) -> None:
-    found = discover(base / "nothing")
-    assert (found.missing, found.runs) == (True, ())
+    result = discover(base / "nothing")
+    assert (result.missing, result.runs) == (True, ())
 
 
 def test_a_folder_that_cannot_be_looked_into_is_told_and_keeps_what_was_seen(
@@ -133,9 +133,11 @@ def test_a_folder_that_cannot_be_looked_into_is_told_and_keeps_what_was_seen(
 
     monkeypatch.setattr(directories, "entries_of", refuse)
     tree.scan()
-    found = discover_runs(tree)
-    assert ids(found) == {"./a", "./b"}
-    assert [(trouble.path, trouble.reason) for trouble in found.troubles] == [("./a", "directory.permission")]
+    result = discover_runs(tree)
+    assert ids(result) == {"./a", "./b"}
+    assert [(trouble.path, trouble.reason) for trouble in result.troubles] == [
+        ("./a", "directory.permission")
+    ]
     monkeypatch.undo()
     tree.scan()
     assert discover_runs(tree).troubles == ()
@@ -148,9 +150,9 @@ def test_very_many_folders_are_a_trouble_and_not_a_hang(
     events.file(base)
     for number in range(30):
         events.file(base / f"run{number}")
-    found = discover(base)
-    assert len(found.runs) == 10
-    assert [(trouble.path, trouble.reason) for trouble in found.troubles] == [("./", "directory.too_many")]
+    result = discover(base)
+    assert len(result.runs) == 10
+    assert [(trouble.path, trouble.reason) for trouble in result.troubles] == [("./", "directory.too_many")]
 
 
 def test_a_folder_that_vanishes_while_it_is_looked_at(
@@ -158,16 +160,16 @@ def test_a_folder_that_vanishes_while_it_is_looked_at(
 ) -> None:
     events.file(base / "a")
     events.file(base / "b")
-    kept = FolderTree(base)
-    kept.scan()
+    result = FolderTree(base)
+    result.scan()
     looked = tree_module.list_folder  # type: ignore[attr-defined]
 
     def without_a(path: Any, now: Any) -> Any:
         return None if path.endswith("/a") else looked(path, now)
 
     monkeypatch.setattr(tree_module, "list_folder", without_a)
-    kept.scan()
-    assert set(kept.folders) == {"./", "./b"}
+    result.scan()
+    assert set(result.folders) == {"./", "./b"}
 
 
 def test_dumps_are_shown_with_the_nearest_run_above_or_with_the_folder_they_lie_in(
@@ -179,8 +181,8 @@ def test_dumps_are_shown_with_the_nearest_run_above_or_with_the_folder_they_lie_
     events.file(base / "run")
     tree = FolderTree(base, dump=lambda path: path.endswith("/dump"))
     tree.scan()
-    found = {one.id: one.dumps for one in discover_runs(tree).runs}
-    assert found == {"./run": ("./run/deep/dump", "./run/dump"), "./alone": ("./alone/dump",)}
+    table = {run.id: run.dumps for run in discover_runs(tree).runs}
+    assert table == {"./run": ("./run/deep/dump", "./run/dump"), "./alone": ("./alone/dump",)}
 
 
 def test_a_dump_beside_the_folders_of_ranks_is_shown_with_the_lowest(base: Any, events: Any) -> None:
@@ -189,8 +191,8 @@ def test_a_dump_beside_the_folders_of_ranks_is_shown_with_the_lowest(base: Any, 
         events.file(base / "job" / "flight_dump" / f"rank_{rank}" / "net")
     tree = FolderTree(base, dump=lambda path: path.endswith("/flight_dump"))
     tree.scan()
-    found = {one.id: one.dumps for one in discover_runs(tree).runs}
-    assert found == {"./job/rank_1": ("./job/flight_dump",), "./job/rank_2": (), "./job/rank_10": ()}
+    table = {run.id: run.dumps for run in discover_runs(tree).runs}
+    assert table == {"./job/rank_1": ("./job/flight_dump",), "./job/rank_2": (), "./job/rank_10": ()}
 
 
 def test_a_base_that_is_a_run_has_the_dumps_directly_in_it_and_no_others(base: Any, events: Any) -> None:
@@ -230,18 +232,18 @@ def test_ranks_that_hold_both_events_and_dumps_are_runs_of_a_dump(base: Any, eve
         events.file(base / "job" / f"rank_{rank}")
     tree = FolderTree(base, dump=lambda path: path.endswith("/job"))
     tree.scan()
-    found = {one.id: (one.job, one.dumps) for one in discover_runs(tree).runs}
-    assert found.pop("./") == ("./", ("./job",))
-    assert found == {f"./job/rank_{rank}": ("./job", ()) for rank in range(2)}
+    table = {run.id: (run.job, run.dumps) for run in discover_runs(tree).runs}
+    assert table.pop("./") == ("./", ("./job",))
+    assert table == {f"./job/rank_{rank}": ("./job", ()) for rank in range(2)}
 
 
 def test_a_folder_of_runs_is_not_taken_for_a_dump(base: Any, events: Any) -> None:
-    asked = []
+    results = []
     for name in ("lr_1", "lr_2"):
         events.file(base / name)
-    tree = FolderTree(base, dump=lambda path: asked.append(path) or True)
+    tree = FolderTree(base, dump=lambda path: results.append(path) or True)
     tree.scan()
-    assert (asked, tree.dumps) == ([], set())
+    assert (results, tree.dumps) == ([], set())
 
 
 def test_a_real_dump_is_recognised(base: Any) -> None:
@@ -249,15 +251,15 @@ def test_a_real_dump_is_recognised(base: Any) -> None:
     metadata.mkdir(parents=True)
     (metadata / "data_dump.json").write_text("{}")
     (base / "job" / "dump" / "rank_0" / "net" / "0" / "0").mkdir(parents=True)
-    (found,) = discover(base).runs
-    assert (found.id, found.dumps, dict(found.files)) == ("./job", ("./job/dump",), {})
+    (run,) = discover(base).runs
+    assert (run.id, run.dumps, dict(run.files)) == ("./job", ("./job/dump",), {})
 
 
 def test_a_name_that_is_not_text_is_a_run_with_a_name_that_is(base: Any, events: Any) -> None:
     folder = base / b"r\xff".decode("utf-8", "surrogateescape")
     events.file(folder)
-    (found,) = discover(base).runs
-    assert (found.id, found.path) == ("./r\\xff", str(folder))
+    (run,) = discover(base).runs
+    assert (run.id, run.path) == ("./r\\xff", str(folder))
 
 
 @pytest.fixture
@@ -305,12 +307,12 @@ def test_a_glance_sees_files_and_folders_come_and_go(
 def test_a_glance_tells_which_of_the_named_files_grew(
     base: Any, events: Any, settled: Callable[..., Any]
 ) -> None:
-    one, other = events.file(base / "a", seconds=1), events.file(base / "a", seconds=2)
+    first, second = events.file(base / "a", seconds=1), events.file(base / "a", seconds=2)
     tree = settled()
-    for path in (one, other):
+    for path in (first, second):
         path.write_bytes(b"more")
-    assert tree.check_folder("./a", [one.name]).written == (one.name,)
-    assert tree.check_folder("./a").written == (other.name,)
+    assert tree.check_folder("./a", [first.name]).written == (first.name,)
+    assert tree.check_folder("./a").written == (second.name,)
 
 
 def test_paths_are_known_by_their_folder(base: Any, events: Any) -> None:

@@ -131,10 +131,10 @@ def test_what_a_store_says_reaches_no_log(
         raise RuntimeError("https://host/?X-Amz-Signature=sesame")
 
     monkeypatch.setattr(RemoteStore, "list_files", fail)
-    found = Mirrors(settings_of(url, tmp_path))
+    remote = Mirrors(settings_of(url, tmp_path))
     with caplog.at_level(logging.DEBUG):
-        found.sync()
-    assert found.troubles() == (Trouble(url, "remote.unreachable"),)
+        remote.sync()
+    assert remote.troubles() == (Trouble(url, "remote.unreachable"),)
     assert "RuntimeError" in caplog.text
     assert "sesame" not in caplog.text
 
@@ -150,14 +150,14 @@ def test_a_store_that_does_not_answer_is_asked_less_and_less(
 
     monkeypatch.setattr(RemoteStore, "list_files", fail)
     waits: list[float] = []
-    found = Mirrors(settings_of(url, tmp_path))
+    remote = Mirrors(settings_of(url, tmp_path))
 
     def pass_time(seconds: float | None = None) -> bool:
         waits.append(seconds or 0.0)
-        return len(waits) < 9 or found.stop() is not None
+        return len(waits) < 9 or remote.stop() is not None
 
-    monkeypatch.setattr(found._stopping, "wait", pass_time)
-    found.start()
+    monkeypatch.setattr(remote._stopping, "wait", pass_time)
+    remote.start()
     assert wait(lambda: len(waits) == 9)
     assert waits == [2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 60.0, 60.0]
     assert len(passes) == 9

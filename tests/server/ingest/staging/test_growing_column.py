@@ -22,8 +22,8 @@ def block(tags: Any, *steps: Any) -> ScalarBlock:
 
 def table_of(*blocks: Any) -> Any:
     table = ScalarTable()
-    for one in blocks:
-        table.fold(one)
+    for block in blocks:
+        table.fold(block)
     return table
 
 

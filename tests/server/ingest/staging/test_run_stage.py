@@ -10,7 +10,7 @@ from mindinsight.server.ingest.staging.run_stage import RunStage
 from tests.server.ingest.staging.stretches import file_named, payloads, scalars, stretch
 
 
-def found(**changes: Any) -> Any:
+def discovered_run(**changes: Any) -> Any:
     facts: dict[Any, Any] = {
         "id": "./a",
         "folder": "./a",
@@ -33,7 +33,7 @@ def file() -> Any:
 
 @pytest.fixture
 def stage() -> Any:
-    return RunStage(found())
+    return RunStage(discovered_run())
 
 
 def test_publishing_says_which_kinds_changed_and_renews_only_these(stage: Any, file: Any) -> None:
@@ -94,17 +94,17 @@ def test_a_file_that_is_begun_again_makes_cursors_bad(stage: Any, file: Any) -> 
 
 
 def test_a_tag_goes_with_the_last_file_that_holds_it(stage: Any) -> None:
-    one, other = file_named(1), file_named(2)
-    for file, tags in ((one, ("loss", "old")), (other, ("loss",))):
+    first, second = file_named(1), file_named(2)
+    for file, tags in ((first, ("loss", "old")), (second, ("loss",))):
         stage.add(file)
         stage.fold(file, stretch(10, scalars(1, tags=tags)))
-    stage.fold(one, stretch(20, references=[payloads(1)]))
+    stage.fold(first, stretch(20, references=[payloads(1)]))
     stage.publish(1)
-    stage.remove(one.name)
+    stage.remove(first.name)
     run, kinds = stage.publish(2)
     assert (list(run.scalars), dict(run.references)) == (["loss"], {})
     assert kinds == {"scalar", "image"}
-    stage.remove(other.name)
+    stage.remove(second.name)
     run, _ = stage.publish(3)
     assert (dict(run.scalars), run.files, run.total) == ({}, (), 0)
 
@@ -146,10 +146,10 @@ def test_each_graph_of_a_file_has_a_tag(stage: Any, file: Any) -> None:
 
 
 def test_progress_counts_all_files(stage: Any) -> None:
-    one, other = file_named(1, size=100), file_named(2, size=50)
-    for file in (one, other):
+    first, second = file_named(1, size=100), file_named(2, size=50)
+    for file in (first, second):
         stage.add(file)
-    stage.fold(one, stretch(80))
+    stage.fold(first, stretch(80))
     run, _ = stage.publish(1)
     assert (run.read, run.total, run.size) == (80, 150, 150)
     assert run.updated == 2.0
@@ -176,10 +176,10 @@ def test_a_run_without_files_has_the_time_of_its_folder(stage: Any) -> None:
 )
 def test_what_discovery_says_anew_is_published(stage: Any, changes: Any, kinds: Any) -> None:
     stage.publish(1)
-    stage.update(found())
+    stage.update(discovered_run())
     assert not stage.changed
-    stage.update(found(**changes))
+    stage.update(discovered_run(**changes))
     assert stage.changed
-    run, told = stage.publish(2)
+    run, kinds_published = stage.publish(2)
     assert {name: getattr(run, name) for name in changes} == changes
-    assert told == kinds
+    assert kinds_published == kinds

@@ -36,9 +36,9 @@ def test_a_folder_that_appears_is_looked_at_often_and_then_ever_more_seldom() ->
     rounds.set_folders(["./"], 0.0)
     rounds.due(1.0)
     rounds.set_folders(["./", "./a"], 1.0)
-    found = gaps(looks(rounds, until=300))
-    assert found == sorted(found)
-    assert (found[0], found[-1]) == (0.25, 3.0)
+    result = gaps(looks(rounds, until=300))
+    assert result == sorted(result)
+    assert (result[0], result[-1]) == (0.25, 3.0)
 
 
 def test_a_folder_in_which_something_happens_is_looked_at_often_again() -> None:
@@ -77,7 +77,7 @@ overlay /stacked overlay rw 0 0
 
 
 @pytest.mark.parametrize(
-    ("path", "told"),
+    ("path", "expected"),
     [
         ("/data", True),
         ("/home/me", True),
@@ -91,8 +91,8 @@ overlay /stacked overlay rw 0 0
         ("/stacked/a", True),
     ],
 )
-def test_file_systems_that_tell_of_changes(path: str, told: bool) -> None:
-    assert tells_changes(path, MOUNTS) is told
+def test_file_systems_that_tell_of_changes(path: str, expected: bool) -> None:
+    assert tells_changes(path, MOUNTS) is expected
 
 
 def test_without_a_list_of_mounts_the_file_system_is_trusted() -> None:

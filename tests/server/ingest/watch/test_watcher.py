@@ -28,10 +28,10 @@ def rings() -> list[Any]:
 
 @pytest.fixture
 def listening(base: Any, rings: list[Any]) -> Iterator[Any]:
-    one = Watcher(str(base), "polling", lambda: rings.append(1))
-    one.start()
-    yield one
-    one.stop()
+    watcher = Watcher(str(base), "polling", lambda: rings.append(1))
+    watcher.start()
+    yield watcher
+    watcher.stop()
 
 
 @pytest.mark.parametrize(
@@ -49,8 +49,8 @@ def listening(base: Any, rings: list[Any]) -> Iterator[Any]:
 def test_events_become_places_to_look_at(event: Any, folders: Any, files: Any, listening: Any) -> None:
     listening.on_any_event(event)
     assert listening.has_changes
-    told = listening.take()
-    assert (told.folders, told.files) == (folders, files)
+    changes = listening.take()
+    assert (changes.folders, changes.files) == (folders, files)
     assert not listening.has_changes
 
 
@@ -69,10 +69,10 @@ def test_polling_listens_to_nothing(listening: Any) -> None:
 
 @pytest.fixture
 def real(base: Any, rings: list[Any]) -> Iterator[Any]:
-    one = Watcher(str(base), "events", lambda: rings.append(1))
-    one.start()
-    yield one
-    one.stop()
+    watcher = Watcher(str(base), "events", lambda: rings.append(1))
+    watcher.start()
+    yield watcher
+    watcher.stop()
 
 
 def test_only_what_matters_is_told(real: Any, base: Any, events: Any, rings: list[Any], wait: Any) -> None:
@@ -102,21 +102,21 @@ def test_folders_that_appear_are_listened_to(real: Any, base: Any, events: Any, 
 
 def test_listening_ends(base: Any, wait: Any) -> None:
     before = module.watches()
-    one = Watcher(str(base), "events", lambda: None)
-    one.start()
-    assert one.mode == "events"
+    watcher = Watcher(str(base), "events", lambda: None)
+    watcher.start()
+    assert watcher.mode == "events"
     assert module.watches() == before + 1
-    one.start()
+    watcher.start()
     assert module.watches() == before + 1
-    one.stop()
-    assert (one.mode, one.hears(10)) == ("polling", True)
+    watcher.stop()
+    assert (watcher.mode, watcher.hears(10)) == ("polling", True)
     assert wait(lambda: module.watches() == before)
 
 
 def test_a_base_that_is_not_there_is_not_listened_to(base: Any, caplog: pytest.LogCaptureFixture) -> None:
-    one = Watcher(str(base / "nothing"), "events", lambda: None)
-    one.start()
-    assert one.mode == "polling"
+    watcher = Watcher(str(base / "nothing"), "events", lambda: None)
+    watcher.start()
+    assert watcher.mode == "polling"
     assert "polling" in caplog.text
 
 
@@ -133,6 +133,6 @@ def test_directories_that_cannot_be_read_are_told_once_in_our_words(
         watcher.start()
         warnings.warn("Callback with id '1' already exists for watch 1.", RuntimeWarning, stacklevel=1)
         watcher.stop()
-    (said,) = [record.getMessage() for record in caplog.records]
-    assert said.startswith("2 directories cannot be read and are not watched, the first: ")
+    (message,) = [record.getMessage() for record in caplog.records]
+    assert message.startswith("2 directories cannot be read and are not watched, the first: ")
     assert library == []

@@ -50,7 +50,7 @@ def test_acl_dumps_have_steps_outside(root: Any) -> None:
 @pytest.mark.parametrize("form", ["npy", "bin"])
 def test_operators_in_the_order_they_ran(root: Any, form: str) -> None:
     operators = list_operators(open_dump(root / form), 0, 0)
-    assert [each.type for each in operators] == ["Conv2D", "MatMul", "Cast", "ComplexOp", "Add"]
+    assert [operator.type for operator in operators] == ["Conv2D", "MatMul", "Cast", "ComplexOp", "Add"]
     assert operators[1].inputs == ("0", "1")
     assert operators[1].outputs == ("0",)
     assert operators[3].inputs == ()
@@ -60,9 +60,9 @@ def test_operators_in_the_order_they_ran(root: Any, form: str) -> None:
 def test_headers_tell_the_shape_on_the_host(root: Any, form: str) -> None:
     entries = list_tensors(open_dump(root / form), 0, 0)
     for entry in entries:
-        found = describe_tensor(require(entry.ref))
-        assert found.shape == read_tensor(require(entry.ref)).shape
-        assert found.size > 0
+        result = describe_tensor(require(entry.ref))
+        assert result.shape == read_tensor(require(entry.ref)).shape
+        assert result.size > 0
 
 
 def test_recorded_statistics_are_joined(root: Any) -> None:
@@ -79,7 +79,7 @@ def test_a_damaged_operator_leaves_the_others(root: Any) -> None:
     cast = next(step(root, "bin").glob("Cast.*"))
     cast.write_bytes(cast.read_bytes()[:-3])
     entries = list_tensors(open_dump(root / "bin"), 0, 1)
-    assert [(each.path, each.reason) for each in entries.damage] == [(str(conv), "dump.truncated")]
+    assert [(fault.path, fault.reason) for fault in entries.damage] == [(str(conv), "dump.truncated")]
     assert len(entries) == 8
     for entry in entries:
         if (entry.type, entry.direction) == ("Cast", "output"):
@@ -92,22 +92,22 @@ def test_a_damaged_operator_leaves_the_others(root: Any) -> None:
 def test_overflow_records_that_cannot_be_read(root: Any) -> None:
     record = next(step(root, "npy").glob("Opdebug*"))
     record.write_text("{")
-    found = list_overflows(open_dump(root / "npy"), 0, 1)
-    assert [each.reason for each in found.damage] == ["dump.json"]
+    overflows = list_overflows(open_dump(root / "npy"), 0, 1)
+    assert [fault.reason for fault in overflows.damage] == ["dump.json"]
 
 
 def test_an_overflow_of_an_operator_that_is_not_there(root: Any) -> None:
     for form in ("npy", "bin"):
         for path in step(root, form).glob("MatMul*"):
             path.unlink()
-        (found,) = list_overflows(open_dump(root / form), 0, 1)
-        assert found.operator == ""
+        (overflow,) = list_overflows(open_dump(root / form), 0, 1)
+        assert overflow.operator == ""
 
 
 def test_an_overflow_of_an_operator_that_cannot_be_read(root: Any) -> None:
     next(step(root, "bin").glob("MatMul*")).write_bytes(b"")
-    (found,) = list_overflows(open_dump(root / "bin"), 0, 1)
-    assert found.operator.endswith("MatMul-op15")
+    (overflow,) = list_overflows(open_dump(root / "bin"), 0, 1)
+    assert overflow.operator.endswith("MatMul-op15")
 
 
 def test_a_mapping_that_is_gone(root: Any) -> None:

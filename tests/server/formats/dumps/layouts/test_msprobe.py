@@ -34,18 +34,18 @@ def test_ranks_and_processes(samples: Any, tmp_path: Path) -> None:
 def test_one_step_or_one_rank_alone(samples: Any) -> None:
     root = samples / "msprobe_pytorch/mix_tensor_2ranks"
     assert open_dump(root / "step1").steps() == (1,)
-    one = open_dump(root / "step1" / "rank1")
-    assert (one.rank_names, one.steps()) == (((1, "rank1"),), (1,))
-    assert len(list_tensors(one, 1, 1)) == len(list_tensors(open_dump(root), 1, 1))
+    dump = open_dump(root / "step1" / "rank1")
+    assert (dump.rank_names, dump.steps()) == (((1, "rank1"),), (1,))
+    assert len(list_tensors(dump, 1, 1)) == len(list_tensors(open_dump(root), 1, 1))
 
 
 def test_directions_and_slots(samples: Any) -> None:
     entries = list_tensors(open_dump(samples / "msprobe_pytorch/mix_tensor_2ranks"), 0, 0)
-    found = {(e.operator, e.direction, e.slot) for e in entries}
-    assert ("Functional.linear.0.forward", "input", "2") in found
-    assert ("Module.fc1.Linear.forward.0", "parameter", "weight") in found
-    assert ("Module.fc1.Linear.parameters_grad.0", "output", "weight") in found
-    assert ("Functional.linear.1.backward", "output", "2") in found
+    results = {(e.operator, e.direction, e.slot) for e in entries}
+    assert ("Functional.linear.0.forward", "input", "2") in results
+    assert ("Module.fc1.Linear.forward.0", "parameter", "weight") in results
+    assert ("Module.fc1.Linear.parameters_grad.0", "output", "weight") in results
+    assert ("Functional.linear.1.backward", "output", "2") in results
     weight = next(e for e in entries if e.slot == "weight")
     assert weight.requires_grad is True
     assert require(weight.statistics).l2norm == pytest.approx(
@@ -75,8 +75,8 @@ def test_checksums_of_every_kind(samples: Any, name: str, kind: str, digits: int
 
 def test_calls_have_modules_arguments_and_source_lines(samples: Any) -> None:
     operators = {
-        each.name: each
-        for each in list_operators(open_dump(samples / "msprobe_pytorch/mix_tensor_2ranks"), 0, 0)
+        operator.name: operator
+        for operator in list_operators(open_dump(samples / "msprobe_pytorch/mix_tensor_2ranks"), 0, 0)
     }
     linear = operators["Functional.linear.0.forward"]
     assert linear.type == "linear"
@@ -94,7 +94,7 @@ def test_structure_alone_lists_calls(samples: Any) -> None:
     dump = open_dump(samples / "msprobe_pytorch/mix_structure_statistics")
     operators = list_operators(dump, 0, 0)
     assert len(operators) > 10
-    assert all(each.sequence == -1 for each in operators)
+    assert all(operator.sequence == -1 for operator in operators)
     assert not list_tensors(dump, 0, 0)
 
 
@@ -115,12 +115,12 @@ def test_a_file_of_several_tensors(made: Any) -> None:
 def test_files_that_cannot_be_read(root: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mindinsight.server.formats.cut_json.JSON", Budget("JSON", 10, 10))
     entries = list_tensors(open_dump(root), 0, 0)
-    assert [each.reason for each in entries.damage] == ["dump.too_large"]
+    assert [fault.reason for fault in entries.damage] == ["dump.too_large"]
     assert len(entries) > 40  # by the names of their files
     (root / "config.json").unlink()
     assert open_dump(root).config == ""
     (root / "config.json").symlink_to(root / "step0" / "rank0" / "dump.json")
-    assert [each.reason for each in open_dump(root).damage] == ["dump.link"]
+    assert [fault.reason for fault in open_dump(root).damage] == ["dump.link"]
 
 
 def test_steps_without_ranks(tmp_path: Path) -> None:

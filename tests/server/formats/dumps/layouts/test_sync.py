@@ -64,7 +64,10 @@ def test_entries_come_in_the_order_of_time(samples: Any) -> None:
 
 
 def test_operators_have_sources_and_source_lines(samples: Any) -> None:
-    operators = {each.name: each for each in list_operators(open_dump(samples / "ms_sync_cpu_2ranks"), 0, 0)}
+    operators = {
+        operator.name: operator
+        for operator in list_operators(open_dump(samples / "ms_sync_cpu_2ranks"), 0, 0)
+    }
     conv = operators["Default/network-WithLossCell/_backbone-TinyNet/conv-Conv2d/Conv2D-op0"]
     assert conv.sources == ("inputs0", "conv.weight")
     assert conv.scope == ("Default", "network-WithLossCell", "_backbone-TinyNet", "conv-Conv2d")
@@ -73,29 +76,31 @@ def test_operators_have_sources_and_source_lines(samples: Any) -> None:
     assert "self.conv(x)" in require(own_frame(conv.stack)).code
     weight = operators["conv.weight"]
     assert (weight.type, weight.scope, weight.order) == ("Parameter", ("conv",), -1)
-    assert sum(bool(each.stack) for each in operators.values()) >= 50
+    assert sum(bool(operator.stack) for operator in operators.values()) >= 50
 
 
 def test_operators_that_were_planned_only_are_listed_too(samples: Any) -> None:
     operators = list_operators(open_dump(samples / "ms_sync_kernels_filter"), 0, 1)
-    planned = [each for each in operators if each.sequence < 0]
+    planned = [operator for operator in operators if operator.sequence < 0]
     assert len(planned) > 30
-    assert all(each.inputs == each.outputs == () and each.stack is not None for each in planned)
-    assert any(each.type == "Conv2D" for each in planned)
+    assert all(
+        operator.inputs == operator.outputs == () and operator.stack is not None for operator in planned
+    )
+    assert any(operator.type == "Conv2D" for operator in planned)
 
 
 def test_statistics_beside_tensors_and_alone(samples: Any) -> None:
     full = list_tensors(open_dump(samples / "ms_sync_full_stats/full"), 0, 0)
     alone = list_tensors(open_dump(samples / "ms_sync_full_stats/statistic"), 0, 0)
     assert len(full) == len(alone) == 241
-    for one, other in zip(full, alone, strict=True):
-        assert (one.recorded, one.slot, one.timestamp) == (other.recorded, other.slot, other.timestamp)
-        assert one.shape == other.shape == describe_tensor(require(one.ref)).shape
+    for entry, other in zip(full, alone, strict=True):
+        assert (entry.recorded, entry.slot, entry.timestamp) == (other.recorded, other.slot, other.timestamp)
+        assert entry.shape == other.shape == describe_tensor(require(entry.ref)).shape
         assert other.ref is None
-        assert require(one.statistics).max == require(other.statistics).max
-        array = read_tensor(require(one.ref))
-        assert require(one.statistics).count == array.size
-        assert require(one.statistics).max == pytest.approx(float(array.max()), rel=1e-5)
+        assert require(entry.statistics).max == require(other.statistics).max
+        array = read_tensor(require(entry.ref))
+        assert require(entry.statistics).count == array.size
+        assert require(entry.statistics).max == pytest.approx(float(array.max()), rel=1e-5)
 
 
 def test_one_rank_or_one_step_alone(samples: Any) -> None:
@@ -109,7 +114,7 @@ def test_one_rank_or_one_step_alone(samples: Any) -> None:
 
 def test_a_window_of_a_tensor(samples: Any) -> None:
     entries = list_tensors(open_dump(samples / "ms_sync_cpu_2ranks"), 0, 0)
-    entry = next(each for each in entries if each.recorded == "fc1_weight")
+    entry = next(entry for entry in entries if entry.recorded == "fc1_weight")
     whole = read_tensor(require(entry.ref))
     np.testing.assert_array_equal(read_tensor(require(entry.ref), (slice(1, 3), 0)), whole[1:3, 0])
 
@@ -143,9 +148,9 @@ def test_bad_companions_leave_the_tensors(dump: Any) -> None:
     (rank / "execution_order" / "ms_execution_order_graph_0.csv").write_bytes(b"\xff\xfe\n\nDefault/Add-op1")
     (dump.step / "statistic.csv").write_text("Op Type,Op Name\nAdd,Default_Add-op1\n")
     opened = open_dump(dump.root)
-    assert [each.reason for each in opened.damage] == ["dump.json"]
+    assert [fault.reason for fault in opened.damage] == ["dump.json"]
     entries = list_tensors(opened, 0, 0)
-    assert [each.reason for each in entries.damage] == ["dump.csv_columns", "dump.bad_graph"]
+    assert [fault.reason for fault in entries.damage] == ["dump.csv_columns", "dump.bad_graph"]
     assert entries[0].operator == "Default/Add-op1"
     assert len(list_operators(opened, 0, 0)) == 2
 
@@ -156,8 +161,8 @@ def test_arguments_of_kernels(dump: Any) -> None:
     (dump.step / "Add.Default_Add-op1.json").write_text('{"axis": "1", "keep": "true"}')
     (dump.step / "Add.Default_Add-op2.json").write_text('{"axis": ')
     listing = list_operators(open_dump(dump.root), 0, 0)
-    assert [each.arguments for each in listing] == [(("axis", "1"), ("keep", "true")), ()]
-    assert [each.reason for each in listing.damage] == ["dump.json"]
+    assert [operator.arguments for operator in listing] == [(("axis", "1"), ("keep", "true")), ()]
+    assert [fault.reason for fault in listing.damage] == ["dump.json"]
 
 
 def test_graphs_of_several_are_one_listing(dump: Any) -> None:

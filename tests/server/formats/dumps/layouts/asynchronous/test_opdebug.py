@@ -12,14 +12,14 @@ from mindinsight.server.formats.unreadable import UnreadableError
 UNIT = {"model_id": 1, "stream_id": 7, "task_id": 5, "task_type": 0, "status": 3}
 
 
-def write(tmp_path: Any, found: Any) -> Any:
-    (tmp_path / "Opdebug.Node_OpDebug.1.7.99.output.0.json").write_text(json.dumps(found))
+def write(tmp_path: Any, content: Any) -> Any:
+    (tmp_path / "Opdebug.Node_OpDebug.1.7.99.output.0.json").write_text(json.dumps(content))
     return tmp_path / "Opdebug.Node_OpDebug.1.7.99.output.0.json"
 
 
 def test_units_that_overflowed(tmp_path: Path) -> None:
-    found = {"AI Core": UNIT, "DHA Atomic Add": UNIT | {"status": 0}, "L2 Atomic Add": UNIT | {"status": 1}}
-    assert read_opdebug(write(tmp_path, found)) == (
+    content = {"AI Core": UNIT, "DHA Atomic Add": UNIT | {"status": 0}, "L2 Atomic Add": UNIT | {"status": 1}}
+    assert read_opdebug(write(tmp_path, content)) == (
         UnitStatus("AI Core", 3, 5, 7),
         UnitStatus("L2 Atomic Add", 1, 5, 7),
     )
@@ -27,15 +27,17 @@ def test_units_that_overflowed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("several", [False, True])
 def test_the_newer_spelling(tmp_path: Path, several: bool) -> None:
-    each = {"acc_type": "AIC", "data": UNIT}
-    path = write(tmp_path, {"acc_list": [each] if several else each})
+    record = {"acc_type": "AIC", "data": UNIT}
+    path = write(tmp_path, {"acc_list": [record] if several else record})
     assert read_opdebug(path) == (UnitStatus("AIC", 3, 5, 7),)
 
 
-@pytest.mark.parametrize("found", [[], {"AI Core": {}}, {"AI Core": 5}, {"AI Core": UNIT | {"status": "x"}}])
-def test_records_that_make_no_sense(tmp_path: Path, found: Any) -> None:
+@pytest.mark.parametrize(
+    "content", [[], {"AI Core": {}}, {"AI Core": 5}, {"AI Core": UNIT | {"status": "x"}}]
+)
+def test_records_that_make_no_sense(tmp_path: Path, content: Any) -> None:
     with pytest.raises(UnreadableError, match=r"dump.json"):
-        read_opdebug(write(tmp_path, found))
+        read_opdebug(write(tmp_path, content))
 
 
 def raw(payload: Any) -> Any:

@@ -104,9 +104,9 @@ def test_names_of_tensor_files(name: Any, parsed: Any) -> None:
 
 def test_a_single_number_stands_in_place_of_its_checksum() -> None:
     """``summary_mode: xor`` of msprobe 26.2 writes the value of a 0-d tensor as its ``md5``."""
-    found = require(statistics_of({"shape": [], "md5": -1.5}))
-    assert (found.min, found.max, found.mean, found.l2norm) == (-1.5, -1.5, -1.5, 1.5)
-    assert (found.checksum, found.checksum_kind) == ("-1.5", "value")
+    result = require(statistics_of({"shape": [], "md5": -1.5}))
+    assert (result.min, result.max, result.mean, result.l2norm) == (-1.5, -1.5, -1.5, 1.5)
+    assert (result.checksum, result.checksum_kind) == ("-1.5", "value")
     assert require(statistics_of({"shape": [], "md5": float("nan")})).checksum == "nan"
     assert statistics_of({"shape": [], "md5": None}) is None
     assert statistics_of({"shape": [], "md5": True}) is None

@@ -42,7 +42,7 @@ def test_a_json_cut_off_in_the_middle(root: Any) -> None:
     text = path.read_text()
     path.write_text(text[: len(text) // 2])
     entries = list_tensors(open_dump(root), 0, 0)
-    assert [(each.path, each.reason) for each in entries.damage] == [(str(path), "dump.json_cut")]
+    assert [(fault.path, fault.reason) for fault in entries.damage] == [(str(path), "dump.json_cut")]
     assert len(entries) == len(whole)
     known = [entry for entry in entries if entry.statistics]
     assert 10 < len(known) < len(whole)
@@ -55,8 +55,8 @@ def test_other_files_cut_off(root: Any, name: str) -> None:
     path = root / "step0" / "rank0" / name
     path.write_text(path.read_text()[:-20])
     operators = list_operators(open_dump(root), 0, 0)
-    assert [each.reason for each in operators.damage] == ["dump.json_cut"]
-    assert sum(bool(each.stack) for each in operators) > 5
+    assert [operator.reason for operator in operators.damage] == ["dump.json_cut"]
+    assert sum(bool(operator.stack) for operator in operators) > 5
 
 
 def test_damaged_tensors_leave_the_others(root: Any) -> None:
@@ -65,7 +65,7 @@ def test_damaged_tensors_leave_the_others(root: Any) -> None:
     (data / "Functional.linear.0.forward.input.1.pt").unlink()
     (data / "some notes.txt").write_text("hello")
     entries = list_tensors(open_dump(root), 0, 0)
-    assert sorted(each.reason for each in entries.damage) == ["dump.missing", "dump.unknown_name"]
+    assert sorted(fault.reason for fault in entries.damage) == ["dump.missing", "dump.unknown_name"]
     with pytest.raises(UnreadableError, match=r"dump.bad_zip"):
         read_tensor(require(entries[0].ref))
     assert (entries[1].ref, require(entries[1].damage).reason) == (None, "dump.missing")
