@@ -16,9 +16,9 @@ DUMPS = Path(__file__).parents[2] / "data" / "dumps"
 
 def spoil(root: Any, pattern: Any, value: Any, position: int = 1) -> None:
     """Put a value at a position of every tensor file below ``root`` that fits the pattern."""
-    found = sorted(root.rglob(pattern))
-    assert found, pattern
-    for path in found:
+    paths = sorted(root.rglob(pattern))
+    assert paths, pattern
+    for path in paths:
         values = np.load(path)
         values.flat[position] = value
         np.save(path, values)

@@ -42,7 +42,7 @@ def lost_tensors(culprit: Any) -> Any:
     """What is not finite when an operator, a weight or the data is to blame."""
     lost = {culprit}
     steps = [(call, given, made) for call, _, given, made in FORWARD]
-    steps += [(call, (*given, *kept), made) for call, _, given, kept, made in BACKWARD]
+    steps += [(call, (*given, *saved), made) for call, _, given, saved, made in BACKWARD]
     for call, given, made in steps:
         if call == culprit or lost & set(given):
             lost |= set(made)
@@ -77,16 +77,16 @@ def write_msprobe(
         return [tensor(name, entry, f"{slot}.{i}") for i, name in enumerate(names)]
 
     def record(entry: Any, given: Any, made: Any, backward: Any = False, weights: Any = None) -> None:
-        found = {}
+        content = {}
         if "input" in sides and backward:
-            found["input"] = side(entry, given, "input")
+            content["input"] = side(entry, given, "input")
         elif "input" in sides:
-            found |= {"input_args": side(entry, given, "input"), "input_kwargs": {}}
+            content |= {"input_args": side(entry, given, "input"), "input_kwargs": {}}
             if weights is not None:
-                found["parameters"] = {name: tensor(name, entry, f"parameters.{name}") for name in weights}
+                content["parameters"] = {name: tensor(name, entry, f"parameters.{name}") for name in weights}
         if "output" in sides:
-            found["output"] = side(entry, made, "output")
-        data[entry] = found
+            content["output"] = side(entry, made, "output")
+        data[entry] = content
 
     for call, module, given, made in FORWARD:
         parents[call] = module
@@ -118,7 +118,7 @@ def spread_sync(path: Any, culprit: Any, step: Any = 0) -> None:
     the step is over, so the ones that were updated with it hold NaN as well.
     """
     dump = open_dump(path)
-    operators = sorted(list_operators(dump, 0, step).items, key=lambda each: each.order)
+    operators = sorted(list_operators(dump, 0, step).items, key=lambda operator: operator.order)
     tensors: dict[Any, Any] = {}
     for entry in list_tensors(dump, 0, step).items:
         tensors.setdefault(entry.recorded, []).append(entry)

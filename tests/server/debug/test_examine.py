@@ -184,10 +184,10 @@ def test_a_huge_tensor_is_shared_among_the_processes(large: Any, cache: Any) -> 
     executor = Counting()
     (result,) = measure_all(entries, executor, cache)
     assert executor.submitted >= 12
-    found, whole = require(result.measurement).statistics, measure(np.load(path))
-    assert (found.count, found.nans, found.negative_infs) == (120_000, 1, 1)
-    assert (found.minimum, found.maximum) == (whole.minimum, whole.maximum)
-    assert (found.mean, found.std) == (pytest.approx(whole.mean), pytest.approx(whole.std))
+    statistics, whole = require(result.measurement).statistics, measure(np.load(path))
+    assert (statistics.count, statistics.nans, statistics.negative_infs) == (120_000, 1, 1)
+    assert (statistics.minimum, statistics.maximum) == (whole.minimum, whole.maximum)
+    assert (statistics.mean, statistics.std) == (pytest.approx(whole.mean), pytest.approx(whole.std))
     again = Counting()
     assert next(measure_all(entries, again, cache)).measurement == result.measurement
     assert again.submitted == 0  # it was remembered

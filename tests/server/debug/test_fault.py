@@ -86,14 +86,14 @@ def test_what_was_not_looked_at_is_counted(tmp_path: Path) -> None:
     """Finite is only what was judged: some tensors have no file any more, some have never had numbers."""
     dump = write_msprobe(tmp_path, "L1", values=True)
     rank = tmp_path / "step0" / "rank0"
-    found = json.loads((rank / "dump.json").read_text())
+    content = json.loads((rank / "dump.json").read_text())
     shapes = {"type": "torch.Tensor", "dtype": "torch.float32", "shape": [3]}
-    found["data"]["Torch.log.0.forward"]["output"] = [shapes, shapes]
-    (rank / "dump.json").write_text(json.dumps(found))
-    broken = found["data"]["Functional.relu.0.forward"]["output"][0]
+    content["data"]["Torch.log.0.forward"]["output"] = [shapes, shapes]
+    (rank / "dump.json").write_text(json.dumps(content))
+    broken = content["data"]["Functional.relu.0.forward"]["output"][0]
     (rank / "dump_tensor_data" / broken["data_name"]).write_bytes(b"x")
     del broken["Max"], broken["Min"]
-    (rank / "dump.json").write_text(json.dumps(found))
+    (rank / "dump.json").write_text(json.dumps(content))
     report = find_faults(dump)
     assert report.faults == []
     assert (report.coverage.unread, report.coverage.silent) == (1, 2)

@@ -68,11 +68,11 @@ def test_a_gradient_of_a_weight_is_not_made_from_nothing(tmp_path: Path) -> None
     """Only gradients of weights are not finite, and no call of their module was recorded."""
     dump = write_msprobe(tmp_path, "L0")
     rank = tmp_path / "step0" / "rank0" / "dump.json"
-    found = json.loads(rank.read_text())
+    content = json.loads(rank.read_text())
     entry = f"{FC2}.parameters_grad.0"
-    found["data"] = {entry: found["data"][entry]}
-    found["data"][entry]["weight"][0] |= {"Max": float("nan"), "Min": float("nan")}
-    rank.write_text(json.dumps(found))
+    content["data"] = {entry: content["data"][entry]}
+    content["data"][entry]["weight"][0] |= {"Max": float("nan"), "Min": float("nan")}
+    rank.write_text(json.dumps(content))
     assert verdict(dump) == ("unknown", entry, "inputs")
 
 
@@ -93,10 +93,10 @@ def test_a_module_that_is_listed_before_what_runs_inside_it(tmp_path: Path) -> N
     """Older tools write a module when it is entered: its outputs still come after those inside."""
     dump = write_msprobe(tmp_path, "mix", "Functional.relu.0.forward")
     file = tmp_path / "step0" / "rank0" / "dump.json"
-    found = json.loads(file.read_text())
-    order = sorted(found["data"], key=lambda name: not name.startswith("Module.act"))
-    found["data"] = {name: found["data"][name] for name in order}
-    file.write_text(json.dumps(found))
+    content = json.loads(file.read_text())
+    order = sorted(content["data"], key=lambda name: not name.startswith("Module.act"))
+    content["data"] = {name: content["data"][name] for name in order}
+    file.write_text(json.dumps(content))
     assert verdict(dump) == ("made", "Functional.relu.0.forward", "")
 
 
@@ -133,8 +133,8 @@ def sync(copied: Any) -> Callable[..., Any]:
     return make
 
 
-def last(found: Any) -> tuple[Any, Any, Any]:
-    return found[0], found[1].rpartition("/")[2], found[2]
+def last(fault: Any) -> tuple[Any, Any, Any]:
+    return fault[0], fault[1].rpartition("/")[2], fault[2]
 
 
 @pytest.mark.parametrize(

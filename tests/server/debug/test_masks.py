@@ -35,11 +35,11 @@ def searched(root: Path, calls: Sequence[Call], values: bool) -> Report:
             "Norm": np.linalg.norm(array),
         }
         fields = {name: float(number) for name, number in numbers.items()}
-        found = {"type": "torch.Tensor", "dtype": "torch.float32", "shape": list(array.shape), **fields}
+        record = {"type": "torch.Tensor", "dtype": "torch.float32", "shape": list(array.shape), **fields}
         if values:
-            found["data_name"] = f"{entry}.{slot}.npy"
+            record["data_name"] = f"{entry}.{slot}.npy"
             np.save(folder / "dump_tensor_data" / f"{entry}.{slot}.npy", array)
-        return found
+        return record
 
     data = {
         name: {

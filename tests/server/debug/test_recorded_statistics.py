@@ -19,10 +19,15 @@ RECORDED = RecordedStatistics(
 
 
 def test_what_is_recorded_is_what_is_concluded() -> None:
-    found = require(infer_statistics(RECORDED, (4,)))
-    assert (found.minimum, found.maximum, found.mean, found.norm) == (-2, 4.5, 0.875, 5.02494)
-    assert (found.count, found.negative, found.positive, found.zeros) == (4, 1, 2, 1)
-    assert found.finite
+    statistics = require(infer_statistics(RECORDED, (4,)))
+    assert (statistics.minimum, statistics.maximum, statistics.mean, statistics.norm) == (
+        -2,
+        4.5,
+        0.875,
+        5.02494,
+    )
+    assert (statistics.count, statistics.negative, statistics.positive, statistics.zeros) == (4, 1, 2, 1)
+    assert statistics.finite
 
 
 @pytest.mark.parametrize(
@@ -46,24 +51,37 @@ def test_extremes_tell_whether_a_tensor_is_finite(recorded: Any, finite: Any) ->
 
 
 def test_zeros_are_known_when_both_extremes_are_zero() -> None:
-    found = require(infer_statistics(RecordedStatistics(max=0, min=0), (2, 3)))
-    assert (found.zeros, found.count) == (6, 6)
+    statistics = require(infer_statistics(RecordedStatistics(max=0, min=0), (2, 3)))
+    assert (statistics.zeros, statistics.count) == (6, 6)
 
 
 def test_no_count_is_invented() -> None:
     """30 positive elements are not one because the largest is positive."""
-    found = require(infer_statistics(RecordedStatistics(max=4, min=-2, mean=1, l2norm=9), (6, 8)))
-    assert (found.count, found.zeros, found.negative, found.positive) == (48, None, None, None)
-    assert (found.nans, found.positive_infs, found.negative_infs) == (0, 0, 0)
+    statistics = require(infer_statistics(RecordedStatistics(max=4, min=-2, mean=1, l2norm=9), (6, 8)))
+    assert (statistics.count, statistics.zeros, statistics.negative, statistics.positive) == (
+        48,
+        None,
+        None,
+        None,
+    )
+    assert (statistics.nans, statistics.positive_infs, statistics.negative_infs) == (0, 0, 0)
     lost = require(infer_statistics(RecordedStatistics(max=math.nan, min=math.nan), None))
     assert (lost.count, lost.nans, lost.infinities, lost.positive) == (None, None, None, None)
 
 
 def test_signs_are_known_where_the_extremes_have_one() -> None:
-    found = infer_statistics(RecordedStatistics(max=4, min=1), (30,))
-    assert (require(found).positive, require(found).negative, require(found).zeros) == (30, 0, 0)
-    found = infer_statistics(RecordedStatistics(max=4, min=0), (30,))
-    assert (require(found).positive, require(found).negative, require(found).zeros) == (None, 0, None)
+    statistics = infer_statistics(RecordedStatistics(max=4, min=1), (30,))
+    assert (require(statistics).positive, require(statistics).negative, require(statistics).zeros) == (
+        30,
+        0,
+        0,
+    )
+    statistics = infer_statistics(RecordedStatistics(max=4, min=0), (30,))
+    assert (require(statistics).positive, require(statistics).negative, require(statistics).zeros) == (
+        None,
+        0,
+        None,
+    )
 
 
 def test_nothing_recorded_is_nothing_concluded() -> None:

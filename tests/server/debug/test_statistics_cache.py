@@ -24,8 +24,8 @@ def test_an_inode_of_64_bits_and_a_name_that_is_not_utf8_are_kept(
 ) -> None:
     path = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.npy")
     Path(path).touch()
-    found = os.lstat(path)
-    large = os.stat_result((found.st_mode, 2**64 - 5, 2**63 + 1, *found[3:10]), {"st_mtime_ns": 1})
+    status = os.lstat(path)
+    large = os.stat_result((status.st_mode, 2**64 - 5, 2**63 + 1, *status[3:10]), {"st_mtime_ns": 1})
     monkeypatch.setattr(statistics_cache.Path, "lstat", lambda _: large)  # type: ignore[attr-defined]
     identity = require(identify(Ref(path)))  # type: ignore[arg-type]
     cache = StatisticsCache(tmp_path / "cache.sqlite")

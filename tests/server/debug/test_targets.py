@@ -16,7 +16,7 @@ STATES = (
 def entry(
     operator: Any, kind: str = "MatMul", direction: str = "output", slot: str = "0", recorded: Any = None
 ) -> TensorEntry:
-    place: dict[str, Any] = {"rank": 0, "step": 0, "graph": "", "sequence": 0, "order": 0, "timestamp": 0}
+    position: dict[str, Any] = {"rank": 0, "step": 0, "graph": "", "sequence": 0, "order": 0, "timestamp": 0}
     names: dict[str, Any] = {"operator": operator, "recorded": recorded or operator, "type": kind}
     what: dict[str, Any] = {
         "direction": direction,
@@ -26,11 +26,11 @@ def entry(
         "format": "",
         "ref": None,
     }
-    return TensorEntry(**place, **names, **what)
+    return TensorEntry(**position, **names, **what)
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("tensor", "expected"),
     [
         (entry("Default/fc1-Dense/MatMul-op0"), {"tensor"}),
         (entry("Default/fc1-Dense/MatMul-op0", direction="input"), set()),
@@ -52,8 +52,8 @@ def entry(
         (entry("inputs0", "Parameter", "parameter"), set()),
     ],
 )
-def test_classes(found: Any, expected: Any) -> None:
-    assert targets(found) == expected
+def test_classes(tensor: Any, expected: Any) -> None:
+    assert targets(tensor) == expected
 
 
 def test_a_layer_named_as_state_is_a_weight_where_no_weight_has_the_rest_of_its_name() -> None:

@@ -21,16 +21,16 @@ def changed(path: Any, step: Any, pattern: Any, change: Any) -> None:
 
 
 def test_weights_and_gradients_are_measured_against_the_step_before(data: Any) -> None:
-    found = between(data / "ms_sync_v2_0_names")
-    weights = {name for name, each in found.items() if each.kind == "weight"}
+    trends = between(data / "ms_sync_v2_0_names")
+    weights = {name for name, trend in trends.items() if trend.kind == "weight"}
     assert weights == {"conv1.weight", "fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"}
-    assert found["conv1.weight"].ratio == pytest.approx(0.00043906, rel=1e-4)
-    assert (found["conv1.weight"].state, found["fc2.bias"].state) == ("", "jumping")
-    for each in found.values():
-        values = read_tensor(each.entry.ref).astype(float)
-        assert each.now == pytest.approx(np.abs(values).mean())
-        if each.kind == "gradient" and each.before:
-            assert each.ratio == pytest.approx(each.now / each.before)
+    assert trends["conv1.weight"].ratio == pytest.approx(0.00043906, rel=1e-4)
+    assert (trends["conv1.weight"].state, trends["fc2.bias"].state) == ("", "jumping")
+    for trend in trends.values():
+        values = read_tensor(trend.entry.ref).astype(float)
+        assert trend.now == pytest.approx(np.abs(values).mean())
+        if trend.kind == "gradient" and trend.before:
+            assert trend.ratio == pytest.approx(trend.now / trend.before)
 
 
 @pytest.mark.parametrize(
@@ -50,5 +50,5 @@ def test_states(copied: Any, pattern: str, change: Any, operator: str, state: st
         changed(path, 1, pattern, lambda now: np.load(before))
     else:
         changed(path, 1, pattern, change)
-    found = next(each for name, each in between(path).items() if name.endswith(operator))
-    assert found.state == state
+    trend = next(trend for name, trend in between(path).items() if name.endswith(operator))
+    assert trend.state == state

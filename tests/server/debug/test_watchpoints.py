@@ -34,7 +34,11 @@ def watchpoints(results: Any) -> Iterator[Any]:
     for number, result in enumerate(results):
         if result["condition"] in NUMBERS:
             condition = NUMBERS[result["condition"]]
-            given = {each["name"]: each["value"] for each in result["parameters"] if not each["disabled"]}
+            given = {
+                parameter["name"]: parameter["value"]
+                for parameter in result["parameters"]
+                if not parameter["disabled"]
+            }
             steps = (result["iteration"],)
             yield Watchpoint(number, condition, checked_limits(condition, given), WATCHED, steps=steps)
 
@@ -44,16 +48,16 @@ def test_the_answers_of_the_engine_come_out(
     tree: str, dump: str, data: Any, request: pytest.FixtureRequest
 ) -> None:
     results = json.loads((data / "ms_sync_v2_0_names" / "watchpoints_expected.json").read_text())[tree]
-    asked = list(watchpoints(results))
-    hits = list(check(request.getfixturevalue(dump), asked))
-    for each in asked:
-        found = {hit.entry.operator: hit.verdict for hit in hits if hit.watchpoint is each}
-        expected = {hit["name"]: hit for hit in results[each.id]["hits"]}
-        assert found.keys() == expected.keys(), each
+    points = list(watchpoints(results))
+    hits = list(check(request.getfixturevalue(dump), points))
+    for watchpoint in points:
+        verdicts = {hit.entry.operator: hit.verdict for hit in hits if hit.watchpoint is watchpoint}
+        expected = {hit["name"]: hit for hit in results[watchpoint.id]["hits"]}
+        assert verdicts.keys() == expected.keys(), watchpoint
         for name, hit in expected.items():
-            assert found[name].error == hit["error_code"]
-            assert found[name].hit == (hit["error_code"] == 0)
-            parameters = {finding.name: finding for finding in found[name].findings}
+            assert verdicts[name].error == hit["error_code"]
+            assert verdicts[name].hit == (hit["error_code"] == 0)
+            parameters = {finding.name: finding for finding in verdicts[name].findings}
             for parameter in hit["parameters"]:
                 finding = parameters[parameter["name"]]
                 assert finding.hit == parameter["hit"]

@@ -23,11 +23,11 @@ def folder(data: Any) -> Any:
 @pytest.mark.parametrize("name", ["tinynet-1.ckpt", "tinynet-2.ckpt", "tinynet-nan.ckpt"])
 def test_statistics_of_a_checkpoint(folder: Any, name: str) -> None:
     expected = json.loads((folder / "expected.json").read_text())["files"][name]
-    found = {each.weight.name: each for each in measure_weights(open_weights(folder / name))}
-    assert list(found) == list(expected)
+    by_name = {row.weight.name: row for row in measure_weights(open_weights(folder / name))}
+    assert list(by_name) == list(expected)
     for tag, answer in expected.items():
-        statistics = require(found[tag].statistics)
-        assert found[tag].weight.shape == tuple(answer["shape"])
+        statistics = require(by_name[tag].statistics)
+        assert by_name[tag].weight.shape == tuple(answer["shape"])
         assert (statistics.nans, statistics.positive_infs) == (answer["nan"], answer["pinf"])
         wanted = tuple(float(answer[key]) for key in ("min", "max", "avg", "l2"))
         assert as_dumped(statistics) == pytest.approx(wanted, rel=1e-8, nan_ok=True)
@@ -38,15 +38,15 @@ def test_what_stood_still_between_two_checkpoints(folder: Any, first: str, secon
     names = f"tinynet-{first}.ckpt", f"tinynet-{second}.ckpt"
     expected = json.loads((folder / "expected.json").read_text())["pairs"][" -> ".join(names)]
     files: Any = [open_weights(folder / name) for name in names]
-    found = list(compare_weights(*files))
-    assert [each.name for each in found if each.state == "unchanged"] == expected["unchanged"]
-    assert {each.state for each in found} == {"unchanged", "changed"}
-    for each in found:
-        if each.state == "changed":
-            values = [file.read(each.name).astype(float) for file in files]
-            assert each.equal == np.mean(values[0] == values[1])
+    rows = list(compare_weights(*files))
+    assert [row.name for row in rows if row.state == "unchanged"] == expected["unchanged"]
+    assert {row.state for row in rows} == {"unchanged", "changed"}
+    for row in rows:
+        if row.state == "changed":
+            values = [file.read(row.name).astype(float) for file in files]
+            assert row.equal == np.mean(values[0] == values[1])
             moved = np.abs(np.subtract(*values))
-            assert require(each.measures).max_absolute == moved[np.isfinite(moved)].max()
+            assert require(row.measures).max_absolute == moved[np.isfinite(moved)].max()
 
 
 def test_what_became_not_finite_is_counted(tmp_path: Path) -> None:
@@ -57,11 +57,14 @@ def test_what_became_not_finite_is_counted(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", all=values, some=values, back=some)
     np.savez(tmp_path / "b.npz", all=lost, some=some, back=values)
     files: Any = [open_weights(tmp_path / name) for name in ("a.npz", "b.npz")]
-    found = {each.name: each for each in compare_weights(*files)}
-    assert {name: each.lost for name, each in found.items()} == {"all": 6, "some": 2, "back": 0}
-    gone = require(found["all"].measures)
+    by_name = {row.name: row for row in compare_weights(*files)}
+    assert {name: row.lost for name, row in by_name.items()} == {"all": 6, "some": 2, "back": 0}
+    gone = require(by_name["all"].measures)
     assert (gone.max_absolute, gone.relative_distance, gone.one_thousandth) == (None, None, None)
-    assert (require(found["some"].measures).max_absolute, require(found["back"].measures).apart) == (0.0, 2)
+    assert (require(by_name["some"].measures).max_absolute, require(by_name["back"].measures).apart) == (
+        0.0,
+        2,
+    )
 
 
 def test_a_pool_finds_the_same(folder: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,8 +104,8 @@ def test_files_of_different_formats_are_compared_name_by_name(tmp_path: Path) ->
         empty=("F64", np.zeros((0, 4))),
     )
     files: Any = open_weights(tmp_path / "a.npz"), open_weights(tmp_path / "b.safetensors")
-    found = {each.name: each for each in compare_weights(*files)}
-    assert {name: each.state for name, each in found.items()} == {
+    by_name = {row.name: row for row in compare_weights(*files)}
+    assert {name: row.state for name, row in by_name.items()} == {
         "same": "unchanged",
         "moved": "changed",
         "shape": "shape",
@@ -112,17 +115,17 @@ def test_files_of_different_formats_are_compared_name_by_name(tmp_path: Path) ->
         "empty": "unchanged",
         "added": "second",
     }
-    assert (found["moved"].equal, require(found["moved"].measures).max_absolute) == (0.5, 1)
-    assert require(found["wider"].measures).max_absolute == 0
-    assert (found["gone"].second, found["added"].first) == (None, None)
+    assert (by_name["moved"].equal, require(by_name["moved"].measures).max_absolute) == (0.5, 1)
+    assert require(by_name["wider"].measures).max_absolute == 0
+    assert (by_name["gone"].second, by_name["added"].first) == (None, None)
 
 
 def test_a_tensor_that_cannot_be_read_is_named_and_the_rest_compared(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", good=np.zeros(3), bad=np.array([{}]))
     file = open_weights(tmp_path / "a.npz")
-    states = {each.name: each.state for each in compare_weights(file, file)}
+    states = {row.name: row.state for row in compare_weights(file, file)}
     assert states == {"good": "unchanged", "bad": "unreadable"}
-    measured = {each.weight.name: each for each in measure_weights(file)}
+    measured = {row.weight.name: row for row in measure_weights(file)}
     assert require(measured["good"].statistics).zeros == 3
     assert measured["bad"].statistics is None
     assert require(measured["bad"].error).reason

@@ -67,16 +67,16 @@ def test_where_msprobe_goes_by_a_word_the_kind_of_call_decides(rows: Any) -> Non
 
 def test_an_argument_that_differs_has_a_row_of_its_own(rows: Any) -> None:
     row = rows["Functional.case8.0.forward.input.dim"]
-    found = fields(row)
+    columns = fields(row)
     assert (row.level, row.codes) == ("error", ("argument",))
-    assert (found["target_argument"], found["reference_argument"]) == ("1", "2")
-    assert (found["cosine"], found["target_shape"]) == (None, "[]")
-    assert "argument" in found["messages"]
+    assert (columns["target_argument"], columns["reference_argument"]) == ("1", "2")
+    assert (columns["cosine"], columns["target_shape"]) == (None, "[]")
+    assert "argument" in columns["messages"]
     assert "Functional.case14.0.forward.input.1" not in rows  # the same on both sides
 
 
 @pytest.mark.parametrize(
-    ("target", "reference", "found"),
+    ("target", "reference", "expected"),
     [
         ([("input.1", "2")], [("input.1", "3")], [Difference("1", "2", "3")]),
         ([("input.1", "2")], [("input.1", "2")], []),
@@ -90,5 +90,5 @@ def test_an_argument_that_differs_has_a_row_of_its_own(rows: Any) -> None:
         ([("input.1", "NaN")], [("input.1", "NaN")], []),
     ],
 )
-def test_what_counts_as_another_argument(target: Any, reference: Any, found: Any) -> None:
-    assert list(differences(target, reference)) == found
+def test_what_counts_as_another_argument(target: Any, reference: Any, expected: Any) -> None:
+    assert list(differences(target, reference)) == expected

@@ -38,13 +38,13 @@ def test_the_numbers_of_msprobe_come_out(name: Any) -> None:
     assert set(rows) <= set(expected)  # msprobe has lines for scalar arguments too
     checked = 0
     for tensor, row in rows.items():
-        found, (*texts, _) = fields(row), expected[tensor]
-        if len(texts) == 1 and found["norm_error"] is not None:  # integers have no norm there
-            assert found["norm_error"] == pytest.approx(float(texts[0].rstrip("%")) / 100)
+        columns, (*texts, _) = fields(row), expected[tensor]
+        if len(texts) == 1 and columns["norm_error"] is not None:  # integers have no norm there
+            assert columns["norm_error"] == pytest.approx(float(texts[0].rstrip("%")) / 100)
             checked += 1
         for column, text in zip(COLUMNS, texts, strict=False):
             if len(texts) > 1 and text not in ("unsupported", "N/A"):
-                assert found[column] == pytest.approx(float(text), rel=2e-6, abs=2e-6), (tensor, column)
+                assert columns[column] == pytest.approx(float(text), rel=2e-6, abs=2e-6), (tensor, column)
                 checked += 1
     assert checked > {"ranks": 300, "steps": 200, "stat": 40, "md5": -1}[name]
 
@@ -88,10 +88,10 @@ def test_recorded_statistics_are_not_sent_to_workers(monkeypatch: pytest.MonkeyP
 
 def test_mindspore_is_matched_with_pytorch_layer_by_layer() -> None:
     sides = [
-        Side(open_dump(DUMPS / f"msprobe_{each}" / "L0_tensor_statistics"), 0, 0)
-        for each in ("mindspore", "pytorch")
+        Side(open_dump(DUMPS / f"msprobe_{framework}" / "L0_tensor_statistics"), 0, 0)
+        for framework in ("mindspore", "pytorch")
     ]
-    target, reference = (Side(each.dump, each.dump.ranks[0], 0).entries() for each in sides)
+    target, reference = (Side(side.dump, side.dump.ranks[0], 0).entries() for side in sides)
     rows = list(compare(target, reference))
     assert len(rows) == 19
     for row in rows:

@@ -17,18 +17,18 @@ from tests.narrowing import require
 def entry(
     operator: Any, direction: Any = "output", slot: Any = "0", shape: Any = (2, 2), graph: Any = ""
 ) -> Any:
-    place: dict[str, Any] = {"rank": 0, "step": 0, "sequence": 0, "order": 0, "timestamp": 0, "ref": None}
+    position: dict[str, Any] = {"rank": 0, "step": 0, "sequence": 0, "order": 0, "timestamp": 0, "ref": None}
     names: dict[str, Any] = {"operator": operator, "recorded": operator, "type": "x", "graph": graph}
-    return TensorEntry(**place, **names, direction=direction, slot=slot, shape=shape, dtype="", format="")
+    return TensorEntry(**position, **names, direction=direction, slot=slot, shape=shape, dtype="", format="")
 
 
 def matches(targets: Any, references: Any, names: Any = None) -> Any:
     ours, theirs = (
-        group_by_operator(entry(*each) if isinstance(each, tuple) else entry(each) for each in side)
+        group_by_operator(entry(*item) if isinstance(item, tuple) else entry(item) for item in side)
         for side in (targets, references)
     )
-    found = match_operators(ours, theirs, names or {}, lambda each: each.shape)
-    return [(m.target and m.target.recorded, m.reference and m.reference.recorded, m.way) for m in found]
+    pairs = match_operators(ours, theirs, names or {}, lambda item: item.shape)
+    return [(m.target and m.target.recorded, m.reference and m.reference.recorded, m.way) for m in pairs]
 
 
 def test_the_same_names_belong_together_whatever_their_order() -> None:
@@ -40,8 +40,8 @@ def test_a_map_goes_before_names() -> None:
 
 
 def test_names_that_differ_in_numbers_are_paired_in_order() -> None:
-    found = matches(["x/TopK-op1", "x/TopK-op2"], ["x/TopK-op0", "x/TopK-op2"])
-    assert found == [("x/TopK-op1", "x/TopK-op0", "alike"), ("x/TopK-op2", "x/TopK-op2", "name")]
+    pairs = matches(["x/TopK-op1", "x/TopK-op2"], ["x/TopK-op0", "x/TopK-op2"])
+    assert pairs == [("x/TopK-op1", "x/TopK-op0", "alike"), ("x/TopK-op2", "x/TopK-op2", "name")]
 
 
 def test_what_no_name_joins_is_aligned_by_direction_and_shape() -> None:
@@ -58,8 +58,8 @@ def test_what_no_name_joins_is_aligned_by_direction_and_shape() -> None:
 def test_another_graph_is_another_operator_of_the_same_name() -> None:
     ours = group_by_operator([entry("a", graph="g0"), entry("a", graph="g1")])
     theirs = group_by_operator([entry("a", graph="g1"), entry("a", graph="g0")])
-    found = match_operators(ours, theirs, {}, lambda each: each.shape)
-    assert [(require(m.target).graph, require(m.reference).graph) for m in found] == [
+    pairs = match_operators(ours, theirs, {}, lambda item: item.shape)
+    assert [(require(m.target).graph, require(m.reference).graph) for m in pairs] == [
         ("g0", "g0"),
         ("g1", "g1"),
     ]
@@ -77,7 +77,7 @@ def test_slots_are_paired_by_name_then_by_order_and_none_is_lost() -> None:
             entry("a", "output", "0"),
         ]
     )
-    (match,) = match_operators(ours, theirs, {}, lambda each: each.shape)
+    (match,) = match_operators(ours, theirs, {}, lambda item: item.shape)
     pairs = [(p.target and p.target.slot, p.reference and p.reference.slot) for p in match_slots(match)]
     assert pairs == [("0", "x"), ("gamma", "weight"), ("0", "0"), (None, "1")]
 

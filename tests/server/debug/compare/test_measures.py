@@ -23,21 +23,21 @@ MEASURES = ("cosine", "distance", "max_absolute", "max_relative", "one_thousandt
 
 
 def array(values: Any) -> Any:
-    found = np.asarray(values)
-    return found.astype(np.float32) if found.dtype == np.float64 else found
+    result = np.asarray(values)
+    return result.astype(np.float32) if result.dtype == np.float64 else result
 
 
-CASES = [each for each in ANSWERS if each["target"] != OPPOSITE]
+CASES = [case for case in ANSWERS if case["target"] != OPPOSITE]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['target']}-{case['reference']}")
 def test_the_numbers_of_msprobe_come_out(case: Any) -> None:
-    found = measure_pair(array(case["target"]), array(case["reference"]))
+    measures = measure_pair(array(case["target"]), array(case["reference"]))
     for name in MEASURES:
         text = case[name].lower()
         if text in ("n/a", "unsupported", "shape unmatched", "inf"):
             continue  # msprobe gives no number; ours are tested below
-        value = None if found is None else getattr(found, name)
+        value = None if measures is None else getattr(measures, name)
         if text == "nan":
             assert value is None
         else:
@@ -48,7 +48,7 @@ def pairs(dtype: Any) -> Any:
     shape = hnp.array_shapes(max_dims=2, max_side=6)
     elements = st.floats(-1e6, 1e6, width=32) if dtype.kind == "f" else None
     return shape.flatmap(
-        lambda each: st.tuples(*[hnp.arrays(dtype, each, elements=elements) for _ in range(2)])
+        lambda shape: st.tuples(*[hnp.arrays(dtype, shape, elements=elements) for _ in range(2)])
     )
 
 
@@ -56,37 +56,37 @@ def pairs(dtype: Any) -> Any:
 @given(st.sampled_from([np.dtype(n) for n in ("f4", "f8", "i4", "u1", "?")]).flatmap(pairs))
 def test_the_measures_are_those_of_numpy(pair: Any) -> None:
     target, reference = pair
-    found = require(measure_pair(target, reference))
+    measures = require(measure_pair(target, reference))
     a, b = target.astype(float).ravel(), reference.astype(float).ravel()
-    assert found.count == a.size
-    assert found.apart == 0
-    assert found.max_absolute == np.abs(a - b).max()
-    assert found.distance == pytest.approx(np.linalg.norm(a - b))
+    assert measures.count == a.size
+    assert measures.apart == 0
+    assert measures.max_absolute == np.abs(a - b).max()
+    assert measures.distance == pytest.approx(np.linalg.norm(a - b))
     norms = np.linalg.norm(a), np.linalg.norm(b)
     if a.size > 1 and min(norms) > 1e-10:
-        assert found.cosine == pytest.approx(a @ b / norms[0] / norms[1], abs=1e-9)
+        assert measures.cosine == pytest.approx(a @ b / norms[0] / norms[1], abs=1e-9)
     if (b != 0).all():
         relative = np.abs(a - b) / np.abs(b)
-        assert found.max_relative == relative.max()
-        assert found.one_thousandth == np.mean(relative < 0.001)
-        assert found.five_thousandths == np.mean(relative < 0.005)
+        assert measures.max_relative == relative.max()
+        assert measures.one_thousandth == np.mean(relative < 0.001)
+        assert measures.five_thousandths == np.mean(relative < 0.005)
 
 
 def test_non_finite_elements_agree_only_with_their_like() -> None:
     nan, inf = math.nan, math.inf
-    found = require(
+    measures = require(
         measure_pair(np.array([nan, inf, inf, nan, 1.0, 2.0]), np.array([nan, inf, -inf, 3.0, 1.0, inf]))
     )
-    assert (found.count, found.apart) == (3, 3)
-    assert found.max_absolute == 0
+    assert (measures.count, measures.apart) == (3, 3)
+    assert measures.max_absolute == 0
 
 
 def test_an_array_compared_with_itself_does_not_differ() -> None:
     values = np.random.default_rng(0).normal(size=PIECE + 5).astype(np.float16)
-    found = require(measure_pair(values, values.astype(np.float64)))
-    assert found.cosine == pytest.approx(1)
-    assert (found.distance, found.relative_distance, found.max_relative) == (0, 0, 0)
-    assert found.one_thousandth == found.five_thousandths == 1
+    measures = require(measure_pair(values, values.astype(np.float64)))
+    assert measures.cosine == pytest.approx(1)
+    assert (measures.distance, measures.relative_distance, measures.max_relative) == (0, 0, 0)
+    assert measures.one_thousandth == measures.five_thousandths == 1
 
 
 def test_another_number_of_elements_cannot_be_compared() -> None:
@@ -94,15 +94,15 @@ def test_another_number_of_elements_cannot_be_compared() -> None:
 
 
 def test_nothing_at_all_has_no_measures() -> None:
-    found = require(measure_pair(np.zeros((0, 3)), np.zeros((0, 3))))
-    assert (found.count, found.cosine, found.one_thousandth) == (0, None, None)
+    measures = require(measure_pair(np.zeros((0, 3)), np.zeros((0, 3))))
+    assert (measures.count, measures.cosine, measures.one_thousandth) == (0, None, None)
 
 
 def test_complex_numbers_are_compared_as_such() -> None:
     values = np.array([1 + 1j, 2 - 1j])
-    found = require(measure_pair(values, values.conj()))
-    assert found.distance == pytest.approx(np.linalg.norm(values - values.conj()))
-    assert found.cosine == pytest.approx(np.vdot(values, values.conj()).real / np.linalg.norm(values) ** 2)
+    measures = require(measure_pair(values, values.conj()))
+    assert measures.distance == pytest.approx(np.linalg.norm(values - values.conj()))
+    assert measures.cosine == pytest.approx(np.vdot(values, values.conj()).real / np.linalg.norm(values) ** 2)
 
 
 def test_text_is_refused() -> None:
@@ -112,9 +112,9 @@ def test_text_is_refused() -> None:
 
 def test_squares_beyond_the_largest_number() -> None:
     values = np.array([1e300, -2e300, 1 / 3])
-    found = require(measure_pair(values, values / 2))
-    assert found.cosine == pytest.approx(1)
-    assert (found.distance, found.relative_distance) == pytest.approx((math.sqrt(5) * 5e299, 1.0))
-    found = require(measure_pair(values, np.array([1.0, -2.0, 0.0])))
-    assert found.cosine == pytest.approx(1)
-    assert found.distance == pytest.approx(math.sqrt(5) * 1e300)
+    measures = require(measure_pair(values, values / 2))
+    assert measures.cosine == pytest.approx(1)
+    assert (measures.distance, measures.relative_distance) == pytest.approx((math.sqrt(5) * 5e299, 1.0))
+    measures = require(measure_pair(values, np.array([1.0, -2.0, 0.0])))
+    assert measures.cosine == pytest.approx(1)
+    assert measures.distance == pytest.approx(math.sqrt(5) * 1e300)

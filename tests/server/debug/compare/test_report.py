@@ -27,7 +27,7 @@ def test_every_pair_is_a_line_with_all_columns(lenet: Any) -> None:
 def test_names_are_no_formulas_and_nothing_infinite_breaks_the_file(copied: Any) -> None:
     path = copied("ms_sync_v2_0_names")
     spoil(path, "Conv2D.*.output.0.*", np.inf)
-    entries = [each._replace(operator="=cmd()") for each in Side(open_dump(path), 0, 0).entries()]
+    entries = [entry._replace(operator="=cmd()") for entry in Side(open_dump(path), 0, 0).entries()]
     file = io.StringIO()
     write_csv(compare(entries, entries), file)
     lines = list(csv.DictReader(file.getvalue().splitlines()))

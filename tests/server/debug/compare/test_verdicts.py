@@ -17,7 +17,7 @@ OTHER = np.random.default_rng(1).normal(size=1000).astype(np.float32)
 
 
 def entry(direction: Any, slot: Any, dtype: Any = "float32") -> Any:
-    place: dict[str, Any] = {
+    position: dict[str, Any] = {
         "rank": 0,
         "step": 0,
         "graph": "",
@@ -31,7 +31,9 @@ def entry(direction: Any, slot: Any, dtype: Any = "float32") -> Any:
         "recorded": "Functional.case.0.forward",
         "type": "case",
     }
-    return TensorEntry(**place, **names, direction=direction, slot=slot, shape=None, dtype=dtype, format="")
+    return TensorEntry(
+        **position, **names, direction=direction, slot=slot, shape=None, dtype=dtype, format=""
+    )
 
 
 def within(share: Any) -> Any:
@@ -51,7 +53,7 @@ def turned(cosine: Any) -> Any:
 
 def by_values(direction: Any, slot: Any, values: Any, reference: Any = None) -> Any:
     reference = BASE[: len(values)] if reference is None else reference
-    first, second = (Measurement(measure(each), each.shape, "float32") for each in (values, reference))
+    first, second = (Measurement(measure(array), array.shape, "float32") for array in (values, reference))
     pair = Pair(entry(direction, str(slot)), entry(direction, str(slot)), "name")
     return Compared(pair, first, second, measure_pair(values, reference))
 
@@ -68,8 +70,8 @@ def by_norms(direction: Any, slot: Any, target: Any, reference: Any = 1.0) -> An
 
 
 def levels(make: Any, inputs: Any, outputs: Any) -> Any:
-    rows = [make("input", slot, each) for slot, each in enumerate(inputs)]
-    rows += [make("output", slot, each) for slot, each in enumerate(outputs)]
+    rows = [make("input", slot, value) for slot, value in enumerate(inputs)]
+    rows += [make("output", slot, value) for slot, value in enumerate(outputs)]
     return [level(codes) for codes in judge(rows)]
 
 

@@ -21,8 +21,8 @@ def test_a_change_is_too_large_above_the_limit_and_too_small_below(kind: Any) ->
 
 @pytest.mark.parametrize("kind", ["weight", "tensor"])
 def test_epsilon_keeps_what_was_zero_from_an_infinite_change(kind: Any) -> None:
-    found = judge(f"{kind}_change_too_large", [1.0], [0.0], abs_mean_update_ratio_gt=10, epsilon=0.25)
-    assert (found.hit, found.findings[0].actual) == (False, 4.0)
+    verdict = judge(f"{kind}_change_too_large", [1.0], [0.0], abs_mean_update_ratio_gt=10, epsilon=0.25)
+    assert (verdict.hit, verdict.findings[0].actual) == (False, 4.0)
     assert judge(f"{kind}_change_too_large", [1.0], [0.0], abs_mean_update_ratio_gt=3, epsilon=0.25).hit
 
 

@@ -46,9 +46,11 @@ ABBREVIATIONS = {
 
 
 def test_the_twenty_conditions_are_found_under_their_names() -> None:
-    assert {each.id: each.abbreviation for each in conditions().values()} == ABBREVIATIONS
-    for each in conditions().values():
-        assert each.id.startswith("operator" if each.id == "operator_overflow" else each.target)
+    assert {condition.id: condition.abbreviation for condition in conditions().values()} == ABBREVIATIONS
+    for condition in conditions().values():
+        assert condition.id.startswith(
+            "operator" if condition.id == "operator_overflow" else condition.target
+        )
 
 
 @pytest.mark.parametrize(
@@ -150,8 +152,8 @@ def test_what_statistics_alone_do_not_tell_is_not_judged() -> None:
     def never() -> NoReturn:
         raise AssertionError("there are no values to read")
 
-    told = require(infer_statistics(RecordedStatistics(max=4, min=-2, mean=1), (48,)))
-    sample = Sample(told, never)
+    statistics = require(infer_statistics(RecordedStatistics(max=4, min=-2, mean=1), (48,)))
+    sample = Sample(statistics, never)
     for condition in ("tensor_all_zero", "gradient_vanishing"):
         limits = checked_limits(condition, {} if condition == "tensor_all_zero" else {"abs_mean_lt": 1e-9})
         assert conditions()[condition].judge(sample, limits).error == NO_VALUES

@@ -23,7 +23,10 @@ def test_too_large_begins_above_the_limit(condition: Any, name: Any) -> None:
     assert not judge(condition, NUMBERS, **{f"{name}_gt": at}).hit
     verdict = judge(condition, NUMBERS, **{f"{name}_gt": np.nextafter(at, -10)})
     assert verdict.hit
-    assert {each.name: (each.hit, each.actual) for each in verdict.findings}[f"{name}_gt"] == (True, at)
+    assert {finding.name: (finding.hit, finding.actual) for finding in verdict.findings}[f"{name}_gt"] == (
+        True,
+        at,
+    )
 
 
 @pytest.mark.parametrize("condition", SMALL)
@@ -50,4 +53,4 @@ def test_a_weight_that_starts_too_wide() -> None:
 def test_enabled_limits_are_alternatives() -> None:
     verdict = judge("tensor_too_large", NUMBERS, max_gt=100, mean_gt=-1)
     assert verdict.hit
-    assert [each.name for each in verdict.findings if each.hit] == ["mean_gt"]
+    assert [finding.name for finding in verdict.findings if finding.hit] == ["mean_gt"]

@@ -33,7 +33,7 @@ def unary(function: Any, *values: Any, dtype: Any = np.float32) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("operator", "found", "reason", "words", "slot"),
+    ("operator", "make_element", "reason", "words", "slot"),
     [
         ("Log", lambda: unary(np.log, 1, -1), "log_negative", {"value": "-1", "pole": "0"}, 0),
         ("aten::log2", lambda: unary(np.log2, 1, 0), "log_zero", {"value": "0"}, 0),
@@ -54,8 +54,8 @@ def unary(function: Any, *values: Any, dtype: Any = np.float32) -> Any:
         ("aSin", lambda: unary(np.arcsin, -2), "arc_outside", {"value": "-2"}, 0),
     ],
 )
-def test_functions_of_one_value(operator: str, found: Any, reason: str, words: Any, slot: int) -> None:
-    cause = require(cause_of(operator, found()))
+def test_functions_of_one_value(operator: str, make_element: Any, reason: str, words: Any, slot: int) -> None:
+    cause = require(cause_of(operator, make_element()))
     assert (cause.reason, cause.slot) == (reason, slot)
     assert words.items() <= cause.words.items()
 
@@ -88,9 +88,9 @@ def test_a_row_of_a_softmax_that_is_masked_as_a_whole() -> None:
     given = np.array([[0, 1], [-np.inf, -np.inf]], np.float32)
     shifted = np.exp(given - given.max(1, keepdims=True))
     output = shifted / shifted.sum(1, keepdims=True)
-    found = element(output, given)
-    assert found.index == (1, 0)
-    assert require(cause_of("_softmax", found)).reason == "softmax_masked"
+    masked = element(output, given)
+    assert masked.index == (1, 0)
+    assert require(cause_of("_softmax", masked)).reason == "softmax_masked"
     assert (
         cause_of("_softmax", element(np.array([[np.nan, 1]], np.float32), np.array([[0, 1]], np.float32)))
         is None
@@ -134,7 +134,7 @@ HALF = floats(6e4, dtype=np.float16)
 
 
 @pytest.mark.parametrize(
-    ("operator", "found", "reason", "words"),
+    ("operator", "make_element", "reason", "words"),
     [
         ("atanh", lambda: unary(np.arctanh, 0.5, 1), "pole", {"value": "1"}),
         ("Atanh", lambda: unary(np.arctanh, 0.5, -2), "outside", {"value": "-2", "low": "-1", "high": "1"}),
@@ -155,8 +155,8 @@ HALF = floats(6e4, dtype=np.float16)
         ("mm", lambda: element(floats(np.inf), ONE, dtype="bfloat16"), "overflow", {"dtype": "bfloat16"}),
     ],
 )
-def test_more_functions_have_rules(operator: str, found: Any, reason: str, words: Any) -> None:
-    cause = require(cause_of(operator, found()))
+def test_more_functions_have_rules(operator: str, make_element: Any, reason: str, words: Any) -> None:
+    cause = require(cause_of(operator, make_element()))
     assert cause.reason == reason
     assert {**cause.words, **words} == cause.words
 
@@ -167,5 +167,5 @@ def test_no_overflow_is_claimed_where_a_number_was_not_recorded(operator: str) -
 
 
 def test_targets_with_a_class_are_not_called_ignored() -> None:
-    found = element(NAN, SCORES, np.array([-100, 3]))
-    assert cause_of("nll_loss_forward", found) is None
+    ignored = element(NAN, SCORES, np.array([-100, 3]))
+    assert cause_of("nll_loss_forward", ignored) is None

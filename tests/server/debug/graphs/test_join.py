@@ -28,10 +28,12 @@ def test_every_operator_of_a_real_dump_is_in_the_graph_of_its_training(data: Any
     operators = list_operators(lenet, 0, 1).items
     joined = join(operators, graph)
     assert (joined.dumped, joined.matched, joined.by_order) == (22, 22, 0)
-    found = names(joined, graph)
-    assert found["Conv2D-op51"] == "Default/network-WithLossCell/_backbone-Net/conv1-Conv2d/Conv2D-op51"
-    assert found["fc1.weight"] == "fc1.weight"
-    assert "data-1" not in found
+    joined_names = names(joined, graph)
+    assert (
+        joined_names["Conv2D-op51"] == "Default/network-WithLossCell/_backbone-Net/conv1-Conv2d/Conv2D-op51"
+    )
+    assert joined_names["fc1.weight"] == "fc1.weight"
+    assert "data-1" not in joined_names
 
 
 @pytest.mark.parametrize(
@@ -53,7 +55,7 @@ def test_all_forms_of_a_name_lead_to_the_node(graph: Any, recorded: str, name: A
 def test_operators_made_anew_are_paired_by_order_and_said_to_be(graph: Any) -> None:
     made = graph([(f"{NET}/{name}", []) for name in ("TopK-op1", "Cast-op2", "Cast-op4", "Cast-op9")])
     files = ["TopK-op0", "Cast-op4", "Cast-op5", "Cast-op6", "ReLU-op1"]
-    operators = [dumped(f"Default_network-Net_{one}") for one in files]
+    operators = [dumped(f"Default_network-Net_{file}") for file in files]
     joined = join(operators, made)
     assert names(joined, made) == {
         "Default_network-Net_TopK-op0": f"{NET}/TopK-op1",
@@ -74,8 +76,8 @@ def test_a_node_that_is_surely_another_operators_is_not_paired(graph: Any) -> No
 
 def test_operators_of_two_graphs_of_a_dump_may_be_one_node(graph: Any) -> None:
     made = graph([(f"{NET}/Add-op1", [])])
-    one = dumped("Add-op1")
-    joined = join([one, replace(one, graph="Net/1")], made)
+    operator = dumped("Add-op1")
+    joined = join([operator, replace(operator, graph="Net/1")], made)
     assert set(joined.nodes) == {("Net/0", "Add-op1"), ("Net/1", "Add-op1")}
     assert joined.matched == 2
 

@@ -43,52 +43,52 @@ def step(copied: Any) -> Callable[..., Any]:
 
 
 def test_a_healthy_step_is_fine(step: Callable[..., Any]) -> None:
-    found = symptoms(step({}))
-    assert set(found.values()) == {Symptom.FINE}
-    assert (GRAPH, "Conv2D-op51") in found and (GRAPH, "fc1.weight") in found
+    states = symptoms(step({}))
+    assert set(states.values()) == {Symptom.FINE}
+    assert (GRAPH, "Conv2D-op51") in states and (GRAPH, "fc1.weight") in states
 
 
 def test_the_maker_is_the_fault_and_who_met_it_has_lost(step: Callable[..., Any]) -> None:
     results = step(
         {"MatMul.MatMul-op66.*.output.0.*": np.nan, "ApplyMomentum.ApplyMomentum-op73.*.input.3.*": np.inf}
     )
-    found = symptoms(results, fault=(GRAPH, "MatMul-op66"))
-    assert found[GRAPH, "MatMul-op66"] == Symptom.FAULT
-    assert found[GRAPH, "ApplyMomentum-op73"] == Symptom.LOST
-    assert found[GRAPH, "ReLU-op52"] == Symptom.FINE
+    states = symptoms(results, fault=(GRAPH, "MatMul-op66"))
+    assert states[GRAPH, "MatMul-op66"] == Symptom.FAULT
+    assert states[GRAPH, "ApplyMomentum-op73"] == Symptom.LOST
+    assert states[GRAPH, "ReLU-op52"] == Symptom.FINE
 
 
 def test_zeros_count_when_no_output_has_anything_else(step: Callable[..., Any]) -> None:
-    found = symptoms(step({"ReluGrad.ReluGrad-op71.*.output.0.*": 0, "Conv2D.*.input.0.*": 0}))
-    assert found[GRAPH, "ReluGrad-op71"] == Symptom.ZERO
-    assert found[GRAPH, "Conv2D-op51"] == Symptom.FINE  # its input is zeros, its output is not
+    states = symptoms(step({"ReluGrad.ReluGrad-op71.*.output.0.*": 0, "Conv2D.*.input.0.*": 0}))
+    assert states[GRAPH, "ReluGrad-op71"] == Symptom.ZERO
+    assert states[GRAPH, "Conv2D-op51"] == Symptom.FINE  # its input is zeros, its output is not
 
 
 def test_the_device_and_watchpoints_are_believed(step: Callable[..., Any]) -> None:
     results = step({"MatMul.MatMul-op66.*.output.0.*": np.nan})
-    found = symptoms(
+    states = symptoms(
         results,
         overflowed={"Conv2D-op51"},
         caught={(GRAPH, "ReLU-op52"), (GRAPH, "MatMul-op66")},
         fault=(GRAPH, "MatMul-op66"),
     )
-    assert found[GRAPH, "Conv2D-op51"] == Symptom.OVERFLOW
-    assert found[GRAPH, "ReLU-op52"] == Symptom.CAUGHT
-    assert found[GRAPH, "MatMul-op66"] == Symptom.FAULT  # worse than what caught it
+    assert states[GRAPH, "Conv2D-op51"] == Symptom.OVERFLOW
+    assert states[GRAPH, "ReLU-op52"] == Symptom.CAUGHT
+    assert states[GRAPH, "MatMul-op66"] == Symptom.FAULT  # worse than what caught it
 
 
 def test_magnitudes_are_of_outputs_and_the_largest_of_a_key(step: Callable[..., Any]) -> None:
     results = step({})
-    found = magnitudes(results, "minimum", operator_key)
+    largest = magnitudes(results, "minimum", operator_key)
     conv = next(
-        each
-        for each in results
-        if operator_key(each.entry)[1] == "Conv2D-op51" and each.entry.direction == "output"
+        result
+        for result in results
+        if operator_key(result.entry)[1] == "Conv2D-op51" and result.entry.direction == "output"
     )
-    assert found[GRAPH, "Conv2D-op51"] == abs(conv.measurement.statistics.minimum)
-    assert (GRAPH, "fc1.weight") not in found
+    assert largest[GRAPH, "Conv2D-op51"] == abs(conv.measurement.statistics.minimum)
+    assert (GRAPH, "fc1.weight") not in largest
     assert magnitudes(results, "count", lambda entry: "all")["all"] == max(
-        each.measurement.statistics.count for each in results if each.entry.direction == "output"
+        result.measurement.statistics.count for result in results if result.entry.direction == "output"
     )
 
 

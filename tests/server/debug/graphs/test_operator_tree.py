@@ -14,8 +14,8 @@ from tests.narrowing import require
 def test_operators_stand_in_their_scopes_and_are_joined(lenet: Any) -> None:
     operators = list_operators(lenet, 0, 0).items
     drawn = operator_tree(operators, graph_links(operators))
-    leaves = {require(drawn.operator_at(place)).recorded: place for place in drawn.tree.leaves(0)}
-    assert set(leaves) == {each.recorded for each in operators if each.type != "Parameter"}
+    leaves = {require(drawn.operator_at(leaf)).recorded: leaf for leaf in drawn.tree.leaves(0)}
+    assert set(leaves) == {operator.recorded for operator in operators if operator.type != "Parameter"}
     edges = drawn.tree.edges
     joined = set(zip(edges.sources.tolist(), edges.targets.tolist(), strict=True))
     assert (leaves["Conv2D-op51"], leaves["ReLU-op52"]) in joined
@@ -28,7 +28,7 @@ def test_operators_stand_in_their_scopes_and_are_joined(lenet: Any) -> None:
 def test_a_scope_has_the_largest_value_inside(lenet: Any) -> None:
     operators = list_operators(lenet, 0, 0).items
     drawn = operator_tree(operators, [])
-    values = {each.name: float(each.order) for each in operators}
+    values = {operator.name: float(operator.order) for operator in operators}
     scope = drawn.tree.indices["Default/network-WithLossCell/_backbone-Net/relu-ReLU"]
     assert drawn.largest(scope, values) == max(
         values[require(drawn.operator_at(leaf)).name] for leaf in drawn.tree.leaves(scope)
@@ -40,8 +40,8 @@ def test_functions_inside_modules_of_msprobe_keep_their_names(data: Any) -> None
     dump = open_dump(data / "msprobe_pytorch" / "mix_statistics_md5")
     operators = list_operators(dump, dump.ranks[0], 0).items
     drawn = operator_tree(operators, [])
-    found = [require(drawn.operator_at(place)).recorded for place in drawn.tree.leaves(0)]
-    assert sorted(found) == sorted(each.recorded for each in operators)
+    recorded = [require(drawn.operator_at(leaf)).recorded for leaf in drawn.tree.leaves(0)]
+    assert sorted(recorded) == sorted(operator.recorded for operator in operators)
 
 
 @pytest.mark.parametrize(
