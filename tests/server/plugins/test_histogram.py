@@ -33,7 +33,7 @@ def test_every_step_is_there_and_every_value_counted(lenet: Any) -> None:
         for name, file in expected("lenet")["."]["files"].items()
         if name.endswith("_MS") and "histogram" in file["tags"]
     ]
-    (known,) = [one for one in events["tags"]["histogram"] if one["tag"] == TAG]
+    (known,) = [entry for entry in events["tags"]["histogram"] if entry["tag"] == TAG]
     answer = ask(lenet)
     steps = sorted(set(known["steps"]))
     assert (answer["count"], decode(answer["step"]).tolist()) == (len(steps), steps)
@@ -63,9 +63,9 @@ def test_runs_beside_each_other_at_one_step(lenet: Any) -> None:
     answer = lenet.get(
         "/v2/histogram/at", params={"run": ["./lenet", "./gone"], "tag": TAG, "step": 11}
     ).json()
-    (one,) = answer["runs"]
-    assert one["step"] in (10, 12)
-    assert decode(one["counts"]).sum() == one["count"]
+    (entry,) = answer["runs"]
+    assert entry["step"] in (10, 12)
+    assert decode(entry["counts"]).sum() == entry["count"]
 
 
 def test_unknown_names_are_told(lenet: Any) -> None:

@@ -13,9 +13,9 @@ EXPECTED = Path(__file__).parents[2] / "data" / "events" / "lenet" / "expected.j
 
 def known(tag: Any) -> Any:
     for file in json.loads(EXPECTED.read_text())["runs"]["."]["files"].values():
-        for one in file.get("tags", {}).get("image", []):
-            if one["tag"] == tag:
-                return one
+        for entry in file.get("tags", {}).get("image", []):
+            if entry["tag"] == tag:
+                return entry
     raise AssertionError(tag)
 
 

@@ -14,13 +14,15 @@ EVENTS = Path(__file__).parents[2] / "data" / "events"
 
 def recorded(sample: Any, run: Any) -> dict[Any, Any]:
     files = json.loads((EVENTS / sample / "expected.json").read_text())["runs"][run]["files"].values()
-    return {one["tag"]: one["last"] for file in files for one in file.get("tags", {}).get("landscape", ())}
+    return {
+        entry["tag"]: entry["last"] for file in files for entry in file.get("tags", {}).get("landscape", ())
+    }
 
 
 def ask(client: Any, *runs: Any) -> dict[Any, Any]:
     answer = client.get("/v2/landscape/all", params={"run": runs})
     assert answer.status_code == 200, answer.text
-    return {(one["run"], one["tag"]): one for one in answer.json()["landscapes"]}
+    return {(entry["run"], entry["tag"]): entry for entry in answer.json()["landscapes"]}
 
 
 @pytest.mark.parametrize(
@@ -32,33 +34,33 @@ def ask(client: Any, *runs: Any) -> dict[Any, Any]:
 )
 def test_a_grid_is_as_recorded(shared_samples: Any, sample: str, run: str, within: str) -> None:
     known = recorded(sample.split("/", maxsplit=1)[0], within)
-    found = ask(shared_samples(sample), f"./{run}")
-    with_grid = {tag: one for tag, one in known.items() if one["landscape"]}
-    assert {tag for _, tag in found} == set(with_grid)
-    for tag, one in with_grid.items():
-        shown = found[f"./{run}", tag]
+    answers = ask(shared_samples(sample), f"./{run}")
+    with_grid = {tag: entry for tag, entry in known.items() if entry["landscape"]}
+    assert {tag for _, tag in answers} == set(with_grid)
+    for tag, entry in with_grid.items():
+        shown = answers[f"./{run}", tag]
         for axis in "xyz":
             column = decode(shown[axis])
-            assert len(column) == one["landscape"][axis]["float_data_len"]
-            assert column.sum() == pytest.approx(one["landscape"][axis]["finite_sum"])
-            first = one["landscape"][axis]["first"]
+            assert len(column) == entry["landscape"][axis]["float_data_len"]
+            assert column.sum() == pytest.approx(entry["landscape"][axis]["finite_sum"])
+            first = entry["landscape"][axis]["first"]
             np.testing.assert_allclose(column[: len(first)], first)
         assert len(decode(shown["z"])) == len(decode(shown["x"])) * len(decode(shown["y"]))
-        assert shown["intervals"] == one.get("loss_path", {}).get("intervals", [])
+        assert shown["intervals"] == entry.get("loss_path", {}).get("intervals", [])
 
 
 def test_the_path_of_a_training_has_a_loss_at_each_interval(shared_samples: Any) -> None:
     known = recorded("landscape", ".")
-    found = {tag: one for (_, tag), one in ask(shared_samples("landscape"), "./landscape").items()}
-    taken = {tag for tag, one in known.items() if one.get("loss_path", {}).get("points")}
-    assert {tag for tag, one in found.items() if one["path"]} == taken
+    answers = {tag: entry for (_, tag), entry in ask(shared_samples("landscape"), "./landscape").items()}
+    taken = {tag for tag, entry in known.items() if entry.get("loss_path", {}).get("points")}
+    assert {tag for tag, entry in answers.items() if entry["path"]} == taken
     assert taken
     for tag in taken:
         for axis in "xyz":
-            column = decode(found[tag]["path"][axis])
-            assert len(column) == len(found[tag]["intervals"])
+            column = decode(answers[tag]["path"][axis])
+            assert len(column) == len(answers[tag]["intervals"])
             assert column.sum() == pytest.approx(known[tag]["loss_path"]["points"][axis]["finite_sum"])
-        assert found[tag]["decomposition"] == known[tag]["metadata"]["decomposition"]
+        assert answers[tag]["decomposition"] == known[tag]["metadata"]["decomposition"]
 
 
 def test_runs_without_landscapes_and_unknown_runs_add_nothing(shared_samples: Any) -> None:

@@ -30,14 +30,14 @@ def table(client: Any, **params: Any) -> Any:
 
 
 def row(answer: Any, run: Any) -> Any:
-    (found,) = [one["values"] for one in answer["rows"] if one["run"] == run]
-    return found
+    (values,) = [entry["values"] for entry in answer["rows"] if entry["run"] == run]
+    return values
 
 
 def searched(tmp_path: Any, runs: Any) -> None:
     """A base directory of runs, each with a learning rate, a seed and the loss it came to."""
-    for place, (rate, seed, loss) in enumerate(runs):
-        with SummaryRecord(str(tmp_path / "base" / f"run_{place}")) as record:
+    for number, (rate, seed, loss) in enumerate(runs):
+        with SummaryRecord(str(tmp_path / "base" / f"run_{number}")) as record:
             record.add_value("custom_lineage_data", "user", {"rate": rate, "seed": seed})
             record.add_value("eval_lineage", "eval", {"metrics": {"error": loss}})
             record.record(1)
@@ -45,26 +45,26 @@ def searched(tmp_path: Any, runs: Any) -> None:
 
 def test_a_row_holds_what_was_recorded(shared_samples: Any) -> None:
     train = recorded("record_api", "lineage_and_graph", "train_lineage")
-    found = row(table(shared_samples("record_api/lineage_and_graph")), "./lineage_and_graph")
+    values = row(table(shared_samples("record_api/lineage_and_graph")), "./lineage_and_graph")
     for name in ("optimizer", "loss_function", "epoch", "parallel_mode", "device_num", "batch_size"):
-        assert found[f"train:{name}"] == train["hyper_parameters"][name]
-    assert found["train:learning_rate"] == pytest.approx(train["hyper_parameters"]["learning_rate"])
-    assert found["train:network"] == train["algorithm"]["network"]
-    assert found["train:train_dataset_path"] == train["train_dataset"]["train_dataset_path"]
-    assert found["train:model_size"] == train["model"]["size"]
-    assert found["metric:loss"] == train["algorithm"]["loss"]
-    assert found["metric:acc"] == 0.875
-    assert found["metric:per_class"] == "[0.5, 1.0]"
-    assert found["user:备注"] == "中文 value"
+        assert values[f"train:{name}"] == train["hyper_parameters"][name]
+    assert values["train:learning_rate"] == pytest.approx(train["hyper_parameters"]["learning_rate"])
+    assert values["train:network"] == train["algorithm"]["network"]
+    assert values["train:train_dataset_path"] == train["train_dataset"]["train_dataset_path"]
+    assert values["train:model_size"] == train["model"]["size"]
+    assert values["metric:loss"] == train["algorithm"]["loss"]
+    assert values["metric:acc"] == 0.875
+    assert values["metric:per_class"] == "[0.5, 1.0]"
+    assert values["user:备注"] == "中文 value"
 
 
 def test_the_losses_of_training_and_evaluation_are_two_columns(shared_samples: Any) -> None:
-    found = row(table(shared_samples("lenet")), "./lenet")
+    values = row(table(shared_samples("lenet")), "./lenet")
     train = recorded("lenet", ".", "train_lineage")
     evaluation = json.loads(recorded("lenet", ".", "evaluation_lineage")["metric"])
-    assert found["metric:loss"] == pytest.approx(train["algorithm"]["loss"], rel=1e-6)
-    assert found["metric:eval/loss"] == evaluation["loss"]
-    assert found["metric:Accuracy"] == evaluation["Accuracy"]
+    assert values["metric:loss"] == pytest.approx(train["algorithm"]["loss"], rel=1e-6)
+    assert values["metric:eval/loss"] == evaluation["loss"]
+    assert values["metric:Accuracy"] == evaluation["Accuracy"]
 
 
 def test_columns_come_in_groups_and_say_whether_they_are_numbers(shared_samples: Any) -> None:
@@ -75,13 +75,13 @@ def test_columns_come_in_groups_and_say_whether_they_are_numbers(shared_samples:
     assert numeric["train:learning_rate"]
     assert not numeric["train:optimizer"]
     assert not numeric["metric:per_class"]
-    assert {key for one in answer["rows"] for key in one["values"]} == set(numeric)
+    assert {key for entry in answer["rows"] for key in entry["values"]} == set(numeric)
 
 
 def test_only_the_runs_asked_for_and_of_those_only_the_known(shared_samples: Any) -> None:
     client = shared_samples("lenet", "record_api/lineage_and_graph")
-    asked = table(client, run=["./lenet", "./none", "../base"])
-    assert [one["run"] for one in asked["rows"]] == ["./lenet"]
+    answer = table(client, run=["./lenet", "./none", "../base"])
+    assert [entry["run"] for entry in answer["rows"]] == ["./lenet"]
     assert len(table(client)["rows"]) == 2
 
 
@@ -94,7 +94,7 @@ def test_what_matters_is_told_by_how_it_goes_with_the_objective(samples: Any, tm
     client = samples()
     wait_until_read(client, 12)
     answer = table(client, objective="metric:error")
-    importance = {one["key"]: one["importance"] for one in answer["importance"]}
+    importance = {column["key"]: column["importance"] for column in answer["importance"]}
     assert answer["objective"] == "metric:error"
     assert answer["importance"][0]["key"] == "user:rate"
     assert importance["user:rate"] > 0.9 > importance["user:seed"]
@@ -131,8 +131,8 @@ def test_branches_of_a_pipeline_come_before_what_joins_them() -> None:
         "op_type": "Zip",
         "children": [{"op_type": "A"}, {"op_type": "B", "children": [{"op_type": "C"}]}],
     }
-    found = [(stage["name"], stage["inputs"]) for stage in stages(graph)]
-    assert found == [("A", 0), ("C", 0), ("B", 1), ("Zip", 2)]
+    order = [(stage["name"], stage["inputs"]) for stage in stages(graph)]
+    assert order == [("A", 0), ("C", 0), ("B", 1), ("Zip", 2)]
     assert stages({}) == [{"name": "?", "inputs": 0, "parameters": {}}]
 
 
@@ -140,8 +140,8 @@ def test_numbers_that_json_does_not_have_go_as_text(samples: Any, tmp_path: Path
     searched(tmp_path, [(math.nan, 1, math.inf)])
     client = samples()
     wait_until_read(client, 1)
-    found = row(table(client), "./run_0")
-    assert (found["user:rate"], found["metric:error"]) == ("nan", "inf")
+    values = row(table(client), "./run_0")
+    assert (values["user:rate"], values["metric:error"]) == ("nan", "inf")
 
 
 @pytest.mark.parametrize(

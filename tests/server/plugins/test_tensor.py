@@ -31,7 +31,10 @@ def npy(client: Any, **params: Any) -> Any:
 def test_steps_shape_and_type(lenet: Any) -> None:
     files = json.loads(EXPECTED.read_text())["runs"]["."]["files"].values()
     (known,) = [
-        one for file in files for one in file.get("tags", {}).get("tensor", []) if one["tag"] == "Tensor"
+        entry
+        for file in files
+        for entry in file.get("tags", {}).get("tensor", [])
+        if entry["tag"] == "Tensor"
     ]
     answer = lenet.get("/v2/tensor/steps", params=PARAMS).json()
     assert decode(answer["step"]).tolist() == known["steps"]
@@ -52,8 +55,8 @@ def test_a_slice_is_the_values_of_the_download(lenet: Any) -> None:
 
 def test_a_single_value_and_a_window(lenet: Any) -> None:
     whole = npy(lenet)
-    one = lenet.get("/v2/tensor/slice", params={**PARAMS, "row": 0, "dims": "[0,0,0,1]"}).json()
-    assert decode(one["values"]).tolist() == [whole[0, 0, 0, 1]]
+    element = lenet.get("/v2/tensor/slice", params={**PARAMS, "row": 0, "dims": "[0,0,0,1]"}).json()
+    assert decode(element["values"]).tolist() == [whole[0, 0, 0, 1]]
     window = lenet.get(
         "/v2/tensor/slice", params={**PARAMS, "row": 0, "dims": "[:,:,0,0]", "top": 8, "left": 5}
     ).json()
@@ -118,9 +121,9 @@ def test_a_download_sent_by_parts_is_that_of_the_whole(
     assert answer.status_code == 200
     wanted = whole if dims is None else whole[parse_slice(dims, whole.shape)]
     if format == "npy":
-        found = np.load(io.BytesIO(answer.content), allow_pickle=False)
-        assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
-        np.testing.assert_array_equal(found, wanted)
+        array = np.load(io.BytesIO(answer.content), allow_pickle=False)
+        assert (array.dtype, array.shape) == (wanted.dtype, wanted.shape)
+        np.testing.assert_array_equal(array, wanted)
     elif wanted.size:
         rows = np.loadtxt(io.StringIO(answer.text), delimiter=",", dtype=np.float32, ndmin=2)
         np.testing.assert_array_equal(rows.ravel(), wanted.ravel())
@@ -130,27 +133,27 @@ def test_a_download_sent_by_parts_is_that_of_the_whole(
 
 def test_answers_by_parts_are_those_of_the_whole(samples: Any, request: pytest.FixtureRequest) -> None:
     client = samples("lenet", "record_api/values")
-    asked = [("/v2/tensor/slice", {**PARAMS, "row": 0, "dims": "[3,:,1,:]", "top": 2, "left": 1})]
+    requests = [("/v2/tensor/slice", {**PARAMS, "row": 0, "dims": "[3,:,1,:]", "top": 2, "left": 1})]
     for tag in client.get("/v2/tags", params={"kind": "tensor", "run": "./values"}).json()["tags"]:
         params = {"run": "./values", "tag": tag["tag"]}
-        asked += [("/v2/tensor/steps", params), ("/v2/tensor/slice", {**params, "row": 0})]
-        asked.append(("/v2/tensor/distribution", params))
-    whole = [client.get(path, params=params).json() for path, params in asked]
+        requests += [("/v2/tensor/steps", params), ("/v2/tensor/slice", {**params, "row": 0})]
+        requests.append(("/v2/tensor/distribution", params))
+    whole = [client.get(path, params=params).json() for path, params in requests]
     request.getfixturevalue("by_parts")
-    for (path, params), known in zip(asked, whole, strict=True):
-        found = client.get(path, params=params).json()
+    for (path, params), known in zip(requests, whole, strict=True):
+        answer = client.get(path, params=params).json()
         for facts in ("slice", "whole"):  # sums in another order differ in their last digit
             if facts in known:
-                assert found.pop(facts) == pytest.approx(known.pop(facts), nan_ok=True)
-        for one, other in zip(found.pop("facts", []), known.pop("facts", []), strict=True):
-            assert one == pytest.approx(other, nan_ok=True)
-        assert found == known, (path, params)
+                assert answer.pop(facts) == pytest.approx(known.pop(facts), nan_ok=True)
+        for number, known_number in zip(answer.pop("facts", []), known.pop("facts", []), strict=True):
+            assert number == pytest.approx(known_number, nan_ok=True)
+        assert answer == known, (path, params)
 
 
 def test_a_tensor_whose_file_was_replaced_or_cut_is_gone(samples: Any, tmp_path: Path) -> None:
     client = samples("lenet")
     client.app.state.service.loader.stop()  # it has not seen yet what happens now
-    (path,) = [one for one in (tmp_path / "base" / "lenet").iterdir() if one.name.endswith("_MS")]
+    (path,) = [entry for entry in (tmp_path / "base" / "lenet").iterdir() if entry.name.endswith("_MS")]
     content = path.read_bytes()
     path.write_bytes(content[:1000])
     assert client.get("/v2/tensor/slice", params={**PARAMS, "row": 0}).status_code == 410

@@ -110,12 +110,12 @@ def test_what_was_tried_since_is_told_without_a_restart(make_study: Callable[...
     client = serve()
     with quiet_optuna():
         read_study(path).add_trial(optuna.trial.create_trial(value=0.5))
-    found = client.get("v2/tuning/study", params={"study": path.stem}).json()
-    assert [trial["values"] for trial in found["trials"]] == [[3.0], [0.5]]
+    study = client.get("v2/tuning/study", params={"study": path.stem}).json()
+    assert [trial["values"] for trial in study["trials"]] == [[3.0], [0.5]]
     with quiet_optuna():
         read_study(path).add_trial(optuna.trial.create_trial(value=0.25))
-    found = client.get("v2/tuning/study", params={"study": path.stem}).json()
-    assert found["best"][-1]["value"] == 0.25
+    study = client.get("v2/tuning/study", params={"study": path.stem}).json()
+    assert study["best"][-1]["value"] == 0.25
 
 
 def test_the_front_of_several_targets(make_study: Callable[..., Any], serve: Any) -> None:
@@ -130,7 +130,7 @@ def test_the_front_of_several_targets(make_study: Callable[..., Any], serve: Any
 @pytest.mark.parametrize("method", ["fanova", "ped_anova"])
 def test_importance_is_that_of_optuna(method: str, make_study: Callable[..., Any], serve: Any) -> None:
     path = make_study([float(i % 5) for i in range(12)])
-    found = serve().get("v2/tuning/importance", params={"study": path.stem, "method": method}).json()
+    answer = serve().get("v2/tuning/importance", params={"study": path.stem, "method": method}).json()
     evaluators: dict[str, Any] = {
         "fanova": lambda: optuna.importance.FanovaImportanceEvaluator(seed=0),
         "ped_anova": optuna.importance.PedAnovaImportanceEvaluator,
@@ -140,25 +140,25 @@ def test_importance_is_that_of_optuna(method: str, make_study: Callable[..., Any
         expected = optuna.importance.get_param_importances(
             read_study(path), evaluator=evaluator, params=["x", "kind"], target=lambda trial: trial.values[0]
         )
-    assert (found["method"], found["trials"]) == (method, 12)
-    assert found["importance"] == pytest.approx(dict(expected))
+    assert (answer["method"], answer["trials"]) == (method, 12)
+    assert answer["importance"] == pytest.approx(dict(expected))
 
 
 def test_importance_by_correlation(make_study: Callable[..., Any], serve: Any) -> None:
     path = make_study([float(i) for i in range(6)])
-    found = serve().get("v2/tuning/importance", params={"study": path.stem, "method": "correlation"}).json()
-    assert set(found["importance"]) <= {"x", "kind"}
-    assert all(0 <= score <= 1 for score in found["importance"].values())
+    answer = serve().get("v2/tuning/importance", params={"study": path.stem, "method": "correlation"}).json()
+    assert set(answer["importance"]) <= {"x", "kind"}
+    assert all(0 <= score <= 1 for score in answer["importance"].values())
 
 
 def test_suggestions_write_nothing(make_study: Callable[..., Any], serve: Any) -> None:
     path = make_study([float(i) for i in range(12)])
     before = path.read_bytes()
-    found = (
+    suggestions = (
         serve().get("v2/tuning/suggestions", params={"study": path.stem, "count": 2}).json()["suggestions"]
     )
-    assert len(found) == 2
-    for values in found:
+    assert len(suggestions) == 2
+    for values in suggestions:
         assert 0 <= values["x"] <= 1
         assert ("depth" in values) == (values["kind"] == "adam")
     assert path.read_bytes() == before
@@ -202,8 +202,8 @@ def test_studies_of_other_directories_are_not_shown(
 def test_a_damaged_journal_takes_nothing_from_the_others(make_study: Callable[..., Any], serve: Any) -> None:
     path = make_study([1.0])
     path.with_name("other-00000000.journal").write_text("no journal\nat all\n")
-    found = serve().get("v2/tuning/studies").json()
-    assert ([study["id"] for study in found["studies"]], found["unreadable"]) == ([path.stem], 1)
+    answer = serve().get("v2/tuning/studies").json()
+    assert ([study["id"] for study in answer["studies"]], answer["unreadable"]) == ([path.stem], 1)
 
 
 def test_without_the_extra_the_page_says_what_to_install(

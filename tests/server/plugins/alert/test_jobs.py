@@ -46,12 +46,12 @@ def series(values: Doubles) -> ScalarSeries:
     return ScalarSeries("loss", [part], version=1, generation=1)
 
 
-def found(runs: Iterable[Run], rules: dict[str, Rule] | None = None) -> list[tuple[str, RankStrays]]:
+def job_strays(runs: Iterable[Run], rules: dict[str, Rule] | None = None) -> list[tuple[str, RankStrays]]:
     return list(JobWatch().strays(runs, STRAYS if rules is None else rules))
 
 
 def test_the_rank_that_strays_is_named_with_its_step_and_time() -> None:
-    ((rule, rank),) = found(job())
+    ((rule, rank),) = job_strays(job())
     assert (rule, rank.run, rank.tag) == ("1", "./job/2", "loss")
     (stray,) = rank.strays
     assert stray.kind == "lasting"
@@ -60,7 +60,7 @@ def test_the_rank_that_strays_is_named_with_its_step_and_time() -> None:
 
 
 def test_a_healthy_job_has_none() -> None:
-    assert found(job(slow=None)) == []
+    assert job_strays(job(slow=None)) == []
 
 
 @pytest.mark.parametrize(
@@ -73,29 +73,29 @@ def test_a_healthy_job_has_none() -> None:
     ],
 )
 def test_rules_that_are_off_or_about_something_else_find_nothing(rules: dict[str, Rule]) -> None:
-    assert found(job(), rules) == []
+    assert job_strays(job(), rules) == []
 
 
 def test_each_rule_finds_it_and_jobs_are_apart() -> None:
     rules = {"1": Rule("strays", "loss"), "2": Rule("strays")}
-    names = [(rule, rank.run) for rule, rank in found([*job(), *job(name="other", slow=0)], rules)]
+    names = [(rule, rank.run) for rule, rank in job_strays([*job(), *job(name="other", slow=0)], rules)]
     assert sorted(names) == [
         ("1", "./job/2"), ("1", "./other/0"), ("2", "./job/2"), ("2", "./other/0"),
     ]  # fmt: skip
 
 
 def test_runs_without_rank_and_single_ranks_are_not_compared() -> None:
-    assert found(job(ranks=1, slow=0)) == []
+    assert job_strays(job(ranks=1, slow=0)) == []
     loose = [
         Run(run.id, run.name, run.path, run.job, None, 0.0, 0.0, 0, scalars=run.scalars) for run in job()
     ]
-    assert found(loose) == []
+    assert job_strays(loose) == []
 
 
 def test_keys_of_one_rank_differ_by_step_and_kind() -> None:
     runs = job(slow=2)
     runs[2].scalars["loss"].parts[0].values[20] = 50.0
-    ((_, rank),) = found(runs)
+    ((_, rank),) = job_strays(runs)
     assert {stray.kind for stray in rank.strays} == {"lasting", "spikes"}
     assert len(set(rank.keys.tolist())) == len(rank.strays)
 

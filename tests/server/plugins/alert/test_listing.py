@@ -65,7 +65,10 @@ def total(count: Any) -> Callable[..., Any]:
 
 
 def brief(answer: Any) -> list[Any]:
-    return [(one["run"], one["title"] or one["tag"], one["step"], one["level"]) for one in answer["alerts"]]
+    return [
+        (alert["run"], alert["title"] or alert["tag"], alert["step"], alert["level"])
+        for alert in answer["alerts"]
+    ]
 
 
 def test_nothing_is_an_empty_list(ask: Callable[..., Any], train: Callable[..., Any]) -> None:
@@ -80,10 +83,10 @@ def test_what_the_training_code_said_is_listed_newest_first(
     train("a", [(3, "first", "info"), (9, "second", "error")], loss=[1.0])
     answer = ask(total(2))
     assert brief(answer) == [("./a", "second", 9, "error"), ("./a", "first", 3, "info")]
-    one = answer["alerts"][0]
-    assert (one["text"], one["rule"], one["tag"], one["value"], one["count"]) == (
+    alert = answer["alerts"][0]
+    assert (alert["text"], alert["rule"], alert["tag"], alert["value"], alert["count"]) == (
         "about second", None, None, None, 1)  # fmt: skip
-    assert abs(one["wall"] - answer["now"]) < 3600
+    assert abs(alert["wall"] - answer["now"]) < 3600
 
 
 def test_a_stretch_that_is_not_finite_is_one_alert(
@@ -102,14 +105,20 @@ def test_rules_of_people_find_what_is_there_already_and_what_comes(
     train("a", loss=[1.0, 20.0, 30.0], acc=[0.5, 0.5, 0.5])
     ask(lambda answer: any(run["read"] for run in client.get("/v2/runs").json()["runs"]))
     client.post("/v2/alert/rules", json={"condition": "above", "tags": "lo*", "limit": 10, "level": "info"})
-    (one,) = ask(total(1))["alerts"]
-    assert (one["rule"], one["step"], one["value"], one["count"], one["ongoing"]) == ("1", 1, 20.0, 2, True)
-    assert (one["condition"], one["limit"], one["level"]) == ("above", 10.0, "info")
+    (alert,) = ask(total(1))["alerts"]
+    assert (alert["rule"], alert["step"], alert["value"], alert["count"], alert["ongoing"]) == (
+        "1",
+        1,
+        20.0,
+        2,
+        True,
+    )
+    assert (alert["condition"], alert["limit"], alert["level"]) == ("above", 10.0, "info")
     train("a", loss=[40.0, 2.0, 50.0], acc=[0.5, 0.5, 0.5], first=3)
     newest, oldest = ask(total(2))["alerts"]
     assert (oldest["step"], oldest["count"], oldest["ongoing"]) == (1, 3, False)
     assert (newest["step"], newest["count"], newest["ongoing"]) == (5, 1, True)
-    assert oldest["id"] == one["id"] != newest["id"]
+    assert oldest["id"] == alert["id"] != newest["id"]
 
 
 def test_a_rule_that_is_off_changed_or_gone_finds_nothing_of_before(
@@ -120,7 +129,7 @@ def test_a_rule_that_is_off_changed_or_gone_finds_nothing_of_before(
     client.post("/v2/alert/rules", json=rule)
     ask(total(2))
     client.put("/v2/alert/rules", params={"id": "1"}, json={**rule, "limit": 0.2})
-    assert [one["step"] for one in ask(total(1))["alerts"]] == [0]
+    assert [alert["step"] for alert in ask(total(1))["alerts"]] == [0]
     client.put("/v2/alert/rules", params={"id": "1"}, json={**rule, "on": False})
     assert ask()["total"] == 0
     client.put("/v2/alert/rules", params={"id": "1"}, json=rule)
@@ -160,13 +169,17 @@ def test_the_list_is_cut_by_run_level_time_and_place(
     ask(total(2))
     train("b", [(3, "b3", "error"), (4, "b4", "info")], loss=[1.0])
     every = ask(total(4))["alerts"]
-    assert [one["title"] for one in every] == ["b4", "b3", "a2", "a1"]
-    assert [one["title"] for one in ask(run=["./a", "./none"])["alerts"]] == ["a2", "a1"]
-    assert [one["title"] for one in ask(level=["error", "warning"])["alerts"]] == ["b3", "a2"]
+    assert [alert["title"] for alert in every] == ["b4", "b3", "a2", "a1"]
+    assert [alert["title"] for alert in ask(run=["./a", "./none"])["alerts"]] == ["a2", "a1"]
+    assert [alert["title"] for alert in ask(level=["error", "warning"])["alerts"]] == ["b3", "a2"]
     later = ask(since=every[2]["wall"], limit=1)
-    assert ([one["title"] for one in later["alerts"]], later["total"]) == (["b4"], 2)
+    assert ([alert["title"] for alert in later["alerts"]], later["total"]) == (["b4"], 2)
     paged = [ask(skip=skip, limit=3) for skip in (0, 3, 6)]
-    assert [[one["title"] for one in page["alerts"]] for page in paged] == [["b4", "b3", "a2"], ["a1"], []]
+    assert [[alert["title"] for alert in page["alerts"]] for page in paged] == [
+        ["b4", "b3", "a2"],
+        ["a1"],
+        [],
+    ]
     assert [page["total"] for page in paged] == [4, 4, 4]
 
 
@@ -179,7 +192,7 @@ def test_alerts_leave_with_their_run(
     for path in (tmp_path / "base" / "a").iterdir():
         path.unlink()
     (tmp_path / "base" / "a").rmdir()
-    assert [one["title"] for one in ask(total(1))["alerts"]] == ["stays"]
+    assert [alert["title"] for alert in ask(total(1))["alerts"]] == ["stays"]
 
 
 def leave_open(base: Any, run: Any, wall: Any) -> None:
@@ -199,10 +212,10 @@ def test_a_training_that_was_killed_is_said_after_the_time_of_a_rule(
     leave_open(tmp_path / "base", "killed", 1_700_000_000)
     train("ended", loss=[1.0, 2.0])
     client.post("/v2/alert/rules", json={"condition": "silent", "limit": 10})
-    answer = ask(lambda answer: [one["wall"] for one in answer["alerts"]] == [1_700_000_600])
-    (one,) = answer["alerts"]
-    assert (one["run"], one["rule"], one["step"], one["tag"]) == ("./killed", "1", 1, None)
-    assert one["ongoing"] is True
+    answer = ask(lambda answer: [alert["wall"] for alert in answer["alerts"]] == [1_700_000_600])
+    (alert,) = answer["alerts"]
+    assert (alert["run"], alert["rule"], alert["step"], alert["tag"]) == ("./killed", "1", 1, None)
+    assert alert["ongoing"] is True
 
 
 @pytest.mark.parametrize("wrong", [{"level": "fatal"}, {"skip": -1}, {"limit": 1001}, {"since": "now"}])
@@ -233,7 +246,7 @@ def test_what_is_not_listed_is_counted(
     train("b", [(0, "only one", "error")], loss=[1.0])
     answer = ask(total(3))
     assert answer["left_out"] == 3
-    assert [one["step"] for one in answer["alerts"] if one["run"] == "./a"] == [4, 3]
+    assert [alert["step"] for alert in answer["alerts"] if alert["run"] == "./a"] == [4, 3]
     assert ask(run=["./b"])["left_out"] == 0
     assert ask(level=["error"])["left_out"] == 3
 
@@ -247,7 +260,7 @@ def test_what_cannot_be_read_is_counted(
     with path.open("ab") as file:
         file.write(encode_record(wire.double(1, 1.7e9) + wire.integer(2, 1) + wire.block(1001, b"\xff\xff")))
     answer = ask(lambda answer: answer["left_out"] == 1)
-    assert [one["title"] for one in answer["alerts"]] == ["first"]
+    assert [alert["title"] for alert in answer["alerts"]] == ["first"]
     assert answer["left_out"] == 1
 
 
@@ -258,7 +271,7 @@ def test_an_alert_of_the_flight_recorder_names_its_dump(
     unpack("wrong_reduction", tmp_path / "base")
     train("b", [(1, "hand-made", "info")])
     answer = ask(lambda answer: answer["total"] >= 9)
-    dumps = {(one["run"], one["step"]): (one["dump"], one["dump_rank"]) for one in answer["alerts"]}
+    dumps = {(alert["run"], alert["step"]): (alert["dump"], alert["dump_rank"]) for alert in answer["alerts"]}
     assert dumps["./logarithm", 25] == ("./logarithm/flight_dump", 0)
     assert dumps["./logarithm", 26] == (None, None)  # the number of dumps was used up
     assert dumps["./wrong_reduction/rank_1", 25] == ("./wrong_reduction/flight_dump", 1)

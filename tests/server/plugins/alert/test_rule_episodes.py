@@ -27,9 +27,9 @@ def series(version: Any, *parts: Any, generation: int = 1) -> ScalarSeries:
     return ScalarSeries("loss", parts, version, generation)
 
 
-def facts(found: Any) -> tuple[Any, Any]:
-    columns = (found.episodes.rows, found.episodes.counts, found.steps, found.walls, found.values)
-    return [column.tolist() for column in columns], found.episodes.ongoing
+def facts(state: Any) -> tuple[Any, Any]:
+    columns = (state.episodes.rows, state.episodes.counts, state.steps, state.walls, state.values)
+    return [column.tolist() for column in columns], state.episodes.ongoing
 
 
 def slowly(points: Any, condition: Any, limit: Any) -> Any:
@@ -39,15 +39,15 @@ def slowly(points: Any, condition: Any, limit: Any) -> Any:
         "above": lambda value: value > limit,
         "below": lambda value: value < limit,
     }
-    found, inside, last = [], False, None
+    episodes, inside, last = [], False, None
     for step, value in points:
         back = last is not None and step < last
         if tests[condition](value):
             if not inside or back:
-                found.append([step, 0])
-            found[-1][1] += 1
+                episodes.append([step, 0])
+            episodes[-1][1] += 1
         inside, last = tests[condition](value), step
-    return found
+    return episodes
 
 
 @given(
@@ -58,18 +58,20 @@ def slowly(points: Any, condition: Any, limit: Any) -> Any:
 def test_growing_gives_what_a_look_at_everything_gives(points: Any, cut: Any, condition: Any) -> None:
     steps, values = zip(*points, strict=True)
     whole = series(2, part(steps, values))
-    found = rule_episodes(None, whole, condition, 0.5)
-    pairs = [list(pair) for pair in zip(found.steps.tolist(), found.episodes.counts.tolist(), strict=True)]
+    at_once = rule_episodes(None, whole, condition, 0.5)
+    pairs = [
+        list(pair) for pair in zip(at_once.steps.tolist(), at_once.episodes.counts.tolist(), strict=True)
+    ]
     assert pairs == slowly(points, condition, 0.5)
     if 0 < cut < len(points):
         before = rule_episodes(None, series(1, part(steps[:cut], values[:cut])), condition, 0.5)
-        np.testing.assert_equal(facts(rule_episodes(before, whole, condition, 0.5)), facts(found))
+        np.testing.assert_equal(facts(rule_episodes(before, whole, condition, 0.5)), facts(at_once))
 
 
 def test_files_that_go_on_with_a_segment_are_one_episode_and_a_restart_is_another() -> None:
     first, on, again = part([1, 2], [0, np.nan]), part([3, 4], [np.nan, 0]), part([2, 3], [np.nan, np.nan])
-    found = rule_episodes(None, series(1, first, on, again), "not_finite", 0)
-    assert (found.steps.tolist(), found.episodes.counts.tolist()) == ([2, 2], [2, 2])
+    state = rule_episodes(None, series(1, first, on, again), "not_finite", 0)
+    assert (state.steps.tolist(), state.episodes.counts.tolist()) == ([2, 2], [2, 2])
 
 
 def test_only_new_rows_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,8 +112,11 @@ def run_at(path: Any, **fields: Any) -> Run:
     ],
 )
 def test_a_rule_names_tags_or_a_pattern(tmp_path: Path, pattern: str, expected: Any) -> None:
-    one = series(1, part([1], [0]))
-    assert tags_of(run_at(tmp_path, scalars={"loss": one, "val/loss": one, "w[0]": one}), pattern) == expected
+    values = series(1, part([1], [0]))
+    assert (
+        tags_of(run_at(tmp_path, scalars={"loss": values, "val/loss": values, "w[0]": values}), pattern)
+        == expected
+    )
 
 
 FILES = (FileState("old", 0, 500.0, 0, 0), FileState("new", 0, 1000.0, 0, 0))

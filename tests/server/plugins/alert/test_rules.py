@@ -103,11 +103,11 @@ def test_with_a_token_nobody_else_sees_them(samples: Any) -> None:
 
 
 def test_every_open_page_is_told_of_a_change(client: Any) -> None:
-    told: list[Any] = []
+    published: list[Any] = []
     hub = client.app.state.hub
-    publish, hub.publish = hub.publish, told.append
+    publish, hub.publish = hub.publish, published.append
     client.post(RULES, json=ABOVE)
     client.put(RULES, params={"id": "9"}, json=ABOVE)  # changes nothing
     client.get(RULES)
     hub.publish = publish
-    assert [(one.list, one.runs) for one in told] == [(True, frozenset())]
+    assert [(change.list, change.runs) for change in published] == [(True, frozenset())]

@@ -145,14 +145,14 @@ def test_strange_names_are_names(finished: Any, client: Any, operator: Any) -> N
 
 def test_a_csv_without_its_columns_is_named_and_the_tensors_stay(finished: Any) -> None:
     answer = finished("tensors", **step("csv"))
-    assert [each["reason"] for each in answer["damage"]] == ["dump.csv_columns"]
+    assert [fault["reason"] for fault in answer["damage"]] == ["dump.csv_columns"]
     assert answer["damage"][0]["detail"] == "Op Name, IO, Slot"
     assert answer["total"] == 1
 
 
 def test_json_that_is_cut_off_shows_what_came_before(finished: Any) -> None:
     answer = finished("tensors", **step("cut_json"))
-    assert [each["reason"] for each in answer["damage"]] == ["dump.json_cut"]
+    assert [fault["reason"] for fault in answer["damage"]] == ["dump.json_cut"]
     (path,) = (DUMPS / "msprobe_pytorch" / "L1_statistics_statistics" / "step0").glob("*/dump.json")
     assert 0 < len({row["recorded"] for row in answer["rows"]}) < len(json.loads(path.read_text())["data"])
 
@@ -164,8 +164,8 @@ def test_a_bomb_in_a_pt_file_is_not_unpacked_and_no_name_leads_out(
     rows = client.get("/v2/dump/tensors", params=step("bomb")).json()["rows"]
     assert [row["values"] for row in rows] == [False, True]
     assert rows[0]["damage"]["reason"] == "dump.unsafe_name"
-    place = {**step("bomb"), "operator": "Functional.relu.0.forward", "direction": "output", "slot": "0"}
-    answer = client.get("/v2/dump/values", params=place)
+    tensor = {**step("bomb"), "operator": "Functional.relu.0.forward", "direction": "output", "slot": "0"}
+    answer = client.get("/v2/dump/values", params=tensor)
     assert answer.json()["error"]["key"] == "dump.zip_bomb"
 
 

@@ -5,14 +5,14 @@ from typing import Any
 
 def test_frozen_and_broken_weights_stand_out(ask: Any, finished: Any) -> None:
     files = [f"./weights/tinynet-{name}.ckpt" for name in ("1", "2", "nan")]
-    found = finished("checkpoint/timeline", file=files)
-    assert (found["total"], len(found["rows"]), found["error"]) == (20, 20, "")
-    rows = {row["name"]: row for row in found["rows"]}
+    timeline = finished("checkpoint/timeline", file=files)
+    assert (timeline["total"], len(timeline["rows"]), timeline["error"]) == (20, 20, "")
+    rows = {row["name"]: row for row in timeline["rows"]}
     assert rows["frozen"]["states"][:2] == ["start", "unchanged"]
     assert rows["head.weight"]["non_finite"][1] == 0 < rows["head.weight"]["non_finite"][2]
     assert rows["head.weight"]["changes"][1] > 0
     later = ask("checkpoint/timeline", file=files, offset=18)
-    assert [row["name"] for row in later["rows"]] == [row["name"] for row in found["rows"]][18:]
+    assert [row["name"] for row in later["rows"]] == [row["name"] for row in timeline["rows"]][18:]
 
 
 def test_a_timeline_is_of_two_files_at_least_and_of_files_that_exist(client: Any) -> None:

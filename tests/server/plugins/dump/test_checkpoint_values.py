@@ -14,12 +14,12 @@ FILE = "./weights/tinynet-nan.ckpt"
 
 def test_values_histogram_picture_and_file_of_a_tensor(base: Any, ask: Any, client: Any) -> None:
     expected = open_weights(base / "weights" / "tinynet-nan.ckpt").read("head.weight")
-    place = {"file": FILE, "name": "head.weight"}
-    window = ask("checkpoint/values", **place)
+    tensor = {"file": FILE, "name": "head.weight"}
+    window = ask("checkpoint/values", **tensor)
     assert (window["shape"], window["rows"]) == (list(expected.shape), expected.shape[0])
-    assert decode(ask("checkpoint/histogram", **place)["counts"]).sum() == np.isfinite(expected).sum()
-    assert ask("checkpoint/heatmap", **place)["window"] == list(expected.shape)
-    answer = client.get("/v2/dump/checkpoint/download", params=place)
+    assert decode(ask("checkpoint/histogram", **tensor)["counts"]).sum() == np.isfinite(expected).sum()
+    assert ask("checkpoint/heatmap", **tensor)["window"] == list(expected.shape)
+    answer = client.get("/v2/dump/checkpoint/download", params=tensor)
     np.testing.assert_array_equal(np.load(io.BytesIO(answer.content)), expected)
 
 

@@ -6,14 +6,17 @@ import pytest
 
 
 def test_checkpoints_are_listed_measured_and_compared(ask: Any, finished: Any) -> None:
-    assert [each["id"] for each in ask("checkpoints")["checkpoints"]] == [
+    assert [checkpoint["id"] for checkpoint in ask("checkpoints")["checkpoints"]] == [
         f"./weights/tinynet-{name}.ckpt" for name in ("1", "2", "nan")
     ]
-    found = finished("checkpoint", file="./weights/tinynet-nan.ckpt")
-    assert [each["name"] for each in found["tensors"] if each["statistics"]["nans"]] == ["head.weight"]
+    nan_checkpoint = finished("checkpoint", file="./weights/tinynet-nan.ckpt")
+    assert [tensor["name"] for tensor in nan_checkpoint["tensors"] if tensor["statistics"]["nans"]] == [
+        "head.weight"
+    ]
     files = {"first": "./weights/tinynet-1.ckpt", "second": "./weights/tinynet-2.ckpt"}
     states = {
-        each["name"]: each["state"] for each in finished("checkpoint/difference", **files)["differences"]
+        tensor["name"]: tensor["state"]
+        for tensor in finished("checkpoint/difference", **files)["differences"]
     }
     assert [name for name, state in states.items() if state == "unchanged"] == [
         "frozen",
@@ -37,11 +40,11 @@ def test_a_checkpoint_whose_checksum_does_not_fit_is_damaged(base: Any, finished
     files = {"first": "./weights/tinynet-1.ckpt", "second": "./weights/damaged.ckpt"}
     try:
         assert finished("checkpoint", file=files["first"])["damage"] == []
-        found = finished("checkpoint", file=files["second"])
+        answer = finished("checkpoint", file=files["second"])
         compared = finished("checkpoint/difference", **files)
     finally:
         path.unlink()
-    assert found["damage"] == compared["damage"] == [{"reason": "dump.checksum", "detail": "damaged.ckpt"}]
+    assert answer["damage"] == compared["damage"] == [{"reason": "dump.checksum", "detail": "damaged.ckpt"}]
 
 
 def test_checkpoints_of_one_training_are_a_series_with_steps(ask: Any) -> None:

@@ -6,10 +6,10 @@ BROKEN, HEALTHY = "./job/broken", "./job/healthy"
 
 
 def test_the_first_fault_leads_to_the_line(ask: Any) -> None:
-    (found,) = ask("fault", dump=BROKEN)["faults"]
-    assert (found["kind"], found["rank"], found["step"]) == ("made", 0, 1)
-    assert found["tensors"][0]["recorded"] == "MatMul-op66"
-    assert found["operator"]["source"]["code"] == "return self.fc2(x)"
+    (fault,) = ask("fault", dump=BROKEN)["faults"]
+    assert (fault["kind"], fault["rank"], fault["step"]) == ("made", 0, 1)
+    assert fault["tensors"][0]["recorded"] == "MatMul-op66"
+    assert fault["operator"]["source"]["code"] == "return self.fc2(x)"
     healthy = ask("fault", dump=HEALTHY, all=True)
     assert healthy["faults"] == []
     assert healthy["coverage"] == {"tensors": 198, "judged": 198, "unread": 0, "silent": 0, "masks": 0}
@@ -17,24 +17,28 @@ def test_the_first_fault_leads_to_the_line(ask: Any) -> None:
 
 
 def test_conditions_come_with_what_a_form_needs(ask: Any) -> None:
-    found = ask("conditions")
-    assert len(found["conditions"]) == 20
-    (changed,) = [each for each in found["conditions"] if each["id"] == "weight_change_too_large"]
-    assert [(one["name"], one["default"], one["checks"]) for one in changed["parameters"]] == [
+    answer = ask("conditions")
+    assert len(answer["conditions"]) == 20
+    (changed,) = [
+        condition for condition in answer["conditions"] if condition["id"] == "weight_change_too_large"
+    ]
+    assert [
+        (parameter["name"], parameter["default"], parameter["checks"]) for parameter in changed["parameters"]
+    ] == [
         ("abs_mean_update_ratio_gt", 0.1, True),
         ("epsilon", 1e-9, False),
     ]
-    assert "tensor_overflow" in [each["condition"] for each in found["common"]]
+    assert "tensor_overflow" in [condition["condition"] for condition in answer["common"]]
 
 
 def test_the_common_faults_are_checked_and_hits_lead_to_tensors(client: Any, finished: Any) -> None:
     number = client.post("/v2/dump/check", json={"dump": BROKEN}).json()["check"]
-    found = finished(f"check/{number}")
-    lost = [hit for hit in found["hits"] if hit["condition"] == "tensor_overflow"]
+    answer = finished(f"check/{number}")
+    lost = [hit for hit in answer["hits"] if hit["condition"] == "tensor_overflow"]
     assert [(hit["step"], hit["tensor"]["recorded"], hit["tensor"]["slot"]) for hit in lost] == [
         (1, "MatMul-op66", "0")
     ]
-    assert found["total"] == len(found["hits"])
+    assert answer["total"] == len(answer["hits"])
     assert len(finished(f"check/{number}", limit=1)["hits"]) == 1
 
 
@@ -57,6 +61,6 @@ def test_a_condition_that_cannot_be_is_refused(client: Any) -> None:
 
 
 def test_weights_and_gradients_between_two_steps(ask: Any) -> None:
-    found = ask("trends", dump=HEALTHY, rank=0, step=1, before=0)["trends"]
-    states = {each["operator"]: each["state"] for each in found}
+    trends = ask("trends", dump=HEALTHY, rank=0, step=1, before=0)["trends"]
+    states = {trend["operator"]: trend["state"] for trend in trends}
     assert (states["fc2.bias"], states["conv1.weight"]) == ("jumping", "")

@@ -16,10 +16,10 @@ def comparison(client: Any) -> Any:
 
 
 def test_a_comparison_tells_where_two_dumps_part(finished: Any, comparison: Any) -> None:
-    found = finished(f"compare/{comparison}")
-    assert (found["compared"], found["beyond"], found["levels"]["error"]) == (99, 1, 1)
-    assert found["divergence"]["kind"] == "made"
-    assert [each["recorded"] for each in found["divergence"]["tensors"]] == ["MatMul-op66"]
+    answer = finished(f"compare/{comparison}")
+    assert (answer["compared"], answer["beyond"], answer["levels"]["error"]) == (99, 1, 1)
+    assert answer["divergence"]["kind"] == "made"
+    assert [tensor["recorded"] for tensor in answer["divergence"]["tensors"]] == ["MatMul-op66"]
     (row,) = finished(f"compare/{comparison}", only="beyond")["rows"]
     assert (row["codes"], row["apart"], row["result"]) == (["not_finite"], 1, "error")
     assert row["target_tensor"]["slot"] == "0"

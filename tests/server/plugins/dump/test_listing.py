@@ -12,8 +12,8 @@ def test_dumps_are_listed_with_their_runs(ask: Any) -> None:
 
 
 def test_a_dump_tells_who_wrote_it_and_what_it_holds(ask: Any) -> None:
-    found = ask("summary", dump="./job/broken")
-    assert (found["layout"], found["framework"], found["version"]) == ("sync", "mindspore", "2.0.0")
-    assert [(each["rank"], each["steps"]) for each in found["ranks"]] == [(0, [0, 1])]
-    assert found["graphs"] == ["Net/0"]
-    assert "input_output" in found["config"]
+    summary = ask("summary", dump="./job/broken")
+    assert (summary["layout"], summary["framework"], summary["version"]) == ("sync", "mindspore", "2.0.0")
+    assert [(rank["rank"], rank["steps"]) for rank in summary["ranks"]] == [(0, [0, 1])]
+    assert summary["graphs"] == ["Net/0"]
+    assert "input_output" in summary["config"]

@@ -63,12 +63,12 @@ def get(tmp_path: Path) -> Iterator[Any]:
 @pytest.mark.parametrize(("dump", "rows"), [("./sync", 99), ("./torch", 10)])
 def test_every_row_is_there(get: Any, dump: str, rows: int) -> None:
     ready(lambda: get("tensors", dump=dump)["done"])
-    found = get("tensors", dump=dump, limit=1000)
-    assert len(found["rows"]) == found["total"] == rows
+    answer = get("tensors", dump=dump, limit=1000)
+    assert len(answer["rows"]) == answer["total"] == rows
     assert get("fault", dump=dump)["coverage"]["tensors"] > 0
     for path in ("summary", "tree", "overflows"):
         get(path, dump=dump)
-    for row in found["rows"]:
+    for row in answer["rows"]:
         if row["recorded"].isprintable() and row["recorded"].isascii():
             get("operator", dump=dump, recorded=row["recorded"], graph=row["graph"])
 

@@ -6,9 +6,9 @@ BROKEN = {"dump": "./job/broken", "rank": 0, "step": 1}
 
 
 def test_the_graph_is_coloured_by_a_statistic(finished: Any) -> None:
-    found = finished("picture", **BROKEN, colour="nans")
-    boxes = {box["path"]: box for box in found["boxes"]}
-    assert found["lines"] and found["operators"] == 22
+    picture = finished("picture", **BROKEN, colour="nans")
+    boxes = {box["path"]: box for box in picture["boxes"]}
+    assert picture["lines"] and picture["operators"] == 22
     assert {path for path, box in boxes.items() if not box["parent"]} == {"Default", "Gradients"}
     assert (boxes["Default"]["value"], boxes["Default"]["share"]) == (0, 0)
     assert (boxes["Gradients"]["value"], boxes["Gradients"]["share"]) == (1, 1)
@@ -18,7 +18,7 @@ def test_the_graph_is_coloured_by_a_statistic(finished: Any) -> None:
 
 
 def test_a_dump_without_a_graph_is_drawn_by_what_its_tensors_hold(finished: Any) -> None:
-    found = finished("picture", dump="./torch", rank=0, step=0)
-    assert found["lines"]
-    names = {box["recorded"] for box in found["boxes"]}
+    picture = finished("picture", dump="./torch", rank=0, step=0)
+    assert picture["lines"]
+    names = {box["recorded"] for box in picture["boxes"]}
     assert "Functional.relu.0.forward" in names

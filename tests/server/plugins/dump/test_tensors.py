@@ -56,8 +56,8 @@ def test_tensors_are_found_by_the_line_they_come_from(finished: Any, source: str
     rows = finished("tensors", **BROKEN, source=source, limit=1000)["rows"]
     assert len(rows) == 24
     for name in {row["recorded"] for row in rows}:
-        found = finished("operator", **BROKEN, graph="Net/0", recorded=name)
-        stacks = [found["stack"], *found["other_stacks"]]
+        operator = finished("operator", **BROKEN, graph="Net/0", recorded=name)
+        stacks = [operator["stack"], *operator["other_stacks"]]
         assert any(frame["line"] == 14 for stack in stacks for frame in stack)
 
 

@@ -13,9 +13,9 @@ from mindinsight.server.plugins.dump.value_windows import check_numbers, heat_ma
 
 def test_complex_numbers_come_as_two_columns() -> None:
     values = Held(np.array([[1 + 2j, 3 - 4j]]))
-    found = json.loads(bytes(window_answer(values, "", "[:,1]", 0, 0, "").body))
-    assert (decode(found["values"]).tolist(), decode(found["imaginary"]).tolist()) == ([3.0], [-4.0])
-    assert found["dtype"] == "complex128"
+    answer = json.loads(bytes(window_answer(values, "", "[:,1]", 0, 0, "").body))
+    assert (decode(answer["values"]).tolist(), decode(answer["imaginary"]).tolist()) == ([3.0], [-4.0])
+    assert answer["dtype"] == "complex128"
     assert decode(json.loads(bytes(heat_map_answer(values, None, "").body))["values"])[1] == 5.0
 
 

@@ -13,9 +13,9 @@ TENSOR = {**BROKEN, "graph": "Net/0", "operator": "MatMul-op66", "direction": "o
 
 def test_a_window_of_values(ask: Any, client: Any, base: Any) -> None:
     whole = np.load(io.BytesIO(client.get("/v2/dump/download", params=TENSOR).content))
-    found = ask("values", **TENSOR)
-    assert found["window"] == list(whole.shape)
-    np.testing.assert_array_equal(decode(found["values"]).reshape(whole.shape), whole)
+    answer = ask("values", **TENSOR)
+    assert answer["window"] == list(whole.shape)
+    np.testing.assert_array_equal(decode(answer["values"]).reshape(whole.shape), whole)
     part = ask("values", **TENSOR, dims="[1:3,0]")
     np.testing.assert_array_equal(decode(part["values"]), whole[1:3, 0])
     piece = client.get("/v2/dump/download", params={**TENSOR, "dims": "[1:3,:]"}).content
@@ -23,15 +23,15 @@ def test_a_window_of_values(ask: Any, client: Any, base: Any) -> None:
 
 
 def test_the_histogram_counts_the_finite_elements(ask: Any) -> None:
-    found = ask("histogram", **TENSOR, bins=10)
-    counts, edges = decode(found["counts"]), decode(found["edges"])
+    histogram = ask("histogram", **TENSOR, bins=10)
+    counts, edges = decode(histogram["counts"]), decode(histogram["edges"])
     assert counts.sum() == ask("values", **TENSOR)["rows"] * ask("values", **TENSOR)["columns"] - 1
     assert (len(counts), len(edges)) == (10, 11)
 
 
 def test_the_heat_map_shows_what_is_not_finite(ask: Any) -> None:
-    found = ask("heatmap", **TENSOR)
-    assert np.isnan(decode(found["values"])).sum() == 1
+    heatmap = ask("heatmap", **TENSOR)
+    assert np.isnan(decode(heatmap["values"])).sum() == 1
 
 
 def test_a_tensor_of_which_only_statistics_were_kept_has_no_values(client: Any) -> None:

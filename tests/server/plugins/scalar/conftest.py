@@ -23,7 +23,7 @@ def ask() -> Callable[..., Any]:
     def over(*runs: Any) -> TestClient:
         app = FastAPI()
         app.include_router(PLUGIN.router)
-        snapshot = Snapshot(1, {one.id: one for one in runs}, 0, "/x", "polling", WALL)
+        snapshot = Snapshot(1, {run.id: run for run in runs}, 0, "/x", "polling", WALL)
         wanted: list[Any] = []
         store: Any = SimpleNamespace(snapshot=lambda: snapshot)
         loader: Any = SimpleNamespace(want=wanted.extend)
@@ -31,7 +31,7 @@ def ask() -> Callable[..., Any]:
         app.state.service = Service(absent, store, loader, absent, absent, started=WALL)
 
         @app.exception_handler(ApiError)
-        def told(request: Any, error: Any) -> Any:
+        def answer_error(request: Any, error: Any) -> Any:
             from starlette.responses import JSONResponse
 
             return JSONResponse(error.body(), error.status)

@@ -21,30 +21,30 @@ def series(client: Any, **params: Any) -> Any:
 
 def test_a_short_series_comes_whole_and_exact(ask: Any) -> None:
     client = ask(run("./a", loss=[part([1, 2, 5], [0.1, np.nan, -np.inf])]))
-    (one,) = series(client)
-    assert decode(one["step"]).tolist() == [1, 2, 5]
-    np.testing.assert_array_equal(decode(one["value"]), np.array([0.1, np.nan, -np.inf], np.float32))
-    assert one["count"] == one["points"] == 3
-    assert one["non_finite"] == [["nan", 2, 2, 1], ["-inf", 5, 5, 1]]
-    assert one["last"] == [5, WALL + 1.0, "-inf"]
+    (curve,) = series(client)
+    assert decode(curve["step"]).tolist() == [1, 2, 5]
+    np.testing.assert_array_equal(decode(curve["value"]), np.array([0.1, np.nan, -np.inf], np.float32))
+    assert curve["count"] == curve["points"] == 3
+    assert curve["non_finite"] == [["nan", 2, 2, 1], ["-inf", 5, 5, 1]]
+    assert curve["last"] == [5, WALL + 1.0, "-inf"]
 
 
 def test_a_long_series_keeps_its_spike_and_says_how_many_points_there_are(ask: Any) -> None:
     values = np.zeros(100_000, np.float32)
     values[77_777] = 80.0
     client = ask(run("./a", loss=[part(np.arange(100_000), values)]))
-    (one,) = series(client, px=300)
-    assert one["points"] == 100_000
-    assert len(decode(one["step"])) <= 602
-    assert 80.0 in decode(one["value"])
-    assert series(client, px=300) == [one]
+    (curve,) = series(client, px=300)
+    assert curve["points"] == 100_000
+    assert len(decode(curve["step"])) <= 602
+    assert 80.0 in decode(curve["value"])
+    assert series(client, px=300) == [curve]
     assert len(decode(series(client, px=0)[0]["value"])) == 100_000
 
 
 def test_zooming_fetches_finer_data(ask: Any) -> None:
     client = ask(run("./a", loss=[part(np.arange(100_000), np.sin(np.arange(100_000)))]))
-    (one,) = series(client, px=300, low=5000, high=5099)
-    assert decode(one["step"]).tolist() == list(range(4999, 5101))
+    (curve,) = series(client, px=300, low=5000, high=5099)
+    assert decode(curve["step"]).tolist() == list(range(4999, 5101))
     (nothing,) = series(client, px=300, low=200_000, high=300_000)
     assert len(decode(nothing["step"])) <= 2
 
@@ -52,11 +52,11 @@ def test_zooming_fetches_finer_data(ask: Any) -> None:
 def test_a_restart_is_merged_and_what_it_overwrote_comes_when_asked_for(ask: Any) -> None:
     first, second = part([1, 2, 3, 4, 5], [1, 2, 3, 4, 5]), part([3, 4, 4], [30, 40, 41])
     client = ask(run("./a", loss=[first, second]))
-    (one,) = series(client, overwritten=True)
-    assert decode(one["step"]).tolist() == [1, 2, 3, 4]
-    assert decode(one["value"]).tolist() == [1, 2, 30, 41]
-    assert (one["count"], one["points"], one["overwritten_points"]) == (8, 4, 3)
-    (stretch,) = one["overwritten"]
+    (curve,) = series(client, overwritten=True)
+    assert decode(curve["step"]).tolist() == [1, 2, 3, 4]
+    assert decode(curve["value"]).tolist() == [1, 2, 30, 41]
+    assert (curve["count"], curve["points"], curve["overwritten_points"]) == (8, 4, 3)
+    (stretch,) = curve["overwritten"]
     assert decode(stretch["step"]).tolist() == [3, 4, 5]
     assert decode(stretch["value"]).tolist() == [3, 4, 5]
     assert "overwritten" not in series(client)[0]
@@ -64,9 +64,9 @@ def test_a_restart_is_merged_and_what_it_overwrote_comes_when_asked_for(ask: Any
 
 def test_records_out_of_order_are_sorted_and_are_no_restart(ask: Any) -> None:
     client = ask(run("./a", loss=[part([1, 2, 5, 3, 4, 6], [1, 2, 5, 3, 4, 6])]))
-    (one,) = series(client, overwritten=True)
-    assert decode(one["value"]).tolist() == [1, 2, 3, 4, 5, 6]
-    assert (one["points"], one["overwritten_points"], one["overwritten"]) == (6, 0, [])
+    (curve,) = series(client, overwritten=True)
+    assert decode(curve["value"]).tolist() == [1, 2, 3, 4, 5, 6]
+    assert (curve["points"], curve["overwritten_points"], curve["overwritten"]) == (6, 0, [])
 
 
 def test_axes(ask: Any) -> None:
@@ -94,7 +94,7 @@ def test_runs_without_the_tag_are_left_out_and_both_forms_say_the_same(ask: Any)
     client = ask(run("./a", loss=[part([1, 2, 3, 4], [1, 2, 3, 4])]), run("./b", acc=[part([1], [1])]))
     params = {"tag": "loss", "run": ["./b", "./a", "./gone"]}
     plain = client.get("/series", params=params).json()
-    assert [one["run"] for one in plain["series"]] == ["./a"]
+    assert [curve["run"] for curve in plain["series"]] == ["./a"]
     packed = client.get("/series", params=params, headers={"Accept": COLUMNS})
     assert packed.headers["content-type"] == COLUMNS
     size = int.from_bytes(packed.content[:4], "little")
@@ -142,9 +142,9 @@ def test_a_tail_that_does_not_follow_asks_for_the_whole(ask: Any, since: int, ge
 @pytest.mark.parametrize("params", [{"run": "./gone", "tag": "loss"}, {"run": "./a", "tag": "gone"}])
 def test_a_tail_of_what_is_gone_asks_for_the_whole(ask: Any, params: Any) -> None:
     client = ask(run("./a", loss=[part([1, 2], [1, 2])]))
-    found = client.get("/tail", params={**params, "since": 1, "generation": 0}).json()
-    assert found["whole"]
-    assert len(decode(found["step"])) == 0
+    tail = client.get("/tail", params={**params, "since": 1, "generation": 0}).json()
+    assert tail["whole"]
+    assert len(decode(tail["step"])) == 0
 
 
 def test_many_points_are_drawn_beside_the_event_loop_and_few_in_it(
@@ -157,8 +157,8 @@ def test_many_points_are_drawn_beside_the_event_loop_and_few_in_it(
     threads: list[Any] = []
     monkeypatch.setattr(series_answer, "run_in_threadpool", noted)
     steps = np.arange(30_000)
-    one, two = (run(name, loss=[part(steps, np.sin(steps))]) for name in ("./a", "./b"))
-    client = ask(one, two)
+    first, second = (run(name, loss=[part(steps, np.sin(steps))]) for name in ("./a", "./b"))
+    client = ask(first, second)
     few = client.get("/series", params={"tag": "loss", "run": "./a", "smooth": 0.5}).json()
     client.get("/series", params={"tag": "loss", "run": ["./a", "./b"]})
     assert len(threads) == 0

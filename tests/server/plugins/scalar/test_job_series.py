@@ -92,5 +92,5 @@ def test_the_route_folds_the_jobs_that_are_named(ask: Callable[..., TestClient])
         ("./alone", None),
     ]
     assert len(client.get("/series", params=query).json()["series"]) == 4
-    one = client.get("/series", params={"tag": "loss", "run": runs[:1], "fold": "./job"}).json()["series"]
-    assert "ranks" not in one[0], "a single rank is a curve of its own"
+    single = client.get("/series", params={"tag": "loss", "run": runs[:1], "fold": "./job"}).json()["series"]
+    assert "ranks" not in single[0], "a single rank is a curve of its own"
