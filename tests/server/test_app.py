@@ -117,8 +117,8 @@ def test_both_interfaces_answer_and_describe_themselves(tmp_path: Path) -> None:
         print(path, "/health" in client.get(path).json()["paths"])
     print(client.get("/v1/mindinsight/nothing").status_code, client.get("/v2/nothing").status_code)
 """
-    told = ["/v2/openapi.json", "True", "/v1/mindinsight/openapi.json", "False", "404", "404"]
-    assert outcome(tmp_path, code) == told
+    expected = ["/v2/openapi.json", "True", "/v1/mindinsight/openapi.json", "False", "404", "404"]
+    assert outcome(tmp_path, code) == expected
 
 
 def test_a_command_loads_no_other_command(tmp_path: Path) -> None:

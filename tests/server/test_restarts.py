@@ -56,10 +56,10 @@ def test_the_reader_and_the_commands_have_the_merged_line(
 def test_every_route_has_the_merged_line(base: Any, samples: Any) -> None:
     client = samples()
     scalar, both = "/v2/scalar", {"tag": "loss", "run": RUNS}
-    for one in client.get(f"{scalar}/series", params={**both, "px": 0}).json()["series"]:
-        assert decode(one["step"]).tolist() == LINE
-        assert decode(one["value"]).tolist() == VALUES
-        assert (one["points"], one["overwritten_points"]) == (75, 14)
+    for curve in client.get(f"{scalar}/series", params={**both, "px": 0}).json()["series"]:
+        assert decode(curve["step"]).tolist() == LINE
+        assert decode(curve["value"]).tolist() == VALUES
+        assert (curve["points"], curve["overwritten_points"]) == (75, 14)
     rows = client.get(f"{scalar}/statistics", params=both).json()["rows"]
     assert [(row["count"], row["first_step"], row["last"]) for row in rows] == 2 * [(75, 0, VALUES[-1])]
     text = client.get(f"{scalar}/download", params=both).text

@@ -75,9 +75,9 @@ def client(tmp_path: Path, executor: Any, monkeypatch: pytest.MonkeyPatch) -> It
 
 def until(condition: Any) -> Any:
     end = time.monotonic() + 120
-    while not (found := condition()) and time.monotonic() < end:
+    while not (value := condition()) and time.monotonic() < end:
         time.sleep(0.02)
-    return found
+    return value
 
 
 def runs(client: Any) -> Any:
@@ -86,16 +86,16 @@ def runs(client: Any) -> Any:
 
 def points(client: Any, run: Any) -> Any:
     answer = client.get("/v2/scalar/series", params={"tag": "loss", "run": run, "px": 0}).json()
-    return [one["count"] for one in answer["series"]]
+    return [curve["count"] for curve in answer["series"]]
 
 
 def test_a_loaded_series_is_answered_while_another_run_is_loaded(client: Any, executor: Any) -> None:
     assert executor.asked.wait(120)
     assert until(lambda: points(client, "./fast") == [50])
     assert points(client, "./slow") == []
-    told = runs(client)
-    assert told["./fast"]["read"] == told["./fast"]["total"]
-    assert told["./slow"]["read"] == 0 < told["./slow"]["total"]
+    listing = runs(client)
+    assert listing["./fast"]["read"] == listing["./fast"]["total"]
+    assert listing["./slow"]["read"] == 0 < listing["./slow"]["total"]
     executor.release()
     assert until(lambda: points(client, "./slow") == [500])
 

@@ -89,7 +89,7 @@ def test_the_old_interface_speaks_of_the_same_runs(client: Any) -> None:
     scalars = {"train_id": "./mine/lenet", "tag": "loss/auto/scalar"}
     assert len(fine(client.get(f"{root}/datavisual/scalar/metadata", params=scalars))["metadatas"]) > 1
     lineage = fine(client.post(f"{root}/lineagemgr/lineages", json={}))
-    assert "./mine/lenet" in {one["summary_dir"] for one in lineage["object"]}
+    assert "./mine/lenet" in {row["summary_dir"] for row in lineage["object"]}
 
 
 def test_landscapes_and_lineage_come_from_all_directories(client: Any) -> None:
@@ -110,13 +110,13 @@ def test_dumps_are_opened_in_their_directory(client: Any) -> None:
 
 
 def test_files_of_weights_are_found_in_all_directories(client: Any) -> None:
-    listed = [one["id"] for one in fine(client.get("/v2/dump/checkpoints"))["checkpoints"]]
+    listed = [checkpoint["id"] for checkpoint in fine(client.get("/v2/dump/checkpoints"))["checkpoints"]]
     tiny = [f"./mine/weights/{WEIGHTS}", f"./ann/{WEIGHTS}"]
     assert [file for file in listed if file.endswith(WEIGHTS)] == tiny
     assert "./mine/lenet/checkpoint/lenet-1_30.ckpt" in listed
     for file in tiny:
-        told = fine(client.get("/v2/dump/checkpoint", params={"file": file}))
-        assert (told["id"], bool(told["tensors"])) == (file, True)
+        checkpoint = fine(client.get("/v2/dump/checkpoint", params={"file": file}))
+        assert (checkpoint["id"], bool(checkpoint["tensors"])) == (file, True)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_notes_and_views_stay_when_a_directory_is_added(tmp_path: Path, top: Any
         fine(client.put("/v2/views", json={"name": "best", "view": "scalar", "query": f"runs={run}"}))
     with served("{}/mine", "{}/gone", "{}/lab") as client:
         wait_until_read(client, 2)
-        assert {one["id"]: one["note"] for one in fine(client.get("/v2/runs"))["runs"]}[run] == "kept"
+        assert {run["id"]: run["note"] for run in fine(client.get("/v2/runs"))["runs"]}[run] == "kept"
         assert [view["name"] for view in fine(client.get("/v2/views"))["views"]] == ["best"]
 
 

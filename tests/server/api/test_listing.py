@@ -29,19 +29,19 @@ def run(name: Any, **fields: Any) -> Run:
 
 @pytest.fixture
 def snapshot() -> Snapshot:
-    runs = {one.id: one for one in (run("a"), run("b"))}
+    runs = {item.id: item for item in (run("a"), run("b"))}
     return Snapshot(7, runs=runs, left_out=3, base="/base", watch="events", scanned=5.0)
 
 
 def ids(body: Any) -> list[Any]:
-    return [one["id"] for one in json.loads(body)["runs"]]
+    return [entry["id"] for entry in json.loads(body)["runs"]]
 
 
 def test_both_forms_say_the_same(snapshot: Snapshot) -> None:
     answer = Listing().whole(snapshot, Marks(), 1)
     assert gzip.decompress(answer.packed) == answer.plain
     body = json.loads(answer.plain)
-    assert [one["id"] for one in body["runs"]] == ["./a", "./b"]
+    assert [entry["id"] for entry in body["runs"]] == ["./a", "./b"]
     assert (body["version"], body["left_out"], body["base"]) == (7, 3, "/base")
 
 
@@ -63,7 +63,7 @@ def test_what_changed_is_shown_at_once(snapshot: Snapshot) -> None:
     runs = {"./b": replace(snapshot.runs["./b"], size=99), "./c": run("c")}
     after = replace(snapshot, version=8, runs=runs)
     body = json.loads(listing.whole(after, Marks({"./c": Note("mine", labels=("x",))}), 2).plain)
-    shown = [(one["id"], one["size"], one["note"]) for one in body["runs"]]
+    shown = [(entry["id"], entry["size"], entry["note"]) for entry in body["runs"]]
     assert shown == [("./b", 99, ""), ("./c", 3, "mine")]
     assert body["runs"][1]["labels"] == ["x"]
 

@@ -32,8 +32,8 @@ def show(base: Any, **options: Any) -> Any:
 def test_a_server_is_started_once_and_lets_notebooks_frame_it(base: Any) -> None:
     address = show(base)
     assert address.endswith("/scalar")
-    told = require(daemon.health(address.removesuffix("scalar")))
-    assert told["service"] == "mindinsight"
+    health = require(daemon.health(address.removesuffix("scalar")))
+    assert health["service"] == "mindinsight"
     assert show(base, view="lineage") == address.removesuffix("scalar") + "lineage"
     assert len(list(daemon.all_running())) == 1
 

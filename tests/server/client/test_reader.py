@@ -125,9 +125,9 @@ def test_a_restart_is_read_as_one_line(tmp_path: Path) -> None:
 
 
 def test_progress_is_told(tmp_path: Path) -> None:
-    told = []
-    reader.Summary(DATA / "lenet", lambda read, total: told.append((read, total)))
-    assert told[-1][0] == told[-1][1] > 0
+    calls = []
+    reader.Summary(DATA / "lenet", lambda read, total: calls.append((read, total)))
+    assert calls[-1][0] == calls[-1][1] > 0
 
 
 def test_something_else_than_a_directory_is_refused(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def test_ls_lists_and_tells_of_nan(run: Any) -> None:
     code, out, _ = run("ls", FOLDER / "tinynet-1.ckpt")
     assert (code, len(out.splitlines())) == (0, 21)
     code, out, _ = run("ls", FOLDER / "tinynet-nan.ckpt", "--json")
-    lost = [each["name"] for each in json.loads(out) if each["statistics"]["nans"]]
+    lost = [tensor["name"] for tensor in json.loads(out) if tensor["statistics"]["nans"]]
     assert (code, lost) == (1, ["head.weight"])
 
 
@@ -33,7 +33,7 @@ def test_diff_tells_what_changed(run: Any) -> None:
     code, out, _ = run("diff", FOLDER / "tinynet-1.ckpt", FOLDER / "tinynet-1.ckpt")
     assert (code, out.splitlines()) == (0, ["Nothing changed.", "20 unchanged"])
     _, out, _ = run("diff", FOLDER / "tinynet-1.ckpt", FOLDER / "tinynet-2.ckpt", "--json", "--all")
-    assert [each["name"] for each in json.loads(out) if each["state"] == "unchanged"] == [
+    assert [tensor["name"] for tensor in json.loads(out) if tensor["state"] == "unchanged"] == [
         "frozen",
         "learning_rate",
         "momentum",
@@ -76,8 +76,8 @@ def test_the_files_of_a_directory_are_named(run: Any, tmp_path: Path) -> None:
 def inside_of_a_member(path: Any) -> Any:
     """Where values of the first array lie in an archive that is not packed."""
     with zipfile.ZipFile(path) as archive:
-        names = {one.filename: one for one in archive.infolist()}
-    member = next(one for name, one in names.items() if "/data/" in name or name == "a.npy")
+        members = {member.filename: member for member in archive.infolist()}
+    member = next(info for name, info in members.items() if "/data/" in name or name == "a.npy")
     lengths = np.frombuffer(path.read_bytes(), "<u2", 2, member.header_offset + 26)  # of name and padding
     return member.header_offset + 30 + int(lengths.sum()) + member.file_size - 1
 

@@ -87,8 +87,8 @@ def test_images_and_tensors_become_files(output: Path) -> None:
     assert len(arrays) == len(list(summary.tensors()))
     (odd,) = (output / "export_npy" / "tensor").glob("a%2Fb*")
     assert len(list(odd.iterdir())) == len(list(summary.tensors("a/b*")))
-    assert [told(np.load(path, allow_pickle=False)) for path in arrays_of(output, summary)] == [
-        told(item.data.values) for item in summary.tensors()
+    assert [summary_of(np.load(path, allow_pickle=False)) for path in arrays_of(output, summary)] == [
+        summary_of(item.data.values) for item in summary.tensors()
     ]
     assert not list(output.rglob("scalars.csv"))
 
@@ -100,7 +100,7 @@ def arrays_of(output: Path, summary: Any) -> Any:
         yield folder / f"{item.step}.npy"
 
 
-def told(array: Any) -> Any:
+def summary_of(array: Any) -> Any:
     return array.dtype, array.shape, array.tobytes()
 
 
@@ -121,9 +121,9 @@ def test_somebody_who_waits_is_told_how_far_it_is(
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     assert main(["export", "--summary-dir", str(DATA / "lenet"), "--output", str(output)]) == 0
-    said = capsys.readouterr().err
-    assert said.startswith("\rread: ")
-    assert re.search(r"\rread: (\d+) of \1 MB\n", said)
+    output_text = capsys.readouterr().err
+    assert output_text.startswith("\rread: ")
+    assert re.search(r"\rread: (\d+) of \1 MB\n", output_text)
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
@@ -157,8 +157,10 @@ def test_damage_is_said_and_the_rest_is_written(
     monkeypatch.setenv("LC_ALL", "C")
     base = DATA / "damaged"
     assert main(["export", "--summary-dir", str(base), "--output", str(output)]) == 1
-    said = capsys.readouterr().err
-    (line,) = (one for one in said.splitlines() if "skipped 757 bytes at 22770 of ./flip_body_crc/" in one)
+    output_text = capsys.readouterr().err
+    (line,) = (
+        line for line in output_text.splitlines() if "skipped 757 bytes at 22770 of ./flip_body_crc/" in line
+    )
     assert line.endswith(": checksum mismatch in a record's content")
     healthy = rows_of(output / "healthy" / "scalars.csv")
     assert len(rows_of(output / "flip_body_crc" / "scalars.csv")) == len(healthy) - 1

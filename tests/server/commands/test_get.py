@@ -39,14 +39,14 @@ def test_what_a_restart_overwrote_is_printed_and_marked_when_asked_for(run: Any,
         ("0", "1"), ("1", "2"), ("1", "3"), ("0", "2"), ("0", "3"),
     ]  # fmt: skip
     _, out, _ = run("get", "./again", "loss", "--summary-dir", base, "--format", "json", "--overwritten")
-    (one,) = json.loads(out)
-    assert (one["overwritten"], one["step"]) == ([False, True, True, False, False], [1, 2, 3, 2, 3])
+    (curve,) = json.loads(out)
+    assert (curve["overwritten"], curve["step"]) == ([False, True, True, False, False], [1, 2, 3, 2, 3])
 
 
 def test_what_is_strange_stays_strict_json_and_safe_csv(run: Any, base: Any) -> None:
     _, out, _ = run("get", "./strange", "*", "--summary-dir", base, "--format", "json")
-    (one,) = json.loads(out, parse_constant=lambda name: 1 / 0)
-    assert (one["tag"], one["value"]) == ("=a,b", [0.5, "nan"])
+    (curve,) = json.loads(out, parse_constant=lambda name: 1 / 0)
+    assert (curve["tag"], curve["value"]) == ("=a,b", [0.5, "nan"])
     _, out, _ = run("get", "./strange", "*", "--summary-dir", base)
     assert [row["tag"] for row in csv.DictReader(io.StringIO(out))] == ["'=a,b"] * 2
 
@@ -58,12 +58,12 @@ def test_patterns_choose_several(run: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("chosen", "tag", "told"), [("./no", "loss", "no run './no'"), ("./", "no", "no scalar 'no'")]
+    ("chosen", "tag", "message"), [("./no", "loss", "no run './no'"), ("./", "no", "no scalar 'no'")]
 )
-def test_what_is_not_there_is_named(run: Any, chosen: str, tag: str, told: str) -> None:
+def test_what_is_not_there_is_named(run: Any, chosen: str, tag: str, message: str) -> None:
     code, out, err = run("get", chosen, tag, "--summary-dir", LENET)
     assert (code, out) == (1, "")
-    assert told in err
+    assert message in err
     assert "mindinsight ls" in err
 
 
@@ -75,13 +75,13 @@ def test_a_reader_who_has_enough_is_no_error(tmp_path: Path) -> None:
             record.record(step)
     code = "import sys; from mindinsight.server.commands.main import main; sys.exit(main())"
     arguments = ["get", "./", "loss", "--summary-dir", str(tmp_path / "long")]
-    asked = subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    require(asked.stdout).readline()
-    require(asked.stdout).close()
-    assert (require(asked.stderr).read(), asked.wait()) == (b"", 0)
-    require(asked.stderr).close()
+    require(process.stdout).readline()
+    require(process.stdout).close()
+    assert (require(process.stderr).read(), process.wait()) == (b"", 0)
+    require(process.stderr).close()
 
 
 def test_texts_are_printed_when_asked_for(run: Any, tmp_path: Path) -> None:

@@ -45,9 +45,9 @@ def test_a_state_is_the_time_since_the_last_event(run: Any, tmp_path: Path) -> N
 def test_a_copy_of_runs_does_not_run(run: Any, tmp_path: Path) -> None:
     for name in ("lenet", "multi_rank", "rollover"):
         shutil.copytree(DATA / name, tmp_path / "base" / name, copy_function=shutil.copyfile)
-    found = states(run, tmp_path / "base")
-    assert len(found) > 3
-    assert set(found.values()) == {"stopped"}
+    by_run = states(run, tmp_path / "base")
+    assert len(by_run) > 3
+    assert set(by_run.values()) == {"stopped"}
 
 
 def test_a_run_that_was_closed_is_finished_at_once(run: Any, tmp_path: Path) -> None:
@@ -73,15 +73,15 @@ def test_a_closing_record_says_how_a_training_ended(run: Any, tmp_path: Path) ->
 
 def test_a_script_is_told_everything(run: Any) -> None:
     code, out, _ = run("ls", "--summary-dir", DATA, "--runs", "./lenet", "--json")
-    (one,) = json.loads(out)
+    (row,) = json.loads(out)
     known = reader.open(LENET)
     assert code == 0
-    assert (one["run"], one["step"], one["damage"]) == ("./lenet", 60, 0)
+    assert (row["run"], row["step"], row["damage"]) == ("./lenet", 60, 0)
     for tag in known.tags():
         (columns,) = known.scalars(tag).values()
         last = {"count": len(columns.steps), "step": columns.steps[-1], "value": columns.values[-1]}
-        assert one["scalars"][tag] == last
-    assert one["others"]["image"] == list(known.tags("image"))
+        assert row["scalars"][tag] == last
+    assert row["others"]["image"] == list(known.tags("image"))
 
 
 def test_nothing_to_list_is_not_a_success(run: Any, tmp_path: Path) -> None:
@@ -101,9 +101,9 @@ def test_several_directories_are_listed_and_asked_by_name(run: Any, base: Any, t
     code, out, _ = run("get", "./lab/again", "loss", *where)
     assert code == 0
     assert {row["run"] for row in csv.DictReader(io.StringIO(out))} == {"./lab/again"}
-    code, _, said = run("export", *where, "--runs", "none", "--output", tmp_path / "out")
+    code, _, message = run("export", *where, "--runs", "none", "--output", tmp_path / "out")
     assert code == 1
-    assert f"No run below {base} or lab={tmp_path}/other is called 'none'." in said
+    assert f"No run below {base} or lab={tmp_path}/other is called 'none'." in message
     assert run("export", *where, "--output", tmp_path / "out")[0] == 0
     written = {path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*.csv")}
     assert written == {"base/strange/scalars.csv", "lab/again/scalars.csv"}

@@ -156,9 +156,9 @@ def test_bound_to_all_addresses_a_token_is_asked_for(shell: Any) -> None:
         shell.get("/v2/runs")
     assert "runs" in shell.get("/v2/runs", Authorization=f"Bearer {token}")
     logs = shell.workspace / "log"
-    said = "".join(path.read_text() for path in logs.iterdir())
-    assert "a token is asked for" in said
-    assert token not in said
+    log = "".join(path.read_text() for path in logs.iterdir())
+    assert "a token is asked for" in log
+    assert token not in log
     assert token not in Path(f"/proc/{shell.pid()}/cmdline").read_text()
 
 

@@ -12,10 +12,10 @@ def test_status_tells_what_runs(shell: Any) -> None:
     assert none.returncode == 1
     assert "No MindInsight server" in none.stdout
     shell.start()
-    one = shell.run("status", "--port", shell.port)
-    assert one.returncode == 0
-    assert f"port {shell.port}, process {shell.pid()}" in one.stdout
-    assert "0 runs" in one.stdout
+    status = shell.run("status", "--port", shell.port)
+    assert status.returncode == 0
+    assert f"port {shell.port}, process {shell.pid()}" in status.stdout
+    assert "0 runs" in status.stdout
 
 
 def test_a_killed_server_is_noticed_by_all(shell: Any) -> None:

@@ -132,7 +132,7 @@ def test_cancelling_a_future_cancels_what_the_cluster_holds(client: type[Client]
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"workers": {}}, "has no worker"),
         ({"about": {"version": "1.0.0"}}, "has MindInsight 1.0.0"),
@@ -145,12 +145,12 @@ def test_cancelling_a_future_cancels_what_the_cluster_holds(client: type[Client]
     ],
 )
 def test_a_cluster_that_cannot_do_the_work_says_why(
-    client: type[Client], changes: dict[str, Any], said: str
+    client: type[Client], changes: dict[str, Any], message: str
 ) -> None:
     for name, value in changes.items():
         setattr(client, name, value)
     client.about = {"isdir": True, **client.about}
-    with ClusterExecutor("tcp://a:1", ["/base"]) as executor, pytest.raises(ClusterError, match=said):
+    with ClusterExecutor("tcp://a:1", ["/base"]) as executor, pytest.raises(ClusterError, match=message):
         executor.submit(abs, -1).result(1)
 
 

@@ -55,9 +55,9 @@ def test_what_fails_fails_for_all_who_wait_and_is_tried_again(threads: Any) -> N
     assert slow.begun.wait(PATIENCE)
     waiting.append(threads.submit(cache.get, "a", slow))
     slow.go_on.set()
-    for one in waiting:
+    for future in waiting:
         with pytest.raises(ValueError, match="no graph"):
-            one.result(PATIENCE)
+            future.result(PATIENCE)
     assert cache.values() == []
     assert cache.get("a", lambda: "made") == "made"
 
@@ -72,23 +72,23 @@ def test_what_was_not_asked_for_longest_is_forgotten() -> None:
 
 def test_what_is_forgotten_while_it_is_made_still_reaches_those_who_asked(threads: Any) -> None:
     cache, slow = LruCache[str](1), Slow("slow")
-    asked = threads.submit(cache.get, "slow", slow)
+    future = threads.submit(cache.get, "slow", slow)
     assert slow.begun.wait(PATIENCE)
     cache.get("other", lambda: "other")
     slow.go_on.set()
-    assert asked.result(PATIENCE) == "slow"
+    assert future.result(PATIENCE) == "slow"
     assert cache.values() == ["other"]
 
 
 def test_what_is_dropped_while_it_is_made_is_evicted_when_it_is(threads: Any) -> None:
     dropped: list[Any] = []
     cache, slow = LruCache[str](1, evict=dropped.append), Slow("slow")
-    asked = threads.submit(cache.get, "slow", slow)
+    future = threads.submit(cache.get, "slow", slow)
     assert slow.begun.wait(PATIENCE)
     cache.get("other", lambda: "other")
     assert dropped == []
     slow.go_on.set()
-    assert asked.result(PATIENCE) == "slow"
+    assert future.result(PATIENCE) == "slow"
     assert dropped == ["slow"]
     cache.clear()
     assert (dropped, cache.find("other")) == (["slow", "other"], None)

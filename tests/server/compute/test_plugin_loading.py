@@ -20,11 +20,11 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     def walk(options: Any = None, **texts: Any) -> list[Any]:
         for module, text in texts.items():
             (folder / f"{module}.py").write_text(text)
-        found = modules_of(name, [str(folder)], **(options or {}))
-        return [module.__name__.rpartition(".")[2] for module in found]
+        modules = modules_of(name, [str(folder)], **(options or {}))
+        return [module.__name__.rpartition(".")[2] for module in modules]
 
     yield walk
-    for loaded in [one for one in sys.modules if one.partition(".")[0] == name]:
+    for loaded in [module for module in sys.modules if module.partition(".")[0] == name]:
         del sys.modules[loaded]
 
 

@@ -50,9 +50,9 @@ def test_blocks_of_a_table_are_the_slice_in_order(dims: str, most: int) -> None:
     table = Table(ARRAY.shape, parse_slice(dims, ARRAY.shape))
     whole = ARRAY[table.index]
     assert (table.rows, table.columns) == (*whole.shape, 1, 1)[:2]
-    found = [ARRAY[index].reshape(table.shape_of(index)) for index in table.blocks(most)]
-    assert all(block.size <= most for block in found)
-    flat = np.concatenate([np.empty(0, int), *(block.ravel() for block in found)])
+    blocks = [ARRAY[index].reshape(table.shape_of(index)) for index in table.blocks(most)]
+    assert all(block.size <= most for block in blocks)
+    flat = np.concatenate([np.empty(0, int), *(block.ravel() for block in blocks)])
     assert flat.tolist() == whole.ravel().tolist()
 
 

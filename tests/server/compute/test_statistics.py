@@ -28,43 +28,43 @@ def as_double(values: Any) -> Any:
         return np.abs(values).astype(np.float64) if values.dtype.kind == "c" else values.astype(np.float64)
 
 
-def close(found: Any, expected: Any) -> bool:
-    return expected == pytest.approx(found, rel=1e-9, abs=1e-300, nan_ok=True)
+def close(value: Any, expected: Any) -> bool:
+    return expected == pytest.approx(value, rel=1e-9, abs=1e-300, nan_ok=True)
 
 
 @settings(deadline=None)
 @given(ANY_ARRAY)
 def test_counts_are_those_of_numpy(values: Any) -> None:
-    found, plain = measure(values), as_double(values)
-    assert found.count == plain.size
-    assert found.zeros == np.count_nonzero(plain == 0)
-    assert found.negative == np.count_nonzero(plain < 0)
-    assert found.positive == np.count_nonzero(plain > 0)
-    assert found.nans == np.count_nonzero(np.isnan(plain))
-    assert found.positive_infs == np.count_nonzero(plain == np.inf)
-    assert found.negative_infs == np.count_nonzero(plain == -np.inf)
-    assert found.count == found.zeros + found.negative + found.positive + found.nans
-    assert found.finite == bool(np.isfinite(plain).all())
+    result, plain = measure(values), as_double(values)
+    assert result.count == plain.size
+    assert result.zeros == np.count_nonzero(plain == 0)
+    assert result.negative == np.count_nonzero(plain < 0)
+    assert result.positive == np.count_nonzero(plain > 0)
+    assert result.nans == np.count_nonzero(np.isnan(plain))
+    assert result.positive_infs == np.count_nonzero(plain == np.inf)
+    assert result.negative_infs == np.count_nonzero(plain == -np.inf)
+    assert result.count == result.zeros + result.negative + result.positive + result.nans
+    assert result.finite == bool(np.isfinite(plain).all())
 
 
 @settings(deadline=None)
 @given(ANY_ARRAY)
 def test_moments_are_those_of_the_finite_elements(values: Any) -> None:
-    found, plain = measure(values), as_double(values)
+    result, plain = measure(values), as_double(values)
     plain = plain[np.isfinite(plain)]
     if not plain.size:
-        assert found.minimum is found.maximum is found.mean is found.std is found.norm is None
+        assert result.minimum is result.maximum is result.mean is result.std is result.norm is None
         return
     with np.errstate(all="ignore"):
-        assert found.minimum == plain.min()
-        assert found.maximum == plain.max()
+        assert result.minimum == plain.min()
+        assert result.maximum == plain.max()
         scale = np.abs(plain).max()
         if scale > 1e150 or 0 < scale < 1e-150:  # squares leave double precision, in NumPy as here
             return
-        assert found.mean == pytest.approx(plain.mean(), rel=1e-9, abs=1e-12 * scale)
-        assert close(found.absolute_mean, np.abs(plain).mean())
-        assert found.std == pytest.approx(plain.std(), rel=1e-7, abs=1e-7 * scale)
-        assert close(found.norm, math.sqrt((plain * plain).sum()))
+        assert result.mean == pytest.approx(plain.mean(), rel=1e-9, abs=1e-12 * scale)
+        assert close(result.absolute_mean, np.abs(plain).mean())
+        assert result.std == pytest.approx(plain.std(), rel=1e-7, abs=1e-7 * scale)
+        assert close(result.norm, math.sqrt((plain * plain).sum()))
 
 
 @settings(deadline=None)
@@ -91,8 +91,8 @@ def test_a_drift_between_pieces_counts_as_deviation() -> None:
 
 
 def test_big_integers_keep_every_digit_of_their_extremes() -> None:
-    found = measure(np.array([2**63 - 1, 2**53 + 1, -(2**63)]))
-    assert (found.minimum, found.maximum) == (-(2**63), 2**63 - 1)
+    result = measure(np.array([2**63 - 1, 2**53 + 1, -(2**63)]))
+    assert (result.minimum, result.maximum) == (-(2**63), 2**63 - 1)
 
 
 def test_memory_order_and_strides_do_not_matter() -> None:
@@ -128,17 +128,17 @@ def test_the_convention_of_the_statistics_file(values: Any, expected: Any) -> No
 def test_sums_of_numbers_of_any_size_neither_overflow_nor_vanish(power: int) -> None:
     """Powers of two change nothing but the exponents."""
     values = np.array([3.0, -1.0, 2.0, 0.0, 5.0]).repeat(3)
-    plain, found = measure(values), measure(np.ldexp(values, power))
+    plain, result = measure(values), measure(np.ldexp(values, power))
     for name in ("minimum", "maximum", "mean", "absolute_mean", "std", "norm"):
-        assert getattr(found, name) == pytest.approx(math.ldexp(getattr(plain, name), power), rel=1e-3)
+        assert getattr(result, name) == pytest.approx(math.ldexp(getattr(plain, name), power), rel=1e-3)
 
 
 def test_large_and_small_numbers_in_different_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statistics, "PIECE", 2)
-    found = measure(np.array([1e300, 1 / 3, 1e-300, 1.0, 3e300, 0.0]))
-    assert found.norm == pytest.approx(math.sqrt(10) * 1e300)
-    assert found.mean == pytest.approx(4e300 / 6)
-    assert found.std == pytest.approx(np.std([1.0, 0, 0, 0, 3.0, 0]) * 1e300)
+    result = measure(np.array([1e300, 1 / 3, 1e-300, 1.0, 3e300, 0.0]))
+    assert result.norm == pytest.approx(math.sqrt(10) * 1e300)
+    assert result.mean == pytest.approx(4e300 / 6)
+    assert result.std == pytest.approx(np.std([1.0, 0, 0, 0, 3.0, 0]) * 1e300)
 
 
 @pytest.mark.parametrize(

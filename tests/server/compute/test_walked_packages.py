@@ -11,8 +11,8 @@ from mindinsight.server.compute.plugin_loading import modules_of
 
 @pytest.mark.parametrize("package", [plugins, api, commands], ids=lambda package: package.__name__)
 def test_every_module_in_a_walked_folder_loads(package: Any, caplog: pytest.LogCaptureFixture) -> None:
-    found = list(modules_of(package.__name__, package.__path__))
-    assert found
+    modules = list(modules_of(package.__name__, package.__path__))
+    assert modules
     assert caplog.text == ""
 
 
@@ -25,8 +25,8 @@ def test_a_module_that_cannot_be_loaded_is_said_and_left_out(
     (folder / "bad.py").write_text("raise ValueError('broken')")
     (folder / "good.py").write_text("")
     monkeypatch.syspath_prepend(str(tmp_path))
-    found = modules_of("walked_folder", [str(folder)])
-    assert [module.__name__ for module in found] == ["walked_folder.good"]
+    modules = modules_of("walked_folder", [str(folder)])
+    assert [module.__name__ for module in modules] == ["walked_folder.good"]
     assert "walked_folder.bad is left out" in caplog.text
 
 

@@ -63,7 +63,7 @@ def test_several_work_at_a_time() -> None:
 
 
 def test_every_task_is_done_however_many_there_are(workers: Any) -> None:
-    assert [one.result(60) for one in [workers.submit(abs, -n) for n in range(200)]] == list(range(200))
+    assert [future.result(60) for future in [workers.submit(abs, -n) for n in range(200)]] == list(range(200))
 
 
 def test_a_task_that_always_ends_its_worker_fails_and_the_next_one_does_not(workers: Any) -> None:

@@ -10,8 +10,10 @@ from mindinsight.server.curves.buckets import PERCENTILES, Bucketed, in_columns,
 
 def bucketed(*histograms: Any) -> Bucketed:
     """Each histogram a list of (left, width, count)."""
-    bounds = np.cumsum([0, *(len(one) for one in histograms)])
-    flat = np.array([bucket for one in histograms for bucket in one] or np.zeros((0, 3)), np.float64)
+    bounds = np.cumsum([0, *(len(histogram) for histogram in histograms)])
+    flat = np.array(
+        [bucket for histogram in histograms for bucket in histogram] or np.zeros((0, 3)), np.float64
+    )
     return Bucketed(bounds, flat[:, 0], flat[:, 1], flat[:, 2].astype(np.int64))
 
 
@@ -23,10 +25,10 @@ def of(values: Any, bins: Any) -> list[Any]:
 @given(st.integers(1, 500), st.integers(1, 90), st.integers(2, 120), st.integers(0, 2**32 - 1))
 def test_nothing_is_lost_or_invented_on_other_edges(size: Any, bins: Any, common: Any, seed: Any) -> None:
     values = np.random.default_rng(seed).standard_normal(size) * 10
-    one = bucketed(of(values, bins), of(values + 3, bins))
-    low, high = one.range()
+    histogram = bucketed(of(values, bins), of(values + 3, bins))
+    low, high = histogram.range()
     edges = np.linspace(low, high, common + 1)
-    counts = on_edges(one, edges)
+    counts = on_edges(histogram, edges)
     np.testing.assert_allclose(counts.sum(axis=1), size)
     assert counts.min() >= -1e-9
 
@@ -42,38 +44,38 @@ def test_a_range_shows_only_what_lies_in_it() -> None:
 
 
 def test_a_constant_goes_whole_into_one_bucket() -> None:
-    one = bucketed([(5.0, 0.0, 30)])
-    assert one.range() == (4.5, 5.5)
-    counts = on_edges(one, np.linspace(4.5, 5.5, 4))
+    histogram = bucketed([(5.0, 0.0, 30)])
+    assert histogram.range() == (4.5, 5.5)
+    counts = on_edges(histogram, np.linspace(4.5, 5.5, 4))
     assert counts.sum() == 30
     assert np.count_nonzero(counts) == 1
-    np.testing.assert_allclose(percentiles(one), 5.0)
+    np.testing.assert_allclose(percentiles(histogram), 5.0)
 
 
 def test_percentiles_are_those_of_the_values() -> None:
     values = np.random.default_rng(1).standard_normal(200_000)
-    found = percentiles(bucketed(of(values, 400)))[0]
-    np.testing.assert_allclose(found, np.percentile(values, PERCENTILES), atol=0.02)
+    percents = percentiles(bucketed(of(values, 400)))[0]
+    np.testing.assert_allclose(percents, np.percentile(values, PERCENTILES), atol=0.02)
 
 
 def test_empty_outer_buckets_do_not_widen_the_percentiles() -> None:
-    found = percentiles(bucketed([(0.0, 1.0, 0), (1.0, 1.0, 10), (2.0, 1.0, 0)]))[0]
-    assert found[0] == 1.0
-    assert found[-1] == 2.0
+    percents = percentiles(bucketed([(0.0, 1.0, 0), (1.0, 1.0, 10), (2.0, 1.0, 0)]))[0]
+    assert percents[0] == 1.0
+    assert percents[-1] == 2.0
 
 
 def test_an_empty_histogram_has_no_percentiles_and_no_counts() -> None:
-    one = bucketed([], [(0.0, 1.0, 2)])
-    assert np.isnan(percentiles(one)[0]).all()
-    assert on_edges(one, np.array([0.0, 1.0])).tolist() == [[0.0], [2.0]]
+    histogram = bucketed([], [(0.0, 1.0, 2)])
+    assert np.isnan(percentiles(histogram)[0]).all()
+    assert on_edges(histogram, np.array([0.0, 1.0])).tolist() == [[0.0], [2.0]]
     assert bucketed([]).range() == (-0.5, 0.5)
 
 
 def test_gaps_between_buckets_stay_empty() -> None:
-    one = bucketed([(0.0, 1.0, 10), (9.0, 1.0, 10)])
-    assert on_edges(one, np.array([0.0, 1.0, 5.0, 9.0, 10.0])).tolist() == [[10.0, 0.0, 0.0, 10.0]]
-    found = percentiles(one, (25.0, 45.0, 55.0, 75.0))[0]
-    np.testing.assert_allclose(found, [0.5, 0.9, 9.1, 9.5])
+    histogram = bucketed([(0.0, 1.0, 10), (9.0, 1.0, 10)])
+    assert on_edges(histogram, np.array([0.0, 1.0, 5.0, 9.0, 10.0])).tolist() == [[10.0, 0.0, 0.0, 10.0]]
+    percents = percentiles(histogram, (25.0, 45.0, 55.0, 75.0))[0]
+    np.testing.assert_allclose(percents, [0.5, 0.9, 9.1, 9.5])
 
 
 @pytest.mark.parametrize("buckets", [
@@ -84,17 +86,17 @@ def test_gaps_between_buckets_stay_empty() -> None:
     [(-1e308, 1.7e308, 12)],
 ])  # fmt: skip
 def test_infinite_edges_lose_no_count(buckets: Any) -> None:
-    one = bucketed(buckets)
-    low, high = one.range()
+    histogram = bucketed(buckets)
+    low, high = histogram.range()
     assert np.isfinite([low, high]).all()
-    assert on_edges(one, np.linspace(low, high, 11)).sum() == pytest.approx(12)
-    assert np.isfinite(percentiles(one)).all()
+    assert on_edges(histogram, np.linspace(low, high, 11)).sum() == pytest.approx(12)
+    assert np.isfinite(percentiles(histogram)).all()
 
 
 def test_widths_that_overflowed_are_read_as_sizes() -> None:
-    one = bucketed([(-128.0, -128.0, 1), (0.0, 127.0, 2)])
-    low, high = one.range()
-    assert on_edges(one, np.linspace(low, high, 11)).sum() == 3
+    histogram = bucketed([(-128.0, -128.0, 1), (0.0, 127.0, 2)])
+    low, high = histogram.range()
+    assert on_edges(histogram, np.linspace(low, high, 11)).sum() == 3
 
 
 def test_neighbouring_steps_are_added_up() -> None:

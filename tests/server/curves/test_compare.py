@@ -4,13 +4,13 @@ from mindinsight.server.curves.compare import at_steps, difference
 
 
 def test_only_steps_of_both_are_compared() -> None:
-    found = difference(
+    result = difference(
         np.array([1, 2, 4]), np.array([1.0, 2.0, 4.4]), np.array([2, 3, 4]), np.array([2.0, 3.0, 4.0]), 1e-3
     )
-    assert found.steps.tolist() == [2, 4]
-    np.testing.assert_allclose(found.difference, [0.0, 0.4])
-    np.testing.assert_allclose(found.relative, [0.0, 0.1])
-    assert found.parted == 1
+    assert result.steps.tolist() == [2, 4]
+    np.testing.assert_allclose(result.difference, [0.0, 0.4])
+    np.testing.assert_allclose(result.relative, [0.0, 0.1])
+    assert result.parted == 1
 
 
 def test_the_tolerance_is_a_share_of_the_baseline() -> None:
@@ -32,9 +32,9 @@ def test_equal_non_finite_values_agree_and_others_part() -> None:
 
 
 def test_nothing_in_common() -> None:
-    found = difference(np.array([1]), np.array([1.0]), np.array([2]), np.array([1.0]), 0.1)
-    assert found.parted is None
-    assert len(found.steps) == 0
+    result = difference(np.array([1]), np.array([1.0]), np.array([2]), np.array([1.0]), 0.1)
+    assert result.parted is None
+    assert len(result.steps) == 0
 
 
 def test_another_scalar_as_axis_is_taken_at_equal_steps() -> None:

@@ -13,14 +13,14 @@ from mindinsight.server.curves.episodes import NO_EPISODES, extended, holds
 
 def slowly(held: Any, starts: Any) -> Any:
     """[first row, count] of each episode, point by point."""
-    found, inside = [], False
-    for row, one in enumerate(held):
-        if one and (not inside or row in starts):
-            found.append([row, 1])
-        elif one:
-            found[-1][1] += 1
-        inside = one
-    return found
+    episodes, inside = [], False
+    for row, value in enumerate(held):
+        if value and (not inside or row in starts):
+            episodes.append([row, 1])
+        elif value:
+            episodes[-1][1] += 1
+        inside = value
+    return episodes
 
 
 def as_lists(episodes: Any) -> Any:
@@ -32,16 +32,16 @@ def as_lists(episodes: Any) -> Any:
     cuts=st.lists(st.integers(0, 60), max_size=5),
 )
 def test_pieces_give_what_the_whole_gives(points: Any, cuts: Any) -> None:
-    held = np.array([one for one, _ in points], bool)
+    held = np.array([value for value, _ in points], bool)
     starts = [row for row, (_, chance) in enumerate(points) if chance == 0 or row == 0]
-    found = NO_EPISODES
+    episodes = NO_EPISODES
     edges = sorted({0, len(held), *(cut for cut in cuts if cut < len(held))})
     for begin, end in pairwise(edges):
         inside = np.array([row - begin for row in starts if begin <= row < end], np.int64)
-        found = extended(found, held[begin:end], inside)
-    assert as_lists(found) == slowly(held.tolist(), starts)
-    assert found.end == len(held)
-    assert found.ongoing == bool(len(held) and held[-1])
+        episodes = extended(episodes, held[begin:end], inside)
+    assert as_lists(episodes) == slowly(held.tolist(), starts)
+    assert episodes.end == len(held)
+    assert episodes.ongoing == bool(len(held) and held[-1])
 
 
 def test_what_was_found_before_is_not_changed() -> None:

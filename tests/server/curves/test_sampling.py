@@ -23,9 +23,9 @@ def test_extremes_ends_and_every_kind_of_break_survive(
     assert len(rows) <= max(2 * buckets, 3 * buckets + 2)
     finite = np.isfinite(values)
     if finite.any():
-        kept = values[rows]
-        assert np.nanmin(kept) == values[finite].min()
-        assert np.nanmax(kept) == values[finite].max()
+        samples = values[rows]
+        assert np.nanmin(samples) == values[finite].min()
+        assert np.nanmax(samples) == values[finite].max()
     if not finite.all() and count > 2 * buckets:
         assert int(np.flatnonzero(~finite)[0]) in rows
 

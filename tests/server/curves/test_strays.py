@@ -50,14 +50,14 @@ def test_a_rank_that_becomes_slower_is_named_with_step_and_share(ranks: int) -> 
 
 @pytest.mark.parametrize("ranks", [2, 4, 8, 64])
 def test_a_slow_drift_of_five_percent_is_found(ranks: int) -> None:
-    found = 0
+    hits = 0
     for seed in range(20):
         values = step_times(seed, ranks)
         values[1] *= 1 + 0.05 * np.clip((np.arange(STEPS) - 50) / 100, 0, 1)
         named = of(values)
         assert {stray.row for stray in named} <= {1}
-        found += bool(named)
-    assert found >= 19
+        hits += bool(named)
+    assert hits >= 19
 
 
 def test_a_difference_that_ended_says_when() -> None:

@@ -44,18 +44,18 @@ def test_a_file_is_read_below_folders(base: Any) -> None:
         assert [entry.name for entry in entries] == ["b"]
 
 
-@pytest.mark.parametrize("place", ["a", "a/b", "a/b/file"])
-def test_a_link_in_any_place_is_refused(base: Any, place: str) -> None:
-    path = base / place
+@pytest.mark.parametrize("name", ["a", "a/b", "a/b/file"])
+def test_a_link_in_any_place_is_refused(base: Any, name: str) -> None:
+    path = base / name
     path.rename(base / "moved")
     path.symlink_to(base / "moved")
     with pytest.raises(LinkError, match="links are not followed"):
         open_file(base / "a" / "b" / "file")
 
 
-@pytest.mark.parametrize("place", ["a", "a/b"])
-def test_folders_are_not_listed_through_links(base: Any, place: str) -> None:
-    path = base / place
+@pytest.mark.parametrize("name", ["a", "a/b"])
+def test_folders_are_not_listed_through_links(base: Any, name: str) -> None:
+    path = base / name
     path.rename(base / "moved")
     path.symlink_to(base / "moved")
     with pytest.raises(LinkError), entries_of(base / "a" / "b"):
@@ -96,12 +96,12 @@ def test_no_descriptor_is_left_open(base: Any) -> None:
     assert descriptors() == before
 
 
-@pytest.mark.parametrize("place", ["a", "a/b", "a/b/file"])
-def test_nothing_leaks_while_a_link_comes_and_goes(base: Any, tmp_path: Path, place: str) -> None:
+@pytest.mark.parametrize("name", ["a", "a/b", "a/b/file"])
+def test_nothing_leaks_while_a_link_comes_and_goes(base: Any, tmp_path: Path, name: str) -> None:
     """A folder or the file is swapped for a link to what lies outside, again and again, while it is read."""
-    path, link, real = base / place, base / "link", base / "real"
+    path, link, real = base / name, base / "link", base / "real"
     link.symlink_to(
-        (tmp_path / "outside" / Path(place).relative_to("a")) if place != "a" else tmp_path / "outside"
+        (tmp_path / "outside" / Path(name).relative_to("a")) if name != "a" else tmp_path / "outside"
     )
     done = threading.Event()
 

@@ -40,7 +40,7 @@ def ask(parts: Any, headers: Any = ()) -> tuple[Any, Any, Any]:
 
     scope = {"type": "http", "method": "POST", "path": "/", "headers": list(headers), "query_string": b""}
     asyncio.run(BodyLimit(app)(scope, receive, send))
-    return sent[0]["status"], b"".join(each.get("body", b"") for each in sent), len(taken)
+    return sent[0]["status"], b"".join(message.get("body", b"") for message in sent), len(taken)
 
 
 def test_a_body_up_to_the_limit_is_read() -> None:

@@ -8,7 +8,7 @@ BODY = bytes(range(10))
 
 
 @pytest.mark.parametrize(
-    ("asked", "status", "body", "content_range"),
+    ("range_header", "status", "body", "content_range"),
     [
         ("", 200, BODY, None),
         ("bytes=0-", 206, BODY, "bytes 0-9/10"),
@@ -26,9 +26,9 @@ BODY = bytes(range(10))
     ],
 )
 def test_one_range_is_answered_and_all_else_with_the_whole(
-    asked: str, status: int, body: bytes, content_range: str | None
+    range_header: str, status: int, body: bytes, content_range: str | None
 ) -> None:
-    response = ranged_response(BODY, asked, "audio/wav", {"X-Other": "kept"})
+    response = ranged_response(BODY, range_header, "audio/wav", {"X-Other": "kept"})
     assert (response.status_code, response.body) == (status, body)
     assert response.headers.get("content-range") == content_range
     assert response.headers["accept-ranges"] == "bytes"

@@ -14,7 +14,7 @@ def unpack(data: Any) -> tuple[Any, Any]:
 
     def array(entry: Any) -> list[Any]:
         if "stride" in entry:
-            return [entry["start"] + entry["stride"] * place for place in range(entry["length"])]
+            return [entry["start"] + entry["stride"] * row for row in range(entry["length"])]
         assert entry["at"] % 8 == 0
         dtype = np.dtype("<" + entry["dtype"])
         return np.frombuffer(data, dtype, entry["length"], 4 + size + entry["at"]).tolist()

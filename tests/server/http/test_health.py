@@ -29,15 +29,17 @@ def state(name: Any, damage: Any = (), error: str = "", skipped: Any = ()) -> Fi
 def snapshot() -> Snapshot:
     damaged = state("secret.0", (Damage(0, 7, "damage.noise"), Damage(50, 3, "damage.zeros")))
     odd = state("secret.1", error="file.permission", skipped=(("explain", 2), ("unknown", 3)))
-    one = Run(
+    first = Run(
         "./secret", "secret", "/x", "./secret", None, 0, 0, 9, (damaged, odd), read=10, total=18,
         scalars={"loss": series("loss", 4), "acc": series("acc", 6)},
     )  # fmt: skip
-    two = Run(
+    second = Run(
         "./b", "b", "/x", "./b", None, 0, 0, 9, (state("c"),), read=5, total=9,
         scalars={"loss": series("loss", 1)},
     )  # fmt: skip
-    return Snapshot(7, {one.id: one, two.id: two}, 3, "/secret/base", "polling", 0.0, base_missing=False)
+    return Snapshot(
+        7, {first.id: first, second.id: second}, 3, "/secret/base", "polling", 0.0, base_missing=False
+    )
 
 
 def test_figures_add_up_over_runs_and_files(snapshot: Snapshot) -> None:
@@ -56,21 +58,21 @@ def test_figures_add_up_over_runs_and_files(snapshot: Snapshot) -> None:
 
 
 def test_no_name_of_a_run_file_or_folder_is_told(samples: Any, tmp_path: Path) -> None:
-    told = samples("record_api/values").get("/health")
-    assert told.json()["runs"] == 1
-    assert "values" not in told.text
-    assert "events.out" not in told.text
-    assert str(tmp_path) not in told.text
+    response = samples("record_api/values").get("/health")
+    assert response.json()["runs"] == 1
+    assert "values" not in response.text
+    assert "events.out" not in response.text
+    assert str(tmp_path) not in response.text
 
 
 def test_both_ways_to_ask_tell_the_same(samples: Any) -> None:
     """Before the interface is loaded the server answers by itself."""
     client = samples("lenet")
-    told = client.get("/health").json()
+    health = client.get("/health").json()
     metrics = dict(
         line.rsplit(" ", 1) for line in client.get("/metrics").text.splitlines() if not line.startswith("#")
     )
-    figures = {name: value for name, value in told.items() if isinstance(value, int)}
+    figures = {name: value for name, value in health.items() if isinstance(value, int)}
     assert figures.keys() >= {"runs", "points", "bytes_read"}
     for name, value in figures.items():
         assert float(metrics[f"mindinsight_{name}"]) == value

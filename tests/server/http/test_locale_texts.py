@@ -14,9 +14,9 @@ def test_words_take_the_place_of_their_names() -> None:
 
 def test_the_form_follows_the_number() -> None:
     key = next(key for key, text in language_texts("en").items() if " | " in text and "{n}" in text)
-    one, many = language_texts("en")[key].split(" | ")
-    assert message(key, {"n": 1}) == one.replace("{n}", "1")
-    assert message(key, {"n": 3}) == many.replace("{n}", "3")
+    singular, plural = language_texts("en")[key].split(" | ")
+    assert message(key, {"n": 1}) == singular.replace("{n}", "1")
+    assert message(key, {"n": 3}) == plural.replace("{n}", "3")
 
 
 def test_an_unknown_key_and_a_missing_word_stay_as_they_are() -> None:

@@ -29,8 +29,8 @@ def test_static_imports_are_followed_and_others_left_out(tmp_path: Path) -> None
         (static / "js" / name).write_text("", encoding="utf-8")
     (static / "js" / "core" / "a.js").write_text('import "../c.js";\nimport "./b.js";\n', encoding="utf-8")
     (static / "js" / "core" / "b.js").write_text('import { a } from "./a.js";\n', encoding="utf-8")
-    found = imported_modules(Assets(tmp_path), ("js/app.js", "js/none.js"))
-    assert found == ["js/app.js", "js/c.js", "js/core/a.js", "js/core/b.js", "js/e.js"]
+    modules = imported_modules(Assets(tmp_path), ("js/app.js", "js/none.js"))
+    assert modules == ["js/app.js", "js/c.js", "js/core/a.js", "js/core/b.js", "js/e.js"]
 
 
 @pytest.mark.parametrize("view", ["runs", "scalar", "graph"])

@@ -47,8 +47,8 @@ def connect(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         return sockets[-1]
 
     yield begin
-    for each in sockets:
-        each.close()
+    for connection in sockets:
+        connection.close()
     for server, thread, listening in servers:
         server.should_exit = True
         thread.join()

@@ -23,7 +23,7 @@ class Asked(BaseModel):
     smooth: float = Field(0.0, ge=0, lt=1)
 
 
-async def told(
+async def echo(
     service: Annotated[Service, Depends(service_of)],
     query: Annotated[Asked, Query()],
     accept: Annotated[str, Header()] = "",
@@ -40,7 +40,7 @@ def client() -> TestClient:
     validation_errors.install(app)
     for prefix, kind in (("/direct", QueryRoute), ("/plain", None)):
         router = APIRouter(route_class=kind) if kind else APIRouter()
-        router.get("/told")(told)
+        router.get("/told")(echo)
         app.include_router(router, prefix=prefix)
     return TestClient(app)
 
@@ -61,7 +61,7 @@ QUERIES = [
 @pytest.mark.parametrize("query", QUERIES)
 def test_what_fits_and_what_does_not_is_told_alike(client: TestClient, query: Any) -> None:
     direct, plain = (
-        client.get(f"/{one}/told?{query}", headers={"Accept": "x"}) for one in ("direct", "plain")
+        client.get(f"/{prefix}/told?{query}", headers={"Accept": "x"}) for prefix in ("direct", "plain")
     )
     assert (direct.status_code, direct.json()) == (plain.status_code, plain.json())
     assert direct.status_code in (200, 422)
@@ -79,6 +79,6 @@ def test_the_service_and_the_header_are_passed_on(client: TestClient) -> None:
 def test_both_are_described_alike(client: TestClient) -> None:
     paths = client.get("/openapi.json").json()["paths"]
     direct, plain = paths["/direct/told"]["get"], paths["/plain/told"]["get"]
-    assert [one["name"] for one in direct["parameters"]] == [*Asked.model_fields, "accept"]
+    assert [parameter["name"] for parameter in direct["parameters"]] == [*Asked.model_fields, "accept"]
     for part in ("parameters", "responses", "description"):
         assert direct[part] == plain[part]

@@ -19,25 +19,25 @@ print(json.dumps([early, collecting, threads, gc.isenabled(), gc.get_threshold()
 """
 
 
-def told(**environ: Any) -> Any:
+def state_of_process(**environ: Any) -> Any:
     command = [sys.executable, "-c", TOLD]
     return json.loads(subprocess.run(command, env=environ, capture_output=True, text=True, check=True).stdout)
 
 
 def test_nothing_is_collected_while_loading_and_numpy_starts_no_threads() -> None:
-    early, collecting, threads, *_ = told()
+    early, collecting, threads, *_ = state_of_process()
     assert not early, "the command has loaded numpy before it was told anything"
     assert not collecting
     assert threads == [1, "1"]
 
 
 def test_what_is_loaded_is_not_looked_through_again() -> None:
-    *_, collecting, threshold, frozen = told()
+    *_, collecting, threshold, frozen = state_of_process()
     assert collecting
     assert threshold > 700
     assert frozen > 10_000
 
 
 def test_who_wants_threads_may_say_so() -> None:
-    *_, (_, wanted), _, _, _ = told(OPENBLAS_NUM_THREADS="3")
+    *_, (_, wanted), _, _, _ = state_of_process(OPENBLAS_NUM_THREADS="3")
     assert wanted == "3"

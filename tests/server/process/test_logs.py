@@ -55,9 +55,9 @@ def test_files_are_rolled_over(settings: Any, monkeypatch: pytest.MonkeyPatch) -
     path = logs.configure(settings)
     for number in range(50):
         logging.getLogger("store").info("line %d", number)
-    kept = sorted(found.name for found in path.parent.iterdir())
-    assert kept == ["mindinsight.1234.log", "mindinsight.1234.log.1", "mindinsight.1234.log.2"]
-    assert all(stat.S_IMODE((path.parent / name).stat().st_mode) == 0o600 for name in kept)
+    names = sorted(entry.name for entry in path.parent.iterdir())
+    assert names == ["mindinsight.1234.log", "mindinsight.1234.log.1", "mindinsight.1234.log.2"]
+    assert all(stat.S_IMODE((path.parent / name).stat().st_mode) == 0o600 for name in names)
 
 
 def test_names_from_files_cannot_make_lines(settings: Any) -> None:

@@ -69,8 +69,8 @@ def ids(*numbers: Any) -> Any:
 
 def test_rank_folders_belong_to_the_job_above() -> None:
     runs = ("./job/rank_0", "./job/rank_12", "./job/device3/log", "./x")
-    found = job_ranks({run: ids(0) for run in runs})
-    assert found == {
+    ranks = job_ranks({run: ids(0) for run in runs})
+    assert ranks == {
         "./job/rank_0": ("./job", 0),
         "./job/rank_12": ("./job", 12),
         "./job/device3/log": ("./job", 3),
@@ -86,8 +86,8 @@ def test_rank_folders_in_the_base_make_the_base_the_job() -> None:
 
 
 def test_numbered_siblings_are_ranks_when_their_files_say_so() -> None:
-    found = job_ranks({"./a/job0": ids(0), "./a/job1": ids(1), "./a/job2": ids(2)})
-    assert found == {f"./a/job{rank}": ("./a/job", rank) for rank in range(3)}
+    ranks = job_ranks({"./a/job0": ids(0), "./a/job1": ids(1), "./a/job2": ids(2)})
+    assert ranks == {f"./a/job{rank}": ("./a/job", rank) for rank in range(3)}
 
 
 def test_numbered_experiments_stay_apart() -> None:
@@ -97,5 +97,5 @@ def test_numbered_experiments_stay_apart() -> None:
 
 def test_folders_that_are_only_numbers_belong_to_the_folder_around_them() -> None:
     for parent, job in (("./job/", "./job"), ("./", "./")):
-        found = job_ranks({f"{parent}0": ids(0), f"{parent}1": ids(1)})
-        assert found == {f"{parent}0": (job, 0), f"{parent}1": (job, 1)}
+        ranks = job_ranks({f"{parent}0": ids(0), f"{parent}1": ids(1)})
+        assert ranks == {f"{parent}0": (job, 0), f"{parent}1": (job, 1)}

@@ -26,8 +26,8 @@ def made(tmp_path: Path) -> Callable[..., Any]:
 
 def named(top: Any, *texts: Any) -> dict[Any, Any]:
     """Names of the base directories by where they are below ``top``."""
-    found = mounts_of(bases_of([text if "=" in text else str(top / text) for text in texts]))
-    return {os.path.relpath(mount.path, top): mount.name for mount in found}
+    mounts = mounts_of(bases_of([text if "=" in text else str(top / text) for text in texts]))
+    return {os.path.relpath(mount.path, top): mount.name for mount in mounts}
 
 
 def test_the_only_one_has_no_name(made: Callable[..., Any]) -> None:
@@ -118,8 +118,8 @@ def test_what_was_named_and_fits_a_pattern_keeps_its_name_and_is_there_once(made
 
 def test_one_that_lies_in_another_is_left_to_it(made: Callable[..., Any]) -> None:
     top = made("data/ann/runs/deep", "data/bob")
-    found = mounts_of(bases_of([f"{top}/data/*", f"deep={top}/data/ann/runs/deep", f"{top}/data/*/runs"]))
-    inside = {mount.path: mount.inside for mount in found}
+    mounts = mounts_of(bases_of([f"{top}/data/*", f"deep={top}/data/ann/runs/deep", f"{top}/data/*/runs"]))
+    inside = {mount.path: mount.inside for mount in mounts}
     assert inside == {
         f"{top}/data/ann/runs/deep": "ann",
         f"{top}/data/ann": "",
@@ -130,9 +130,9 @@ def test_one_that_lies_in_another_is_left_to_it(made: Callable[..., Any]) -> Non
 
 def test_names_that_are_no_text_become_text(tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"\xff")).mkdir()
-    (found,) = mounts_of(bases_of(f"{tmp_path}/*"))
-    assert found.name == "\\xff"
-    assert os.fsencode(found.path).endswith(b"\xff")
+    (mount,) = mounts_of(bases_of(f"{tmp_path}/*"))
+    assert mount.name == "\\xff"
+    assert os.fsencode(mount.path).endswith(b"\xff")
 
 
 def test_an_id_leads_to_its_directory(made: Callable[..., Any]) -> None:

@@ -14,10 +14,10 @@ from mindinsight.server.types import Reference
 def test_the_bytes_are_those_of_the_reference(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"0123456789")
-    found = path.stat()
-    assert read_payload(Reference(str(path), 3, 4), (found.st_dev, found.st_ino)) == b"3456"
+    status = path.stat()
+    assert read_payload(Reference(str(path), 3, 4), (status.st_dev, status.st_ino)) == b"3456"
     with pytest.raises(Gone, match="replaced"):
-        read_payload(Reference(str(path), 3, 4), (found.st_dev, found.st_ino + 1))
+        read_payload(Reference(str(path), 3, 4), (status.st_dev, status.st_ino + 1))
     with pytest.raises(Gone, match="short"):
         read_payload(Reference(str(path), 8, 4))
 

@@ -78,10 +78,17 @@ def test_every_recorded_row_says_whether_it_was_overwritten() -> None:
 
 def reference_part(path: Any, content: Any, offsets: Any, sizes: Any, steps: Any) -> ReferencePart:
     path.write_bytes(content)
-    found = path.stat()
+    status = path.stat()
     rows = [np.array(column, dtype=np.int64) for column in (steps, offsets, sizes, [0])]
     return ReferencePart(
-        str(path), found.st_dev, found.st_ino, rows[0], rows[0].astype(np.float64), rows[1], rows[2], rows[3]
+        str(path),
+        status.st_dev,
+        status.st_ino,
+        rows[0],
+        rows[0].astype(np.float64),
+        rows[1],
+        rows[2],
+        rows[3],
     )
 
 

@@ -32,20 +32,20 @@ def test_versions_grow_from_one_start_of_the_server_to_the_next(store: Store) ->
 
 
 def test_a_look_that_showed_nothing_is_noted_without_telling_anybody(store: Store) -> None:
-    told: list[Any] = []
-    store.subscribe(told.append)
+    published: list[Any] = []
+    store.subscribe(published.append)
     version = store.snapshot().version
     store.scanned(12.5)
-    assert (store.snapshot().scanned, store.snapshot().version, told) == (12.5, version, [])
+    assert (store.snapshot().scanned, store.snapshot().version, published) == (12.5, version, [])
 
 
 def test_subscribers_are_told_until_they_leave(store: Store) -> None:
-    told: list[Any] = []
-    leave = store.subscribe(told.append)
+    published: list[Any] = []
+    leave = store.subscribe(published.append)
     first = publish(store)
     leave()
     publish(store)
-    assert [changes.version for changes in told] == [first.version]
+    assert [changes.version for changes in published] == [first.version]
 
 
 def test_a_subscriber_sees_what_it_is_told_about(store: Store) -> None:
@@ -61,12 +61,12 @@ def test_a_failing_subscriber_does_not_keep_the_others_from_hearing(
     def fail(changes: Any) -> None:
         raise RuntimeError("no")
 
-    told: list[Any] = []
+    published: list[Any] = []
     store.subscribe(fail)
-    store.subscribe(told.append)
+    store.subscribe(published.append)
     with caplog.at_level(logging.ERROR):
         publish(store)
-    assert len(told) == 1
+    assert len(published) == 1
     assert "subscriber" in caplog.text
 
 

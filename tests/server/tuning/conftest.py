@@ -103,9 +103,9 @@ def wait_until(condition: Any, what: Any, seconds: int = 120) -> Any:
     """What ``condition`` gives as soon as that is true."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        found = condition()
-        if found:
-            return found
+        value = condition()
+        if value:
+            return value
         time.sleep(0.02)
     raise TimeoutError(what)
 

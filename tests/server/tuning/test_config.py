@@ -67,17 +67,17 @@ def test_decimals_are_steps_within_the_bounds() -> None:
 
 def test_numbers_are_what_people_mean() -> None:
     """YAML 1.1 takes 1e-5 for text and on for true."""
-    found = parameter("  p: {bounds: [1e-5, 1e-3], type: float, log: true}")
-    assert (found.low, found.high, found.log) == (1e-5, 1e-3, True)
+    definition = parameter("  p: {bounds: [1e-5, 1e-3], type: float, log: true}")
+    assert (definition.low, definition.high, definition.log) == (1e-5, 1e-3, True)
     assert parameter("  p: {choice: [on, 'no', true, 3, '3']}").choices == ("on", "no", True, 3, "3")
 
 
 def test_conditions_name_values_of_parameters_above() -> None:
     text = "  kind: {choice: [sgd, adam]}\n  p: {bounds: [0, 1], type: float, when: {kind: sgd}}"
-    found = parameter(text)
-    assert found.when == {"kind": ("sgd",)}
-    assert found.active({"kind": "sgd"})
-    assert not found.active({"kind": "adam"})
+    definition = parameter(text)
+    assert definition.when == {"kind": ("sgd",)}
+    assert definition.active({"kind": "sgd"})
+    assert not definition.active({"kind": "adam"})
 
 
 @pytest.mark.parametrize(
@@ -114,9 +114,9 @@ def test_conditions_name_values_of_parameters_above() -> None:
     ],
 )
 def test_what_is_wrong_is_named_with_line_key_and_what_is_allowed(text: str, message: str) -> None:
-    with pytest.raises(ConfigError) as told:
+    with pytest.raises(ConfigError) as raised:
         parse_config(f"{HEAD}{text}\n{PARAMETERS}", "t")
-    assert message in str(told.value)
+    assert message in str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -144,9 +144,9 @@ def test_what_is_wrong_is_named_with_line_key_and_what_is_allowed(text: str, mes
     ],
 )
 def test_what_is_wrong_with_parameters(text: str, message: str) -> None:
-    with pytest.raises(ConfigError) as told:
+    with pytest.raises(ConfigError) as raised:
         parameter(text)
-    assert message in str(told.value)
+    assert message in str(raised.value)
 
 
 def test_placeholders_that_are_none_are_said() -> None:

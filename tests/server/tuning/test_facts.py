@@ -34,8 +34,8 @@ def test_counts_and_the_time_that_is_left() -> None:
         trial(4, TrialState.PRUNED, 20, 50, 2.0),
         trial(5, TrialState.RUNNING, 50),
     ]
-    found = progress(trials, {"trials": 10, "jobs": 2}, BEGUN.timestamp() + 60)
-    assert found == {
+    facts = progress(trials, {"trials": 10, "jobs": 2}, BEGUN.timestamp() + 60)
+    assert facts == {
         "wanted": 10,
         "jobs": 2,
         "done": 3,

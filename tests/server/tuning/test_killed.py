@@ -35,8 +35,8 @@ def processes(tmp_path: Any, count: Any) -> Any:
 
     def look() -> Any:
         files = sorted((tmp_path / "runs" / "probe").glob("*/processes"))
-        found = [[int(number) for number in file.read_text().split()] for file in files]
-        return found if len(found) == count and all(len(pair) == 2 for pair in found) else None
+        pairs = [[int(number) for number in file.read_text().split()] for file in files]
+        return pairs if len(pairs) == count and all(len(pair) == 2 for pair in pairs) else None
 
     return wait_until(look, f"{count} trials that run")
 
@@ -68,12 +68,12 @@ def test_a_signal_ends_all_trials_and_the_same_command_goes_on(
     assert "interrupted; the same command goes on" in err
     wait_until(lambda: all_ended(pairs), "the end of all processes")
     go_on.touch()
-    code, found, _ = tune(file, "--trials", 3, "--json")
+    code, report, _ = tune(file, "--trials", 3, "--json")
     assert code == 0
-    states = [trial["state"] for trial in found["trials"]]
+    states = [trial["state"] for trial in report["trials"]]
     assert states == ["complete", "interrupted", "interrupted", "complete", "complete"]
-    repeated = {trial["again"]: trial["params"] for trial in found["trials"][3:]}
-    assert repeated == {number: found["trials"][number]["params"] for number in (1, 2)}
+    repeated = {trial["again"]: trial["params"] for trial in report["trials"][3:]}
+    assert repeated == {number: report["trials"][number]["params"] for number in (1, 2)}
 
 
 def test_after_kill_9_of_the_tuner_nothing_finished_is_run_again(
@@ -89,15 +89,15 @@ def test_after_kill_9_of_the_tuner_nothing_finished_is_run_again(
     tuner.wait()
     assert all(alive(process) for process in pairs[-1])  # nobody has ended them yet
     go_on.touch()
-    code, found, err = tune(file, "--trials", 4, "--json")
+    code, report, err = tune(file, "--trials", 4, "--json")
     assert code == 0, err
     assert "half-finished trials are marked failed and their values tried again: 2" in err
     wait_until(lambda: all_ended(pairs), "the end of the processes that were left")
-    assert [trial["state"] for trial in found["trials"]] == [
+    assert [trial["state"] for trial in report["trials"]] == [
         *("complete", "complete", "interrupted", "complete", "complete")
     ]
-    assert found["trials"][:2] == before["trials"]
-    assert found["trials"][3]["params"] == found["trials"][2]["params"]
+    assert report["trials"][:2] == before["trials"]
+    assert report["trials"][3]["params"] == report["trials"][2]["params"]
     assert tune(file, "--trials", 4)[0] == 0
     assert len(optuna_study(workspace).trials) == 5
 
@@ -149,9 +149,9 @@ def test_a_journal_that_was_cut_in_a_line_goes_on(
     (journal,) = (workspace / "studies").glob("*.journal")
     with journal.open("ab") as end:
         end.write(b'{"op_code":4,"work')
-    code, found, err = tune(file, "--trials", 2, "--json")
+    code, report, err = tune(file, "--trials", 2, "--json")
     assert code == 0, err
-    assert [trial["state"] for trial in found["trials"]] == ["complete", "complete"]
+    assert [trial["state"] for trial in report["trials"]] == ["complete", "complete"]
 
 
 def test_somebody_with_optunas_interface_stops_it(
@@ -176,7 +176,7 @@ def test_a_grid_that_was_interrupted_has_every_combination_in_the_end(
     tuner.kill()
     tuner.wait()
     go_on.touch()
-    code, found, _ = tune(file, "--json")
+    code, report, _ = tune(file, "--json")
     assert code == 0
-    complete = [trial["params"]["x"] for trial in found["trials"] if trial["state"] == "complete"]
+    complete = [trial["params"]["x"] for trial in report["trials"] if trial["state"] == "complete"]
     assert sorted(complete) == [1, 2, 3]

@@ -106,16 +106,16 @@ def test_process_ids_of_other_programs_are_left_alone_after_a_reboot(
     assert process_of_trial(runs, 1) == others[0].pid
 
     go_on.touch()
-    code, found, err = tune(file, "--trials", 3, "--json")
-    assert (code, found["end"]) == (0, "done"), err
+    code, report, err = tune(file, "--trials", 3, "--json")
+    assert (code, report["end"]) == (0, "done"), err
     assert "half-finished trials are marked failed and their values tried again: 1, 2, 3" in err
     assert [other.poll() for other in others] == [None, None]
-    assert [trial["state"] for trial in found["trials"]] == [
+    assert [trial["state"] for trial in report["trials"]] == [
         *("complete", "interrupted", "interrupted", "interrupted", "complete", "complete")
     ]
-    assert found["trials"][0] == before["trials"][0]
+    assert report["trials"][0] == before["trials"][0]
     assert [trial.state.name for trial in optuna_study(workspace).trials[1:4]] == ["FAIL"] * 3
-    values = [trial["params"]["x"] for trial in found["trials"] if "x" in trial["params"]]
+    values = [trial["params"]["x"] for trial in report["trials"] if "x" in trial["params"]]
     assert len(values) == 5  # the finished one, two that were cut off, and those two again
     assert sorted(map(float, begun.read_text().split())) == sorted(values)
     assert values.count(values[0]) == 1

@@ -188,13 +188,13 @@ parameters:
     config = parse_config(text, "t")
     study = optuna.create_study(sampler=make_sampler(config.tuner, config.parameters))
     study.stop = lambda: None  # type: ignore[method-assign]
-    found = []
+    combinations = []
     for _ in range(3):
         trial = study.ask()
-        found.append(suggest(trial, config.parameters))
+        combinations.append(suggest(trial, config.parameters))
         study.tell(trial, 0.0)
     expected = [{"kind": "sgd"}, {"kind": "momentum", "momentum": 0.8}, {"kind": "momentum", "momentum": 0.9}]
-    assert sorted(map(str, found)) == sorted(map(str, expected))
+    assert sorted(map(str, combinations)) == sorted(map(str, expected))
 
 
 def test_a_study_that_goes_on_draws_other_numbers() -> None:

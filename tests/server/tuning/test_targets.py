@@ -76,8 +76,8 @@ def test_the_mean_of_fewer_points_at_the_beginning() -> None:
 
 
 def test_looks_are_at_steps_that_all_trials_have() -> None:
-    found = list(looks(line([1.0, 2.0, 3.0], steps=[3, 7, 12]), 5, 0))
-    assert found == [(5, 1.0), (10, 2.0)]
+    values = list(looks(line([1.0, 2.0, 3.0], steps=[3, 7, 12]), 5, 0))
+    assert values == [(5, 1.0), (10, 2.0)]
     assert list(looks(line([1.0, 2.0, 3.0], steps=[3, 7, 12]), 5, 5)) == [(10, 2.0)]
     assert list(looks(line([], steps=[]), 5, 0)) == []
     assert list(looks(line([1.0], steps=[40]), 10, 0)) == [(40, 1.0)]

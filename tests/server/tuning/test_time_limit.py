@@ -37,12 +37,12 @@ def test_a_study_whose_time_is_over_ends_its_trials(
     limits: Any, options: Any, training: Any, tuning_file: Any, tune: Any, workspace: Any, go_on: Any
 ) -> None:
     file = tuning_file(training(before=WAITING), limits=limits)
-    code, found, err = tune(file, "--trials", 4, "--jobs", 2, *options, "--json")
-    assert (code, found["end"]) == (1, "time"), err
+    code, report, err = tune(file, "--trials", 4, "--jobs", 2, *options, "--json")
+    assert (code, report["end"]) == (1, "time"), err
     assert "the time for the study is over; the same command goes on." in err
-    assert [trial["state"] for trial in found["trials"]] == ["interrupted", "interrupted"]
-    assert [trial["failure"] for trial in found["trials"]] == [{"reason": "interrupted"}] * 2
-    assert (found["progress"]["done"], found["progress"]["running"]) == (0, 0)
+    assert [trial["state"] for trial in report["trials"]] == ["interrupted", "interrupted"]
+    assert [trial["failure"] for trial in report["trials"]] == [{"reason": "interrupted"}] * 2
+    assert (report["progress"]["done"], report["progress"]["running"]) == (0, 0)
     for trial in optuna_study(workspace).trials[:2]:
         assert trial.state.name == "FAIL"
         assert marked_processes(trial.user_attrs[MARK]) == []
@@ -55,14 +55,14 @@ def test_finished_trials_count_when_the_time_is_over_and_the_rest_goes_on(
     go_on.touch()
     assert tune(file, "--trials", 1)[0] == 0
     go_on.unlink()
-    code, found, err = tune(file, "--trials", 2, "--timeout", "1", "--json")
-    assert (code, found["end"]) == (0, "time")
+    code, report, err = tune(file, "--trials", 2, "--timeout", "1", "--json")
+    assert (code, report["end"]) == (0, "time")
     assert "the time for the study is over; the same command goes on." in err
     assert "best: value " in err
-    assert [trial["state"] for trial in found["trials"]] == ["complete", "interrupted"]
+    assert [trial["state"] for trial in report["trials"]] == ["complete", "interrupted"]
     go_on.touch()
-    code, found, err = tune(file, "--trials", 2, "--json")
-    assert (code, found["end"]) == (0, "done"), err
-    assert [trial["state"] for trial in found["trials"]] == ["complete", "interrupted", "complete"]
-    assert found["trials"][2]["again"] == 1
-    assert found["trials"][2]["params"] == found["trials"][1]["params"]
+    code, report, err = tune(file, "--trials", 2, "--json")
+    assert (code, report["end"]) == (0, "done"), err
+    assert [trial["state"] for trial in report["trials"]] == ["complete", "interrupted", "complete"]
+    assert report["trials"][2]["again"] == 1
+    assert report["trials"][2]["params"] == report["trials"][1]["params"]

@@ -17,8 +17,8 @@ BRANIN = (
 SQUARE = {"x": {"bounds": [-5, 10], "type": "float"}, "y": {"bounds": [0, 15], "type": "float"}}
 
 
-def states(found: Any) -> list[Any]:
-    return [trial["state"] for trial in found["trials"]]
+def states(report: Any) -> list[Any]:
+    return [trial["state"] for trial in report["trials"]]
 
 
 @pytest.mark.slow
@@ -28,8 +28,8 @@ def test_trials_are_those_of_plain_optuna(training: Any, tuning_file: Any, tune:
 
     tuner = {"name": "tpe", "seed": 5, "args": {"n_startup_trials": 4}}
     file = tuning_file(training(BRANIN), SQUARE, tuner=tuner)
-    code, found, err = tune(file, "--trials", 9, "--json")
-    assert (code, found["end"]) == (0, "done"), err
+    code, report, err = tune(file, "--trials", 9, "--json")
+    assert (code, report["end"]) == (0, "done"), err
 
     def objective(trial: Any) -> float:
         x, y = trial.suggest_float("x", -5, 10), trial.suggest_float("y", 0, 15)
@@ -38,7 +38,7 @@ def test_trials_are_those_of_plain_optuna(training: Any, tuning_file: Any, tune:
 
     plain = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=5, n_startup_trials=4))
     plain.optimize(objective, 9)
-    assert [trial["params"] for trial in found["trials"]] == [trial.params for trial in plain.trials]
+    assert [trial["params"] for trial in report["trials"]] == [trial.params for trial in plain.trials]
     stored = optuna_study(workspace)  # the journal is Optuna's own
     assert [trial.values for trial in stored.trials] == [trial.values for trial in plain.trials]
 
@@ -59,11 +59,11 @@ def test_a_trial_is_a_run_of_its_own_that_is_given_its_values(
         "momentum": {"choice": [0.8, 0.9], "when": {"kind": "momentum"}},
     }
     command = [*training("params.rate", before), "--rate", "{rate}", "{summary_dir}", "{brace}"]
-    code, found, err = tune(tuning_file(command, parameters), "--trials", 5, "--json", "--jobs", 2)
-    assert code == 0, (err, [trial["log"] for trial in found["trials"]])
-    folders = [trial["run"] for trial in found["trials"]]
+    code, report, err = tune(tuning_file(command, parameters), "--trials", 5, "--json", "--jobs", 2)
+    assert code == 0, (err, [trial["log"] for trial in report["trials"]])
+    folders = [trial["run"] for trial in report["trials"]]
     assert folders == [str(tmp_path / "runs" / "probe" / f"trial_{i:04d}") for i in range(5)]
-    for trial in found["trials"]:
+    for trial in report["trials"]:
         assert trial["values"] == [pytest.approx(trial["params"]["rate"])]
         assert list(Path(trial["run"]).glob("*_MS"))
     assert "{brace} is no parameter and stays as it is" in err
@@ -71,11 +71,11 @@ def test_a_trial_is_a_run_of_its_own_that_is_given_its_values(
 
 def test_a_failed_trial_keeps_its_last_lines(training: Any, tuning_file: Any, tune: Any) -> None:
     command = training(before="print('about to fail'); raise SystemExit('no data')")
-    code, found, err = tune(tuning_file(command), "--trials", 9, "--give-up-after", 2, "--json")
-    assert (code, found["end"]) == (1, "gave_up")
-    assert states(found) == ["failed", "failed"]
-    assert found["trials"][0]["failure"] == {"reason": "exit", "code": 1}
-    assert found["trials"][0]["log"] == ["about to fail", "no data"]
+    code, report, err = tune(tuning_file(command), "--trials", 9, "--give-up-after", 2, "--json")
+    assert (code, report["end"]) == (1, "gave_up")
+    assert states(report) == ["failed", "failed"]
+    assert report["trials"][0]["failure"] == {"reason": "exit", "code": 1}
+    assert report["trials"][0]["log"] == ["about to fail", "no data"]
     assert "trial 0 failed: the command ended with exit code 1" in err
 
 
@@ -97,8 +97,8 @@ def test_what_is_no_result_is_a_failed_trial(
     changes: Any, failure: Any, training: Any, tuning_file: Any, tune: Any
 ) -> None:
     command = changes.pop("command", None) or training(changes.pop("value", "1"), changes.pop("before", ""))
-    code, found, _ = tune(tuning_file(command, **changes), "--trials", 1, "--json")
-    (trial,) = found["trials"]
+    code, report, _ = tune(tuning_file(command, **changes), "--trials", 1, "--json")
+    (trial,) = report["trials"]
     assert (code, trial["state"]) == (1, "failed")
     expected = {"reason": "cannot_start", "text": "/no/such/command: No such file or directory"}
     assert trial["failure"] == (failure or expected)
@@ -112,13 +112,13 @@ def test_lineage_is_a_target(training: Any, tuning_file: Any, tune: Any) -> None
     )
     targets = [{"name": "loss"}, {"name": "Accuracy", "group": "metric", "goal": "maximize"}]
     file = tuning_file(training(body=body), target=targets)
-    code, found, err = tune(file, "--trials", 3, "--json")
+    code, report, err = tune(file, "--trials", 3, "--json")
     assert code == 0, err
-    for trial in found["trials"]:
+    for trial in report["trials"]:
         x = trial["params"]["x"]
         assert trial["values"] == [pytest.approx(x), pytest.approx(1 - x)]
-    best = min(found["trials"], key=lambda trial: trial["params"]["x"])
-    assert found["front"] == [best["number"]]
+    best = min(report["trials"], key=lambda trial: trial["params"]["x"])
+    assert report["front"] == [best["number"]]
 
 
 @pytest.mark.slow
@@ -135,11 +135,11 @@ def test_a_trial_that_is_worse_than_the_others_is_pruned(
     pruner = {"name": "median", "every": 2, "args": {"n_startup_trials": 1}}
     tuner = {"name": "grid", "seed": 1}  # the order is 1 or 2 first: see the assertion
     file = tuning_file(training(body=body), {"x": {"choice": [1, 2, 3]}}, pruner=pruner, tuner=tuner)
-    code, found, err = tune(file, "--trials", 9, "--json")
+    code, report, err = tune(file, "--trials", 9, "--json")
     assert code == 0, err
-    assert found["progress"]["wanted"] == 3
-    by_value = {trial["params"]["x"]: trial for trial in found["trials"]}
-    assert found["trials"][0]["params"]["x"] != 3
+    assert report["progress"]["wanted"] == 3
+    by_value = {trial["params"]["x"]: trial for trial in report["trials"]}
+    assert report["trials"][0]["params"]["x"] != 3
     assert by_value[3]["state"] == "pruned"
     assert by_value[1]["state"] == "complete"
     steps = optuna_study(workspace).trials[by_value[1]["number"]].intermediate_values
@@ -161,11 +161,11 @@ def test_hyperband_prunes_a_worse_trial_by_its_live_scalars(
     pruner = {"name": "hyperband", "every": 4}
     tuner = {"name": "grid", "seed": 33}  # the order that the test asserts
     file = tuning_file(training(body=body), {"x": {"choice": [1, 2, 3, 4]}}, pruner=pruner, tuner=tuner)
-    code, found, err = tune(file, "--trials", 4, "--json")
+    code, report, err = tune(file, "--trials", 4, "--json")
     assert code == 0, err
-    assert [trial["params"]["x"] for trial in found["trials"]] == [2, 3, 4, 1]
-    assert states(found) == ["complete", "complete", "pruned", "complete"]
-    assert found["progress"]["pruned"] == 1
+    assert [trial["params"]["x"] for trial in report["trials"]] == [2, 3, 4, 1]
+    assert states(report) == ["complete", "complete", "pruned", "complete"]
+    assert report["progress"]["pruned"] == 1
     stored = optuna_study(workspace).trials
     assert stored[2].intermediate_values == {4: pytest.approx(4.25)}
     assert stored[3].intermediate_values == {4: pytest.approx(1.25), 8: pytest.approx(1.125)}
@@ -230,11 +230,11 @@ def test_a_dry_run_prints_commands_and_does_nothing(
     assert len(out.splitlines()) == 3
     assert not (tmp_path / "runs").exists()
     assert not workspace.exists()
-    code, found, _ = tune(file, "--trials", 2, "--json")
+    code, report, _ = tune(file, "--trials", 2, "--json")
     words = [line.split() for line in out.splitlines()]
-    assert [line[-1] for line in words[:2]] == [str(trial["params"]["x"]) for trial in found["trials"]]
+    assert [line[-1] for line in words[:2]] == [str(trial["params"]["x"]) for trial in report["trials"]]
     given = json.loads(out.splitlines()[0].partition("=")[2].split("' ")[0].strip("'"))
-    assert given["params"] == found["trials"][0]["params"]
+    assert given["params"] == report["trials"][0]["params"]
 
 
 @pytest.mark.slow
@@ -249,19 +249,19 @@ def test_past_runs_become_trials_once(training: Any, tuning_file: Any, tune: Any
             record.add_value("scalar", "value", value)
             record.record(1)
     file = tuning_file(training(), tuner={"name": "tpe", "seed": 1})
-    code, found, err = tune(file, "--trials", 1, "--from-lineage", "--json")
+    code, report, err = tune(file, "--trials", 1, "--from-lineage", "--json")
     assert code == 0, err
     assert "2 past runs became trials" in err
     assert "1 with another x than the file allows" in err
     assert "1 without x" in err
-    assert [(trial["state"], trial["params"]["x"]) for trial in found["trials"][:2]] == [
+    assert [(trial["state"], trial["params"]["x"]) for trial in report["trials"][:2]] == [
         ("imported", pytest.approx(0.25)),
         ("imported", pytest.approx(0.5)),
     ]
-    assert found["progress"]["done"] == 1
-    _, found, _ = tune(file, "--trials", 2, "--from-lineage", "--json")
-    assert found["progress"] | {"left": 0} == found["progress"]
-    assert (found["progress"]["imported"], found["progress"]["done"]) == (2, 2)
+    assert report["progress"]["done"] == 1
+    _, report, _ = tune(file, "--trials", 2, "--from-lineage", "--json")
+    assert report["progress"] | {"left": 0} == report["progress"]
+    assert (report["progress"]["imported"], report["progress"]["done"]) == (2, 2)
 
 
 @pytest.mark.slow
@@ -285,6 +285,6 @@ def test_what_lies_in_the_way_of_a_run_is_left_alone(
     old = tmp_path / "runs" / "probe" / "trial_0000"
     old.mkdir(parents=True)
     (old / "kept").write_text("")
-    _, found, _ = tune(tuning_file(training()), "--trials", 1, "--json")
-    assert found["trials"][0]["run"] == f"{old}_2"
+    _, report, _ = tune(tuning_file(training()), "--trials", 1, "--json")
+    assert report["trials"][0]["run"] == f"{old}_2"
     assert [file.name for file in old.iterdir()] == ["kept"]

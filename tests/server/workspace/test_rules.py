@@ -90,6 +90,6 @@ def test_what_cannot_be_understood_is_left_out_and_the_rest_is_read(
     content[str(tmp_path / "base")]["2"] = wrong
     content[str(tmp_path / "base")]["3"] = {"condition": "silent", "limit": 5, "later": True}
     path.write_text(json.dumps(content))
-    found = again(tmp_path).all()
-    assert list(found) == [BUILT_IN, "1", "3"]
-    assert found["3"] == Rule("silent", limit=5)
+    read_rules = again(tmp_path).all()
+    assert list(read_rules) == [BUILT_IN, "1", "3"]
+    assert read_rules["3"] == Rule("silent", limit=5)

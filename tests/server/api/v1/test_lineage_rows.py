@@ -77,19 +77,19 @@ def test_without_notes_nothing_is_added() -> None:
 
 def test_equal_pipelines_have_one_mark_and_none_is_one() -> None:
     graphs: list[dict[str, Any] | None] = [None, {"a": 1, "b": 2}, {"a": 2}, {"b": 2, "a": 1}]
-    found = rows(*(Lineage(dataset_graph=graph) for graph in graphs))
-    assert [row.flat["dataset_mark"] for row in found] == ["1", "2", "3", "2"]
+    lineage_rows = rows(*(Lineage(dataset_graph=graph) for graph in graphs))
+    assert [row.flat["dataset_mark"] for row in lineage_rows] == ["1", "2", "3", "2"]
 
 
 def test_columns_of_metrics_and_users_have_the_type_of_their_values() -> None:
     def lineage(metric: dict[str, Any], **defined: Any) -> Lineage:
         return Lineage(evaluation=EvaluationLineage(metric), user_defined=defined)
 
-    found = rows(
+    lineage_rows = rows(
         lineage({"Accuracy": 1}, name="x", note="y", nothing=None),
         lineage({"Accuracy": 0.5}, name=3, note="z"),
     )
-    assert custom_columns(found) == {
+    assert custom_columns(lineage_rows) == {
         "metric/Accuracy": {"label": "metric/Accuracy", "required": True, "type": "float"},
         "user_defined/name": {"label": "user_defined/name", "required": False, "type": "mixed"},
         "user_defined/note": {"label": "user_defined/note", "required": False, "type": "str"},

@@ -54,10 +54,12 @@ def first_step(path: Any) -> Any:
 @pytest.mark.parametrize("name", DUMPS)
 def test_ls_lists_every_layout(run: Any, samples: Any, name: Any) -> None:
     code, out, err = run("ls", samples / name, "--step", open_dump(samples / name).steps()[0], "--json")
-    found = json.loads(out)
-    rank = found["ranks"][0]
+    listing = json.loads(out)
+    rank = listing["ranks"][0]
     assert (code, err) == (0, "")
-    assert len([each for each in found["tensors"] if each["rank"] == rank]) == len(first_step(samples / name))
+    assert len([tensor for tensor in listing["tensors"] if tensor["rank"] == rank]) == len(
+        first_step(samples / name)
+    )
     code, out, _ = run("ls", samples / name)
     assert (code, out.splitlines()[0].split()[1].rstrip(":")) == (0, "dump")
 
@@ -106,17 +108,19 @@ def test_bin_and_npy_of_the_same_run_agree(run: Any, samples: Any, tmp_path: Pat
     code, out, _ = run(
         "compare", folder / "bin", folder / "npy", "--all", "--json", "--csv", tmp_path / "out.csv"
     )
-    found = json.loads(out)
-    assert (code, found["first_divergence"]) == (1, None)
+    comparison = json.loads(out)
+    assert (code, comparison["first_divergence"]) == (1, None)
     judged = [
-        (each["target"].rpartition("/")[2], each["codes"]) for each in found["tensors"] if each["codes"]
+        (tensor["target"].rpartition("/")[2], tensor["codes"])
+        for tensor in comparison["tensors"]
+        if tensor["codes"]
     ]
     assert judged == [("MatMul-op15.input.1", ["dtype"])]  # bfloat16, which npy has no name for
-    measured = [each for each in found["tensors"] if each["measures"]]
+    measured = [tensor for tensor in comparison["tensors"] if tensor["measures"]]
     assert measured
-    assert all(each["measures"]["distance"] == 0 for each in measured)
+    assert all(tensor["measures"]["distance"] == 0 for tensor in measured)
     with (tmp_path / "out.csv").open() as file:
-        assert len(list(csv.DictReader(file))) == len(found["tensors"])
+        assert len(list(csv.DictReader(file))) == len(comparison["tensors"])
 
 
 @pytest.mark.parametrize("name", ["msprobe_pytorch/mix_tensor_2ranks", "ms_sync_full_stats/statistic"])
@@ -155,10 +159,10 @@ def test_a_recorder_has_texts_and_no_tensors(run: Any, samples: Any, action: str
 
 
 def test_every_dump_of_the_samples_is_listed_by_a_command(run: Any, samples: Any) -> None:
-    for found in find_dump_dirs(samples):
-        code, out, err = run("ls", found.path)
-        assert (code, err) == (0, ""), found.path
-        assert out.startswith(f"{found.layout} dump")
+    for dump in find_dump_dirs(samples):
+        code, out, err = run("ls", dump.path)
+        assert (code, err) == (0, ""), dump.path
+        assert out.startswith(f"{dump.layout} dump")
 
 
 @pytest.mark.parametrize(
@@ -173,9 +177,9 @@ def test_every_dump_of_the_samples_is_listed_by_a_command(run: Any, samples: Any
 def test_a_selection_of_nothing_is_empty_and_no_all_clear(run: Any, samples: Any, arguments: Any) -> None:
     action, *rest = arguments
     code, out, _ = run(action, samples / "ms_sync_full_stats" / "full", *rest, "--json")
-    found = json.loads(out)
+    answer = json.loads(out)
     expected: Any = (0, []) if action == "ls" else (2, [])
-    assert (code, found["tensors"] if isinstance(found, dict) else found) == expected
+    assert (code, answer["tensors"] if isinstance(answer, dict) else answer) == expected
 
 
 @pytest.mark.parametrize("arguments", [("--rank", "7"), ("--step", "99"), ("--reference-step", "99")])

@@ -24,8 +24,8 @@ def test_a_directory_of_dumps_lists_them(run: Any, tmp_path: Path) -> None:
     code, out, _ = run("dump", "ls", tmp_path / "jobs")
     paths = [str(tmp_path / "jobs" / name / "dump") for name in ("a", "b")]
     assert (code, [line.split() for line in out.splitlines()[1:]]) == (0, [[path, "sync"] for path in paths])
-    found = json.loads(run("dump", "ls", tmp_path / "jobs", "--json")[1])
-    assert [each["path"] for each in found["dumps"]] == paths
+    listing = json.loads(run("dump", "ls", tmp_path / "jobs", "--json")[1])
+    assert [dump["path"] for dump in listing["dumps"]] == paths
     code, _, err = run("dump", "stat", tmp_path / "jobs")
     assert code == 2
     assert all(path in err for path in paths)
@@ -47,7 +47,7 @@ def test_ls_lists_chosen_tensors(run: Any) -> None:
     listed = json.loads(out)
     assert code == 0
     assert listed["steps"] == [0, 1]
-    assert [(each["direction"], each["type"]) for each in listed["tensors"]] == [
+    assert [(tensor["direction"], tensor["type"]) for tensor in listed["tensors"]] == [
         ("input", "ReLU"),
         ("output", "ReLU"),
     ]

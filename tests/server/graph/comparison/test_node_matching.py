@@ -23,13 +23,13 @@ def partners(graph: Any) -> Callable[..., Any]:
         columns = node_columns(
             graph(left, parameters=left_parameters), graph(right, parameters=right_parameters)
         )
-        found = match_nodes(columns)
+        partner = match_nodes(columns)
         if replaced:
-            match_replaced(columns, found)
+            match_replaced(columns, partner)
         names = [*columns.graphs[0].names, *columns.graphs[1].names]
         count = columns.left_count
-        assert all(found[found[node]] == node for node in np.flatnonzero(found >= 0).tolist())
-        return {names[node]: names[found[node]] for node in range(count) if found[node] >= 0}
+        assert all(partner[partner[node]] == node for node in np.flatnonzero(partner >= 0).tolist())
+        return {names[node]: names[partner[node]] for node in range(count) if partner[node] >= 0}
 
     return find
 
@@ -88,7 +88,7 @@ def test_operators_that_nothing_tells_apart_are_matched_in_file_order(partners: 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_order_of_the_file_does_not_matter(partners: Callable[..., Any], seed: Any) -> None:
     def network(order: Any, first: Any) -> tuple[Any, Any]:
-        names = {layer: f"net/MatMul-op{first + place}" for place, layer in enumerate(order)}
+        names = {layer: f"net/MatMul-op{first + index}" for index, layer in enumerate(order)}
         return [(names[layer], [f"layer.{layer}.w"]) for layer in order], names
 
     chance = random.Random(seed)

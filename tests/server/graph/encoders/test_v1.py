@@ -30,7 +30,7 @@ def tree_of(name: Any, ending: Any, mode: Any) -> Any:
     return build_tree(graph) if mode == "normal" else build_tree(simplify(graph), Folding(least=10))
 
 
-@pytest.fixture(params=[(*one, mode) for one in GRAPHS for mode in ("normal", "optimize")], ids=str)
+@pytest.fixture(params=[(*graph, mode) for graph in GRAPHS for mode in ("normal", "optimize")], ids=str)
 def case(request: pytest.FixtureRequest) -> tuple[Any, Any]:
     name, ending, mode = request.param
     facts = json.loads((DATA / f"{name}.json").read_text())[mode]

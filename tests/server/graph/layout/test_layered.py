@@ -8,7 +8,9 @@ from mindinsight.server.graph.layout.coordinates import Size, assign_coordinates
 from mindinsight.server.graph.layout.layered import arrange
 
 SIZES = st.lists(
-    st.tuples(st.integers(20, 200), st.integers(10, 90)).map(lambda one: Size(*one, one[0] / 2, one[0] / 3)),
+    st.tuples(st.integers(20, 200), st.integers(10, 90)).map(
+        lambda sides: Size(*sides, sides[0] / 2, sides[0] / 3)
+    ),
     min_size=1,
     max_size=14,
 )
