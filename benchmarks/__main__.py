@@ -36,7 +36,7 @@ def compile_ours() -> None:
 
 
 def load() -> str:
-    return ", ".join(f"{one:.1f}" for one in os.getloadavg())
+    return ", ".join(f"{average:.1f}" for average in os.getloadavg())
 
 
 def machine() -> str:
@@ -73,8 +73,8 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=tuple(MEASURES), help="rows to measure; nothing is kept")
     parser.add_argument("--without", nargs="+", choices=tuple(PACKAGES), default=(), help="peers left out")
     options = parser.parse_args()
-    for asked in (signal.SIGTERM, signal.SIGHUP):  # to leave by the doors, at which servers are ended
-        signal.signal(asked, lambda number, _: sys.exit(128 + number))
+    for name in (signal.SIGTERM, signal.SIGHUP):  # to leave by the doors, at which servers are ended
+        signal.signal(name, lambda number, _: sys.exit(128 + number))
     pythons = {name: None if name in options.without else python_with(name) for name in PACKAGES}
     compile_ours()
     after_imports()  # what is measured in this process, as in a server's
@@ -90,7 +90,7 @@ def main() -> None:
         "# The index beside its peers\n\n"
         f"{machine()}; load {before} before, {load()} after. {peers}.\n"
         "Made by `python -m benchmarks`; what is measured is told in `benchmarks/index.py`, on what in\n"
-        f"`benchmarks/workloads.py`.\n\n{HEAD}\n" + "".join(f"{one}\n" for one in lines)
+        f"`benchmarks/workloads.py`.\n\n{HEAD}\n" + "".join(f"{line}\n" for line in lines)
     )
 
 

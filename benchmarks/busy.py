@@ -50,9 +50,9 @@ def _add(source: Path, base: Path, name: str) -> None:
 
 
 def main() -> None:
-    found = measure()
-    p50, p95 = np.percentile(found, [50, 95])
-    print(f"{len(found)} requests: p50 {1000 * p50:.1f} ms, p95 {1000 * p95:.1f} ms")
+    times = measure()
+    p50, p95 = np.percentile(times, [50, 95])
+    print(f"{len(times)} requests: p50 {1000 * p50:.1f} ms, p95 {1000 * p95:.1f} ms")
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ def stretches(path: Path) -> Iterable[Stretch]:
 
 def points_of(stretch: Stretch) -> int:
     scalars = sum(block.values.size for block in stretch.blocks)
-    return scalars + sum(len(one.steps) for one in stretch.references)
+    return scalars + sum(len(reference.steps) for reference in stretch.references)
 
 
 def decode(paths: list[Path]) -> tuple[int, float]:
@@ -88,9 +88,9 @@ def _loaded(settings: Settings) -> tuple[int, float]:
     Loader(settings, store).load()
     seconds = time.process_time() - began
     runs = store.snapshot().runs.values()
-    kept = [series for run in runs for tags in run.references.values() for series in tags.values()]
+    references = [series for run in runs for tags in run.references.values() for series in tags.values()]
     points = sum(series.count for run in runs for series in run.scalars.values())
-    return points + sum(series.count for series in kept), seconds
+    return points + sum(series.count for series in references), seconds
 
 
 def files(name: str) -> list[Path]:

@@ -164,13 +164,13 @@ def huge(root):
         ("NumPy, read whole", NUMPY_HUGE),
     )
     for what, program in programs:
-        found = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-c", START_HUGE + program + END_HUGE, root, path],
             check=True,
             capture_output=True,
             text=True,
         )
-        wall, cpu, peak = map(float, found.stdout.split())
+        wall, cpu, peak = map(float, result.stdout.split())
         rows.append((f"one tensor of {size:.1f} GB: {what}, {peak / 1024:,.0f} MB at most", (wall, cpu)))
     return [row(what, times, size, "GB/s") for what, times in rows]
 
@@ -237,8 +237,8 @@ def main():
     versions = f"CPython {platform.python_version()}, NumPy {np.__version__}"
     print(f"{versions}, {os.cpu_count()} cores, {platform.machine()}\n")
     print("| | time | CPU time | speed |\n|---|---:|---:|---:|")
-    for each in rows:
-        print(f"| {' | '.join(each)} |")
+    for columns in rows:
+        print(f"| {' | '.join(columns)} |")
 
 
 if __name__ == "__main__":

@@ -82,7 +82,7 @@ def scalar_steps(
 
 
 def _template(tags: Sequence[str], width: int, form: Format) -> _Template:
-    marks = [struct.pack("<I", 0xFEDCBA00 + place) for place in range(len(tags))]
+    marks = [struct.pack("<I", 0xFEDCBA00 + tag) for tag in range(len(tags))]
     wall = struct.pack("<d", -1.2345678901e300)
     step = (1 << 7 * width) - 1
     values = [scalar(tag, mark, form) for tag, mark in zip(tags, marks, strict=True)]
@@ -112,9 +112,9 @@ def _filled(template: _Template, walls: np.ndarray, steps: np.ndarray, numbers: 
     for at in template.walls:
         rows[:, at : at + 8] = walls.astype("<f8")[:, None].view(np.uint8)
     for at in template.steps:
-        for place in range(template.width):
-            more = 0x80 if place < template.width - 1 else 0
-            rows[:, at + place] = (steps >> 7 * place) & 0x7F | more
+        for byte in range(template.width):
+            more = 0x80 if byte < template.width - 1 else 0
+            rows[:, at + byte] = (steps >> 7 * byte) & 0x7F | more
     for column, at in enumerate(template.values):
         rows[:, at : at + 4] = np.ascontiguousarray(numbers[:, column], "<f4")[:, None].view(np.uint8)
     for begin, end in template.payloads:

@@ -83,7 +83,7 @@ def server_rows(nodes: int) -> dict[str, float]:
     first, places = cpu(lambda: choose_initial_scopes(tree))
     shown, drawing = cpu(lambda: json.dumps(drawing_json(tree, draw(tree, places))))
     closed = [box["id"] for box in json.loads(drawing)["boxes"] if box["count"] and not box["open"]]
-    expanded = [cpu(partial(draw, tree, [*places, place]))[0] for place in closed]
+    expanded = [cpu(partial(draw, tree, [*places, path]))[0] for path in closed]
     last = len(tree.paths) - 1
     other = build(record[offset : offset + size], False)
     operators, answers = dumped(nodes)
@@ -111,8 +111,8 @@ def scopes_for(tree: Tree, elements: int) -> list[int]:
     opened: list[int] = []
     waiting = [ROOT]
     while waiting:
-        place = waiting.pop(0)
-        for child in tree.children(place):
+        path = waiting.pop(0)
+        for child in tree.children(path):
             if tree.nodes[child] < 0 and child not in opened:
                 drawing = draw(tree, [*opened, child])
                 if len(drawing.boxes) + len(drawing.lines) > elements:
@@ -161,7 +161,7 @@ def frames(page: Page, act: Callable[[], None]) -> Frames:
 
 def worked(session: CDPSession) -> float:
     metrics = session.send("Performance.getMetrics")["metrics"]
-    return float(next(one["value"] for one in metrics if one["name"] == "TaskDuration"))
+    return float(next(metric["value"] for metric in metrics if metric["name"] == "TaskDuration"))
 
 
 def dragged(page: Page, middle: tuple[float, float]) -> Frames:
@@ -249,11 +249,11 @@ def main() -> None:
     head = "main thread, CPU ms a move | ms a frame, median | 95 of 100 within | longest"
     print(f"\n| {elements} boxes and lines | {head} |")
     print("|---|---:|---:|---:|---:|")
-    for name, found in rows.items():
+    for name, cost in rows.items():
         moves = MOVES if "dragging" in name else MOVES // 2
-        ordered = sorted(found.times)
+        ordered = sorted(cost.times)
         late = ordered[int(len(ordered) * 0.95)]
-        columns = (found.work / moves * 1000, median(ordered), late, ordered[-1])
+        columns = (cost.work / moves * 1000, median(ordered), late, ordered[-1])
         print(f"| {name} | " + " | ".join(f"{column:.1f}" for column in columns) + " |")
 
 

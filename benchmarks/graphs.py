@@ -44,10 +44,11 @@ def dumped(nodes: int) -> tuple[list[Operator], list[TensorResult]]:
     fine = Measurement(Statistics(10, 0, 5, 5, 0, 0, 0, -1.0, 1.0, 0.0, 0.5, 0.6, 2.0), (10,), "float32")
     entries = [
         TensorEntry(
-            0, 0, each.graph, each.name, each.recorded, each.type, "output" if slot else "input", "0",
-            2 * each.order + slot, each.order, 0, (10,), "float32", "", None,
+            0, 0, operator.graph, operator.name, operator.recorded, operator.type,
+            "output" if slot else "input", "0", 2 * operator.order + slot, operator.order, 0, (10,),
+            "float32", "", None,
         )
-        for each in operators
+        for operator in operators
         for slot in (0, 1)
     ]  # fmt: skip
     return operators, [TensorResult(entry, fine) for entry in entries]

@@ -66,18 +66,18 @@ def loading(begin: Start | None, runs: int, rounds: int = ROUNDS) -> tuple[str, 
     """CPU seconds to load, the least of some rounds, and the MB held then; the seconds as number, too."""
     if begin is None:
         return NONE, NONE, np.nan
-    found = []
+    costs = []
     for _ in range(rounds):
         with begin() as server:
             try:
-                found.append((server.wait(runs), server.memory()))
+                costs.append((server.wait(runs), server.memory()))
             except NotLoadedError as error:
                 return str(error), f"{server.memory():.0f}", np.nan
-    cpu, memory = min(found)
+    cpu, memory = min(costs)
     return f"{cpu:.2f}", f"{memory:.0f}", cpu
 
 
-def asked(server: Server, paths: list[str], clients: int = 1) -> tuple[float, float, int]:
+def request_costs(server: Server, paths: list[str], clients: int = 1) -> tuple[float, float, int]:
     """Server CPU ms a request, median ms of a request, and bytes of an answer."""
     timed_requests(server, paths[:5])
     before = server.cpu()
@@ -113,8 +113,8 @@ def _openings(contest: Contest, empty: Path) -> list[Row]:
             (contest.ours(mine), "/scalar", opening.our_chart(TAG)),
         )
     ]
-    page_cells = [one.page() if one else NONE for one in pages]
-    chart_cells = [one.chart() if one else NONE for one in charts]
+    page_cells = [page.page() if page else NONE for page in pages]
+    chart_cells = [chart.chart() if chart else NONE for chart in charts]
     page_work = "empty directory, start until the first page is served: CPU s, wall s"
     chart_work = "8 runs × 10 tags, start until the first chart's data: CPU s, wall s, requests, MB"
     return [
@@ -180,7 +180,7 @@ def whole_series(contest: Contest) -> list[Row]:
             continue
         with begin() as server:
             server.wait(8)
-            cpu, _, size = asked(server, [server.series("run_3", TAG)] * 40)
+            cpu, _, size = request_costs(server, [server.series("run_3", TAG)] * 40)
             cells.append(f"{cpu:.1f} ms, {size / 1e6:.2f} MB")
     tensorboard, mindinsight, ours = cells
     work = "one series of 100 000 points whole: server CPU, bytes"
@@ -229,8 +229,8 @@ def short_series(contest: Contest) -> list[Row]:
         with begin() as server:
             server.wait(runs)
             path = server.series(run, TAG)
-            cpu, alone, _ = asked(server, [path] * 400)
-            crowded = asked(server, [path] * 1600, 16)[1]
+            cpu, alone, _ = request_costs(server, [path] * 400)
+            crowded = request_costs(server, [path] * 1600, 16)[1]
             cells.append(f"{cpu:.2f} ms, {alone:.2f} ms, {crowded:.1f} ms")
     work = "one series of 1 000 points: server CPU, p50, p50 with 16 clients"
     tensorboard, mindinsight, ours = cells
@@ -239,12 +239,12 @@ def short_series(contest: Contest) -> list[Row]:
 
 def w3(contest: Contest) -> list[Row]:
     mine, theirs = base_of("w3")
-    kept = ", keeping 51 of 500 histograms, 10 of 200 images, no tensors"
+    limits = ", keeping 51 of 500 histograms, 10 of 200 images, no tensors"
     peer = loading(contest.tensorboard(theirs, "histograms,images"), 2)[0]
     other = loading(contest.mindinsight(mine), 3, 1)[0]
     ours = loading(contest.ours(mine), 3)[0]
     work = "W3: 100 tags × 500 histograms, 5 × 200 images, 4 × 50 tensors, CPU s"
-    theirs_kept = peer + kept if contest.tensorboard_python else NONE
+    theirs_kept = peer + limits if contest.tensorboard_python else NONE
     return [Row(work, theirs_kept, other, f"{ours} keeping all", "≤ 0.8")]
 
 
@@ -259,7 +259,7 @@ def w4(contest: Contest) -> list[Row]:
         first = server.cpu() - before
         shut = [box["id"] for box in picture["boxes"] if box["count"] > 1 and not box["open"]]
         opened = ",".join(map(str, picture["open"]))
-        expanding = asked(server, [f"{path}&open={opened},{box}" for box in shut[:20]])[1]
+        expanding = request_costs(server, [f"{path}&open={opened},{box}" for box in shut[:20]])[1]
     work = "W4: graph of 20 000 nodes: first picture; one scope more, p50"
     return [Row(work, NONE, NONE, f"{first:.2f} CPU s; {expanding:.0f} ms", "≤ 0.8 CPU s; ≤ 50 ms")]
 
@@ -295,6 +295,18 @@ def growing(_: Contest) -> list[Row]:
 
 
 MEASURES: dict[str, Callable[[Contest], list[Row]]] = {
-    one.__name__: one
-    for one in (start, w1, whole_series, w2, tfevents, short_series, w3, w4, decoding, while_loading, growing)
+    section.__name__: section
+    for section in (
+        start,
+        w1,
+        whole_series,
+        w2,
+        tfevents,
+        short_series,
+        w3,
+        w4,
+        decoding,
+        while_loading,
+        growing,
+    )
 }

@@ -70,13 +70,13 @@ class Seen:
 
 def steps(first: int, end: int) -> bytes:
     """Framed records of all tags for the steps from ``first`` to before ``end``."""
-    found = []
+    records = []
     for step in range(first, end):
         event = Event(wall_time=time.time(), step=step)
         for tag in TAGS:
             event.summary.value.add(tag=tag, scalar_value=1 / (step + 1))
-        found.append(encode_record(event.SerializeToString()))
-    return b"".join(found)
+        records.append(encode_record(event.SerializeToString()))
+    return b"".join(records)
 
 
 def make_base(folder: Path, runs: int) -> list[Path]:
@@ -116,14 +116,14 @@ class Connection:
 
     async def ask(self, path: str) -> tuple[int, bytes]:
         """Status and body; an idle connection that the server ends just now is made anew, as browsers do."""
-        kept = self._streams is not None and not self._streams[0].at_eof()
-        if not kept:
+        reused = self._streams is not None and not self._streams[0].at_eof()
+        if not reused:
             self.close()
             self._streams = await asyncio.open_connection("127.0.0.1", self._port)
         try:
             return await self._ask(path)
         except ConnectionResetError:
-            if not kept:
+            if not reused:
                 raise
             return await self.ask(path)
 
@@ -185,7 +185,7 @@ async def client(port: int, runs: int, pause: float, end: float, seen: Seen) -> 
 async def listen(port: int, end: float, seen: Seen) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 20)
     writer.write(b"GET /v2/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-    told = 0.0
+    newest = 0.0
     while (left := end - time.monotonic()) > 0:
         try:
             line = await asyncio.wait_for(reader.readline(), left)
@@ -196,22 +196,22 @@ async def listen(port: int, end: float, seen: Seen) -> None:
             break
         if line.startswith(b"event: change"):
             seen.changes += 1
-            if seen.grown > told:
-                told = seen.grown
-                seen.delays.append(time.monotonic() - told)
+            if seen.grown > newest:
+                newest = seen.grown
+                seen.delays.append(time.monotonic() - newest)
     writer.close()
 
 
-async def grow(paths: list[Path], each: int, end: float, seen: Seen) -> None:
+async def grow(paths: list[Path], count: int, end: float, seen: Seen) -> None:
     step = 1000
     while time.monotonic() < end:
-        content = steps(step, step + each)
+        content = steps(step, step + count)
         for path in paths:
             with path.open("ab") as file:
                 file.write(content)
         seen.grown = time.monotonic()
         seen.rounds += 1
-        step += each
+        step += count
         await asyncio.sleep(1)
 
 
@@ -271,20 +271,24 @@ async def load(options: argparse.Namespace, paths: list[Path], pid: int, port: i
 def report(seen: Seen, seconds: float, streams: int) -> None:
     print(f"\n{'':10}{'answers':>10}{'a second':>10}{'median':>10}{'p95':>10}{'p99':>10}{'slowest':>10}")
     for kind, times in sorted({**seen.times, "told": seen.delays}.items()):
-        marks = statistics.quantiles([one * 1000 for one in times], n=100) if len(times) > 1 else [0.0] * 99
+        marks = (
+            statistics.quantiles([latency * 1000 for latency in times], n=100)
+            if len(times) > 1
+            else [0.0] * 99
+        )
         row = f"{kind:10}{len(times):10}{len(times) / seconds:10.1f}"
         slowest = max(times, default=0) * 1000
-        print(row + "".join(f"{one:7.0f} ms" for one in (marks[49], marks[94], marks[98], slowest)))
-    each = seen.changes / max(streams, 1)
+        print(row + "".join(f"{mark:7.0f} ms" for mark in (marks[49], marks[94], marks[98], slowest)))
+    rate = seen.changes / max(streams, 1)
     print(f"\nerrors: {len(seen.errors)} {seen.errors[:3] or ''}")
-    print(f"events: {each:.0f} for each stream, of {seen.rounds} times that runs grew (told: how late)")
+    print(f"events: {rate:.0f} for each stream, of {seen.rounds} times that runs grew (told: how late)")
 
 
 def report_memory(held: list[Held]) -> None:
     """The server's own process, at ten moments."""
     marks = [held[(len(held) - 1) * part // 9] for part in range(10)]
-    print("memory, MB: " + " ".join(f"{one.memory:.0f}" for one in marks))
-    print("points, million: " + " ".join(f"{one.points / 1e6:.2f}" for one in marks))
+    print("memory, MB: " + " ".join(f"{mark.memory:.0f}" for mark in marks))
+    print("points, million: " + " ".join(f"{mark.points / 1e6:.2f}" for mark in marks))
 
 
 def main() -> None:

@@ -74,7 +74,9 @@ def opened(begin: Callable[[], Server], page: str, data: list[str]) -> Opening:
     """Medians of some rounds."""
     rounds = [_opened_once(begin, page, data) for _ in range(ROUNDS)]
     names = [field.name for field in fields(Opening)]
-    return Opening(**{name: statistics.median(getattr(one, name) for one in rounds) for name in names})
+    return Opening(
+        **{name: statistics.median(getattr(measured, name) for measured in rounds) for name in names}
+    )
 
 
 def _opened_once(begin: Callable[[], Server], page: str, data: list[str]) -> Opening:

@@ -97,7 +97,7 @@ def scroll(page: Page) -> None:
 
 
 def measure() -> dict[str, Cost]:
-    found = {}
+    costs = {}
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         arguments = ["--no-sandbox", "--disable-gpu"]
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=arguments)
@@ -105,22 +105,22 @@ def measure() -> dict[str, Cost]:
         with Ours(workloads.folder("w2", "mindspore"), Path(folder) / "w2") as server:
             server.wait(999)
             address = f"http://127.0.0.1:{server.port}/scalar"
-            found["first picture, 999 runs, newest ten shown"] = traced(browser, page, open_page(address, 5))
-            found["again, scripts compiled"] = traced(browser, page, open_page(address, 5))
-            found["all 999 runs in every chart"] = traced(browser, page, open_page(f"{address}?runs=!", 5))
-            found["table of 999 runs"] = traced(browser, page, table(f"http://127.0.0.1:{server.port}/"))
+            costs["first picture, 999 runs, newest ten shown"] = traced(browser, page, open_page(address, 5))
+            costs["again, scripts compiled"] = traced(browser, page, open_page(address, 5))
+            costs["all 999 runs in every chart"] = traced(browser, page, open_page(f"{address}?runs=!", 5))
+            costs["table of 999 runs"] = traced(browser, page, table(f"http://127.0.0.1:{server.port}/"))
         with Ours(workloads.folder("many_tags", "mindspore"), Path(folder) / "tags") as server:
             server.wait(10)
             address = f"http://127.0.0.1:{server.port}/scalar"
-            found["first picture, 300 tags of 10 runs"] = traced(browser, page, open_page(address, 6))
-            found["scrolling over 300 tags"] = traced(browser, page, scroll)
+            costs["first picture, 300 tags of 10 runs"] = traced(browser, page, open_page(address, 6))
+            costs["scrolling over 300 tags"] = traced(browser, page, scroll)
         with Ours(workloads.folder("thousand_ranks", "mindspore"), Path(folder) / "ranks") as server:
             server.wait(999)  # the limit that a server has unless told otherwise
             address = f"http://127.0.0.1:{server.port}/scalar?m=ranks"
-            found["1 000 ranks of a job: 3 bands, 3 maps"] = traced(browser, page, open_page(address, 6))
-            found["a click on a map, to a rank's curve"] = traced(browser, page, pick_rank)
+            costs["1 000 ranks of a job: 3 bands, 3 maps"] = traced(browser, page, open_page(address, 6))
+            costs["a click on a map, to a rank's curve"] = traced(browser, page, pick_rank)
         browser.close()
-    return found
+    return costs
 
 
 def pick_rank(page: Page) -> None:
@@ -140,9 +140,9 @@ def table(address: str) -> Callable[[Page], None]:
     return work
 
 
-def report(found: dict[str, Cost]) -> str:
+def report(costs: dict[str, Cost]) -> str:
     rows = "\n".join(
-        f"| {name} | {one.total:.2f} | {1000 * one.longest:.0f} |" for name, one in found.items()
+        f"| {name} | {cost.total:.2f} | {1000 * cost.longest:.0f} |" for name, cost in costs.items()
     )
     return f"""# What pages cost the browser
 

@@ -28,7 +28,7 @@ class Processes:
             )
 
     def ids(self) -> list[int]:
-        found = []
+        ids = []
         for entry in Path("/proc").iterdir():
             if entry.name.isdigit():
                 try:
@@ -36,8 +36,8 @@ class Processes:
                 except OSError:
                     continue
                 if marked:
-                    found.append(int(entry.name))
-        return found
+                    ids.append(int(entry.name))
+        return ids
 
     def ended(self) -> bool:
         """Whether nothing is left; a process just started has no environment to be known by."""

@@ -111,15 +111,15 @@ def in_turns(
 
 def debuggers(folder: Path) -> dict[str, Any]:
     """Our PrecisionDebugger and msprobe's, where it is installed, with one configuration."""
-    found: dict[str, Any] = {"PrecisionDebugger": PrecisionDebugger}
+    classes: dict[str, Any] = {"PrecisionDebugger": PrecisionDebugger}
     try:
         from msprobe.pytorch import PrecisionDebugger as MsprobeDebugger
 
-        found["msprobe"] = MsprobeDebugger
+        classes["msprobe"] = MsprobeDebugger
     except ImportError:
         pass
     made = {}
-    for way, debugger in found.items():
+    for way, debugger in classes.items():
         path = folder / way
         path.mkdir(parents=True)
         settings = {"task": TASK, "level": "L1", "rank": [], "step": [], "dump_path": str(path), TASK: {}}

@@ -156,8 +156,8 @@ class TensorBoard(Server):
     def loaded(self, runs: int) -> bool:
         if self._kind == "graphs":
             return len(self.get("/data/plugin/graphs/info")) == runs
-        found = [self.get(f"/data/plugin/{kind}/tags") for kind in self._kind.split(",")]
-        return sum(len(tags) > 0 for one in found for tags in one.values()) == runs
+        answers = [self.get(f"/data/plugin/{kind}/tags") for kind in self._kind.split(",")]
+        return sum(len(tags) > 0 for answer in answers for tags in answer.values()) == runs
 
     def series(self, run: str, tag: str) -> str:
         return f"/data/plugin/scalars/scalars?run={quote(run)}&tag={quote(tag)}"

@@ -61,7 +61,7 @@ def write_run(directory: Path, records: Records, form: Format) -> Path:
 def scalar_run(number: int, tags: int, steps: int, form: Format) -> Records:
     """Losses that fall and metrics that rise, with noise; a step every 50 ms or so."""
     rng = np.random.default_rng(number)
-    names = [f"train/{'loss' if place % 2 else 'accuracy'}_{place}" for place in range(tags)]
+    names = [f"train/{'loss' if index % 2 else 'accuracy'}_{index}" for index in range(tags)]
     for first in range(1, steps + 1, 20_000):
         counted = np.arange(first, min(first + 20_000, steps + 1))
         walls = START + 0.05 * counted + 0.01 * rng.random(len(counted))
@@ -101,7 +101,7 @@ def w5(form: Format) -> Iterator[tuple[str, Records]]:
 def append_step(path: Path, step: int, wall: float, form: Format) -> None:
     """One more step of W5."""
     numbers = np.sin(0.01 * step + np.arange(10)).astype(np.float32)[None]
-    names = [f"train/{'loss' if place % 2 else 'accuracy'}_{place}" for place in range(10)]
+    names = [f"train/{'loss' if index % 2 else 'accuracy'}_{index}" for index in range(10)]
     with path.open("ab") as file:
         file.write(b"".join(encoding.scalar_steps(np.array([wall]), np.array([step]), names, numbers, form)))
 
@@ -113,7 +113,7 @@ def w6(form: Format) -> Iterator[tuple[str, Records]]:
 def mixed_records(form: Format, points: int) -> Records:
     """10 tags always, 10 on every second to sixth step, 10 for episodes, 10 by chance, and payloads."""
     rng = np.random.default_rng(6)
-    names = [f"layer_{place}/{('loss', 'grad_norm', 'lr')[place % 3]}" for place in range(40)]
+    names = [f"layer_{index}/{('loss', 'grad_norm', 'lr')[index % 3]}" for index in range(40)]
     heads = [encoding.scalar(name, b"", form) for name in names]
     heads = [_grown(head, 4) for head in heads]
     count, step = 0, 0
@@ -124,7 +124,7 @@ def mixed_records(form: Format, points: int) -> Records:
         every = step % np.arange(2, 7).repeat(2) == 0
         on = np.concatenate([np.ones(10, bool), every, episodes, rng.random(10) < 0.3])
         numbers = rng.standard_normal(40).astype("<f4").tobytes()
-        values = [heads[place] + numbers[4 * place : 4 * place + 4] for place in np.flatnonzero(on).tolist()]
+        values = [heads[tag] + numbers[4 * tag : 4 * tag + 4] for tag in np.flatnonzero(on).tolist()]
         values += _payloads_of_step(rng, step, form)
         count += len(values)
         yield encoding.event(START + 0.05 * step, step, values, form)
@@ -164,10 +164,10 @@ def _histogram(tag: str, counts: np.ndarray, form: Format) -> bytes:
             Summary.Histogram.bucket(left=left, width=width, count=count)
             for left, count in zip(edges[:-1].tolist(), counts.tolist(), strict=True)
         ]
-        found = Summary.Histogram(
+        message = Summary.Histogram(
             buckets=buckets, nan_count=0, pos_inf_count=0, neg_inf_count=0, max=1, min=-1, sum=0, count=total
         )
-        payload = found.SerializeToString()
+        payload = message.SerializeToString()
     else:  # HistogramProto: min, max, num, sum, sum_squares, bucket_limit, bucket
         numbers = enumerate((-1, 1, total, 0, 0), 1)
         heads = [bytes([field << 3 | 1]) + struct.pack("<d", number) for field, number in numbers]
@@ -226,5 +226,5 @@ WORKLOADS: dict[str, Callable[[Format], Iterator[tuple[str, Records]]]] = {
 
 if __name__ == "__main__":
     for workload in WORKLOADS:
-        for one in FORMATS:
-            print(folder(workload, one))
+        for form in FORMATS:
+            print(folder(workload, form))

@@ -158,20 +158,20 @@ def first_record(writer_class, directory):
 
 
 def main(name, directory, what):
-    writer_class, place = WRITERS[name], lambda part: str(Path(directory) / part)
+    writer_class, folder = WRITERS[name], lambda part: str(Path(directory) / part)
     if what == "first":
-        return {"first": first_record(writer_class, place("first"))}
+        return {"first": first_record(writer_class, folder("first"))}
     import numpy as np
 
     random = np.random.default_rng(0)
     picture = np.linspace(0, 255, 3 * 256 * 256).reshape(1, 3, 256, 256)
     picture = (picture + random.normal(0, 8, picture.shape)).clip(0, 255).astype(np.uint8)
     return {
-        "one": scalars(writer_class, place("one"), TAGS[:1]),
-        "ten": scalars(writer_class, place("ten"), TAGS),
-        "histogram": arrays(writer_class, place("h"), "histogram", random.normal(size=10**6).astype("f4")),
-        "image": arrays(writer_class, place("i"), "image", picture),
-        "tensor": arrays(writer_class, place("t"), "tensor", random.normal(size=1 << 18).astype("f4")),
+        "one": scalars(writer_class, folder("one"), TAGS[:1]),
+        "ten": scalars(writer_class, folder("ten"), TAGS),
+        "histogram": arrays(writer_class, folder("h"), "histogram", random.normal(size=10**6).astype("f4")),
+        "image": arrays(writer_class, folder("i"), "image", picture),
+        "tensor": arrays(writer_class, folder("t"), "tensor", random.normal(size=1 << 18).astype("f4")),
     }
 
 

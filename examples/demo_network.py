@@ -116,20 +116,20 @@ class ShapeNet:
         loss = tape.run("ReduceMean", LOSS, lambda given: -given.mean(), logs)
         wanted = np.eye(len(SHAPES), dtype=np.float32)[labels]
         slope = tape.run("Sub", f"Gradients/{LOSS}", lambda a, b: (a - b) / len(a), chances, wanted)
-        found = {}
+        slopes = {}
         for (name, _, _), (given, value) in zip(reversed(LAYERS), reversed(layers), strict=True):
             scope = f"Gradients/{BACKBONE}/{name}-Dense"
             if name != "head":
                 slope = tape.run("ReluGrad", scope, lambda grad, out: grad * (out > 0), slope, value)
-            found[f"{name}.bias"] = tape.run("BiasAddGrad", scope, lambda grad: grad.sum(axis=0), slope)
-            found[f"{name}.weight"] = tape.run("MatMul", scope, lambda a, b: a.T @ b, given, slope)
+            slopes[f"{name}.bias"] = tape.run("BiasAddGrad", scope, lambda grad: grad.sum(axis=0), slope)
+            slopes[f"{name}.weight"] = tape.run("MatMul", scope, lambda a, b: a.T @ b, given, slope)
             slope = tape.run("MatMul", scope, lambda a, b: a @ b.T, slope, self.weights[f"{name}.weight"])
-        return float(loss), chances, found
+        return float(loss), chances, slopes
 
-    def update(self, found, learning_rate, tape):
+    def update(self, gradients, learning_rate, tape):
         """Take one step down the gradients."""
         rate = np.float32(learning_rate)
-        for name, gradient in found.items():
+        for name, gradient in gradients.items():
             self.weights[name] = tape.run(
                 "ApplyGradientDescent",
                 OPTIMIZER,

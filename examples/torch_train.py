@@ -32,9 +32,9 @@ class StripeNet(nn.Module):
         self.histogram = HistogramSummary()
 
     def forward(self, images):
-        found = self.features(images)
-        self.histogram("features", found)  # taken by the next record()
-        return self.head(found.flatten(1))
+        features = self.features(images)
+        self.histogram("features", features)  # taken by the next record()
+        return self.head(features.flatten(1))
 
 
 def stripes(count, generator):
