@@ -171,7 +171,9 @@ def expected() -> Callable[[str, str, str], dict[str, Any]]:
         known = sample if (sample / "expected.json").exists() else sample.parent
         runs = json.loads((known / "expected.json").read_text())["runs"]
         files = runs["." if known == sample else sample.name]["files"].values()
-        return next(one for file in files for one in file.get("tags", {}).get(kind, ()) if one["tag"] == tag)
+        return next(
+            entry for file in files for entry in file.get("tags", {}).get(kind, ()) if entry["tag"] == tag
+        )
 
     return find
 

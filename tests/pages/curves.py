@@ -22,7 +22,7 @@ def query(page: Any) -> Any:
 
 
 def lines(chart: Any) -> list[Any]:
-    return [one for one in chart.traces() if one["mode"] == "lines" and one["axis"] == "y"]
+    return [trace for trace in chart.traces() if trace["mode"] == "lines" and trace["axis"] == "y"]
 
 
 def numbers(values: Any) -> list[Any]:

@@ -87,13 +87,13 @@ def serve(base: Path, workspace: Path) -> tuple[str, subprocess.Popen[bytes]]:
 def chromium() -> str:
     import shutil
 
-    found = next(
+    path = next(
         (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))),
         None,
     )
-    if found is None:
+    if path is None:
         raise FileNotFoundError("Chromium is needed: apt-get install chromium")
-    return found
+    return path
 
 
 def all_pages(browser: Browser, address: str, out: Path) -> None:

@@ -41,8 +41,8 @@ def window(request: pytest.FixtureRequest, browser: Any) -> Iterator[Any]:
 
 
 def violations(page: Any) -> dict[Any, Any]:
-    found = Axe().run(page).response["violations"]
-    return {one["id"]: [node["html"][:160] for node in one["nodes"]][:4] for one in found}
+    rules = Axe().run(page).response["violations"]
+    return {rule["id"]: [node["html"][:160] for node in rule["nodes"]][:4] for rule in rules}
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -67,7 +67,7 @@ def add_rule(address: Any, **fields: Any) -> None:
 
 
 def runs_drawn(traces: Any) -> Any:
-    return {one["name"] for one in traces} & {"a", "b"}
+    return {trace["name"] for trace in traces} & {"a", "b"}
 
 
 def test_what_training_said_and_what_rules_found_is_listed_newest_first(page: Any, address: Any) -> None:
@@ -78,9 +78,9 @@ def test_what_training_said_and_what_rules_found_is_listed_newest_first(page: An
     exploded = row(page, "gradients exploded")
     for text in ("Error", "norm 1e9", "step 40", "a"):
         expect(exploded.get_by_text(text, exact=True)).to_be_visible()
-    found = row(page, "train/loss is NaN")
-    expect(found).to_contain_text("step 30")
-    expect(found).to_contain_text("4 points")
+    entry = row(page, "train/loss is NaN")
+    expect(entry).to_contain_text("step 30")
+    expect(entry).to_contain_text("4 points")
 
 
 def test_an_alert_leads_to_the_chart_of_its_run_at_its_step(page: Any, address: Any, chart: Any) -> None:
@@ -172,8 +172,8 @@ def test_a_long_list_comes_in_pieces(page: Any, tmp_path: Path, serve: Any) -> N
 def test_alerts_that_are_not_listed_are_counted(page: Any, tmp_path: Path, serve: Any) -> None:
     train(tmp_path / "many", "a", [(step, f"alert {step}", "info", "") for step in range(1002)])
     page.goto(serve(tmp_path / "many") + "alert")
-    said = page.get_by_role("main").get_by_role("status")
-    expect(said).to_contain_text("1,000 alerts, newest first · 2 recorded alerts are not listed")
+    status = page.get_by_role("main").get_by_role("status")
+    expect(status).to_contain_text("1,000 alerts, newest first · 2 recorded alerts are not listed")
 
 
 def test_without_alerts_the_page_says_how_to_raise_one(page: Any, tmp_path: Path, serve: Any) -> None:
@@ -352,9 +352,9 @@ def test_an_alert_is_read_where_its_line_is_pointed_at(page: Any, address: Any) 
     chart = page.get_by_role("img", name="train/loss", exact=True)
     chart.scroll_into_view_if_needed()
 
-    def told(step: Any) -> str:
+    def tip_at(step: Any) -> str:
         """What a pointer at a step reads; it moves a little each time, for a chart may be drawn anew."""
-        place = chart.evaluate(
+        position = chart.evaluate(
             """(one, step) => {
                 const { x, y, height } = one.getBoundingClientRect();
                 const axis = one._fullLayout.xaxis;
@@ -362,8 +362,8 @@ def test_an_alert_is_read_where_its_line_is_pointed_at(page: Any, address: Any) 
             }""",
             step,
         )
-        page.mouse.move(*place)
+        page.mouse.move(*position)
         return " ".join(page.locator(".tip").all_inner_texts())
 
-    eventually_true(page, lambda: "slow batch" in told(25))
-    eventually_true(page, lambda: "45" in (words := told(45)) and "slow batch" not in words)
+    eventually_true(page, lambda: "slow batch" in tip_at(25))
+    eventually_true(page, lambda: "45" in (words := tip_at(45)) and "slow batch" not in words)

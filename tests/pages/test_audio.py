@@ -55,5 +55,5 @@ def test_axe_finds_nothing(page: Page, address: str, scheme: str) -> None:
     page.goto(f"{address}audio")
     expect(page.get_by_role("group", name="voice", exact=True)).to_have_count(2)
     expect(page.get_by_role("group", name="noise", exact=True)).to_contain_text("not a sound file")
-    found = Axe().run(page).response["violations"]
-    assert {entry["id"]: [node["html"][:160] for node in entry["nodes"]][:4] for entry in found} == {}
+    rules = Axe().run(page).response["violations"]
+    assert {rule["id"]: [node["html"][:160] for node in rule["nodes"]][:4] for rule in rules} == {}

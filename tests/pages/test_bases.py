@@ -50,11 +50,11 @@ def test_the_directories_are_named_and_lead_to_their_runs(page: Any, url: Any) -
 
 def test_one_that_is_not_there_is_said_until_it_appears(page: Any, url: Any, top: Any) -> None:
     page.goto(url)
-    said = page.get_by_text(f"{top}/lab: no such directory")
-    expect(said).to_be_visible()
+    warning = page.get_by_text(f"{top}/lab: no such directory")
+    expect(warning).to_be_visible()
     shutil.copytree(DATA / "record_api/values", top / "lab" / "first")
     expect(run(page, "my lab/first")).to_be_visible()
-    expect(said).to_have_count(0)
+    expect(warning).to_have_count(0)
     page.get_by_role("button", name="my lab", exact=True).click()
     expect(run(page, "mine/lenet")).to_have_count(0)
     expect(run(page, "my lab/first")).to_be_visible()

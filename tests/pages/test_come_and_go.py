@@ -32,10 +32,10 @@ def test_a_curve_goes_with_its_run_and_a_new_one_joins(page: Any, serve: Any, ba
     loss = chart("loss")
     loss.until(lambda traces: len(traces) == 2)
     shutil.rmtree(base / "second")
-    loss.until(lambda traces: [one["name"] for one in traces] == ["first"])
+    loss.until(lambda traces: [trace["name"] for trace in traces] == ["first"])
     expect(page.get_by_text("1 of 1 in the charts")).to_be_visible()
     write(base / "third", 3.0)
-    loss.until(lambda traces: sorted(one["name"] for one in traces) == ["first", "third"])
+    loss.until(lambda traces: sorted(trace["name"] for trace in traces) == ["first", "third"])
     expect(card(page, "loss")).to_contain_text("10 of 10 points")
     assert len(lines(loss)) == 2
 

@@ -16,7 +16,9 @@ def described(address: Any, interface: Any) -> list[Any]:
     with urllib.request.urlopen(address + at, timeout=30) as answer:
         paths = json.load(answer)["paths"]
     return [
-        (one.upper(), base + path, route) for path, methods in paths.items() for one, route in methods.items()
+        (method.upper(), base + path, route)
+        for path, methods in paths.items()
+        for method, route in methods.items()
     ]
 
 
@@ -33,7 +35,7 @@ def test_every_route_of_an_interface_is_listed_with_its_parameters(
     expect(routes(page)).to_have_count(len(known))
     listed = [tuple(text.split()[:2]) for text in routes(page).locator("summary").all_inner_texts()]
     assert sorted(listed) == sorted((method, path) for method, path, _ in known)
-    method, path, route = max(known, key=lambda one: len(one[2].get("parameters", ())))
+    method, path, route = max(known, key=lambda entry: len(entry[2].get("parameters", ())))
     entry = routes(page).filter(has=page.get_by_text(path, exact=True)).filter(has_text=method)
     entry.locator("summary").click()
     names = [text.rstrip("*") for text in entry.locator("td:first-child code").all_inner_texts()]

@@ -37,10 +37,10 @@ def base(tmp_path: Path) -> Any:
 def test_a_page_says_that_its_run_is_gone(
     page: Any, serve: Any, base: Any, tmp_path: Path, view: Any
 ) -> None:
-    seen, said = VIEWS[view]
+    seen, heading = VIEWS[view]
     page.goto(f"{serve(base)}{view}&runs=gone")
     for selector in seen:
         expect(page.locator(selector).first).to_be_attached()
     expect(page.locator(".progress")).to_be_hidden()  # nothing is asked for any more
     (base / "gone").rename(tmp_path / "away")
-    expect(page.get_by_role("heading", name=said)).to_be_visible()
+    expect(page.get_by_role("heading", name=heading)).to_be_visible()

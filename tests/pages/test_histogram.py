@@ -55,28 +55,28 @@ def test_a_tag_has_a_card_and_the_filter_narrows_them(page: Any, samples: Any) -
 
 def test_the_other_pictures(page: Any, samples: Any, chart: Any) -> None:
     page.goto(f"{samples}histogram?runs=lenet&q=fc1.weight")
-    one = chart("fc1.weight/auto, ./lenet")
-    one.traces()
+    figure = chart("fc1.weight/auto, ./lenet")
+    figure.traces()
     page.get_by_role("button", name="Percentiles").click()
-    rows = np.array([trace["y"] for trace in one.until(lambda traces: len(traces) == 9)])
+    rows = np.array([trace["y"] for trace in figure.until(lambda traces: len(traces) == 9)])
     assert (rows[0] <= rows[-1]).all()
     assert (rows[-1] <= rows[1]).all()
     page.get_by_role("button", name="Ridge").click()
-    assert len(one.until(lambda traces: len(traces) > 31)) <= 2 * 60
+    assert len(figure.until(lambda traces: len(traces) > 31)) <= 2 * 60
     page.get_by_role("button", name="Overlay").click()
-    one.until(lambda traces: len(traces) == 31)
+    figure.until(lambda traces: len(traces) == 31)
     page.reload()
     expect(page.get_by_role("button", name="Overlay")).to_have_attribute("aria-pressed", "true")
 
 
 def test_the_axis_is_step_relative_or_wall_time(page: Any, samples: Any, chart: Any) -> None:
     page.goto(f"{samples}histogram?runs=lenet&q=fc1.weight")
-    one = chart("fc1.weight/auto, ./lenet")
-    assert one.axis("xaxis")["type"] == "linear"
+    figure = chart("fc1.weight/auto, ./lenet")
+    assert figure.axis("xaxis")["type"] == "linear"
     page.get_by_label("Time axis").select_option("Wall time")
-    one.until(lambda traces: one.axis("xaxis")["type"] == "date")
+    figure.until(lambda traces: figure.axis("xaxis")["type"] == "date")
     page.get_by_label("Time axis").select_option("Relative time")
-    (heat,) = one.until(lambda traces: traces[0]["x"][0] == 0)
+    (heat,) = figure.until(lambda traces: traces[0]["x"][0] == 0)
     assert heat["x"][-1] < 60
 
 
@@ -84,9 +84,9 @@ def test_runs_are_laid_over_each_other_at_one_step(
     page: Any, samples: Any, chart: Any, expected: Any
 ) -> None:
     page.goto(f"{samples}histogram?runs=ranks/rank_0,ranks/rank_1&q=fc1.weight&m=beside")
-    one = chart("fc1.weight/auto")
-    assert {trace["name"] for trace in one.traces()} == {"ranks/rank_0", "ranks/rank_1"}
-    for trace in one.traces():
+    figure = chart("fc1.weight/auto")
+    assert {trace["name"] for trace in figure.traces()} == {"ranks/rank_0", "ranks/rank_1"}
+    for trace in figure.traces():
         width = np.diff(np.array(trace["x"]).reshape(-1, 2)).ravel()
         assert np.sum(width * np.array(trace["y"])[::2]) == pytest.approx(1, abs=1e-3)
     expect(card(page, "fc1.weight/auto")).to_contain_text("step 36")
@@ -120,8 +120,8 @@ def test_new_steps_and_new_tags_arrive(page: Any, serve: Any, tmp_path: Path, ch
 
 def test_back_and_forward_show_what_the_address_says(page: Any, samples: Any, chart: Any) -> None:
     page.goto(f"{samples}histogram?runs=lenet&q=fc1.weight&m=overlay")
-    one = chart("fc1.weight/auto, ./lenet")
-    one.until(lambda traces: len(traces) == 31)
+    figure = chart("fc1.weight/auto, ./lenet")
+    figure.until(lambda traces: len(traces) == 31)
     page.evaluate("history.pushState(null, '', 'histogram?runs=lenet&q=bias&x=relative')")
     page.go_back()
     page.go_forward()
@@ -131,7 +131,7 @@ def test_back_and_forward_show_what_the_address_says(page: Any, samples: Any, ch
     expect(page.get_by_label("Time axis").locator("option:checked")).to_have_text("Relative time")
     page.go_back()
     expect(page.locator(".card")).to_have_count(1)
-    one.until(lambda traces: len(traces) == 31)
+    figure.until(lambda traces: len(traces) == 31)
     expect(page.get_by_role("button", name="Overlay")).to_have_attribute("aria-pressed", "true")
 
 

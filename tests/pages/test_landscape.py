@@ -37,33 +37,33 @@ def test_the_map_holds_the_recorded_grid(page: Any, samples: Any, chart: Any, ex
 def test_contour_map_and_surface(page: Any, samples: Any, chart: Any) -> None:
     page.goto(f"{samples}landscape?runs=landscape")
     page.get_by_role("button", name="Contours").click()
-    one = chart(name(FIRST))
-    one.until(lambda traces: traces[0]["contours"] == "lines")
+    figure = chart(name(FIRST))
+    figure.until(lambda traces: traces[0]["contours"] == "lines")
     page.get_by_role("spinbutton", name="Lines").fill("10")
     page.keyboard.press("Enter")
-    one.until(lambda traces: traces[0]["lines"] == 10)
+    figure.until(lambda traces: traces[0]["lines"] == 10)
     page.get_by_role("button", name="Surface").click()
-    one.until(lambda traces: traces[0]["type"] == "surface")
+    figure.until(lambda traces: traces[0]["type"] == "surface")
     page.reload()
     assert chart(name(FIRST)).traces()[0]["type"] == "surface"
 
 
 def test_the_path_is_played_and_stepped_through(page: Any, samples: Any, chart: Any) -> None:
     page.goto(f"{samples}landscape?runs=landscape")
-    one = chart(name(FIRST))
-    whole = one.traces()[1]
+    figure = chart(name(FIRST))
+    whole = figure.traces()[1]
     assert whole["mode"] == "lines+markers"
     assert len(whole["x"]) == 5
     page.get_by_role("button", name="Play the path").click()
-    one.until(lambda traces: len(traces[1]["x"]) < 4)
-    one.until(lambda traces: len(traces[1]["x"]) == 5)
+    figure.until(lambda traces: len(traces[1]["x"]) < 4)
+    figure.until(lambda traces: len(traces[1]["x"]) == 5)
     page.get_by_role("spinbutton", name="Path").fill("2")
     page.keyboard.press("Enter")
-    one.until(lambda traces: len(traces[1]["x"]) == 2)
+    figure.until(lambda traces: len(traces[1]["x"]) == 2)
     page.reload()
-    one.until(lambda traces: len(traces[1]["x"]) == 2)
+    figure.until(lambda traces: len(traces[1]["x"]) == 2)
     page.get_by_role("button", name="Play the path").click()
-    one.until(lambda traces: len(traces[1]["x"]) == 5)
+    figure.until(lambda traces: len(traces[1]["x"]) == 5)
     expect(page).not_to_have_url(re.compile("at="))
 
 
@@ -136,8 +136,8 @@ def test_a_landscape_that_arrives_does_not_end_the_play(
     long_path(tmp_path / "base" / "one", 600)
     page.goto(f"{serve(tmp_path / 'base')}landscape")
     page.get_by_role("button", name="Play the path").click()
-    one = chart("one landscape_[1, 600]")
-    one.until(lambda traces: len(traces[1]["x"]) < 600)
+    figure = chart("one landscape_[1, 600]")
+    figure.until(lambda traces: len(traces[1]["x"]) < 600)
     long_path(tmp_path / "base" / "two", 600)
     expect(page.locator(".card")).to_have_count(2)
     expect(page.get_by_role("button", name="Stop playing")).to_be_visible()

@@ -22,8 +22,8 @@ def test_a_layout_is_offered_drawn_and_saved(page: Page, serve: Callable[..., st
     expect(page.get_by_role("group", name="nothing", exact=True)).to_contain_text(
         "No scalar of the selected runs"
     )
-    found = Axe().run(page).response["violations"]
-    assert {entry["id"]: [node["html"][:160] for node in entry["nodes"]][:4] for entry in found} == {}
+    rules = Axe().run(page).response["violations"]
+    assert {rule["id"]: [node["html"][:160] for node in rule["nodes"]][:4] for rule in rules} == {}
     page.get_by_role("button", name="Save as a view").click()
     expect(page.locator("#toasts")).to_contain_text("Layout of ours")
     page.get_by_role("button", name="Saved views").click()

@@ -22,7 +22,7 @@ def shown(page: Any) -> list[Any]:
     return [row.get_attribute("data-run") for row in rows(page).all()]
 
 
-def kept(page: Any) -> Any:
+def lines_in(page: Any) -> Any:
     return page.locator(".axes path.run:not(.out)")
 
 
@@ -43,7 +43,7 @@ def query(page: Any) -> Any:
 def test_settings_and_results_are_a_table_and_lines(page: Any, samples: Any) -> None:
     page.goto(f"{samples}lineage?{RUNS}")
     expect(rows(page)).to_have_count(6)
-    expect(kept(page)).to_have_count(6)
+    expect(lines_in(page)).to_have_count(6)
     lenet = rows(page).filter(has_text="LeNet")
     expect(lenet).to_contain_text("lenet")
     expect(lenet).to_contain_text("0.46")
@@ -62,7 +62,7 @@ def test_a_brush_filters_lines_and_rows_and_the_address_keeps_it(page: Any, samp
     page.mouse.up()
     expect(page.get_by_text("3 of 6 runs")).to_be_visible()
     assert sorted(shown(page)) == ["./ranks/rank_1", "./ranks/rank_2", "./ranks/rank_3"]
-    expect(kept(page)).to_have_count(3)
+    expect(lines_in(page)).to_have_count(3)
     page.reload()
     expect(rows(page)).to_have_count(3)
     page.get_by_role("button", name="Clear ranges").click()
@@ -131,8 +131,8 @@ def test_columns_sort_both_ways(page: Any, samples: Any) -> None:
 def test_what_matters_is_told_for_the_objective(page: Any, samples: Any) -> None:
     page.goto(f"{samples}lineage?runs=ranks/rank_0,ranks/rank_1,ranks/rank_2,ranks/rank_3&o=metric:loss")
     matters = page.locator(".importance").get_by_role("row")
-    told = matters.filter(has_text="Learning rate").get_by_role("cell").last
-    assert float(told.inner_text()) > 0.9
+    importance = matters.filter(has_text="Learning rate").get_by_role("cell").last
+    assert float(importance.inner_text()) > 0.9
     page.get_by_role("combobox", name="Objective").select_option("Learning rate")
     expect(page.get_by_role("heading", name="Importance for Learning rate")).to_be_visible()
     assert query(page)["o"] == ["train:learning_rate"]

@@ -24,7 +24,9 @@ def test_runs_are_compared_and_the_step_where_they_part_is_named(page: Any, long
     verdict = page.get_by_role("row").filter(has_text="loss")
     expect(verdict).to_contain_text("at step 5000")
     expect(page.get_by_role("row").filter(has_text="rate")).to_contain_text("never")
-    apart = [one for one in chart("Difference of loss from the baseline").traces() if one["axis"] == "y2"]
+    apart = [
+        trace for trace in chart("Difference of loss from the baseline").traces() if trace["axis"] == "y2"
+    ]
     assert max(abs(y) for x, y in zip(apart[0]["x"], apart[0]["y"], strict=True) if x < 5000) < 1e-6
     assert abs(apart[0]["y"][-1]) == pytest.approx(0.01, rel=0.01)
     page.get_by_label("Tolerance").fill("1000000000")
@@ -46,17 +48,17 @@ def test_ranks_have_a_band_and_a_map_whose_cells_show_a_curve(
     (grid,) = heat.traces()
     assert len(grid["z"]) == 4
     band = chart("Mean, standard deviation and range of loss/auto across ranks")
-    mean = next(one for one in band.traces() if one["name"] == "Mean across ranks")
+    mean = next(trace for trace in band.traces() if trace["name"] == "Mean across ranks")
     every = [expected_rank(expected, rank)[1] for rank in range(4)]
     assert mean["y"][0] == pytest.approx(sum(every) / 4)
     heat.element.scroll_into_view_if_needed()
     box = heat.element.locator(".nsewdrag").first.bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 0.35 * box["height"])
-    eventually_true(page, lambda: any(one["name"] == "Rank 2" for one in band.traces()))
-    curve = next(one for one in band.traces() if one["name"] == "Rank 2")
+    eventually_true(page, lambda: any(trace["name"] == "Rank 2" for trace in band.traces()))
+    curve = next(trace for trace in band.traces() if trace["name"] == "Rank 2")
     assert dict(zip(curve["x"], curve["y"], strict=True)) == pytest.approx(expected_rank(expected, 2))
     page.get_by_role("button", name="Hide the rank's curve").click()
-    eventually_true(page, lambda: not any(one["name"] == "Rank 2" for one in band.traces()))
+    eventually_true(page, lambda: not any(trace["name"] == "Rank 2" for trace in band.traces()))
 
 
 @pytest.fixture(scope="module")
@@ -93,8 +95,8 @@ def test_hundreds_of_ranks_fit_and_the_one_that_strays_is_named_and_seen(
     ).to_be_visible()
     foot.get_by_role("button", name=re.compile("^Rank 123: .* since step 11$")).click()
     band = chart("Mean, standard deviation and range of loss across ranks")
-    traces = band.until(lambda traces: any(one["name"] == "Rank 123" for one in traces))
-    curve = next(one for one in traces if one["name"] == "Rank 123")
+    traces = band.until(lambda traces: any(trace["name"] == "Rank 123" for trace in traces))
+    curve = next(trace for trace in traces if trace["name"] == "Rank 123")
     assert curve["y"][-1] == pytest.approx(0.55, abs=0.01)
     expect(page.locator("option", has_text=re.compile(r"^job \(300 ranks\)$"))).to_have_count(1)
 
@@ -131,7 +133,7 @@ def test_runs_are_grouped_by_a_pattern_in_their_names(
     eventually_true(page, lambda: len(chart("loss/auto").traces()) == 5)
     mean = chart("loss/auto").traces()[-1]
     every = [expected_rank(expected, rank) for rank in range(4)]
-    assert mean["y"][-1] == pytest.approx(sum(one[36] for one in every) / 4)
+    assert mean["y"][-1] == pytest.approx(sum(values[36] for values in every) / 4)
 
 
 def test_more_groups_than_colours_are_counted_and_the_first_key_tells_runs_apart(
@@ -148,7 +150,7 @@ def test_more_groups_than_colours_are_counted_and_the_first_key_tells_runs_apart
     legend = page.locator(".scalar-legend")
     expect(legend).to_contain_text("11 (1)")
     expect(legend).to_contain_text("and 2 more groups, not drawn")
-    chart("loss").until(lambda traces: max(one["y"][0] for one in traces) == 12)
+    chart("loss").until(lambda traces: max(trace["y"][0] for trace in traces) == 12)
     lines = page.locator("#side .line-sample path")
     colours = "lines => new Set(lines.map(line => line.getAttribute('stroke'))).size"
     assert lines.evaluate_all(colours) == 13, "twelve groups, and grey for those that are not drawn"
@@ -225,8 +227,8 @@ def test_a_tag_that_comes_later_gets_a_card_among_the_ranks(page: Any, serve: An
 
 def test_a_group_of_one_point_is_a_dot(page: Any, samples: Any, chart: Any) -> None:
     page.goto(f"{samples}scalar?m=groups&g=name:.*&runs=values&q=negative_step")
-    traces = chart("negative_step").until(lambda traces: any(one["mode"] == "markers" for one in traces))
-    assert [one["x"] for one in traces if one["mode"] == "markers"] == [[-3]]
+    traces = chart("negative_step").until(lambda traces: any(trace["mode"] == "markers" for trace in traces))
+    assert [trace["x"] for trace in traces if trace["mode"] == "markers"] == [[-3]]
 
 
 @pytest.mark.parametrize("mode", ["groups", "ranks"])

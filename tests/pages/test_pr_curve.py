@@ -45,5 +45,5 @@ def test_axe_finds_nothing(page: Page, address: str, scheme: str) -> None:
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     page.goto(f"{address}pr_curve")
     expect(page.get_by_role("group", name="cats", exact=True)).to_contain_text("step 20")
-    found = Axe().run(page).response["violations"]
-    assert {entry["id"]: [node["html"][:160] for node in entry["nodes"]][:4] for entry in found} == {}
+    rules = Axe().run(page).response["violations"]
+    assert {rule["id"]: [node["html"][:160] for node in rule["nodes"]][:4] for rule in rules} == {}

@@ -87,16 +87,16 @@ def write(record: Any, step: Any) -> None:
 def test_curves_of_runs_that_were_switched_off_do_not_come_back(page: Any, samples: Any, chart: Any) -> None:
     page.goto(f"{samples}scalar?runs=lenet,landscape&q=loss/auto")
     loss = chart("loss/auto")
-    loss.until(lambda traces: {one["name"] for one in traces} == {"lenet", "landscape"})
+    loss.until(lambda traces: {trace["name"] for trace in traces} == {"lenet", "landscape"})
     held = Held(page, r"scalar/series.*smooth=0\.3")
     box = page.get_by_role("spinbutton", name="Smoothing")
     box.fill("0.3")
     box.press("Enter")
     held.until()
     choose_run(page, "landscape")
-    loss.until(lambda traces: {one["name"] for one in traces} == {"lenet"})
+    loss.until(lambda traces: {trace["name"] for trace in traces} == {"lenet"})
     held.release()
-    assert {one["name"] for one in loss.traces()} == {"lenet"}
+    assert {trace["name"] for trace in loss.traces()} == {"lenet"}
     assert query(page)["runs"] == ["lenet"]
 
 
@@ -125,9 +125,9 @@ def test_a_rank_picked_later_stays(page: Any, samples: Any, chart: Any) -> None:
     held.until()
     pick(page, heat, 0.1)
     band = chart("Mean, standard deviation and range of loss/auto across ranks")
-    band.until(lambda traces: any(one["name"] == "Rank 3" for one in traces))
+    band.until(lambda traces: any(trace["name"] == "Rank 3" for trace in traces))
     held.release()
-    assert [one["name"] for one in band.traces() if str(one["name"]).startswith("Rank")] == ["Rank 3"]
+    assert [trace["name"] for trace in band.traces() if str(trace["name"]).startswith("Rank")] == ["Rank 3"]
 
 
 def pick(page: Any, heat: Any, down: Any) -> None:

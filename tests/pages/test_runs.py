@@ -183,8 +183,8 @@ def test_the_newest_ten_are_on_at_first_and_the_page_says_so(page: Any, serve: A
 
 def test_runs_over_the_limit_are_counted(page: Any, serve: Any, sample_base: Any) -> None:
     page.goto(serve(sample_base, max_runs=5))
-    said = page.get_by_role("main").get_by_text("4 older runs are not shown: only the newest 5 are read")
-    expect(said).to_be_visible()
+    notice = page.get_by_role("main").get_by_text("4 older runs are not shown: only the newest 5 are read")
+    expect(notice).to_be_visible()
 
 
 def test_an_empty_base_says_what_to_do(page: Any, serve: Any, tmp_path: Path) -> None:

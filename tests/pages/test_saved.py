@@ -110,7 +110,7 @@ def test_a_narrow_window_holds_the_whole_list(page: Any, url: Any) -> None:
     page.set_viewport_size({"width": 320, "height": 700})
     page.goto(f"{url}overview")
     save(page, "a name that is longer than anything a narrow window could hold in one line")
-    place = opened(page).bounding_box()
-    assert place["x"] >= 0
-    assert place["x"] + place["width"] <= 320
+    box = opened(page).bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 320
     assert page.evaluate("document.documentElement.scrollWidth") <= 320

@@ -158,8 +158,8 @@ def test_what_is_not_finite_is_counted_and_marked(page: Page, samples: str, char
     expect(card(page, "scalar/nan")).to_contain_text("NaN: 3, first at step 1")
     expect(card(page, "scalar/pos_inf")).to_contain_text("+Inf: 3, first at step 1")
     expect(card(page, "scalar/neg_inf")).to_contain_text("−Inf: 3, first at step 1")
-    marks = [one for one in chart("scalar/nan").traces() if one["mode"] == "markers"]
-    assert [one["x"] for one in marks] == [[1, 2, 5]]
+    marks = [trace for trace in chart("scalar/nan").traces() if trace["mode"] == "markers"]
+    assert [trace["x"] for trace in marks] == [[1, 2, 5]]
     assert set(marks[0]["marker"]["symbol"]) == {"x"}
 
 
@@ -180,12 +180,12 @@ def test_zooming_fetches_finer_data_for_every_card_and_can_be_undone(
     page.wait_for_url("**z=**")
     low, high = numbers(query(page)["z"][0].split(","))
     assert (low, high) == (pytest.approx(10_000, abs=400), pytest.approx(12_000, abs=400))
-    for one in (loss, rate):
-        eventually_true(page, lambda one=one: lines(one)[0]["x"][0] >= low - 2)
-        fine = lines(one)[0]
+    for card_chart in (loss, rate):
+        eventually_true(page, lambda card_chart=card_chart: lines(card_chart)[0]["x"][0] >= low - 2)
+        fine = lines(card_chart)[0]
         inside = [x for x in coarse["x"] if low <= x <= high]
         assert len(fine["x"]) > 3 * len(inside)
-        assert one.axis("xaxis")["range"] == pytest.approx([low, high])
+        assert card_chart.axis("xaxis")["range"] == pytest.approx([low, high])
     page.reload()
     assert loss.axis("xaxis")["range"] == pytest.approx([low, high])
     page.get_by_role("button", name="Reset zoom").click()
@@ -265,7 +265,9 @@ def test_a_run_that_has_ended_is_not_the_nearest_where_another_goes_on(
 ) -> None:
     page.goto(f"{samples}scalar?runs=lenet,landscape&s=0&q=loss")
     loss = chart("loss/auto")
-    ended = next(one for one in loss.until(lambda traces: len(traces) == 2) if one["name"] == "landscape")
+    ended = next(
+        trace for trace in loss.until(lambda traces: len(traces) == 2) if trace["name"] == "landscape"
+    )
     low, high = loss.axis("yaxis")["range"]
     assert loss.axis("xaxis")["range"][1] > 1.5 * ended["x"][-1]
     loss.point(0.98, (high - ended["y"][-1]) / (high - low))
@@ -318,8 +320,8 @@ def test_clipping_leaves_outliers_as_ticks_at_the_edge(page: Page, long: str, ch
     assert loss.axis("yaxis")["range"][1] > 40
     page.get_by_label("Ignore outliers").check()
     eventually_true(page, lambda: loss.axis("yaxis")["range"][1] < 5)
-    ticks = [one for one in loss.traces() if one["mode"] == "markers"]
-    assert [one["x"] for one in ticks] == [[12_000], [12_000]]
+    ticks = [trace for trace in loss.traces() if trace["mode"] == "markers"]
+    assert [tick["x"] for tick in ticks] == [[12_000], [12_000]]
     assert query(page)["clip"] == ["1"]
 
 
@@ -350,9 +352,9 @@ def test_values_beyond_a_threshold_are_red(
     eventually_true(page, lambda: len(lines(chart("loss/auto"))) == 2)
     plain, red = lines(chart("loss/auto"))
     assert red["colour"] != plain["colour"]
-    kept = {x: y for x, y in zip(red["x"], red["y"], strict=True) if y is not None and math.isfinite(y)}
+    red_points = {x: y for x, y in zip(red["x"], red["y"], strict=True) if y is not None and math.isfinite(y)}
     latest = dict(zip(known["steps"], known["values"], strict=True))
-    assert kept == pytest.approx({step: value for step, value in latest.items() if holds(value)})
+    assert red_points == pytest.approx({step: value for step, value in latest.items() if holds(value)})
     page.reload()
     assert len(lines(chart("loss/auto"))) == 2
 
@@ -538,8 +540,8 @@ def test_cards_of_all_sections_stand_on_one_grid(page: Page, samples: str) -> No
 
 def test_a_card_that_fills_the_window_is_a_dialog_with_its_axes(page: Page, samples: str, chart: Any) -> None:
     page.goto(f"{samples}scalar?runs=lenet")
-    place = card(page, "loss/auto")
-    place.get_by_role("button", name="Full screen").click()
+    figure = card(page, "loss/auto")
+    figure.get_by_role("button", name="Full screen").click()
     dialog = page.get_by_role("dialog", name="loss/auto")
     dialog.get_by_label("Y scale").select_option("Log")
     eventually_true(page, lambda: chart("loss/auto").axis("yaxis")["type"] == "log")
@@ -553,7 +555,7 @@ def test_a_card_that_fills_the_window_is_a_dialog_with_its_axes(page: Page, samp
         assert text in picture, text
     dialog.get_by_role("button", name="Close").click()
     expect(dialog).to_have_count(0)
-    expect(place.get_by_role("button", name="Full screen")).to_be_visible()
+    expect(figure.get_by_role("button", name="Full screen")).to_be_visible()
 
 
 def test_charts_have_a_size_that_the_address_keeps(page: Page, samples: str) -> None:
@@ -594,8 +596,10 @@ def test_a_restarted_run_is_one_line_and_its_overwritten_steps_are_shown_when_as
     assert line["y"] == [*range(40), *range(50, 60)]
     expect(card(page, "loss")).to_contain_text("1 run restarted")
     page.get_by_label("Overwritten steps").check()
-    traces = chart("loss").until(lambda found: len([one for one in found if one["mode"] == "lines"]) == 2)
-    dashed, line = (one for one in traces if one["mode"] == "lines")
+    traces = chart("loss").until(
+        lambda traces: len([trace for trace in traces if trace["mode"] == "lines"]) == 2
+    )
+    dashed, line = (trace for trace in traces if trace["mode"] == "lines")
     assert (dashed["x"], len(line["x"])) == (list(range(40, 60)), 50)
     assert query(page)["old"] == ["1"]
 
@@ -619,7 +623,7 @@ def test_a_run_that_diverges_does_not_flatten_the_others_and_is_named(
 ) -> None:
     page.goto(f"{sweep}scalar?s=0")
     loss = chart("loss")
-    loss.until(lambda traces: len([one for one in traces if one["mode"] == "lines"]) == 5)
+    loss.until(lambda traces: len([trace for trace in traces if trace["mode"] == "lines"]) == 5)
     assert loss.axis("yaxis")["range"][1] < 3
     chip = card(page, "loss").get_by_role("button", name="1 run above: wild")
     expect(card(page, "rate").get_by_role("button", name=re.compile("above"))).to_have_count(0)

@@ -13,13 +13,13 @@ from playwright.sync_api import expect
 def opened(browser: Any) -> Iterator[Any]:
     """A saved page in a browser without a network; every request it makes is counted."""
     context = browser.new_context(offline=True)
-    asked = []
+    requests = []
 
     def open_file(path: Any) -> tuple[Any, Any]:
         page = context.new_page()
-        page.on("request", lambda request: asked.append(request.url))
+        page.on("request", lambda request: requests.append(request.url))
         page.goto(path.as_uri())
-        return page, asked
+        return page, requests
 
     yield open_file
     context.close()
@@ -57,7 +57,7 @@ def test_a_chart_is_a_file_that_opens_offline(
     card.get_by_role("button", name="Download and thresholds").click()
     path = save(page, page.get_by_role("button", name="Save as a single HTML file").click, tmp_path)
     assert path.name == "loss_auto.html"
-    saved, asked = opened(path)
+    saved, requests = opened(path)
     expect(saved.get_by_role("heading", name="loss/auto", level=1)).to_be_visible()
     expect(saved.locator(".main-svg").first).to_be_visible()
     drawn = saved.evaluate("document.querySelector('.chart').data[0].y")
@@ -68,7 +68,7 @@ def test_a_chart_is_a_file_that_opens_offline(
     saved.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=2)
     expect(saved.locator(".tip")).to_contain_text("lenet")
     expect(saved.locator(".modebar")).to_have_count(0)
-    assert asked == [path.as_uri()]
+    assert requests == [path.as_uri()]
 
 
 @pytest.mark.parametrize(
@@ -80,10 +80,10 @@ def test_a_whole_view_holds_what_was_not_scrolled_to(
     page.goto(samples + view)
     expect(page.locator(".chart .main-svg").first).to_be_attached()
     path = save(page, page.get_by_role("button", name="Save this page").click, tmp_path)
-    saved, asked = opened(path)
+    saved, requests = opened(path)
     expect(saved.locator(".chart .main-svg:first-child")).to_have_count(charts)
     assert saved.locator("button, input, a[href]").count() == 0
-    assert asked == [path.as_uri()]
+    assert requests == [path.as_uri()]
 
 
 def test_pictures_are_in_the_file(page: Any, samples: Any, tmp_path: Path, opened: Any) -> None:

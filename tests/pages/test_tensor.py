@@ -33,8 +33,8 @@ def fact(page: Any, column: Any, name: Any) -> Any:
     """What the table of statistics says in a column, which may not be there."""
     table = page.get_by_role("table", name="Statistics")
     expect(table.get_by_role("columnheader", name=column)).to_be_visible()
-    place = table.get_by_role("columnheader").all_text_contents().index(column)
-    return table.get_by_role("row").filter(has_text=name).locator("td").nth(place)
+    position = table.get_by_role("columnheader").all_text_contents().index(column)
+    return table.get_by_role("row").filter(has_text=name).locator("td").nth(position)
 
 
 def download(page: Any, kind: Any) -> bytes:

@@ -201,5 +201,5 @@ def test_axe_finds_nothing(
         page.emulate_media(color_scheme=scheme)
         expect(page.locator("html")).to_have_attribute("data-theme", scheme)
         expect(panel(page).locator(".importance tr")).to_have_count(2)
-        found = Axe().run(page).response["violations"]
-        assert {rule["id"]: [node["html"][:160] for node in rule["nodes"]] for rule in found} == {}
+        rules = Axe().run(page).response["violations"]
+        assert {rule["id"]: [node["html"][:160] for node in rule["nodes"]] for rule in rules} == {}

@@ -23,20 +23,20 @@ def write(folder: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("watch", "told", "why"),
+    ("watch", "text", "why"),
     [("polling", "polling", "scanned periodically"), ("events", "file system events", "immediately")],
 )
 def test_the_list_of_runs_says_how_changes_are_noticed(
-    page: Any, serve: Any, tmp_path: Path, watch: Any, told: Any, why: Any
+    page: Any, serve: Any, tmp_path: Path, watch: Any, text: Any, why: Any
 ) -> None:
     base = tmp_path / "base"
     write(base / "first")
     page.goto(serve(base, watch=watch))
-    said = page.get_by_role("main").get_by_text(told, exact=True)
-    expect(said).to_have_attribute("title", re.compile(why))
+    notice = page.get_by_role("main").get_by_text(text, exact=True)
+    expect(notice).to_have_attribute("title", re.compile(why))
     write(base / "second")
     expect(page.get_by_role("row", name="second")).to_be_visible()
-    expect(said).to_be_visible()
+    expect(notice).to_be_visible()
 
 
 class Reluctant(Executor):
@@ -104,7 +104,7 @@ def test_the_panel_says_it_beside_charts_of_what_is_read(
     page.goto(half_read + "scalar")
     panel = page.get_by_role("complementary", name="Runs to show")
     expect(panel).to_contain_text("Reading files: 50%")
-    chart("loss").until(lambda traces: {one["name"] for one in traces} == {"fast"})
+    chart("loss").until(lambda traces: {trace["name"] for trace in traces} == {"fast"})
     executor.go_on()
-    chart("loss").until(lambda traces: {one["name"] for one in traces} == {"fast", "slow"})
+    chart("loss").until(lambda traces: {trace["name"] for trace in traces} == {"fast", "slow"})
     expect(panel).not_to_contain_text("Reading files")
