@@ -16,8 +16,8 @@ _BOUND = re.compile(r'"([A-Za-z0-9_.-]+)>=([0-9.]+)')
 
 def lowest() -> Iterator[str]:
     """``name==version`` for each dependency of users; Python 3.10 has no reader of TOML."""
-    for found in _LIST.finditer(PROJECT.read_text(encoding="utf-8")):
-        for name, version in _BOUND.findall(found[2]):
+    for match in _LIST.finditer(PROJECT.read_text(encoding="utf-8")):
+        for name, version in _BOUND.findall(match[2]):
             yield f"{name}=={version}"
 
 

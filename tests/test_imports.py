@@ -40,7 +40,7 @@ def imported(code: Any) -> set[Any]:
     """The parts that are loaded after a piece of code."""
     shown = f"{code}; import sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True)
-    return {one.split(".")[1] for one in done.stdout.split() if one.startswith("mindinsight.")}
+    return {name.split(".")[1] for name in done.stdout.split() if name.startswith("mindinsight.")}
 
 
 def test_the_package_by_itself_loads_no_part() -> None:

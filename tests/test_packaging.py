@@ -27,8 +27,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Any:
         str(ROOT),
     ]
     subprocess.run(command, check=True, capture_output=True, timeout=170)
-    (found,) = folder.glob("mindinsight-*.whl")
-    return found
+    (path,) = folder.glob("mindinsight-*.whl")
+    return path
 
 
 @pytest.fixture(scope="module")

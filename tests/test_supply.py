@@ -17,26 +17,28 @@ LOCK = (ROOT / "requirements" / "test.lock").read_text()
 PROJECT = (ROOT / "pyproject.toml").read_text()
 
 
-def asked(*lists: Any) -> Iterator[Any]:
+def requirements(*lists: Any) -> Iterator[Any]:
     """The requirements in these lists of the project file."""
     for name in lists:
-        (found,) = re.findall(rf"^{name} = \[(.*?)\]$", PROJECT, re.MULTILINE | re.DOTALL)
-        for line in re.findall(r'"([^"]+)"', found):
+        (text,) = re.findall(rf"^{name} = \[(.*?)\]$", PROJECT, re.MULTILINE | re.DOTALL)
+        for line in re.findall(r'"([^"]+)"', text):
             yield Requirement(line)
 
 
 def locked() -> Any:
     """Versions in the lock by name; some have one for each of several versions of Python."""
-    found: dict[Any, Any] = {}
+    versions: dict[Any, Any] = {}
     for line in LOCK.splitlines():
         requirement = Requirement(line)
         (pin,) = requirement.specifier
-        pins = found.setdefault(requirement.name, [])
+        pins = versions.setdefault(requirement.name, [])
         pins.append((Version(pin.version), requirement.marker, pin.operator))
-    return found
+    return versions
 
 
-USERS = [one.name for one in asked("dependencies", "arrow", "notebook", "remote", "tune")]
+USERS = [
+    requirement.name for requirement in requirements("dependencies", "arrow", "notebook", "remote", "tune")
+]
 
 
 def test_every_line_of_the_lock_is_one_version_and_no_address() -> None:
@@ -46,7 +48,7 @@ def test_every_line_of_the_lock_is_one_version_and_no_address() -> None:
 
 def test_the_lock_has_everything_that_is_asked_for_and_keeps_its_bounds() -> None:
     pins = locked()
-    for requirement in asked("dependencies", "test"):
+    for requirement in requirements("dependencies", "test"):
         versions = pins[requirement.name]
         assert all(version in requirement.specifier for version, _, _ in versions), requirement
 
@@ -58,13 +60,15 @@ def test_each_python_has_one_version_of_everything(python: str) -> None:
     for name, pins in locked().items():
         fitting = [version for version, marker, _ in pins if marker is None or marker.evaluate(about)]
         assert len(fitting) <= 1, name
-        assert fitting or name not in {one.name for one in asked("dependencies", "test")}, name
+        assert fitting or name not in {
+            requirement.name for requirement in requirements("dependencies", "test")
+        }, name
 
 
 def test_users_are_asked_for_no_newer_versions_than_needed() -> None:
     """A lower bound and nothing else, but for protobuf, whose next major version may refuse our code."""
-    for requirement in asked("dependencies", "arrow", "notebook", "remote", "tune"):
-        operators = sorted(one.operator for one in requirement.specifier)
+    for requirement in requirements("dependencies", "arrow", "notebook", "remote", "tune"):
+        operators = sorted(specifier.operator for specifier in requirement.specifier)
         assert operators == (["<", ">="] if requirement.name == "protobuf" else [">="]), requirement
 
 
@@ -73,12 +77,13 @@ def test_the_lowest_versions_are_those_of_the_project() -> None:
         [sys.executable, ROOT / "tests" / "lowest.py"], capture_output=True, text=True, check=True
     ).stdout.split()
     assert set(printed) == {
-        f"{one.name}=={low(one)}" for one in asked("dependencies", "arrow", "notebook", "remote", "tune")
+        f"{requirement.name}=={low(requirement)}"
+        for requirement in requirements("dependencies", "arrow", "notebook", "remote", "tune")
     }
 
 
 def low(requirement: Any) -> Any:
-    return next(one.version for one in requirement.specifier if one.operator == ">=")
+    return next(specifier.version for specifier in requirement.specifier if specifier.operator == ">=")
 
 
 @pytest.mark.parametrize("name", USERS)
@@ -90,7 +95,9 @@ def test_each_dependency_is_argued_for_and_its_licence_named(name: Any) -> None:
 @pytest.mark.parametrize("name", USERS)
 def test_no_dependency_has_a_licence_that_binds_others(name: Any) -> None:
     about: Any = metadata.metadata(name)
-    told = " ".join([about.get("License-Expression") or "", (about.get("License") or "")[:100]])
-    told += " ".join(one for one in about.get_all("Classifier", []) if one.startswith("License"))
-    assert re.search(r"MIT|BSD|Apache", told), (name, told)
-    assert "GPL" not in told, (name, told)
+    licences = " ".join([about.get("License-Expression") or "", (about.get("License") or "")[:100]])
+    licences += " ".join(
+        classifier for classifier in about.get_all("Classifier", []) if classifier.startswith("License")
+    )
+    assert re.search(r"MIT|BSD|Apache", licences), (name, licences)
+    assert "GPL" not in licences, (name, licences)

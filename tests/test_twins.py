@@ -156,11 +156,11 @@ def twins(module: str) -> list[Path]:
 
 @pytest.mark.parametrize("module", modules())
 def test_a_module_has_its_tests(module: str) -> None:
-    found = [path for path in twins(module) if path.exists()]
+    tests = [path for path in twins(module) if path.exists()]
     if module in ELSEWHERE:
-        assert not found, f"{module} has a twin by now: take it from ELSEWHERE"
+        assert not tests, f"{module} has a twin by now: take it from ELSEWHERE"
     else:
-        assert found, f"write {twins(module)[0].relative_to(ROOT)}"
+        assert tests, f"write {twins(module)[0].relative_to(ROOT)}"
 
 
 @pytest.mark.parametrize(("module", "tests"), ELSEWHERE.items())

@@ -65,12 +65,12 @@ def test_every_server_of_nginx_is_one_of_compose() -> None:
 
 def test_the_dashboard_asks_for_metrics_that_there_are() -> None:
     dashboard = json.loads((DOCKER / "grafana-dashboard.json").read_text(encoding="utf-8"))
-    asked = {
+    metrics = {
         name
         for panel in dashboard["panels"]
         for target in panel["targets"]
         for name in re.findall(r"mindinsight_(\w+)", target["expr"])
     }
     own = set(re.findall(r'^ {8}"(\w+)":', SYSTEM.read_text(encoding="utf-8"), re.MULTILINE))
-    assert asked
-    assert asked <= own | counts(Store().snapshot()).keys()
+    assert metrics
+    assert metrics <= own | counts(Store().snapshot()).keys()

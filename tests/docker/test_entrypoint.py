@@ -47,8 +47,8 @@ def summary(folder: Any) -> Any:
 
 def give(path: Any, owner: Any) -> None:
     if ROOT:
-        for each in (path, *path.rglob("*")):
-            os.chown(each, owner, owner)
+        for entry in (path, *path.rglob("*")):
+            os.chown(entry, owner, owner)
 
 
 @pytest.fixture
@@ -75,8 +75,8 @@ def start(folder: Any, summary: Any) -> Callable[..., Any]:
 
 
 def test_it_runs_as_the_owner_of_the_summary_directory(start: Callable[..., Any], folder: Any) -> None:
-    code, lines, said = start()
-    assert (code, said) == (0, "")
+    code, lines, errors = start()
+    assert (code, errors) == (0, "")
     assert lines[:2] == [f"{OWNER} {folder}/workspace/own start --foreground", "values"]
     assert int(lines[2].split()[1], 16) == 0
 
@@ -85,8 +85,8 @@ def test_it_runs_as_the_owner_of_the_summary_directory(start: Callable[..., Any]
 def test_the_first_of_several_directories_says_who_the_owner_is(
     start: Callable[..., Any], summary: Any, form: str
 ) -> None:
-    code, lines, said = start(MINDINSIGHT_SUMMARY_BASE_DIR=form.format(summary))
-    assert (code, lines[0].split()[0], said) == (0, str(OWNER), "")
+    code, lines, errors = start(MINDINSIGHT_SUMMARY_BASE_DIR=form.format(summary))
+    assert (code, lines[0].split()[0], errors) == (0, str(OWNER), "")
 
 
 def test_what_cannot_be_read_is_named_with_what_to_do(
@@ -95,20 +95,20 @@ def test_what_cannot_be_read_is_named_with_what_to_do(
     """Another user's run among the owner's; without root, one that nobody may read."""
     other = summary / "run" / "other"
     other.mkdir(mode=0o000)
-    code, lines, said = start()
+    code, lines, errors = start()
     assert code == 0
     assert lines[1] == "values"
-    assert f"user {OWNER} cannot read {other} " in said
-    assert "chmod -R a+rX" in said
+    assert f"user {OWNER} cannot read {other} " in errors
+    assert "chmod -R a+rX" in errors
     other.chmod(0o700)
 
 
 def test_a_workspace_that_cannot_be_written_is_said(start: Callable[..., Any], folder: Any) -> None:
     (folder / "file").touch()
-    code, lines, said = start(MINDINSIGHT_WORKSPACE=str(folder / "file" / "below"))
+    code, lines, errors = start(MINDINSIGHT_WORKSPACE=str(folder / "file" / "below"))
     assert code == 0
     assert lines[0].split()[1] == f"/tmp/mindinsight-{OWNER}"
-    assert "notes are lost when the container ends" in said
+    assert "notes are lost when the container ends" in errors
 
 
 CAPABILITIES = ("setpriv", "--inh-caps=-all", "--bounding-set=-all,+setuid,+setgid", "--no-new-privs")
@@ -124,14 +124,14 @@ AS_ROOT = [  # what stands before the script, more of the environment, exit code
 AS_OTHERS: list[Any] = [((), {}, 0, str(OWNER), "")]
 
 
-@pytest.mark.parametrize(("before", "environ", "code", "user", "said"), AS_ROOT if ROOT else AS_OTHERS)
+@pytest.mark.parametrize(("before", "environ", "code", "user", "message"), AS_ROOT if ROOT else AS_OTHERS)
 def test_with_the_rights_of_a_container(
-    start: Callable[..., Any], before: Any, environ: Any, code: Any, user: Any, said: Any
+    start: Callable[..., Any], before: Any, environ: Any, code: Any, user: Any, message: Any
 ) -> None:
-    found, lines, text = start(*before, **environ)
-    assert (found, lines[0].split()[0] if lines else None) == (code, user)
-    assert said in text
-    assert bool(said) == bool(text)
+    status, lines, text = start(*before, **environ)
+    assert (status, lines[0].split()[0] if lines else None) == (code, user)
+    assert message in text
+    assert bool(message) == bool(text)
 
 
 @pytest.mark.parametrize(
@@ -144,5 +144,5 @@ def test_files_of_root_are_shown_by_nobody_if_all_may_read_them(
     (summary / "run" / "file").chmod(mode)
     (summary / "run").chmod(mode)
     summary.chmod(mode)
-    code, lines, said = start(*(CAPABILITIES if ROOT else ()))
-    assert (code, lines[0].split()[0], lines[1], said) == (0, user, "values", "")
+    code, lines, errors = start(*(CAPABILITIES if ROOT else ()))
+    assert (code, lines[0].split()[0], lines[1], errors) == (0, user, "values", "")

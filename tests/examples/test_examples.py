@@ -45,11 +45,11 @@ def events(directory: Any) -> list[Any]:
 
 def tags(directory: Any) -> Any:
     """Kind of value -> tags."""
-    found: dict[Any, Any] = {}
+    names: dict[Any, Any] = {}
     for event in events(directory):
         for value in event.summary.value:
-            found.setdefault(value.WhichOneof("value"), set()).add(value.tag)
-    return found
+            names.setdefault(value.WhichOneof("value"), set()).add(value.tag)
+    return names
 
 
 @pytest.fixture(scope="module")
@@ -62,12 +62,12 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.mark.parametrize("name", ["lr_0.1", "lr_0.01", *(f"ranks/rank_{rank}" for rank in range(4))])
 def test_every_run_of_the_demo_has_every_kind_of_value(demo: Any, name: Any) -> None:
-    found = tags(demo / name)
-    assert {"train/loss", "train/accuracy", "eval/accuracy", "lr"} <= found["scalar_value"]
-    assert {"fc1.weight", "fc1.weight/gradient"} <= found["histogram"]
-    assert found["image"] == {"train/input", "fc1.weight"}
-    assert "eval/confusion" in found["tensor"]
-    assert len(found["loss_landscape"]) == 1
+    recorded_tags = tags(demo / name)
+    assert {"train/loss", "train/accuracy", "eval/accuracy", "lr"} <= recorded_tags["scalar_value"]
+    assert {"fc1.weight", "fc1.weight/gradient"} <= recorded_tags["histogram"]
+    assert recorded_tags["image"] == {"train/input", "fc1.weight"}
+    assert "eval/confusion" in recorded_tags["tensor"]
+    assert len(recorded_tags["loss_landscape"]) == 1
 
 
 def test_a_good_run_of_the_demo_says_so_once(demo: Any) -> None:
@@ -103,9 +103,9 @@ def test_the_graph_of_the_demo_has_scopes_and_edges(demo: Any) -> None:
 
 def test_the_demo_leaves_lineage_of_every_kind(demo: Any) -> None:
     (path,) = (demo / "lr_0.01").glob("*_lineage")
-    found = {message.WhichOneof("what"): message for message in messages(path, LineageEvent)}
-    assert set(found) == {"train_lineage", "evaluation_lineage", "dataset_graph", "user_defined_info"}
-    assert found["train_lineage"].train_lineage.hyper_parameters.learning_rate == np.float32(0.01)
+    lineage = {message.WhichOneof("what"): message for message in messages(path, LineageEvent)}
+    assert set(lineage) == {"train_lineage", "evaluation_lineage", "dataset_graph", "user_defined_info"}
+    assert lineage["train_lineage"].train_lineage.hyper_parameters.learning_rate == np.float32(0.01)
 
 
 def test_in_the_dump_an_operator_goes_wrong_at_a_late_step(demo: Any) -> None:
@@ -145,8 +145,8 @@ def test_a_live_demo_goes_on_until_it_is_interrupted(tmp_path: Path) -> None:
 def test_the_numpy_example_learns(tmp_path: Path) -> None:
     shown = run("numpy_train.py", "--out", str(tmp_path), "--steps", 200).stdout
     assert shown.startswith("epoch: 1 step: 100, loss is ")
-    found = tags(tmp_path)
-    assert found["scalar_value"] == {"train/loss", "eval/accuracy"}
+    recorded_tags = tags(tmp_path)
+    assert recorded_tags["scalar_value"] == {"train/loss", "eval/accuracy"}
     losses = [
         value.scalar_value
         for event in events(tmp_path)

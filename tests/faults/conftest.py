@@ -123,12 +123,12 @@ class Server:
 
     def children(self) -> Any:
         """Process numbers of the server's processes below it."""
-        found: set[Any] = set()
+        below: set[Any] = set()
         new = {require(self.process).pid}
         while new:
-            found |= new
-            new = {pid for pid, parent in parents().items() if parent in new} - found
-        return found - {require(self.process).pid}
+            below |= new
+            new = {pid for pid, parent in parents().items() if parent in new} - below
+        return below - {require(self.process).pid}
 
     def workers(self) -> Any:
         """Those of them that read files: the server begins them by way of another process."""
@@ -158,22 +158,22 @@ class Server:
 
 def parents() -> Any:
     """The parent of every process there is."""
-    found = {}
+    table = {}
     for entry in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = entry.read_text(errors="replace").rpartition(")")[2].split()
         except OSError:
             continue
-        found[int(entry.parent.name)] = int(fields[1])
-    return found
+        table[int(entry.parent.name)] = int(fields[1])
+    return table
 
 
 def until(condition: Any, seconds: Any = 40) -> Any:
     """Wait for a condition; gives what it gave last."""
     end = time.monotonic() + seconds
-    while not (found := condition()) and time.monotonic() < end:
+    while not (result := condition()) and time.monotonic() < end:
         time.sleep(0.05)
-    return found
+    return result
 
 
 @pytest.fixture

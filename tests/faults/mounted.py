@@ -71,10 +71,10 @@ def read_only_workspace(base: Base, server: Server) -> bool:
     """A workspace that can no longer be written to costs the cache and the notes."""
     mount(server.workspace, "mode=700")
     shown = server.start().shows(**many(base, range(100))) is True
-    kept = note(server) == 200
+    noted = note(server) == 200
     mount(server.workspace, "ro")  # over the first, in which the log is still open
     grown = server.shows(**many(base, range(100, 200))) is True
-    return shown and kept and grown and note(server) == 507 and server.stop() == 0
+    return shown and noted and grown and note(server) == 507 and server.stop() == 0
 
 
 def lost_mount(base: Base, server: Server) -> bool:
@@ -83,10 +83,10 @@ def lost_mount(base: Base, server: Server) -> bool:
     shown = server.start().shows(**many(base, range(100))) is True
     unmount(base.path)
     base.path.rmdir()
-    said = until(lambda: server.get("health")["base_missing"])
+    reported = until(lambda: server.get("health")["base_missing"])
     mount(base.path)
     back = server.shows(**many(base, range(50))) is True
-    return bool(shown and said and back)
+    return bool(shown and reported and back)
 
 
 def no_watches(base: Base, server: Server) -> bool:
@@ -95,8 +95,8 @@ def no_watches(base: Base, server: Server) -> bool:
     WATCHES.write_text("4")
     try:
         shown = server.start().shows(**many(base, range(100))) is True
-        said = until(lambda: server.get("v2/runs")["watch"] == "polling", 90)  # noticed once a minute
-        return bool(shown and said) and server.shows(**many(base, range(100, 110))) is True
+        reported = until(lambda: server.get("v2/runs")["watch"] == "polling", 90)  # noticed once a minute
+        return bool(shown and reported) and server.shows(**many(base, range(100, 110))) is True
     finally:
         WATCHES.write_text(before)
 

@@ -122,7 +122,7 @@ def test_a_folder_without_permission_is_named_until_it_has_one(base: Any, server
     path.parent.chmod(0)
     taken = obeys(path)
     if taken:
-        assert wait(lambda: [one["reason"] for one in server.get("v2/runs")["errors"]])
+        assert wait(lambda: [error["reason"] for error in server.get("v2/runs")["errors"]])
     base.run("b", 100, 110)
     assert wait(lambda: server.runs()["./b"]["step"] == 109)
     path.parent.chmod(0o700)
@@ -138,12 +138,12 @@ def test_a_folder_in_place_of_a_file_is_named_until_the_file_is_back(
     path = base.run("a")
     server.start()
     assert server.shows(a=99) is True
-    kept = path.rename(path.with_name("kept"))
+    moved = path.rename(path.with_name("kept"))
     path.mkdir()
     base.run("b")
     assert wait(lambda: server.runs().get("./b", {}).get("step") == 99)
     path.rmdir()
-    kept.rename(path)
+    moved.rename(path)
     base.run("a", 100, 110)
     assert server.shows(a=109, b=99) is True
 
@@ -171,8 +171,8 @@ def test_the_workspace_belongs_to_its_user_alone(base: Any, server: Any, wait: A
     assert wait(lambda: list((server.workspace / "cache").rglob("*.pack")))
     server.get("v2/runs?token=the-token-of-the-log", **auth)
     for path in (server.workspace, *server.workspace.rglob("*")):
-        kept = stat.S_IMODE(path.stat().st_mode)
-        assert kept == (0o700 if path.is_dir() else 0o600), (path, oct(kept))
+        mode = stat.S_IMODE(path.stat().st_mode)
+        assert mode == (0o700 if path.is_dir() else 0o600), (path, oct(mode))
     assert "the-token-of-the-log" not in server.log()
 
 

@@ -26,15 +26,15 @@ def connect(server: Any) -> Iterator[Any]:
         connection.close()
 
 
-def said(connection: Any) -> Any:
+def read_answer(connection: Any) -> Any:
     """All that the server sends until it ends the connection."""
-    found = b""
+    content = b""
     try:
         while piece := connection.recv(1 << 16):
-            found += piece
+            content += piece
     except ConnectionError:  # it ended while we were still talking
         pass
-    return found
+    return content
 
 
 def hears(connection: Any, start: Any, piece: Any, most: int = 256) -> bool:
@@ -62,7 +62,7 @@ def test_a_head_without_an_end_is_not_held(server: Any, connect: Any, start: Any
     before = server.memory()
     connection = connect()
     assert not hears(connection, start, piece)
-    answer = said(connection)
+    answer = read_answer(connection)
     assert not answer or answer.startswith(b"HTTP/1.1 400")
     assert server.memory() - before < 64 << 20
     assert server.get("health")
@@ -74,7 +74,7 @@ def test_a_head_of_many_cookies_is_answered(connect: Any) -> None:
     for _ in range(30):
         connection.sendall(b"name=" + b"v" * 1000 + b"; ")
     connection.sendall(b"last=1\r\n\r\n")
-    assert said(connection).startswith(b"HTTP/1.1 200")
+    assert read_answer(connection).startswith(b"HTTP/1.1 200")
 
 
 def test_a_long_body_is_no_head(connect: Any) -> None:
@@ -85,7 +85,7 @@ def test_a_long_body_is_no_head(connect: Any) -> None:
     )
     connection.sendall(body + GOOD + b"Connection: ")
     connection.sendall(b"close\r\n\r\n")
-    answer = said(connection)
+    answer = read_answer(connection)
     assert b"too long" not in answer
     assert answer.count(b"HTTP/1.1 ") == 2
     assert b"HTTP/1.1 200" in answer

@@ -179,7 +179,7 @@ def checked(answer: Any, folder: Any, about: Any) -> None:
         assert not answer.headers["content-type"].startswith("text/html"), about
 
 
-async def asked(app: Any, requests: Any, folder: Any) -> Any:
+async def send_all(app: Any, requests: Any, folder: Any) -> Any:
     """How many requests were asked and checked: within the app's own loop, as they are thousands."""
     transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
     count = 0
@@ -193,18 +193,18 @@ async def asked(app: Any, requests: Any, folder: Any) -> Any:
 @pytest.mark.parametrize("part", share(range(PARTS), 4))
 def test_every_parameter_survives_what_is_hostile(client: Any, folder: Any, part: Any) -> None:
     requests = itertools.islice(requests_of(client, folder), part, None, PARTS)
-    assert client.portal.call(asked, client.app, requests, folder) > 1000
+    assert client.portal.call(send_all, client.app, requests, folder) > 1000
 
 
 @pytest.mark.parametrize("part", share(range(PARTS), 4, start=1))
 def test_every_parameter_survives_what_is_odd(client: Any, folder: Any, part: Any) -> None:
     requests = itertools.islice(requests_of(client, folder, odd=True), part, None, PARTS)
-    assert client.portal.call(asked, client.app, requests, folder) > 100
+    assert client.portal.call(send_all, client.app, requests, folder) > 100
 
 
 def test_every_body_survives_what_is_hostile(client: Any, folder: Any) -> None:
     requests = share(bodies_of(client, folder), 4)
-    assert client.portal.call(asked, client.app, requests, folder) > 500
+    assert client.portal.call(send_all, client.app, requests, folder) > 500
 
 
 @pytest.mark.parametrize("start", ["/static/x/", "/v2/", "/", "/v1/mindinsight/"])
@@ -216,15 +216,15 @@ def test_no_file_is_reached_by_an_address(client: Any, folder: Any, start: str) 
 
 def test_a_run_that_becomes_a_link_shows_nothing_of_its_target(client: Any, folder: Any) -> None:
     """Between the list and the look a folder is replaced by a link to secrets."""
-    weights, kept = folder / "base" / "weights", folder / "weights"
-    weights.rename(kept)
+    weights, elsewhere = folder / "base" / "weights", folder / "weights"
+    weights.rename(elsewhere)
     weights.symlink_to(folder / "outside")
     try:
         answer = client.get("/v2/dump/checkpoint", params={"file": "./weights/tinynet-1.ckpt"})
         assert answer.status_code == 404
     finally:
         weights.unlink()
-        kept.rename(weights)
+        elsewhere.rename(weights)
 
 
 def test_every_route_asks_for_the_token_and_for_a_known_page(folder: Any) -> None:
@@ -232,7 +232,7 @@ def test_every_route_asks_for_the_token_and_for_a_known_page(folder: Any) -> Non
     client = TestClient(create_app(settings), base_url="http://127.0.0.1", raise_server_exceptions=False)
     app = client.app
     for method, path, parameters in operations(app):
-        target = address(path, GOOD, [one["name"] for one in parameters])
+        target = address(path, GOOD, [parameter["name"] for parameter in parameters])
         answer = client.request(method, target)
         assert answer.status_code == (200 if path == "/health" else 401), (method, path)
         if method != "get":
@@ -245,5 +245,5 @@ def test_every_route_refuses_a_foreign_host(folder: Any) -> None:
         create_app(Settings(folder / "base", folder / "third", workers=1)), base_url="http://evil.example"
     )
     for method, path, parameters in operations(client.app):
-        target = address(path, GOOD, [one["name"] for one in parameters])
+        target = address(path, GOOD, [parameter["name"] for parameter in parameters])
         assert client.request(method, target).status_code == 421, (method, path)

@@ -76,14 +76,18 @@ def routes(app: Any) -> Iterator[Any]:
     for prefix, interface in app.state.interfaces.items():
         for path, methods in interface.app().openapi()["paths"].items():
             parameters = methods.get("get", {}).get("parameters", [])
-            names = {one["name"]: one["required"] for one in parameters if one["in"] == "query"}
+            names = {
+                parameter["name"]: parameter["required"]
+                for parameter in parameters
+                if parameter["in"] == "query"
+            }
             if names.keys() & {"run", "train_id"} and "dump" not in names:
                 yield prefix + path, names
 
 
 def tags_of(client: Any, run: Any) -> Any:
-    found = {kind: client.get("/v2/tags", params={"kind": kind, "run": run}).json() for kind in KINDS}
-    return {kind: [row["tag"] for row in body["tags"]] for kind, body in found.items() if body["tags"]}
+    answers = {kind: client.get("/v2/tags", params={"kind": kind, "run": run}).json() for kind in KINDS}
+    return {kind: [row["tag"] for row in body["tags"]] for kind, body in answers.items() if body["tags"]}
 
 
 def questions(client: Any, run: Any) -> Iterator[Any]:

@@ -13,7 +13,7 @@ NO_FILES = partial(resource.setrlimit, resource.RLIMIT_NOFILE, (64, 64))
 NO_DISK = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (0, 0))
 
 
-def asked(server: Any, path: str = "/v2/events", window: Any = None) -> Any:
+def connect(server: Any, path: str = "/v2/events", window: Any = None) -> Any:
     """A connection on which something was asked for and nothing was read; of so many bytes it takes some."""
     connection = socket.socket()
     connection.settimeout(60)
@@ -35,7 +35,7 @@ def test_without_descriptors_it_waits_and_goes_on(base: Any, server: Any, wait: 
     path = base.run("a")
     server.start(limits=NO_FILES, watch="polling")
     assert server.shows(a=99) is True
-    held = [asked(server) for _ in range(100)]
+    held = [connect(server) for _ in range(100)]
     time.sleep(0.5)
     with path.open("ab") as file:
         file.write(base.records(100, 110))
@@ -60,7 +60,7 @@ def test_a_full_disk_costs_the_cache_and_nothing_else(base: Any, server: Any) ->
 def test_five_hundred_streams_and_all_of_them_leave(base: Any, server: Any, wait: Any) -> None:
     base.run("a")
     server.start()
-    streams = [asked(server) for _ in range(STREAMS)]
+    streams = [connect(server) for _ in range(STREAMS)]
     assert wait(lambda: metric(server, "streams_open") == STREAMS)
     base.run("a", 100, 110)
     assert server.shows(a=109) is True
@@ -75,9 +75,9 @@ def test_clients_that_leave_in_the_middle_or_never_read_disturb_nobody(base: Any
     server.start()
     assert server.shows(a=49_999) is True
     address = "/v2/scalar/series?run=./a&tag=loss&px=0"
-    silent = [asked(server, address) for _ in range(20)]
+    silent = [connect(server, address) for _ in range(20)]
     for _ in range(50):
-        asked(server, address).close()
+        connect(server, address).close()
     before = server.memory()
     threads = [threading.Thread(target=server.get, args=(address[1:],)) for _ in range(4)]
     for thread in threads:
@@ -96,10 +96,10 @@ def test_memory_returns_after_three_hundred_slow_clients_of_the_largest_script(
     base.run("a")
     server.start()
     assert server.shows(a=99) is True
-    with asked(server, SCRIPT) as connection:  # which reads the file and packs it
+    with connect(server, SCRIPT) as connection:  # which reads the file and packs it
         assert b"200 OK" in connection.recv(65_536)
     before = server.memory()
-    slow = [asked(server, SCRIPT, window=4096) for _ in range(300)]
+    slow = [connect(server, SCRIPT, window=4096) for _ in range(300)]
     for connection in slow:
         assert b"200 OK" in connection.recv(100)
     assert wait(lambda: server.memory() - before > 15 << 20)

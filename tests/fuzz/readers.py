@@ -112,8 +112,8 @@ def read_events(data: bytes) -> None:
     """As a plain reader over protobuf reads them, value by value; and each payload by its own reader."""
     data = file_of(data)
     stretch = decode(data, 0, at_end=True)
-    found, plain = PLAIN["facts_of"]([stretch], data), PLAIN["slow_decode"](data)
-    assert (found.points, found.damaged) == (plain.points, plain.damaged)
+    decoded, plain = PLAIN["facts_of"]([stretch], data), PLAIN["slow_decode"](data)
+    assert (decoded.points, decoded.damaged) == (plain.points, plain.damaged)
     for columns in stretch.references:
         for offset, size in zip(columns.offsets.tolist(), columns.sizes.tolist(), strict=True):
             read_payload(columns.kind, data[offset : offset + size])
@@ -131,8 +131,8 @@ def read_long_records(path: Path) -> None:
             if stretches[-1].next_offset == offset:
                 break
             offset = stretches[-1].next_offset
-    found, plain = PLAIN["facts_of"](stretches, data), PLAIN["slow_decode"](data)
-    assert (found.points, found.damaged) == (plain.points, plain.damaged)
+    decoded, plain = PLAIN["facts_of"](stretches, data), PLAIN["slow_decode"](data)
+    assert (decoded.points, decoded.damaged) == (plain.points, plain.damaged)
 
 
 def read_tensorboard(data: bytes) -> None:
@@ -145,8 +145,8 @@ def read_tensorboard(data: bytes) -> None:
         decode(data[at : at + 16 + size], at, False, TENSORBOARD)
         for at, size in zip(begins, frames.sizes.tolist(), strict=True)
     ]
-    found, plain = PLAIN["facts_of"]([stretch], data), PLAIN["facts_of"](alone, data)
-    scalars = [{key: rows for key, rows in f.points.items() if key[0] == "scalar"} for f in (found, plain)]
+    decoded, plain = PLAIN["facts_of"]([stretch], data), PLAIN["facts_of"](alone, data)
+    scalars = [{key: rows for key, rows in f.points.items() if key[0] == "scalar"} for f in (decoded, plain)]
     assert scalars[0] == scalars[1]
     read_session(note.content for note in stretch.notes)
     for columns in stretch.references:
@@ -186,23 +186,23 @@ def read_sound(data: bytes) -> None:
     try:
         encoded = sound(data).encoded
         header = wav(encoded)
-        found = peaks(encoded, header, 100)
+        envelope = peaks(encoded, header, 100)
     except UnreadableError as error:
         assert error.reason.startswith(("payload.", "audio.")), error
     else:
-        assert found.low.shape == found.high.shape and np.isfinite(found.low).all(), header
-        assert (found.low <= found.high).all(), header
+        assert envelope.low.shape == envelope.high.shape and np.isfinite(envelope.low).all(), header
+        assert (envelope.low <= envelope.high).all(), header
 
 
 def read_pr_curve(data: bytes) -> None:
     """A curve, how much of it is drawn, and the area under it."""
     try:
-        found = pr_curve(data)
+        curve = pr_curve(data)
     except UnreadableError as error:
         assert error.reason.startswith(("payload.", "dump.")), error
     else:
-        assert 0 <= found.drawn <= len(found.thresholds), found
-        float(found.average_precision)
+        assert 0 <= curve.drawn <= len(curve.thresholds), curve
+        float(curve.average_precision)
 
 
 def read_layout(data: bytes) -> None:
@@ -211,9 +211,9 @@ def read_layout(data: bytes) -> None:
 
 def read_lineages(data: bytes) -> None:
     data = file_of(data)
-    found = decode_lineage(data)
-    assert 0 <= found.pending <= len(data)
-    assert all(one.offset >= 0 and one.offset + one.size <= len(data) for one in found.damage)
+    lineage = decode_lineage(data)
+    assert 0 <= lineage.pending <= len(data)
+    assert all(damage.offset >= 0 and damage.offset + damage.size <= len(data) for damage in lineage.damage)
 
 
 def read_graphs(data: bytes) -> None:
@@ -224,14 +224,14 @@ def read_tensor_by_parts(path: Path) -> None:
     """What is read by parts is what is read whole; what can be read whole only is refused or given so."""
     data = path.read_bytes()
     with mock.patch.object(by_parts, "WHOLE", 0):
-        found = by_parts.recorded(path, 0, len(data))
-        pieces = [*found.values.pieces()]
-        part = found.values.part([slice(None, None, 2)] * len(found.values.shape))
+        recorded = by_parts.recorded(path, 0, len(data))
+        pieces = [*recorded.values.pieces()]
+        part = recorded.values.part([slice(None, None, 2)] * len(recorded.values.shape))
     try:
         whole = payloads.tensor(data)
     except UnreadableError as error:
         raise AssertionError(error) from error  # one way of reading must not show what the other refuses
-    assert (found.data_type, found.values.shape, found.values.dtype) == (
+    assert (recorded.data_type, recorded.values.shape, recorded.values.dtype) == (
         whole.data_type,
         whole.shape,
         whole.values.dtype,
@@ -258,10 +258,10 @@ def read_bin(path: Path) -> None:
 
 def read_json(path: Path) -> None:
     """What came whole is what a plain parser finds, with integers and texts that can be sent."""
-    found, wrong = read_object(path, "data")
+    content, wrong = read_object(path, "data")
     if wrong is None:
         text = path.read_bytes().decode("utf-8", "replace")
-        assert repr(found) == repr(encodable(json.loads(text, parse_int=parse_integer)))
+        assert repr(content) == repr(encodable(json.loads(text, parse_int=parse_integer)))
 
 
 def file_of(data: bytes) -> bytes:
@@ -341,10 +341,10 @@ def event_seeds(pattern: str) -> Iterator[bytes]:
 
 def packed(archive: str, *endings: str) -> Iterator[bytes]:
     """Small files of one of the archives of dumps, the first of each ending."""
-    with zipfile.ZipFile(SAMPLES / archive) as found:
+    with zipfile.ZipFile(SAMPLES / archive) as content:
         for ending in endings:
-            small = [one for one in found.infolist() if 0 < one.file_size <= LARGEST]
-            yield from [found.read(one) for one in small if ending in one.filename][:2]
+            small = [member for member in content.infolist() if 0 < member.file_size <= LARGEST]
+            yield from [content.read(member) for member in small if ending in member.filename][:2]
 
 
 def arrays() -> Iterator[bytes]:

@@ -63,7 +63,7 @@ def _last(pattern: str, text: str) -> int:
 
 def explore(reader: str, corpus: Path, seconds: int) -> tuple[str, float, int]:
     """Output, processor seconds and new findings of one slice."""
-    before, began = found(corpus, reader), resource.getrusage(resource.RUSAGE_CHILDREN)
+    before, began = findings(corpus, reader), resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, str(EXPLORE), reader, f"--corpus={corpus}", "-print_final_stats=1"]
     done = subprocess.run(
         [*command, f"-max_total_time={seconds}", "-rss_limit_mb=4096"],
@@ -75,13 +75,13 @@ def explore(reader: str, corpus: Path, seconds: int) -> tuple[str, float, int]:
     )
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = ended.ru_utime + ended.ru_stime - began.ru_utime - began.ru_stime
-    new = found(corpus, reader) - before
+    new = findings(corpus, reader) - before
     if done.returncode and not new:
         print(done.stdout[-3000:], flush=True)
     return done.stdout, spent, len(new) or int(done.returncode != 0)
 
 
-def found(corpus: Path, reader: str) -> set[str]:
+def findings(corpus: Path, reader: str) -> set[str]:
     return {path.name for path in corpus.glob(f"{reader}-*") if FINDING.search(path.name)}
 
 

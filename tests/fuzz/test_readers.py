@@ -17,14 +17,14 @@ ROUNDS = 150
 
 def mutated(content, chance):
     """The content with a few stretches overwritten, removed, doubled or filled with one byte."""
-    found = bytearray(content)
+    data = bytearray(content)
     for _ in range(chance.randint(1, 4)):
-        at, size = chance.randrange(len(found) + 1), chance.choice((1, 1, 2, 4, 8, 32))
-        part = found[at : at + size]
-        found[at : at + size] = chance.choice(
+        at, size = chance.randrange(len(data) + 1), chance.choice((1, 1, 2, 4, 8, 32))
+        part = data[at : at + size]
+        data[at : at + size] = chance.choice(
             (chance.randbytes(size), b"", part * 2, b"\xff" * size, b"\0" * size)
         )
-    return bytes(found)
+    return bytes(data)
 
 
 @pytest.mark.parametrize("name", READERS)

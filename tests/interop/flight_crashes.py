@@ -74,11 +74,13 @@ def check_no_room_for_the_dump(folder: Path) -> None:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2000, before[1]))
     try:
-        losses, found, _ = train(folder, fault=data_fault, steps=30, dumps=1)
+        losses, messages, _ = train(folder, fault=data_fault, steps=30, dumps=1)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     np.testing.assert_array_equal(losses, train(fault=data_fault)[0])  # the training went on as without it
-    assert "is incomplete: OSError" in found[0].text or "could not be recorded again" in found[0].text, found
+    assert (
+        "is incomplete: OSError" in messages[0].text or "could not be recorded again" in messages[0].text
+    ), messages
 
 
 def check_an_exception_in_the_step(folder: Path) -> None:

@@ -60,13 +60,13 @@ def train(directory=None, steps=30, fault=None, at=25, model=None, **options):
 
 
 def alerts(directory):
-    found = []
+    messages = []
     for file in sorted(Path(directory).glob("*.summary.*")) if directory else []:
         for record in records(file.read_bytes()):
             event = summary_pb2.Event.FromString(record)
             if event.HasField("alert"):
-                found.append(event.alert)
-    return found
+                messages.append(event.alert)
+    return messages
 
 
 def records(content):
@@ -100,11 +100,13 @@ def check_healthy_training_is_bit_identical(folder):
 
 def check_nan_in_data(folder):
     plain = train(fault=data_fault)[0]
-    losses, told, _ = train(folder, fault=data_fault, dumps=1)
+    losses, messages, _ = train(folder, fault=data_fault, dumps=1)
     np.testing.assert_array_equal(losses, plain)  # continued, generators as the first run left them
-    assert told[0].title == "Training fault: the loss is nan", told
-    assert "Its dump is flight_dump, step 25" in told[0].text and told[0].dump == "flight_dump", told[0].text
-    assert "number is used up" in told[1].text
+    assert messages[0].title == "Training fault: the loss is nan", messages
+    assert "Its dump is flight_dump, step 25" in messages[0].text and messages[0].dump == "flight_dump", (
+        messages[0].text
+    )
+    assert "number is used up" in messages[1].text
     assert dumped(folder) == [25]
     health = json.loads((folder / "flight_dump" / "rank_0" / "health_25.json").read_text())
     assert health["healthy_step"] == 0 and set(health["weights"]) >= {"fc1.weight", "norm.weight"}
@@ -112,11 +114,11 @@ def check_nan_in_data(folder):
 
 
 def check_weights_that_grew_are_named(folder):
-    _, told, _ = train(folder, fault=weight_fault, check_every=10)
-    assert told[0].title.startswith("Training fault: the "), told[0].title
-    assert "norm of the weight fc2.weight is inf" in told[0].text and "at step 20" in told[0].text, told[
-        0
-    ].text
+    _, messages, _ = train(folder, fault=weight_fault, check_every=10)
+    assert messages[0].title.startswith("Training fault: the "), messages[0].title
+    assert "norm of the weight fc2.weight is inf" in messages[0].text and "at step 20" in messages[0].text, (
+        messages[0].text
+    )
 
 
 def check_an_operators_domain_and_raising(folder):
@@ -140,8 +142,8 @@ def check_a_jump(folder):
         with torch.no_grad():
             model.fc2.weight *= 1e3
 
-    _, told, _ = train(folder, fault=far)
-    assert "jumped to" in told[0].title, told[0].title
+    _, messages, _ = train(folder, fault=far)
+    assert "jumped to" in messages[0].title, messages[0].title
 
 
 def check_a_fault_that_does_not_come_again(folder):
@@ -154,8 +156,8 @@ def check_a_fault_that_does_not_come_again(folder):
 
         model.register_forward_pre_hook(replace_input)
 
-    _, told, _ = train(folder, fault=once, steps=26)
-    assert "did not break when it ran again" in told[0].text, told[0].text
+    _, messages, _ = train(folder, fault=once, steps=26)
+    assert "did not break when it ran again" in messages[0].text, messages[0].text
 
 
 def check_masks_are_no_faults(folder):
@@ -164,11 +166,11 @@ def check_masks_are_no_faults(folder):
             return x.masked_fill(torch.ones_like(x).triu(1) > 0, -torch.inf)
 
     model = nn.Sequential(nn.Linear(4, 4), Masked(), nn.Softmax(-1), nn.Linear(4, 1))
-    _, told, _ = train(folder, model=model, check_every=1)
-    assert not told, told
+    _, messages, _ = train(folder, model=model, check_every=1)
+    assert not messages, messages
     assert not (folder / "flight_dump").exists()
-    _, told, _ = train(folder, model=model, check_every=1, fault=data_fault, steps=26)
-    assert told and told[0].title == "Training fault: the loss is nan", told
+    _, messages, _ = train(folder, model=model, check_every=1, fault=data_fault, steps=26)
+    assert messages and messages[0].title == "Training fault: the loss is nan", messages
 
 
 def check_a_scaler_looks_for_its_scale(folder):
@@ -195,11 +197,14 @@ def check_a_scaler_looks_for_its_scale(folder):
         recorder.close()
         return alerts(root), scaler.get_scale()
 
-    told, scale = alerts_of(folder / "falls", lambda out: (1e3 * out).square().mean(), 2.0**126, 40)
-    assert not told and 1 < scale < 2.0**126, (told, scale)
-    told, scale = alerts_of(folder / "never", lambda out: (0 * out).abs().sqrt().sum(), 16.0, 8)
-    assert told[0].text.startswith("Step 4") and "although the loss scale has fallen to 1" in told[0].title, (
-        told,
+    messages, scale = alerts_of(folder / "falls", lambda out: (1e3 * out).square().mean(), 2.0**126, 40)
+    assert not messages and 1 < scale < 2.0**126, (messages, scale)
+    messages, scale = alerts_of(folder / "never", lambda out: (0 * out).abs().sqrt().sum(), 16.0, 8)
+    assert (
+        messages[0].text.startswith("Step 4")
+        and "although the loss scale has fallen to 1" in messages[0].title
+    ), (
+        messages,
         scale,
     )
 
@@ -217,10 +222,10 @@ def check_the_optimizer_stays_outside(folder):
 
 
 def check_a_budget_cuts_the_dump(folder):
-    _, told, _ = train(folder, fault=data_fault, steps=26, budget=2000)
+    _, messages, _ = train(folder, fault=data_fault, steps=26, budget=2000)
     files = list((folder / "flight_dump").rglob("*.npy"))
     assert files and sum(np.load(file).nbytes for file in files) <= 2000
-    assert "is incomplete: " in told[0].text and "beyond 2000 bytes" in told[0].text, told[0].text
+    assert "is incomplete: " in messages[0].text and "beyond 2000 bytes" in messages[0].text, messages[0].text
 
 
 def main():

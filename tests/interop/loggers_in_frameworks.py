@@ -42,11 +42,11 @@ def lineage(directory):
 
 
 def settings(directory):
-    found = {}
+    options = {}
     for entry in lineage(directory)["user_defined_info"].user_info:
         for kind in ("map_int32", "map_double", "map_str"):
-            found.update(getattr(entry, kind))
-    return found
+            options.update(getattr(entry, kind))
+    return options
 
 
 def metrics(directory):

@@ -44,7 +44,7 @@ def main() -> int:
         base = sample_base(Path(folder) / "base", damaged=False)
         shutil.copytree(DATA / "dumps" / "ms_sync_v2_0_names", base / "job" / "dump")
         with ours(base, Path(folder) / "workspace") as server:
-            for description in (one for one in DESCRIPTIONS if which in one):
+            for description in (description for description in DESCRIPTIONS if which in description):
                 command = [str(program()), "run", f"{server.address}{description}", *options]
                 codes.append(subprocess.run(command, cwd=folder, check=False).returncode)
     return max(codes)

@@ -169,16 +169,16 @@ def train_replicated(folder: Path) -> None:
 
 
 def alerts(directory: Path) -> list[summary_pb2.Alert]:
-    found = []
+    messages = []
     for file in sorted(directory.glob("*.summary.*")):
         content = file.read_bytes()
         while content:
             length = decode_header(content[:12])
             event = summary_pb2.Event.FromString(content[12 : 12 + length])
             if event.HasField("alert"):
-                found.append(event.alert)
+                messages.append(event.alert)
             content = content[16 + length :]
-    return found
+    return messages
 
 
 def check(folder: Path) -> None:

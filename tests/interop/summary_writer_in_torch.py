@@ -108,20 +108,20 @@ def plain(value):
     return getattr(value, value.WhichOneof("kind")) if value.WhichOneof("kind") else None
 
 
-def check_equal_calls(base, kept):
+def check_equal_calls(base, copy):
     with TorchWriter(base / "torch") as theirs, SummaryWriter(base / "ours", format="tensorboard") as ours:
         for writer in (theirs, ours):
             calls(writer, torch.from_numpy)
             record_tensors(writer, torch.from_numpy)
-    expected, found = read(base / "torch"), read(base / "ours")
+    expected, written = read(base / "torch"), read(base / "ours")
     for name in sorted(expected):
         for tag in sorted(expected[name]):
-            theirs, ours = expected[name][tag], found[name].get(tag)
+            theirs, ours = expected[name][tag], written[name].get(tag)
             assert theirs == ours, f"{name} {tag}: torch {theirs}, ours {ours}"
-        assert set(found[name]) == set(expected[name]), name
-    assert found == expected
-    if kept:
-        Path(kept).write_text(json.dumps(expected, ensure_ascii=False, separators=(",", ":")) + "\n")
+        assert set(written[name]) == set(expected[name]), name
+    assert written == expected
+    if copy:
+        Path(copy).write_text(json.dumps(expected, ensure_ascii=False, separators=(",", ":")) + "\n")
     return sum(len(tags) for tags in expected.values())
 
 

@@ -48,8 +48,8 @@ def check_copies_are_of_the_moment_and_leave_the_tensor_alone():
 
 def check_nested_inputs():
     a, b, c = torch.ones(1), torch.ones(2), torch.ones(3)
-    found = list(tensors_of([a, (b, [c]), None, 3, "text"]))
-    assert [len(tensor) for tensor in found] == [1, 2, 3], found
+    tensors = list(tensors_of([a, (b, [c]), None, 3, "text"]))
+    assert [len(tensor) for tensor in tensors] == [1, 2, 3], tensors
 
 
 def main():

@@ -45,8 +45,8 @@ def _of_run(run: Run, facts: dict) -> Iterator[str]:
     for tag, rows in facts["scalars"].items():
         yield from _scalar(run, tag, [[step, wall, float(value)] for step, wall, value in rows])
     for tag, rows in facts["images"].items():
-        found = _payloads(run, "image", tag, image)
-        read = [[step, i.header.width, i.header.height, digest(i.encoded)] for step, i in found]
+        images = _payloads(run, "image", tag, image)
+        read = [[step, i.header.width, i.header.height, digest(i.encoded)] for step, i in images]
         yield from _compared(f"image {tag}", read, rows)
     for tag, rows in facts["histograms"].items():
         for (step, payload), row in zip(_payloads(run, "histogram", tag, bytes), rows, strict=True):
@@ -69,11 +69,11 @@ def _scalar(run: Run, tag: str, rows: list) -> Iterator[str]:
             *map(np.ndarray.tolist, (recorded.steps, recorded.walls, recorded.values)), strict=True
         )
     ]
-    kept = [
+    points = [
         list(row) for row in zip(*map(np.ndarray.tolist, (line.steps, line.walls, line.values)), strict=True)
     ]
     if repr(whole) != repr(rows):  # NaN is not itself
-        yield from _compared(f"scalar {tag}", repr(kept), repr(rows))
+        yield from _compared(f"scalar {tag}", repr(points), repr(rows))
 
 
 def _histogram(what: str, payload: bytes, row: list) -> Iterator[str]:
@@ -93,8 +93,8 @@ def _histogram(what: str, payload: bytes, row: list) -> Iterator[str]:
 def _tensors(run: Run, tag: str, plugin: str, rows: list) -> Iterator[str]:
     if plugin == "scalars":
         read = run.scalars[tag].recorded()
-        found = list(zip(read.steps.tolist(), map(float, read.values), strict=True))
-        yield from _compared(f"scalar {tag}", found, [(step, float(flat[0])) for step, _, flat in rows])
+        points = list(zip(read.steps.tolist(), map(float, read.values), strict=True))
+        yield from _compared(f"scalar {tag}", points, [(step, float(flat[0])) for step, _, flat in rows])
     elif plugin == "images":
         for number in range(len(rows[0][2]) - 2):
             name = tag if len(rows[0][2]) == 3 else f"{tag}/{number}"
@@ -168,6 +168,6 @@ def digest(data: bytes) -> str:
 
 
 if __name__ == "__main__":
-    found = differences(Path(sys.argv[1]))
-    print("\n".join(found) or "everything is read as TensorBoard reads it")
-    sys.exit(bool(found))
+    lines = differences(Path(sys.argv[1]))
+    print("\n".join(lines) or "everything is read as TensorBoard reads it")
+    sys.exit(bool(lines))

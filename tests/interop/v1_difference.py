@@ -41,8 +41,8 @@ def differences(theirs: Any, own: Any, where: str = "") -> Iterator[Difference]:
         for key in sorted({*theirs, *own}):
             yield from differences(theirs.get(key, "absent"), own.get(key, "absent"), f"{where}.{key}")
     elif isinstance(theirs, list) and isinstance(own, list) and len(theirs) == len(own):
-        for place, pair in enumerate(zip(theirs, own, strict=True)):
-            yield from differences(*pair, f"{where}[{place}]")
+        for index, pair in enumerate(zip(theirs, own, strict=True)):
+            yield from differences(*pair, f"{where}[{index}]")
     elif _is_number(theirs) and _is_number(own):
         if not math.isclose(theirs, own, rel_tol=EXACT, abs_tol=1e-9):
             yield where, theirs, own
@@ -52,10 +52,10 @@ def differences(theirs: Any, own: Any, where: str = "") -> Iterator[Difference]:
 
 def compare(theirs: Answer, own: Answer) -> list[Difference]:
     """Status, content type, code and value; the wording of errors is free."""
-    found = list(differences(theirs.status, own.status, "status"))
-    found += differences(theirs.kind, own.kind, "type")
-    pair = [_in_order(_without_wording(one.content)) for one in (theirs, own)]
-    return [*found, *differences(*pair)]
+    lines = list(differences(theirs.status, own.status, "status"))
+    lines += differences(theirs.kind, own.kind, "type")
+    pair = [_in_order(_without_wording(answer.content)) for answer in (theirs, own)]
+    return [*lines, *differences(*pair)]
 
 
 class Report:
@@ -67,11 +67,11 @@ class Report:
         self.reasons: Counter[str] = Counter()
         self._everything = everything
 
-    def take(self, label: str, found: list[Difference]) -> None:
-        reasons = [self._reason(label, *each) for each in found]
+    def take(self, label: str, lines: list[Difference]) -> None:
+        reasons = [self._reason(label, *line) for line in lines]
         self.reasons.update({reason for reason in reasons if reason})
-        self.counts["equal" if not found else "intended" if all(reasons) else "DIFFERENT"] += 1
-        for (where, theirs, own), reason in zip(found, reasons, strict=True):
+        self.counts["equal" if not lines else "intended" if all(reasons) else "DIFFERENT"] += 1
+        for (where, theirs, own), reason in zip(lines, reasons, strict=True):
             if self._everything or not reason:
                 print(f"{label}\n  {where}: {_short(theirs)} -> {_short(own)}   {reason or ''}", flush=True)
 
@@ -93,13 +93,13 @@ def ask_landscapes(run: str, theirs: Server, own: Server, report: Report) -> Non
         server.ask("GET", "datavisual/landscape/intervals", {"train_id": run}).content.get("intervals", [])
         for server in (theirs, own)
     ]
-    for one, other in zip(*pairs, strict=True):
+    for first, second in zip(*pairs, strict=True):
         path = "datavisual/landscape/landscapes"
         answers = [
             server.ask("GET", path, {"train_id": run, "interval_id": interval["id"]})
-            for server, interval in ((theirs, one), (own, other))
+            for server, interval in ((theirs, first), (own, second))
         ]
-        report.take(f"landscapes {run} {one['value']}", compare(*answers))
+        report.take(f"landscapes {run} {first['value']}", compare(*answers))
 
 
 def run_all(theirs: Server, own: Server, report: Report, everything: bool, runs: list[str]) -> None:
@@ -121,14 +121,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--all", action="store_true", help="print the differences that are meant too")
     parser.add_argument("--run", action="append", default=[], help="ask about this run alone")
-    asked = parser.parse_args()
-    report = Report(asked.all)
+    options = parser.parse_args()
+    report = Report(options.all)
     for damaged in (False, True):
         with tempfile.TemporaryDirectory() as folder:
             room = Path(folder)
             base = sample_base(room / "base", damaged)
             with peer(base, room / "theirs") as theirs, ours(base, room / "ours") as own:
-                run_all(theirs, own, report, not damaged and not asked.run, asked.run)
+                run_all(theirs, own, report, not damaged and not options.run, options.run)
     print(f"{sum(report.counts.values())} answers: {dict(report.counts)}")
     for reason, count in report.reasons.most_common():
         print(f"  {count:4d}  {reason}")

@@ -92,10 +92,10 @@ def proxy(files: Path, address: str) -> http.server.ThreadingHTTPServer:
 def look(browser: Browser, root: str, page_name: str, query: str, pictures: Path | None) -> bool:
     """Open one page; True when it shows something and nothing went wrong."""
     page = browser.new_page(viewport={"width": 1400, "height": 900})
-    asked: list[tuple[int, str]] = []
+    answers: list[tuple[int, str]] = []
     errors: list[str] = []
     page.on(
-        "response", lambda answer: asked.append((answer.status, answer.url)) if API in answer.url else None
+        "response", lambda answer: answers.append((answer.status, answer.url)) if API in answer.url else None
     )
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(f"{root}/#/{page_name}{query}")
@@ -104,13 +104,14 @@ def look(browser: Browser, root: str, page_name: str, query: str, pictures: Path
     if pictures is not None:
         page.screenshot(path=str(pictures / f"{page_name.replace('/', '_')}.png"))
     page.close()
-    failed = [(status, url.partition(API)[2]) for status, url in asked if status >= 400]
+    failed = [(status, url.partition(API)[2]) for status, url in answers if status >= 400]
     fine = not failed and not errors and len(text) > 20
     print(
-        f"{'ok  ' if fine else 'FAIL'} {page_name}: {len(asked)} answers, {len(text)} characters", flush=True
+        f"{'ok  ' if fine else 'FAIL'} {page_name}: {len(answers)} answers, {len(text)} characters",
+        flush=True,
     )
-    for one in (*failed, *errors):
-        print(f"       {one}", flush=True)
+    for failure in (*failed, *errors):
+        print(f"       {failure}", flush=True)
     return fine
 
 

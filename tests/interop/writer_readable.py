@@ -30,11 +30,11 @@ from mindinsight.proto import graph_pb2
 FAILURES = []
 
 
-def check(what, found, expected):
-    same = found == expected
+def check(what, value, expected):
+    same = value == expected
     print(f"{'ok  ' if same else 'FAIL'} {what}")
     if not same:
-        print(f"     found    {str(found)[:500]}\n     expected {str(expected)[:500]}")
+        print(f"     found    {str(value)[:500]}\n     expected {str(expected)[:500]}")
         FAILURES.append(what)
 
 
@@ -124,8 +124,8 @@ def check_mindinsight(server):
     shown = {tag for tags in plugins.values() for tag in tags}
     check("MindInsight passes over kinds of ours", [tag for tag in shown if "of ours" in tag], [])
     for tag in runs.SCALARS:
-        found = numbers(server, "./kinds", tag)
-        check(f"MindInsight shows scalars {tag}", found, runs.numbers_shown(tag))
+        shown = numbers(server, "./kinds", tag)
+        check(f"MindInsight shows scalars {tag}", shown, runs.numbers_shown(tag))
     check_pictures(server)
     check_tensors(server)
     check_other_kinds(server)
@@ -138,11 +138,11 @@ def numbers(server, train_id, tag):
 
 
 def check_pictures(server):
-    place = {"train_id": "./kinds", "tag": "picture/image"}
-    steps = [point["step"] for point in server.json("datavisual/image/metadata", **place)["metadatas"]]
+    query = {"train_id": "./kinds", "tag": "picture/image"}
+    steps = [point["step"] for point in server.json("datavisual/image/metadata", **query)["metadatas"]]
     check("MindInsight lists pictures", steps, [0, 1, 2])
     for step in steps:
-        png = server.ask("datavisual/image/single-image", step=step, **place)
+        png = server.ask("datavisual/image/single-image", step=step, **query)
         with Image.open(io.BytesIO(png)) as picture:
             same = np.array_equal(np.asarray(picture), runs.picture_shown(step))
         check(f"MindInsight shows the pixels of step {step}", same, True)
@@ -150,14 +150,14 @@ def check_pictures(server):
 
 def check_tensors(server):
     for index, dtype in enumerate(runs.TYPES):
-        place = {"train_id": f"./types_{index // 6}", "tag": f"{dtype}/tensor"}
-        answer = server.json("datavisual/tensors", detail="data", step=1, dims="[:,:]", **place)
+        query = {"train_id": f"./types_{index // 6}", "tag": f"{dtype}/tensor"}
+        answer = server.json("datavisual/tensors", detail="data", step=1, dims="[:,:]", **query)
         value = answer["tensors"][0]["values"][0]["value"]
         given = runs.tensor(dtype)
         given = given.asnumpy() if dtype == "bfloat16" else given
         check(f"MindInsight shows a {dtype} tensor", value["data"], given.astype(float).tolist())
         histograms = server.json(
-            "datavisual/histograms", train_id=place["train_id"], tag=f"{dtype}/histogram"
+            "datavisual/histograms", train_id=query["train_id"], tag=f"{dtype}/histogram"
         )["histograms"]  # fmt: skip
         check(f"MindInsight shows a histogram of {dtype}", len(histograms), 1)
 

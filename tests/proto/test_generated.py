@@ -41,17 +41,17 @@ def descriptors_of_the_files(folder: Any) -> dict[Any, Any]:
     files = [f"mindinsight/proto/{name}.proto" for name in NAMES]
     command = [python, "-m", "grpc_tools.protoc", "-I.", f"--descriptor_set_out={folder / 'set'}", *files]
     subprocess.run(command, cwd=PROTO, check=True, timeout=60)
-    return {one.name: one for one in FileDescriptorSet.FromString((folder / "set").read_bytes()).file}
+    return {file.name: file for file in FileDescriptorSet.FromString((folder / "set").read_bytes()).file}
 
 
 def descriptors_of_the_code() -> Any:
     from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
-    found = {}
+    descriptors = {}
     for name in NAMES:
         module = importlib.import_module(f"mindinsight.proto.{name}_pb2")
-        found[module.DESCRIPTOR.name] = FileDescriptorProto.FromString(module.DESCRIPTOR.serialized_pb)
-    return found
+        descriptors[module.DESCRIPTOR.name] = FileDescriptorProto.FromString(module.DESCRIPTOR.serialized_pb)
+    return descriptors
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -57,10 +57,10 @@ def lineages(client: TestClient) -> list[Any]:
 
 def _questions(client: TestClient) -> Iterator[tuple[str, str, str]]:
     for kind in KINDS:
-        for found in client.get(f"v2/tags?kind={kind}").json()["tags"]:
-            for run in found["runs"]:
+        for entry in client.get(f"v2/tags?kind={kind}").json()["tags"]:
+            for run in entry["runs"]:
                 for path in ASKED[kind]:
-                    yield path, run, found["tag"]
+                    yield path, run, entry["tag"]
 
 
 def _answer(client: TestClient, path: str, run: str, tag: str) -> tuple[int, str]:

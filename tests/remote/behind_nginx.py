@@ -84,9 +84,9 @@ class Site:
 
     def wait(self, condition: Any, seconds: float = 60) -> Any:
         end = time.monotonic() + seconds
-        while not (found := condition()) and time.monotonic() < end:
+        while not (value := condition()) and time.monotonic() < end:
             time.sleep(0.1)
-        return found
+        return value
 
     def show(self, runs: int) -> None:
         """Wait until every server shows so many runs, all of them read."""
@@ -122,8 +122,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 def count_dump_runs(site: Site) -> int:
     """Runs that are folders of dumps alone, as the first server finds them."""
-    found = site.wait(lambda: (site.direct(site.ports[0], "v2/runs") or {}).get("runs"))
-    return sum(run["id"] not in ("./a", "./b", "./c") for run in found)
+    listing = site.wait(lambda: (site.direct(site.ports[0], "v2/runs") or {}).get("runs"))
+    return sum(run["id"] not in ("./a", "./b", "./c") for run in listing)
 
 
 def write_run(site: Site, name: str, steps: range) -> None:
@@ -156,7 +156,7 @@ def test_a_comparison_is_read_from_whichever_server(site: Site) -> None:
     assert status == 200, started
     path = f"v2/dump/compare/{started['comparison']}"
     for _ in range(2 * SERVERS):
-        answer = site.wait(lambda: found if (found := site.ask(path)[1]).get("done") else None)
+        answer = site.wait(lambda: body if (body := site.ask(path)[1]).get("done") else None)
         assert answer["rows"]
         assert not answer["error"]
 

@@ -20,7 +20,7 @@ SERVER = "\n".join(
 def test_languages_have_the_same_files_with_the_same_keys(lang: Any) -> None:
     for path in sorted((WEB / "locales" / "en").glob("*.json")):
         twin = WEB / "locales" / lang / path.name
-        keys, twins = (list(json.loads(one.read_text(encoding="utf-8"))) for one in (path, twin))
+        keys, twins = (list(json.loads(file.read_text(encoding="utf-8"))) for file in (path, twin))
         assert keys == twins
     assert locale_texts(WEB / "locales" / lang).keys() == ENGLISH.keys()
 

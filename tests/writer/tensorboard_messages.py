@@ -100,14 +100,14 @@ def _unknown(message: Any) -> bool:
 
 def events(directory: Any) -> Any:
     """Every Event of the tfevents files in ``directory``, without those that open and close a file."""
-    found = []
+    messages = []
     for path in sorted(directory.glob("*.tfevents.*")):
         records, rest = payloads(path)
         assert rest == b""
         first, *others = [parse("Event", record) for record in records]
         assert first.file_version == "brain.Event:2"
-        found += [event for event in others if event.session_log.status != STOPPED]
-    return found
+        messages += [event for event in others if event.session_log.status != STOPPED]
+    return messages
 
 
 def read(directory: Any) -> Any:

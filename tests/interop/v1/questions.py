@@ -74,8 +74,8 @@ def _scalars(run: str, tag: str, peer: Server) -> Iterator[Question]:
 def _images(run: str, tag: str, peer: Server) -> Iterator[Question]:
     path = "datavisual/image"
     yield get(f"image/metadata {run} {tag}", f"{path}/metadata", train_id=run, tag=tag)
-    found = peer.ask("GET", f"{path}/metadata", {"train_id": run, "tag": tag}).content["metadatas"]
-    for step in [*(one["step"] for one in found), -1, 123456, "x"]:
+    rows = peer.ask("GET", f"{path}/metadata", {"train_id": run, "tag": tag}).content["metadatas"]
+    for step in [*(row["step"] for row in rows), -1, 123456, "x"]:
         query = {"train_id": run, "tag": tag, "step": step}
         yield get(f"single-image {run} {tag} {step}", f"{path}/single-image", **query)
     yield get(f"wrong-kind scalar {run} {tag}", "datavisual/scalar/metadata", train_id=run, tag=tag)
@@ -88,14 +88,14 @@ def _histograms(run: str, tag: str, peer: Server) -> Iterator[Question]:
 def _tensors(run: str, tag: str, peer: Server) -> Iterator[Question]:
     path, query = "datavisual/tensors", {"train_id": run, "tag": tag}
     for detail in (None, "stats", "histogram", "other"):
-        asked = {"detail": detail} if detail else {}
-        yield get(f"tensors {run} {tag} {detail}", path, **query, **asked)
+        options = {"detail": detail} if detail else {}
+        yield get(f"tensors {run} {tag} {detail}", path, **query, **options)
     values = peer.ask("GET", path, query).content["tensors"][0]["values"]
     for value in values:
         rank = len(value["value"]["dims"])
         for dims in ("[" + ",".join([":"] * min(rank, 2) + ["0"] * (rank - 2)) + "]", "[0]", "x", "[::0]"):
-            asked = {"detail": "data", "step": value["step"], "dims": dims}
-            yield get(f"tensors {run} {tag} data {value['step']} {dims}", path, **query, **asked)
+            options = {"detail": "data", "step": value["step"], "dims": dims}
+            yield get(f"tensors {run} {tag} data {value['step']} {dims}", path, **query, **options)
     yield get(f"tensors {run} {tag} no step", path, **query, detail="data")
     yield get(f"tensors {run} {tag} far step", path, **query, detail="data", step=987654, dims="[0]")
 

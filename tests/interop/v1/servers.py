@@ -44,15 +44,15 @@ class Server:
 
     def ask(self, method: str, path: str, query: Any = (), body: Any = None) -> Answer:
         """One call below /v1/mindinsight; ``body`` is sent as JSON, bytes as they are."""
-        pairs = [(key, one) for key, value in dict(query).items() for one in _listed(value)]
+        pairs = [(key, item) for key, value in dict(query).items() for item in _listed(value)]
         address = f"{self.address}{API}/{path}" + (f"?{urllib.parse.urlencode(pairs)}" if pairs else "")
         data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
         request = urllib.request.Request(address, data, method=method)
         if data is not None:
             request.add_header("Content-Type", "application/json")
         try:
-            with urllib.request.urlopen(request, timeout=60) as found:
-                return _answer(found.status, found.headers, found.read())
+            with urllib.request.urlopen(request, timeout=60) as response:
+                return _answer(response.status, response.headers, response.read())
         except urllib.error.HTTPError as error:
             return _answer(error.code, error.headers, error.read())
 
@@ -64,8 +64,8 @@ def sample_base(base: Path, damaged: bool) -> Path:
     which is the newest.
     """
     events = DATA / "events"
-    found = sorted({path.parent for path in events.rglob("*summary.*") if path.is_file()})
-    for run in (run for run in found if (run.parent.name == "damaged") is damaged):
+    folders = sorted({path.parent for path in events.rglob("*summary.*") if path.is_file()})
+    for run in (run for run in folders if (run.parent.name == "damaged") is damaged):
         name = "_".join(run.relative_to(events).parts)
         shutil.copytree(run, base / name, ignore=shutil.ignore_patterns("*.json", "*.md", "ckpt_dir"))
     if not damaged:
@@ -131,9 +131,9 @@ def ours(base: Path, workspace: Path) -> Iterator[Server]:
 
 
 def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
 
 
 def _ready(server: Server) -> Server:

@@ -93,9 +93,9 @@ def test_a_graph_is_written_once(tmp_path: Path) -> None:
     assert (tmp_path / "net-graph.meta").read_bytes() == graph.serialised()
 
 
-@pytest.mark.parametrize(("asked", "files"), [(True, ["net-1_2_breakpoint.ckpt"]), (False, [])])
-def test_a_loop_that_raises_is_saved_when_asked(tmp_path: Path, asked: bool, files: Any) -> None:
-    callback = ModelCheckpoint("net", tmp_path, CheckpointConfig(9, exception_save=asked), write)
+@pytest.mark.parametrize(("enabled", "files"), [(True, ["net-1_2_breakpoint.ckpt"]), (False, [])])
+def test_a_loop_that_raises_is_saved_when_asked(tmp_path: Path, enabled: bool, files: Any) -> None:
+    callback = ModelCheckpoint("net", tmp_path, CheckpointConfig(9, exception_save=enabled), write)
     run = RunContext(RunArguments(cur_step_num=2, batch_num=3, network="net"))
     with pytest.raises(ZeroDivisionError), callback:
         callback.on_train_begin(run)

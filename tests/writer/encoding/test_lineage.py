@@ -66,12 +66,12 @@ def test_metrics_are_json_whatever_they_were() -> None:
 
 def facts_in(message: Any) -> Any:
     """Name to value as a reader of MindSpore's layout finds them."""
-    found: dict[Any, Any] = {}
+    facts: dict[Any, Any] = {}
     for entry in message.user_info:
         maps = [dict(getattr(entry, field)) for field in ("map_int32", "map_double", "map_str")]
         assert sum(map(len, maps)) == 1
-        found |= maps[0] | maps[1] | maps[2]
-    return found
+        facts |= maps[0] | maps[1] | maps[2]
+    return facts
 
 
 simple = st.one_of(st.integers(-(1 << 31), (1 << 31) - 1), st.floats(allow_nan=False), st.text())
@@ -83,7 +83,7 @@ def test_custom_data_reads_back(facts: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "kept"),
+    ("value", "recorded"),
     [
         (1 << 40, float(1 << 40)),
         (-(1 << 53), -float(1 << 53)),
@@ -92,8 +92,8 @@ def test_custom_data_reads_back(facts: Any) -> None:
         (False, "False"),
     ],
 )
-def test_custom_data_that_has_no_type_of_its_own_is_kept_without_loss(value: Any, kept: Any) -> None:
-    assert facts_in(lineage.user_defined_info({"x": value})) == {"x": kept}
+def test_custom_data_that_has_no_type_of_its_own_is_kept_without_loss(value: Any, recorded: Any) -> None:
+    assert facts_in(lineage.user_defined_info({"x": value})) == {"x": recorded}
 
 
 def test_a_pipeline_becomes_a_graph_as_mindspore_writes_it() -> None:

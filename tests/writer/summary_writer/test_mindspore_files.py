@@ -57,15 +57,23 @@ def test_histograms_have_mindspores_buckets_or_the_ones_asked_for(reading: Readi
         writer.add_histogram("edges", numbers, 1, bins=[0.0, 0.5, 1.5])
         writer.add_histogram_raw("raw", 0.25, 3, 4, 6, 14, [1, 2, 3], [1, 2, 1], 1)
         writer.add_histogram("nothing", np.array([np.nan]), 1, max_bins=5)
-    found = {tag: values_of(reading, tag)[0][1].histogram for tag in ("default", "edges", "raw", "nothing")}
-    assert (found["default"].count, found["default"].nan_count) == (4, 1)
-    edges = [(bucket.left, bucket.left + bucket.width, bucket.count) for bucket in found["edges"].buckets]
+    histograms = {
+        tag: values_of(reading, tag)[0][1].histogram for tag in ("default", "edges", "raw", "nothing")
+    }
+    assert (histograms["default"].count, histograms["default"].nan_count) == (4, 1)
+    edges = [
+        (bucket.left, bucket.left + bucket.width, bucket.count) for bucket in histograms["edges"].buckets
+    ]
     assert edges == [(0.0, 0.5, 1), (0.5, 1.5, 1)]
-    assert (found["edges"].count, found["edges"].nan_count) == (4, 1)
-    assert (found["edges"].min, found["edges"].max, found["edges"].sum) == (0.0, 2.0, 3.0)
-    raw = [(bucket.left, bucket.left + bucket.width, bucket.count) for bucket in found["raw"].buckets]
+    assert (histograms["edges"].count, histograms["edges"].nan_count) == (4, 1)
+    assert (histograms["edges"].min, histograms["edges"].max, histograms["edges"].sum) == (0.0, 2.0, 3.0)
+    raw = [(bucket.left, bucket.left + bucket.width, bucket.count) for bucket in histograms["raw"].buckets]
     assert raw == [(0.25, 1.0, 1), (1.0, 2.0, 2), (2.0, 3.0, 1)]
-    assert (found["nothing"].count, found["nothing"].nan_count, len(found["nothing"].buckets)) == (1, 1, 0)
+    assert (
+        histograms["nothing"].count,
+        histograms["nothing"].nan_count,
+        len(histograms["nothing"].buckets),
+    ) == (1, 1, 0)
 
 
 def test_texts_are_texts(reading: Reading) -> None:

@@ -24,10 +24,10 @@ def test_files_hold_what_tensorboard_reads_of_torchs(tmp_path: Path) -> None:
     with SummaryWriter(tmp_path, format="tensorboard") as writer:
         calls(writer, np.asarray)
         record_tensors(writer, np.asarray)
-    expected, found = json.loads(TORCH.read_text()), plain(read(tmp_path))
-    assert found.keys() == expected.keys()
+    expected, written = json.loads(TORCH.read_text()), plain(read(tmp_path))
+    assert written.keys() == expected.keys()
     for run, tags in expected.items():
-        assert found[run] == tags, run
+        assert written[run] == tags, run
 
 
 def test_a_restart_is_marked_once(tmp_path: Path) -> None:
@@ -51,8 +51,8 @@ def test_a_session_stops_unless_an_error_ended_it(
         if error:
             raise error
     (path,) = tmp_path.iterdir()
-    found = [parse("Event", record) for record in records_of(path)[0]]
-    assert [event.session_log.status for event in found if event.HasField("session_log")] == marks
+    events = [parse("Event", record) for record in records_of(path)[0]]
+    assert [event.session_log.status for event in events if event.HasField("session_log")] == marks
 
 
 def test_a_graph_is_drawn_with_its_scopes(tmp_path: Path) -> None:
