@@ -152,10 +152,10 @@ def test_what_is_being_written_stays_while_statistics_are_counted(shown: Callabl
 
     def counting(route: Any) -> None:
         answer = route.fetch()
-        found = answer.json()
-        for tensor in found["tensors"]:
+        answer_body = answer.json()
+        for tensor in answer_body["tensors"]:
             tensor["known"] = bool(counted)
-        route.fulfill(json=found)
+        route.fulfill(json=answer_body)
 
     counted = []
     page.route("**/v2/dump/operator?*", counting)

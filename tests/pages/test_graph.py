@@ -146,8 +146,8 @@ def test_the_keyboard_alone_is_enough(graph: Callable[..., Any]) -> None:
     page.locator("g.box.selected", has_text="_backbone-LeNet").wait_for()
     page.keyboard.press("Enter")
     page.locator("g.frame", has_text="_backbone-LeNet").wait_for()
-    said = page.locator(".graph-canvas [aria-live]").text_content()
-    assert "scope" in said and "open, 22 children" in said
+    announcement = page.locator(".graph-canvas [aria-live]").text_content()
+    assert "scope" in announcement and "open, 22 children" in announcement
     page.keyboard.press("u")
     page.locator(".graph-about", has_text="Depends on").wait_for()
     page.keyboard.press("Escape")
@@ -201,13 +201,13 @@ MIDDLE = """path => {
 
 def test_the_pointer_on_a_line_tells_what_flows_along_it(graph: Callable[..., Any]) -> None:
     page = graph("run=./lenet&open=1,6,7")
-    told = page.locator(".graph-drawing .hovered text")
+    label = page.locator(".graph-drawing .hovered text")
     expect(page.locator("g.closed", has_text="conv1-Conv2d")).to_be_visible()
     page.mouse.move(*page.locator(".graph-drawing path.line").first.evaluate(MIDDLE))
-    expect(told).to_have_text([re.compile("^float32 "), re.compile("^Load-op. → ")])
+    expect(label).to_have_text([re.compile("^float32 "), re.compile("^Load-op. → ")])
     expect(page.locator("path.line.hover")).to_have_count(1)
     page.get_by_role("button", name="Zoom in").hover()
-    expect(told).to_have_count(0)
+    expect(label).to_have_count(0)
     expect(page.locator("path.line.hover")).to_have_count(0)
 
 
@@ -331,8 +331,8 @@ def test_nothing_for_axe_to_complain_about(graph: Callable[..., Any], theme: str
     page.reload()
     page.locator("g.closed", has_text="_backbone-LeNet").click()
     page.locator(".graph-facts").wait_for()
-    found = Axe().run(page, context="#view")
-    assert found.violations_count == 0, found.generate_report()
+    results = Axe().run(page, context="#view")
+    assert results.violations_count == 0, results.generate_report()
 
 
 def test_narrow_screens_scroll_down_and_not_sideways(graph: Callable[..., Any]) -> None:

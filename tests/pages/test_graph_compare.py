@@ -24,7 +24,7 @@ def base(tmp_path: Path) -> Any:
     folder.mkdir(parents=True)
     graph = GraphProto.FromString((DATA / "graph/lenet.graph").read_bytes())
     save(graph, folder / "first.pb")
-    for node in [one for one in graph.node if one.full_name.startswith(f"{BACKBONE}/conv2-Conv2d")]:
+    for node in [node for node in graph.node if node.full_name.startswith(f"{BACKBONE}/conv2-Conv2d")]:
         graph.node.remove(node)
     dense = next(node for node in graph.node if node.full_name.endswith("fc1-Dense/MatMul-op0"))
     dense.output_type.tensor_type.shape.dim[1].size = 64
@@ -196,8 +196,8 @@ def test_nothing_for_axe_to_complain_about(compare: Callable[..., Any], theme: s
     page.reload()
     page.locator(".graph-differences li button", has_text="MatMul-op0").click()
     expect(page.locator(".graph-pair tbody tr").first).to_be_visible()
-    found = Axe().run(page, context="#view")
-    assert found.violations_count == 0, found.generate_report()
+    results = Axe().run(page, context="#view")
+    assert results.violations_count == 0, results.generate_report()
 
 
 def test_narrow_screens_stack_both_and_scroll_down_only(compare: Callable[..., Any]) -> None:
@@ -215,15 +215,15 @@ def finder(page: Any, side: Any) -> Any:
 def test_what_is_found_in_one_graph_is_shown_in_both(compare: Callable[..., Any]) -> None:
     page = compare()
     finder(page, "Left").fill("fc1-Dense/MatMul-op0")
-    found = page.get_by_role("region", name="Search results")
-    found.get_by_role("button", name="MatMul-op0").first.click()
+    panel = page.get_by_role("region", name="Search results")
+    panel.get_by_role("button", name="MatMul-op0").first.click()
     for side in ("Left", "Right"):
         expect(box(page, side, "MatMul-op0", "selected")).to_have_count(1)
     finder(page, "Left").fill("Cast-op7")
-    expect(found).to_contain_text("0 found")
+    expect(panel).to_contain_text("0 found")
     finder(page, "Right")
-    expect(found).to_contain_text("1 found")
-    found.get_by_role("button", name="Cast-op7").click()
+    expect(panel).to_contain_text("1 found")
+    panel.get_by_role("button", name="Cast-op7").click()
     expect(box(page, "Right", "Cast-op7", "selected")).to_have_count(1)
     expect(facts(page)).to_contain_text("Only in the right graph")
 

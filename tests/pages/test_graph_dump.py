@@ -163,8 +163,8 @@ def test_nothing_for_axe_to_complain_about(
     graph(f"{PLACE}&node=42")
     expect(page.locator(".graph-dump-facts li")).to_have_count(2)
     expect(page.locator("g.ill.fault").first).to_be_visible()
-    found = Axe().run(page, context="#view")
-    assert found.violations_count == 0, found.generate_report()
+    results = Axe().run(page, context="#view")
+    assert results.violations_count == 0, results.generate_report()
 
 
 def test_narrow_screens_do_not_scroll_sideways(graph: Callable[..., Any], page: Any) -> None:
