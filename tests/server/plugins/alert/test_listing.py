@@ -270,7 +270,7 @@ def test_an_alert_of_the_flight_recorder_names_its_dump(
     unpack("logarithm", tmp_path / "base")
     unpack("wrong_reduction", tmp_path / "base")
     train("b", [(1, "hand-made", "info")])
-    answer = ask(lambda answer: answer["total"] >= 9)
+    answer = ask(total(10))
     dumps = {(alert["run"], alert["step"]): (alert["dump"], alert["dump_rank"]) for alert in answer["alerts"]}
     assert dumps["./logarithm", 25] == ("./logarithm/flight_dump", 0)
     assert dumps["./logarithm", 26] == (None, None)  # the number of dumps was used up
