@@ -151,9 +151,9 @@ def onset_errors(drift: str, noise: str, length: int, pairs: int) -> tuple[Value
         onset = int(generator.uniform(0.1, 0.8) * length)
         since = np.maximum(np.arange(length) - onset, 0) / length
         difference = NOISES[noise](generator, length) + DRIFTS[drift](generator, since)
-        found = pair(generator, difference)
-        if found.onset is not None:
-            errors.append(abs(found.onset - onset) / length)
+        result = pair(generator, difference)
+        if result.onset is not None:
+            errors.append(abs(result.onset - onset) / length)
     return np.array(errors), 1 - len(errors) / pairs
 
 

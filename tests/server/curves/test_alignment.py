@@ -25,14 +25,14 @@ def test_equal_curves_are_identical_and_nearly_equal_ones_agree() -> None:
 
 def test_a_drift_begins_before_it_is_beyond_the_tolerance() -> None:
     drift = 1e-4 * np.maximum(STEPS - 300, 0) + 1e-4 * np.random.default_rng(0).standard_normal(600)
-    found = aligned(drift)
-    assert found.verdict == "drifts"
-    assert found.onset is not None
-    assert abs(found.onset - 300) <= 12
-    assert found.agrees_to is not None
-    assert found.onset < found.agrees_to
-    assert found.beyond == found.agrees_to + 1
-    assert 305 <= found.beyond <= 320
+    result = aligned(drift)
+    assert result.verdict == "drifts"
+    assert result.onset is not None
+    assert abs(result.onset - 300) <= 12
+    assert result.agrees_to is not None
+    assert result.onset < result.agrees_to
+    assert result.beyond == result.agrees_to + 1
+    assert 305 <= result.beyond <= 320
 
 
 def test_a_constant_difference_is_apart_and_a_wide_noise_is_noise() -> None:
@@ -44,15 +44,15 @@ def test_a_constant_difference_is_apart_and_a_wide_noise_is_noise() -> None:
 def test_what_is_finite_in_one_curve_only_is_named_with_its_step() -> None:
     broken = BASE.copy()
     broken[400] = np.nan
-    found = align(STEPS, broken, STEPS, BASE, 1e-3)
-    assert (found.verdict, found.beyond, found.agrees_to, found.onset) == ("not_finite", 400, 399, 400)
+    result = align(STEPS, broken, STEPS, BASE, 1e-3)
+    assert (result.verdict, result.beyond, result.agrees_to, result.onset) == ("not_finite", 400, 399, 400)
     assert align(STEPS, broken, STEPS, broken, 1e-3).verdict == "identical"
 
 
 def test_curves_are_compared_at_the_steps_both_have() -> None:
     assert align(STEPS[::2], BASE[::2], STEPS[1::2], BASE[1::2], 1e-3).verdict == "no_steps"
-    found = align(STEPS[::3], BASE[::3], STEPS, BASE, 1e-3)
-    assert (found.verdict, found.shared) == ("identical", 200)
+    result = align(STEPS[::3], BASE[::3], STEPS, BASE, 1e-3)
+    assert (result.verdict, result.shared) == ("identical", 200)
 
 
 def test_a_baseline_that_crosses_zero_is_no_fault() -> None:
@@ -65,10 +65,10 @@ def test_a_baseline_that_crosses_zero_is_no_fault() -> None:
 def test_a_step_of_several_noise_levels_is_found_where_it_is(onset: float, size: float, seed: int) -> None:
     begin = int(onset * len(STEPS))
     noise = np.random.default_rng(seed).standard_normal(len(STEPS))
-    found = aligned(1e-3 * (noise + size * (begin <= STEPS)))
-    assert found.verdict == "drifts"
-    assert found.onset is not None
-    assert abs(found.onset - begin) <= 0.02 * len(STEPS)
+    result = aligned(1e-3 * (noise + size * (begin <= STEPS)))
+    assert result.verdict == "drifts"
+    assert result.onset is not None
+    assert abs(result.onset - begin) <= 0.02 * len(STEPS)
 
 
 @settings(max_examples=25, deadline=None)
@@ -76,9 +76,9 @@ def test_a_step_of_several_noise_levels_is_found_where_it_is(onset: float, size:
 def test_any_values_have_a_verdict(values: list[float], seed: int) -> None:
     steps = np.arange(len(values))
     other = np.random.default_rng(seed).permutation(values)
-    found = align(steps, np.array(values), steps, other, 1e-3)
-    assert found.shared == len(values)
-    assert np.isfinite(found.largest)
+    result = align(steps, np.array(values), steps, other, 1e-3)
+    assert result.shared == len(values)
+    assert np.isfinite(result.largest)
 
 
 def test_differences_of_the_largest_numbers_are_finite() -> None:

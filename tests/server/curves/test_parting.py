@@ -17,14 +17,14 @@ def curve(seed: int, above: float = 0.0, since: int = 0) -> tuple[Ints, Doubles]
 
 
 def test_groups_part_where_the_bad_runs_leave() -> None:
-    found = part([curve(1), curve(2), curve(3)], [curve(4, 0.5, 200), curve(5, 0.5, 200)])
-    assert found.kind == "parts"
-    assert found.onset is not None
-    assert abs(found.onset - 200) <= 15
-    assert found.shift is not None
-    assert 0.4 < found.shift < 0.6
-    assert found.spreads is not None
-    assert found.spreads > 10
+    result = part([curve(1), curve(2), curve(3)], [curve(4, 0.5, 200), curve(5, 0.5, 200)])
+    assert result.kind == "parts"
+    assert result.onset is not None
+    assert abs(result.onset - 200) <= 15
+    assert result.shift is not None
+    assert 0.4 < result.shift < 0.6
+    assert result.spreads is not None
+    assert result.spreads > 10
 
 
 def test_runs_that_differ_by_chance_are_together() -> None:
@@ -36,10 +36,10 @@ def test_runs_that_differ_by_chance_are_together() -> None:
 
 
 def test_single_runs_are_compared_by_their_noise() -> None:
-    found = part([curve(1)], [curve(2, 0.3, 300)])
-    assert (found.kind, found.spreads) == ("parts", None)
-    assert found.onset is not None
-    assert abs(found.onset - 300) <= 15
+    result = part([curve(1)], [curve(2, 0.3, 300)])
+    assert (result.kind, result.spreads) == ("parts", None)
+    assert result.onset is not None
+    assert abs(result.onset - 300) <= 15
 
 
 def test_runs_that_never_were_together_are_apart() -> None:
@@ -51,8 +51,8 @@ def test_what_is_not_finite_in_a_bad_run_is_named() -> None:
     steps, values = curve(2)
     broken = values.copy()
     broken[250:] = np.nan
-    found = part([curve(1)], [(steps, broken)])
-    assert (found.kind, found.onset) == ("not_finite", 250)
+    result = part([curve(1)], [(steps, broken)])
+    assert (result.kind, result.onset) == ("not_finite", 250)
     assert part([(steps, broken)], [(steps, broken)]).kind == "together"
 
 

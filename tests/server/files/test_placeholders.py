@@ -150,10 +150,10 @@ def test_what_the_store_does_not_give_is_said(
 
 def test_a_store_that_fails_is_left_alone_for_a_while(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     store.put(first=b"1", second=b"2", third=b"3")
-    asked: list[str] = []
+    addresses: list[str] = []
 
     def fail(_store: RemoteStore, file: RemoteFile, _start: int, _end: int) -> bytes:
-        asked.append(file.address)
+        addresses.append(file.address)
         raise StoreError("remote.gone" if file.address.endswith("first") else "remote.forbidden")
 
     monkeypatch.setattr(placeholders, "AHEAD", 0)
@@ -161,7 +161,7 @@ def test_a_store_that_fails_is_left_alone_for_a_while(store: Store, monkeypatch:
     for name, text in (("first", "no longer"), ("second", "credentials"), ("third", "credentials")):
         with pytest.raises(OSError, match=text):
             store.read(name)
-    assert [address.rpartition("/")[2] for address in asked] == ["first", "second"]
+    assert [address.rpartition("/")[2] for address in addresses] == ["first", "second"]
 
 
 def test_a_file_that_became_shorter_is_not_read_half(store: Store) -> None:

@@ -19,8 +19,8 @@ def test_a_fault_is_traced_back_to_the_batch_and_drawn(finished: Callable[..., A
 
 
 def test_a_source_is_followed_where_it_is_named(finished: Callable[..., Any]) -> None:
-    place = {"dump": "./job/broken", "step": 1, "graph": "Net/0"}
-    chain = finished("chain", **place, operator="MatMulBiasAddFusion-op56", source="fc2.weight")["chain"]
+    position = {"dump": "./job/broken", "step": 1, "graph": "Net/0"}
+    chain = finished("chain", **position, operator="MatMulBiasAddFusion-op56", source="fc2.weight")["chain"]
     assert [(link["operator"], link["carrier"]) for link in chain[1:]] == [("fc2.weight", "weight")]
 
 
