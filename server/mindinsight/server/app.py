@@ -169,9 +169,20 @@ async def _running(state: State, parts: Iterable[LazyApp]) -> AsyncIterator[None
             stack.callback(pool.shutdown, wait=True, cancel_futures=True)
         stack.callback(service.loader.stop)
         stack.callback(_within, STOP_SECONDS, service.parts.stop)  # before the pool it works in is gone
+        if service.settings.webhooks:
+            stack.callback(_post_alerts(service))
         for part in parts:
             await stack.enter_async_context(part.living())
         yield
+
+
+def _post_alerts(service: Service) -> Callable[[], None]:
+    """Begin to post alerts to the webhooks; returns how to stop that."""
+    from mindinsight.server.plugins.alert.webhook_sender import sender_of
+
+    sender = sender_of(service)
+    sender.start()
+    return sender.stop
 
 
 def _within(seconds: float, function: Callable[[], None]) -> None:

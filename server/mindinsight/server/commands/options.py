@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 from mindinsight.server.settings import MAX_RUNS, Settings, clean_prefix, environment, is_loopback
 from mindinsight.server.settings.base_dirs import bases_of, split
 from mindinsight.server.settings.executors import LOCAL, scheduler_address
+from mindinsight.server.settings.webhooks import Webhook, webhooks
 
 Unused: TypeAlias = tuple[Callable[[str], object], object, str]  # type, default, why it has no effect
 
@@ -62,6 +63,7 @@ def add_options(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> 
     option("token", token, None, f"{text} (default: a random one when --host is not a loopback address)")
     option("allow-host", str, "", "additional host names to accept, separated by commas")
     option("allow-frame", str, "", "origins that may embed the pages in a frame, separated by commas")
+    option("webhook", webhook_list, "", "post alerts to [json|slack|feishu|dingtalk=]URL; several in quotes")
     for name, (kind, default, reason) in unused_options().items():
         option(name, kind, default, f"no effect, accepted for scripts of earlier versions: {reason}")
     option("max-offline-debugger-session-num", number(1, 2), 2, "maximum number of concurrent dump sessions")
@@ -135,6 +137,7 @@ def settings_of(options: argparse.Namespace) -> Settings:
         token=_token(options),
         allowed_hosts=_names(options.allow_host),
         frame_ancestors=_names(options.allow_frame),
+        webhooks=options.webhook,
         max_runs=options.max_runs,
         max_offline_debugger_session_num=options.max_offline_debugger_session_num,
     )
@@ -192,6 +195,14 @@ def token(text: str) -> str:
     if not text.isprintable():
         raise argparse.ArgumentTypeError("a token has no control characters")
     return text
+
+
+def webhook_list(text: str) -> tuple[Webhook, ...]:
+    """Argument type of webhooks."""
+    try:
+        return webhooks(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def number(low: int, high: int) -> Callable[[str], int]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from mindinsight.server.settings.base_dirs import Base, Bases
+from mindinsight.server.settings.webhooks import Webhook, webhooks_of
 
 Watch: TypeAlias = Literal["auto", "events", "polling"]
 
@@ -37,6 +38,7 @@ class Settings:
     token: str | None = None  # None: nobody is asked for one
     allowed_hosts: tuple[str, ...] = ()  # names besides addresses and this machine's own
     frame_ancestors: tuple[str, ...] = ()  # origins of pages that may show ours in a frame
+    webhooks: tuple[Webhook, ...] = ()  # that alerts are posted to
     deadline: float = 60.0  # seconds in which a request for a dump, a graph or a checkpoint is answered
     max_runs: int = MAX_RUNS
     max_offline_debugger_session_num: int = 2
@@ -66,7 +68,10 @@ class Settings:
         fields = json.loads(text)
         bases, workspace = _bases(fields["summary_base_dir"]), Path(fields["workspace"])
         lists = {name: tuple(fields[name]) for name in ("allowed_hosts", "frame_ancestors")}
-        return cls(**{**fields, **lists, "summary_base_dir": bases, "workspace": workspace})
+        hooks = webhooks_of(fields["webhooks"])
+        return cls(
+            **{**fields, **lists, "summary_base_dir": bases, "workspace": workspace, "webhooks": hooks}
+        )
 
 
 def _bases(field_value: str | list[dict[str, Any]]) -> Bases:
