@@ -14,7 +14,7 @@ from mindinsight.server.formats.texts import encodable, parse_integer
 from mindinsight.server.formats.unreadable import UnreadableError
 
 MAX_LINE: Final = 1 << 20  # bytes
-_LONG_NUMBER: Final = re.compile(r"\d{19}")
+_LONG_NUMBER: Final = re.compile(r"(?<![.\d])\d{19}")  # digits behind a point are of a float
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _STRUCTURE: Final = ",[{"
 
