@@ -24,7 +24,11 @@ test("an operator has a sign and no count, and none when it is fine", () => {
     "=0",
   );
   assert.equal(marksOf(app, { id: 1, symptom: "fine", counts: {} }, "symptoms", false).badge, null);
-  assert.deepEqual(marksOf(app, undefined, "norm", false), { badge: null, heat: null });
+  assert.deepEqual(marksOf(app, undefined, "norm", false), {
+    badge: null,
+    heat: null,
+    hatched: false,
+  });
 });
 
 test("a statistic is a number and a shade; what is not finite comes as text", () => {
@@ -32,6 +36,12 @@ test("a statistic is a number and a shade; what is not finite comes as text", ()
   assert.deepEqual([badge.text, badge.label, heat], ["~2.5", "dump.statistic.norm ~2.5", 0.4]);
   assert.equal(marksOf(app, { id: 1, value: "inf", share: 1 }, "norm", true).badge.text, "inf");
   assert.equal(marksOf(app, { id: 1, value: null, share: null }, "norm", true).badge, null);
+});
+
+test("what is not finite is loud in every colour", () => {
+  const marks = marksOf(app, { id: 1, value: 2, share: 0.1, symptom: "fault" }, "norm", false);
+  assert.deepEqual([marks.badge.kind, marks.badge.text, marks.hatched], ["ill fault", "⚠ ~2", true]);
+  assert.equal(marksOf(app, { id: 1, value: 2, share: 1, symptom: "zero" }, "norm", false).hatched, false);
 });
 
 const runs = [

@@ -62,13 +62,16 @@ def colours(
     """Colours of boxes, and the number of the dump's operators that are in the graph.
 
     A scope has the worst ``symptom``, or the largest ``value``, of its operators; ``share`` is the position
-    of the value among all known, 0 to 1 on a logarithmic scale. To be polled until ``done``.
+    of the value among all known, 0 to 1 on a logarithmic scale. ``symptom`` and ``counts`` come with every
+    colour. To be polled until ``done``.
     """
     done = overlay.listing.done and (job is None or job.done)
     column = _column(overlay, colour, job)
     indices = node_indices(overlay.tree, shown)
     boxes = (
-        _by_symptom(overlay, column, indices) if colour == SYMPTOMS else _by_size(overlay, column, indices)
+        _by_symptom(overlay, column, indices)
+        if colour == SYMPTOMS
+        else _by_size(overlay, column, _column(overlay, SYMPTOMS, job), indices)
     )
     return {
         "done": done,
@@ -109,7 +112,7 @@ def node(
 
 @router.get("/outer")
 def outer(overlay: CurrentOverlay, node: Annotated[int, Query(ge=0)]) -> dict[str, Any]:
-    """Dumped tensors of a parameter."""
+    """Dumped tensors of a parameter; ``updated``: recorded after the operators that take it ran."""
     return {"operators": _operators(overlay, node), "worst": [], "total": 0, "done": overlay.listing.done}
 
 
@@ -141,16 +144,22 @@ def _by_symptom(overlay: Overlay, column: Doubles, indices: list[int]) -> dict[s
     return {"boxes": boxes, "counts": counts, "fault": entry(overlay.tree, faults[0]) if faults else None}
 
 
-def _by_size(overlay: Overlay, column: Doubles, indices: list[int]) -> dict[str, Any]:
+def _by_size(overlay: Overlay, column: Doubles, ill: Doubles, indices: list[int]) -> dict[str, Any]:
     known = column[(column > 0) & (column < np.inf)]
     least, most = (float(known.min()), float(known.max())) if len(known) else (None, None)
     ends = [size for size in (least, most) if size is not None]
     sizes = {index: largest_below(overlay.tree, column, index) for index in indices}
     boxes = [
-        {"id": index, "value": non_finite_as_text(size), "share": None if size is None else share(size, ends)}
+        {
+            "id": index,
+            "value": non_finite_as_text(size),
+            "share": None if size is None else share(size, ends),
+            "symptom": _name(largest_below(overlay.tree, ill, index)),
+        }
         for index, size in sizes.items()
     ]
-    return {"boxes": boxes, "least": least, "most": most}
+    counts = count_symptoms(overlay.tree, ill, ROOT)
+    return {"boxes": boxes, "least": least, "most": most, "counts": counts}
 
 
 def _operators(overlay: Overlay, node: int) -> list[dict[str, Any]]:
@@ -162,7 +171,13 @@ def _operators(overlay: Overlay, node: int) -> list[dict[str, Any]]:
         if operator_key(tensor) in operators:
             tensors[operator_key(tensor)].append(entry_json(tensor, overlay.listing.result(tensor)))
     return [
-        {"graph": graph, "recorded": recorded, "operator": operators[graph, recorded].name, "tensors": rows}
+        {
+            "graph": graph,
+            "recorded": recorded,
+            "operator": operators[graph, recorded].name,
+            "updated": (graph, recorded) in overlay.updated,
+            "tensors": rows,
+        }
         for (graph, recorded), rows in tensors.items()
     ]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from mindinsight.server.debug.graphs.operator_tree import operator_tree, share
+from mindinsight.server.debug.graphs.operator_tree import operator_tree, order_of_unlinked, share
 from mindinsight.server.debug.neighbours import graph_links
 from mindinsight.server.formats.dumps import list_operators, open_dump
 from tests.narrowing import require
@@ -36,12 +36,22 @@ def test_a_scope_has_the_largest_value_inside(lenet: Any) -> None:
     assert drawn.largest(scope, {}) is None
 
 
-def test_functions_inside_modules_of_msprobe_keep_their_names(data: Any) -> None:
+def test_modules_of_msprobe_are_drawn_once_around_their_functions(data: Any) -> None:
     dump = open_dump(data / "msprobe_pytorch" / "mix_statistics_md5")
     operators = list_operators(dump, dump.ranks[0], 0).items
-    drawn = operator_tree(operators, [])
+    drawn = operator_tree(operators, [], order_of_unlinked(operators, []))
     recorded = [require(drawn.operator_at(leaf)).recorded for leaf in drawn.tree.leaves(0)]
-    assert sorted(recorded) == sorted(operator.recorded for operator in operators)
+    around = {"Module.fc1.Linear.forward.0", "Module.act.ReLU.forward.0", "Module.fc2.Linear.forward.0"}
+    left_out = {operator.recorded for operator in operators} - set(recorded)
+    assert around < left_out
+    assert all(name.startswith("Module.") for name in left_out)
+    assert len(recorded) == len(set(recorded))
+    fc1 = drawn.tree.indices["fc1 · Linear"]
+    assert [require(drawn.operator_at(leaf)).recorded for leaf in drawn.tree.leaves(fc1)] == [
+        "Functional.linear.0.forward"
+    ]
+    assert len(drawn.tree.edges.controls) == len(recorded) - 1
+    assert drawn.tree.edges.controls.all()
 
 
 @pytest.mark.parametrize(

@@ -53,3 +53,16 @@ def test_a_complete_column_is_computed_once(overlay: Any) -> None:
 def test_operators_are_known_by_node(overlay: Any) -> None:
     node = overlay.joined.nodes["Net/0", MATMUL]
     assert [operator.recorded for operator in overlay.operators_of[node]] == [MATMUL]
+
+
+def test_a_weight_that_the_update_broke_marks_no_operator_that_took_it_before(copied: Any) -> None:
+    path = copied("ms_sync_v2_0_names")
+    spoil(path / "rank_0" / "Net" / "0" / "1", "Parameter.conv1.weight.*", np.nan, position=0)
+    graph = read_graph((path / "rank_0" / "graphs" / "ms_output_trace_code_graph_0.pb").read_bytes())
+    with ThreadPoolExecutor(1) as executor:
+        listing = Listing(open_dump(path), 0, 1, executor, None)
+        assert listing.wait(60)
+        overlay = Overlay(folded_tree(graph), listing)
+        assert ("Net/0", "conv1.weight") in overlay.updated
+        assert ("Net/0", "data-1") not in overlay.updated
+        assert overlay.column(SYMPTOMS)[leaf_of(overlay, "Conv2D-op51")] == Symptom.FINE

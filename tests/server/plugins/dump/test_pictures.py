@@ -22,3 +22,12 @@ def test_a_dump_without_a_graph_is_drawn_by_what_its_tensors_hold(finished: Any)
     assert picture["lines"]
     names = {box["recorded"] for box in picture["boxes"]}
     assert "Functional.relu.0.forward" in names
+
+
+def test_the_fault_is_marked_whatever_the_colour_and_the_scale_told(finished: Any) -> None:
+    picture = finished("picture", **BROKEN, colour="norm", open="")
+    marked = {box["path"] for box in picture["boxes"] if box["symptom"] == "fault"}
+    assert marked == {"Gradients"}
+    assert picture["counts"]["fault"] == 1
+    assert 0 < picture["least"] < picture["most"]
+    assert not picture["in_order"]

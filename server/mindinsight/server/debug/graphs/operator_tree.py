@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from mindinsight.proto.graph_pb2 import GraphProto
+from mindinsight.proto.graph_pb2 import GraphProto, InputProto
+from mindinsight.server.debug.graphs.operator_paths import paths_of
 from mindinsight.server.debug.neighbours import Link
 from mindinsight.server.formats.dumps.types import Operator
 from mindinsight.server.formats.graphs.graph_proto import read_graph
@@ -35,21 +37,39 @@ class OperatorTree:
         )
 
 
-def operator_tree(operators: Iterable[Operator], links: Sequence[Link]) -> OperatorTree:
+def operator_tree(
+    operators: Iterable[Operator], links: Sequence[Link], order: Sequence[tuple[str, str]] = ()
+) -> OperatorTree:
     """Build the tree of the operators of a graph, without parameters and data.
 
-    Raises UnreadableError when there is no operator.
+    ``order`` are pairs of recorded names joined by control edges. Raises UnreadableError when there is no
+    operator.
     """
-    drawn = tuple(operator for operator in operators if operator.type != "Parameter")
-    numbers = {operator.recorded: str(i) for i, operator in enumerate(drawn)}
+    candidates = [operator for operator in operators if operator.type != "Parameter"]
+    paths = zip(candidates, paths_of(candidates), strict=True)
+    drawn = [(operator, path) for operator, path in paths if path is not None]
+    numbers = {operator.recorded: str(i) for i, (operator, _) in enumerate(drawn)}
     proto = GraphProto(name="dump")
-    for number, operator in enumerate(drawn):
-        path = "/".join((*operator.scope, operator.name.rpartition("/")[2]))
+    for number, (operator, path) in enumerate(drawn):
         proto.node.add(name=str(number), op_type=operator.type or "Operator", full_name=path)
     for link in links:
         if link.source in numbers and link.target in numbers:
             proto.node[int(numbers[link.target])].input.add(name=numbers[link.source])
-    return OperatorTree(folded_tree(read_graph(proto.SerializeToString())), drawn)
+    for before, after in order:
+        if before in numbers and after in numbers:
+            proto.node[int(numbers[after])].input.add(name=numbers[before], type=InputProto.CONTROL_EDGE)
+    return OperatorTree(
+        folded_tree(read_graph(proto.SerializeToString())), tuple(operator for operator, _ in drawn)
+    )
+
+
+def order_of_unlinked(operators: Sequence[Operator], links: Sequence[Link]) -> list[tuple[str, str]]:
+    """Pairs (before, after) of recorded names that bring operators without inputs into the order they ran."""
+    ran = sorted((operator for operator in operators if operator.sequence >= 0), key=lambda op: op.sequence)
+    drawn = [operator for operator, path in zip(ran, paths_of(ran), strict=True) if path is not None]
+    fed = {link.target for link in links}
+    pairs = itertools.pairwise(operator.recorded for operator in drawn if operator.type != "Parameter")
+    return [(before, after) for before, after in pairs if after not in fed]
 
 
 def share(value: float, values: Iterable[float]) -> float:

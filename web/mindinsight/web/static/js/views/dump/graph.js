@@ -5,6 +5,8 @@ import { select } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { createCanvas } from "../graph/canvas.js";
+import { lostSigns, scale } from "../graph/dump_legend.js";
+import { isLost, marksOf } from "../graph/dump_marks.js";
 import { inWords } from "./failure.js";
 import { number } from "./rows.js";
 import { position, STATISTICS } from "./state.js";
@@ -39,7 +41,7 @@ class DumpGraph {
       key: () => false,
     });
     this.tools = h("div", { class: "toolbar" });
-    this.status = h("span", { class: "muted", role: "status" });
+    this.status = h("span", { class: "row wrap dump-graph-legend", role: "status" });
     this.element = h("div", { class: "panel dump-graph" }, this.tools, this.canvas.element);
   }
 
@@ -85,11 +87,30 @@ class DumpGraph {
       () => app.api.get("v2/dump/picture", params),
       (picture) => {
         this.picture = picture;
-        for (const box of picture.boxes) box.heat = box.share;
+        for (const box of picture.boxes) Object.assign(box, this.marks(box));
+        this.drawLegend();
         this.canvas.show(picture, { keep });
         if (!picture.done) this.requests.later(() => this.draw(0), POLL);
       },
       (error) => (this.status.textContent = inWords(app, error)),
+    );
+  }
+
+  /** @param {any} box */
+  marks(box) {
+    const marks = marksOf(this.page.app, box, this.colour, box.count > 0);
+    return { ...marks, badge: isLost(box.symptom) ? marks.badge : null };
+  }
+
+  drawLegend() {
+    const { app } = this.page;
+    const { picture } = this;
+    replace(
+      this.status,
+      h("span", null, this.colourName(this.colour)),
+      scale(app, picture),
+      lostSigns(app, picture),
+      picture.in_order && h("span", { class: "muted" }, app.t("dump.graph.in_order")),
     );
   }
 

@@ -96,6 +96,7 @@ function dumped(app, operator, position) {
   return h(
     "div",
     null,
+    operator.updated && h("p", { class: "muted small" }, app.t("dump.after_update_why")),
     tensorTable(app, operator.tensors, slot),
     h("p", { class: "small" }, h("a", { href: link(null) }, app.t("graph.dump.open"))),
   );

@@ -1,37 +1,52 @@
 // What the colours of a dump mean, and how much of the dump is in the graph.
 
 import { h } from "../../core/dom.js";
-import { SIGNS } from "./dump_marks.js";
+import { isLost, SIGNS } from "./dump_marks.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 
 /** @param {App} app @param {any} coloured what v2/graph/dump answers @param {string} paint */
 export function dumpLegend(app, coloured, paint) {
   return [
-    ...(paint === "symptoms" ? symptoms(app, coloured) : scale(app, coloured)),
+    ...(paint === "symptoms"
+      ? symptoms(app, coloured)
+      : [...scale(app, coloured), ...lostSigns(app, coloured)]),
     ...coverage(app, coloured),
   ];
 }
 
 /** @param {App} app @param {any} found */
 function symptoms({ t }, { counts, done }) {
-  const entries = Object.entries(counts).map(([kind, n]) =>
-    h(
-      "span",
-      null,
-      h(
-        "span",
-        { class: `graph-sign ill ${kind}`, "aria-hidden": "true" },
-        SIGNS[/** @type {keyof typeof SIGNS} */ (kind)],
-      ),
-      ` ${t(`graph.symptom.${kind}`, { n })}`,
-    ),
-  );
+  const entries = Object.entries(counts).map(([kind, n]) => sign(t, kind, Number(n)));
   return entries.length || !done ? entries : [h("span", null, t("graph.dump.fine"))];
 }
 
+/** @param {App["t"]} t @param {string} kind @param {number} n */
+function sign(t, kind, n) {
+  return h(
+    "span",
+    null,
+    h(
+      "span",
+      { class: `graph-sign ill ${kind}${isLost(kind) ? " hatched" : ""}`, "aria-hidden": "true" },
+      SIGNS[/** @type {keyof typeof SIGNS} */ (kind)],
+    ),
+    ` ${t(`graph.symptom.${kind}`, { n })}`,
+  );
+}
+
+/**
+ * What is hatched and outlined whatever the colour.
+ * @param {App} app @param {{counts?: Record<string, number>}} coloured
+ */
+export function lostSigns({ t }, { counts = {} }) {
+  return Object.entries(counts)
+    .filter(([kind]) => isLost(kind))
+    .map(([kind, n]) => sign(t, kind, n));
+}
+
 /** @param {App} app @param {any} found */
-function scale({ t, format }, { least, most }) {
+export function scale({ t, format }, { least, most }) {
   if (least === null) return [h("span", { class: "muted" }, t("graph.dump.nothing"))];
   return [
     h(

@@ -2,7 +2,7 @@
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("./badges.js").Badge} Badge */
-/** @typedef {{badge: Badge | null, heat: number | null}} Marks */
+/** @typedef {{badge: Badge | null, heat: number | null, hatched: boolean}} Marks */
 /**
  * @typedef {Object} Coloured a box in what v2/graph/dump answers
  * @property {number} id
@@ -22,10 +22,30 @@ const SHOWN = 2; // signs on one box
  * @returns {Marks}
  */
 export function marksOf(app, coloured, colour, scope) {
-  if (!coloured) return { badge: null, heat: null };
+  if (!coloured) return { badge: null, heat: null, hatched: false };
+  const hatched = isLost(coloured.symptom);
   return colour === "symptoms"
-    ? { badge: symptomBadge(app, coloured, scope), heat: null }
-    : { badge: sizeBadge(app, coloured, colour), heat: coloured.share ?? null };
+    ? { badge: symptomBadge(app, coloured, scope), heat: null, hatched }
+    : { badge: loud(coloured, sizeBadge(app, coloured, colour)), heat: coloured.share ?? null, hatched };
+}
+
+/** Whether a symptom is about what is not finite. @param {string} [symptom] */
+export function isLost(symptom) {
+  return symptom === "fault" || symptom === "lost";
+}
+
+/**
+ * A badge of another colour with the sign and the outline of what is not finite.
+ * @param {Coloured} coloured @param {Badge | null} badge @returns {Badge | null}
+ */
+function loud({ symptom }, badge) {
+  if (!isLost(symptom)) return badge;
+  const sign = SIGNS[/** @type {"fault" | "lost"} */ (symptom)];
+  return {
+    kind: `ill ${symptom}`,
+    text: badge ? `${sign} ${badge.text}` : sign,
+    label: [sign, badge?.label].filter(Boolean).join(", "),
+  };
 }
 
 /** @param {App} app @param {Coloured} coloured @param {boolean} scope @returns {Badge | null} */

@@ -199,9 +199,10 @@ export class Dumped {
     const of = new Map(coloured?.boxes.map((box) => [box.id, box]));
     let another = false;
     for (const box of canvas.boxes()) {
-      const { badge, heat } = marksOf(this.app, of.get(box.id), paint, box.count > 0);
-      another ||= JSON.stringify([badge, heat]) !== JSON.stringify([box.badge ?? null, box.heat ?? null]);
-      Object.assign(box, { badge, heat });
+      const marks = marksOf(this.app, of.get(box.id), paint, box.count > 0);
+      const before = [box.badge ?? null, box.heat ?? null, box.hatched ?? false];
+      another ||= JSON.stringify([marks.badge, marks.heat, marks.hatched]) !== JSON.stringify(before);
+      Object.assign(box, marks);
     }
     if (another) canvas.again();
   }

@@ -34,6 +34,7 @@ import { flowing, lineShape } from "./lines.js";
  * @property {import("./badges.js").Badge | null} [badge] in what it differs from its partner in another
  *   graph, or what a dump found
  * @property {number | null} [heat] how strongly it is coloured, 0 to 1
+ * @property {boolean} [hatched] it holds what is not finite
  */
 /**
  * @typedef {Object} Line
@@ -105,7 +106,18 @@ function markers() {
       },
       svg("path", { d: "M0 0L9 4L0 8z" }),
     );
-  return svg("defs", null, head("arrow"), head("arrow-on"));
+  const hatch = svg(
+    "pattern",
+    {
+      id: "graph-hatch",
+      width: 6,
+      height: 6,
+      patternUnits: "userSpaceOnUse",
+      patternTransform: "rotate(45)",
+    },
+    svg("rect", { width: 2, height: 6 }),
+  );
+  return svg("defs", null, head("arrow"), head("arrow-on"), hatch);
 }
 
 /** @param {Box} box @param {import("../../core/types.js").Translate} t */
@@ -199,18 +211,14 @@ function mark(x, y, open) {
 }
 
 /** How strongly a box is coloured; open scopes are in their header only. @param {Box} box */
-function warmth({ heat, open, kind, x, y, w, h: high }) {
-  if (!heat) return null;
+function warmth({ heat, hatched, open, kind, x, y, w, h: high }) {
   const height = open ? HEADER : high;
-  return svg("rect", {
-    class: "warm",
-    x,
-    y,
-    width: w,
-    height,
-    rx: open ? 8 : kind === "plumbing" ? high / 2 : 6,
-    style: { "fill-opacity": (0.08 + 0.62 * heat).toFixed(2) },
-  });
+  const area = { x, y, width: w, height, rx: open ? 8 : kind === "plumbing" ? high / 2 : 6 };
+  return [
+    heat &&
+      svg("rect", { class: "warm", ...area, style: { "fill-opacity": (0.08 + 0.62 * heat).toFixed(2) } }),
+    hatched && svg("rect", { class: "hatch", ...area, fill: "url(#graph-hatch)" }),
+  ];
 }
 
 /** What differs or was found, over the upper right corner. @param {Box} box */
