@@ -205,6 +205,6 @@ for step in range(10 ** 6):
         os.kill(process.pid, 9)
         lines += stdout.readlines()
     flushed = int([line for line in lines if line.endswith(b"\n")][-1])
-    found = steps(f"file://{tmp_path}/run")
-    assert found == list(range(len(found)))
-    assert len(found) > flushed
+    recorded = steps(f"file://{tmp_path}/run")
+    assert recorded == list(range(len(recorded)))
+    assert len(recorded) > flushed

@@ -51,8 +51,8 @@ def test_a_session_stops_unless_an_error_ended_it(
         if error:
             raise error
     (path,) = tmp_path.iterdir()
-    events = [parse("Event", record) for record in records_of(path)[0]]
-    assert [event.session_log.status for event in events if event.HasField("session_log")] == marks
+    messages = [parse("Event", record) for record in records_of(path)[0]]
+    assert [event.session_log.status for event in messages if event.HasField("session_log")] == marks
 
 
 def test_a_graph_is_drawn_with_its_scopes(tmp_path: Path) -> None:
