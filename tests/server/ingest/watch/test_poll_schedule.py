@@ -3,9 +3,6 @@
 from itertools import pairwise
 from typing import Any
 
-import pytest
-
-from mindinsight.server.ingest.watch.filesystems import tells_changes
 from mindinsight.server.ingest.watch.poll_schedule import PollSchedule
 
 
@@ -61,42 +58,6 @@ def test_folders_that_went_away_are_forgotten() -> None:
     rounds.set_folders(["./b"], 0.0)
     assert rounds.due(1.0) == ["./b"]
     assert rounds.next() == float("inf")
-
-
-MOUNTS = """\
-/dev/vda / ext4 rw 0 0
-tmpfs /home tmpfs rw 0 0
-server:/x /home/shared nfs4 rw 0 0
-/dev/vdb /home/shared/scratch xfs rw 0 0
-//nas/y /mnt/with\\040space cifs rw 0 0
-sshfs#h: /mnt/far fuse.sshfs rw 0 0
-overlay /mnt/over overlay rw 0 0
-overlay /stacked overlay rw 0 0
-/dev/vdc /stacked ext4 rw 0 0
-"""
-
-
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("/data", True),
-        ("/home/me", True),
-        ("/home/sharedness", True),
-        ("/home/shared/summary", False),
-        ("/home/shared/scratch/summary", True),
-        ("/home", False),  # something below it does not tell
-        ("/mnt/with space/a", False),
-        ("/mnt/far", False),
-        ("/mnt/over/a", False),
-        ("/stacked/a", True),
-    ],
-)
-def test_file_systems_that_tell_of_changes(path: str, expected: bool) -> None:
-    assert tells_changes(path, MOUNTS) is expected
-
-
-def test_without_a_list_of_mounts_the_file_system_is_trusted() -> None:
-    assert tells_changes("/data", "") is True
 
 
 def test_where_changes_are_told_a_quiet_folder_may_wait_longer_than_where_they_are_not() -> None:

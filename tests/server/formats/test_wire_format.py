@@ -1,0 +1,80 @@
+"""Fields of a message and varints, against what protobuf's own rules say."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mindinsight.server.formats.tensorboard import wire_writer
+from mindinsight.server.formats.wire_format import (
+    FAR,
+    UnparsableError,
+    last_field,
+    message_fields,
+    read_varint,
+    signed,
+    unaligned,
+    varints,
+)
+
+INT64 = st.integers(-(2**63), 2**63 - 1)
+
+
+@settings(max_examples=30)
+@given(st.lists(INT64, min_size=1, max_size=20))
+def test_varints_at_once_are_those_read_alone(numbers: list[int]) -> None:
+    encoded = [wire_writer.varint(number) for number in numbers]
+    data = b"".join(encoded)
+    begins = np.cumsum([0, *map(len, encoded[:-1])])
+    values, after = varints(np.frombuffer(data, np.uint8), begins)
+    assert values.tolist() == numbers
+    assert after.tolist() == [begin + len(octets) for begin, octets in zip(begins, encoded, strict=True)]
+    alone = [read_varint(data, begin, len(data)) for begin in begins.tolist()]
+    assert [(signed(value), end) for value, end in alone] == list(zip(numbers, after.tolist(), strict=True))
+
+
+def test_a_varint_without_an_end_is_no_number() -> None:
+    data = b"\x80" * 11
+    assert varints(np.frombuffer(data, np.uint8), np.array([0]))[1].tolist() == [FAR]
+    for end in (3, 11):
+        with pytest.raises(UnparsableError):
+            read_varint(data, 0, end)
+
+
+def test_fields_have_keys_and_spans_and_groups_are_passed_over() -> None:
+    group = b"\x1b" + wire_writer.integer(1, 5) + b"\x1c"  # field 3
+    data = wire_writer.integer(1, 300) + group + wire_writer.message(2, b"abc") + wire_writer.double(4, 1.0)
+    fields = list(message_fields(data, 0, len(data)))
+    assert [key for key, _, _ in fields] == [1 << 3, 2 << 3 | 2, 4 << 3 | 1]
+    assert [data[start:end] for _, start, end in fields][:2] == [b"\xac\x02", b"abc"]
+
+
+def test_the_last_of_equal_fields_counts() -> None:
+    data = wire_writer.message(1, b"a") + wire_writer.message(1, b"bc")
+    span = last_field(data, 0, len(data), 1 << 3 | 2)
+    assert span is not None
+    assert data[slice(*span)] == b"bc"
+    assert last_field(data, 0, len(data), 2 << 3 | 2) is None
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x0a\x05abc",  # longer than the message
+        b"\x09abc",  # a double of three bytes
+        b"\x0e",  # wire type 6
+        b"\x00\x01",  # field 0
+        b"\x1c",  # the end of a group that has not begun
+        b"\x1b\x24",  # the end of another group
+        b"\x1b",  # a group without end
+        b"\x1b" * 101,
+    ],
+)
+def test_what_is_no_message_is_an_error(data: bytes) -> None:
+    with pytest.raises(UnparsableError):
+        list(message_fields(data, 0, len(data)))
+
+
+def test_numbers_are_seen_at_every_offset() -> None:
+    assert unaligned(bytes([1, 2, 3, 4, 5]), "<u4").tolist() == [0x04030201, 0x05040302]
+    assert unaligned(b"abc", "<u4").tolist() == []
