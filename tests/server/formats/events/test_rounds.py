@@ -94,6 +94,11 @@ CASES = {
         for step in range(500)
         for number, (tag, _, wall, value) in enumerate(points(TAGS, range(step, step + 1)))
     ],
+    "negative steps, one behind": [  # that differ in the first of ten bytes
+        (tag, step - number // 3, wall, value)
+        for step in range(-1000, -500)
+        for number, (tag, _, wall, value) in enumerate(points(TAGS, range(step, step + 1)))
+    ],
 }
 
 

@@ -27,7 +27,7 @@ Flags: TypeAlias = npt.NDArray[np.bool_]
 
 _MASK_DELTA: Final = np.uint32(0xA282EAD8)
 _FEWEST: Final = 8  # records that are worth the copy
-_COPIED: Final = 1 << 18  # bytes copied at a time, to stay in the processor's cache
+_COPIED: Final = 1 << 19  # bytes copied at a time, to stay in the processor's cache
 _LONGEST: Final = 16  # records of a period
 _ROUNDS: Final = 16  # periods for which views are worth it
 _ZERO: Final = 0xFFFFFFFF  # the checksum as the C function gives it, and takes it, when the register is zero

@@ -17,10 +17,10 @@ import numpy.typing as npt
 
 from mindinsight.proto.framing import HEADER_SIZE
 from mindinsight.server.formats.events.chunk import RecordBatch, Scalars
+from mindinsight.server.formats.events.event_message import ParsedEvent
 from mindinsight.server.formats.events.fields import EXACT, SCALAR, tag_text
 from mindinsight.server.formats.events.known_rounds import FEWEST, KnownRounds, learn
 from mindinsight.server.formats.events.record_shape import (
-    Octets2D,
     RecordShape,
     is_like,
     record_shape,
@@ -31,6 +31,7 @@ from mindinsight.server.formats.events.schema import Schema
 from mindinsight.server.types import Ints
 
 _LONGEST: Final = 256  # records of a round
+_WORD: Final = 8  # bytes
 _MISSES: Final = 4  # records in a row at which no round begins; after them the rest is read another way
 _DTYPES: Final = {SCALAR: "<f4", EXACT: "<f8"}
 
@@ -152,13 +153,16 @@ def _batch(data: bytes, start: int, row: int, count: int, model: Round) -> Recor
         for number, (shape, begin) in enumerate(zip(model.shapes, model.begins, strict=True))
         for entry in shape.event.entries
     ]
-    axes = _Axes(model, count)
-    values: list[npt.NDArray[Any]] = [np.empty(count, _DTYPES[entry.kind]) for _, entry, _ in entries]
-    matrix = np.ndarray((count, model.stride), np.uint8, data, start)
+    axes = _Axes(data, start, model, count)
+    columns = [
+        np.ndarray((count,), _DTYPES[entry.kind], data, start + at, (model.stride,))
+        for _, entry, at in entries
+    ]
+    values: list[npt.NDArray[Any]] = [np.empty_like(column) for column in columns]
     for block in _blocks(count, model.stride):
-        axes.read(matrix[block], block)
-        for column, (_, entry, at) in zip(values, entries, strict=True):
-            column[block] = matrix[block, at : at + entry.size].view(column.dtype)[:, 0]
+        axes.read(block)
+        for value, column in zip(values, columns, strict=True):
+            value[block] = column[block]
     firsts = axes.firsts()
     pieces: dict[tuple[int, str], list[int]] = {}
     for index, (number, _, _) in enumerate(entries):
@@ -187,43 +191,51 @@ def _blocks(count: int, stride: int) -> Iterator[slice]:
         yield slice(first, first + rows)
 
 
+def _words(event: ParsedEvent) -> list[int]:
+    """Where the words of eight bytes begin in which the wall time, and then the step, lie.
+
+    A word that ends with the step has bytes before it, too, which are the same in all records.
+    """
+    walls = [event.wall_at] if event.wall_at >= 0 else []
+    if not event.step_size:
+        return walls
+    long = [event.step_at] if event.step_size > _WORD else []
+    return [*walls, *long, event.step_at + event.step_size - _WORD]
+
+
 class _Axes:
     """Steps and wall times of the records of a round, a column for each record.
 
     A column that is equal to that of the first record is not written as long as it is.
     """
 
-    def __init__(self, model: Round, count: int) -> None:
-        self._model = model
-        self._alike = [True] * len(model.shapes)  # so far, to the first record
+    def __init__(self, data: bytes, start: int, model: Round, count: int) -> None:
+        self._events = [shape.event for shape in model.shapes]
+        self._alike = [event.step_size == self._events[0].step_size for event in self._events]  # so far
+        self._octets = np.ndarray((count, model.stride), np.uint8, data, start)
+        self._begins = model.begins
+        self._words = [
+            [np.ndarray((count,), "<i8", data, start + begin + at, (model.stride,)) for at in _words(event)]
+            for event, begin in zip(self._events, model.begins, strict=True)
+        ]
         self.steps = np.zeros((len(model.shapes), count), np.int64)
         self.walls = np.zeros((len(model.shapes), count))
 
-    def read(self, matrix: Octets2D, block: slice) -> None:
-        """Take over the columns from the rounds ``block``, which are in ``matrix``."""
-        first, first_walls = self._columns(matrix, 0)
-        first_walls = np.ascontiguousarray(first_walls)
-        for number, shape in enumerate(self._model.shapes):
-            octets, walls = self._columns(matrix, number)
+    def read(self, block: slice) -> None:
+        """Take over the columns from the rounds ``block``."""
+        first = [words[block].tobytes() for words in self._words[0]]
+        for number, (event, columns) in enumerate(zip(self._events, self._words, strict=True)):
             if number and self._alike[number]:
-                alike = octets.shape == first.shape and (octets == first).all()
-                if alike and (walls == first_walls).all():
+                if [words[block].tobytes() for words in columns] == first:
                     continue
                 self._alike[number] = False
                 self.steps[number, : block.start] = self.steps[0, : block.start]
                 self.walls[number, : block.start] = self.walls[0, : block.start]
-            self.walls[number, block] = walls.view(np.float64)
-            if shape.event.step_size:
-                self.steps[number, block] = step_column(octets, 0, shape.event.step_size)
-
-    def _columns(self, matrix: Octets2D, number: int) -> tuple[Octets2D, Ints]:
-        """Bytes of the steps, and the bits of the wall times, of a record in every round."""
-        event, begin = self._model.shapes[number].event, self._model.begins[number]
-        octets = matrix[:, begin + event.step_at :][:, : event.step_size]
-        if event.wall_at < 0:
-            return octets, np.zeros(len(matrix), np.int64)
-        at = begin + event.wall_at
-        return octets, matrix[:, at : at + 8].view("<i8")[:, 0]
+            if event.wall_at >= 0:
+                self.walls[number, block] = columns[0][block].view(np.float64)
+            if event.step_size:
+                octets = self._octets[block, self._begins[number] + event.step_at :]
+                self.steps[number, block] = step_column(octets, 0, event.step_size)
 
     def firsts(self) -> list[int]:
         """[records of a round] the first record that has the same steps and wall times."""
