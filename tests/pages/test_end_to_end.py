@@ -5,15 +5,16 @@ import re
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from mindinsight.server.api.pages import WEB, Pages
+from mindinsight.server.http import assets
 from mindinsight.server.http.assets import Assets
 from mindinsight.writer import SummaryRecord
 from tests.narrowing import require
@@ -113,3 +114,18 @@ def test_a_new_kind_of_data_fills_its_tile_by_itself(page: Any, serve: Any, tmp_
         record.record(2)
         record.flush()
         expect(images).to_contain_text("12 × 8")
+
+
+def test_pages_do_without_a_bundle(
+    page: Page, serve: Callable[..., str], sample_base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From a checkout in which somebody edits scripts: every module on its own."""
+    monkeypatch.setattr(assets, "BUNDLE", "none")
+    url = serve(sample_base)
+    page.goto(url + "overview?run=./lenet")
+    expect(page.locator(".tile .chart").first).to_be_visible()
+    modules = page.locator('link[rel="modulepreload"]')
+    assert modules.count() > 50
+    assert "/js/" in str(modules.first.get_attribute("href"))
+    page.get_by_role("navigation").get_by_role("link", name="Scalars").click()
+    expect(page.locator(".card .main-svg").first).to_be_visible()

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from mindinsight.server.api.pages import WEB
-from mindinsight.server.http.assets import Assets
+from mindinsight.server.http.assets import Assets, scripts_digest
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +53,28 @@ def test_the_digest_follows_the_content(tmp_path: Path) -> None:
     after = Assets(tmp_path)
     assert after.digest != before.digest
     assert after.plotly_digest == before.plotly_digest
+
+
+def test_a_bundle_is_used_until_a_script_is_edited(tmp_path: Path) -> None:
+    script, bundle = tmp_path / "static/js/core/dom.js", tmp_path / "static/bundle"
+    for folder in (script.parent, bundle, tmp_path / "locales"):
+        folder.mkdir(parents=True)
+    script.write_text("1;")
+    assert Assets(tmp_path).scripts == "js"
+    digest = scripts_digest([("core/dom.js", script)])
+    (bundle / "sources.json").write_text(json.dumps({"digest": digest}))
+    assert Assets(tmp_path).scripts == "bundle"
+    assert Assets(tmp_path, bundled=False).scripts == "js"
+    script.write_text("2;")
+    assert Assets(tmp_path).scripts == "js"
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"digest": 3}'])
+def test_a_bundle_that_is_not_whole_is_left_alone(tmp_path: Path, text: str) -> None:
+    for folder in ("static/bundle", "static/js", "locales"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "static/bundle/sources.json").write_text(text)
+    assert Assets(tmp_path).scripts == "js"
 
 
 def test_addresses_with_the_digest_may_be_kept_for_good(shared_samples: Any, assets: Any) -> None:

@@ -33,13 +33,14 @@ def test_static_imports_are_followed_and_others_left_out(tmp_path: Path) -> None
     assert modules == ["js/app.js", "js/c.js", "js/core/a.js", "js/core/b.js", "js/e.js"]
 
 
+@pytest.mark.parametrize("bundled", [False, True])
 @pytest.mark.parametrize("view", ["runs", "scalar", "graph"])
-def test_a_page_preloads_every_module_that_its_scripts_import(view: str) -> None:
-    assets = Assets(WEB)
+def test_a_page_preloads_every_module_that_its_scripts_import(view: str, bundled: bool) -> None:
+    assets = Assets(WEB, bundled)
     text = Pages(assets).render(view, "en")
     preloaded = re.findall(f'modulepreload" href="static/{assets.digest}/([^"]+)"', text)
     for name in preloaded:
         source = re.sub(r"/\*.*?\*/", "", assets.plain(name).decode(), flags=re.S)
-        for path in re.findall(r'\bfrom "(\.[^"]+)"', source):
+        for path in re.findall(r"""\bfrom ["'](\.[^"']+)["']""", source):
             imported = (Path("/") / name).parent.joinpath(path).resolve().relative_to("/").as_posix()
             assert imported in preloaded, f"{name} imports {path}"

@@ -78,6 +78,7 @@ class Pages:
             "title": html.escape(texts.get(f"nav.{view}", view)),
             "root": self._root,
             "styles": STYLES,
+            "scripts": self._assets.scripts,
             "frame": "alone" if stands_alone(self._assets, view) else "beside",
             "preloads": "\n  ".join(self._preloads(view, lang)),
             "boot": json.dumps(boot).replace("<", "\\u003c"),  # a "<" could end the data block early
@@ -88,10 +89,10 @@ class Pages:
 
     def _preloads(self, view: str, lang: str) -> Iterator[str]:
         """Links to all that the view waits for, so that nothing waits for something else to be read."""
-        root = self._root
+        root, scripts = self._root, self._assets.scripts
         for address in (f"{root}/locales/{lang}.json", "v2/runs"):
             yield f'<link rel="preload" as="fetch" href="{address}" crossorigin>'
-        for name in imported_modules(self._assets, ("js/app.js", f"js/views/{view}.js")):
+        for name in imported_modules(self._assets, (f"{scripts}/app.js", f"{scripts}/views/{view}.js")):
             yield f'<link rel="modulepreload" href="{root}/{name}">'
         for name in preloaded_scripts(self._assets, view):
             yield f'<link rel="preload" as="script" href="{root}/{name}">'

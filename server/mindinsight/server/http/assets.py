@@ -24,6 +24,7 @@ _TYPES = {".js": "text/javascript", ".css": "text/css", ".json": "application/js
 _FOREVER = "public, max-age=31536000, immutable"
 PLOTLY = "plotly.min.js"
 STYLES = "css/all.css"
+BUNDLE = "bundle"
 _FIRST_STYLES = ("css/base.css", "css/frame.css", "css/components.css")
 
 
@@ -37,10 +38,11 @@ class Assets:
     """Files by name (``js/app.js``, ``locales/en.json``, ``plotly.min.js``); only these are ever served.
 
     ``locales/en.json`` is all files of ``locales/en/`` as one: each view brings its own texts. So is
-    ``css/all.css``.
+    ``css/all.css``. ``scripts`` is the folder of the scripts that pages load: the bundle as long as it was
+    made of the scripts as they are, else ``js``.
     """
 
-    def __init__(self, web: Path) -> None:
+    def __init__(self, web: Path, bundled: bool = True) -> None:
         static = web / "static"
         self._files = {p.relative_to(static).as_posix(): p for p in static.rglob("*") if p.is_file()}
         languages = [folder for folder in (web / "locales").iterdir() if folder.is_dir()]
@@ -48,10 +50,19 @@ class Assets:
         self._bodies: dict[str, Body] = {}
         own = [name for name in self.names("css/", ".css") if name not in _FIRST_STYLES]
         self._styles = [self._files[name] for name in (*_FIRST_STYLES, *own) if name in self._files]
+        self.scripts = BUNDLE if bundled and self._has_fresh_bundle() else "js"
         self.digest = _digest([*self._files.items(), *self._texts.items()])
         plotly = _plotly()
         self._files[PLOTLY] = plotly
         self.plotly_digest = _digest([(f"{plotly.stat().st_mtime_ns}", {})])
+
+    def _has_fresh_bundle(self) -> bool:
+        try:
+            noted = json.loads(self._files[f"{BUNDLE}/sources.json"].read_bytes())["digest"]
+        except (KeyError, TypeError, ValueError):
+            return False
+        names = self.names("js/", ".js")
+        return bool(noted == scripts_digest([(name[len("js/") :], self._files[name]) for name in names]))
 
     def names(self, folder: str, suffix: str) -> list[str]:
         """Names below a folder, sorted: ``names("js/core/", ".js")``."""
@@ -96,6 +107,15 @@ class Assets:
         return PartsResponse(
             body.packed, headers={**headers, "Content-Encoding": "gzip"}, media_type=media_type
         )
+
+
+def scripts_digest(files: list[tuple[str, Path]]) -> str:
+    """SHA-256 over names and contents, by name; ``web/bundle.js`` notes the same of what it bundles."""
+    whole = hashlib.sha256()
+    for name, path in sorted(files):
+        whole.update(name.encode() + b"\0")
+        whole.update(path.read_bytes())
+    return whole.hexdigest()
 
 
 def _digest(files: list[tuple[str, Path | dict[str, str]]]) -> str:

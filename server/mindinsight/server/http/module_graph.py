@@ -9,7 +9,9 @@ from typing import Final
 
 from mindinsight.server.http.assets import Assets
 
-_STATIC_IMPORT: Final = re.compile(r'^(?:import|export|\}) ?[^"\n;]*?"(\.{1,2}/[^"]+)";', re.MULTILINE)
+_STATIC_IMPORT: Final = re.compile(
+    r"""^(?:import|export|\}) ?[^"'\n;]*?["'](\.{1,2}/[^"'\n]+)["'];""", re.MULTILINE
+)
 
 
 def imported_modules(assets: Assets, entries: Iterable[str]) -> list[str]:

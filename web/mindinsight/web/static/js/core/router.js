@@ -3,6 +3,7 @@
 import { together } from "./changes.js";
 import { h, replace } from "./dom.js";
 import { latest } from "./latest.js";
+import { importView } from "./views.js";
 import { empty } from "../components/empty.js";
 import { lostPage } from "../components/lost.js";
 
@@ -91,9 +92,7 @@ export class Router {
 
   /** @param {AbortSignal} signal aborted when somebody goes on to another view */
   async #mount(signal) {
-    const module = /** @type {import("./types.js").ViewModule} */ (
-      await import(`../views/${this.#current}.js`)
-    );
+    const module = /** @type {import("./types.js").ViewModule} */ (await importView(this.#current));
     if (signal.aborted) return;
     document.getElementById("body")?.classList.toggle("alone", module.alone === true);
     const element = h("div", { class: `view-${this.#current}` });

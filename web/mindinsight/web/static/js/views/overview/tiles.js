@@ -2,6 +2,7 @@
 
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
+import { importView } from "../../core/views.js";
 import { icon, viewIcon } from "../../components/icons.js";
 
 /** @typedef {import("../../core/types.js").App} App */
@@ -36,7 +37,7 @@ import { icon, viewIcon } from "../../components/icons.js";
  */
 export async function tiles(app, run) {
   const views = app.boot.views.filter((view) => view.tile);
-  const modules = await Promise.all(views.map(({ name }) => import(`../${name}/tile.js`)));
+  const modules = await Promise.all(views.map(({ name }) => importView(`${name}/tile`)));
   return modules.flatMap((module) => module.tiles).map((kind) => tile(app, run, kind));
 }
 

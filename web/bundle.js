@@ -1,0 +1,62 @@
+// Bundles the pages' scripts: a few modules for each view in place of a hundred. `make bundle` runs it.
+//
+// Pages load the bundle as long as it was made of the scripts as they are, and the scripts themselves as soon
+// as one was edited: `sources.json` has the digest of what it was made of (http/assets.py checks it).
+
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { rollup } from "@rollup/wasm-node";
+
+const STATIC = path.join(path.dirname(fileURLToPath(import.meta.url)), "mindinsight/web/static");
+const SCRIPTS = path.join(STATIC, "js");
+const OUTPUT = process.argv[2] ?? path.join(STATIC, "bundle");
+const SMALLEST = 10_000; // bytes of a module below which it is joined with another
+const SHARED = /\/js\/(core|components|frame)\//; // what every page loads
+
+/** Modules that are loaded by their path: the application, each view, and each view's tile. */
+function entries() {
+  /** @type {Record<string, string>} */
+  const found = { app: path.join(SCRIPTS, "app.js") };
+  for (const name of readdirSync(path.join(SCRIPTS, "views"))) {
+    const view = name.replace(/\.js$/, "");
+    const tile = path.join(SCRIPTS, "views", name, "tile.js");
+    if (view !== name) found[`views/${view}`] = path.join(SCRIPTS, "views", name);
+    else if (existsSync(tile)) found[`views/${name}/tile`] = tile;
+  }
+  return found;
+}
+
+/** SHA-256 over the names and contents of all scripts, as `scripts_digest` of http/assets.py has it. */
+function digest() {
+  const whole = createHash("sha256");
+  const names = readdirSync(SCRIPTS, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".js"))
+    .map((name) => name.split(path.sep).join("/"));
+  for (const name of names.sort()) {
+    whole.update(`${name}\0`);
+    whole.update(readFileSync(path.join(SCRIPTS, name)));
+  }
+  return whole.digest("hex");
+}
+
+const bundle = await rollup({
+  input: entries(),
+  treeshake: false, // a module is there for what it does, too
+  logLevel: "warn",
+});
+rmSync(OUTPUT, { recursive: true, force: true });
+await bundle.write({
+  dir: OUTPUT,
+  format: "es",
+  entryFileNames: "[name].js",
+  chunkFileNames: "core/[name].js", // beside what imports views by their path
+  hoistTransitiveImports: false,
+  minifyInternalExports: false,
+  manualChunks: (id) => (SHARED.test(id) ? "core" : undefined),
+  onlyExplicitManualChunks: true,
+  experimentalMinChunkSize: SMALLEST,
+});
+await bundle.close();
+writeFileSync(path.join(OUTPUT, "sources.json"), JSON.stringify({ digest: digest() }));
