@@ -45,7 +45,7 @@ class RunsTable {
   constructor(app) {
     this.app = app;
     this.table = virtualTable({ label: app.t("nav.runs"), row: (index) => this.row(this.rows[index]) });
-    this.body = h("div", { class: "table-holder panel" }, this.table.element);
+    this.body = h("div", { class: "table-holder panel", hidden: true }, this.table.element);
     this.values = createValues(app, this.body);
     this.curves = createCurves(app, this.body, () => this.table.update(this.rows.length));
     /** @type {import("./runs/rows.js").Row[]} */
@@ -200,6 +200,7 @@ class RunsTable {
     renew(this.answers, answerLinks(app, this.terms.length ? matches : null));
     this.colours.draw();
     this.table.setHead(this.headCells(sort));
+    this.body.hidden = false; // empty until now: a frame that is pushed down is seen to jump
     if (list.runs.length) replace(this.body, this.table.element);
     else replace(this.body, nothing(app));
     this.table.update(this.rows.length);
