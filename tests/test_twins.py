@@ -65,7 +65,6 @@ ELSEWHERE = {
     "server/tuning/study": "server/tuning/test_facts.py",
     "server/tuning/suggestions": "server/plugins/test_tuning.py",
     "server/tuning/trial_process": _TUNER,
-    "server/tuning/yaml_nodes": "server/tuning/test_config.py",
     # Declarations, and names that are only handed on.
     "server/types": "server/store",
     "writer/__init__": "test_imports.py",
@@ -76,8 +75,6 @@ ELSEWHERE = {
     "writer/capture/torch_tensors": "interop/tensor_kinds_in_torch.py",
     "writer/capture/torch_training": "writer/capture/test_flight_recorder.py",
     "writer/encoding/encoder": "writer/test_pending.py",
-    "writer/encoding/tfevents/graph": "writer/encoding/tfevents",
-    "writer/encoding/tfevents/values": "writer/encoding/tfevents",
     "writer/frameworks/jax_graph": "writer/frameworks/test_frameworks.py",
     "writer/frameworks/mindspore_objects": "writer/frameworks/test_frameworks.py",
     "writer/frameworks/torch": "writer/frameworks/test_frameworks.py",
