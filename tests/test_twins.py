@@ -71,6 +71,7 @@ ELSEWHERE = {
     # Adapters to frameworks: stand-ins in the tests named, the real ones in tests/interop.
     "writer/capture/mindspore_operators": "server/debug/test_recorded_mindspore.py",
     "writer/capture/mindspore_values": "server/debug/test_recorded_mindspore.py",
+    "writer/capture/torch_norms": "interop/tensor_kinds_in_torch.py",
     "writer/capture/torch_operators": "writer/capture/test_dump_recorder.py",
     "writer/capture/torch_tensors": "interop/tensor_kinds_in_torch.py",
     "writer/capture/torch_training": "writer/capture/test_flight_recorder.py",

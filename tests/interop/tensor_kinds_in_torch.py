@@ -1,14 +1,18 @@
-"""Copies of PyTorch's tensors as dumps hold them: every type exact, a rule for each special kind.
+"""PyTorch's tensors as dumps hold them, and their norms: every type exact, a rule for each special kind.
 
 Run with a Python that has torch.
 """
 
 import json
+import math
+import tempfile
 import warnings
 
 import numpy as np
 import torch
 
+from mindinsight.writer import FlightRecorder
+from mindinsight.writer.capture.torch_norms import norm_of_all, norms_by_name, output_norm
 from mindinsight.writer.capture.torch_tensors import host_copy, tensors_of
 
 WIDENED = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
@@ -50,6 +54,78 @@ def check_nested_inputs():
     a, b, c = torch.ones(1), torch.ones(2), torch.ones(3)
     tensors = list(tensors_of([a, (b, [c]), None, 3, "text"]))
     assert [len(tensor) for tensor in tensors] == [1, 2, 3], tensors
+
+
+def nested(layout):
+    return torch.nested.nested_tensor([torch.ones(2), torch.full((2,), 3.0)], layout=layout)
+
+
+def check_nested_tensors_are_their_parts():
+    for layout in (torch.jagged, torch.strided):
+        (values,) = tensors_of((nested(layout),))
+        assert host_copy(values).values.tolist() == [1, 1, 3, 3]
+
+
+def check_norms():
+    dense = torch.tensor([[0.0, 4.0], [3.0, 0.0]])
+    kinds = {
+        "sparse": dense.to_sparse(),
+        "rows": dense.to_sparse_csr(),
+        "columns": dense.to_sparse_csc(),
+        "strange": dense.to_mkldnn(),
+        "float8": dense.to(torch.float8_e4m3fn),
+        "half": dense.half(),
+        "bfloat": dense.bfloat16(),
+        "complex": dense.to(torch.complex64),
+        "double": dense.double(),
+    }
+    assert norms_by_name(list(kinds.items())) == dict.fromkeys(kinds, 5.0)
+    assert all(math.isclose(output_norm(tensor), 5.0) for tensor in kinds.values())
+    assert norm_of_all([*kinds.values()]) == 15.0
+    for layout in (torch.jagged, torch.strided):
+        assert math.isclose(output_norm(nested(layout)), math.sqrt(20), rel_tol=1e-6)
+    without = [torch.empty(2, device="meta"), torch.ones(2, dtype=torch.int32)]
+    without.append(torch.quantize_per_tensor(dense, 0.5, 1, torch.qint8))
+    assert norm_of_all(without) is None and norms_by_name([("x", without[0])]) == {}
+    assert output_norm((without, None, "text")) is None and output_norm(torch.ones(0, 3)) == 0
+    assert output_norm({"a": torch.tensor([3.0]), "b": (dense[0],)}) == 5.0  # whatever holds the tensors
+
+
+def check_only_what_is_infinite_has_an_infinite_norm():
+    many = torch.full((1 << 20,), 100.0)
+    assert all(
+        math.isclose(norm, 102400, rel_tol=1e-3)
+        for norm in (norm_of_all([many.half()]), output_norm(many.half()))
+    )
+    assert math.isclose(output_norm(torch.full((4,), 1e30)), 2e30, rel_tol=1e-6)
+    assert output_norm(torch.tensor([3.0, -math.inf, 4.0])) == 5
+    assert output_norm(torch.full((4,), -math.inf)) == 0
+    for value in (math.inf, math.nan):
+        assert not math.isfinite(output_norm(torch.tensor([1.0, value], dtype=torch.float16)))
+    assert output_norm(torch.tensor(-math.inf)) == math.inf
+
+
+def check_modules_of_any_output_do_not_end_a_training():
+    class Odd(torch.nn.Module):
+        def __init__(self, change):
+            super().__init__()
+            self.change = change
+
+        def forward(self, x):
+            return self.change(x)
+
+    kinds = [
+        lambda x: x.to_sparse(),
+        lambda x: x.to(torch.float8_e5m2),
+        lambda x: torch.nested.nested_tensor([x], layout=torch.jagged),
+        lambda x: torch.quantize_per_tensor(x, 0.5, 1, torch.qint8),
+        lambda x: (x, {"none": None}),
+        lambda x: x.to("meta"),
+    ]
+    modules = torch.nn.ModuleList(map(Odd, kinds))
+    with tempfile.TemporaryDirectory() as folder, FlightRecorder(modules, folder, check_every=1) as recorder:
+        x = torch.ones(2)
+        assert all(recorder.step(lambda: [module(x) for module in modules] and 1.0) == 1.0 for _ in range(2))
 
 
 def main():

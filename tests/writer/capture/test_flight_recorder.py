@@ -144,6 +144,23 @@ def test_gradients_that_overflow_are_left_to_a_scaler_until_its_scale_has_fallen
     titles = [title for title, *_ in alerts.kept]
     expected = "Training fault: the norm of the gradients is inf although the loss scale has fallen to 1"
     assert titles == [expected] * faults
+    alerts = Alerts()
+    FlightRecorder(network, tmp_path, record=alerts).step(step)  # type: ignore[arg-type]
+    assert alerts.kept[0][1].endswith("With a GradScaler this is normal: give it to the recorder as scaler=.")
+
+
+def test_what_cannot_be_measured_does_not_end_the_training(
+    network: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(models: Any) -> Any:
+        raise NotImplementedError("norms of this kind of tensor")
+
+    backend = sys.modules["mindinsight.writer.capture.torch_training"]
+    monkeypatch.setattr(backend, "gradient_norm", refuse)
+    monkeypatch.setattr(backend, "weight_norms", refuse)
+    results, alerts = train(network, tmp_path, [1.0, math.inf, 1.0], check_every=1)
+    assert (results, len(alerts)) == ([1.0, math.inf, 1.0], 1)
+    assert "a measurement failed; the training goes on" in caplog.text
 
 
 def test_the_number_of_dumps_is_limited(network: Any, tmp_path: Path, dumps: Any) -> None:

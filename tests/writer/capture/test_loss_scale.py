@@ -34,3 +34,10 @@ def test_finite_gradients_and_trainings_without_a_scaler_have_nothing_to_mend() 
     for scale in (LossScale(None), scale_of(65536.0, enabled=False)):
         assert not scale.mends(math.inf)
         assert scale.remark(math.inf) == ""
+
+
+def test_a_training_that_may_have_a_scaler_is_told_how_to_give_it() -> None:
+    assert LossScale(None).advice(math.inf) == (
+        "With a GradScaler this is normal: give it to the recorder as scaler=."
+    )
+    assert LossScale(None).advice(3.0) == "" == scale_of(1.0).advice(math.inf)

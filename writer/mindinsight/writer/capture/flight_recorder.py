@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 from mindinsight.writer.alerts import Level
 from mindinsight.writer.capture.backends import models_of
 from mindinsight.writer.capture.dump_recorder import DumpRecorder
+from mindinsight.writer.capture.guarded_calls import GuardedCalls
 from mindinsight.writer.capture.health import HealthRecord
 from mindinsight.writer.capture.jump_detector import JumpDetector
 from mindinsight.writer.capture.loss_scale import LossScale
@@ -101,11 +102,11 @@ class FlightRecorder:
         self._norms = JumpDetector("norm of the gradients", jump, warmup)
         self._loss_scale = LossScale(scaler)
         self._health = HealthRecord()
+        self._guarded = GuardedCalls("FlightRecorder")
         self._number = 0
         self._running = False
-        self._same_gradients = (
-            torch_training.is_replicated(self._models) if same_gradients is None else same_gradients
-        )
+        replicated = torch_training.is_replicated(self._models)
+        self._same_gradients = replicated if same_gradients is None else same_gradients
         self._before: Any = None
         self._outputs: dict[str, float] = {}
         self._end_watch: Callable[[], None] | None = None
@@ -146,13 +147,11 @@ class FlightRecorder:
         self.cancel()  # a step that was begun and never ended
         if self._is_retired():
             return
-        checks = self._number % self._check_every == 0
-        if checks:  # layers may have been added since
-            self._tensors = self._torch.collect(self._models)
-        self._before = self._torch.save_state(self._tensors)
         self._outputs = {}
-        if checks:
+        if self._number % self._check_every == 0:  # layers may have been added since
+            self._tensors = self._torch.collect(self._models)
             self._end_watch = self._torch.watch_outputs(self._models, self._outputs.__setitem__)
+        self._before = self._torch.save_state(self._tensors)
         self._running = True
 
     def end(self, result: Any, run: Callable[[], Any]) -> bool:
@@ -164,7 +163,7 @@ class FlightRecorder:
             return False
         checks, before = self._end_watch is not None, self._before
         self.cancel()
-        loss, norm = self._torch.loss_of(result), self._torch.gradient_norm(self._tensors)
+        loss, norm = self._measure(result)
         examined = self._examine(loss, norm, self._outputs)
         if self._torch.is_distributed():
             signs = self._torch.gather_signs(examined.cause, norm, self._torch.device_of(self._tensors))
@@ -174,7 +173,7 @@ class FlightRecorder:
         elif examined.cause != FINE:
             self._trigger(run, before, examined, norm)
         if checks and examined.cause <= SILENT:
-            self._health.update(self._number, self._outputs, self._torch.weight_norms(self._tensors))
+            self._health.update(self._number, self._outputs, self._weight_norms())
         self._number += 1
         return examined.cause > SILENT
 
@@ -200,12 +199,19 @@ class FlightRecorder:
 
     def _is_retired(self) -> bool:
         """Whether another recorder has been made for the network since, or this one is closed."""
-        if not self._retired and any(
-            vars(network).get(_MARK) != self._token for network in self._models.values()
-        ):
+        marks = {vars(network).get(_MARK) for network in self._models.values()}
+        if not self._retired and marks != {self._token}:
             self._retired = True
             _log.warning("this FlightRecorder does nothing any more: it is closed, or another one took over")
         return self._retired
+
+    def _measure(self, result: Any) -> tuple[float | None, float | None]:
+        """Loss and norm of the gradients after a step; None for what is not there or cannot be measured."""
+        norm = self._guarded(self._torch.gradient_norm, self._tensors)
+        return self._guarded(self._torch.loss_of, result), norm
+
+    def _weight_norms(self) -> dict[str, float]:
+        return self._guarded(self._torch.weight_norms, self._tensors) or {}
 
     def _examine(self, loss: float | None, norm: float | None, outputs: Mapping[str, float]) -> Examined:
         """What is wrong with this step, and how near to its cause that is."""
@@ -233,15 +239,16 @@ class FlightRecorder:
         self, run: Callable[[], Any], before: Any, examined: Examined, norm: float | None
     ) -> tuple[str, Path | None]:
         """Record the step again and raise the alert; its text, and the dump if one was written."""
-        parts = [f"Step {self._number}: {examined.reason}."]
-        path: Path | None = None
+        parts, path = [f"Step {self._number}: {examined.reason}."], None
         if self._dumps > 0:
             self._dumps -= 1
             path = self._directory / FOLDER  # one for all ranks
             parts.append(self._dump(run, before, path, norm))
         else:
             parts.append("No dump was written: their number is used up.")
-        parts.append(self._health.grown(self._torch.weight_norms(self._tensors)))
+        if examined.cause == SHARED and norm is not None:
+            parts.append(self._loss_scale.advice(norm))
+        parts.append(self._health.grown(self._weight_norms()))
         text = " ".join(filter(None, parts))
         level: Level = "warning" if examined.cause == SILENT else "error"
         title = f"Training {'warning' if level == 'warning' else 'fault'}: {examined.reason}"[:200]
@@ -256,7 +263,7 @@ class FlightRecorder:
             self._torch.restore_state(self._tensors, before)
             again, problem = self._replay(run, path, norm)
             rank = path / f"rank_{rank_of().number}"
-            self._health.write(rank, self._number, self._torch.weight_norms(self._tensors))
+            self._health.write(rank, self._number, self._weight_norms())
         except Exception as error:  # the training itself is fine: only our second run failed
             _log.exception("the step could not be recorded again")
             return f"The step could not be recorded again: {type(error).__name__}: {error}."
@@ -281,7 +288,7 @@ class FlightRecorder:
             finally:
                 self._running = False
             recorder.step()
-        loss, norm = self._torch.loss_of(result), self._torch.gradient_norm(self._tensors)
+        loss, norm = self._measure(result)
         broken = bool(self._examine(loss, norm, {}).reason) or (norm is not None and norm == first)
         return broken, recorder.problem
 

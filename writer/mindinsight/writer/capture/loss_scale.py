@@ -43,3 +43,9 @@ class LossScale:
         if self._scaler is None or math.isfinite(norm):
             return ""
         return f" although the loss scale has fallen to {self._scaler.get_scale():g}"
+
+    def advice(self, norm: float) -> str:
+        """A sentence on gradients of this norm for a training that may have a scaler of which nobody told."""
+        if self._scaler is not None or math.isfinite(norm):
+            return ""
+        return "With a GradScaler this is normal: give it to the recorder as scaler=."

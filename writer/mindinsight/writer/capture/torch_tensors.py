@@ -13,9 +13,12 @@ from mindinsight.writer.capture.graph_recorder import TensorFacts
 
 
 def tensors_of(value: Any) -> Iterator[torch.Tensor]:
-    """Tensors in a value, in order; lists, tuples, dictionaries and dataclasses are looked into."""
+    """Tensors in a value, in order; lists, tuples, dictionaries and dataclasses are looked into.
+
+    A nested tensor is the one tensor in which its parts lie behind one another.
+    """
     if isinstance(value, torch.Tensor):
-        yield value
+        yield value.values() if value.is_nested else value
     elif isinstance(value, (list, tuple)):
         for item in value:
             yield from tensors_of(item)

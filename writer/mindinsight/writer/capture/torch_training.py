@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import random
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -12,9 +14,12 @@ import torch
 from torch.nn.modules import module as module_hooks
 
 from mindinsight.writer.capture.rank_signs import RankSign
+from mindinsight.writer.capture.torch_norms import norm_of_all, norms_by_name, output_norm
 
 _SMALL: Final = 1 << 14  # elements
 _FEWEST: Final = 4  # tensors that are worth being concatenated
+_GRADIENT: Final = attrgetter("grad")
+_log: Final = logging.getLogger(__name__)
 
 
 class Tensors(NamedTuple):
@@ -89,27 +94,17 @@ def gradient_norm(tensors: Tensors) -> float | None:
     concatenating tensors of one shape takes less than half the time of flattening them.
     """
     with torch.no_grad():
-        parts = [gradient for parameter in tensors.large if (gradient := parameter.grad) is not None]
+        parts = _gradients(tensors.large)
         for group in tensors.small:
-            gradients = [gradient for parameter in group if (gradient := parameter.grad) is not None]
-            parts += _joined(gradients)
-        dense = [part.coalesce().values() if part.is_sparse else part for part in parts]
-        if not dense:
-            return None
-        norms = torch._foreach_norm(dense)
-        device = norms[0].device
-        return float(
-            torch.linalg.vector_norm(torch.stack([norm.to(device, torch.float32) for norm in norms]))
-        )
+            parts += _joined(_gradients(group))
+        return norm_of_all(parts)
 
 
 def weight_norms(tensors: Tensors) -> dict[str, float]:
     """L2 norm of each parameter by name."""
-    named = [(name, parameter.detach()) for name, parameter in tensors.parameters if parameter.numel()]
-    if not named:
-        return {}
-    norms = torch._foreach_norm([tensor for _, tensor in named])
-    return {name: float(norm) for (name, _), norm in zip(named, norms, strict=True)}
+    return norms_by_name(
+        [(name, parameter.detach()) for name, parameter in tensors.parameters if parameter.numel()]
+    )
 
 
 def loss_of(result: Any) -> float | None:
@@ -128,7 +123,10 @@ def loss_of(result: Any) -> float | None:
 def watch_outputs(
     models: Mapping[str, torch.nn.Module], put: Callable[[str, float], None]
 ) -> Callable[[], None]:
-    """Call ``put(module, norm)`` with the L2 norm of each module's output, until the answer is called."""
+    """Call ``put(module, norm)`` with the L2 norm of each module's output, until the answer is called.
+
+    An output that cannot be measured is left out: the training goes on.
+    """
     names = {
         id(module): ".".join(filter(None, (model_name, path)))
         for model_name, model in models.items()
@@ -137,19 +135,19 @@ def watch_outputs(
 
     def hook(module: torch.nn.Module, inputs: Any, output: Any) -> None:
         name = names.get(id(module))
-        if name is not None and isinstance(output, torch.Tensor) and output.is_floating_point():
-            put(name, output_norm(output.detach()))
+        if name is None:
+            return
+        try:
+            with torch.no_grad():
+                norm = output_norm(output)
+        except Exception as error:
+            _log.debug("the output of %s is not watched: %s", name, error)
+            return
+        if norm is not None:
+            put(name, norm)
 
     end: Callable[[], None] = module_hooks.register_module_forward_hook(hook).remove
     return end
-
-
-def output_norm(output: torch.Tensor) -> float:
-    """L2 norm of an output; the minus infinities of a mask do not count."""
-    norm = float(torch.linalg.vector_norm(output))
-    if math.isfinite(norm) or output.numel() < 2 or bool((output.isnan() | output.isposinf()).any()):
-        return norm
-    return float(torch.linalg.vector_norm(output[~output.isneginf()]))
 
 
 def is_distributed() -> bool:
@@ -178,6 +176,10 @@ def gather_signs(cause: int, norm: float | None, device: torch.device) -> list[R
 def device_of(tensors: Tensors) -> torch.device:
     """Device of the first parameter, the CPU without one."""
     return next((parameter.device for _, parameter in tensors.parameters), torch.device("cpu"))
+
+
+def _gradients(parameters: list[torch.nn.Parameter]) -> list[torch.Tensor]:
+    return [gradient for gradient in map(_GRADIENT, parameters) if gradient is not None]
 
 
 def _joined(gradients: list[torch.Tensor]) -> list[torch.Tensor]:
