@@ -5,6 +5,7 @@ import pytest
 from mindinsight.proto.graph_pb2 import GraphProto
 from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.graph.layout.boxes import box_content, outer_inputs, text_width, truncate
+from mindinsight.server.graph.scopes.costs import costs_of
 from mindinsight.server.graph.scopes.folding import folded_tree
 
 
@@ -17,9 +18,10 @@ def tree(graph: Any) -> Any:
     return folded_tree(graph(nodes, ["weight", "bias"], {"cst1": 7, "cst2": -1}))
 
 
-def content(tree: Any, path: Any) -> Any:
+def content(tree: Any, path: Any, attribute: str = "") -> Any:
     index = tree.indices[path]
-    return box_content(tree, index, outer_inputs(tree.graph, [int(tree.nodes[index])]))
+    outer = outer_inputs(tree.graph, [int(tree.nodes[index])])
+    return box_content(tree, index, outer, costs_of(tree), attribute)
 
 
 def test_an_operator_shows_its_name_its_output_and_what_feeds_it(tree: Any) -> None:
@@ -29,9 +31,19 @@ def test_an_operator_shows_its_name_its_output_and_what_feeds_it(tree: Any) -> N
     assert shown.hidden == 1
 
 
+def test_an_operator_shows_one_of_its_attributes_when_asked() -> None:
+    proto = GraphProto()
+    strided = proto.node.add(name="1", op_type="Conv2D", full_name="net/Conv2D-op0").attribute.add(name="pad")
+    strided.value.dtype, strided.value.int_val = 5, 3
+    proto.node.add(name="2", op_type="Add", full_name="net/Add-op0")
+    tree = folded_tree(read_graph(proto.SerializeToString()))
+    assert content(tree, "net/Conv2D-op0", "pad").text == "3"
+    assert content(tree, "net/Add-op0", "pad").text == ""
+
+
 def test_links_meet_the_box_and_not_its_chips(tree: Any) -> None:
     shown = content(tree, "net/MatMul-op0")
-    assert shown.size.inlet == shown.size.outlet == shown.size.width - shown.width / 2
+    assert shown.size.inlet == shown.size.outlet == pytest.approx(shown.size.width - shown.width / 2)
     assert shown.size.width > shown.width + max(chip.width for chip in shown.chips)
     assert content(tree, "net/Add-op0").size.inlet == content(tree, "net/Add-op0").width / 2
 

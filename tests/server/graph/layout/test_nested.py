@@ -118,13 +118,13 @@ def test_what_was_drawn_before_changes_no_drawing(tree: Any) -> None:
 def test_one_scope_more_arranges_only_itself_and_those_around_it(
     tree: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def noted(tree: Any, index: Any, *more: Any) -> Any:
+    def noted(cache: DrawingCache, index: int, *more: Any) -> Any:
         arranged.append(index)
-        return inside(tree, index, *more)
+        return inside(cache, index, *more)
 
-    arranged: list[Any] = []
-    inside = nested._draw_scope
-    monkeypatch.setattr(nested, "_draw_scope", noted)
+    arranged: list[int] = []
+    inside = DrawingCache._draw_scope
+    monkeypatch.setattr(DrawingCache, "_draw_scope", noted)
     cache, opened = DrawingCache(tree), everything(tree)
     inner = max(opened, key=lambda index: len(tree.ancestors(index)))
     cache.draw([index for index in opened if index != inner])

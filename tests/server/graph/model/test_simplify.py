@@ -37,7 +37,7 @@ def test_orders_are_bypassed_or_left_out(graph: Any) -> None:
 def test_long_chains_of_orders_do_not_grow_with_their_square(graph: Any) -> None:
     made = graph(chain_of_orders(3000))
     assert len(simplify(made).edges) < 3_100_000
-    assert len(simplify(made, ordering=False).edges) == 3000
+    assert len(simplify(made, ordering=False).edges) == 3001  # the first takes its input twice
 
 
 def test_cycles_in_a_file_end(graph: Any) -> None:

@@ -2,7 +2,16 @@ from typing import Any
 
 import numpy as np
 
-from mindinsight.server.graph.scopes.folding import BOXES, MOST, REPEAT, RUN, WIDE, folded_tree
+from mindinsight.server.graph.scopes.folding import (
+    BOXES,
+    MOST,
+    REPEAT,
+    REST,
+    RUN,
+    WIDE,
+    display_name,
+    folded_tree,
+)
 from mindinsight.server.graph.scopes.tree import GROUP
 
 
@@ -18,11 +27,32 @@ def test_numbered_layers_of_one_structure_become_one_box(graph: Any, blocks: Any
     made = graph(blocks(12))
     tree = folded_tree(made)
     (box,) = of_type(tree, REPEAT)
+    (rest,) = of_type(tree, REST)
     assert tree.paths[box] == "Default/net/*-Block[12]"
     assert [tree.paths[child] for child in tree.children(box)] == [
-        f"Default/net/{n}-Block" for n in range(12)
+        "Default/net/0-Block",
+        "Default/net/*-Block[12]/*-Block[+11]",
     ]
+    assert [tree.paths[child] for child in tree.children(rest)] == [
+        f"Default/net/{n}-Block" for n in range(1, 12)
+    ]
+    assert [display_name(tree, index) for index in (box, rest)] == ["12 × Block", "+ 11 × Block"]
     assert leaves_match(tree, made)
+
+
+def test_layers_that_differ_in_what_passes_values_on_are_alike(graph: Any, blocks: Any) -> None:
+    nodes = blocks(6)
+    nodes.insert(-1, ("Default/net/3-Block/Load-op0", ["Default/net/3-Block/MatMul-op3"]))
+    tree = folded_tree(graph(nodes))
+    assert [tree.paths[box] for box in of_type(tree, REPEAT)] == ["Default/net/*-Block[6]"]
+
+
+def test_layers_with_nothing_but_numbers_for_names_are_called_like_their_scope(graph: Any) -> None:
+    nodes: list[Any] = [
+        (f"net/layers/{number}/{kind}-op{number}", []) for number in range(5) for kind in ("MatMul", "ReLU")
+    ]
+    tree = folded_tree(graph(nodes))
+    assert [display_name(tree, box) for box in of_type(tree, REPEAT)] == ["5 × layers"]
 
 
 def test_layers_of_another_structure_stay_outside(graph: Any, blocks: Any) -> None:
@@ -30,7 +60,7 @@ def test_layers_of_another_structure_stay_outside(graph: Any, blocks: Any) -> No
     nodes.insert(-1, ("Default/net/3-Block/Extra-op0", ["Default/net/3-Block/MatMul-op3"]))
     tree = folded_tree(graph(nodes))
     (box,) = of_type(tree, REPEAT)
-    assert tree.counts[box] == 5
+    assert tree.paths[box] == "Default/net/*-Block[5]"
     assert tree.parents[tree.indices["Default/net/3-Block"]] == tree.parents[box]
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.graph.layout.nested import draw
-from mindinsight.server.graph.scopes.folding import folded_tree
+from mindinsight.server.graph.scopes.folding import REST, folded_tree
 from mindinsight.server.graph.scopes.initial_scopes import choose_initial_scopes
 
 DATA = Path(__file__).parents[3] / "data/graph"
@@ -36,7 +36,11 @@ def test_a_large_graph_in_one_scope_shows_its_stages(graph: Any) -> None:
     before = [[], *([path] for path in paths)]
     tree = folded_tree(graph(list(zip(paths, before, strict=False))))
     drawing = draw(tree, choose_initial_scopes(tree))
-    assert [box.content.label for box in closed(tree)] == [f"stage_{stage}" for stage in range(50)]
+    assert [box.content.label for box in closed(tree)] == [
+        "Add-op0_0",
+        "+ 19 × block",
+        "+ 49 × stage",
+    ]
     assert len(drawing.boxes) + len(drawing.lines) <= 300
 
 
@@ -47,11 +51,37 @@ def test_a_chain_of_single_scopes_is_walked_down_to_what_it_holds(graph: Any) ->
     assert sorted(box.content.label for box in closed(tree)) == [f"Add-op{number}" for number in range(9)]
 
 
-def test_one_wide_scope_is_opened_though_it_is_wide(graph: Any, blocks: Any) -> None:
+def test_of_repeated_layers_the_first_is_open(graph: Any, blocks: Any) -> None:
     tree = folded_tree(graph(blocks(50)))
-    assert [box.content.label for box in closed(tree) if box.content.label.endswith("-Block")] == [
-        f"{number}-Block" for number in range(50)
+    assert sorted(box.content.label for box in closed(tree)) == [
+        "+ 49 × Block",
+        "In-op0",
+        "MatMul-op0",
+        "Out-op0",
+        "ReLU-op0",
     ]
+
+
+def test_the_optimizer_and_the_backward_pass_stay_closed(graph: Any, blocks: Any) -> None:
+    optimizer: list[Any] = [(f"Default/optimizer-Adam/Adam-op{number}", []) for number in range(9)]
+    backward: list[Any] = [(f"Gradients/Default/{part}/Grad-op0", []) for part in "abc"]
+    tree = folded_tree(graph([*blocks(4), *optimizer, *backward]))
+    boxes = draw(tree, choose_initial_scopes(tree)).boxes
+    assert {box.content.label: box.open for box in boxes if tree.nodes[box.index] < 0} == {
+        "Default": True,
+        "net": True,
+        "4 × Block": True,
+        "0-Block": True,
+        "act": True,
+        "+ 3 × Block": False,
+        "optimizer-Adam": False,
+        "Gradients": False,
+    }
+
+
+def test_nothing_but_a_backward_pass_is_opened(graph: Any) -> None:
+    tree = folded_tree(graph([(f"Gradients/Default/{part}/Grad-op0", []) for part in "abc"]))
+    assert len(closed(tree)) == 3
 
 
 def test_the_scope_that_holds_the_most_is_opened_first(graph: Any, blocks: Any) -> None:
@@ -73,5 +103,5 @@ def test_any_graph_shows_something_and_never_too_much(written: Any, data: Any) -
     shown = [box.index for box in closed(tree)]
     assert opened == choose_initial_scopes(tree) == sorted(set(opened))
     assert all(tree.parents[index] in {0, *opened} for index in opened)
-    assert len(shown) >= 8 or all(tree.nodes[index] >= 0 for index in shown)
+    assert len(shown) >= 8 or all(tree.nodes[index] >= 0 or tree.types[index] == REST for index in shown)
     assert len(opened) + len(shown) <= LEGIBLE

@@ -72,10 +72,12 @@ def test_both_graphs_of_a_file_can_be_reached(samples: Any, tmp_path: Path) -> N
 
 
 def test_scopes_open_by_their_number(lenet: Any) -> None:
-    first = lenet("picture").json()
+    first = lenet("picture", view="recorded").json()
     closed = next(box for box in first["boxes"] if box["label"] == "_backbone-LeNet")
     assert not closed["open"] and closed["count"] == 22
-    opened = lenet("picture", open=",".join(map(str, [*first["open"], closed["id"], 99999])) + ",x").json()
+    opened = lenet(
+        "picture", view="recorded", open=",".join(map(str, [*first["open"], closed["id"], 99999])) + ",x"
+    ).json()
     assert {box["label"] for box in opened["boxes"]} >= {"conv1-Conv2d", "fc1-Dense", "ImageSummary-op0"}
     assert all(box["open"] for box in opened["boxes"] if box["id"] in opened["open"])
 
@@ -88,13 +90,31 @@ def test_simplified_and_pipeline(lenet: Any) -> None:
 
 
 def test_the_plotly_figure_has_every_box_as_a_shape(lenet: Any) -> None:
-    picture, figure = lenet("picture").json(), lenet("figure", theme="dark").json()
+    picture, figure = lenet("picture", view="recorded").json(), lenet("figure", theme="dark").json()
     assert len(figure["layout"]["shapes"]) == len(picture["boxes"])
     lines, heads, texts, targets = figure["data"]
     assert lines["x"].count(None) == len(picture["lines"])
     assert len(heads["x"]) == 2 * len(picture["lines"])
     assert len(texts["text"]) == len(picture["boxes"])
     assert set(targets["customdata"]) == {box["id"] for box in picture["boxes"] if not box["open"]}
+
+
+def test_a_training_opens_simplified_and_anything_else_as_recorded(
+    lenet: Any, samples: Any, tmp_path: Path
+) -> None:
+    simplified = lenet("picture").json()
+    assert simplified["view"] == "simplified"
+    assert simplified == lenet("picture", view="simplified").json()
+    (tmp_path / "base" / "files").mkdir(parents=True)
+    shutil.copy(DATA / "graph" / "types.pb", tmp_path / "base" / "files" / "types.pb")
+    assert samples().get("/v2/graph/picture", params={"run": "./files"}).json()["view"] == "recorded"
+
+
+def test_boxes_tell_parameters_and_operations_of_scopes_or_an_attribute(lenet: Any) -> None:
+    texts = {box["label"]: box["text"] for box in lenet("picture").json()["boxes"]}
+    assert texts["_backbone-LeNet"] == "3.00 k · 809 kFLOP"
+    strided = lenet("picture", open=",".join(map(str, range(60))), attribute="pad_mode").json()["boxes"]
+    assert next(box["text"] for box in strided if box["type"] == "Conv2D") == "2"
 
 
 def test_runs_without_graph_or_pipeline(shared_samples: Any) -> None:

@@ -8,11 +8,7 @@ from mindinsight.server.graph.layout.boxes import CHIP_HEIGHT
 from mindinsight.server.graph.layout.flows import Flow
 from mindinsight.server.graph.layout.nested import Box, Drawing, Line
 from mindinsight.server.graph.model.node_details import output_of
-from mindinsight.server.graph.scopes.tree import ROOT, Tree
-
-_PLUMBING = frozenset(
-    {"Load", "UpdateState", "Depend", "MakeTuple", "TupleGetItem", "Return", "Partial", "StopGradient"}
-)
+from mindinsight.server.graph.scopes.tree import PLUMBING, ROOT, Tree
 
 
 def drawing_json(tree: Tree, drawing: Drawing) -> dict[str, Any]:
@@ -26,11 +22,15 @@ def drawing_json(tree: Tree, drawing: Drawing) -> dict[str, Any]:
 
 
 def box_json(tree: Tree, box: Box) -> dict[str, Any]:
-    """A box as JSON; ``id`` is the index in the tree, ``parent`` that of the enclosing scope (0: root)."""
+    """A box as JSON; ``id`` is the index in the tree, ``parent`` that of the enclosing scope (0: root).
+
+    All nodes inside it have indices from ``id`` up to ``end``.
+    """
     index = box.index
     return {
         "id": index,
         "parent": max(int(tree.parents[index]), ROOT),
+        "end": int(tree.ends[index]),
         "path": tree.paths[index],
         "kind": kind_of(tree, index),
         "type": tree.types[index],
@@ -58,7 +58,7 @@ def kind_of(tree: Tree, index: int) -> str:
     kind = tree.types[index]
     if not kind:
         return "call"
-    return "plumbing" if kind in _PLUMBING else "operator"
+    return "plumbing" if kind in PLUMBING else "operator"
 
 
 def _chips_json(tree: Tree, box: Box) -> list[dict[str, Any]]:

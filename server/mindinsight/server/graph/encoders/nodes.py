@@ -9,8 +9,11 @@ import numpy as np
 from mindinsight.server.graph.encoders.drawing import kind_of
 from mindinsight.server.graph.model.graph import CONSTANT, OPERATOR, Edges
 from mindinsight.server.graph.model.node_details import attribute_summaries, output_of
+from mindinsight.server.graph.scopes.folding import display_name
+from mindinsight.server.graph.scopes.signatures import identical_scopes
 from mindinsight.server.graph.scopes.tree import Tree
 
+_MOST_HITS: Final = 20_000  # indices alone
 _MOST: Final = 200  # entries of a list; the total is always included
 
 
@@ -27,10 +30,42 @@ def describe_node(tree: Tree, index: int) -> dict[str, Any]:
         "outer": _outer_values(tree, leaves),
     }
     if node < 0:
-        return answer | {"operators": len(leaves), "types": _types(tree, leaves)}
+        identical = identical_scopes(tree, index)
+        return answer | {
+            "operators": len(leaves),
+            "types": _types(tree, leaves),
+            "identical": {
+                "total": len(identical),
+                "shown": [entry(tree, scope) for scope in identical[:_MOST]],
+            },
+        }
     output = output_of(tree.graph, node)
     attributes = attribute_summaries(tree.graph, node)
     return answer | {"output": output.text, "dynamic": output.dynamic, "attributes": attributes}
+
+
+def flow_json(tree: Tree, source: int, target: int) -> dict[str, Any]:
+    """Values along a line between two boxes, each once; one may be the scope around the other (a border)."""
+    edges = tree.edges
+    from_inside, to_inside = tree.in_subtree(source, edges.sources), tree.in_subtree(target, edges.targets)
+    if tree.in_subtree(source, np.array([target], dtype=np.int32))[0]:
+        from_inside = ~from_inside
+    elif tree.in_subtree(target, np.array([source], dtype=np.int32))[0]:
+        to_inside = ~to_inside
+    flowing = edges.select(from_inside & to_inside)
+    values: dict[int, dict[str, Any]] = {}
+    for leaf, user, control in zip(
+        flowing.sources.tolist(), flowing.targets.tolist(), flowing.controls.tolist(), strict=True
+    ):
+        if leaf not in values:
+            text = output_of(tree.graph, int(tree.nodes[leaf])).text
+            values[leaf] = {**entry(tree, leaf), "text": text, "control": control, "users": []}
+        values[leaf]["users"].append(entry(tree, user))
+    return {
+        "source": entry(tree, source),
+        "target": entry(tree, target),
+        "values": {"total": len(values), "shown": list(values.values())[:_MOST]},
+    }
 
 
 def describe_outer(tree: Tree, node: int) -> dict[str, Any]:
@@ -42,6 +77,7 @@ def describe_outer(tree: Tree, node: int) -> dict[str, Any]:
         **outer_entry(tree, node),
         "attributes": attribute_summaries(graph, node),
         "users": {"total": len(indices), "shown": [entry(tree, index) for index in indices[:_MOST]]},
+        "hits": sorted(indices[:_MOST_HITS]),
     }
 
 
@@ -50,7 +86,7 @@ def entry(tree: Tree, index: int) -> dict[str, Any]:
     return {
         "id": index,
         "path": tree.paths[index],
-        "label": tree.paths[index].rpartition("/")[2],
+        "label": display_name(tree, index),
         "kind": kind_of(tree, index),
         "type": tree.types[index],
         "count": int(tree.counts[index]),

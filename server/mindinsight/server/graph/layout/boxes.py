@@ -13,7 +13,9 @@ import numpy as np
 
 from mindinsight.server.graph.layout.coordinates import Size
 from mindinsight.server.graph.model.graph import OPERATOR, Graph
-from mindinsight.server.graph.model.node_details import Output, is_token, output_of
+from mindinsight.server.graph.model.node_details import Output, attribute_summaries, is_token, output_of
+from mindinsight.server.graph.scopes.costs import Costs
+from mindinsight.server.graph.scopes.folding import display_name
 from mindinsight.server.graph.scopes.tree import Tree
 
 _NARROW: Final = frozenset("fijlrtI.,:;|!'()[]{}/- 1")
@@ -26,6 +28,7 @@ CHIP_GAP: Final = 3.0
 CHIP_SPACE: Final = 10.0
 _ROW: Final = 15.0
 _PADDING: Final = 12.0
+_MARK: Final = 26.0  # the sign that opens a scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ class Content:
     """Content of a closed box."""
 
     label: str
-    text: str  # the shape of an operator's output
+    text: str  # the output of an operator, or one of its attributes; the costs of a scope
     width: float
     height: float
     chips: tuple[Chip, ...]
@@ -63,20 +66,25 @@ class Content:
         return Size(beside + self.width, self.height + 2 * self.overhang, middle, middle)
 
 
-def box_content(tree: Tree, index: int, outer: dict[int, list[int]]) -> Content:
+def box_content(
+    tree: Tree, index: int, outer: dict[int, list[int]], costs: Costs, attribute: str = ""
+) -> Content:
     """Content of the closed box of a scope or operator.
 
-    ``outer`` holds the parameters and constants of each operator, as ``outer_inputs`` returns them.
+    ``outer`` holds the parameters and constants of each operator, as ``outer_inputs`` returns them. Instead
+    of their outputs operators show an ``attribute``, when one is named.
     """
-    label = truncate(tree.paths[index].rpartition("/")[2], _LABEL)
+    label = truncate(display_name(tree, index), _LABEL)
     node = int(tree.nodes[index])
     if node < 0:
-        width = max(text_width(label) + text_width("000000") + 2 * _PADDING, 90.0)
-        return Content(label, "", width, _ROW * 2 + 4, (), 0, False)
+        text = costs.text(index)
+        width = max(text_width(label) + text_width("0000"), text_width(text)) + _PADDING + _MARK
+        return Content(label, text, max(width, 90.0), _ROW * 2 + (10 if text else 4), (), 0, False)
     output = output_of(tree.graph, node)
-    text = truncate(output.compact, _LABEL)
+    shown = dict(attribute_summaries(tree.graph, node)).get(attribute, "") if attribute else output.compact
+    text = truncate(shown, _LABEL)
     chips, hidden = _chips(tree.graph, outer.get(node, []))
-    width = max(text_width(label), text_width(text) * 0.9, 44.0) + 2 * _PADDING
+    width = max(text_width(label), text_width(text), 44.0) + 2 * _PADDING
     height = _ROW * (2 if text else 1) + 10
     return Content(label, text, width, height, chips, hidden, output.dynamic)
 
@@ -99,8 +107,7 @@ def _chips(graph: Graph, nodes: list[int]) -> tuple[tuple[Chip, ...], int]:
     chip_nodes = sorted(nodes, key=lambda node: int(graph.kinds[node]))[:_MOST_CHIPS]
     labels = [truncate(_chip_label(graph, node), _CHIP) for node in chip_nodes]
     chips = [
-        Chip(node, label, text_width(label) * 0.88 + 14)
-        for node, label in zip(chip_nodes, labels, strict=True)
+        Chip(node, label, text_width(label) + 14) for node, label in zip(chip_nodes, labels, strict=True)
     ]
     return tuple(chips), len(nodes) - len(chip_nodes)
 

@@ -7,8 +7,9 @@ flat layouts and grows with what is open, not with the graph.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Final
 
 from mindinsight.server.graph.layout.boxes import (
@@ -23,6 +24,7 @@ from mindinsight.server.graph.layout.boxes import (
 from mindinsight.server.graph.layout.coordinates import Size
 from mindinsight.server.graph.layout.flows import Flow, Flows, flows_of
 from mindinsight.server.graph.layout.layered import Arrangement, Point, arrange
+from mindinsight.server.graph.scopes.costs import Costs, costs_of
 from mindinsight.server.graph.scopes.folding import in_file_order
 from mindinsight.server.graph.scopes.tree import ROOT, Tree
 
@@ -93,76 +95,77 @@ class DrawingCache:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self._cache: OrderedDict[tuple[int, frozenset[int]], tuple[Drawing, Size]] = OrderedDict()
+        self._cache: OrderedDict[tuple[int, frozenset[int], str], tuple[Drawing, Size]] = OrderedDict()
 
-    def draw(self, opened: Iterable[int]) -> Drawing:
-        """The drawing with these scopes open, and the root; inside a closed scope nothing is drawn."""
+    @cached_property
+    def costs(self) -> Costs:
+        """Parameters and operations of each scope."""
+        return costs_of(self.tree)
+
+    def draw(self, opened: Iterable[int], attribute: str = "") -> Drawing:
+        """The drawing with these scopes open, and the root; inside a closed scope nothing is drawn.
+
+        Operators show the ``attribute`` that is named instead of their outputs.
+        """
         scopes = frozenset(index for index in opened if self.tree.nodes[index] < 0)
-        drawing, _ = self._scope(ROOT, scopes | {ROOT})
+        drawing, _ = self._scope(ROOT, scopes | {ROOT}, attribute)
         return drawing
 
-    def _scope(self, index: int, opened: frozenset[int]) -> tuple[Drawing, Size]:
+    def _scope(self, index: int, opened: frozenset[int], attribute: str) -> tuple[Drawing, Size]:
         end = self.tree.ends[index]
-        key = index, frozenset(scope for scope in opened if index <= scope < end)
+        key = index, frozenset(scope for scope in opened if index <= scope < end), attribute
         drawing = self._cache.get(key)
         if drawing is None:
-            drawing = self._cache[key] = _draw_scope(self.tree, index, key[1], self._scope)
+            drawing = self._cache[key] = self._draw_scope(index, key[1], attribute)
             if len(self._cache) > _CACHE_SIZE:
                 self._cache.popitem(last=False)
         return drawing
+
+    def _draw_scope(self, index: int, opened: frozenset[int], attribute: str) -> tuple[Drawing, Size]:
+        """Drawing of the inside of a scope with its border, from (0, 0), and its size."""
+        children = in_file_order(self.tree, self.tree.children(index))
+        flows = flows_of(self.tree, index, children)
+        contents = self._contents(children, attribute)
+        insides = {child: self._scope(child, opened, attribute) for child in children if child in opened}
+        sizes = [insides[child][1] if child in insides else contents[child].size for child in children]
+        numbers = {child: number for number, child in enumerate(children)}
+        ports = _Ports(flows, numbers)
+        links = [(numbers[flow.source], numbers[flow.target]) for flow in flows.inside]
+        plan = arrange([*sizes, *ports.sizes], [*links, *ports.links], ports.inlet, ports.outlet)
+        top = _BORDER if index == ROOT else _BORDER + _HEADER
+        drawing = Drawing(plan.width + 2 * _BORDER, plan.height + top + _BORDER)
+        for child in children:
+            x, y = plan.corners[numbers[child]]
+            _add_child(
+                drawing, (x + _BORDER, y + top), contents[child], insides.get(child), child, flows, ports
+            )
+        overhang = [0.0 if child in insides else contents[child].overhang for child in children] + [0.0, 0.0]
+        for flow, link in zip(flows.inside, links, strict=True):
+            points = [(x + _BORDER, y + top) for x, y in _attached_route(plan, link, overhang)]
+            drawing.lines.append(Line(flow.source, flow.target, _simplified_route(points), flow))
+        for source, target in ports.links:
+            points = [(x + _BORDER, y + top) for x, y in _attached_route(plan, (source, target), overhang)]
+            if source == ports.inlet:
+                points.insert(0, (points[0][0], 0.0))
+                drawing.lines.append(Line(index, children[target], _simplified_route(points)))
+            else:
+                points.append((points[-1][0], drawing.height))
+                drawing.lines.append(Line(children[source], index, _simplified_route(points)))
+        middle = drawing.width / 2
+        inlet = middle if ports.inlet is None else plan.corners[ports.inlet][0] + _BORDER
+        outlet = middle if ports.outlet is None else plan.corners[ports.outlet][0] + _BORDER
+        return drawing, Size(drawing.width, drawing.height, inlet, outlet)
+
+    def _contents(self, children: list[int], attribute: str) -> dict[int, Content]:
+        tree = self.tree
+        nodes = [int(tree.nodes[child]) for child in children if tree.nodes[child] >= 0]
+        outer = outer_inputs(tree.graph, nodes)
+        return {child: box_content(tree, child, outer, self.costs, attribute) for child in children}
 
 
 def draw(tree: Tree, opened: Iterable[int]) -> Drawing:
     """Lay a tree out once, without a cache; as ``DrawingCache.of``."""
     return DrawingCache(tree).draw(opened)
-
-
-def _draw_scope(
-    tree: Tree,
-    index: int,
-    opened: frozenset[int],
-    inner: Callable[[int, frozenset[int]], tuple[Drawing, Size]],
-) -> tuple[Drawing, Size]:
-    """Drawing of the inside of a scope with its border, from (0, 0), and its size.
-
-    ``inner`` draws the open scopes in it.
-    """
-    children = in_file_order(tree, tree.children(index))
-    flows = flows_of(tree, index, children)
-    contents = _contents(tree, children)
-    insides = {child: inner(child, opened) for child in children if child in opened}
-    sizes = [insides[child][1] if child in insides else contents[child].size for child in children]
-    numbers = {child: number for number, child in enumerate(children)}
-    ports = _Ports(flows, numbers)
-    links = [(numbers[flow.source], numbers[flow.target]) for flow in flows.inside]
-    plan = arrange([*sizes, *ports.sizes], [*links, *ports.links], ports.inlet, ports.outlet)
-    top = _BORDER if index == ROOT else _BORDER + _HEADER
-    drawing = Drawing(plan.width + 2 * _BORDER, plan.height + top + _BORDER)
-    for child in children:
-        x, y = plan.corners[numbers[child]]
-        _add_child(drawing, (x + _BORDER, y + top), contents[child], insides.get(child), child, flows, ports)
-    overhang = [0.0 if child in insides else contents[child].overhang for child in children] + [0.0, 0.0]
-    for flow, link in zip(flows.inside, links, strict=True):
-        points = [(x + _BORDER, y + top) for x, y in _attached_route(plan, link, overhang)]
-        drawing.lines.append(Line(flow.source, flow.target, _simplified_route(points), flow))
-    for source, target in ports.links:
-        points = [(x + _BORDER, y + top) for x, y in _attached_route(plan, (source, target), overhang)]
-        if source == ports.inlet:
-            points.insert(0, (points[0][0], 0.0))
-            drawing.lines.append(Line(index, children[target], _simplified_route(points)))
-        else:
-            points.append((points[-1][0], drawing.height))
-            drawing.lines.append(Line(children[source], index, _simplified_route(points)))
-    middle = drawing.width / 2
-    inlet = middle if ports.inlet is None else plan.corners[ports.inlet][0] + _BORDER
-    outlet = middle if ports.outlet is None else plan.corners[ports.outlet][0] + _BORDER
-    return drawing, Size(drawing.width, drawing.height, inlet, outlet)
-
-
-def _contents(tree: Tree, children: list[int]) -> dict[int, Content]:
-    nodes = [int(tree.nodes[child]) for child in children if tree.nodes[child] >= 0]
-    outer = outer_inputs(tree.graph, nodes)
-    return {child: box_content(tree, child, outer) for child in children}
 
 
 class _Ports:

@@ -7,6 +7,8 @@ Rules of MindInsight 2.3.1's "optimized" graph:
 - operators without any edge left are left out;
 - a scope that holds nothing but two or more operators of one type, and has the type in its path
   (``relu-ReLU``), is dissolved.
+
+Without ordering, our own rules for what is bypassed (passing.py) keep the inputs of each operator.
 """
 
 from __future__ import annotations
@@ -15,12 +17,11 @@ from typing import Final
 
 import numpy as np
 
-from mindinsight.proto.graph_pb2 import NodeProto
 from mindinsight.server.graph.model.graph import OPERATOR, Edges, Flags, Graph, Offsets, scope_of
+from mindinsight.server.graph.model.passing import PASSING, pass_values
 from mindinsight.server.graph.model.paths import scopes_of, unique_paths
+from mindinsight.server.graph.model.training import training_operators
 
-_ORDER: Final = "UpdateState"
-_BYPASSED: Final = frozenset({"Load", "TupleGetItem", "MakeTuple", _ORDER})
 _MOST_SOURCES: Final = 1000  # of one bypassed node; chains of UpdateState would grow with their square
 
 _Feed = tuple[int, bool]  # a node, and whether the edge from it is a control edge
@@ -30,11 +31,16 @@ def simplify(graph: Graph, ordering: bool = True) -> Graph:
     """Simplify a graph.
 
     With ``ordering`` false, edges through ``UpdateState`` are dropped instead of bypassed: they are the order
-    of side effects, not a flow of values, and would hide the flow of data behind them.
+    of side effects, not a flow of values, and would hide the flow of data behind them. No operator has an
+    input then that it had not, and their order stays.
     """
-    retained = ~_excluded(graph)
-    bypassed = np.array([kind in _BYPASSED for kind in graph.types], dtype=np.bool_)
-    edges = _bypass(graph, retained, bypassed, ordering)
+    nameless = np.array([not kind for kind in graph.types], dtype=np.bool_)
+    retained = ~(training_operators(graph) | nameless)
+    if ordering:
+        bypassed = np.array([kind in PASSING for kind in graph.types], dtype=np.bool_)
+        edges = _bypass(graph, retained, bypassed)
+    else:
+        edges = pass_values(graph, retained)
     touched = np.zeros(len(graph), dtype=np.bool_)
     touched[edges.sources] = touched[edges.targets] = True
     operators = np.flatnonzero(touched & (graph.kinds == OPERATOR))
@@ -46,38 +52,14 @@ def simplify(graph: Graph, ordering: bool = True) -> Graph:
     return graph.subgraph(tuple(names), np.concatenate([order, outer_nodes]), edges)
 
 
-def _excluded(graph: Graph) -> Flags:
-    """[n] flags of operators of the backward pass and of the optimizer, and of nodes without a type."""
-    return np.array(
-        [
-            kind == OPERATOR
-            and (
-                name.startswith("Gradients")
-                or "optimizer" in name
-                or not op_type
-                or _is_optimizer(graph, node)
-            )
-            for node, (name, op_type, kind) in enumerate(
-                zip(graph.names, graph.types, graph.kinds.tolist(), strict=True)
-            )
-        ],
-        dtype=np.bool_,
-    )
-
-
-def _is_optimizer(graph: Graph, node: int) -> bool:
-    message = graph.message(node)
-    return b"opt" in message and "opt" in NodeProto.FromString(message).instance_name
-
-
-def _bypass(graph: Graph, retained: Flags, bypassed: Flags, ordering: bool) -> Edges:
+def _bypass(graph: Graph, retained: Flags, bypassed: Flags) -> Edges:
     """Edges between the retained nodes, bypassed ones replaced by what feeds them."""
     inputs = _inputs(graph)
     resolved: dict[int, list[_Feed]] = {}
     rows = [
         (source, target, control)
         for target in np.flatnonzero(retained & ~bypassed & (graph.kinds == OPERATOR)).tolist()
-        for source, control in _feeds(graph, target, inputs, resolved, retained, bypassed, ordering)
+        for source, control in _feeds(graph, target, inputs, resolved, retained, bypassed)
     ]
     table = np.array(rows, dtype=np.int32).reshape(-1, 3)
     return Edges(table[:, 0], table[:, 1], table[:, 2].astype(np.bool_))
@@ -98,7 +80,6 @@ def _feeds(
     resolved: dict[int, list[_Feed]],
     retained: Flags,
     bypassed: Flags,
-    ordering: bool,
 ) -> list[_Feed]:
     """Inputs of a node, each source once: direct inputs first, then those through bypassed nodes."""
     waiting = [target]
@@ -114,11 +95,9 @@ def _feeds(
             waiting.extend(through)
             continue
         waiting.pop()
-        sources: dict[int, bool] = {}
-        if ordering or graph.types[node] != _ORDER:
-            fed = [edge for edge in inputs[node] if retained[edge[0]]]
-            sources = {source: control for source, control in fed if not bypassed[source]}
-            sources.update(edge for source, _ in fed if bypassed[source] for edge in resolved[source])
+        fed = [edge for edge in inputs[node] if retained[edge[0]]]
+        sources = {source: control for source, control in fed if not bypassed[source]}
+        sources.update(edge for source, _ in fed if bypassed[source] for edge in resolved[source])
         resolved[node] = list(sources.items())[:_MOST_SOURCES]
     return resolved[target]
 

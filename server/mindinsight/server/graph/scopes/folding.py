@@ -2,7 +2,8 @@
 
 In this order, and only as far as needed:
 
-- numbered sibling scopes of the same structure (``0-Block`` ... ``11-Block``) become ``*-Block[12]``;
+- numbered sibling scopes of the same structure (``0-Block`` ... ``11-Block``) become ``*-Block[12]``: the
+  first stands for all, and the others are in one box, ``*-Block[+11]``;
 - operators of one type in a scope of more than WIDE children become ``Load[16]``, largest first;
 - scopes that still have more than MOST children are split into runs of neighbours, ``Add-op3 … Mul-op9``.
 
@@ -11,7 +12,6 @@ Folding does not change the paths of nodes.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
@@ -20,25 +20,26 @@ import numpy as np
 
 from mindinsight.server.graph.model.graph import Graph
 from mindinsight.server.graph.scopes.build import Folding, build_tree, number_preorder
+from mindinsight.server.graph.scopes.signatures import number_pattern, signatures_of
 from mindinsight.server.graph.scopes.tree import GROUP, ROOT, SCOPE, Tree
 
 REPEAT: Final = "repeat_scope"
+REST: Final = "rest_scope"
 RUN: Final = "run_scope"
-BOXES: Final = (SCOPE, GROUP, REPEAT, RUN)
+BOXES: Final = (SCOPE, GROUP, REPEAT, REST, RUN)
 
 WIDE: Final = 32
 MOST: Final = 60
 _RUN: Final = 30
 _REPEATS: Final = 4
 _MEMBERS: Final = 4
-_NUMBER: Final = re.compile(r"\d+")
 
 
 def folded_tree(graph: Graph) -> Tree:
     """Build the tree that the pages draw: with nameless nodes, without parameters and constants."""
     everything = len(graph) + 1
     tree = build_tree(graph, Folding(least=everything, outer=False, nameless=True))
-    for step in (_repeats, _types, _runs):
+    for step in (_repeats, _rests, _types, _runs):
         tree = _wrap(tree, step(tree))
         while step is _runs and (more := step(tree)):
             tree = _wrap(tree, more)
@@ -93,36 +94,32 @@ def _paths(tree: Tree, boxes: list[_Box], box_parents: list[int]) -> Iterable[st
 
 def _repeats(tree: Tree) -> list[_Box]:
     """Boxes around numbered sibling scopes of the same structure."""
-    codes = {kind: code for code, kind in enumerate(dict.fromkeys(tree.types))}
-    types = np.array([codes[kind] for kind in tree.types], dtype=np.int32)
-    depths = _depths(tree)
     boxes = []
+    signatures = signatures_of(tree)
     inner = np.flatnonzero(tree.nodes < 0)[1:]  # all scopes but the top
     wide = np.bincount(tree.parents[inner], minlength=1) >= _REPEATS
     for index in np.flatnonzero(wide).tolist():
-        scopes = [child for child in tree.children(index) if tree.nodes[child] < 0]
-        similar: dict[tuple[str, bytes, bytes], list[int]] = {}
-        for child in scopes:
-            inside = slice(child + 1, int(tree.ends[child]))
-            relative_depths = (depths[inside] - depths[child]).astype(np.uint8)
-            pattern = _NUMBER.sub("*", _name(tree.paths[child]))
-            similar.setdefault((pattern, types[inside].tobytes(), relative_depths.tobytes()), []).append(
-                child
-            )
+        similar: dict[tuple[str, int], list[int]] = {}
+        for child in tree.children(index):
+            if tree.nodes[child] < 0:
+                pattern = number_pattern(tree.paths[child])
+                similar.setdefault((pattern, signatures[child]), []).append(child)
         boxes += [
             _Box(f"{pattern}[{len(members)}]", REPEAT, tuple(members))
-            for (pattern, _, _), members in similar.items()
+            for (pattern, _), members in similar.items()
             if len(members) >= _REPEATS and "*" in pattern
         ]
     return boxes
 
 
-def _depths(tree: Tree) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
-    """[t] depth in the tree, computed from the subtree ends."""
-    change = np.zeros(len(tree.paths) + 1, dtype=np.int32)
-    change[1:] += 1  # each index is one deeper than the parent whose range it opens
-    np.add.at(change, tree.ends, -1)
-    return np.cumsum(change[:-1], dtype=np.int32)
+def _rests(tree: Tree) -> list[_Box]:
+    """Boxes around all repeated layers but the first, which stands for them."""
+    boxes = []
+    for index in (index for index, kind in enumerate(tree.types) if kind == REPEAT):
+        members = in_file_order(tree, tree.children(index))[1:]
+        name = _name(tree.paths[index]).rpartition("[")[0]
+        boxes.append(_Box(f"{name}[+{len(members)}]", REST, tuple(sorted(members))))
+    return boxes
 
 
 def _types(tree: Tree) -> list[_Box]:
@@ -167,6 +164,25 @@ def in_file_order(tree: Tree, indices: Iterable[int]) -> list[int]:
         return int(inside[inside >= 0].min())
 
     return sorted(indices, key=first_node)
+
+
+def display_name(tree: Tree, index: int) -> str:
+    """Name of a scope or operator as the pages show it: ``24 × Block`` for ``*-Block[24]``."""
+    name = _name(tree.paths[index])
+    if tree.types[index] not in (REPEAT, REST, GROUP):
+        return name
+    pattern, _, _ = name.rpartition("[")
+    count = int(tree.counts[index])
+    if tree.types[index] == GROUP:
+        return f"{count} × {pattern}"
+    scope = int(tree.parents[index])
+    while tree.types[scope] in (REPEAT, REST):
+        scope = int(tree.parents[scope])
+    layer = pattern.replace("*", "").strip("-_. ") or _name(tree.paths[scope]) or pattern
+    if tree.types[index] == REST:
+        return f"+ {count} × {layer}"
+    rests = sum(int(tree.counts[child]) - 1 for child in tree.children(index) if tree.types[child] == REST)
+    return f"{count + rests} × {layer}"
 
 
 def _name(path: str) -> str:

@@ -13,6 +13,9 @@ from mindinsight.server.graph.model.graph import Edges, Flags, Graph, Numbers, O
 SCOPE: Final = "name_scope"
 GROUP: Final = "aggregation_scope"
 ROOT: Final = 0
+PLUMBING: Final = frozenset(
+    {"Load", "UpdateState", "Depend", "MakeTuple", "TupleGetItem", "Return", "Partial", "StopGradient"}
+)  # types of operators that only pass values on
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ import numpy as np
 from mindinsight.server.graph.model.graph import OPERATOR
 from mindinsight.server.graph.scopes.tree import ROOT, Tree
 from mindinsight.server.graph.search.patterns import matcher
+from mindinsight.server.graph.search.queries import Query
 
 T = TypeVar("T")
 
@@ -50,6 +51,30 @@ def find_nodes(tree: Tree, pattern: str = "", types: Sequence[str] = (), regex: 
         if start >= 0:
             matches.append((start != (len(path) - len(name) if match_path else 0), index))
     return [index for _, index in sorted(matches)]
+
+
+def query_nodes(tree: Tree, query: Query, types: Sequence[str] = ()) -> list[int]:
+    """Indices of the given types that match a query: names that begin with its first word come first.
+
+    Scopes are found by words alone.
+    """
+    ranked = []
+    type_filter = set(types)
+    nodes = tree.nodes.tolist()
+    for index in range(ROOT + 1, len(tree.paths)):
+        if (nodes[index] < 0 and query.has_fields) or (type_filter and tree.types[index] not in type_filter):
+            continue
+        rank = query.rank(tree.paths[index])
+        if rank >= 0 and (nodes[index] < 0 or query.matches_node(tree.graph, nodes[index])):
+            ranked.append((rank, index))
+    return [index for _, index in sorted(ranked)]
+
+
+def query_outer(tree: Tree, query: Query) -> list[int]:
+    """Parameters and constants of the graph that match a query."""
+    graph = tree.graph
+    nodes = np.flatnonzero(graph.kinds != OPERATOR).tolist()
+    return [node for node in nodes if query.rank(graph.names[node]) >= 0 and query.matches_node(graph, node)]
 
 
 def find_outer(tree: Tree, pattern: str, regex: bool = False) -> list[int]:

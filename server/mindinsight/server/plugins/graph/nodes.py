@@ -3,23 +3,46 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Query
 
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.graphs.call_stacks import stacks_of
-from mindinsight.server.graph.encoders.nodes import describe_node, describe_outer, entry, outer_entry
+from mindinsight.server.graph.encoders.model_card import costs_json, model_card_json
+from mindinsight.server.graph.encoders.nodes import (
+    describe_node,
+    describe_outer,
+    entry,
+    flow_json,
+    outer_entry,
+)
 from mindinsight.server.graph.model.graph import OPERATOR
 from mindinsight.server.graph.model.node_details import source_lines
 from mindinsight.server.graph.scopes.tree import ROOT, Tree
-from mindinsight.server.graph.search.node_search import find_nodes, find_outer, nest
+from mindinsight.server.graph.search.node_search import (
+    find_nodes,
+    find_outer,
+    nest,
+    query_nodes,
+    query_outer,
+)
 from mindinsight.server.graph.search.patterns import BadPattern
+from mindinsight.server.graph.search.queries import parse_query
 from mindinsight.server.graph.search.trace import Direction, count_by_box, trace
 from mindinsight.server.http.bulkhead_routes import GraphRoute
-from mindinsight.server.plugins.graph.tree_cache import node_index, node_indices, tree_of
+from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.plugins.graph.tree_cache import (
+    TreeCache,
+    nearest_index,
+    node_index,
+    node_indices,
+    tree_of,
+)
 
 router = APIRouter(route_class=GraphRoute)
+
+_MOST_HITS: Final = 20_000
 
 CurrentTree = Annotated[Tree, Depends(tree_of)]
 
@@ -28,16 +51,23 @@ CurrentTree = Annotated[Tree, Depends(tree_of)]
 def search(
     tree: CurrentTree,
     q: Annotated[
-        str, Query(max_length=200, description="part of a name; of a path if it contains a slash")
+        str,
+        Query(
+            max_length=200,
+            description="parts of a name, of a path where they contain a slash; and type:MatMul "
+            "shape:*x50257 dtype:float16 attr:strides=2",
+        ),
     ] = "",
     regex: bool = False,
     type: Annotated[list[str] | None, Query(description="operator types")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> dict[str, Any]:
-    """Nodes that match, nested in their scopes; parameters and constants separately."""
+    """Nodes that match, nested in their scopes; parameters and constants separately.
+
+    ``hits`` are the indices of all of them, in the order of the graph, up to 20 000.
+    """
     try:
-        matches = find_nodes(tree, q, type or (), regex)
-        outer = find_outer(tree, q, regex) if q and not type else []
+        matches, outer = _search(tree, q, type or [], regex)
     except BadPattern as error:
         raise ApiError(400, "bad_pattern", f"The pattern cannot be used: {error}.", why=str(error)) from error
     first_matches = set(matches[:limit])
@@ -47,11 +77,20 @@ def search(
 
     return {
         "total": len(matches),
+        "hits": sorted(matches[:_MOST_HITS]),
         "shown": len(first_matches),
         "tree": nest(tree, matches[:limit], branch),
         "outer_total": len(outer),
         "outer": [outer_entry(tree, node) for node in outer[:limit]],
     }
+
+
+def _search(tree: Tree, q: str, types: list[str], regex: bool) -> tuple[list[int], list[int]]:
+    """Nodes, and parameters and constants, that match. Raises BadPattern."""
+    if regex:
+        return find_nodes(tree, q, types, regex), find_outer(tree, q, regex) if q and not types else []
+    query = parse_query(q)
+    return query_nodes(tree, query, types), query_outer(tree, query) if q and not types else []
 
 
 @router.get("/inside")
@@ -64,21 +103,53 @@ def inside(
 
 
 @router.get("/node")
-def node(tree: CurrentTree, node: Annotated[str, Query(description="path or index")]) -> dict[str, Any]:
-    """Details of a scope or an operator, with its call stacks."""
-    index = node_index(tree, node)
+def node(
+    tree: CurrentTree,
+    service: Annotated[Service, Depends(service_of)],
+    node: Annotated[str, Query(description="path or index")],
+    nearest: Annotated[bool, Query(description="an enclosing scope, where the path is not found")] = False,
+) -> dict[str, Any]:
+    """Details of a scope or an operator: its costs, its call stacks, the scopes identical to it."""
+    index = nearest_index(tree, node) if nearest else node_index(tree, node)
     graph_node = int(tree.nodes[index])
     stacks = stacks_of(source_lines(tree.graph, graph_node)) if graph_node >= 0 else ()
-    return describe_node(tree, index) | {"stacks": [[asdict(frame) for frame in stack] for stack in stacks]}
+    costs = service.parts.of(TreeCache).drawings(tree).costs
+    return {
+        **describe_node(tree, index),
+        **costs_json(costs, index),
+        "stacks": [[asdict(frame) for frame in stack] for stack in stacks],
+    }
+
+
+@router.get("/flow")
+def flow(
+    tree: CurrentTree,
+    source: Annotated[str, Query(description="path or index of a box")],
+    target: Annotated[str, Query(description="path or index of a box; either may enclose the other")],
+) -> dict[str, Any]:
+    """Values that flow along a line of the drawing: the operators that give them and those that take them."""
+    return flow_json(tree, node_index(tree, source), node_index(tree, target))
+
+
+@router.get("/card")
+def card(tree: CurrentTree, service: Annotated[Service, Depends(service_of)]) -> dict[str, Any]:
+    """Parts of the network in order of execution, with parameters, bytes and floating point operations."""
+    return model_card_json(tree, service.parts.of(TreeCache).drawings(tree).costs)
 
 
 @router.get("/outer")
 def outer(
-    tree: CurrentTree, node: Annotated[int, Query(ge=0, description="node number from another response")]
+    tree: CurrentTree,
+    node: Annotated[int | None, Query(ge=0, description="node number from another response")] = None,
+    name: Annotated[str, Query(description="name of a parameter, when there is no number")] = "",
 ) -> dict[str, Any]:
     """Details of a parameter or a constant."""
-    if node >= len(tree.graph) or tree.graph.kinds[node] == OPERATOR:
-        raise ApiError(404, "unknown_node", f"There is no parameter or constant {node}.", node=node)
+    graph = tree.graph
+    if node is None and name in graph.names:
+        node = graph.names.index(name)
+    if node is None or node >= len(graph) or graph.kinds[node] == OPERATOR:
+        unknown = name if node is None else node
+        raise ApiError(404, "unknown_node", f"There is no parameter or constant {unknown}.", node=unknown)
     return describe_outer(tree, node)
 
 

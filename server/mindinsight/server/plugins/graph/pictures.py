@@ -10,12 +10,13 @@ from mindinsight.server.graph.encoders.drawing import drawing_json
 from mindinsight.server.graph.encoders.plotly import figure_json
 from mindinsight.server.graph.layout.nested import draw
 from mindinsight.server.graph.model.graph import CONSTANT, OPERATOR, PARAMETER
+from mindinsight.server.graph.model.training import has_training
 from mindinsight.server.graph.scopes.initial_scopes import choose_initial_scopes
 from mindinsight.server.graph.scopes.tree import Tree
 from mindinsight.server.graph.search.node_search import count_types
 from mindinsight.server.http.bulkhead_routes import GraphRoute
 from mindinsight.server.http.service import Service, service_of
-from mindinsight.server.plugins.graph.tree_cache import TreeCache, node_indices, tree_of
+from mindinsight.server.plugins.graph.tree_cache import Tag, TreeCache, View, node_indices, tree_of
 
 router = APIRouter(route_class=GraphRoute)
 
@@ -43,10 +44,19 @@ def graphs(service: Annotated[Service, Depends(service_of)], run: str) -> dict[s
 @router.get("/picture")
 def picture(
     service: Annotated[Service, Depends(service_of)],
-    tree: Annotated[Tree, Depends(tree_of)],
+    run: str,
+    tag: Tag = "",
+    view: Annotated[
+        View | None, Query(description="simplified when left out, where the graph has a backward pass")
+    ] = None,
     opened: OpenScopes = None,
+    attribute: Annotated[str, Query(description="shown in operators instead of their outputs")] = "",
 ) -> dict[str, Any]:
     """Drawing of a graph with the given scopes open, and counts over the whole graph."""
+    tree = tree_of(service, run, tag, view or "recorded")
+    if view is None:
+        view = "simplified" if has_training(tree.graph) else "recorded"
+        tree = tree_of(service, run, tag, view)
     indices = (
         choose_initial_scopes(tree)
         if opened is None
@@ -59,12 +69,13 @@ def picture(
     losses = tree.graph.losses
     return {
         **counts,
+        "view": view,
         "name": tree.graph.name,
         "nameless": losses.nameless,
         "dangling": losses.dangling,
         "unreadable": losses.unreadable,
         "open": indices,
-        **drawing_json(tree, service.parts.of(TreeCache).drawings(tree).draw(indices)),
+        **drawing_json(tree, service.parts.of(TreeCache).drawings(tree).draw(indices, attribute)),
     }
 
 

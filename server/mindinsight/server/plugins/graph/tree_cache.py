@@ -25,6 +25,7 @@ from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import ReferenceSeries
 
 View = Literal["recorded", "simplified", "dataset"]
+Tag = Annotated[str, Query(description="name of the graph; the first by name when it is left out")]
 
 _MOST_TREES: Final = 6  # in memory
 _MOST_COMPARISONS: Final = 2  # in memory
@@ -94,7 +95,7 @@ def build(data: bytes, simplified: bool) -> Tree:
 def tree_of(
     service: Annotated[Service, Depends(service_of)],
     run: str,
-    tag: Annotated[str, Query(description="name of the graph; the first by name when it is left out")] = "",
+    tag: Tag = "",
     view: View = "recorded",
 ) -> Tree:
     """Dependency: the tree that a request's parameters select. Raises ApiError, Gone."""
@@ -110,6 +111,14 @@ def node_index(tree: Tree, text: str) -> int:
     if index is None:
         raise ApiError(404, "unknown_node", f"There is no node {text!r} in this graph.", node=text)
     return index
+
+
+def nearest_index(tree: Tree, path: str) -> int:
+    """Index of a path, or else of the innermost scope around it that the tree has. Raises ApiError."""
+    enclosing = path
+    while enclosing and enclosing not in tree.indices:
+        enclosing = enclosing.rpartition("/")[0]
+    return node_index(tree, enclosing or path)
 
 
 def node_indices(tree: Tree, text: str | None) -> list[int]:

@@ -1,0 +1,146 @@
+"""Costs of scopes: parameters, their bytes, and floating point operations.
+
+A parameter counts once in every scope that uses it, however many operators in it do. What looks like an input
+of the network by its name (``inputs0``, ``x``, ``input_ids``) is none.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from mindinsight.server.graph.model.flops import COUNTED, base_type, count_flops
+from mindinsight.server.graph.model.graph import PARAMETER, Graph
+from mindinsight.server.graph.model.node_details import Output, output_of
+from mindinsight.server.graph.scopes.tree import ROOT, Tree
+
+_INPUT: Final = re.compile(
+    r"(inputs?|args?|kwargs|x|y|data|labels?|images?|tokens?|input_ids|attention_mask|mask|targets?)"
+    r"([_.]?\d+)*",
+    re.IGNORECASE,
+)
+_BITS: Final = re.compile(r"(\d+)\D*$")
+_UNITS: Final = (" ", " k", " M", " G", " T", " P")
+
+Amounts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """Columns over the indices of a tree."""
+
+    parameters: Amounts  # [t] elements of the parameters used in each subtree
+    bytes: Amounts  # [t]
+    flops: npt.NDArray[np.float64]  # [t] floating point operations of one pass
+
+    def text(self, index: int) -> str:
+        """Parameters and operations of a scope for its box: ``12.6 M · 25.8 GFLOP``; "" when it has none."""
+        parameters, flops = int(self.parameters[index]), int(self.flops[index])
+        parts = [short_number(parameters).strip()] if parameters else []
+        return " · ".join([*parts, f"{short_number(flops)}FLOP"] if flops else parts)
+
+
+def costs_of(tree: Tree) -> Costs:
+    """Sum up the parameters and the operations in every subtree."""
+    elements, sizes = _parameter_sizes(tree.graph)
+    users = _users(tree, elements)
+    return Costs(
+        _distinct_sums(tree, users, elements),
+        _distinct_sums(tree, users, sizes),
+        _sums(tree, _flops(tree)),
+    )
+
+
+def short_number(value: int) -> str:
+    """A number with three digits and its prefix, for a unit to follow: ``12.6 M``, ``512 ``."""
+    power = 0
+    scaled = float(value)
+    while scaled >= 999.5 and power < len(_UNITS) - 1:
+        scaled /= 1000
+        power += 1
+    digits = 0 if power == 0 or scaled >= 99.95 else 1 if scaled >= 9.995 else 2
+    return f"{scaled:.{digits}f}{_UNITS[power]}"
+
+
+def _parameter_sizes(graph: Graph) -> tuple[dict[int, int], dict[int, int]]:
+    """Elements and bytes of each parameter that is no input of the network."""
+    elements, sizes = {}, {}
+    for node in np.flatnonzero(graph.kinds == PARAMETER).tolist():
+        if _INPUT.fullmatch(graph.names[node]):
+            continue
+        output = output_of(graph, node)
+        elements[node] = sum(prod(shape) for shape in output.shapes if min(shape, default=0) >= 0)
+        sizes[node] = elements[node] * _element_bits(output) // 8
+    return elements, sizes
+
+
+def _element_bits(output: Output) -> int:
+    bits = _BITS.search(output.type)
+    return int(bits[1]) if bits else 8 if "BOOL" in output.type else 32
+
+
+def _users(tree: Tree, elements: dict[int, int]) -> dict[int, list[int]]:
+    """Leaves that use each parameter, ascending."""
+    users: dict[int, set[int]] = {}
+    edges = tree.graph.edges
+    feeding = np.flatnonzero(tree.graph.kinds[edges.sources] == PARAMETER)
+    leaves = tree.leaf_indices[edges.targets[feeding]].tolist()
+    for source, leaf in zip(edges.sources[feeding].tolist(), leaves, strict=True):
+        if leaf >= 0 and source in elements:
+            users.setdefault(source, set()).add(leaf)
+    return {source: sorted(leaves) for source, leaves in users.items()}
+
+
+def _distinct_sums(tree: Tree, users: dict[int, list[int]], amounts: dict[int, int]) -> Amounts:
+    """[t] sum over the nodes that have a user in each subtree, every node once.
+
+    What two neighbouring users of a node share is counted twice from their nearest common scope up, and
+    subtracted there.
+    """
+    values = np.zeros(len(tree.paths), dtype=np.int64)
+    for node, leaves in users.items():
+        for number, leaf in enumerate(leaves):
+            values[leaf] += amounts[node]
+            if number:
+                values[_common_scope(tree, leaves[number - 1], leaf)] -= amounts[node]
+    return _sums(tree, values)
+
+
+def _common_scope(tree: Tree, first: int, second: int) -> int:
+    scope = int(tree.parents[first])
+    while scope > ROOT and tree.ends[scope] <= second:
+        scope = int(tree.parents[scope])
+    return max(scope, ROOT)
+
+
+def _sums(tree: Tree, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """[t] sum of the values in each subtree."""
+    sums = np.concatenate([np.zeros(1, dtype=values.dtype), np.cumsum(values)])
+    return np.asarray(sums[tree.ends] - sums[:-1])
+
+
+def _flops(tree: Tree) -> npt.NDArray[np.float64]:
+    """[t] operations of each operator."""
+    graph = tree.graph
+    values = np.zeros(len(tree.paths), dtype=np.float64)
+    targets = graph.edges.targets
+    kinds = {kind: base_type(kind) for kind in set(tree.types)}
+    for leaf in np.flatnonzero(tree.nodes >= 0).tolist():
+        kind = kinds[tree.types[leaf]]
+        if kind not in COUNTED:
+            continue
+        node = int(tree.nodes[leaf])
+        begin, end = np.searchsorted(targets, [node, node + 1]).tolist()
+        inputs = [_shape(graph, source) for source in graph.edges.sources[begin:end].tolist()]
+        values[leaf] = count_flops(kind, inputs, _shape(graph, node))
+    return values
+
+
+def _shape(graph: Graph, node: int) -> list[int]:
+    shapes = output_of(graph, node).shapes
+    return shapes[0] if len(shapes) == 1 else []

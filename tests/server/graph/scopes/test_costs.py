@@ -1,0 +1,93 @@
+"""Parameters and operations of scopes; a shared parameter counts once wherever both of its users are."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mindinsight.proto.graph_pb2 import GraphProto
+from mindinsight.server.formats.graphs.graph_proto import read_graph
+from mindinsight.server.graph.model.graph import PARAMETER, Graph
+from mindinsight.server.graph.model.simplify import simplify
+from mindinsight.server.graph.scopes.costs import costs_of, short_number
+from mindinsight.server.graph.scopes.folding import folded_tree
+from mindinsight.server.graph.scopes.tree import Tree
+
+DATA = Path(__file__).parents[3] / "data/graph"
+
+
+def shared_weight() -> Graph:
+    """Embedding and head share a table of 100 x 8 in half precision; the head has a bias beside it."""
+    proto = GraphProto()
+    for name, shape, kind in (("table", (100, 8), 10), ("bias", (100,), 11), ("input_ids", (4, 16), 4)):
+        parameter = proto.parameters.add(name=name)
+        parameter.type.data_type, parameter.type.tensor_type.elem_type = 14, kind
+        for size in shape:
+            parameter.type.tensor_type.shape.dim.add(size=size)
+    nodes = [("net/wte/Gather", ["table", "input_ids"]), ("net/head/MatMul", ["1", "table", "bias"])]
+    for number, (path, inputs) in enumerate(nodes, 1):
+        node = proto.node.add(name=str(number), op_type=path.rpartition("/")[2], full_name=f"{path}-op0")
+        node.output_type.data_type, node.output_type.tensor_type.elem_type = 14, 11
+        for size in ((64, 8), (64, 100))[number - 1]:
+            node.output_type.tensor_type.shape.dim.add(size=size)
+        for source in inputs:
+            node.input.add(name=source)
+    return read_graph(proto.SerializeToString())
+
+
+def test_a_shared_parameter_counts_once_where_both_users_are() -> None:
+    tree = folded_tree(shared_weight())
+    costs = costs_of(tree)
+    rows = {path: (int(costs.parameters[i]), int(costs.bytes[i])) for i, path in enumerate(tree.paths)}
+    assert rows["net/wte"] == (800, 1600)
+    assert rows["net/head"] == (900, 2000)
+    assert rows["net"] == rows[""] == (900, 2000)
+
+
+def test_operations_add_up_and_inputs_of_the_network_are_no_parameters() -> None:
+    tree = folded_tree(shared_weight())
+    costs = costs_of(tree)
+    assert costs.flops[tree.indices["net"]] == 2 * 64 * 8 * 100
+    assert costs.text(tree.indices["net/head"]) == "900 · 102 kFLOP"
+    assert costs.text(tree.indices["net/wte"]) == "800"
+
+
+def distinct_parameters(tree: Tree, index: int) -> int:
+    used = set(tree.nodes[tree.leaves(index)].tolist())
+    edges = zip(tree.graph.edges.sources.tolist(), tree.graph.edges.targets.tolist(), strict=True)
+    return len(
+        {source for source, target in edges if target in used and tree.graph.kinds[source] == PARAMETER}
+    )
+
+
+@given(st.data())
+def test_every_scope_counts_the_distinct_parameters_in_it(
+    written: st.SearchStrategy[Graph], data: st.DataObject
+) -> None:
+    tree = folded_tree(data.draw(written))
+    costs = costs_of(tree)  # the parameters of these graphs are scalars
+    for index in range(len(tree.paths)):
+        assert costs.parameters[index] == distinct_parameters(tree, index)
+
+
+def test_lenet_has_the_parameters_it_has() -> None:
+    tree = folded_tree(simplify(read_graph((DATA / "lenet.graph").read_bytes()), ordering=False))
+    weights = 4 * 25 + 8 * 4 * 25 + 32 * 32 + 32 + 24 * 32 + 24 + 10 * 24 + 10
+    assert costs_of(tree).parameters[0] == weights
+    assert costs_of(tree).bytes[0] == 4 * weights
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0 "),
+        (999, "999 "),
+        (1000, "1.00 k"),
+        (12_600_000, "12.6 M"),
+        (999_600, "1.00 M"),
+        (3 * 10**14, "300 T"),
+    ],
+)
+def test_numbers_have_three_digits(value: int, text: str) -> None:
+    assert short_number(value) == text
