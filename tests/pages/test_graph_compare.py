@@ -148,7 +148,7 @@ def test_differences_are_walked_through(compare: Callable[..., Any]) -> None:
 def test_one_graph_leads_to_two_and_back(compare: Callable[..., Any]) -> None:
     page = compare()
     page.get_by_role("button", name="One graph").click()
-    expect(page.get_by_role("tree", name="Outline")).to_be_visible()
+    expect(page.get_by_role("tab", name="Outline")).to_be_visible()
     expect(half(page, "Left")).to_have_count(0)
     page.get_by_role("button", name="Compare two").click()
     expect(half(page, "Right").locator(".box").first).to_be_attached()

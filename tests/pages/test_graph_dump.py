@@ -48,7 +48,7 @@ def notes(page: Any) -> Any:
 def test_choosing_a_dump_marks_where_it_went_wrong_and_the_address_remembers(
     graph: Callable[..., Any],
 ) -> None:
-    page = graph("run=./job")
+    page = graph("run=./job&view=recorded")
     expect(page.locator(".graph-drawing .ill")).to_have_count(0)
     tools(page).get_by_label("Dump").select_option("job/dump")
     expect(notes(page)).to_contain_text("22 of 22 dumped operators in this graph")

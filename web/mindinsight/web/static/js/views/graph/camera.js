@@ -6,8 +6,8 @@
  */
 
 const NEAREST = 4;
-const FARTHEST = 0.02;
-const LEGIBLE = 0.7;
+const FARTHEST = 0.001;
+export const LEGIBLE = 0.92; // texts 12 units high have 11 pixels
 const SMALL = 0.5;
 const EDGE = 40;
 const STILL = 4; // px a pointer may move and still be a click
@@ -15,9 +15,13 @@ const STILL = 4; // px a pointer may move and still be a click
 /** @typedef {{x: number, y: number}} Point */
 /** @typedef {{x: number, y: number, w: number, h: number}} Rect */
 
-/** @param {HTMLElement} element takes the pointers @param {(transform: Transform) => void} moved */
-export function createCamera(element, moved) {
-  return new Camera(element, moved);
+/**
+ * @param {HTMLElement} element takes the pointers
+ * @param {(transform: Transform) => void} moved
+ * @param {number} [legible] the least scale a drawing begins with
+ */
+export function createCamera(element, moved, legible = LEGIBLE) {
+  return new Camera(element, moved, legible);
 }
 
 class Camera {
@@ -28,10 +32,11 @@ class Camera {
   #dragged = false;
   #frame = 0;
 
-  /** @param {HTMLElement} element @param {(transform: Transform) => void} moved */
-  constructor(element, moved) {
+  /** @param {HTMLElement} element @param {(transform: Transform) => void} moved @param {number} legible */
+  constructor(element, moved, legible) {
     this.element = element;
     this.moved = moved;
+    this.legible = legible;
     const up = (/** @type {PointerEvent} */ event) => this.#pointers.delete(event.pointerId);
     element.addEventListener("wheel", (event) => this.#onWheel(event), { passive: false });
     element.addEventListener("pointerdown", (event) => this.#onDown(event));
@@ -73,7 +78,7 @@ class Camera {
   }
 
   /** Show a rectangle of the drawing whole. @param {Rect} rect @param {number} [largest] */
-  fit(rect, largest = 1.25) {
+  fit(rect, largest = 1.5) {
     const { clientWidth: width, clientHeight: height } = this.element;
     const k = Math.max(FARTHEST, Math.min(largest, (width - 32) / rect.w, (height - 32) / rect.h));
     this.set({ k, x: (width - rect.w * k) / 2 - rect.x * k, y: (height - rect.h * k) / 2 - rect.y * k });
@@ -82,10 +87,10 @@ class Camera {
   /** Show a drawing as far as it stays legible, from its top. @param {Rect} rect */
   begin(rect) {
     this.fit(rect);
-    if (this.#transform.k >= LEGIBLE) return;
+    const k = this.legible;
+    if (this.#transform.k >= k) return;
     const { clientWidth: width } = this.element;
-    const k = Math.min(LEGIBLE, Math.max(this.#transform.k, (width - 32) / rect.w));
-    this.set({ k, x: (width - rect.w * k) / 2 - rect.x * k, y: 16 - rect.y * k });
+    this.set({ k, x: Math.max(16, (width - rect.w * k) / 2) - rect.x * k, y: 16 - rect.y * k });
   }
 
   /**
@@ -103,6 +108,16 @@ class Camera {
       x: inSight(x - rect.x * k, rect.x * k, rect.w * k, width, (width - rect.w * k) / 2),
       y: inSight(y - rect.y * k, rect.y * k, rect.h * k, height, EDGE),
     });
+  }
+
+  /** Show a rectangle in the middle, legibly; of one that is too large the corner. @param {Rect} rect */
+  centre(rect) {
+    const { clientWidth: width, clientHeight: height } = this.element;
+    const fitting = (width - 2 * EDGE) / rect.w;
+    const k = Math.min(Math.max(this.#transform.k, this.legible), Math.max(SMALL, fitting));
+    const inset = (/** @type {number} */ size, /** @type {number} */ room) =>
+      size * k > room - 2 * EDGE ? EDGE : (room - size * k) / 2;
+    this.set({ k, x: inset(rect.w, width) - rect.x * k, y: inset(rect.h, height) - rect.y * k });
   }
 
   /** Where a drawing has room to be whole it is whole. @param {number} width @param {number} height */

@@ -2,15 +2,19 @@
 
 import { loading } from "../../components/empty.js";
 import { h, replace, svg } from "../../core/dom.js";
-import { createCamera } from "./camera.js";
+import { createCamera, LEGIBLE } from "./camera.js";
 import { createHover } from "./hover.js";
+import { around, markShapes } from "./marking.js";
 import { createMinimap } from "./minimap.js";
 import { neighbour } from "./neighbour.js";
 import { shapes, spoken } from "./shapes.js";
+import { createTitleBar } from "./title_bar.js";
 
 /** @typedef {import("./shapes.js").Picture} Picture */
 /** @typedef {import("./shapes.js").Box} Box */
 
+const SMALLER = 0.7; // scale of two drawings side by side, which have half the room
+const MARGIN = 40; // px
 const FAR = 0.42; // scale below which small text is left out
 const NOWHERE = -1; // a place no box has: the drawing stays where it is
 const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
@@ -21,6 +25,7 @@ const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowR
  * @property {(node: number) => void} outer
  * @property {(id: number) => void} toggle
  * @property {(key: string) => boolean} key
+ * @property {(line: import("./shapes.js").Line) => void} [flow] a line was clicked
  */
 
 /**
@@ -50,12 +55,19 @@ export class Canvas {
     this.selected = null;
     /** @type {Set<number> | null} */
     this.lit = null;
+    /** What a search found: sorted indices. @type {number[]} */
+    this.hits = [];
+    /** A parameter or constant whose chips are marked. @type {number | null} */
+    this.outer = null;
+    /** A line that was clicked. @type {import("./shapes.js").Line | null} */
+    this.line = null;
     this.hover = createHover(app.t);
     this.layer = svg("g", null);
     this.sheet = svg("svg", { class: "graph-drawing", "aria-hidden": "true" }, this.layer);
     this.announcement = h("p", { class: "unseen", "aria-live": "polite" });
     this.stage = this.makeStage();
     this.minimap = createMinimap((x, y) => this.lookAt(x, y));
+    this.titles = createTitleBar(app.t("graph.around"), (id) => actions.select(id, true));
     this.waits = h("div", { class: "graph-waits", hidden: true });
     const help = h(
       "p",
@@ -68,10 +80,11 @@ export class Canvas {
       this.stage,
       help,
       this.announcement,
+      this.titles.element,
       this.minimap.element,
       this.waits,
     );
-    this.camera = createCamera(this.stage, (view) => this.moved(view));
+    this.camera = createCamera(this.stage, (view) => this.moved(view), side ? SMALLER : LEGIBLE);
   }
 
   helpId() {
@@ -103,6 +116,7 @@ export class Canvas {
     this.layer.setAttribute("transform", `translate(${x.toFixed(2)} ${y.toFixed(2)}) scale(${k.toFixed(4)})`);
     this.sheet.classList.toggle("far", k < FAR);
     this.minimap.view(this.camera.sight());
+    this.titles.update(this.boxes(), { x, y, k }, this.stage.clientWidth);
   }
 
   /** A point of the drawing comes to the middle. @param {number} x @param {number} y */
@@ -128,8 +142,10 @@ export class Canvas {
     const target = /** @type {Element} */ (event.target);
     const outer = target.closest("[data-outer]");
     const id = boxAt(event);
+    const line = this.hover.line();
     if (outer) this.actions.outer(Number(outer.getAttribute("data-outer")));
     else if (id !== null && target.closest(".mark")) this.actions.toggle(id);
+    else if (this.actions.flow && line) this.actions.flow(line);
     else this.actions.select(id);
   }
 
@@ -183,23 +199,19 @@ export class Canvas {
     this.waits.hidden = !on;
   }
 
-  /** Classes of what is selected and lit. */
+  /**
+   * Mark what a search found (sorted indices), a parameter or constant, or a line.
+   * @param {{hits?: number[], outer?: number | null, line?: import("./shapes.js").Line | null}} marks
+   */
+  mark(marks) {
+    Object.assign(this, marks);
+    this.paint();
+  }
+
+  /** Classes of what is selected, lit and found. */
   paint() {
-    const { shapes: picture, lit, selected } = this;
-    picture?.boxes.forEach((box, id) => {
-      box.classList.toggle("selected", id === selected);
-      box.classList.toggle("dim", Boolean(lit) && !lit?.has(id));
-      box.classList.toggle("lit", Boolean(lit?.has(id)));
-    });
-    picture?.lines.forEach(({ element: path, line }) => {
-      const own = line.source === selected || line.target === selected;
-      const on = lit ? lit.has(line.source) && lit.has(line.target) : own;
-      path.classList.toggle("on", on);
-      path.classList.toggle("dim", Boolean(lit) && !on);
-      if (path.hasAttribute("marker-end")) {
-        path.setAttribute("marker-end", on ? "url(#graph-arrow-on)" : "url(#graph-arrow)");
-      }
-    });
+    const found = markShapes(this.shapes, this.boxes(), this);
+    this.minimap.mark(found);
   }
 
   /**
@@ -241,8 +253,7 @@ export class Canvas {
     const box = this.boxes().find((candidate) => candidate.id === id);
     this.announcement.textContent = box ? spoken(box, this.app.t) : "";
     if (box && reveal) {
-      if (this.camera.transform().k < FAR) this.camera.set({ k: 0.8 });
-      this.camera.reveal(box);
+      this.camera.centre(box);
     }
     this.paint();
   }
@@ -257,7 +268,13 @@ export class Canvas {
     const box = this.boxes().find((candidate) => candidate.id === id);
     if (!box) return;
     this.camera.set({ k });
-    this.lookAt(box.x + box.w / 2, box.y + (box.open ? 0 : box.h / 2));
+    const furthest = box.x + (this.stage.clientWidth / 2 - MARGIN) / k; // that keeps the left edge in sight
+    this.lookAt(Math.min(box.x + box.w / 2, furthest), box.y + (box.open ? 0 : box.h / 2));
+  }
+
+  /** Show some boxes as large as fits. @param {Box[]} boxes */
+  gather(boxes) {
+    if (boxes.length) this.camera.fit(around(boxes), 1);
   }
 
   /** Light some boxes and what runs between them; null lights all again. @param {Set<number> | null} ids */

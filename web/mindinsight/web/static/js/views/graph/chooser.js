@@ -6,7 +6,7 @@ import { select } from "../../components/field.js";
 /** @typedef {import("../../core/types.js").Run} Run */
 
 /**
- * @param {App} app @param {Run[]} runs @param {{run: string, tag: string, view: string}} state
+ * @param {App} app @param {Run[]} runs @param {{run: string, tag: string, view: string | null}} state
  * @param {{tags: string[]}} graphs @param {(some: {run?: string, tag?: string}) => void} change
  */
 export function chooser(app, runs, state, graphs, change) {

@@ -1,16 +1,18 @@
 // The drawing of one graph with what belongs to it: search, outline, the panel of the selected node, a dump.
 
-import { h, replace } from "../../core/dom.js";
+import { h, renew, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { createCanvas } from "./canvas.js";
+import { Describer } from "./describer.js";
 import { Dumped } from "./dump_overlay.js";
 import { createFinder } from "./finder.js";
 import { graphLayout } from "./layout.js";
 import { graphError, pictureNotes } from "./messages.js";
 import { readState, writeState } from "./single_state.js";
+import { ModelCard } from "./model_card.js";
 import { Outline } from "./outline.js";
-import { nodeFacts, outerFacts, panelElement } from "./panel.js";
 import { descendants } from "./scopes.js";
+import { SidePanel } from "./side_panel.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 
@@ -22,38 +24,48 @@ export class Explorer {
     this.tools = h("div", { class: "toolbar" });
     /** @type {any} */
     this.picture = null;
-    /** @type {"up" | "down" | null} */
-    this.traced = null;
     /** False while another graph is on its way: clicks are dead. */
     this.ready = false;
     this.drawing = latest(root);
-    /** What somebody points at; what the panel says of it. */
+    /** What somebody points at. */
     this.pointing = latest(root);
-    this.telling = latest(root);
-    /** Fill the panel once more with what it is about. @type {() => Promise<any>} */
-    this.retell = async () => undefined;
+    /** What was selected in the graph before this one. @type {{path?: string, name?: string} | null} */
+    this.wanted = null;
     this.state = readState(app.url);
     /** Whether somebody chose what is open. */
     this.opened = this.state.open !== null;
-    this.facts = panelElement(app);
+    this.describer = new Describer(this);
     this.notes = h("div", { class: "row wrap small muted graph-notes", role: "status" });
     const { goTo, outer, toggle } = this.actions();
     const ask = this.ask.bind(this);
     this.canvas = createCanvas(app, {
-      select: (id, reveal) => this.act(() => this.select(id, reveal)),
+      select: (id, reveal) => this.act(() => this.pick(id, reveal)),
+      flow: (line) => this.act(() => this.describer.flow(line)),
       outer,
       toggle,
       key: (key) => this.key(key),
     });
-    this.finder = createFinder(app, { ask, goTo, outer });
-    this.outline = new Outline(app, { ask, goTo, failed: (error) => this.failed(error) });
+    const failed = (/** @type {any} */ error) => this.failed(error);
+    this.finder = createFinder(app, { ask, goTo, outer, mark: (hits) => this.canvas.mark({ hits }) });
+    this.outline = new Outline(app, { ask, goTo, failed });
+    this.card = new ModelCard(app, { ask, goTo, failed });
+    this.side = this.panel();
     this.dumped = new Dumped(app, {
       canvas: this.canvas,
       ask,
       goTo: (id) => this.goTo(id),
-      outer: (node) => this.outer(node),
-      again: () => this.ready && this.retell(),
+      outer: (node) => this.describer.outer(node),
+      again: () => this.ready && this.describer.again(),
     });
+  }
+
+  panel() {
+    const { t } = this.app;
+    return new SidePanel(t("graph.panel"), t("graph.panel.width"), this.finder.element, [
+      { name: "model", label: t("graph.tab.model"), element: this.card.element },
+      { name: "details", label: t("graph.tab.details"), element: this.describer.element },
+      { name: "outline", label: t("graph.outline"), element: this.outline.element },
+    ]);
   }
 
   /** The address has changed. */
@@ -80,27 +92,32 @@ export class Explorer {
     writeState(this.app.url, this.state, this.opened);
   }
 
-  /** Show the graph the state names. @param {any[]} controls of the page */
+  /** Show the graph the state names. @param {() => any[]} controls of the page */
   async load(controls) {
-    replace(this.tools, controls);
+    replace(this.tools, controls());
     this.ready = true;
     if (!this.canvas.element.isConnected) replace(this.root, graphLayout(this.app, this));
     this.canvas.wait(true);
-    if (await this.draw()) await this.arrive();
+    const { view } = this.state;
+    if (!(await this.draw())) return;
+    if (view !== this.state.view) renew(this.tools, controls());
+    await this.arrive();
   }
 
   /** Everything beside the drawing, and then what the address says is selected. */
   arrive() {
     const run = this.state.view === "dataset" ? null : (this.app.selection.run(this.state.run) ?? null);
-    const fillPanels = () => Promise.all([this.finder.reset(), this.outline.reset(), this.dumped.offer(run)]);
+    const parts = [this.finder, this.outline, this.card];
+    const fillPanels = () => Promise.all([...parts.map((part) => part.reset()), this.dumped.offer(run)]);
     return this.pointing.ask(
       () => fillPanels().then(() => this.dumped.arrive()),
       async (arrived) => {
         if (arrived) return undefined;
         const { node, outer, trace } = this.state;
-        if (outer !== null) return this.outer(outer);
+        if (this.wanted) return this.find(this.wanted);
+        if (outer !== null) return this.describer.outer(outer);
         await this.select(node, node !== null);
-        return trace === "up" || trace === "down" ? this.trace(trace) : undefined;
+        return trace === "up" || trace === "down" ? this.describer.trace(trace) : undefined;
       },
       (error) => this.failed(error),
     );
@@ -109,12 +126,15 @@ export class Explorer {
   /** Draw what is open now. @param {number} [keep] the node that stays where it is */
   draw(keep) {
     return this.drawing.ask(
-      (signal) => this.ask("v2/graph/picture", { open: this.state.open?.join(",") }, signal),
+      (signal) => {
+        const { open, attribute } = this.state;
+        return this.ask("v2/graph/picture", { open: open?.join(","), attribute: attribute || null }, signal);
+      },
       (picture) => {
         this.picture = picture;
-        this.state.open = picture.open;
+        Object.assign(this.state, { open: picture.open, view: picture.view });
         this.write();
-        this.traced = null;
+        this.describer.traced = null;
         this.canvas.wait(false);
         this.canvas.show(picture, { keep });
         this.canvas.select(this.state.node);
@@ -129,14 +149,18 @@ export class Explorer {
   /** @param {any} error */
   failed(error) {
     this.canvas.wait(false);
-    replace(this.canvas.element.isConnected ? this.facts : this.root, graphError(this.app, error));
+    replace(
+      this.canvas.element.isConnected ? this.describer.element : this.root,
+      graphError(this.app, error),
+    );
+    this.side.show("details");
     return false;
   }
 
   /** Nothing of the graph that is shown is wanted any more. */
   leave() {
     this.ready = false;
-    [this.drawing, this.pointing, this.telling].forEach((requests) => requests.end());
+    [this.drawing, this.pointing, this.describer].forEach((requests) => requests.end());
     this.dumped.end();
   }
 
@@ -195,87 +219,51 @@ export class Explorer {
     );
   }
 
+  /** Find in this graph what was selected in another. @param {{path?: string, name?: string}} subject */
+  find({ path, name }) {
+    this.wanted = null;
+    return this.pointing.ask(
+      (signal) =>
+        path
+          ? this.ask("v2/graph/node", { node: path, nearest: true }, signal)
+          : this.ask("v2/graph/outer", { name }, signal),
+      (about) => (path ? this.goTo(about.id) : this.describer.outer(about.node)),
+      () => this.select(null),
+    );
+  }
+
+  /** Select a box of the drawing. @param {number | null} id @param {boolean} [reveal] */
+  pick(id, reveal) {
+    if (id !== null) this.side.show("details");
+    return this.select(id, reveal);
+  }
+
   /** @param {number | null} id @param {boolean} [reveal] */
   select(id, reveal = false) {
     Object.assign(this.state, { node: id, outer: null, trace: null });
     this.write();
-    this.traced = null;
+    this.describer.traced = null;
+    if (id !== null && this.side.current === "model") this.side.show("details");
+    this.canvas.mark({ outer: null, line: null });
     this.canvas.light(null);
     this.canvas.select(id, reveal);
-    return this.about();
+    return this.describer.node();
   }
 
-  /**
-   * Fill the panel with what is selected.
-   * @param {string} [text] what a trace found
-   * @returns {Promise<void>}
-   */
-  async about(text) {
-    const { node } = this.state;
-    this.retell = () => this.about(text);
-    if (node === null) {
-      this.telling.end();
-      replace(this.facts, h("p", { class: "muted" }, this.app.t("graph.pick")));
-      return undefined;
-    }
-    return this.telling.ask(
-      (signal) => this.ask("v2/graph/node", { node }, signal),
-      (about) => {
-        this.outline.select(node, about.around);
-        const facts = { ...about, opened: this.state.open?.includes(node), traced: text };
-        const dumped = this.dumped.about(node, "node");
-        replace(this.facts, nodeFacts(this.app, facts, this.traced, this.actions(), dumped));
-      },
-      (error) => this.failed(error),
-    );
-  }
-
-  /** All about a parameter or constant; its users are lit. @param {number} node @returns {Promise<any>} */
-  outer(node) {
-    this.retell = () => this.outer(node);
-    return this.telling.ask(
-      (signal) => this.ask("v2/graph/outer", { node }, signal),
-      (about) => {
-        Object.assign(this.state, { node: null, outer: node, trace: null });
-        this.write();
-        this.canvas.select(null);
-        this.canvas.light(new Set(about.users.shown.map((/** @type {any} */ user) => user.id)));
-        replace(this.facts, outerFacts(this.app, about, this.actions(), this.dumped.about(node, "outer")));
-      },
-      (error) => this.failed(error),
-    );
-  }
-
-  /**
-   * Light what the selected node depends on (up), or what depends on it.
-   * @param {"up" | "down" | null} direction
-   */
-  trace(direction) {
-    const { node } = this.state;
-    this.traced = node === null ? null : direction;
-    this.state.trace = this.traced;
-    this.write();
-    if (!this.traced) {
-      this.canvas.light(null);
-      return this.about();
-    }
-    const ids = this.canvas.boxes().map((box) => box.id);
-    return this.telling.ask(
-      (signal) => this.ask("v2/graph/trace", { node, direction, shown: ids.join(",") }, signal),
-      ({ boxes, operators }) => {
-        this.canvas.light(new Set(boxes));
-        return this.about(this.app.t(`graph.traced.${direction}`, { n: operators }));
-      },
-      (error) => this.failed(error),
-    );
+  /** Show an attribute in all operators; "" shows their outputs again. @param {string} attribute */
+  async show(attribute) {
+    this.state.attribute = attribute;
+    if (await this.draw(this.state.node ?? undefined)) await this.describer.again();
   }
 
   actions() {
     return {
       goTo: (/** @type {number} */ id) => this.act(() => this.goTo(id)),
-      outer: (/** @type {number} */ node) => this.act(() => this.outer(node)),
+      outer: (/** @type {number} */ node) => this.act(() => this.describer.outer(node)),
       toggle: (/** @type {number} */ id) => this.act(() => this.toggle(id)),
-      trace: (/** @type {"up" | "down" | null} */ direction) => this.act(() => this.trace(direction)),
+      trace: (/** @type {"up" | "down" | null} */ direction) =>
+        this.act(() => this.describer.trace(direction)),
+      show: (/** @type {string} */ attribute) => this.act(() => this.show(attribute)),
     };
   }
 
@@ -289,9 +277,10 @@ export class Explorer {
   /** @param {string} key */
   key(key) {
     const { trace } = this.actions();
+    const { traced } = this.describer;
     if (key === "/") this.finder.focus();
-    else if (key === "u") trace(this.traced === "up" ? null : "up");
-    else if (key === "d") trace(this.traced === "down" ? null : "down");
+    else if (key === "u") trace(traced === "up" ? null : "up");
+    else if (key === "d") trace(traced === "down" ? null : "down");
     else return false;
     return true;
   }

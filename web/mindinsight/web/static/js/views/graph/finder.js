@@ -3,6 +3,7 @@
 import { check, searchBox } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
+import { Stepper } from "./stepper.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 
@@ -11,72 +12,111 @@ import { latest } from "../../core/latest.js";
  * @property {(path: string, params: Record<string, any>, signal: AbortSignal) => Promise<any>} ask
  * @property {(id: number) => void} goTo
  * @property {(node: number) => void} outer
+ * @property {(hits: number[]) => void} mark
  */
 
 const MOST = 100; // nodes in the results
 
 /** @param {App} app @param {Actions} actions */
 export function createFinder(app, actions) {
-  const { t } = app;
-  let selectedType = ""; // the type to look for, in whatever graph
-  const { box, types, pattern, results, element } = controls(app, {
-    typed: () => typed(),
-    choose: (type) => ((selectedType = type), typed()),
-  });
-  const [searching, listing] = [latest(element), latest(element)];
+  return new Finder(app, actions);
+}
+
+class Finder {
+  /** @param {App} app @param {Actions} actions */
+  constructor(app, actions) {
+    this.app = app;
+    this.actions = actions;
+    /** The type to look for, in whatever graph. */
+    this.selectedType = "";
+    this.parts = controls(app, {
+      typed: () => this.typed(),
+      choose: (type) => ((this.selectedType = type), this.typed()),
+    });
+    this.element = this.parts.element;
+    this.stepper = new Stepper(app.t, (hit) =>
+      "id" in hit ? actions.goTo(hit.id) : actions.outer(hit.outer),
+    );
+    this.element.insertBefore(this.stepper.element, this.parts.results);
+    this.parts.box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+      if (event.key === "Enter") this.stepper.step(event.shiftKey ? -1 : 1);
+    });
+    this.searching = latest(this.element);
+    this.listing = latest(this.element);
+    this.reread();
+  }
 
   /** What the address asks for. */
-  const reread = () => {
-    box.box.value = app.url.get("q", "");
-    pattern.box.checked = app.url.get("re") === "1";
-    selectedType = app.url.get("type", "");
-  };
+  reread() {
+    const { url } = this.app;
+    this.parts.box.box.value = url.get("q", "");
+    this.parts.pattern.box.checked = url.get("re") === "1";
+    this.selectedType = url.get("type", "");
+  }
+
+  focus() {
+    this.parts.box.box.focus();
+  }
+
+  /** Another graph: its types, and what is found in it. */
+  reset() {
+    const { types } = this.parts;
+    this.searching.end();
+    return this.listing.ask(
+      (signal) => this.actions.ask("v2/graph/types", {}, signal),
+      (response) => {
+        replace(types, typeOptions(this.app, response.types));
+        types.value = response.types[this.selectedType] ? this.selectedType : "";
+        this.search();
+      },
+    );
+  }
 
   /** Somebody looks for something else. */
-  const typed = () => {
-    app.url.set({ q: box.box.value.trim(), type: selectedType, re: pattern.box.checked ? "1" : null });
-    search();
-  };
+  typed() {
+    const { box, pattern } = this.parts;
+    const re = pattern.box.checked ? "1" : null;
+    this.app.url.set({ q: box.box.value.trim(), type: this.selectedType, re });
+    this.search();
+  }
 
-  const search = () => {
+  search() {
+    const { box, pattern, results, types } = this.parts;
     const q = box.box.value.trim();
     const regex = pattern.box.checked;
     box.invalid("");
     results.hidden = !q && !types.value;
-    if (results.hidden) return searching.end();
-    return searching.ask(
+    if (results.hidden) {
+      this.found(null);
+      return this.searching.end();
+    }
+    const params = { q, regex, type: types.value || null, limit: MOST };
+    return this.searching.ask(
       async (signal) => {
         if (regex) new RegExp(q); // what no dialect takes needs no request
-        return actions.ask("v2/graph/search", { q, regex, type: types.value || null, limit: MOST }, signal);
+        return this.actions.ask("v2/graph/search", params, signal);
       },
-      (response) => replace(results, resultTree(app, response, actions)),
+      (response) => {
+        this.found(response);
+        replace(results, resultTree(this.app, response, this.actions));
+      },
       ({ key, vars, message }) => {
-        const text = t(key ?? "error.bad_pattern", vars ?? { why: message });
+        const text = this.app.t(key ?? "error.bad_pattern", vars ?? { why: message });
+        this.found(null);
         box.invalid(text);
         replace(results, h("p", { class: "small", role: "status" }, text));
       },
     );
-  };
+  }
 
-  reread();
-  return {
-    element,
-    reread,
-    focus: () => box.box.focus(),
-
-    /** Another graph: its types, and what is found in it. */
-    reset() {
-      searching.end();
-      return listing.ask(
-        (signal) => actions.ask("v2/graph/types", {}, signal),
-        (response) => {
-          replace(types, typeOptions(app, response.types));
-          types.value = response.types[selectedType] ? selectedType : "";
-          search();
-        },
-      );
-    },
-  };
+  /** Step through what was found, and mark it. @param {any} response null for nothing */
+  found(response) {
+    const { hits = [], outer = [], total = 0, outer_total: more = 0 } = response ?? {};
+    const nodes = hits.map((/** @type {number} */ id) => ({ id }));
+    const outers = outer.map((/** @type {any} */ entry) => ({ outer: entry.node }));
+    this.stepper.show([...nodes, ...outers], total + more);
+    this.actions.mark(hits);
+  }
 }
 
 /** @param {App} app @param {{typed: () => void, choose: (type: string) => void}} on */

@@ -93,6 +93,9 @@ export function createHover(t) {
     element,
     leave,
 
+    /** The line under the pointer. @returns {Line | null} */
+    line: () => picture?.lines[on] ?? null,
+
     /** Another picture. @param {Picture} next @param {import("./shapes.js").Shapes} nextShapes */
     show(next, nextShapes) {
       leave();

@@ -1,4 +1,4 @@
-// The page of one graph: controls and notes above, the drawing, and beside it search, outline and panel.
+// The page of one graph: two rows of controls above, the drawing, and beside it the side panel.
 
 import { h } from "../../core/dom.js";
 
@@ -8,27 +8,17 @@ import { h } from "../../core/dom.js";
  * @property {{tools: HTMLElement, status: HTMLElement}} dumped
  * @property {HTMLElement} notes
  * @property {{element: HTMLElement}} canvas
- * @property {{element: HTMLElement}} finder
- * @property {{element: HTMLElement}} outline
- * @property {HTMLElement} facts
+ * @property {{element: HTMLElement}} side
  */
 
 /** @param {import("../../core/types.js").App} app @param {Parts} parts */
-export function graphLayout({ t }, { tools, dumped, notes, canvas, finder, outline, facts }) {
-  const side = h(
-    "aside",
-    { class: "graph-side", "aria-label": t("graph.panel") },
-    finder.element,
-    outline.element,
-    facts,
-  );
+export function graphLayout({ t }, { tools, dumped, notes, canvas, side }) {
   return h(
     "div",
-    { class: "graph" },
+    { class: "graph one" },
     h("h1", { class: "unseen" }, t("nav.graph")),
     tools,
-    dumped.tools,
-    h("div", { class: "row wrap graph-lines" }, notes, dumped.status),
-    h("div", { class: "graph-body" }, canvas.element, side),
+    h("div", { class: "row wrap graph-lines" }, dumped.tools, notes, dumped.status),
+    h("div", { class: "graph-body" }, canvas.element, side.element),
   );
 }

@@ -3,7 +3,18 @@
 import { menu } from "../../components/dialog.js";
 import { h } from "../../core/dom.js";
 
-const KINDS = ["scope", "group", "repeat", "run", "operator", "plumbing", "call", "parameter", "constant"];
+const KINDS = [
+  "scope",
+  "group",
+  "repeat",
+  "rest",
+  "run",
+  "operator",
+  "plumbing",
+  "call",
+  "parameter",
+  "constant",
+];
 const LINES = ["data", "up", "control", "stub"];
 const KEYS = [
   ["←↑→↓", "arrows"],

@@ -5,6 +5,9 @@ import { svg } from "../../core/dom.js";
 /** @typedef {import("./shapes.js").Line} Line */
 /** @typedef {import("./shapes.js").Picture} Picture */
 
+const LETTER = 7; // about the width of one
+const BESIDE = 14; // the least gap between a box and the frame around it, less some
+
 /**
  * @param {Line} line
  * @param {boolean} out it ends at the border of the scope it lies in, and goes on from there
@@ -22,25 +25,70 @@ export function lineShape(line, out) {
 }
 
 /**
- * What shapes flow out of scopes, once for each below its box: an operator tells its own, and the right is
- * for stubs.
+ * What flows out of scopes, where it is of another shape than what flows in: once for each below its box, and
+ * never wider than the box and the gap beside it, so that it crosses no frame. Operators tell their own.
  * @param {Picture} picture
  */
 export function flowing({ boxes, lines }) {
-  const scopes = new Set(boxes.filter((box) => box.count > 0).map((box) => box.id));
+  const scopes = new Map(boxes.filter((box) => box.count > 0).map((box) => [box.id, box]));
+  const entering = enteringTexts(boxes, lines);
   /** @type {Map<number, {at: number[], texts: Set<string>}>} */
   const labels = new Map();
   for (const { source, text, points } of lines) {
-    if (!text || !scopes.has(source) || points[3] <= points[1]) continue;
+    if (!text || !scopes.has(source) || entering(source).has(text) || points[3] <= points[1]) continue;
     const label = labels.get(source) ?? { at: points, texts: new Set() };
     labels.set(source, label);
     label.texts.add(text);
   }
-  return [...labels.values()].map(({ at: [x, y], texts }) => {
-    const [first, ...rest] = texts;
-    const text = rest.length > 1 ? `${first} …` : [first, ...rest].join(" · ");
-    return svg("text", { class: "sub flowing", x: x - 5, y: y + 13, "text-anchor": "end" }, text);
-  });
+  return [...labels].map(
+    ([
+      id,
+      {
+        at: [x, y],
+        texts,
+      },
+    ]) => {
+      const room = (scopes.get(id)?.w ?? 0) + 2 * BESIDE;
+      const [first, ...rest] = texts;
+      const choices = [
+        [first, ...rest].join(" · "),
+        rest.length ? `${first} …` : (first.split(" ").pop() ?? ""),
+      ];
+      const text = choices.find((choice) => choice.length * LETTER <= room);
+      return text && svg("text", { class: "sub flowing", x, y: y + 15, "text-anchor": "middle" }, text);
+    },
+  );
+}
+
+/**
+ * What flows into each box, through the borders of the scopes around it too.
+ * @param {import("./shapes.js").Box[]} boxes
+ * @param {Line[]} lines
+ * @returns {(id: number) => Set<string>}
+ */
+function enteringTexts(boxes, lines) {
+  const parents = new Map(boxes.map((box) => [box.id, box.parent]));
+  /** @type {Map<number, Line[]>} */
+  const arriving = new Map();
+  for (const line of lines) {
+    if (parents.get(line.source) === line.target) continue; // ends at the border of its scope
+    const others = arriving.get(line.target);
+    if (others) others.push(line);
+    else arriving.set(line.target, [line]);
+  }
+  /** @type {Map<number, Set<string>>} */
+  const known = new Map();
+  const texts = (/** @type {number} */ id) => {
+    const found = known.get(id) ?? new Set();
+    if (known.has(id)) return found;
+    known.set(id, found);
+    for (const { source, text, values } of arriving.get(id) ?? []) {
+      if (values) found.add(text);
+      else texts(source).forEach((outer) => found.add(outer));
+    }
+    return found;
+  };
+  return texts;
 }
 
 /** Between two points a line leaves and arrives upright. @param {number[]} points x, y, x, y, ... */

@@ -7,6 +7,8 @@ import { replace, svg } from "../../core/dom.js";
  */
 export function createMinimap(moveTo) {
   const boxes = svg("g", null);
+  /** @type {Map<number, SVGElement>} */
+  let byId = new Map();
   const sight = svg("rect", { class: "sight" });
   const element = svg("svg", { class: "graph-minimap", "aria-hidden": "true" }, boxes, sight);
 
@@ -29,9 +31,9 @@ export function createMinimap(moveTo) {
     /** @param {import("./shapes.js").Picture} picture */
     show(picture) {
       element.setAttribute("viewBox", `0 0 ${picture.width} ${picture.height}`);
-      replace(
-        boxes,
-        picture.boxes.map((box) =>
+      byId = new Map(
+        picture.boxes.map((box) => [
+          box.id,
           svg("rect", {
             class: `${box.open ? "frame" : "closed"} ${box.kind} ${box.badge?.kind ?? ""}`,
             x: box.x,
@@ -39,8 +41,14 @@ export function createMinimap(moveTo) {
             width: box.w,
             height: box.h,
           }),
-        ),
+        ]),
       );
+      replace(boxes, [...byId.values()]);
+    },
+
+    /** Mark what a search found. @param {Set<number>} ids */
+    mark(ids) {
+      byId.forEach((box, id) => box.classList.toggle("hit", ids.has(id)));
     },
 
     /** @param {{x: number, y: number, w: number, h: number}} rect */

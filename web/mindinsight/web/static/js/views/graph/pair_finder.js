@@ -14,6 +14,7 @@ const SIDES = ["left", "right"];
  *   ask
  * @property {(side: Side, id: number) => void} goTo
  * @property {(side: Side, node: number) => void} outer
+ * @property {(side: Side, hits: number[]) => void} mark
  */
 
 /** @param {import("../../core/types.js").App} app @param {Actions} actions */
@@ -24,6 +25,7 @@ export function createPairFinder(app, actions) {
     ask: (path, params, signal) => actions.ask(side, path, params, signal),
     goTo: (id) => actions.goTo(side, id),
     outer: (node) => actions.outer(side, node),
+    mark: (hits) => actions.mark(side, hits),
   });
   const sides = segments({
     label: app.t("graph.search.side"),
@@ -37,8 +39,8 @@ export function createPairFinder(app, actions) {
   });
   return {
     element: h("div", { class: "stack" }, sides, finder.element),
-    focus: finder.focus,
-    reset: finder.reset,
-    reread: finder.reread,
+    focus: () => finder.focus(),
+    reset: () => finder.reset(),
+    reread: () => finder.reread(),
   };
 }

@@ -56,6 +56,8 @@ export class TwoGraphs {
         app.api.get(path, { ...this.pair.named(side), ...params }, { signal }),
       goTo: find,
       outer: (side, node) => this.panel.outer(side, node),
+      mark: (side, hits) =>
+        this.canvases.forEach((canvas, i) => canvas.mark({ hits: i === side ? hits : [] })),
     });
     this.panel = new PairPanel(app, {
       canvases: this.canvases,

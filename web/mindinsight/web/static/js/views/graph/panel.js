@@ -1,7 +1,10 @@
 // Panel of the selected node: path, type, attributes, inputs and outputs.
 
 import { button } from "../../components/button.js";
+import { bytes } from "../../core/format.js";
 import { h } from "../../core/dom.js";
+import { attributes, entries, outerRow, placeRow, stacks, valueRow } from "./panel_lists.js";
+import { scaled } from "./model_card.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /**
@@ -10,6 +13,7 @@ import { h } from "../../core/dom.js";
  * @property {(node: number) => void} outer
  * @property {(id: number) => void} toggle
  * @property {(direction: "up" | "down" | null) => void} trace
+ * @property {(attribute: string) => void} [show] an attribute on all operators, or none
  */
 
 /** The region beside a drawing that tells of what is selected. @param {App} app @returns {HTMLElement} */
@@ -34,8 +38,7 @@ export function nodeFacts(app, about, traced, actions, dumped = null) {
       "div",
       null,
       around(app, about, actions),
-      h("h2", null, about.label || t("graph.call")),
-      h("p", { class: "muted small mono path" }, about.path),
+      h("h2", { title: about.path }, about.label || t("graph.call")),
     ),
     h("dl", { class: "pairs" }, summary(app, about)),
     h(
@@ -47,11 +50,12 @@ export function nodeFacts(app, about, traced, actions, dumped = null) {
       traceButtons(app, traced, actions),
     ),
     tracedText(about.traced),
-    dumped,
     entries(app, "graph.inputs", about.inputs, (node) => placeRow(app, node, actions)),
     entries(app, "graph.outer", about.outer, (outer) => outerRow(outer, actions)),
     entries(app, "graph.outputs", about.outputs, (node) => placeRow(app, node, actions)),
-    attributes(app, about.attributes ?? []),
+    attributes(app, about.attributes ?? [], about.shown ?? "", actions.show),
+    dumped,
+    entries(app, "graph.identical", about.identical, (node) => placeRow(app, node, actions)),
     stacks(app, about.stacks ?? []),
   );
 }
@@ -81,6 +85,29 @@ export function outerFacts(app, about, actions, dumped = null) {
     dumped,
     entries(app, "graph.users", about.users, (node) => placeRow(app, node, actions)),
     attributes(app, about.attributes),
+  );
+}
+
+/**
+ * What flows along a line.
+ * @param {App} app
+ * @param {any} about
+ * @param {Actions} actions
+ */
+export function flowFacts(app, about, actions) {
+  const { t } = app;
+  const end = (/** @type {any} */ node) =>
+    h(
+      "button",
+      { type: "button", class: "link", title: node.path, onclick: () => actions.goTo(node.id) },
+      node.label || t("graph.call"),
+    );
+  return h(
+    "div",
+    { class: "graph-facts stack" },
+    h("p", { class: "muted small" }, t("graph.flow")),
+    h("h2", null, end(about.source), " → ", end(about.target)),
+    entries(app, "graph.flow.values", about.values, (value) => valueRow(app, value, actions)),
   );
 }
 
@@ -115,6 +142,10 @@ function summary(app, about) {
     pair(t("graph.children"), String(about.count)),
     pair(t("graph.operators"), String(about.operators)),
     pair(t("graph.types"), Object.keys(about.types).length > 6 ? `${types}, …` : types),
+    about.parameters
+      ? pair(t("graph.parameters"), `${scaled(about.parameters)} · ${bytes(about.bytes)}`)
+      : null,
+    about.flops ? pair(t("graph.card.flops"), `${scaled(about.flops)}FLOP`) : null,
   ];
 }
 
@@ -141,99 +172,4 @@ export function traceButtons(app, traced, actions) {
 /** What a trace found. @param {string | undefined} text */
 export function tracedText(text) {
   return h("p", { class: "small traced", role: "status", hidden: !text }, text ?? "");
-}
-
-/**
- * @param {App} app
- * @param {string} key
- * @param {{total: number, shown: any[]} | undefined} list
- * @param {(one: any) => HTMLElement} row
- */
-function entries(app, key, list, row) {
-  if (!list?.total) return null;
-  const hidden = list.total - list.shown.length;
-  return h(
-    "section",
-    null,
-    h("h3", null, app.t(key), h("span", { class: "badge" }, String(list.total))),
-    h(
-      "ul",
-      { class: "entries scroll" },
-      list.shown.map(row),
-      hidden > 0 ? h("li", { class: "muted small" }, app.t("graph.rest", { n: hidden })) : null,
-    ),
-  );
-}
-
-/** @param {App} app @param {any} node @param {Actions} actions */
-function placeRow(app, node, actions) {
-  const text = [node.text, node.control ? app.t("graph.control") : ""].filter(Boolean).join(" · ");
-  return h(
-    "li",
-    null,
-    h(
-      "button",
-      { type: "button", class: "link ellipsis", title: node.path, onclick: () => actions.goTo(node.id) },
-      node.label || app.t("graph.call"),
-    ),
-    text && h("span", { class: "muted small" }, text),
-  );
-}
-
-/** @param {any} outer @param {Actions} actions */
-function outerRow(outer, actions) {
-  return h(
-    "li",
-    null,
-    h(
-      "button",
-      {
-        type: "button",
-        class: "link ellipsis",
-        title: outer.label,
-        onclick: () => actions.outer(outer.node),
-      },
-      outer.label,
-    ),
-    h("span", { class: "muted small" }, outer.text),
-  );
-}
-
-/** @param {App} app @param {string[][]} list */
-function attributes(app, list) {
-  if (!list.length) return null;
-  return h(
-    "section",
-    null,
-    h("h3", null, app.t("graph.attributes"), h("span", { class: "badge" }, String(list.length))),
-    h(
-      "dl",
-      { class: "pairs small" },
-      list.map(([name, value]) => [h("dt", null, name), h("dd", { class: "mono" }, value)]),
-    ),
-  );
-}
-
-/** Lines of source code, innermost first. @param {App} app @param {any[][]} list */
-function stacks(app, list) {
-  if (!list.length) return null;
-  return h(
-    "section",
-    null,
-    h("h3", null, app.t("graph.source")),
-    list.map((stack) =>
-      h(
-        "ol",
-        { class: "stack-lines small" },
-        stack.map((frame) =>
-          h(
-            "li",
-            null,
-            h("span", { class: "muted mono" }, `${frame.file}:${frame.line}`),
-            h("code", null, frame.code),
-          ),
-        ),
-      ),
-    ),
-  );
 }

@@ -14,6 +14,7 @@ import { flowing, lineShape } from "./lines.js";
 /**
  * @typedef {Object} Box
  * @property {number} id place in the tree of scopes
+ * @property {number} end all nodes in it have places before this one
  * @property {number} parent place of the scope around it, 0 for the top
  * @property {string} path
  * @property {string} kind
@@ -54,6 +55,8 @@ import { flowing, lineShape } from "./lines.js";
  */
 
 const HEADER = 26;
+const LETTER = 7.2; // about the width of one
+const STACKED = new Set(["group", "repeat", "rest", "run"]);
 
 /** @param {Picture} picture @param {import("../../core/types.js").Translate} t @returns {Shapes} */
 export function shapes(picture, t) {
@@ -71,7 +74,7 @@ export function shapes(picture, t) {
     line,
     element: lineShape(line, parents.get(line.source) === line.target),
   }));
-  const texts = svg("g", { class: "texts" }, flowing(picture));
+  const texts = svg("g", { class: "texts" }, flowing(picture), picture.boxes.map(costs));
   return {
     layers: [
       markers(),
@@ -143,10 +146,6 @@ function frame(box, t) {
 
 /** @param {Box} box @param {import("../../core/types.js").Translate} t */
 function closed(box, t) {
-  const scope = box.count > 0;
-  const middle = box.y + box.h / 2;
-  const centre = box.x + box.w / 2 + (scope ? -2 : 0);
-  const label = box.label || t("graph.call");
   return svg(
     "g",
     {
@@ -155,7 +154,7 @@ function closed(box, t) {
       "aria-label": spoken(box, t),
       role: "img",
     },
-    box.kind === "group" || box.kind === "repeat" || box.kind === "run"
+    STACKED.has(box.kind)
       ? [6, 3].map((by) =>
           svg("rect", { class: "behind", x: box.x + by, y: box.y - by, width: box.w, height: box.h, rx: 6 }),
         )
@@ -168,24 +167,7 @@ function closed(box, t) {
       rx: box.kind === "plumbing" ? box.h / 2 : 6,
     }),
     warmth(box),
-    svg(
-      "text",
-      {
-        class: "title",
-        x: scope ? box.x + 26 : centre,
-        y: middle + (box.text ? -3 : 4),
-        "text-anchor": scope ? "start" : "middle",
-      },
-      label,
-    ),
-    box.text && svg("text", { class: "sub", x: centre, y: middle + 12, "text-anchor": "middle" }, box.text),
-    scope && mark(box.x + 14, middle, false),
-    scope &&
-      svg(
-        "text",
-        { class: "count", x: box.x + box.w - 9, y: middle + 4, "text-anchor": "end" },
-        String(box.count),
-      ),
+    closedTexts(box, box.label || t("graph.call")),
     stubs(box),
     box.chips.map((item) => chip(item, box)),
     box.hidden > 0 &&
@@ -197,6 +179,27 @@ function closed(box, t) {
     badge(box),
     svg("title", null, [box.path, box.type, box.text, box.badge?.label].filter(Boolean).join("\n")),
   );
+}
+
+/** What stands in a closed box. @param {Box} box @param {string} label */
+function closedTexts(box, label) {
+  const scope = box.count > 0;
+  const middle = box.y + box.h / 2;
+  const [x, anchor] = scope ? [box.x + 26, "start"] : [box.x + box.w / 2, "middle"];
+  const high = middle + (box.text ? -3 : 4);
+  return [
+    svg("text", { class: "title", x, y: high, "text-anchor": anchor }, label),
+    box.text && svg("text", { class: "sub", x, y: middle + 12, "text-anchor": anchor }, box.text),
+    scope && mark(box.x + 14, middle, false),
+    scope &&
+      svg("text", { class: "count", x: box.x + box.w - 9, y: high, "text-anchor": "end" }, String(box.count)),
+  ];
+}
+
+/** Parameters and operations of an open scope, where its title leaves room. @param {Box} box */
+function costs({ x, y, w, label, text, open }) {
+  if (!text || !open || (label.length + text.length) * LETTER + 60 > w) return null;
+  return svg("text", { class: "sub flowing", x: x + w - 10, y: y + 17.5, "text-anchor": "end" }, text);
 }
 
 /** Where the chips of a box end. @param {Chip[]} chips */

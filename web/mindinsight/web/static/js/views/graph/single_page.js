@@ -49,7 +49,7 @@ export class OneGraph {
       (signal) => this.graphsOf(signal),
       (graphs) => {
         this.settle(graphs);
-        return this.explorer.load(this.controls());
+        return this.explorer.load(() => this.controls());
       },
       (error) => this.explorer.failed(error),
     );
@@ -102,12 +102,22 @@ export class OneGraph {
     this.graphs = graphs;
     if (!this.graphs.tags.includes(state.tag)) state.tag = this.graphs.tags[0] ?? "";
     if (!state.tag) state.view = "dataset";
-    else if (state.view === "dataset" && !this.graphs.dataset) state.view = "recorded";
+    else if (state.view === "dataset" && !this.graphs.dataset) state.view = null;
   }
 
-  /** @param {Partial<import("./single_state.js").State>} changes */
+  /**
+   * Show another graph, or another view of it; what is selected is looked for there.
+   * @param {Partial<import("./single_state.js").State>} changes
+   */
   change(changes) {
-    Object.assign(this.state, changes, { open: null, node: null, outer: null, trace: null });
+    const { explorer } = this;
+    explorer.wanted = explorer.describer.subject;
+    return this.begin(changes.view ? { ...changes, chosen: true } : changes);
+  }
+
+  /** Show a graph as it is at first. @param {Partial<import("./single_state.js").State>} [changes] */
+  begin(changes = {}) {
+    Object.assign(this.state, { open: null, node: null, outer: null, trace: null }, changes);
     this.explorer.opened = false;
     return this.open();
   }
@@ -123,14 +133,14 @@ export class OneGraph {
       chooser(this.app, this.runs, state, this.graphs, (changes) => this.change(changes)),
       segments({
         label: t("graph.view"),
-        value: state.view,
+        value: state.view ?? "",
         options: views.map((value) => ({ value, label: t(`graph.view.${value}`) })),
         onchange: (view) => this.change({ view }),
       }),
       h("span", { class: "grow" }),
       drawingTools(this.app, this.root, {
         drawings: () => [this.downloadable()],
-        reset: () => this.change({}),
+        reset: () => this.begin(),
       }),
     ];
   }
@@ -165,7 +175,7 @@ export class OneGraph {
         if (stale) {
           renew(
             notes,
-            lookAgain(this.app, () => this.change({})),
+            lookAgain(this.app, () => this.begin()),
           );
         } else toast(this.app.t("graph.more"));
       },

@@ -1,0 +1,137 @@
+// Details of what is selected on the page of one graph: a node, a parameter, a line; what depends on what.
+
+import { h, replace } from "../../core/dom.js";
+import { latest } from "../../core/latest.js";
+import { holding } from "./index_ranges.js";
+import { flowFacts, nodeFacts, outerFacts, panelElement } from "./panel.js";
+
+/** @typedef {import("./explorer.js").Explorer} Explorer */
+
+export class Describer {
+  /** @param {Explorer} explorer */
+  constructor(explorer) {
+    this.explorer = explorer;
+    this.app = explorer.app;
+    this.element = panelElement(explorer.app);
+    /** @type {"up" | "down" | null} */
+    this.traced = null;
+    this.requests = latest(this.element);
+    /** Fill the panel once more with what it is about. @type {() => Promise<any>} */
+    this.again = async () => undefined;
+    /** How to find what is selected in another graph. @type {{path?: string, name?: string} | null} */
+    this.subject = null;
+  }
+
+  /** Another graph is on its way. */
+  end() {
+    this.requests.end();
+    this.again = async () => undefined;
+  }
+
+  /**
+   * The selected node.
+   * @param {string} [text] what a trace found
+   * @returns {Promise<void>}
+   */
+  async node(text) {
+    const { explorer } = this;
+    const { node, attribute, open } = explorer.state;
+    this.again = () => this.node(text);
+    if (node === null) {
+      this.requests.end();
+      this.subject = null;
+      replace(this.element, h("p", { class: "muted" }, this.app.t("graph.pick")));
+      return undefined;
+    }
+    return this.requests.ask(
+      (signal) => explorer.ask("v2/graph/node", { node }, signal),
+      (about) => {
+        this.subject = { path: about.path };
+        explorer.outline.select(node, about.around);
+        const facts = { ...about, opened: open?.includes(node), traced: text, shown: attribute };
+        const dumped = explorer.dumped.about(node, "node");
+        replace(this.element, nodeFacts(this.app, facts, this.traced, explorer.actions(), dumped));
+      },
+      (error) => this.#failed(error),
+    );
+  }
+
+  /**
+   * A parameter or constant: the boxes that use it are lit and shown.
+   * @param {number} node
+   * @returns {Promise<any>}
+   */
+  outer(node) {
+    const { explorer } = this;
+    const { canvas, state } = explorer;
+    this.again = () => this.outer(node);
+    return this.requests.ask(
+      (signal) => explorer.ask("v2/graph/outer", { node }, signal),
+      (about) => {
+        this.subject = { name: about.label };
+        Object.assign(state, { node: null, outer: node, trace: null });
+        explorer.write();
+        canvas.select(null);
+        const users = holding(canvas.boxes(), about.hits);
+        canvas.mark({ outer: node, line: null });
+        canvas.light(new Set(users.map((box) => box.id)));
+        canvas.gather(users.filter((box) => !box.open));
+        explorer.side.show("details");
+        const dumped = explorer.dumped.about(node, "outer");
+        replace(this.element, outerFacts(this.app, about, explorer.actions(), dumped));
+      },
+      (error) => this.#failed(error),
+    );
+  }
+
+  /** What flows along a line. @param {import("./shapes.js").Line} line */
+  flow(line) {
+    const { explorer } = this;
+    const { source, target } = line;
+    this.again = () => this.flow(line);
+    return this.requests.ask(
+      (signal) => explorer.ask("v2/graph/flow", { source, target }, signal),
+      (about) => {
+        explorer.canvas.mark({ line });
+        explorer.side.show("details");
+        replace(this.element, flowFacts(this.app, about, explorer.actions()));
+      },
+      (error) => explorer.failed(error),
+    );
+  }
+
+  /**
+   * Light what the selected node depends on (up), or what depends on it.
+   * @param {"up" | "down" | null} direction
+   */
+  trace(direction) {
+    const { explorer } = this;
+    const { canvas, state } = explorer;
+    const { node } = state;
+    this.traced = node === null ? null : direction;
+    state.trace = this.traced;
+    explorer.write();
+    if (!this.traced) {
+      canvas.light(null);
+      return this.node();
+    }
+    const shown = canvas.boxes().map((box) => box.id);
+    return this.requests.ask(
+      (signal) => explorer.ask("v2/graph/trace", { node, direction, shown: shown.join(",") }, signal),
+      ({ boxes, operators }) => {
+        canvas.light(new Set(boxes));
+        return this.node(this.app.t(`graph.traced.${direction}`, { n: operators }));
+      },
+      (error) => explorer.failed(error),
+    );
+  }
+
+  /** What an old link names may be gone: nothing is selected then. @param {any} error */
+  #failed(error) {
+    if (error.key !== "error.unknown_node") return this.explorer.failed(error);
+    Object.assign(this.explorer.state, { node: null, outer: null, trace: null });
+    this.explorer.write();
+    this.explorer.canvas.select(null);
+    return this.node();
+  }
+}

@@ -1,0 +1,135 @@
+// Model card: the parts of the network in order, repeated layers once, with parameters, bytes and operations.
+
+import { bytes } from "../../core/format.js";
+import { h, replace } from "../../core/dom.js";
+import { latest } from "../../core/latest.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/**
+ * @typedef {Object} Part
+ * @property {number} id
+ * @property {string} label
+ * @property {string} path
+ * @property {string} kind
+ * @property {number} parameters
+ * @property {number} bytes
+ * @property {number} flops
+ * @property {Part[]} [inside]
+ */
+
+const PREFIXES = ["", "k", "M", "G", "T", "P"];
+
+/** Three digits and a prefix: 12.6 M. @param {number} value */
+export function scaled(value) {
+  let power = 0;
+  while (value >= 999.5 && power < PREFIXES.length - 1) {
+    value /= 1000;
+    power++;
+  }
+  const digits = !power || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  return `${value.toFixed(digits)} ${PREFIXES[power]}`.trim();
+}
+
+/** One line: wte → 24 × Block {attention, mlp} → head. @param {Part[]} parts */
+export function sentence(parts) {
+  return parts
+    .map(({ label, kind, inside = [] }) => {
+      const named = inside.filter((part) => part.kind !== "operator").map((part) => part.label);
+      return kind === "repeat" && named.length ? `${label} {${named.join(", ")}}` : label;
+    })
+    .join(" → ");
+}
+
+export class ModelCard {
+  /**
+   * @param {App} app
+   * @param {{ask: (path: string, params: Record<string, any>, signal: AbortSignal) => Promise<any>,
+   *   goTo: (id: number) => void, failed: (error: any) => any}} actions
+   */
+  constructor(app, actions) {
+    this.app = app;
+    this.actions = actions;
+    this.element = h("div", {
+      class: "graph-card scroll",
+      role: "region",
+      "aria-label": app.t("graph.card"),
+      tabindex: "0",
+    });
+    this.requests = latest(this.element);
+  }
+
+  /** Another graph. */
+  reset() {
+    return this.requests.ask(
+      (signal) => this.actions.ask("v2/graph/card", {}, signal),
+      (card) => replace(this.element, this.#content(card)),
+      this.actions.failed,
+    );
+  }
+
+  /** @param {{network: Part & {kind: string}, parts: Part[]}} card */
+  #content({ network, parts }) {
+    const { t } = this.app;
+    const total = Math.max(1, network.parameters);
+    const facts = [
+      network.parameters ? t("graph.card.parameters", { n: scaled(network.parameters) }) : "",
+      network.bytes ? bytes(network.bytes) : "",
+      network.flops ? `${scaled(network.flops)}FLOP` : "",
+    ].filter(Boolean);
+    return [
+      h("h2", null, network.label || t("graph.card")),
+      h("p", { class: "graph-sentence" }, sentence(parts)),
+      facts.length > 0 && h("p", { class: "graph-totals" }, facts.join(" · ")),
+      parts.length > 0 &&
+        h(
+          "table",
+          null,
+          h(
+            "thead",
+            null,
+            h(
+              "tr",
+              null,
+              ["part", "params", "bytes", "flops"].map((name) =>
+                h("th", { scope: "col", title: t(`graph.card.${name}.what`) }, t(`graph.card.${name}`)),
+              ),
+            ),
+          ),
+          h("tbody", null, this.#rows(parts, total, 0)),
+        ),
+      h("p", { class: "muted small" }, t("graph.card.note")),
+    ];
+  }
+
+  /** @param {Part[]} parts @param {number} total parameters @param {number} depth @returns {HTMLElement[]} */
+  #rows(parts, total, depth) {
+    return parts.flatMap((part) => [
+      h(
+        "tr",
+        null,
+        h(
+          "th",
+          { scope: "row", style: { "padding-left": `${depth * 14}px` } },
+          h("i", { class: `graph-key ${part.kind}` }),
+          h(
+            "button",
+            { type: "button", class: "link", title: part.path, onclick: () => this.actions.goTo(part.id) },
+            part.label,
+          ),
+        ),
+        h(
+          "td",
+          null,
+          part.parameters ? scaled(part.parameters) : "–",
+          h("i", {
+            class: "share",
+            style: { width: `${((100 * part.parameters) / total).toFixed(1)}%` },
+          }),
+        ),
+        h("td", null, part.bytes ? bytes(part.bytes) : "–"),
+        h("td", null, part.flops ? scaled(part.flops) : "–"),
+      ),
+      ...this.#rows(part.inside ?? [], total, depth + 1),
+    ]);
+  }
+}

@@ -1,0 +1,132 @@
+// Lists of the panel: inputs and outputs, parameters, attributes, source code.
+
+import { h } from "../../core/dom.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/** @typedef {import("./panel.js").Actions} Actions */
+
+/**
+ * @param {App} app
+ * @param {string} key
+ * @param {{total: number, shown: any[]} | undefined} list
+ * @param {(one: any) => HTMLElement} row
+ */
+export function entries(app, key, list, row) {
+  if (!list?.total) return null;
+  const hidden = list.total - list.shown.length;
+  return h(
+    "section",
+    null,
+    h("h3", null, app.t(key), h("span", { class: "badge" }, String(list.total))),
+    h(
+      "ul",
+      { class: "entries scroll" },
+      list.shown.map(row),
+      hidden > 0 ? h("li", { class: "muted small" }, app.t("graph.rest", { n: hidden })) : null,
+    ),
+  );
+}
+
+/** @param {App} app @param {any} node @param {Actions} actions */
+export function placeRow(app, node, actions) {
+  const text = [node.text, node.control ? app.t("graph.control") : ""].filter(Boolean).join(" · ");
+  return h(
+    "li",
+    null,
+    h(
+      "button",
+      { type: "button", class: "link ellipsis", title: node.path, onclick: () => actions.goTo(node.id) },
+      node.label || app.t("graph.call"),
+    ),
+    text && h("span", { class: "muted small" }, text),
+  );
+}
+
+/** @param {any} outer @param {Actions} actions */
+export function outerRow(outer, actions) {
+  return h(
+    "li",
+    null,
+    h(
+      "button",
+      {
+        type: "button",
+        class: "link ellipsis",
+        title: outer.label,
+        onclick: () => actions.outer(outer.node),
+      },
+      outer.label,
+    ),
+    h("span", { class: "muted small" }, outer.text),
+  );
+}
+
+/**
+ * Attributes of an operator; the name of one shows it in all operators of the drawing.
+ * @param {App} app
+ * @param {string[][]} list
+ * @param {string} shown the one that is shown in the drawing
+ * @param {((attribute: string) => void) | undefined} show
+ */
+export function attributes(app, list, shown = "", show = undefined) {
+  if (!list.length) return null;
+  const label = (/** @type {string} */ name) =>
+    show
+      ? h(
+          "button",
+          {
+            type: "button",
+            class: "link",
+            title: app.t("graph.attribute.show"),
+            "aria-pressed": name === shown,
+            onclick: () => show(name === shown ? "" : name),
+          },
+          name,
+        )
+      : name;
+  return h(
+    "section",
+    null,
+    h("h3", null, app.t("graph.attributes"), h("span", { class: "badge" }, String(list.length))),
+    h(
+      "dl",
+      { class: "pairs small" },
+      list.map(([name, value]) => [h("dt", null, label(name)), h("dd", { class: "mono" }, value)]),
+    ),
+  );
+}
+
+/** A value along a line, and who takes it. @param {App} app @param {any} value @param {Actions} actions */
+export function valueRow(app, value, actions) {
+  const users = value.users
+    .slice(0, 3)
+    .map((/** @type {any} */ user) => user.label)
+    .join(", ");
+  const row = placeRow(app, value, actions);
+  row.append(h("span", { class: "muted small" }, `→ ${users}${value.users.length > 3 ? ", …" : ""}`));
+  return row;
+}
+
+/** Lines of source code, innermost first. @param {App} app @param {any[][]} list */
+export function stacks(app, list) {
+  if (!list.length) return null;
+  return h(
+    "section",
+    null,
+    h("h3", null, app.t("graph.source")),
+    list.map((stack) =>
+      h(
+        "ol",
+        { class: "stack-lines small" },
+        stack.map((frame) =>
+          h(
+            "li",
+            null,
+            h("span", { class: "muted mono" }, `${frame.file}:${frame.line}`),
+            h("code", null, frame.code),
+          ),
+        ),
+      ),
+    ),
+  );
+}

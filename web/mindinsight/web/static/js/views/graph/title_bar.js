@@ -1,0 +1,55 @@
+// Titles of the open scopes whose own titles have left the view: a line over the drawing.
+
+import { h, replace } from "../../core/dom.js";
+
+const NARROW = 600; // px of a view with room for two titles
+const LEAST = 90; // px of a frame that must be in sight below the line
+
+/** @typedef {import("./shapes.js").Box} Box */
+/** @typedef {{x: number, y: number, k: number}} Transform */
+
+/**
+ * Open scopes around the middle of the view whose titles lie above it, outermost first.
+ * @param {Box[]} boxes scopes before what is in them
+ * @param {Transform} transform
+ * @param {number} width of the view in px
+ */
+export function hiddenTitles(boxes, { x, y, k }, width) {
+  const middle = width / 2;
+  return boxes.filter(
+    (box) =>
+      box.open &&
+      box.y * k + y < 0 &&
+      (box.y + box.h) * k + y > LEAST &&
+      box.x * k + x < middle &&
+      (box.x + box.w) * k + x > middle,
+  );
+}
+
+/** @param {string} label @param {(id: number) => void} goTo */
+export function createTitleBar(label, goTo) {
+  const element = h("div", { class: "graph-titles", role: "group", "aria-label": label, hidden: true });
+  let shown = "";
+  return {
+    element,
+
+    /** @param {Box[]} boxes @param {Transform} transform @param {number} width */
+    update(boxes, transform, width) {
+      const titles = hiddenTitles(boxes, transform, width).slice(width < NARROW ? -2 : 0);
+      const ids = titles.map((box) => box.id).join();
+      if (ids === shown) return;
+      shown = ids;
+      element.hidden = !titles.length;
+      replace(
+        element,
+        titles.map((box) =>
+          h(
+            "button",
+            { type: "button", class: "quiet", title: box.path, onclick: () => goTo(box.id) },
+            box.label,
+          ),
+        ),
+      );
+    },
+  };
+}
