@@ -342,3 +342,70 @@ def test_narrow_screens_scroll_down_and_not_sideways(graph: Callable[..., Any]) 
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.locator("g.closed", has_text="_backbone-LeNet").click()
     page.locator(".graph-facts", has_text="MaxPool").wait_for()
+
+
+def test_a_training_opens_as_its_network_with_a_card_of_its_parts(graph: Callable[..., Any]) -> None:
+    page = graph("run=./lenet")
+    expect(page.get_by_role("button", name="Simplified")).to_have_attribute("aria-pressed", "true")
+    card = page.get_by_role("region", name="Model card")
+    expect(card).to_contain_text("conv1-Conv2d → conv2-Conv2d → flatten-Flatten → fc1-Dense → fc2-Dense")
+    expect(card).to_contain_text("3.00 k parameters · 12.0 kB · 809 kFLOP")
+    expect(page.locator(".graph-drawing .box", has_text="optimizer")).to_have_count(0)
+    card.get_by_role("button", name="fc2-Dense").click()
+    expect(page.locator("g.box.selected", has_text="fc2-Dense")).to_have_count(1)
+    page.get_by_role("button", name="As recorded").click()
+    expect(page.locator("g.box.selected", has_text="fc2-Dense")).to_have_count(1)
+    expect(page.get_by_role("tab", name="Details")).to_have_attribute("aria-selected", "true")
+    expect(page.locator(".graph-facts h2")).to_have_text("fc2-Dense")
+
+
+def test_hits_are_marked_and_stepped_through(graph: Callable[..., Any]) -> None:
+    page = graph("run=./lenet&view=simplified")
+    page.fill(".graph-finder input[type=search]", "type:MatMul shape:10x*")
+    expect(page.locator("g.closed.hit")).to_have_count(3)
+    expect(page.locator(".graph-minimap .hit")).to_have_count(3)
+    page.keyboard.press("Enter")
+    expect(page.locator("g.closed.hit.selected", has_text="MatMul-op0")).to_have_count(1)
+    page.keyboard.press("Shift+Enter")
+    expect(page.locator(".graph-stepper")).to_contain_text("3 of 3")
+    expect(page.locator("g.closed.hit.selected", has_text="MatMul-op2")).to_have_count(1)
+
+
+def test_a_parameter_lights_the_scopes_that_use_it_and_a_line_says_what_flows(
+    graph: Callable[..., Any],
+) -> None:
+    page = graph("run=./lenet&view=simplified")
+    page.fill(".graph-finder input[type=search]", "fc1.bias")
+    page.locator(".graph-results button", has_text="fc1.bias").click()
+    expect(page.locator("g.closed.lit")).to_have_count(1)
+    expect(page.locator("g.closed.lit", has_text="fc1-Dense")).to_have_count(1)
+    page.get_by_role("button", name="Fit to window").click()
+    page.keyboard.press("Escape")
+    page.mouse.click(*page.locator("path.line").first.evaluate(MIDDLE))
+    expect(page.locator(".graph-facts")).to_contain_text("Values")
+    expect(page.locator("path.line.on")).not_to_have_count(0)
+
+
+def test_the_side_panel_is_made_wider_and_an_attribute_is_shown_in_the_drawing(
+    graph: Callable[..., Any],
+) -> None:
+    page = graph("run=./lenet&view=recorded&open=1,6,7,8,9,10&node=9")
+    edge = page.get_by_role("separator", name="Width of the side panel")
+    edge.focus()
+    page.keyboard.press("ArrowLeft")
+    expect(edge).to_have_attribute("aria-valuenow", "364")
+    page.fill(".graph-finder input[type=search]", "Conv2D-op0")
+    page.locator(".graph-results button", has_text="Conv2D-op0").first.click()
+    page.locator(".graph-facts").get_by_role("button", name="kernel_size").click()
+    expect(page.locator("g.closed", has_text="Conv2D-op0").locator(".sub")).to_have_text("(5, 5)")
+    assert "attr=kernel_size" in page.url
+
+
+def test_plotly_draws_the_same_picture(graph: Callable[..., Any]) -> None:
+    page = graph("run=./lenet&view=simplified")
+    boxes = page.locator(".graph-drawing .box").count()
+    page.get_by_role("button", name="Plotly", exact=True).click()
+    expect(page.locator(".graph-plotly .shapelayer path")).to_have_count(boxes)
+    expect(page.locator(".graph-plotly .modebar")).to_have_count(1)
+    page.get_by_role("button", name="SVG", exact=True).click()
+    expect(page.locator(".graph-plotly")).to_be_hidden()

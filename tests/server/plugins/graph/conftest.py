@@ -11,7 +11,12 @@ def lenet(shared_samples: Any) -> Callable[..., Any]:
     client = shared_samples("lenet")
     (tag,) = client.get("/v2/graph/graphs", params={"run": "./lenet"}).json()["tags"]
 
-    def ask(path: Any, **params: Any) -> Any:
-        return client.get(f"/v2/graph/{path}", params={"run": "./lenet", "tag": tag, **params})
+    def ask(path: Any, body: Any = None, **params: Any) -> Any:
+        address, query = f"/v2/graph/{path}", {"run": "./lenet", "tag": tag, **params}
+        return (
+            client.get(address, params=query)
+            if body is None
+            else client.post(address, params=query, json=body)
+        )
 
     return ask

@@ -74,3 +74,11 @@ def test_a_selection_is_found_again_in_another_view(lenet: Any) -> None:
     assert lenet("node", node="else/where", view="simplified", nearest=True).status_code == 404
     assert lenet("outer", name="fc1.bias", view="simplified").json()["label"] == "fc1.bias"
     assert lenet("outer", name="fc9.bias").status_code == 404
+
+
+def test_paths_are_found_in_the_tree(lenet: Any) -> None:
+    names = [BACKBONE, f"{BACKBONE}/fc1-Dense/MatMul-op0", "Default/nothing"]
+    scope, operator, unknown = lenet("indices", body={"names": names}).json()["indices"]
+    assert lenet("node", node=scope).json()["path"] == names[0]
+    assert lenet("node", node=operator).json()["path"] == names[1]
+    assert unknown == -1

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Query
+from pydantic import BaseModel, Field
 
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.graphs.call_stacks import stacks_of
@@ -151,6 +152,18 @@ def outer(
         unknown = name if node is None else node
         raise ApiError(404, "unknown_node", f"There is no parameter or constant {unknown}.", node=unknown)
     return describe_outer(tree, node)
+
+
+class Names(BaseModel):
+    """Paths of scopes or operators, or names of parameters and constants."""
+
+    names: list[str] = Field(max_length=500_000)
+
+
+@router.post("/indices")
+def indices(tree: CurrentTree, body: Names) -> dict[str, Any]:
+    """Index of each path in the tree of the graph; -1 for a path that is not in it."""
+    return {"indices": [tree.indices.get(name, -1) for name in body.names]}
 
 
 @router.get("/trace")

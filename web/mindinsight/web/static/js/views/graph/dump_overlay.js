@@ -21,6 +21,7 @@ import { nearestFirst } from "./nearest_dumps.js";
  * @property {(path: string, params: Record<string, any>, signal?: AbortSignal) => Promise<any>} ask
  * @property {(id: number) => Promise<void>} goTo
  * @property {(node: number) => Promise<void>} outer
+ * @property {(box: import("./shapes.js").Box) => import("./dump_marks.js").Marks} marks without a dump
  * @property {() => void} again something else is known of the selected node
  */
 
@@ -199,10 +200,12 @@ export class Dumped {
     const of = new Map(coloured?.boxes.map((box) => [box.id, box]));
     let another = false;
     for (const box of canvas.boxes()) {
-      const marks = marksOf(this.app, of.get(box.id), paint, box.count > 0);
+      const marks = coloured
+        ? marksOf(this.app, of.get(box.id), paint, box.count > 0)
+        : this.graph.marks(box);
       const before = [box.badge ?? null, box.heat ?? null, box.hatched ?? false];
-      another ||= JSON.stringify([marks.badge, marks.heat, marks.hatched]) !== JSON.stringify(before);
-      Object.assign(box, marks);
+      another ||= JSON.stringify([marks.badge, marks.heat, marks.hatched ?? false]) !== JSON.stringify(before);
+      Object.assign(box, { hatched: false }, marks);
     }
     if (another) canvas.again();
   }

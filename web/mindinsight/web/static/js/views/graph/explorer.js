@@ -6,13 +6,14 @@ import { createCanvas } from "./canvas.js";
 import { Describer } from "./describer.js";
 import { Dumped } from "./dump_overlay.js";
 import { createFinder } from "./finder.js";
-import { graphLayout } from "./layout.js";
+import { graphLayout, graphTabs } from "./layout.js";
 import { graphError, pictureNotes } from "./messages.js";
 import { readState, writeState } from "./single_state.js";
 import { ModelCard } from "./model_card.js";
+import { NodeData } from "./node_data.js";
 import { Outline } from "./outline.js";
 import { descendants } from "./scopes.js";
-import { SidePanel } from "./side_panel.js";
+import { PlotlyView } from "./plotly_view.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 
@@ -49,23 +50,21 @@ export class Explorer {
     this.finder = createFinder(app, { ask, goTo, outer, mark: (hits) => this.canvas.mark({ hits }) });
     this.outline = new Outline(app, { ask, goTo, failed });
     this.card = new ModelCard(app, { ask, goTo, failed });
-    this.side = this.panel();
+    this.side = graphTabs(app, this);
+    this.plotted = new PlotlyView(app, { ask, select: (id) => this.act(() => this.pick(id)), failed });
+    this.canvas.element.append(this.plotted.element);
     this.dumped = new Dumped(app, {
       canvas: this.canvas,
       ask,
       goTo: (id) => this.goTo(id),
       outer: (node) => this.describer.outer(node),
       again: () => this.ready && this.describer.again(),
+      marks: (box) => this.data.marks(box),
     });
-  }
-
-  panel() {
-    const { t } = this.app;
-    return new SidePanel(t("graph.panel"), t("graph.panel.width"), this.finder.element, [
-      { name: "model", label: t("graph.tab.model"), element: this.card.element },
-      { name: "details", label: t("graph.tab.details"), element: this.describer.element },
-      { name: "outline", label: t("graph.outline"), element: this.outline.element },
-    ]);
+    this.data = new NodeData(app, {
+      state: () => this.state,
+      paint: () => this.dumped.paint(),
+    });
   }
 
   /** The address has changed. */
@@ -107,7 +106,7 @@ export class Explorer {
   /** Everything beside the drawing, and then what the address says is selected. */
   arrive() {
     const run = this.state.view === "dataset" ? null : (this.app.selection.run(this.state.run) ?? null);
-    const parts = [this.finder, this.outline, this.card];
+    const parts = [this.finder, this.outline, this.card, this.data];
     const fillPanels = () => Promise.all([...parts.map((part) => part.reset()), this.dumped.offer(run)]);
     return this.pointing.ask(
       () => fillPanels().then(() => this.dumped.arrive()),
@@ -138,6 +137,7 @@ export class Explorer {
         this.canvas.wait(false);
         this.canvas.show(picture, { keep });
         this.canvas.select(this.state.node);
+        this.plotted.show(this.state);
         this.dumped.paint();
         replace(this.notes, pictureNotes(this.app, picture));
         return true;
@@ -160,7 +160,7 @@ export class Explorer {
   /** Nothing of the graph that is shown is wanted any more. */
   leave() {
     this.ready = false;
-    [this.drawing, this.pointing, this.describer].forEach((requests) => requests.end());
+    [this.drawing, this.pointing, this.describer, this.plotted].forEach((requests) => requests.end());
     this.dumped.end();
   }
 
@@ -254,6 +254,13 @@ export class Explorer {
   async show(attribute) {
     this.state.attribute = attribute;
     if (await this.draw(this.state.node ?? undefined)) await this.describer.again();
+  }
+
+  /** Let Plotly draw, or the page itself. @param {boolean} plotly */
+  plot(plotly) {
+    this.state.plotly = plotly;
+    this.write();
+    this.plotted.show(this.state);
   }
 
   actions() {

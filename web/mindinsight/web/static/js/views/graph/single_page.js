@@ -137,6 +137,12 @@ export class OneGraph {
         options: views.map((value) => ({ value, label: t(`graph.view.${value}`) })),
         onchange: (view) => this.change({ view }),
       }),
+      segments({
+        label: t("graph.draw"),
+        value: state.plotly ? "plotly" : "svg",
+        options: ["svg", "plotly"].map((value) => ({ value, label: t(`graph.draw.${value}`) })),
+        onchange: (value) => this.explorer.plot(value === "plotly"),
+      }),
       h("span", { class: "grow" }),
       drawingTools(this.app, this.root, {
         drawings: () => [this.downloadable()],

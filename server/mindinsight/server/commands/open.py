@@ -1,0 +1,49 @@
+"""Command ``mindinsight open``: shows graph files that belong to no run, as those of Model Explorer."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from mindinsight.server.client.export import safe
+from mindinsight.server.commands.messages import report_errors
+from mindinsight.server.commands.options import add_options
+from mindinsight.server.commands.start import start
+from mindinsight.server.errors import BadSettings
+from mindinsight.server.formats.graphs.model_explorer import graphs_of
+from mindinsight.server.formats.text_files import read_json
+from mindinsight.server.formats.unreadable import UnreadableError
+
+
+def register(subparsers: Any) -> None:
+    text = "show graphs in JSON of Model Explorer, as exported from PyTorch, ONNX, JAX or TensorFlow Lite"
+    parser = subparsers.add_parser("open", help=text, description=text, allow_abbrev=False)
+    parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="graph.json")
+    add_options(parser, os.environ)
+    parser.set_defaults(run=open_files)
+
+
+@report_errors
+def open_files(options: argparse.Namespace) -> int:
+    """As ``start``: a server on a directory in the workspace that holds the graphs."""
+    graphs = {path: _graphs(path) for path in options.files}
+    names = "\0".join(str(path.absolute()) for path in options.files)
+    folder = options.workspace.expanduser().absolute() / "opened" / sha256(names.encode()).hexdigest()[:12]
+    for path, found in graphs.items():
+        run = folder / safe(path.stem)
+        run.mkdir(parents=True, exist_ok=True)
+        for name, data in found:
+            (run / f"{safe(name)}.pb").write_bytes(data)
+    options.summary_base_dir = [str(folder)]
+    return start(options)
+
+
+def _graphs(path: Path) -> list[tuple[str, bytes]]:
+    """The graphs of a file. Raises BadSettings."""
+    try:
+        return graphs_of(read_json(path.absolute()))
+    except (UnreadableError, OSError) as error:
+        raise BadSettings(f"{path} cannot be shown: {error}") from error

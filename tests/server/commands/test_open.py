@@ -1,0 +1,36 @@
+"""Command that shows graphs of Model Explorer; the server itself is tested with ``start``."""
+
+import argparse
+import json
+from pathlib import Path
+
+import pytest
+
+from mindinsight.server.commands import open as command
+from mindinsight.server.commands.main import main
+from mindinsight.server.formats.graphs.graph_proto import read_graph
+
+NODES = [{"id": "a", "label": "Add", "namespace": "net"}]
+
+
+def test_every_graph_of_a_file_is_one_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[argparse.Namespace] = []
+    monkeypatch.setattr(command, "start", lambda options: started.append(options) or 0)
+    file = tmp_path / "net.json"
+    file.write_text(json.dumps([{"id": "main/x", "nodes": NODES}, {"id": "loss", "nodes": NODES}]))
+    assert main(["open", str(file), "--workspace", str(tmp_path / "workspace")]) == 0
+    (base,) = started[0].summary_base_dir
+    graphs = sorted((Path(base) / "net").iterdir())
+    assert [graph.name for graph in graphs] == ["loss.pb", "main%2Fx.pb"]
+    assert read_graph(graphs[0].read_bytes()).names == ("net/Add",)
+
+
+@pytest.mark.parametrize("text", ["{}", "not json", ""])
+def test_a_file_that_is_no_graph_is_said_to_be_none(
+    tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "bad.json"
+    file.write_text(text)
+    assert main(["open", str(file), "--workspace", str(tmp_path / "workspace")]) == 2
+    assert "bad.json cannot be shown" in capsys.readouterr().err
+    assert not (tmp_path / "workspace").exists()
