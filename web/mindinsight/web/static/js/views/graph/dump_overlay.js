@@ -204,8 +204,8 @@ export class Dumped {
         ? marksOf(this.app, of.get(box.id), paint, box.count > 0)
         : this.graph.marks(box);
       const before = [box.badge ?? null, box.heat ?? null, box.hatched ?? false];
-      another ||= JSON.stringify([marks.badge, marks.heat, marks.hatched ?? false]) !== JSON.stringify(before);
-      Object.assign(box, { hatched: false }, marks);
+      another ||= JSON.stringify([marks.badge, marks.heat, marks.hatched]) !== JSON.stringify(before);
+      Object.assign(box, marks);
     }
     if (another) canvas.again();
   }

@@ -6,9 +6,9 @@ import { latest } from "../../core/latest.js";
 import { firstFrom } from "./index_ranges.js";
 
 /** @typedef {import("../../core/types.js").App} App */
-/** @typedef {{badge: import("./badges.js").Badge | null, heat: number | null}} Marks */
+/** @typedef {import("./dump_marks.js").Marks} Marks */
 
-const NOTHING = { badge: null, heat: null };
+const NOTHING = { badge: null, heat: null, hatched: false };
 
 /**
  * Values by path from JSON ({path: number}, or Model Explorer's {results: {path: {value: number}}}) or from
@@ -158,6 +158,7 @@ export class NodeData {
     return {
       badge: { kind: "", text, label: `${this.#name}: ${text}` },
       heat: most > least ? (value - least) / (most - least) : 1,
+      hatched: false,
     };
   }
 }
