@@ -31,6 +31,6 @@ def test_a_file_that_is_no_graph_is_said_to_be_none(
 ) -> None:
     file = tmp_path / "bad.json"
     file.write_text(text)
-    assert main(["open", str(file), "--workspace", str(tmp_path / "workspace")]) == 2
+    assert main(["open", str(file), "--workspace", str(tmp_path / "workspace")]) == 1
     assert "bad.json cannot be shown" in capsys.readouterr().err
     assert not (tmp_path / "workspace").exists()

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from mindinsight.server.client.export import safe
-from mindinsight.server.commands.messages import report_errors
 from mindinsight.server.commands.options import add_options
 from mindinsight.server.commands.start import start
 from mindinsight.server.errors import BadSettings
@@ -26,7 +25,6 @@ def register(subparsers: Any) -> None:
     parser.set_defaults(run=open_files)
 
 
-@report_errors
 def open_files(options: argparse.Namespace) -> int:
     """As ``start``: a server on a directory in the workspace that holds the graphs."""
     graphs = {path: _graphs(path) for path in options.files}
@@ -45,5 +43,7 @@ def _graphs(path: Path) -> list[tuple[str, bytes]]:
     """The graphs of a file. Raises BadSettings."""
     try:
         return graphs_of(read_json(path.absolute()))
-    except (UnreadableError, OSError) as error:
+    except UnreadableError as error:
+        raise BadSettings(f"{path} cannot be shown: {error.detail}") from error
+    except OSError as error:
         raise BadSettings(f"{path} cannot be shown: {error}") from error
