@@ -1,5 +1,6 @@
 """The pages that answer: why runs differ, and where two of them drift."""
 
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +23,12 @@ def url(tmp_path_factory: pytest.TempPathFactory, serve_once: Callable[[Path], s
                 above = 0 if since is None else max(step - since, 0) / 20
                 record.add_value("scalar", "loss", (1 + 2 / (step + 1)) * wobble * (1 + above))
                 record.add_value("scalar", "norm", wobble)
+                record.record(step)
+    for rank in range(4):
+        with SummaryRecord(str(base / "job" / f"rank_{rank}")) as record:
+            for step in range(40):
+                loss = math.nan if (rank, step) == (2, 30) else 1 + 0.001 * ((3 * step + rank) % 7)
+                record.add_value("scalar", "loss", loss)
                 record.record(step)
     return serve_once(base)
 
@@ -54,3 +61,16 @@ def test_an_alignment_says_where_a_drift_begins(page: Page, url: str) -> None:
     expect(story).to_contain_text("at all common steps. No scalar drifts beyond its noise.")
     page.get_by_role("row", name="loss").get_by_role("link", name="Difference").click()
     expect(page).to_have_url(re.compile("m=compare.*baseline=good-1"))
+
+
+def test_a_job_shows_how_its_ranks_are_at_home_and_on_its_page(page: Page, url: str) -> None:
+    page.goto(url)
+    strip = page.get_by_role("link", name="Ranks of job: 1 rank has NaN or infinity")
+    expect(strip.locator("i")).to_have_count(4)
+    expect(strip.locator("i.not_finite")).to_have_count(1)
+    strip.click()
+    expect(page.locator(".answer-story")).to_have_text("1 rank has NaN or infinity")
+    expect(page.locator("tbody tr")).to_have_count(4)
+    first = page.locator("tbody tr").first
+    expect(first).to_contain_text("loss: NaN or infinite at step 30")
+    expect(first.get_by_role("link")).to_have_attribute("href", re.compile("scalar.*m=ranks.*job=./job"))

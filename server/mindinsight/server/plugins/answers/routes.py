@@ -1,4 +1,4 @@
-"""Routes of the pages Why and Alignment."""
+"""Routes of the pages Why, Alignment and Job."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from fastapi import APIRouter, Depends, Query
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.plugins.answers.alignments import alignments, headline
+from mindinsight.server.plugins.answers.health import HealthCache, JobHealth
 from mindinsight.server.plugins.answers.reasons import partings, settings
+from mindinsight.server.store.run import Run
 
 router = APIRouter()
 
@@ -59,6 +61,32 @@ def why(service: Uses, good: Group, bad: Group) -> dict[str, Any]:
         "bad": [run.id for run in groups[1]],
         "settings": [asdict(setting) for setting in settings(*groups)],
         "metrics": [{"tag": row.tag, **asdict(row.parting)} for row in partings(*groups)],
+    }
+
+
+@router.get("/health")
+def health(
+    service: Uses, job: Annotated[list[str], Query(description="job ids", max_length=50)]
+) -> dict[str, Any]:
+    """Health of the ranks of jobs: for each job its ranks, and what is wrong with which of them in which tag.
+
+    ``strays`` have the fields of ``/v2/scalar/ranks`` and a ``tag``; ``row`` is a place in ``runs``. Jobs
+    that are gone, or have one rank, are left out.
+    """
+    members: dict[str, list[Run]] = {name: [] for name in job}
+    for run in service.store.snapshot().runs.values():
+        if run.job in members:
+            members[run.job].append(run)
+    cache = service.parts.of(HealthCache)
+    return {"jobs": {name: _health_json(cache.of(runs)) for name, runs in members.items() if len(runs) > 1}}
+
+
+def _health_json(of_job: JobHealth) -> dict[str, Any]:
+    return {
+        "runs": of_job.runs,
+        "ranks": of_job.ranks,
+        "tags": of_job.tags,
+        "strays": [{"tag": found.tag, **asdict(found.stray)} for found in of_job.strays],
     }
 
 

@@ -188,13 +188,13 @@ export class Selection {
   }
 
   /**
-   * The address of a view that shows one run alone.
+   * The address of a view that shows one run alone, or some.
    * @param {string} view
-   * @param {string} id
-   * @param {Record<string, string>} [more]
+   * @param {string | string[]} id
+   * @param {Record<string, any>} [more]
    */
   linkOnly(view, id, more = {}) {
-    return this.#url.link(view, { runs: write({ inverted: false, ids: new Set([id]) }), ...more });
+    return this.#url.link(view, { runs: write({ inverted: false, ids: new Set([id].flat()) }), ...more });
   }
 
   /**

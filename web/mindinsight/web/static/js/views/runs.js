@@ -9,6 +9,7 @@ import { NEWEST } from "../core/selection.js";
 import { faultText } from "../core/patterns.js";
 import { telling } from "../core/run_traits.js";
 import { colourBy } from "../frame/colour_by.js";
+import { createHealth } from "./runs/health.js";
 import { answerLinks, selectionLinks } from "./runs/answers.js";
 import { banners, nothing } from "./runs/banners.js";
 import { createBases, onlyBase } from "./runs/bases.js";
@@ -48,6 +49,7 @@ class RunsTable {
     this.body = h("div", { class: "table-holder panel", hidden: true }, this.table.element);
     this.values = createValues(app, this.body);
     this.curves = createCurves(app, this.body, () => this.table.update(this.rows.length));
+    this.health = createHealth(app, this.body, () => this.table.update(this.rows.length));
     /** @type {import("./runs/rows.js").Row[]} */
     this.rows = [];
     /** @type {import("./runs/query.js").Term[]} */
@@ -156,12 +158,16 @@ class RunsTable {
         stale,
       )
       .catch(() => undefined);
-    await this.values.order.load(this.terms.length ? this.orderedBy() : null);
+    const narrowed = this.terms.length > 0 || this.app.selection.all().some((run) => run.rank !== null);
+    await this.values.order.load(narrowed ? this.orderedBy() : null);
     const columns = this.columnKeys().map((key) => /^(?:last|min|max|best|spark):(.*)$/.exec(key)?.[1] ?? "");
     const members = columns.flatMap((name) => this.values.order.members(name));
     const tags = [...new Set([...named, ...members])].filter((tag) => this.values.tags().includes(tag));
     await this.values.need(tags, stale).catch(() => undefined);
-    if (stale) this.curves.forget();
+    if (stale) {
+      this.curves.forget();
+      this.health.forget();
+    }
     this.draw();
   }
 
@@ -173,9 +179,9 @@ class RunsTable {
     return defaultColumns(this.values.order.names(), telling(rows.length > 1 ? rows : selection.all()));
   }
 
-  /** The runs whose tags decide on the columns: those found, where they are not too many to name. */
+  /** One run of each job found, where they are not too many to name: ranks share a row, and count once. */
   orderedBy() {
-    const ids = this.found().map((run) => run.id);
+    const ids = [...new Map(this.found().map((run) => [run.job, run.id])).values()];
     return ids.length && ids.length <= NAMED ? ids : null;
   }
 
@@ -265,7 +271,7 @@ class RunsTable {
       app.url.set({ open: isOpen ? open.filter((job) => job !== row.job) : [...open, row.job] });
       this.draw();
     };
-    return jobRow(app, row, columns, now, { open: isOpen, toggle });
+    return jobRow(app, row, columns, now, { open: isOpen, toggle, health: this.health.get(row.job) });
   }
 
   /** @param {HTMLElement} anchor */

@@ -7,7 +7,10 @@ import { NEWEST } from "../../core/selection.js";
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
 
+const NAMED = 60; // runs that an address names
+
 /**
+ * Of what a search has found, where there is one; else of the runs that are charted.
  * @param {App} app
  * @param {Run[] | null} found by the search; null without one
  */
@@ -17,9 +20,18 @@ export function answerLinks(app, found) {
     selection.only((found ?? []).map((run) => run.id));
     app.router.go(url.link("scalar"));
   };
-  const entries = selection.entries().filter((run) => run.kinds.scalar);
+  const entries = (found ?? selection.entries()).filter((run) => run.kinds.scalar);
+  const named = found && found.length <= NAMED ? found.map((run) => run.id) : null;
   const link = (/** @type {string} */ view) =>
-    h("a", { class: "button", href: url.link(view), title: t(`runs.${view}.how`) }, t(`nav.${view}`));
+    h(
+      "a",
+      {
+        class: "button",
+        href: named ? selection.linkOnly(view, named) : url.link(view),
+        title: t(`runs.${view}.how`),
+      },
+      t(`nav.${view}`),
+    );
   return [
     found?.length ? button(t("runs.chart", { n: found.length }), chart, { class: "primary" }) : null,
     entries.length > 1 ? link("why") : null,

@@ -1,11 +1,14 @@
 // Rows of the table of runs: a run or a job, its columns, and what can be done with it.
 
 import { iconButton } from "../../components/button.js";
+import { healthStrip } from "../../components/health_strip.js";
 import { lineSample } from "../../components/line.js";
 import { lookAlikeMark } from "../../components/look_alike.js";
 import { h } from "../../core/dom.js";
 import { annotateDialog, keep } from "./annotate.js";
 import { stateOf } from "./values.js";
+
+const CELLS = 32; // of the strip of ranks, wide enough to be seen
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
@@ -32,13 +35,14 @@ export function runRow(app, { run, under }, columns, now) {
  * @param {import("./rows.js").JobRow} row
  * @param {TableColumn[]} columns
  * @param {number} now Unix seconds on the server
- * @param {{open: boolean, toggle: () => void}} ranks whether they are listed
+ * @param {{open: boolean, toggle: () => void, health?: import("../../components/health_strip.js").Health}}
+ *   ranks whether they are listed, and how they are
  */
-export function jobRow(app, row, columns, now, { open, toggle }) {
+export function jobRow(app, row, columns, now, { open, toggle, health }) {
   return h(
     "tr",
     { "data-key": row.job, class: "job" },
-    jobCell(app, row, open, toggle),
+    jobCell(app, row, open, toggle, health),
     columns.map((column) => cell(column, jobFact(app, row.runs, column.key, column, now))),
     h("td"),
   );
@@ -132,8 +136,9 @@ function actionsCell(app, run) {
  * @param {{job: string, runs: Run[]}} row
  * @param {boolean} open
  * @param {() => void} onfold
+ * @param {import("../../components/health_strip.js").Health} [health]
  */
-function jobCell(app, row, open, onfold) {
+function jobCell(app, row, open, onfold, health) {
   const ids = row.runs.map((run) => run.id);
   const on = ids.filter((id) => app.selection.has(id)).length;
   const name = row.job.slice(2) || ".";
@@ -160,8 +165,18 @@ function jobCell(app, row, open, onfold) {
       { class: "row" },
       box,
       arrow,
-      h("strong", { class: "ellipsis", title: row.job }, name),
+      h(
+        "a",
+        {
+          class: "ellipsis",
+          href: app.url.link("job", { job: name }),
+          title: app.t("health.open", { job: name }),
+          "data-focus": "name",
+        },
+        h("strong", null, name),
+      ),
       h("span", { class: "badge" }, app.t("runs.ranks", { n: ids.length })),
+      health && healthStrip(app, health, row.job, CELLS),
       badge,
     ),
   );

@@ -1,0 +1,74 @@
+// Strip of the ranks of a job: a cell for each, coloured by the worst that is wrong with it.
+
+import { h } from "../core/dom.js";
+import { strayWords } from "./stray_text.js";
+
+/** @typedef {import("../core/types.js").App} App */
+/** @typedef {import("./stray_text.js").Stray & {row: number, tag: string}} RankStray */
+/** @typedef {{runs: string[], ranks: (number | null)[], tags: string[], strays: RankStray[]}} Health */
+
+/** The worst first. */
+export const KINDS = /** @type {const} */ (["not_finite", "silent", "lasting", "spikes"]);
+
+const CELLS = 64; // beyond which several ranks share a cell
+
+/** What is wrong with each rank, the worst first. @param {Health} health @returns {RankStray[][]} */
+export function straysByRank(health) {
+  /** @type {RankStray[][]} */
+  const rows = health.runs.map(() => []);
+  for (const stray of health.strays) rows[stray.row].push(stray);
+  rows.forEach((row) => row.sort((a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) || a.step - b.step));
+  return rows;
+}
+
+/** How many ranks have what as their worst. @param {App} app @param {Health} health */
+export function summary({ t }, health) {
+  const rows = straysByRank(health);
+  const worst = rows.map(([first]) => first?.kind);
+  const counts = KINDS.map((kind) => [kind, worst.filter((other) => other === kind).length]).filter(
+    ([, n]) => n,
+  );
+  if (!counts.length) return t("health.all_well", { n: rows.length });
+  return counts.map(([kind, n]) => t(`health.count.${kind}`, { n })).join(t("stray.and"));
+}
+
+/**
+ * Kind of each cell: the worst of the ranks that share it.
+ * @param {Health} health @param {number} [most]
+ * @returns {(RankStray | undefined)[]}
+ */
+export function cellsOf(health, most = CELLS) {
+  const rows = straysByRank(health).map(([first]) => first);
+  const share = Math.ceil(rows.length / most);
+  const cells = [];
+  for (let i = 0; i < rows.length; i += share) {
+    const some = rows.slice(i, i + share).filter((stray) => stray !== undefined);
+    cells.push(some.sort((a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind))[0]);
+  }
+  return cells;
+}
+
+/** @param {App} app @param {Health} health @param {string} job @param {number} [most] cells */
+export function healthStrip(app, health, job, most = CELLS) {
+  const text = summary(app, health);
+  const cells = cellsOf(health, most).map((stray) =>
+    h("i", { class: stray?.kind ?? "well", title: stray && rankText(app, health, stray) }),
+  );
+  return h(
+    "a",
+    {
+      class: "health-strip",
+      href: app.url.link("job", { job: job.slice(2) || "." }),
+      "aria-label": app.t("health.of", { job: job.slice(2) || ".", what: text }),
+      title: text,
+      "data-focus": "health",
+    },
+    cells,
+  );
+}
+
+/** "rank 7: loss: NaN at step 120" @param {App} app @param {Health} health @param {RankStray} stray */
+export function rankText(app, health, stray) {
+  const rank = app.t("runs.rank", { rank: health.ranks[stray.row] ?? health.runs[stray.row] });
+  return `${rank}: ${stray.tag}: ${strayWords(app, stray)}`;
+}

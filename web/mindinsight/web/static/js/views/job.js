@@ -1,0 +1,168 @@
+// A job: its ranks with their state and what is wrong with each, live.
+
+import { empty } from "../components/empty.js";
+import { healthStrip, straysByRank, summary } from "../components/health_strip.js";
+import { select } from "../components/field.js";
+import { strayWords } from "../components/stray_text.js";
+import { tableHead } from "../components/table_head.js";
+import { h, replace, throttle } from "../core/dom.js";
+import { latest, leaveAsIs } from "../core/latest.js";
+import { exactPattern } from "../core/patterns.js";
+import { stateMark } from "./runs/columns.js";
+import { jobsOf } from "./scalar/ranks.js";
+
+/** @typedef {import("../core/types.js").App} App */
+/** @typedef {import("../components/health_strip.js").Health} Health */
+
+export const alone = true;
+
+const AGAIN_MS = 2000; // between two looks while the ranks grow
+const SHOWN = 500; // ranks that are listed: those with faults first
+
+/** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
+export async function mount(root, app) {
+  const view = new JobView(root, app);
+  await view.start();
+  const again = throttle(() => view.load(leaveAsIs), AGAIN_MS);
+  return {
+    update: (change) => {
+      const ofJob = (/** @type {string} */ id) => app.selection.run(id)?.job === view.job();
+      if (change.list || Object.keys(change.runs).some(ofJob)) again();
+    },
+    unmount: () => view.end(),
+  };
+}
+
+class JobView {
+  /** @param {HTMLElement} root @param {App} app */
+  constructor(root, app) {
+    this.root = root;
+    this.app = app;
+    /** @type {Health | null} */
+    this.health = null;
+    this.requests = latest(root);
+    this.head = h("div", { class: "toolbar" });
+    this.body = h("div", { class: "stack" });
+    this.offs = [app.url.on(() => this.load(leaveAsIs)), app.selection.on(() => this.draw())];
+  }
+
+  end() {
+    this.requests.end();
+    this.offs.forEach((off) => off());
+  }
+
+  /** The job of the address, else the first that has several ranks. */
+  job() {
+    const { app } = this;
+    const wanted = app.url.get("job");
+    return wanted === null ? jobsOf(app)[0]?.id : wanted === "." ? "./" : `./${wanted}`;
+  }
+
+  async start() {
+    replace(this.root, this.head, this.body);
+    await this.load();
+  }
+
+  /** @param {(error: any) => any} [failed] */
+  load(failed) {
+    const job = this.job();
+    if (!job) {
+      this.draw();
+      return undefined;
+    }
+    return this.requests.ask(
+      (signal) => this.app.api.get("v2/answers/health", { job: [job] }, { signal }),
+      ({ jobs }) => {
+        this.health = jobs[job] ?? null;
+        this.draw();
+      },
+      failed,
+    );
+  }
+
+  draw() {
+    const { app, health } = this;
+    const { t } = app;
+    const job = this.job();
+    const title = h("h1", null, job ? job.slice(2) || "." : t("nav.job"));
+    if (!job || !health) {
+      replace(this.head, title, this.chooser(job));
+      replace(this.body, empty({ title: t("health.none"), text: t("scalar.ranks.how") }));
+      return;
+    }
+    const charts = h(
+      "a",
+      { class: "button", href: app.url.link("scalar", { m: "ranks", job }) },
+      t("health.charts"),
+    );
+    replace(this.head, title, this.chooser(job), charts);
+    replace(
+      this.body,
+      h("p", { class: "answer-story", role: "status" }, summary(app, health)),
+      h("div", { class: "job-strip" }, healthStrip(app, health, job)),
+      h("p", { class: "muted small" }, t("health.looked_at", { tags: health.tags.join(", ") })),
+      h(
+        "div",
+        { class: "panel scroll", tabindex: "0", role: "region", "aria-label": t("nav.job") },
+        table(app, health),
+      ),
+    );
+  }
+
+  /** @param {string | undefined} job */
+  chooser(job) {
+    const { app } = this;
+    const jobs = jobsOf(app);
+    if (jobs.length < 2) return null;
+    return select({
+      label: app.t("nav.job"),
+      options: jobs.map(({ id, ranks }) => ({
+        value: id,
+        label: app.t("scalar.ranks.job_of", { job: id.slice(2) || ".", n: ranks }),
+      })),
+      value: job ?? "",
+      onchange: (id) => {
+        app.url.set({ job: id.slice(2) || "." });
+        this.load(leaveAsIs);
+      },
+    });
+  }
+}
+
+/** The ranks, those with faults first. @param {App} app @param {Health} health */
+function table(app, health) {
+  const { t, format, selection } = app;
+  const now = selection.list().now;
+  const strays = straysByRank(health);
+  const order = health.runs
+    .map((_, row) => row)
+    .sort((a, b) => Number(!strays[a].length) - Number(!strays[b].length));
+  const rows = order.slice(0, SHOWN).map((row) => {
+    const run = selection.run(health.runs[row]);
+    return h(
+      "tr",
+      null,
+      h("th", { scope: "row" }, t("runs.rank", { rank: health.ranks[row] ?? health.runs[row] })),
+      h("td", null, run ? stateMark(app, run, now) : ""),
+      h("td", { class: "number" }, run && run.step >= 0 ? format.number(run.step, 12) : ""),
+      h(
+        "td",
+        null,
+        strays[row].length ? strays[row].map((stray) => fault(app, health, stray)) : t("health.well"),
+      ),
+    );
+  });
+  const head = tableHead([t("health.rank"), t("runs.col.state"), t("common.step"), t("health.wrong")], [2]);
+  return h("table", { class: "table job-table" }, head, h("tbody", null, rows));
+}
+
+/**
+ * What is wrong with a rank in one scalar; leads to the chart of its ranks.
+ * @param {App} app @param {Health} health @param {import("../components/health_strip.js").RankStray} stray
+ */
+function fault(app, health, stray) {
+  const job = app.selection.run(health.runs[stray.row])?.job ?? "";
+  const href = app.url.link("scalar", { m: "ranks", job, q: exactPattern(stray.tag) });
+  const classes = stray.kind === "not_finite" || stray.kind === "silent" ? "badge bad" : "badge warn";
+  return h("a", { class: classes, href }, `${stray.tag}: ${strayWords(app, stray)}`);
+}
