@@ -36,7 +36,6 @@ ELSEWHERE = {
     "server/debug/rank_divergence": "server/debug/test_planted_faults.py",
     # Decoders of one format, compared with another reader of the whole file.
     "server/formats/dumps/__init__": "server/formats/dumps/test_samples.py",
-    "server/formats/dumps/health": "server/formats/dumps/layouts",
     "server/formats/events/__init__": _EVENTS,
     "server/formats/events/blocks": _EVENTS,
     "server/formats/events/chunk": _EVENTS,
@@ -44,14 +43,12 @@ ELSEWHERE = {
     "server/formats/events/event_message": _EVENTS,
     "server/formats/events/frames": _EVENTS,
     "server/formats/events/prefixes": _EVENTS,
-    "server/formats/events/records": _EVENTS,
     "server/formats/events/sequential": _EVENTS,
     "server/formats/events/shapes": _EVENTS,
     "server/formats/events/value_columns": _EVENTS,
     "server/formats/tensorboard/transcoder": _ACCUMULATOR,
     "server/formats/tensorboard/values": _ACCUMULATOR,
     # Columns and JSON of results that are checked against a slow, plain way.
-    "server/graph/comparison/node_columns": "server/graph/comparison/test_node_matching.py",
     "server/graph/encoders/comparison": "server/graph/comparison/test_compare.py",
     "server/http/openapi": "server/api/v1/test_openapi.py",
     "server/ingest/staging/staged_columns": "server/ingest/staging/test_growing_column.py",
