@@ -48,9 +48,10 @@ def test_the_answers_for_newcomers_name_files_that_exist() -> None:
     assert [answer for answer in answers if not (SERVER / answer).exists()] == []
 
 
-def test_the_tests_that_hold_what_was_found_exist() -> None:
+@pytest.mark.parametrize("document", ["security.md", "dumps.md", "from-tensorboard.md"])
+def test_the_tests_that_a_document_names_exist(document: str) -> None:
     missing, file = [], ""
-    for path, name in re.findall(r"`([\w/]*(?:\.py)?)::(\w+)`", (ROOT / "docs" / "security.md").read_text()):
+    for path, name in re.findall(r"`([\w/]*(?:\.py)?)::(\w+)`", (ROOT / "docs" / document).read_text()):
         file = path or file
         if f"def {name}(" not in (ROOT / "tests" / file).read_text():
             missing.append(f"{file}::{name}")

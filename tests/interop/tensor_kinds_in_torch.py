@@ -7,6 +7,7 @@ import json
 import math
 import tempfile
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -54,6 +55,13 @@ def check_nested_inputs():
     a, b, c = torch.ones(1), torch.ones(2), torch.ones(3)
     tensors = list(tensors_of([a, (b, [c]), None, 3, "text"]))
     assert [len(tensor) for tensor in tensors] == [1, 2, 3], tensors
+
+    @dataclass
+    class Output:
+        logits: torch.Tensor
+        states: dict[str, torch.Tensor]
+
+    assert [len(tensor) for tensor in tensors_of({"out": Output(c, {"h": a}), "other": b})] == [3, 1, 2]
 
 
 def nested(layout):
