@@ -47,14 +47,15 @@ def picture(
     run: str,
     tag: Tag = "",
     view: Annotated[
-        View | None, Query(description="simplified when left out, where the graph has a backward pass")
-    ] = None,
+        View | Literal["auto"],
+        Query(description="auto: simplified where the graph has a backward pass, else recorded"),
+    ] = "recorded",
     opened: OpenScopes = None,
     attribute: Annotated[str, Query(description="shown in operators instead of their outputs")] = "",
 ) -> dict[str, Any]:
     """Drawing of a graph with the given scopes open, and counts over the whole graph."""
-    tree = tree_of(service, run, tag, view or "recorded")
-    if view is None:
+    tree = tree_of(service, run, tag, "recorded" if view == "auto" else view)
+    if view == "auto":
         view = "simplified" if has_training(tree.graph) else "recorded"
         tree = tree_of(service, run, tag, view)
     indices = (

@@ -126,8 +126,9 @@ export class Explorer {
   draw(keep) {
     return this.drawing.ask(
       (signal) => {
-        const { open, attribute } = this.state;
-        return this.ask("v2/graph/picture", { open: open?.join(","), attribute: attribute || null }, signal);
+        const { open, attribute, view } = this.state;
+        const params = { view: view ?? "auto", open: open?.join(","), attribute: attribute || null };
+        return this.ask("v2/graph/picture", params, signal);
       },
       (picture) => {
         this.picture = picture;
