@@ -27,6 +27,10 @@ def write_dumps(base: Path) -> Path:
     values[0, 0] = np.nan
     np.save(file, values)
     shutil.copytree(DUMPS / "ckpt", base / "weights")
+    for number in range(8):  # more than a select is good for
+        rank = base / f"more_{number}" / "dump" / "step0" / "rank0"
+        rank.mkdir(parents=True)
+        (rank / "dump.json").write_text('{"data": {}}')
     return base
 
 
@@ -191,21 +195,34 @@ def test_common_faults_and_conditions_of_ones_own(shown: Callable[..., Any]) -> 
     page.get_by_role("button", name="Check for common faults").click()
     hits = page.locator(".dump-hits tbody tr")
     expect(hits).to_have_count(3)
-    expect(hits.first).to_contain_text("Tensor overflow")
+    expect(hits.first).to_contain_text("NaN or Inf in a tensor")
     page.get_by_label("Custom").select_option(label="Weight too large")
     page.get_by_label("max_gt").fill("0.0216")
     page.get_by_label("max_gt").press("Tab")
     page.get_by_role("button", name="Run these checks").click()
     expect(page.get_by_text("2 hits")).to_be_visible()
+    expect(hits.first).to_contain_text(re.compile(r"maximum 0\.02\d+ is above 0\.0216"))
     page.locator(".dump-hits button").last.click()
     expect(side(page).get_by_role("heading", level=2)).to_have_text("fc1.weight")
 
 
+def test_many_dumps_are_searched(shown: Callable[..., Any]) -> None:
+    page = shown()
+    chooser = page.get_by_role("combobox", name="Dump", exact=True)
+    expect(chooser).to_have_value("broken/dump")
+    chooser.fill("nothing of this name")
+    chooser.blur()
+    expect(chooser).to_have_value("broken/dump")
+    chooser.fill("healthy/dump")
+    expect(page).to_have_url(re.compile(r"dump=\./healthy/dump"))
+
+
 def test_a_condition_is_not_checked_before_it_has_a_limit(shown: Callable[..., Any]) -> None:
     page = shown("tab=check")
-    page.get_by_label("Custom").select_option(label="Tensor range")
+    page.get_by_label("Custom").select_option(label="Tensor out of range")
     start = page.get_by_role("button", name="Run these checks")
     expect(start).to_be_disabled()
+    expect(start).to_have_accessible_description("Tensor out of range needs a limit.")
     page.get_by_label("range_percentage_lt").fill("50")
     page.get_by_label("range_start_inclusive").fill("-1")
     expect(start).to_be_disabled()
@@ -364,11 +381,18 @@ def test_logs_of_the_recorder_are_read(page: Any, serve: Any, tmp_path: Path) ->
     folder = tmp_path / "base" / "job" / "rank_0" / "rdr"
     folder.mkdir(parents=True)
     (folder / "SESSION.graph_exec_order.0.20260101000000.txt").write_text("first text")
-    (folder / "SESSION.graph_exec_order.1.20260101000001.txt").write_text("second text")
+    log = "[INFO] CORE: begins\n[ERROR] CORE: Launch failed\n  at line 3"
+    (folder / "SESSION.graph_exec_order.1.20260101000001.txt").write_text(log)
     page.goto(f"{serve(tmp_path / 'base')}dump?dump=./job")
     expect(page.locator(".dump-log")).to_have_text("first text")
     page.get_by_role("button", name="SESSION.graph_exec_order.1").click()
-    expect(page.locator(".dump-log")).to_have_text("second text")
+    expect(page.locator(".dump-log .line")).to_have_count(3)
+    page.get_by_role("searchbox", name="Search in this file").fill("LAUNCH")
+    expect(page.locator(".dump-log mark")).to_have_text("Launch")
+    expect(page.locator(".dump-log .line-number")).to_have_attribute("data-number", "2")
+    page.get_by_role("searchbox", name="Search in this file").fill("")
+    page.get_by_label("Level").select_option("error")
+    expect(page.get_by_text("2 of 3 lines")).to_be_visible()
 
 
 def test_without_dumps_the_page_says_how_to_make_one(page: Any, serve: Any, tmp_path: Path) -> None:

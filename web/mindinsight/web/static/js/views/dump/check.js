@@ -5,7 +5,8 @@ import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { failure } from "./failure.js";
 import { faultSection, opening, overflowSection } from "./fault.js";
-import { number, short, slotText } from "./rows.js";
+import { reasonText } from "./reasons.js";
+import { short, slotText } from "./rows.js";
 import { trendsSection } from "./trends.js";
 import { watchForm } from "./watch.js";
 
@@ -118,12 +119,6 @@ function list(page, response) {
 function hitRow(page, hit) {
   const { app } = page;
   const { tensor } = hit;
-  const because = hit.findings
-    .filter((/** @type {any} */ finding) => finding.hit)
-    .map(
-      (/** @type {any} */ finding) =>
-        `${finding.name} ${number(app, hit.limits[finding.name])}: ${number(app, finding.actual)}`,
-    );
   return h(
     "tr",
     null,
@@ -139,6 +134,6 @@ function hitRow(page, hit) {
       }),
     ),
     h("td", null, slotText(app, tensor)),
-    h("td", { class: "muted" }, because.join(", ")),
+    h("td", { class: "muted" }, reasonText(app, hit)),
   );
 }

@@ -3,9 +3,12 @@
 import { button, segments } from "../../components/button.js";
 import { select, slider } from "../../components/field.js";
 import { icon } from "../../components/icons.js";
+import { searchSelect } from "../../components/search_select.js";
 import { h } from "../../core/dom.js";
 
 /** @typedef {import("../dump.js").Page} Page */
+
+const MANY = 8; // dumps beyond which they are searched
 
 /** @param {Page} page */
 export function header(page) {
@@ -46,14 +49,14 @@ export function header(page) {
 /** @param {Page} page */
 function chooser(page) {
   const { app, state, dumps, change } = page;
+  const fields = {
+    label: app.t("dump.dump"),
+    options: dumps.map((dump) => ({ value: dump.id, label: dumpName(dump.id) })),
+    value: state.dump,
+    onchange: (/** @type {string} */ dump) => change({ dump, operator: "", tensor: "" }),
+  };
   return [
-    dumps.length > 1 &&
-      select({
-        label: app.t("dump.dump"),
-        options: dumps.map((dump) => ({ value: dump.id, label: dumpName(dump.id) })),
-        value: state.dump,
-        onchange: (dump) => change({ dump, operator: "", tensor: "" }),
-      }),
+    dumps.length > MANY ? searchSelect({ ...fields, id: "dumps" }) : dumps.length > 1 && select(fields),
     placeChooser(page),
   ];
 }

@@ -1,64 +1,144 @@
-// Files of the Running Data Recorder, as text.
+// Files of the Running Data Recorder, as text: with numbers of lines, searched, by level.
 
 import { button } from "../../components/button.js";
+import { searchBox, select } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { failure } from "./failure.js";
+import { LEVELS, linesOf, matchingLines, pieces } from "./log_lines.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 
+const MOST = 5000; // lines drawn at once
+
 /** @param {Page} page */
 export function logsPart(page) {
-  const { app, state } = page;
-  const { t, format } = app;
-  const listing = latest();
-  const reading = latest();
-  const list = h("ul", { class: "dump-links" });
-  const text = h("pre", { class: "dump-log scroll", tabindex: "0" });
-  const more = h("div", { class: "row" });
-  const element = h(
-    "div",
-    { class: "panel dump-logs" },
-    h("div", { class: "scroll" }, list),
-    h("div", { class: "stack" }, text, more),
-  );
+  return new Logs(page);
+}
 
-  /** @param {any} log @param {number} offset */
-  const open = (log, offset) =>
-    reading.ask(
-      () => app.api.get("v2/dump/log", { dump: state.dump, file: log.file, rank: log.rank, offset }),
-      (answer) => {
-        if (offset === 0) replace(text);
-        text.append(answer.text);
-        replace(more, answer.next !== null && button(t("dump.logs.more"), () => open(log, answer.next)));
-      },
-      (error) => replace(more, failure(app, error)),
+class Logs {
+  /** @param {Page} page */
+  constructor(page) {
+    this.page = page;
+    const { app, state } = page;
+    this.listing = latest();
+    this.reading = latest();
+    this.content = "";
+    /** @type {import("./log_lines.js").Line[]} */
+    this.lines = [];
+    this.query = "";
+    this.level = "";
+    this.list = h("ul", { class: "dump-links" });
+    this.tools = h("div", { class: "toolbar" });
+    this.text = h("pre", { class: "dump-log scroll", tabindex: "0" });
+    this.more = h("div", { class: "row" });
+    this.element = h(
+      "div",
+      { class: "panel dump-logs" },
+      h("div", { class: "scroll" }, this.list),
+      h("div", { class: "stack" }, this.tools, this.text, this.more),
     );
+    this.listing.ask(
+      () => app.api.get("v2/dump/logs", { dump: state.dump }),
+      ({ logs }) => {
+        replace(
+          this.list,
+          logs.map((/** @type {any} */ log) => this.item(log)),
+        );
+        const first = logs.find((/** @type {any} */ log) => log.kind !== "pb");
+        if (first) this.open(first);
+      },
+      (error) => replace(this.more, failure(app, error)),
+    );
+  }
 
-  const item = (/** @type {any} */ log) =>
-    h(
+  /** @param {any} log */
+  item(log) {
+    const { format } = this.page.app;
+    return h(
       "li",
       null,
       log.kind === "pb"
         ? h("span", { class: "muted" }, log.file)
-        : h("button", { type: "button", class: "link wrapped", onclick: () => open(log, 0) }, log.file),
+        : h("button", { type: "button", class: "link wrapped", onclick: () => this.open(log) }, log.file),
       " ",
       h("span", { class: "muted" }, format.bytes(log.size)),
     );
-  listing.ask(
-    () => app.api.get("v2/dump/logs", { dump: state.dump }),
-    ({ logs }) => {
-      replace(list, logs.map(item));
-      const first = logs.find((/** @type {any} */ log) => log.kind !== "pb");
-      if (first) open(first, 0);
-    },
-    (error) => replace(more, failure(app, error)),
-  );
-  return {
-    element,
-    end() {
-      listing.end();
-      reading.end();
-    },
-  };
+  }
+
+  /** @param {any} log */
+  open(log) {
+    this.content = "";
+    this.read(log, 0);
+  }
+
+  /** @param {any} log @param {number} offset */
+  read(log, offset) {
+    const { app, state } = this.page;
+    this.reading.ask(
+      () => app.api.get("v2/dump/log", { dump: state.dump, file: log.file, rank: log.rank, offset }),
+      (answer) => {
+        this.content += answer.text;
+        this.lines = linesOf(this.content);
+        if (offset === 0) this.drawTools();
+        this.draw();
+        replace(
+          this.more,
+          answer.next !== null && button(app.t("dump.logs.more"), () => this.read(log, answer.next)),
+        );
+      },
+      (error) => replace(this.more, failure(app, error)),
+    );
+  }
+
+  drawTools() {
+    const { t } = this.page.app;
+    const present = new Set(this.lines.map((line) => line.level));
+    if (!present.has(this.level)) this.level = "";
+    const levels = LEVELS.filter((level) => present.has(level));
+    this.status = h("span", { class: "muted", role: "status" });
+    replace(
+      this.tools,
+      searchBox({
+        label: t("dump.logs.search"),
+        value: this.query,
+        onchange: (query) => ((this.query = query), this.draw()),
+      }),
+      levels.length > 0 &&
+        select({
+          label: t("dump.logs.level"),
+          options: [
+            { value: "", label: t("common.all") },
+            ...levels.map((level) => ({ value: level, label: t(`dump.logs.level.${level}`) })),
+          ],
+          value: this.level,
+          onchange: (level) => ((this.level = level), this.draw()),
+        }),
+      this.status,
+    );
+  }
+
+  draw() {
+    const { t } = this.page.app;
+    const lines = matchingLines(this.lines, this.query, this.level);
+    const counts = { n: lines.length, all: this.lines.length };
+    if (this.status) this.status.textContent = t("dump.logs.count", counts);
+    replace(
+      this.text,
+      lines.slice(0, MOST).map((line) =>
+        h(
+          "span",
+          { class: `line ${line.level}` },
+          h("span", { class: "line-number", "data-number": line.number, "aria-hidden": "true" }),
+          pieces(line.text, this.query).map((piece, i) => (i % 2 ? h("mark", null, piece) : piece)),
+          "\n",
+        ),
+      ),
+    );
+  }
+
+  end() {
+    this.listing.end();
+    this.reading.end();
+  }
 }

@@ -33,8 +33,12 @@ class WatchForm {
     /** @type {Watch[]} */
     this.watches = [];
     this.list = h("div", { class: "stack" });
-    this.submit = button(this.t("dump.check.start"), () => start(this.watches), { disabled: true });
-    const row = h("div", { class: "row" }, this.conditionSelect(), this.submit);
+    this.why = h("span", { class: "muted small", id: "dump-check-why", role: "status" });
+    this.submit = button(this.t("dump.check.start"), () => start(this.watches), {
+      "aria-describedby": this.why.id,
+    });
+    this.enable();
+    const row = h("div", { class: "row wrap" }, this.conditionSelect(), this.submit, this.why);
     this.element = h("div", { class: "stack" }, row, this.list);
   }
 
@@ -76,9 +80,16 @@ class WatchForm {
     );
   }
 
-  /** Only complete watchpoints can be checked. */
+  /** Only complete watchpoints can be checked; what is missing is said. */
   enable() {
-    this.submit.disabled = !this.watches.length || !this.watches.every((watch) => this.complete(watch));
+    const { t } = this;
+    const incomplete = this.watches.find((watch) => !this.complete(watch));
+    this.submit.disabled = !this.watches.length || Boolean(incomplete);
+    this.why.textContent = incomplete
+      ? t("dump.check.incomplete", { condition: t(`dump.condition.${incomplete.condition}`) })
+      : this.watches.length
+        ? ""
+        : t("dump.check.empty");
   }
 
   /** A condition that checks limits needs one of them, and what that limit needs. @param {Watch} watch */
@@ -122,7 +133,7 @@ class WatchForm {
       type: "number",
       step: "any",
       value: watch.limits[name] ?? "",
-      title: name,
+      title: this.t(`dump.limit.${name}`),
       oninput: () => {
         watch.limits[name] = box.value === "" ? null : Number(box.value);
         this.enable();

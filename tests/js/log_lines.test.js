@@ -1,0 +1,36 @@
+// Lines of logs: levels, search, and what is marked.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import {
+  levelOf,
+  linesOf,
+  matchingLines,
+  pieces,
+} from "../../web/mindinsight/web/static/js/views/dump/log_lines.js";
+
+test("levels are told from where a line begins", () => {
+  const levels = [
+    "[WARNING] CORE(12,7f,python):2026-01-01 [a.cc:1] text",
+    "2026-01-01 10:00:00 ERROR something",
+    "FATAL: gone",
+    "%0 = resolve(SymbolStr: 'error')",
+    "the word in the middle of a long line is no level: ERROR",
+  ].map(levelOf);
+  assert.deepEqual(levels, ["warning", "error", "error", "", ""]);
+});
+
+test("lines are searched whatever the case, and those of a traceback have the level before", () => {
+  const lines = linesOf("[INFO] begins\n[ERROR] fails\n  at a.py\n[INFO] ends");
+  const numbers = (/** @type {string} */ query, /** @type {string} */ level) =>
+    matchingLines(lines, query, level).map((line) => line.number);
+  assert.deepEqual(numbers("", ""), [1, 2, 3, 4]);
+  assert.deepEqual(numbers("", "error"), [2, 3]);
+  assert.deepEqual(numbers("AT A", "warning"), [3]);
+});
+
+test("what is searched for is marked", () => {
+  assert.deepEqual(pieces("aXbxc", "x"), ["a", "X", "b", "x", "c"]);
+  assert.deepEqual(pieces("abc", ""), ["abc"]);
+});

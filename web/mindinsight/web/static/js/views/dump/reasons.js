@@ -1,0 +1,31 @@
+// Why a rule was hit, in words: the value that was met and the limit it is beyond.
+
+import { infinities, number } from "./rows.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/**
+ * @typedef {Object} Hit of v2/dump/check
+ * @property {string} condition
+ * @property {Record<string, number>} limits
+ * @property {{name: string, hit: boolean, actual: any}[]} findings
+ * @property {{statistics: any}} tensor
+ */
+
+/** @param {App} app @param {Hit} hit */
+export function reasonText(app, hit) {
+  const { t } = app;
+  const reasons = hit.findings
+    .filter((finding) => finding.hit)
+    .map(({ name, actual }) =>
+      t(`dump.reason.${name}`, { value: number(app, actual), limit: number(app, hit.limits[name]) }),
+    );
+  return reasons.length ? reasons.join("; ") : overflowText(app, hit);
+}
+
+/** Of rules without limits. @param {App} app @param {Hit} hit */
+function overflowText({ t }, { condition, tensor: { statistics } }) {
+  if (condition === "operator_overflow") return t("dump.reason.device");
+  const infs = infinities(statistics);
+  if (!statistics || infs === null || statistics.nans === null) return t("dump.lost_not_counted");
+  return t("dump.fault.counts", { nans: statistics.nans, infs, count: statistics.count ?? "?" });
+}
