@@ -186,7 +186,10 @@ def test_runs_are_beside_or_over_each_other(page: Any, serve: Any, tmp_path: Pat
     page.get_by_label("Overlay").check()
     expect(page.locator(".card")).to_have_count(1)
     names = ", ".join(name(FIRST, run) for run in ("one", "three", "two"))
-    assert [trace["type"] for trace in chart(names).traces()].count("contour") == 3
+    traces = chart(names).traces()
+    assert [trace["type"] for trace in traces].count("contour") == 3
+    assert {trace["contours"] for trace in traces if trace["type"] == "contour"} == {"none"}
+    expect(page.get_by_text("different planes")).to_have_count(0)  # copies of one landscape
 
 
 def test_pages_without_landscapes_say_what_to_do(page: Any, samples: Any) -> None:

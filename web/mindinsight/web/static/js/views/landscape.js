@@ -1,18 +1,15 @@
 // Loss landscapes: beside each other or over each other, with the path of training played on them.
 
-import { iconButton } from "../components/button.js";
-import { card } from "../components/card.js";
 import { empty } from "../components/empty.js";
 import { grownRuns } from "../core/changes.js";
 import { h, replace } from "../core/dom.js";
 import { keepFocus } from "../core/focus.js";
 import { latest, leaveAsIs } from "../core/latest.js";
-import { whenNear } from "../core/lazy_work.js";
-import { saveButton } from "../core/share.js";
 import { toolbar } from "./landscape/controls.js";
 import { lossCurve, readLosses } from "./landscape/curve.js";
-import { landscapeFigure, name } from "./landscape/figures.js";
 import { intervalOf } from "./landscape/intervals.js";
+import { landscapeCard, planesNote } from "./landscape/landscape_card.js";
+import { differentPlanes, sharedLevels } from "./landscape/levels.js";
 import { readState, writeState } from "./landscape/state.js";
 
 /** @typedef {import("../core/types.js").App} App */
@@ -47,6 +44,9 @@ export class Landscapes {
     /** @type {ReturnType<typeof toolbar> | null} */
     this.controls = null;
     this.playing = false;
+    /** Of all surfaces, once somebody turned one. @type {any} */
+    this.camera = null;
+    this.turns = 0;
     this.head = h("div", null);
     this.curve = h("div", null);
     this.body = h("div", null);
@@ -139,7 +139,7 @@ export class Landscapes {
     this.cards.forEach((shownCard) => shownCard.end());
     const current = this.now();
     const groups = state.over ? [current] : current.map((landscape) => [landscape]);
-    this.cards = current.length ? groups.map((landscapes) => this.card(landscapes)) : [];
+    this.cards = current.length ? groups.map((landscapes) => landscapeCard(this, landscapes)) : [];
     this.drawHead();
     this.drawCurve();
     const none = () =>
@@ -150,6 +150,7 @@ export class Landscapes {
       });
     replace(
       this.body,
+      state.over && differentPlanes(current) && planesNote(app),
       this.cards.length
         ? h(
             "div",
@@ -231,50 +232,17 @@ export class Landscapes {
     this.controls?.tell();
   }
 
-  /** @param {Landscape[]} landscapes */
-  card(landscapes) {
-    const { app } = this;
-    const { t } = app;
-    const label = landscapes.map((landscape) => `${name(app, landscape)} ${landscape.tag}`).join(", ");
-    const plot = h("div", { class: "chart landscape-chart", role: "img", "aria-label": label });
-    const facts = landscapes.map((landscape) =>
-      h(
-        "span",
-        { class: "row" },
-        h("i", { class: "swatch", style: { background: app.selection.colour(landscape.run) } }),
-        name(app, landscape),
-        this.ending(landscape),
-      ),
-    );
-    const title = landscapes.length > 1 ? t("landscape.together") : landscapes[0].tag;
-    const picture = iconButton("download", t("landscape.png"), () =>
-      app.charts.download(plot, {
-        format: "png",
-        filename: label.replace(/[^\w.-]+/g, "_"),
-        width: 1200,
-        height: 900,
-      }),
-    );
-    const tools = [picture, saveButton(app, () => element, title)];
-    const element = card({
-      title,
-      tools,
-      body: plot,
-      foot: h("div", { class: "row small wrap" }, facts),
-      full: { label: t("common.fullscreen"), close: t("common.close") },
-    });
-    const draw = () => app.charts.draw(plot, () => landscapeFigure(app, landscapes, this.state));
-    const visibility = whenNear(element, draw);
-    visibility.ask();
-    return { element, draw, end: () => (visibility.end(), app.charts.remove(plot)) };
+  /** How landscapes are drawn: what is chosen, levels that all share, where the camera is. */
+  look() {
+    const { camera, turns } = this;
+    return { ...this.state, levels: sharedLevels(this.now(), this.state.lines), camera, turns };
   }
 
-  /** @param {Landscape} landscape */
-  ending({ convergence, decomposition }) {
-    const { t, format } = this.app;
-    const loss = convergence && format.number(convergence.z[0], 5);
-    const text = loss ? `${t("landscape.end")}: ${loss} · ${decomposition}` : decomposition;
-    return h("span", { class: "muted" }, text);
+  /** One surface was turned: the others follow. @param {any} camera @param {() => void} draw its own */
+  turn(camera, draw) {
+    this.camera = camera;
+    this.turns += 1;
+    this.cards.forEach((shownCard) => shownCard.draw !== draw && shownCard.draw());
   }
 
   end() {

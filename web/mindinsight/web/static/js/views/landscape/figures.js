@@ -2,6 +2,7 @@
 
 import { ramp } from "../../core/ramp.js";
 import { inkRamp } from "../lineage/objective_colour.js";
+import { pathTraces } from "./path_traces.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 
@@ -26,7 +27,16 @@ import { inkRamp } from "../lineage/objective_colour.js";
  */
 export const MAPS = ["", "Viridis", "Cividis", "Greys"];
 
-/** @typedef {{mode: string, shown: number, lines: number, colours: string}} Look */
+/**
+ * @typedef {Object} Look
+ * @property {string} mode
+ * @property {number} shown points of the path
+ * @property {number} lines
+ * @property {string} colours
+ * @property {import("./levels.js").Levels | null} [levels] that all landscapes share
+ * @property {any} [camera] of all surfaces, once one was turned
+ * @property {number} [turns] how often
+ */
 
 /** The grid as rows. @param {Landscape} landscape */
 function grid(landscape) {
@@ -41,45 +51,12 @@ function grid(landscape) {
  */
 export function landscapeFigure(app, landscapes, look) {
   if (look.mode === "surface") return surface(app, landscapes, look);
-  const data = landscapes.flatMap((landscape, i) => {
-    const base = {
-      x: landscape.x,
-      y: landscape.y,
-      z: grid(landscape),
-      ncontours: look.lines,
-      hovertemplate: `%{z:.5g}<extra>${name(app, landscape)}</extra>`,
-    };
-    const single = landscapes.length === 1;
-    const colour = app.selection.colour(landscape.run);
-    const plain = {
-      ...base,
-      type: "contour",
-      showscale: single,
-      colorbar: { thickness: 10, outlinewidth: 0 },
-      colorscale: single
-        ? scaleOf(app, look)
-        : [
-            [0, colour],
-            [1, colour],
-          ],
-    };
-    const lines = {
-      ...plain,
-      contours: {
-        coloring: "lines",
-        showlabels: true,
-        labelfont: { size: 9, color: app.theme.colour("--muted") },
-      },
-      line: { width: 1.4 },
-    };
-    const filled = {
-      ...plain,
-      contours: { coloring: "fill" },
-      line: { width: 0.6, color: app.theme.colour("--panel") },
-    };
-    const map = look.mode === "map" && i === 0 ? filled : lines;
-    return [map, ...pathTraces(app, landscape, look, false)];
-  });
+  const over = landscapes.length > 1;
+  const maps = landscapes.map((landscape) => (over ? levelLines : contours)(app, landscape, look));
+  const paths = landscapes.flatMap((landscape) =>
+    pathTraces(app, landscape, look, { deep: false, own: over }),
+  );
+  const data = [...maps, ...paths];
   return {
     data,
     layout: {
@@ -88,6 +65,51 @@ export function landscapeFigure(app, landscapes, look) {
       yaxis: app.theme.axis({ nticks: 6 }),
       hovermode: "closest",
     },
+  };
+}
+
+/**
+ * One landscape as lines or a filled map.
+ * @param {App} app @param {Landscape} landscape @param {Look} look
+ */
+function contours(app, landscape, look) {
+  const plain = {
+    type: "contour",
+    x: landscape.x,
+    y: landscape.y,
+    z: grid(landscape),
+    ncontours: look.lines,
+    hovertemplate: `%{z:.5g}<extra>${name(app, landscape)}</extra>`,
+    colorbar: { thickness: 10, outlinewidth: 0 },
+    colorscale: scaleOf(app, look),
+  };
+  if (look.mode === "map") {
+    return {
+      ...plain,
+      contours: { coloring: "fill" },
+      line: { width: 0.6, color: app.theme.colour("--panel") },
+    };
+  }
+  const labelfont = { size: 9, color: app.theme.colour("--muted") };
+  return { ...plain, contours: { coloring: "lines", showlabels: true, labelfont }, line: { width: 1.4 } };
+}
+
+/**
+ * One of several landscapes over each other: lines in its run's colour, at levels that all share.
+ * @param {App} app @param {Landscape} landscape @param {Look} look
+ */
+function levelLines(app, landscape, { levels, lines }) {
+  const colour = app.selection.colour(landscape.run);
+  return {
+    type: "contour",
+    x: landscape.x,
+    y: landscape.y,
+    z: grid(landscape),
+    showscale: false,
+    hovertemplate: `%{z:.5g}<extra>${name(app, landscape)}</extra>`,
+    ...(levels ? { autocontour: false } : { ncontours: lines }),
+    contours: { ...levels, coloring: "none", showlabels: true, labelfont: { size: 9, color: colour } },
+    line: { width: 1.4, color: colour },
   };
 }
 
@@ -123,7 +145,7 @@ function surface(app, landscapes, look) {
       contours: { z: { show: true, usecolormap: true, width: 1 } },
       hovertemplate: "%{x:.3g}, %{y:.3g}: %{z:.5g}<extra></extra>",
     };
-    return [trace, ...pathTraces(app, landscape, look, true)];
+    return [trace, ...pathTraces(app, landscape, look, { deep: true, own: landscapes.length > 1 })];
   });
   const axis = {
     gridcolor: app.theme.colour("--grid"),
@@ -135,61 +157,10 @@ function surface(app, landscapes, look) {
     yaxis: { ...axis, title: { text: "" } },
     zaxis: { ...axis, title: { text: app.t("landscape.loss") } },
     aspectmode: "cube",
-    uirevision: "kept",
+    uirevision: `turned ${look.turns ?? 0}`,
+    ...(look.camera ? { camera: look.camera } : {}),
   };
   return { data, layout: { ...app.theme.plotly(), margin: { l: 0, r: 0, t: 0, b: 0 }, scene } };
-}
-
-/**
- * The way of training up to the point shown, and where it ends.
- * @param {App} app
- * @param {Landscape} landscape
- * @param {{shown: number}} look
- * @param {boolean} deep
- */
-function pathTraces(app, landscape, look, deep) {
-  const traces = [];
-  const type = deep ? "scatter3d" : "scatter";
-  const colour = app.theme.colour("--bad");
-  if (landscape.path) {
-    const until = Math.min(look.shown, landscape.path.x.length);
-    const upToShown = (/** @type {Float64Array} */ column) => column.subarray(0, until);
-    const unit = `landscape.unit.${landscape.unit === "epoch" ? "epoch" : "step"}`;
-    const text = landscape.intervals
-      .slice(0, until)
-      .map((n, i) => `${app.t(unit, { n })}: ${app.format.number(landscape.path?.z[i], 5)}`);
-    traces.push({
-      type,
-      mode: "lines+markers",
-      x: upToShown(landscape.path.x),
-      y: upToShown(landscape.path.y),
-      ...(deep ? { z: upToShown(landscape.path.z) } : {}),
-      text,
-      hovertemplate: "%{text}<extra></extra>",
-      line: { color: colour, width: deep ? 5 : 2 },
-      marker: { size: deep ? 3 : 6, color: colour },
-      showlegend: false,
-    });
-  }
-  if (landscape.convergence && (!landscape.path || look.shown >= landscape.path.x.length)) {
-    const { x, y, z } = landscape.convergence;
-    traces.push({
-      type,
-      mode: "markers",
-      x,
-      y,
-      ...(deep ? { z } : {}),
-      marker: {
-        size: deep ? 6 : 12,
-        symbol: deep ? "diamond" : "star",
-        color: colour,
-        line: { width: 1, color: app.theme.colour("--panel") },
-      },
-      hovertemplate: `${app.t("landscape.end")}: ${app.format.number(z[0], 5)}<extra></extra>`,
-      showlegend: false,
-    });
-  }
-  return traces;
 }
 
 /** @param {App} app @param {Landscape} landscape */
