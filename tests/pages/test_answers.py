@@ -23,6 +23,8 @@ def url(tmp_path_factory: pytest.TempPathFactory, serve_once: Callable[[Path], s
                 above = 0 if since is None else max(step - since, 0) / 20
                 record.add_value("scalar", "loss", (1 + 2 / (step + 1)) * wobble * (1 + above))
                 record.add_value("scalar", "norm", wobble)
+                for layer in range(4 if name == "good-1" else 0):
+                    record.add_value("scalar", f"layers.{layer}/norm", layer * wobble)
                 record.record(step)
     for rank in range(4):
         with SummaryRecord(str(base / "job" / f"rank_{rank}")) as record:
@@ -74,3 +76,14 @@ def test_a_job_shows_how_its_ranks_are_at_home_and_on_its_page(page: Page, url: 
     first = page.locator("tbody tr").first
     expect(first).to_contain_text("loss: NaN or infinite at step 30")
     expect(first.get_by_role("link")).to_have_attribute("href", re.compile("scalar.*m=ranks.*job=./job"))
+
+
+def test_layers_are_one_map_and_a_click_gives_the_curve(page: Page, url: str) -> None:
+    page.goto(f"{url}scalar?m=layers&runs=good-1")
+    card = page.locator(".card").filter(has_text="layers.*/norm")
+    expect(card).to_contain_text("4 layers")
+    expect(page.locator(".card")).to_have_count(1)
+    expect(page.get_by_text("4 scalars in 1 map")).to_be_visible()
+    card.locator(".nsewdrag").click()
+    expect(page).to_have_url(re.compile(r"scalar\?.*q=%5Elayers"))
+    expect(page.get_by_role("button", name="Curves")).to_have_attribute("aria-pressed", "true")

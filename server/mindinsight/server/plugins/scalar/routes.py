@@ -5,10 +5,10 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from mindinsight.server.plugins import Plugin
-from mindinsight.server.plugins.scalar import bands, compare, curves, download, ranges
+from mindinsight.server.plugins.scalar import bands, compare, curves, download, layers, ranges
 
 router = APIRouter()
-for part in (curves, ranges, compare, bands, download):
+for part in (curves, ranges, compare, bands, layers, download):
     router.include_router(part.router)
 
 PLUGIN = Plugin(name="scalar", router=router)

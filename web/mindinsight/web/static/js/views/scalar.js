@@ -10,6 +10,7 @@ import { baselineOf, compareView } from "./scalar/compare.js";
 import { createCursor } from "./scalar/cursor.js";
 import { curvesView } from "./scalar/curves.js";
 import { groupsView } from "./scalar/groups.js";
+import { layersView } from "./scalar/layers.js";
 import { readOptions, writeOptions } from "./scalar/options.js";
 import { emptyPart } from "./scalar/mode_view.js";
 import { createPast } from "./scalar/zoom_history.js";
@@ -27,7 +28,13 @@ const FETCH = ["x", "smooth", "logX", "overwritten", "zoom", "tolerance", "group
 const BUILD = ["mode", "filter", "pins", "mixes", "job", "pairs", "baseline"];
 /** Options that need other controls. */
 const HEAD = ["mode", "zoom", "tall", "pairs", "baseline"];
-const MODES = { curves: curvesView, compare: compareView, ranks: ranksView, groups: groupsView };
+const MODES = {
+  curves: curvesView,
+  compare: compareView,
+  ranks: ranksView,
+  groups: groupsView,
+  layers: layersView,
+};
 
 /** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
 export async function mount(root, app) {

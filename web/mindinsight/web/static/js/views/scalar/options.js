@@ -2,7 +2,7 @@
 
 /**
  * @typedef {Object} Options
- * @property {"curves" | "compare" | "ranks" | "groups"} mode
+ * @property {"curves" | "compare" | "ranks" | "groups" | "layers"} mode
  * @property {string} filter regular expression on tags
  * @property {string} x step | relative | wall | tag:<name>
  * @property {number} smooth weight, 0 to 0.99
@@ -37,7 +37,7 @@ export function readOptions(url) {
   const share = Number(url.get("s", String(SMOOTH)));
   const tolerance = Number(url.get("tol", String(TOLERANCE)));
   return {
-    mode: oneOf(url.get("m"), ["curves", "compare", "ranks", "groups"]),
+    mode: oneOf(url.get("m"), ["curves", "compare", "ranks", "groups", "layers"]),
     filter: url.get("q", ""),
     x: url.get("x", "step"),
     smooth: share >= 0 && share < 1 ? share : SMOOTH,
@@ -86,7 +86,8 @@ export function writeOptions(url, options) {
     th: [...options.thresholds].map(([tag, text]) => `${tag}:${text}`),
     job: options.job,
     g: options.group,
-    baseline: compares && options.baseline ? options.baseline.slice(2) || "." : null,
+    baseline:
+      (compares || options.mode === "layers") && options.baseline ? options.baseline.slice(2) || "." : null,
     tol: compares || options.tolerance !== TOLERANCE ? options.tolerance : null,
     pair: options.pairs.map((tags) => tags.join("|")),
   });

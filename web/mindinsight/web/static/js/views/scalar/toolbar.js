@@ -25,7 +25,7 @@ export function toolbar(page) {
     filter.invalid(faultText(app, text));
     if (patternOf(text)) page.change({ filter: text });
   };
-  const modes = ["curves", "compare", "ranks", "groups"].map((value) => ({
+  const modes = ["curves", "compare", "ranks", "groups", "layers"].map((value) => ({
     value,
     label: t(`scalar.mode.${value}`),
   }));
@@ -47,7 +47,7 @@ export function toolbar(page) {
 function axes(page) {
   const { t } = page.app;
   const options = page.options();
-  if (options.mode === "compare") return []; // differences have axes of their own
+  if (["compare", "layers"].includes(options.mode)) return []; // they have axes of their own
   const kinds = ["linear", "log", "symlog"].map((value) => ({ value, label: t(`scalar.scale.${value}`) }));
   const y = select({
     label: t("scalar.y"),

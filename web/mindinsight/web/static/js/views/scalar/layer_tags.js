@@ -1,0 +1,42 @@
+// Tags of layers, folded: "layers.0/norm", "layers.1/norm" ... are "layers.*/norm" with so many layers.
+
+/** @typedef {{stem: string, tags: string[]}} Stack */
+
+const FEWEST = 3; // layers that make a stack
+const NUMBER = /(?<=^|[./_-]|[a-z])\d+(?=$|[./_-])/gi;
+
+/**
+ * Stacks of layers, in the order of their first tags. Where a tag has several numbers, the one that varies
+ * most is the layer's.
+ * @param {string[]} tags
+ * @returns {Stack[]}
+ */
+export function layerStacks(tags) {
+  /** @type {Map<string, string[]>} */
+  const stacks = new Map();
+  for (const tag of tags) {
+    for (const stem of stemsOf(tag)) stacks.set(stem, [...(stacks.get(stem) ?? []), tag]);
+  }
+  const largest = [...stacks]
+    .filter(([, members]) => members.length >= FEWEST)
+    .sort((a, b) => b[1].length - a[1].length);
+  /** @type {Set<string>} */
+  const taken = new Set();
+  const chosen = new Map();
+  for (const [stem, members] of largest) {
+    if (members.some((tag) => taken.has(tag))) continue;
+    members.forEach((tag) => taken.add(tag));
+    chosen.set(stem, members);
+  }
+  return [...stacks.keys()]
+    .filter((stem) => chosen.has(stem))
+    .map((stem) => ({ stem, tags: chosen.get(stem) }));
+}
+
+/** The tag with a star in place of each of its numbers, one at a time. @param {string} tag */
+function stemsOf(tag) {
+  if (tag.includes("*")) return [];
+  return [...tag.matchAll(NUMBER)].map(
+    ({ index, 0: digits }) => `${tag.slice(0, index)}*${tag.slice(index + digits.length)}`,
+  );
+}
