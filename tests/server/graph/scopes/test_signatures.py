@@ -26,8 +26,8 @@ def test_numbers_and_order_do_not_count_and_names_do(graph: Callable[..., Graph]
 
 def test_identical_layers_are_found_wherever_they_are(graph: Callable[..., Graph], blocks: Any) -> None:
     tree = folded_tree(graph([*blocks(5), *blocks(2, "Default/other")]))
-    found = identical_scopes(tree, tree.indices["Default/net/1-Block"])
-    assert [tree.paths[index] for index in found] == [
+    scopes = identical_scopes(tree, tree.indices["Default/net/1-Block"])
+    assert [tree.paths[index] for index in scopes] == [
         *(f"Default/net/{number}-Block" for number in (0, 2, 3, 4)),
         *(f"Default/other/{number}-Block" for number in (0, 1)),
     ]

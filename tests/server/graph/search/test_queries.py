@@ -64,8 +64,8 @@ CASES = [
 
 @pytest.mark.parametrize(("text", "names"), CASES)
 def test_all_words_and_fields_have_to_match(tree: Tree, text: str, names: list[str]) -> None:
-    found = query_nodes(tree, parse_query(text))
-    assert [tree.paths[index].rpartition("/")[2] for index in found] == names
+    nodes = query_nodes(tree, parse_query(text))
+    assert [tree.paths[index].rpartition("/")[2] for index in nodes] == names
 
 
 def test_parameters_have_shapes_too(tree: Tree) -> None:

@@ -34,8 +34,8 @@ def test_each_rank_is_named_with_its_fault(ask: Ask) -> None:
     assert list(answer) == ["./job"]
     health = answer["./job"]
     assert (health["ranks"], health["tags"]) == ([0, 1, 2, 3], ["step_time", "loss"])
-    found = [(stray["row"], stray["tag"], stray["kind"]) for stray in health["strays"]]
-    assert found == [(1, "step_time", "lasting"), (3, "loss", "not_finite")]
+    strays = [(stray["row"], stray["tag"], stray["kind"]) for stray in health["strays"]]
+    assert strays == [(1, "step_time", "lasting"), (3, "loss", "not_finite")]
     assert abs(health["strays"][0]["step"] - 200) <= 4
 
 
