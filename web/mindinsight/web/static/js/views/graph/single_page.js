@@ -111,7 +111,8 @@ export class OneGraph {
    */
   change(changes) {
     const { explorer } = this;
-    explorer.wanted = explorer.describer.subject;
+    const box = explorer.canvas.boxes().find((candidate) => candidate.id === this.state.node);
+    explorer.wanted = box ? { path: box.path } : explorer.describer.subject;
     return this.begin(changes.view ? { ...changes, chosen: true } : changes);
   }
 
