@@ -9,6 +9,8 @@ import {
   moved,
   objectiveAmong,
   sortedBy,
+  tableColumns,
+  topFactor,
 } from "../../web/mindinsight/web/static/js/views/lineage/columns.js";
 import { between } from "../../web/mindinsight/web/static/js/core/colours.js";
 import { tint } from "../../web/mindinsight/web/static/js/views/lineage/objective_colour.js";
@@ -131,4 +133,19 @@ test("a colour between two is mixed by its place", () => {
     [0, 0.25, 0.5, 1].map((at) => between(stops, at)),
     ["#000000", "#800000", "#ff0000", "#ffffff"],
   );
+});
+
+test("few values have a tick each, but none on another", () => {
+  const values = [1, 2, 2.01, 3, 3];
+  const some = { rows: values.map((lr, i) => ({ run: String(i), values: { lr } })), logs: new Set() };
+  const marks = placeOf(some, column("lr")).ticks.map(({ text }) => text);
+  assert.deepEqual(marks, [1, 2, 3]);
+});
+
+test("a scatter plot begins with the number that matters most, and no seed", () => {
+  const settings = [column("user:opt", false), column("user:seed"), column("user:lr"), column("metric:loss")];
+  const importance = [{ key: "user:seed" }, { key: "user:opt" }, { key: "user:lr" }];
+  assert.equal(topFactor({ columns: settings, importance }), "user:lr");
+  assert.equal(topFactor({ columns: settings, importance: [] }), "");
+  assert.equal(tableColumns(settings, "metric:loss")[0].key, "metric:loss");
 });

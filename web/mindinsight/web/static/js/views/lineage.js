@@ -8,7 +8,7 @@ import { keepFocus } from "../core/focus.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { drawAxes, isBrushed } from "./lineage/axes.js";
 import { readBrushes, writeBrushes } from "./lineage/brushes.js";
-import { axesShown, labelOf, moved, objectiveAmong } from "./lineage/columns.js";
+import { axesShown, labelOf, moved, objectiveAmong, topFactor } from "./lineage/columns.js";
 import { toolbar } from "./lineage/controls.js";
 import { importanceTable, rowsTable } from "./lineage/tables.js";
 import { scatter } from "./lineage/scatter.js";
@@ -30,6 +30,7 @@ import { tint } from "./lineage/objective_colour.js";
 
 const HEIGHT = 300;
 const MANY = 12; // runs beyond which a colour for each says less than the objective's
+const MOST = 1000; // runs that one request may name
 const EXAMPLE = 'SummaryCollector(summary_dir, custom_lineage_data={"dropout": 0.1})';
 
 /** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
@@ -93,13 +94,15 @@ export class Lineage {
     this.offs.forEach((off) => off());
   }
 
-  /** The runs with lineage that are shown. */
+  /** Ids of the runs with lineage: those chosen, else all, as an influence shows in many runs only. */
+  runs() {
+    const { selection } = this.app;
+    const all = selection.all().filter((run) => run.lineage);
+    return (selection.automatic() ? all : all.filter((run) => selection.has(run.id))).map((run) => run.id);
+  }
+
   shown() {
-    return this.app.selection
-      .runs()
-      .filter((run) => run.lineage)
-      .map((run) => run.id)
-      .join();
+    return this.runs().join();
   }
 
   chosen() {
@@ -111,10 +114,7 @@ export class Lineage {
 
   /** @param {(error: any) => any} [failed] */
   load(failed) {
-    const run = this.app.selection
-      .all()
-      .filter((candidate) => candidate.lineage && this.app.selection.has(candidate.id))
-      .map((candidate) => candidate.id);
+    const run = this.runs().slice(0, MOST);
     return this.requests.ask(
       (signal) => this.fetch(run, signal),
       (data) => {
@@ -272,7 +272,7 @@ export class Lineage {
       columns: data.columns,
       rows: () => rows,
       objective: state.objective,
-      x: state.x,
+      x: state.x || topFactor(data),
       y: state.y,
       onpick: (run) => this.pick(run),
       onchange,

@@ -1,6 +1,7 @@
 // Parallel axes in SVG: a line for each run, brushed along any axis, hovered, clicked, reached by keyboard.
 
 import { svg } from "../../core/dom.js";
+import { marksOf } from "./axis_ticks.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {{key: string, numeric: boolean, label: string}} Column */
@@ -48,7 +49,7 @@ export function placeOf(plot, column) {
   const numbers = values.map(to).filter(Number.isFinite);
   const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
   const share = (/** @type {number} */ number) => (high > low ? (number - low) / (high - low) : 0.5);
-  const marks = high > low ? [0, 0.25, 0.5, 0.75, 1].map((at) => low + at * (high - low)) : [low];
+  const marks = high > low ? marksOf(numbers, low, high) : [low];
   const ticks = Number.isFinite(low)
     ? marks.map((number) => ({ at: share(number), text: log ? 10 ** number : number }))
     : [];

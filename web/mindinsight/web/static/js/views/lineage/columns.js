@@ -4,6 +4,8 @@
 /** @typedef {import("./axes.js").Row} Row */
 
 const MOST_AXES = 9;
+/** Of a random generator: what goes with it does so by chance. */
+export const SEED = /(^|[:._-])seed($|[:._-])/i;
 
 /**
  * "train:learning_rate" in words; a user's own names stay what they are.
@@ -24,6 +26,24 @@ export function labelOf(t, key) {
 export function objectiveAmong(columns, requested) {
   const numeric = columns.filter((column) => column.numeric).map((column) => column.key);
   return numeric.includes(requested) ? requested : (numeric.find((key) => key.startsWith("metric:")) ?? null);
+}
+
+/**
+ * The number that matters most for the objective: what a scatter plot begins with; "" for none.
+ * @param {{columns: Column[], importance: {key: string}[]}} data
+ */
+export function topFactor({ columns, importance }) {
+  const numeric = new Set(columns.filter((column) => column.numeric).map((column) => column.key));
+  return importance.find(({ key }) => numeric.has(key) && !SEED.test(key))?.key ?? "";
+}
+
+/**
+ * Columns as the table has them: the objective first, where it is in view.
+ * @param {Column[]} columns @param {string} objective
+ */
+export function tableColumns(columns, objective) {
+  const first = columns.filter((column) => column.key === objective);
+  return [...first, ...columns.filter((column) => column.key !== objective)];
 }
 
 /**

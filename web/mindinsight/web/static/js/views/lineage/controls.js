@@ -33,7 +33,12 @@ export function toolbar(view) {
   tints.box.dataset.focus = "tint";
   tints.box.disabled = !state.objective;
   const plot = view.plot();
-  const count = data.rows.filter((row) => isBrushed(plot, row)).length;
+  const inside = data.rows.filter((row) => isBrushed(plot, row)).map((row) => row.run);
+  const showOnly = () => {
+    brushes.clear();
+    view.keep();
+    app.selection.only(inside);
+  };
   const compare = () =>
     differenceDialog(
       app,
@@ -49,7 +54,8 @@ export function toolbar(view) {
     button(t("lineage.choose"), () => chooseAxes(view)),
     selectedRuns.size > 1 && button(t("lineage.difference"), compare),
     brushes.size > 0 && button(t("lineage.clear"), clear),
-    h("span", { class: "muted" }, t("lineage.count", { n: count, all: data.rows.length })),
+    brushes.size > 0 && inside.length > 0 && button(t("lineage.only"), showOnly),
+    h("span", { class: "muted" }, t("lineage.count", { n: inside.length, all: data.rows.length })),
   );
 }
 

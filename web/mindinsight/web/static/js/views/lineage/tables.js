@@ -2,7 +2,7 @@
 
 import { button } from "../../components/button.js";
 import { h } from "../../core/dom.js";
-import { labelOf, sortedBy } from "./columns.js";
+import { labelOf, SEED, sortedBy, tableColumns } from "./columns.js";
 import { datasetDialog } from "./dataset.js";
 
 /** @typedef {import("../../core/types.js").App} App */
@@ -21,6 +21,7 @@ export function importanceTable({ t }, importances, objective) {
     ];
   }
   const bars = importances
+    .filter(({ key }) => !SEED.test(key))
     .slice(0, BARS)
     .map(({ key, importance }) =>
       h(
@@ -47,7 +48,7 @@ export function importanceTable({ t }, importances, objective) {
 /** @param {Lineage} view @param {Row[]} rows inside every brush */
 export function rowsTable(view, rows) {
   const { app, data, state } = view;
-  const { columns } = data;
+  const columns = tableColumns(data.columns, state.objective);
   const sort = (/** @type {string} */ key) => () => (
     Object.assign(state, { sort: key, down: state.sort === key && !state.down }),
     view.draw()
