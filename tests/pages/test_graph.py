@@ -113,7 +113,7 @@ def test_patterns_and_types_narrow_the_search(graph: Callable[..., Any]) -> None
     page.reload()
     page.locator(".graph-results", has_text="2 found").wait_for()
     page.fill(".graph-finder input[type=search]", "(")
-    page.locator(".graph-results", has_text="Invalid pattern").wait_for()
+    page.locator(".graph-results", has_text="Invalid regular expression: character 1, “(”").wait_for()
 
 
 def test_a_parameter_leads_to_its_users(graph: Callable[..., Any]) -> None:

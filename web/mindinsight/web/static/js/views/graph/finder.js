@@ -3,6 +3,7 @@
 import { check, searchBox } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
+import { faultText } from "../../core/patterns.js";
 import { Stepper } from "./stepper.js";
 
 /** @typedef {import("../../core/types.js").App} App */
@@ -93,7 +94,8 @@ class Finder {
     const params = { q, regex, type: types.value || null, limit: MOST };
     return this.searching.ask(
       async (signal) => {
-        if (regex) new RegExp(q); // what no dialect takes needs no request
+        const fault = regex && faultText(this.app, q); // what no dialect takes needs no request
+        if (fault) throw new SyntaxError(fault);
         return this.actions.ask("v2/graph/search", params, signal);
       },
       (response) => {
@@ -101,7 +103,7 @@ class Finder {
         replace(results, resultTree(this.app, response, this.actions));
       },
       ({ key, vars, message }) => {
-        const text = this.app.t(key ?? "error.bad_pattern", vars ?? { why: message });
+        const text = key ? this.app.t(key, vars) : message;
         this.found(null);
         box.invalid(text);
         replace(results, h("p", { class: "small", role: "status" }, text));
