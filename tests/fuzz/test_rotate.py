@@ -37,4 +37,4 @@ def test_a_ledger_goes_on_and_new_readers_come_first(tmp_path: Path) -> None:
 def test_findings_are_the_inputs_that_broke_the_reader(tmp_path: Path) -> None:
     for name in ("event-crash-1", "event-slow-unit-2", "json-timeout-3", "event-oom-4"):
         (tmp_path / name).touch()
-    assert ROTATE["found"](tmp_path, "event") == {"event-crash-1", "event-oom-4"}
+    assert ROTATE["findings"](tmp_path, "event") == {"event-crash-1", "event-oom-4"}

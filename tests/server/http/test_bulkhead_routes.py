@@ -118,6 +118,25 @@ def test_work_of_a_client_that_left_is_stopped(app: Any) -> None:
     assert ended.wait(60)
 
 
+def test_a_client_that_leaves_before_its_request_is_whole_is_no_error(app: Any) -> None:
+    worked: list[int] = []
+    add(app, "/work", lambda: worked.append(1))
+    statuses: list[int] = []
+
+    async def receive() -> Any:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        statuses.append(message.get("status", 0))
+
+    scope = {
+        "type": "http", "method": "GET", "path": "/work", "query_string": b"", "headers": [], "app": app,
+    }  # fmt: skip
+    asyncio.run(app(scope, receive, send))
+    assert statuses[0] == 499
+    assert worked == []
+
+
 def test_v1_says_it_in_its_own_words() -> None:
     answer = v1_error(None, ApiError(503, "busy", "The server is busy."))  # type: ignore[arg-type]
     assert answer.status_code == 503

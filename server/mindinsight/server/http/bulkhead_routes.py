@@ -17,7 +17,7 @@ from typing import Annotated, Any, ClassVar, get_args, get_origin
 import anyio
 from fastapi import Depends, params
 from fastapi.routing import APIRoute
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 
 from mindinsight.server.compute.bulkhead import Bulkhead, Full, Interrupted
@@ -51,7 +51,10 @@ class BulkheadRoute(APIRoute):
             service: Service = request.app.state.service
             seconds = service.settings.deadline
             _bulkhead.set(service.bulkhead(name))
-            await request.body()  # whole, so that all that comes after it is the end of the connection
+            try:
+                await request.body()  # whole, so that all that comes after it is the end of the connection
+            except ClientDisconnect:
+                raise _left() from None
             try:
                 with anyio.fail_after(seconds):
                     return await _unless_left(request, handle)
@@ -104,7 +107,7 @@ async def _unless_left(request: Request, handle: Handler) -> Response:
         await asyncio.wait((answer, left), return_when=asyncio.FIRST_COMPLETED)
         if answer.done():
             return answer.result()
-        raise ApiError(499, "client_left", "The client has left.")
+        raise _left()
     finally:
         left.cancel()
         if not answer.done():
@@ -114,6 +117,10 @@ async def _unless_left(request: Request, handle: Handler) -> Response:
 async def _disconnected(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
+
+
+def _left() -> ApiError:
+    return ApiError(499, "client_left", "The client has left.")
 
 
 def _too_late(seconds: float) -> ApiError:
