@@ -57,6 +57,7 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # another host is an error in the console
 ]
 
 
@@ -285,6 +286,7 @@ def profile(playwright: Playwright, profile_directory: Path) -> Iterator[Browser
         color_scheme="light",
         locale="en",
         viewport={"width": 1440, "height": 900},
+        reduced_motion="reduce",
     )
     yield profile
     profile.close()
@@ -309,9 +311,6 @@ def page(profile: BrowserContext, serve: Callable[..., str], refusals: set[int])
         lambda message: faults.append(f"console: {message.text}") if is_fault(message, refusals) else None,
     )
     page.on("pageerror", lambda error: faults.append(f"thrown: {error}"))
-    page.on(
-        "request", lambda request: faults.append(f"foreign: {request.url}") if foreign(request.url) else None
-    )
     yield page
     forget(profile, page)
     page.close()
@@ -334,10 +333,6 @@ def is_fault(message: ConsoleMessage, refusals: set[int]) -> bool:
     """Errors, but not what Chromium says of an answer with one of these statuses."""
     status = re.search(r"status of (\d+)", message.text)
     return message.type == "error" and not (status and int(status[1]) in refusals)
-
-
-def foreign(address: str) -> bool:
-    return urlsplit(address).scheme not in ("data", "blob") and urlsplit(address).hostname != "127.0.0.1"
 
 
 def chromium() -> str:
