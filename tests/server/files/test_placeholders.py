@@ -14,7 +14,7 @@ import pytest
 
 from mindinsight.server.files import placeholders
 from mindinsight.server.files.opener import open_stream, opened
-from mindinsight.server.files.placeholders import Catalogue, fetch, make_room, place
+from mindinsight.server.files.placeholders import Catalogue, fetch, make_room, put_placeholder
 from mindinsight.server.files.remote_store import RemoteFile, RemoteStore, StoreError
 
 Usage = namedtuple("Usage", "total used free")
@@ -34,7 +34,7 @@ class Store:
             self.files.pipe_file(f"{self.url}/dump/{name}", content)
         files = RemoteStore(self.url, threading.Event()).list_files()
         for path, file in files.items():
-            place(self.copy, path, file)
+            put_placeholder(self.copy, path, file)
         Catalogue(self.copy).put(self.url, files, ())
 
     def path(self, name: str) -> Path:

@@ -84,7 +84,7 @@ class Pages:
             "boot": json.dumps(boot).replace("<", "\\u003c"),  # a "<" could end the data block early
         }
         return _PLACEHOLDER.sub(
-            lambda found: values.get(found[1]) or html.escape(texts[found[1]]), self._template
+            lambda match: values.get(match[1]) or html.escape(texts[match[1]]), self._template
         )
 
     def _preloads(self, view: str, lang: str) -> Iterator[str]:
@@ -146,4 +146,4 @@ def _message(request: Request, *, title: str, text: str, action: str) -> str:
         "action": action,
     }
     template = (WEB / "templates" / "message.html").read_text(encoding="utf-8")
-    return _PLACEHOLDER.sub(lambda found: values[found[1]], template)
+    return _PLACEHOLDER.sub(lambda match: values[match[1]], template)

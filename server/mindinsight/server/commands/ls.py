@@ -64,10 +64,10 @@ def _state_text(run: Run, now: float) -> str:
 
 def _alert_lines(run: Run, dumps: Container[str]) -> Iterator[str]:
     """A line for each alert that has a dump: where it is, and the step to look at."""
-    for found in recorded_alerts(run):
-        dump = dump_id(run, found.content.dump, dumps)
+    for alert in recorded_alerts(run):
+        dump = dump_id(run, alert.content.dump, dumps)
         if dump is not None:
-            yield f"{run.id}: step {found.step}: {found.content.title} (dump {dump}, step {found.step})"
+            yield f"{run.id}: step {alert.step}: {alert.content.title} (dump {dump}, step {alert.step})"
 
 
 def _run_json(runs: Iterable[Run], dumps: Container[str], now: float) -> Iterator[dict[str, Any]]:
@@ -87,12 +87,12 @@ def _run_json(runs: Iterable[Run], dumps: Container[str], now: float) -> Iterato
             "others": {kind: sorted(tags) for kind, tags in run.references.items()},
             "alerts": [
                 {
-                    "step": found.step,
-                    "level": found.content.level,
-                    "title": found.content.title,
-                    "dump": dump_id(run, found.content.dump, dumps),
+                    "step": alert.step,
+                    "level": alert.content.level,
+                    "title": alert.content.title,
+                    "dump": dump_id(run, alert.content.dump, dumps),
                 }
-                for found in recorded_alerts(run)
+                for alert in recorded_alerts(run)
             ],
             "damage": damage_count(run, now),
             "unfinished": [file.name for file in torn_files(run, now)],

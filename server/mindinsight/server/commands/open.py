@@ -30,10 +30,10 @@ def open_files(options: argparse.Namespace) -> int:
     graphs = {path: _graphs(path) for path in options.files}
     names = "\0".join(str(path.absolute()) for path in options.files)
     folder = options.workspace.expanduser().absolute() / "opened" / sha256(names.encode()).hexdigest()[:12]
-    for path, found in graphs.items():
+    for path, files in graphs.items():
         run = folder / safe(path.stem)
         run.mkdir(parents=True, exist_ok=True)
-        for name, data in found:
+        for name, data in files:
             (run / f"{safe(name)}.pb").write_bytes(data)
     options.summary_base_dir = [str(folder)]
     return start(options)

@@ -56,10 +56,10 @@ def _check_packages(settings: Settings) -> None:
     """Raises BadSettings where a package is missing that the executor or a store of runs needs."""
     if settings.executor != LOCAL:
         check_cluster_package()
-    if found := stores(settings.summary_base_dir):
+    if remote := stores(settings.summary_base_dir):
         from mindinsight.server.ingest.remote.mirrors import check_stores
 
-        check_stores(found)
+        check_stores(remote)
 
 
 def _report_running(running: daemon.Running, settings: Settings) -> int:

@@ -166,11 +166,11 @@ class ClusterExecutor(Executor):
         if not threads:
             raise ClusterError(f"the Dask scheduler at {self._address} has no worker: start dask worker")
         ours = importlib.metadata.version("mindinsight")
-        for asked, expected, about in (
+        for call, expected, about in (
             ((importlib.metadata.version, "mindinsight"), ours, "MindInsight"),
             ((platform.python_version,), platform.python_version(), "Python"),
         ):
-            for worker, version in client.run(*asked, on_error="return").items():
+            for worker, version in client.run(*call, on_error="return").items():
                 if _release(version) != _release(expected):
                     raise ClusterError(f"worker {worker} has {about} {version}, and this server {expected}")
         for folder in self._folders:

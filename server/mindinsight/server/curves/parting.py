@@ -51,8 +51,8 @@ def part(good: Sequence[tuple[Ints, Floats]], bad: Sequence[tuple[Ints, Floats]]
         return _broken_or(grid, broken, Parting("too_few"))
     relative = relative_difference(bad_mean[columns], good_mean[columns])
     spread = _usual_spread(good_spread[columns], bad_spread[columns], good_mean[columns])
-    found = _judged(grid.steps[columns], relative, spread)
-    return _broken_or(grid, broken, found)
+    judgement = _judged(grid.steps[columns], relative, spread)
+    return _broken_or(grid, broken, judgement)
 
 
 def _judged(steps: Ints, relative: Doubles, spread: float | None) -> Parting:

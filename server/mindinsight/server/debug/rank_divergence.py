@@ -71,9 +71,9 @@ def find_divergence(
         ranks = [rank for rank in dump.ranks if step in dump.steps(rank)]
         if len(ranks) < 2 or (steps is not None and step not in steps):
             continue
-        found = _in_step(dump, step, ranks, executor, cache)
-        if found is not None:
-            return found
+        divergence = _in_step(dump, step, ranks, executor, cache)
+        if divergence is not None:
+            return divergence
     return None
 
 
@@ -139,5 +139,7 @@ def _divergence(dump: Dump, step: int, key: Key, slot: str, sides: Mapping[int, 
     operators = list_operators(dump, shown, step, graph).items
     operator = next((known for known in operators if known.recorded == recorded), None)
     measured = {rank: result.measurement for rank, result in results.items()}
-    norms = {rank: found.statistics.norm if found else None for rank, found in measured.items()}
+    norms = {
+        rank: measurement.statistics.norm if measurement else None for rank, measurement in measured.items()
+    }
     return Divergence(step, ranks, results[shown].entry, operator, norms)

@@ -100,8 +100,8 @@ class Catalogue:
                 " WHERE folder = ? AND path >= ? AND (fetched = 0 OR path = ?) ORDER BY path LIMIT ?",
                 (path.rpartition("/")[0], path, path, 1 + AHEAD),
             )
-            found = [Wanted(name, RemoteFile(*file)) for name, *file in rows]
-        return found if found and found[0].path == path else []
+            wanted = [Wanted(name, RemoteFile(*file)) for name, *file in rows]
+        return wanted if wanted and wanted[0].path == path else []
 
     def note_fetched(self, paths: Iterable[str], moment: float) -> None:
         """``moment``: Unix seconds; 0 for what is a placeholder again."""
@@ -152,7 +152,7 @@ def is_placeholder(descriptor: int) -> bool:
     return bool(os.fstat(descriptor).st_mode & _MARK)
 
 
-def place(copy: Path, path: str, file: RemoteFile) -> None:
+def put_placeholder(copy: Path, path: str, file: RemoteFile) -> None:
     """Put a placeholder into a local copy, in place of what may be there."""
     local = copy / path
     local.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -199,7 +199,7 @@ def make_room(copy: Path) -> None:
     if not catalogue.exists() or shutil.disk_usage(copy).free >= 2 * ROOM:
         return
     for path, file in catalogue.fetched():
-        place(copy, path, file)
+        put_placeholder(copy, path, file)
         catalogue.note_fetched([path], 0.0)
         if shutil.disk_usage(copy).free >= 2 * ROOM:
             return

@@ -57,13 +57,13 @@ class RemoteStore:
         """Files by path below the URL; none with a name that is hidden. Raises StoreError."""
         infos = self._try(self._find)
         root = self._root.rstrip("/")
-        found = {}
+        files = {}
         for address, info in infos.items():
             path = unquote(address[len(root) :]) if "://" in address else address[len(root) :]
             path = path.lstrip("/")
             if address.startswith(root) and is_safe(path):
-                found[path] = self._file(str(address), info)
-        return found
+                files[path] = self._file(str(address), info)
+        return files
 
     def read(self, file: RemoteFile, start: int, end: int) -> bytes:
         """Bytes from ``start`` to before ``end``; fewer where the file became shorter. Raises StoreError."""
@@ -75,8 +75,8 @@ class RemoteStore:
             self._filesystem = None
         filesystem = self._opened()
         filesystem.invalidate_cache()
-        found: Mapping[str, Any] = filesystem.find(self._root, detail=True)
-        return found
+        infos: Mapping[str, Any] = filesystem.find(self._root, detail=True)
+        return infos
 
     def _opened(self) -> Any:
         if self._filesystem is None:

@@ -11,13 +11,13 @@ from starlette.responses import Response
 _SINGLE: Final = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
-def ranged_response(body: bytes, asked: str, media_type: str, headers: Mapping[str, str]) -> Response:
+def ranged_response(body: bytes, requested: str, media_type: str, headers: Mapping[str, str]) -> Response:
     """``body``, or the one range of it that the header ``Range`` asks for; several are answered as a whole.
 
     206 for a part, 416 for one that begins behind the end.
     """
     headers = {**headers, "Accept-Ranges": "bytes"}
-    span = _span(asked, len(body))
+    span = _span(requested, len(body))
     if span is None:
         return Response(body, media_type=media_type, headers=headers)
     start, stop = span
@@ -27,9 +27,9 @@ def ranged_response(body: bytes, asked: str, media_type: str, headers: Mapping[s
     return Response(body[start:stop], 206, media_type=media_type, headers=headers)
 
 
-def _span(asked: str, size: int) -> tuple[int, int] | None:
+def _span(requested: str, size: int) -> tuple[int, int] | None:
     """First byte and end of the range; None where there is none that is understood."""
-    match = _SINGLE.fullmatch(asked.replace(" ", ""))
+    match = _SINGLE.fullmatch(requested.replace(" ", ""))
     if match is None or match[0] == "bytes=-":
         return None
     first, last = match[1], match[2]

@@ -75,7 +75,7 @@ def file(
     tag: str,
     row: Row,
     download: bool = False,
-    asked: Annotated[str, Header(alias="range")] = "",
+    requested: Annotated[str, Header(alias="range")] = "",
 ) -> Response:
     """The recorded bytes of one sound, or a range of them."""
     encoded = _sound(service, run, tag, row).encoded
@@ -85,7 +85,9 @@ def file(
         headers["Content-Disposition"] = (
             f'attachment; filename="sound_{row}{kind.suffix if kind else ".bin"}"'
         )
-    return ranged_response(encoded, asked, kind.media_type if kind else "application/octet-stream", headers)
+    return ranged_response(
+        encoded, requested, kind.media_type if kind else "application/octet-stream", headers
+    )
 
 
 def _sound(service: Service, run: str, tag: str, row: int) -> Sound:

@@ -79,7 +79,7 @@ def _chart(chart: Chart, runs: Iterable[Run]) -> dict[str, Any]:
 
 def _matching(patterns: Iterable[str], tags: Iterable[str]) -> tuple[list[str], list[str]]:
     """Tags in the order of the first expression that matches, and the expressions that are none."""
-    found: dict[str, None] = {}
+    matching: dict[str, None] = {}
     rejected = []
     for pattern in patterns:
         try:
@@ -87,8 +87,8 @@ def _matching(patterns: Iterable[str], tags: Iterable[str]) -> tuple[list[str], 
         except BadPattern:
             rejected.append(pattern)
             continue
-        found |= dict.fromkeys(tag for tag in sorted(tags) if find(tag) == 0)
-    return list(found), rejected
+        matching |= dict.fromkeys(tag for tag in sorted(tags) if find(tag) == 0)
+    return list(matching), rejected
 
 
 PLUGIN = Plugin(name="layout", router=router)

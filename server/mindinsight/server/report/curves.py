@@ -36,8 +36,8 @@ class Curve:
 def curve_of(tag: str, line: Line, step: int | None) -> Curve | None:
     """The curve of a tag around ``step``, or the whole of it; None without points."""
     if step is not None:
-        place = int(np.searchsorted(line.steps, step))
-        line = line.rows(slice(max(place - BEFORE, 0), place + AFTER))
+        position = int(np.searchsorted(line.steps, step))
+        line = line.rows(slice(max(position - BEFORE, 0), position + AFTER))
     if not len(line.steps):
         return None
     count = len(line.steps)
@@ -59,7 +59,7 @@ def curve_of(tag: str, line: Line, step: int | None) -> Curve | None:
         f"{low:.4g}",
         f"{high:.4g}",
         _segments(x, y, finite),
-        [round(place, 1) for place in x[~finite].tolist()],
+        [round(position, 1) for position in x[~finite].tolist()],
         mark,
         f"{float(line.values[-1]):.6g}",
         count,

@@ -34,51 +34,57 @@ class DumpedStep:
     rank: int | None = None
 
 
-def fault_section(source: ReportSource, place: DumpedStep, t: Texts) -> Iterator[Progress | FaultSection]:
+def fault_section(source: ReportSource, dump_step: DumpedStep, t: Texts) -> Iterator[Progress | FaultSection]:
     """Progress while tensors are measured, then the section of a step."""
-    dump, ranks = place.dump, (place.dump.ranks if place.rank is None else (place.rank,))
-    entries = [entry for rank in ranks for entry in list_tensors(dump, rank, place.step)]
+    dump, ranks = dump_step.dump, (dump_step.dump.ranks if dump_step.rank is None else (dump_step.rank,))
+    entries = [entry for rank in ranks for entry in list_tensors(dump, rank, dump_step.step)]
     for done, _ in enumerate(measure_all(entries, source.executor, source.cache), 1):
         if done % _EVERY == 0 or done == len(entries):
             yield Progress("report.measuring", done, len(entries))
-    report = find_faults(dump, ranks, (place.step,), source.executor, source.cache)
-    section = _fault(source, place, report, t) if report.faults else _without_fault(source, place, report, t)
-    yield replace(section, checks=_checks(source, place, ranks, t))
+    report = find_faults(dump, ranks, (dump_step.step,), source.executor, source.cache)
+    section = (
+        _fault(source, dump_step, report, t)
+        if report.faults
+        else _without_fault(source, dump_step, report, t)
+    )
+    yield replace(section, checks=_checks(source, dump_step, ranks, t))
 
 
-def _fault(source: ReportSource, place: DumpedStep, report: Report, t: Texts) -> FaultSection:
+def _fault(source: ReportSource, dump_step: DumpedStep, report: Report, t: Texts) -> FaultSection:
     fault = report.faults[0]
-    operator = faulty_operator(place.dump, fault)
-    explanation = explain(place.dump, fault)
+    operator = faulty_operator(dump_step.dump, fault)
+    explanation = explain(dump_step.dump, fault)
     measured = fault.results[0].measurement if fault.results else None
-    found = measured.statistics if measured else None
+    statistics = measured.statistics if measured else None
     counts = (
-        t("dump.fault.counts", nans=found.nans, infs=found.infinities, count=found.count) if found else ""
+        t("dump.fault.counts", nans=statistics.nans, infs=statistics.infinities, count=statistics.count)
+        if statistics
+        else ""
     )
     section = FaultSection(
         t("report.fault_at", rank=fault.rank, step=fault.step),
-        place.id,
+        dump_step.id,
         t(fault.key, **fault.words),
         " ".join(t(key, **words) for key, words in explanation.sentences) if explanation else "",
         counts,
     )
-    return _with_operator(source, place, section, fault.entry, operator, t)
+    return _with_operator(source, dump_step, section, fault.entry, operator, t)
 
 
-def _without_fault(source: ReportSource, place: DumpedStep, report: Report, t: Texts) -> FaultSection:
+def _without_fault(source: ReportSource, dump_step: DumpedStep, report: Report, t: Texts) -> FaultSection:
     """A step whose tensors are all finite: where ranks differ, or that nothing was found."""
     sentences = " ".join(t(key, **words) for key, words in report.coverage.sentences)
-    title = t("report.step", step=place.step)
-    apart = find_divergence(place.dump, (place.step,), source.executor, source.cache)
+    title = t("report.step", step=dump_step.step)
+    apart = find_divergence(dump_step.dump, (dump_step.step,), source.executor, source.cache)
     if apart is None:
-        return FaultSection(title, place.id, sentences)
-    section = FaultSection(title, place.id, t(apart.key, **apart.words), counts=sentences)
-    return _with_operator(source, place, section, apart.entry, apart.operator, t)
+        return FaultSection(title, dump_step.id, sentences)
+    section = FaultSection(title, dump_step.id, t(apart.key, **apart.words), counts=sentences)
+    return _with_operator(source, dump_step, section, apart.entry, apart.operator, t)
 
 
 def _with_operator(
     source: ReportSource,
-    place: DumpedStep,
+    dump_step: DumpedStep,
     section: FaultSection,
     entry: TensorEntry,
     operator: Operator | None,
@@ -86,15 +92,16 @@ def _with_operator(
 ) -> FaultSection:
     """The section with all that is known of an operator: code, tensors, what feeds it, graph."""
     rank, step = entry.rank, entry.step
-    operators = list_operators(place.dump, rank, step, entry.graph).items
+    operators = list_operators(dump_step.dump, rank, step, entry.graph).items
     own = [
         other
-        for other in list_tensors(place.dump, rank, step, entry.graph)
+        for other in list_tensors(dump_step.dump, rank, step, entry.graph)
         if other.recorded == entry.recorded
     ]
     results = list(measure_all(own[:_TENSORS], source.executor, source.cache))
     rows = [
-        (f"{t(f'dump.direction.{one.entry.direction}')} {one.entry.slot}", *_numbers(one)) for one in results
+        (f"{t(f'dump.direction.{result.entry.direction}')} {result.entry.slot}", *_numbers(result))
+        for result in results
     ]
     section = replace(section, tensors=_table(t, "slot", rows, len(own) - len(results)))
     if operator is None:
@@ -107,23 +114,28 @@ def _with_operator(
         line=f"{frame.file}:{frame.line}" if frame else "",
         code=frame.code if frame else "",
         stack=[(f"{line.file}:{line.line}", line.code) for line in operator.stack],
-        chain=_chain(source, place, rank, entry.graph, before, t),
+        chain=_chain(source, dump_step, rank, entry.graph, before, t),
         graph=graph_piece(operators, operator.name),
     )
 
 
 def _chain(
-    source: ReportSource, place: DumpedStep, rank: int, graph: str, operators: Sequence[Operator], t: Texts
+    source: ReportSource,
+    dump_step: DumpedStep,
+    rank: int,
+    graph: str,
+    operators: Sequence[Operator],
+    t: Texts,
 ) -> Table:
     """First outputs of operators, in the order they ran."""
     names = {operator.recorded for operator in operators}
     outputs: dict[str, TensorEntry] = {}
-    for entry in list_tensors(place.dump, rank, place.step, graph):
+    for entry in list_tensors(dump_step.dump, rank, dump_step.step, graph):
         if entry.recorded in names and entry.direction == "output":
             outputs.setdefault(entry.recorded, entry)
     rows = [
-        (one.entry.operator, *_numbers(one))
-        for one in measure_all(_by_sequence(outputs.values()), source.executor, source.cache)
+        (result.entry.operator, *_numbers(result))
+        for result in measure_all(_by_sequence(outputs.values()), source.executor, source.cache)
     ]
     return _table(t, "operator", rows)
 
@@ -132,10 +144,12 @@ def _by_sequence(entries: Iterable[TensorEntry]) -> list[TensorEntry]:
     return sorted(entries, key=lambda entry: entry.sequence)
 
 
-def _checks(source: ReportSource, place: DumpedStep, ranks: Sequence[int], t: Texts) -> Table:
+def _checks(source: ReportSource, dump_step: DumpedStep, ranks: Sequence[int], t: Texts) -> Table:
     """Hits of the common checks on the step."""
-    watchpoints = [replace(watch, ranks=tuple(ranks), steps=(place.step,)) for watch in common_faults()]
-    hits = [hit for hit in check(place.dump, watchpoints, source.executor, source.cache) if hit.verdict.hit]
+    watchpoints = [replace(watch, ranks=tuple(ranks), steps=(dump_step.step,)) for watch in common_faults()]
+    hits = [
+        hit for hit in check(dump_step.dump, watchpoints, source.executor, source.cache) if hit.verdict.hit
+    ]
     rows = [
         (
             t(f"dump.condition.{hit.watchpoint.condition}"),
@@ -158,18 +172,18 @@ def _numbers(result: TensorResult) -> tuple[str, ...]:
     """Shape, type and statistics of a tensor as texts; dashes where they are not known."""
     entry, measured = result.entry, result.measurement
     shape = measured.shape if measured else entry.shape
-    found = measured.statistics if measured else None
+    statistics = measured.statistics if measured else None
     counts: Mapping[str, float | int | None] = (
         {
-            "minimum": found.minimum,
-            "maximum": found.maximum,
-            "mean": found.mean,
-            "norm": found.norm,
-            "nans": found.nans,
-            "infs": found.infinities,
-            "zeros": found.zeros,
+            "minimum": statistics.minimum,
+            "maximum": statistics.maximum,
+            "mean": statistics.mean,
+            "norm": statistics.norm,
+            "nans": statistics.nans,
+            "infs": statistics.infinities,
+            "zeros": statistics.zeros,
         }
-        if found
+        if statistics
         else {}
     )
     dtype = entry.dtype or (measured.dtype if measured else "")

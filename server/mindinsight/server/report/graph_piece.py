@@ -41,17 +41,17 @@ class GraphPiece:
 
 def ancestors(operators: Mapping[str, Operator], start: str, most: int = MOST) -> list[Operator]:
     """Operators that feed ``start`` over at most three others, nearest first, without parameters."""
-    found: dict[str, Operator] = {}
+    operators_before: dict[str, Operator] = {}
     layer = [start]
     for _ in range(_DEPTH):
         sources = [source for name in layer if name in operators for source in operators[name].sources]
         layer = [
             name
             for name in dict.fromkeys(sources)
-            if name in operators and name not in found and name != start
+            if name in operators and name not in operators_before and name != start
         ]
-        found |= {name: operators[name] for name in layer if operators[name].type != "Parameter"}
-    return list(found.values())[:most]
+        operators_before |= {name: operators[name] for name in layer if operators[name].type != "Parameter"}
+    return list(operators_before.values())[:most]
 
 
 def graph_piece(operators: Iterable[Operator], start: str) -> GraphPiece | None:

@@ -26,12 +26,12 @@ class RecordedAlert:
 def recorded_alerts(run: Run) -> list[RecordedAlert]:
     """Alerts in the order recorded; those whose bytes cannot be read are left out."""
     series = run.references.get("alert", {}).get("")
-    found = []
+    alerts = []
     for row in range(min(series.count, MOST) if series else 0):
         assert series is not None
         try:
             content = alert(series.read(row))
         except (Gone, UnreadableError):
             continue
-        found.append(RecordedAlert(run, int(series.steps[row]), float(series.walls[row]), content))
-    return found
+        alerts.append(RecordedAlert(run, int(series.steps[row]), float(series.walls[row]), content))
+    return alerts

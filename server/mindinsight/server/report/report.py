@@ -36,20 +36,20 @@ def make_report(source: ReportSource, language: str) -> Iterator[Progress | Page
     """Progress as the work goes on, and the page at the end; dumps that cannot be read are named in it."""
     t = texts(language)
     alerts = sorted(
-        (found for run in source.ranks for found in recorded_alerts(run)), key=lambda found: found.wall
+        (alert for run in source.ranks for alert in recorded_alerts(run)), key=lambda alert: alert.wall
     )
     faults: list[FaultSection] = []
     damage: list[str] = []
-    for place in _places(source, alerts, damage, t):
+    for dump_step in _places(source, alerts, damage, t):
         try:
-            for part in fault_section(source, place, t):
+            for part in fault_section(source, dump_step, t):
                 if isinstance(part, Progress):
                     yield part
                 else:
                     faults.append(part)
         except (UnreadableError, OSError) as error:
-            damage.append(f"{place.id}: {_reason(error, t)}")
-    step = next((found.step for found in alerts if found.content.level == "error"), None)
+            damage.append(f"{dump_step.id}: {_reason(error, t)}")
+    step = next((alert.step for alert in alerts if alert.content.level == "error"), None)
     scalars = sorted(source.run.scalars.items())
     curves: list[Curve] = []
     for done, (tag, series) in enumerate(scalars[:MOST_CURVES], 1):
@@ -65,16 +65,16 @@ def _places(
 ) -> Iterator[DumpedStep]:
     """Dumped steps to report: those that alerts name, else the first step of each dump of the run."""
     known = {dump for run in source.runs.values() for dump in run.dumps}
-    named = [(dump_id(found.run, found.content.dump, known), found) for found in alerts]
-    steps = dict.fromkeys((dump, found.step) for dump, found in named if dump is not None)
+    named = [(dump_id(alert.run, alert.content.dump, known), alert) for alert in alerts]
+    steps = dict.fromkeys((dump, alert.step) for dump, alert in named if dump is not None)
     unnamed = [dump for dump in source.run.dumps if dump not in {dump for dump, _ in steps}]
     opened: dict[str, Dump | None] = {}
     for dump, step in [*steps, *((dump, None) for dump in unnamed)][:MOST_FAULTS]:
         if dump not in opened:
             opened[dump] = _opened(source, dump, damage, t)
-        place = opened[dump]
-        if place is not None and place.steps():
-            yield DumpedStep(place, dump, place.steps()[0] if step is None else step)
+        dump_step = opened[dump]
+        if dump_step is not None and dump_step.steps():
+            yield DumpedStep(dump_step, dump, dump_step.steps()[0] if step is None else step)
 
 
 def _opened(source: ReportSource, dump: str, damage: list[str], t: Texts) -> Dump | None:
@@ -113,7 +113,7 @@ def _content(
             *((name, _shown(value)) for name, value in (lineage.user_defined if lineage else {}).items()),
         ],
         results=[(name, _shown(value)) for name, value in (lineage.metrics if lineage else {}).items()],
-        alerts=[_alert(found, t) for found in alerts[:MOST_ALERTS]],
+        alerts=[_alert(alert, t) for alert in alerts[:MOST_ALERTS]],
         alerts_left_out=max(len(alerts) - MOST_ALERTS, 0),
         curves=curves,
         curves_left_out=max(len(run.scalars) - MOST_CURVES, 0),
@@ -144,14 +144,14 @@ def _facts(run: Run, now: float, t: Texts) -> list[tuple[str, str]]:
     ]
 
 
-def _alert(found: RecordedAlert, t: Texts) -> dict[str, Any]:
-    content = found.content
+def _alert(alert: RecordedAlert, t: Texts) -> dict[str, Any]:
+    content = alert.content
     return {
         "level": content.level,
         "label": t(f"alert.level.{content.level}"),
         "title": content.title or t("alert.untitled"),
         "text": content.text,
-        "where": f"{t('alert.step', step=found.step)} · {found.run.name} · {moment(found.wall)}",
+        "where": f"{t('alert.step', step=alert.step)} · {alert.run.name} · {moment(alert.wall)}",
     }
 
 

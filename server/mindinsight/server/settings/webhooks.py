@@ -27,12 +27,12 @@ class Webhook:
 def webhook(text: str) -> Webhook:
     """``slack=https://…``, or an address alone for generic JSON; ValueError for anything else."""
     name, separator, rest = text.partition("=")
-    found = next((known for known in FORMATS if separator and name == known), None)
-    address = rest if found else text
+    format_name = next((known for known in FORMATS if separator and name == known), None)
+    address = rest if format_name else text
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError(f"a webhook is [{'|'.join(FORMATS)}=]http(s)://HOST/…")
-    return Webhook(found or "json", address)
+    return Webhook(format_name or "json", address)
 
 
 def webhooks(text: str) -> tuple[Webhook, ...]:

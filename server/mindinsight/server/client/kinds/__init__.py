@@ -38,8 +38,8 @@ EXPORTED: Final = tuple(kind for kind in PAYLOAD_KINDS if kind in _MODULES)
 @cache
 def payload(kind: str) -> Payload[Any]:
     """The kind of a name of ``EXPORTED``; loaded when first used."""
-    found: Payload[Any] = import_module(f"{__name__}.{kind}").PAYLOAD
-    return found
+    reader: Payload[Any] = import_module(f"{__name__}.{kind}").PAYLOAD
+    return reader
 
 
 def decoder(kind: str) -> Callable[[bytes], Any]:

@@ -43,10 +43,10 @@ def grown_weight(dump: Dump, rank: int, step: int, graph: str, operator: str) ->
 
 def _weights(operators: Mapping[str, Operator], start: str, names: Iterable[str]) -> set[str]:
     """Parameters that go into an operator, directly or through others of its scope."""
-    known, found, layer = set(names), set[str](), {start}
+    known, weights, layer = set(names), set[str](), {start}
     scope = operators[start].scope if start in operators else ()
     for _ in range(_DEPTH + 1):
         sources = {source for name in layer if name in operators for source in operators[name].sources}
-        found |= sources & known
+        weights |= sources & known
         layer = {name for name in sources if name in operators and operators[name].scope == scope}
-    return found
+    return weights

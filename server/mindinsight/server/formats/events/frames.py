@@ -107,10 +107,10 @@ def _chain(
     sizes: dict[bytes, int] = {}
     limit = 1  # the first record is that of the version
     while True:
-        while schema is not None and (found := find(data, at, row, schema)):
-            rounds.append(found)
-            starts.append(found.model.starts(at, found.repeats))
-            row, at = row + len(starts[-1]), at + found.repeats * found.model.stride
+        while schema is not None and (stretch := find(data, at, row, schema)):
+            rounds.append(stretch)
+            starts.append(stretch.model.starts(at, stretch.repeats))
+            row, at = row + len(starts[-1]), at + stretch.repeats * stretch.model.stride
             limit = _FIRST_WALK
         walked, at = _walk(data, at, limit, sizes)
         starts.append(np.array(walked, np.int64))

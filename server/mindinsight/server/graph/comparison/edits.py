@@ -44,7 +44,7 @@ class Edit:
     left: str  # how it is in the left graph; "" if it has none
     right: str
     count: int
-    place: tuple[int, int]  # tree indices of the first, -1 for none
+    position: tuple[int, int]  # tree indices of the first, -1 for none
 
 
 class _Change(NamedTuple):
@@ -55,7 +55,7 @@ class _Change(NamedTuple):
     subject: str
     left: str
     right: str
-    place: tuple[int, int]
+    position: tuple[int, int]
 
 
 def list_edits(comparison: Comparison) -> list[Edit]:
@@ -68,7 +68,7 @@ def list_edits(comparison: Comparison) -> list[Edit]:
     ):
         groups.setdefault((change.kind, change.key), []).append(change)
     edits = [_edit(changes) for changes in groups.values()]
-    return sorted(edits, key=lambda edit: (_KINDS.index(edit.kind), max(edit.place)))
+    return sorted(edits, key=lambda edit: (_KINDS.index(edit.kind), max(edit.position)))
 
 
 def _edit(changes: list[_Change]) -> Edit:
@@ -77,7 +77,7 @@ def _edit(changes: list[_Change]) -> Edit:
         _merged(texts)
         for texts in zip(*((change.subject, change.left, change.right) for change in changes), strict=True)
     )
-    return Edit(first.kind, subject, left, right, len(changes), first.place)
+    return Edit(first.kind, subject, left, right, len(changes), first.position)
 
 
 def _merged(texts: Iterable[str]) -> str:
@@ -94,12 +94,12 @@ def _one_sided(comparison: Comparison) -> Iterator[_Change]:
         for index in list_topmost_differences(comparison, side):
             if comparison.state(side, index) != ONLY:
                 continue
-            place = (index, -1) if side == LEFT else (-1, index)
+            position = (index, -1) if side == LEFT else (-1, index)
             leaf = tree.is_leaf(index)
             name = tree.types[index] if leaf else "/".join(tree.paths[index].split("/")[-2:])
             texts = (name, "") if side == LEFT else ("", name)
             kind: Kind = ("removed", "added")[side] if leaf else ("scope_removed", "scope_added")[side]
-            yield _Change(kind, _NUMBER.sub("*", name), "", *texts, place)
+            yield _Change(kind, _NUMBER.sub("*", name), "", *texts, position)
 
 
 def _operators(comparison: Comparison) -> Iterator[_Change]:
@@ -108,34 +108,38 @@ def _operators(comparison: Comparison) -> Iterator[_Change]:
     changed = np.flatnonzero((comparison.states[LEFT] == CHANGED) & (left.nodes >= 0))
     for index in changed[:_MOST_DETAILS].tolist():
         other = int(comparison.partners[LEFT][index])
-        place = index, other
+        position = index, other
         nodes = int(left.nodes[index]), int(right.nodes[other])
         kinds = left.types[index], right.types[other]
         if kinds[LEFT] != kinds[RIGHT]:
-            yield _Change("replaced", kinds, "", *kinds, place)
+            yield _Change("replaced", kinds, "", *kinds, position)
             continue
-        changes = [*_attributes(comparison, nodes, place), *_constants(comparison, nodes, place)]
+        changes = [*_attributes(comparison, nodes, position), *_constants(comparison, nodes, position)]
         yield from changes
         if not changes and not _uses_other_parameters(comparison, nodes):
             texts = output_of(left.graph, nodes[LEFT]).compact, output_of(right.graph, nodes[RIGHT]).compact
-            yield _Change("output", (kinds[LEFT], texts), kinds[LEFT], *_types(*texts), place)
+            yield _Change("output", (kinds[LEFT], texts), kinds[LEFT], *_types(*texts), position)
 
 
-def _attributes(comparison: Comparison, nodes: tuple[int, int], place: tuple[int, int]) -> Iterator[_Change]:
+def _attributes(
+    comparison: Comparison, nodes: tuple[int, int], position: tuple[int, int]
+) -> Iterator[_Change]:
     left, right = (
         dict(attribute_summaries(tree.graph, node))
         for tree, node in zip(comparison.trees, nodes, strict=True)
     )
-    kind = comparison.trees[LEFT].types[place[LEFT]]
+    kind = comparison.trees[LEFT].types[position[LEFT]]
     for name in sorted(left | right):
         texts = left.get(name, ""), right.get(name, "")
         if texts[LEFT] != texts[RIGHT]:
-            yield _Change("attribute", (kind, name, texts), f"{kind} {name}", *texts, place)
+            yield _Change("attribute", (kind, name, texts), f"{kind} {name}", *texts, position)
 
 
-def _constants(comparison: Comparison, nodes: tuple[int, int], place: tuple[int, int]) -> Iterator[_Change]:
+def _constants(
+    comparison: Comparison, nodes: tuple[int, int], position: tuple[int, int]
+) -> Iterator[_Change]:
     """Yield inputs that are constants in both graphs and differ."""
-    kind = comparison.trees[LEFT].types[place[LEFT]]
+    kind = comparison.trees[LEFT].types[position[LEFT]]
     for slot, sources in enumerate(zip_longest(*_sources(comparison, nodes), fillvalue=-1)):
         if min(sources) < 0:
             continue
@@ -143,7 +147,7 @@ def _constants(comparison: Comparison, nodes: tuple[int, int], place: tuple[int,
         same = comparison.input_ids[LEFT][sources[LEFT]] == comparison.input_ids[RIGHT][sources[RIGHT]]
         if _is(left, CONSTANT) and _is(right, CONSTANT) and not same:
             texts = output_of(*left).text, output_of(*right).text
-            yield _Change("constant", (kind, slot, texts), f"{kind}[{slot}]", *texts, place)
+            yield _Change("constant", (kind, slot, texts), f"{kind}[{slot}]", *texts, position)
 
 
 def _is(node: tuple[Graph, int], kind: int) -> bool:
@@ -181,8 +185,8 @@ def _parameters(comparison: Comparison) -> Iterator[_Change]:
         if columns.outputs[node] != columns.outputs[partners[node]]:
             texts = output_of(left.graph, node).compact, output_of(right.graph, other).compact
             key = _NUMBER.sub("*", names[LEFT]), texts
-            place = _first_users(comparison, node, other)
-            yield _Change("resized", key, names[LEFT], *_types(*texts), place)
+            position = _first_users(comparison, node, other)
+            yield _Change("resized", key, names[LEFT], *_types(*texts), position)
         if names[LEFT] != names[RIGHT]:
             yield _Change("renamed", None, "", *names, _first_users(comparison, node, other))
 

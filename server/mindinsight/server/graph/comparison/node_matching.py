@@ -204,8 +204,8 @@ def _count_votes(
             by_place.setdefault((int(ends[edge]), int(columns.slots[edge])), []).append(int(others[edge]))
     for edge in edges.tolist():
         if others[edge] < columns.left_count:
-            place = int(partners[ends[edge]]), int(columns.slots[edge])
-            rights = by_place.get(place, [])
+            position = int(partners[ends[edge]]), int(columns.slots[edge])
+            rights = by_place.get(position, [])
             for right in rights if len(rights) <= _MOST_USERS else ():
                 key = int(others[edge]), right
                 votes[key] = votes.get(key, 0) + 1

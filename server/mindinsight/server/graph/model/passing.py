@@ -49,10 +49,10 @@ class _Values:
 
     def sources(self, node: int) -> list[int]:
         """Nodes that give the value of ``node``: itself, or what it passes on, in order."""
-        found: list[int] = []
+        origins: list[int] = []
         waiting = [node]
         for _ in range(10 * _MOST_SOURCES):
-            if not waiting or len(found) == _MOST_SOURCES:
+            if not waiting or len(origins) == _MOST_SOURCES:
                 break
             origin = self._origin(waiting.pop())
             if origin is None or not self._retained[origin]:
@@ -63,8 +63,8 @@ class _Values:
             elif kind == "TupleGetItem":
                 waiting += [source for source, _ in self.inputs[origin][:1]]
             else:
-                found.append(origin)
-        return found
+                origins.append(origin)
+        return origins
 
     def _origin(self, node: int) -> int | None:
         """The first node behind ``node`` that is no Load, nor TupleGetItem of a MakeTuple; None for order."""

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
 from mindinsight.server.files.file_lock import locked
-from mindinsight.server.files.placeholders import PIECE, ROOM, Catalogue, make_room, place
+from mindinsight.server.files.placeholders import PIECE, ROOM, Catalogue, make_room, put_placeholder
 from mindinsight.server.files.remote_store import DUMP_METADATA, RemoteFile, RemoteStore, StoreError
 from mindinsight.server.formats.budgets import GRAPH
 from mindinsight.server.ingest.discovery.folder_tree import DEPTH
@@ -117,7 +117,7 @@ class Mirror:
             if known.get(path) == file:
                 continue
             try:
-                place(self._folder, path, file)
+                put_placeholder(self._folder, path, file)
             except OSError as error:
                 reasons.add("remote.name" if error.errno in _CLASHES else "remote.full")
             else:

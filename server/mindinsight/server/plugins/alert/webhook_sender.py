@@ -99,8 +99,8 @@ def sender_of(service: Service) -> WebhookSender:
         snapshot = service.store.snapshot()
         if not snapshot.scanned or any(run.read < run.total for run in snapshot.runs.values()):
             return None
-        found: list[Alert] = alert_list(service, limit=MOST)["alerts"]
-        return found
+        newest: list[Alert] = alert_list(service, limit=MOST)["alerts"]
+        return newest
 
     return WebhookSender(service.settings.webhooks, alerts, service.settings.address)
 

@@ -74,14 +74,14 @@ class HealthCache:
 
 def job_health(ranks: Sequence[Run], tags: Sequence[str]) -> JobHealth:
     """Compare ``ranks`` with each other in each of ``tags``."""
-    found = []
+    rank_strays = []
     for tag in tags:
         rows = [row for row, run in enumerate(ranks) if tag in run.scalars]
         lines = [ranks[row].scalars[tag].line() for row in rows]
         for stray in strays([(line.steps, line.values) for line in lines]):
-            found.append(RankStray(tag, replace(stray, row=rows[stray.row])))
+            rank_strays.append(RankStray(tag, replace(stray, row=rows[stray.row])))
     return JobHealth(
-        tuple(run.id for run in ranks), tuple(run.rank for run in ranks), tuple(tags), tuple(found)
+        tuple(run.id for run in ranks), tuple(run.rank for run in ranks), tuple(tags), tuple(rank_strays)
     )
 
 

@@ -86,7 +86,7 @@ def _health_json(of_job: JobHealth) -> dict[str, Any]:
         "runs": of_job.runs,
         "ranks": of_job.ranks,
         "tags": of_job.tags,
-        "strays": [{"tag": found.tag, **asdict(found.stray)} for found in of_job.strays],
+        "strays": [{"tag": rank_stray.tag, **asdict(rank_stray.stray)} for rank_stray in of_job.strays],
     }
 
 

@@ -44,12 +44,12 @@ def chain(
     if not certain:
         links = content_links(result for result in listing.results if result.entry.graph == graph)
     entries = [entry for entry in listing.entries if entry.graph == graph]
-    found = ValueChain(operators.values(), entries, links, listing.result).back_from(operator, source)
+    chain_links = ValueChain(operators.values(), entries, links, listing.result).back_from(operator, source)
     return {
         "done": done,
         "certain": certain,
-        "chain": [_link_json(link, operators) for link in found],
-        "picture": _picture(listing, found, operators, links),
+        "chain": [_link_json(link, operators) for link in chain_links],
+        "picture": _picture(listing, chain_links, operators, links),
     }
 
 
@@ -66,17 +66,17 @@ def _link_json(link: ChainLink, operators: dict[str, Operator]) -> dict[str, Any
 
 
 def _picture(
-    listing: Listing, found: list[ChainLink], operators: dict[str, Operator], links: list[Link]
+    listing: Listing, chain_links: list[ChainLink], operators: dict[str, Operator], links: list[Link]
 ) -> dict[str, Any] | None:
     """Drawing around the first operator; ``place`` of a box is its place in the chain."""
-    shown, joined = cut_out(found, operators, links, _MOST_DRAWN)
+    shown, joined = cut_out(chain_links, operators, links, _MOST_DRAWN)
     try:
         tree = operator_tree(shown, joined)
     except UnreadableError:
         return None
     scopes = [index for index in range(len(tree.tree.paths)) if tree.tree.nodes[index] < 0]
     drawing = drawing_json(tree.tree, draw(tree.tree, scopes))
-    places = {link.recorded or link.name: place for place, link in enumerate(found)}
+    places = {link.recorded or link.name: position for position, link in enumerate(chain_links)}
     for box in drawing["boxes"]:
         boxed = tree.operator_at(box["id"])
         box["recorded"] = boxed.recorded if boxed and boxed.recorded in operators else None

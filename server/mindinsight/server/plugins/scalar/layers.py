@@ -60,4 +60,4 @@ def layer_tags(tags: Iterable[str], stem: str) -> list[tuple[int, str]]:
     if not star:
         return []
     pattern = re.compile(rf"{re.escape(before)}(\d{{1,{_DIGITS}}}){re.escape(behind)}", re.ASCII)
-    return sorted((int(found[1]), tag) for tag in tags if (found := pattern.fullmatch(tag)))
+    return sorted((int(match[1]), tag) for tag in tags if (match := pattern.fullmatch(tag)))
