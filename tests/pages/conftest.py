@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shutil
@@ -89,6 +90,10 @@ class Running:
         self.app.state.hub.close()
         self._server.should_exit = True
         self._thread.join(20)
+        for connection in self._server.server_state.connections:  # that outlived the patience of uvicorn
+            peer = getattr(connection, "transport").get_extra_info("socket")  # noqa: B009 - not in its type
+            with contextlib.suppress(OSError, AttributeError):
+                peer.shutdown(socket.SHUT_RDWR)  # else the browser asks the next server through it
         self._socket.close()
 
 

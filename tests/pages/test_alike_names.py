@@ -29,6 +29,7 @@ def test_runs_and_tags_that_look_alike_are_told_apart(serve: Any, page: Any, bas
     url = serve(base)
     page.goto(url)
     page.locator("td.name").nth(len(NAMES) - 1).wait_for()
+    page.locator("td.name .badge.warn").wait_for()
     rows = {" ".join(text.split()) for text in page.locator("td.name").all_inner_texts()}
     assert rows == {"run", "run\\u00ad", "rυn υ U+03C5"}
     page.goto(url + "scalar")

@@ -29,7 +29,7 @@ EXPECTED = {
     "dead_relu": (
         "tensors are finite, over all",
         "every output of act is zero",
-        "Activation range",
+        "Saturated activation",
     ),
 }
 

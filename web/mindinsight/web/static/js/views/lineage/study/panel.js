@@ -201,6 +201,7 @@ export class StudyPanel {
   }
 
   drawWeights() {
+    if (!this.study) return; // another one has been chosen
     keepFocus(this.weights, () => replace(this.weights, importancePanel(this)));
   }
 
