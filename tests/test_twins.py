@@ -33,7 +33,6 @@ ELSEWHERE = {
     "server/commands/tune/study_run": _TUNER,
     # Shown by the results of the one that uses it.
     "server/debug/explanation/grown_weight": "server/debug/explanation/test_fault_explanation.py",
-    "server/debug/rank_divergence": "server/debug/test_planted_faults.py",
     # Decoders of one format, compared with another reader of the whole file.
     "server/formats/dumps/__init__": "server/formats/dumps/test_samples.py",
     "server/formats/events/__init__": _EVENTS,
@@ -41,26 +40,19 @@ ELSEWHERE = {
     "server/formats/events/chunk": _EVENTS,
     "server/formats/events/columnar": _EVENTS,
     "server/formats/events/event_message": _EVENTS,
-    "server/formats/events/frames": _EVENTS,
-    "server/formats/events/prefixes": _EVENTS,
     "server/formats/events/sequential": _EVENTS,
     "server/formats/events/shapes": _EVENTS,
-    "server/formats/events/value_columns": _EVENTS,
     "server/formats/tensorboard/transcoder": _ACCUMULATOR,
     "server/formats/tensorboard/values": _ACCUMULATOR,
-    # Columns and JSON of results that are checked against a slow, plain way.
-    "server/graph/encoders/comparison": "server/graph/comparison/test_compare.py",
+    # The description of the interface is checked as it is served.
     "server/http/openapi": "server/api/v1/test_openapi.py",
-    "server/ingest/staging/staged_columns": "server/ingest/staging/test_growing_column.py",
     # A report is looked at as a whole.
     "server/report/content": "server/report/test_report.py",
     "server/report/faults": "server/report/test_report.py",
     # Parts of a study: each is seen in the trials, which are those of Optuna.
     "server/tuning/gaussian_process": "server/tuning/test_samplers.py",
-    "server/tuning/importance": "server/plugins/test_tuning.py",
     "server/tuning/journal": "server/plugins/test_tuning.py",
     "server/tuning/study": "server/tuning/test_facts.py",
-    "server/tuning/suggestions": "server/plugins/test_tuning.py",
     "server/tuning/trial_process": _TUNER,
     # Declarations, and names that are only handed on.
     "server/types": "server/store",
@@ -81,7 +73,6 @@ ELSEWHERE = {
     "writer/integrations/ignite": "writer/integrations/test_training.py",
     "writer/integrations/keras": "writer/integrations/test_training.py",
     "writer/integrations/lightning": "writer/integrations/test_training.py",
-    "writer/precision_debugger/call_site": _PROBE,
     "writer/precision_debugger/draft": _PROBE,
     "writer/precision_debugger/mindspore_cells": _PROBE,
     "writer/precision_debugger/mindspore_probe": _PROBE,

@@ -14,6 +14,8 @@ METHODS: Final = ("fanova", "ped_anova")
 def study_importance(journal: str, target: int, method: str, seed: int = 0) -> dict[str, Any]:
     """Shares of the parameters that all complete trials have, which add up to 1; and the method used.
 
+    There are none where too few trials are complete, or the target is the same in all of them.
+
     ``fanova`` (Hutter, Hoos and Leyton-Brown, 2014) says how much of the variance of a target each parameter
     explains by itself; it needs scikit-learn, and PED-ANOVA (Watanabe, Bansal and Hutter, 2023), which looks
     at the better trials, takes its place where that is not installed. Pure function of its arguments and the
@@ -26,7 +28,8 @@ def study_importance(journal: str, target: int, method: str, seed: int = 0) -> d
     with quiet_optuna():
         study = optuna.load_study(study_name=study_name(Path(journal)), storage=open_journal(Path(journal)))
         complete = [trial for trial in study.get_trials(deepcopy=False) if trial.state.name == "COMPLETE"]
-        if len(complete) < FEWEST:
+        varies = len({trial.values[target] for trial in complete}) > 1
+        if len(complete) < FEWEST or not varies:
             return {"method": method, "importance": {}, "trials": len(complete)}
         evaluators: dict[str, Any] = {
             "fanova": lambda: optuna.importance.FanovaImportanceEvaluator(seed=seed),

@@ -1,7 +1,5 @@
 """What differs between two graphs, node by node and summed over scopes."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Literal
 
 import pytest
@@ -24,36 +22,7 @@ from mindinsight.server.graph.comparison.compare import (
 from mindinsight.server.graph.encoders.comparison import box_state, list_differences, pair_json, summary
 from mindinsight.server.graph.scopes.folding import folded_tree
 from mindinsight.server.graph.scopes.tree import ROOT
-
-DATA = Path(__file__).parents[3] / "data/graph"
-LENET = (DATA / "lenet.graph").read_bytes()
-BACKBONE = "Default/network-WithLossCell/_backbone-LeNet"
-
-
-def lenet(edit: Any = lambda proto: None) -> Any:
-    proto = GraphProto.FromString(LENET)
-    edit(proto)
-    return folded_tree(read_graph(proto.SerializeToString()))
-
-
-def operator(proto: Any, name: Any) -> Any:
-    return next(node for node in proto.node if node.full_name.endswith(name))
-
-
-def states(comparison: Any, side: Any = LEFT) -> dict[Any, Any]:
-    """The paths of the operators that are not the same."""
-    paths = comparison.trees[side].paths
-    return {path: int(state) for path, state in zip(paths, comparison.states[side], strict=True) if state}
-
-
-def rows(comparison: Any, path: Any) -> list[Any]:
-    index = comparison.trees[LEFT].indices[path]
-    details = pair_json(comparison, (index, int(comparison.partners[LEFT][index])))
-    return [(row["what"], row["name"], row["left"], row["right"]) for row in details["differences"]]
-
-
-def widen(proto: Any) -> None:
-    operator(proto, "fc1-Dense/MatMul-op0").output_type.tensor_type.shape.dim[1].size = 64
+from tests.server.graph.edited_lenet import BACKBONE, constants, lenet, rows, states, widen
 
 
 def test_a_graph_and_itself_are_the_same() -> None:
@@ -68,22 +37,6 @@ def test_another_shape() -> None:
     path = f"{BACKBONE}/fc1-Dense/MatMul-op0"
     assert states(comparison) == states(comparison, RIGHT) == {path: CHANGED}
     assert rows(comparison, path) == [("output", "", "float32 [10, 32]", "float32 [10, 64]")]
-
-
-def test_another_attribute_and_one_that_is_gone() -> None:
-    def edit(proto: Any) -> None:
-        attributes = operator(proto, "conv1-Conv2d/Conv2D-op0").attribute
-        kernel = next(attribute for attribute in attributes if attribute.name == "kernel_size")
-        kernel.value.values[0].int_val = 3
-        attributes.remove(next(attribute for attribute in attributes if attribute.name == "group"))
-
-    comparison = compare(lenet(), lenet(edit))
-    path = f"{BACKBONE}/conv1-Conv2d/Conv2D-op0"
-    assert states(comparison) == {path: CHANGED}
-    assert rows(comparison, path) == [
-        ("attribute", "group", "1", ""),
-        ("attribute", "kernel_size", "(5, 5)", "(3, 5)"),
-    ]
 
 
 def test_attributes_in_another_order_are_the_same() -> None:
@@ -109,37 +62,9 @@ def test_other_numbers_for_nodes_are_the_same() -> None:
     assert states(comparison) == states(comparison, RIGHT) == {}
 
 
-def test_another_value_of_a_constant_is_an_input() -> None:
-    comparison = compare(*constants(3, 4))
-    assert rows(comparison, "net/Add-op0") == [("input", "0", "cst 3", "cst 4")]
-
-
-def constants(*values: Any) -> Iterator[Any]:
-    for value in values:
-        proto = GraphProto(name="constant")
-        proto.node.add(name="1", op_type="Add", full_name="net/Add-op0").input.add(name="cst")
-        constant = proto.const_vals.add(key="cst").value
-        constant.dtype, constant.int_val = 5, value
-        yield folded_tree(read_graph(proto.SerializeToString()))
-
-
 def test_constants_are_told_by_their_value_and_not_by_their_name() -> None:
     left, right = constants(3, 3)
     assert states(compare(left, right)) == {}
-
-
-def test_a_parameter_of_another_shape_is_an_input_of_its_users() -> None:
-    def edit(proto: Any) -> None:
-        weight = next(parameter for parameter in proto.parameters if parameter.name == "fc1.weight")
-        weight.type.tensor_type.shape.dim[0].size = 64
-
-    comparison = compare(lenet(), lenet(edit))
-    users = states(comparison)
-    assert users and set(users.values()) == {CHANGED}
-    for user in users:
-        assert ("input", "fc1.weight float32 [32, 32]", "fc1.weight float32 [64, 32]") in [
-            (what, left, right) for what, _, left, right in rows(comparison, user)
-        ]
 
 
 def test_one_operator_more_between_two_others(graph: Any) -> None:
@@ -167,41 +92,6 @@ def test_a_scope_that_is_only_here_is_one_difference(graph: Any, blocks: Any) ->
         ("only", 2, "2-Block"),
     ]
     assert differences["shown"][0]["right"] is None
-
-
-def test_differences_come_in_the_order_in_which_operators_run(graph: Any) -> None:
-    def chain(*names: Any) -> list[Any]:
-        paths = [f"net/{name}/{kind}" for name, kind in names]
-        return list(zip(paths, [[], *([path] for path in paths)], strict=False))
-
-    left = chain(("z", "Add-op0"), ("m", "Mul-op0"), ("a", "Sub-op0"))
-    right = chain(("z", "Add-op0"), ("b", "Div-op0"), ("m", "Mul-op0"), ("a", "Sub-op0"), ("c", "Exp-op0"))
-    shown = list_differences(compare(folded_tree(graph(left)), folded_tree(graph(right))), 10)["shown"]
-    assert [(row["left"] or row["right"])["label"] for row in shown] == ["b", "c"]
-
-
-def test_of_many_differences_the_first_are_shown_and_all_are_counted() -> None:
-    def edit(proto: Any) -> None:
-        for node in proto.node:
-            node.output_type.tensor_type.elem_type = 10
-
-    differences = list_differences(compare(lenet(), lenet(edit)), 7)
-    assert len(differences["shown"]) == 7 and differences["total"] == 9  # the others follow from these
-
-
-def test_boxes_tell_their_partners_and_what_differs_within() -> None:
-    comparison = compare(lenet(), lenet(widen))
-    left, right = comparison.trees
-    scope = f"{BACKBONE}/fc1-Dense"
-    assert box_state(comparison, LEFT, left.indices[scope]) == {
-        "partner": right.indices[scope],
-        "state": "changed",
-        "changed": 1,
-        "only": 0,
-        "follows": 0,
-        "missing": 0,
-    }
-    assert box_state(comparison, RIGHT, right.indices[f"{BACKBONE}/fc2-Dense"])["state"] == "same"
 
 
 @pytest.mark.parametrize("side", [LEFT, RIGHT])

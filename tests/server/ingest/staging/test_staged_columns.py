@@ -1,0 +1,114 @@
+"""Tags that share an axis as long as they come together, and columns that are held once."""
+
+from typing import Any
+
+import numpy as np
+
+from mindinsight.server.ingest.staging.staged_columns import ScalarTable
+from mindinsight.server.types import ScalarBlock
+
+
+def ints(*numbers: Any) -> Any:
+    return np.array(numbers, dtype=np.int64)
+
+
+def block(tags: Any, *steps: Any) -> ScalarBlock:
+    rows = ints(*steps)
+    values = np.array([[step + 0.25 * number for step in steps] for number in range(len(tags))], np.float32)
+    return ScalarBlock(tuple(tags), rows, rows, rows * 1.0, values)
+
+
+def table_of(*blocks: Any) -> Any:
+    table = ScalarTable()
+    for block in blocks:
+        table.fold(block)
+    return table
+
+
+def steps_of(table: Any, tag: Any) -> list[Any]:
+    return table.groups[tag].axis.steps.view().tolist()
+
+
+def test_tags_of_one_event_share_steps_and_wall_times() -> None:
+    table = table_of(block("ab", 1, 2), block("ab", 3))
+    assert table.groups["a"] is table.groups["b"]
+    assert steps_of(table, "a") == [1, 2, 3]
+    assert table.groups["b"].values["b"].view().tolist() == [1.25, 2.25, 3.25]
+
+
+def test_a_tag_that_comes_alone_parts_from_the_others_and_all_keep_their_rows() -> None:
+    table = table_of(block("abc", 1, 2), block("b", 3), block("abc", 4), block("ac", 5))
+    assert steps_of(table, "a") == steps_of(table, "c") == [1, 2, 4, 5]
+    assert steps_of(table, "b") == [1, 2, 3, 4]
+    assert table.groups["a"] is table.groups["c"]
+    assert table.groups["b"].values["b"].view().tolist() == [1.25, 2.25, 3.0, 4.25]
+
+
+def test_a_new_tag_beside_known_ones_begins_an_axis_of_its_own() -> None:
+    table = table_of(block("a", 1), block("ab", 2), block("ab", 3))
+    assert steps_of(table, "a") == [1, 2, 3]
+    assert steps_of(table, "b") == [2, 3]
+
+
+def test_live_tails_of_tags_that_come_and_go_never_make_more_groups_than_tags() -> None:
+    choice = np.random.default_rng(7)
+    tags = [f"tag{number}" for number in range(12)]
+    table = ScalarTable()
+    expected: dict[Any, Any] = {tag: [] for tag in tags}
+    for step in range(500):
+        present = [tag for tag in tags if choice.random() < 0.5]
+        table.fold(block(present, step) if present else block([]))
+        for tag in present:
+            expected[tag].append(step)
+    assert {tag: steps_of(table, tag) for tag in tags} == expected
+    assert len({id(group) for group in table.groups.values()}) <= len(tags)
+
+
+def uneven(tags: str, *steps: int) -> ScalarTable:
+    """Every tag with wall times of its own."""
+    table = ScalarTable()
+    for number, tag in enumerate(tags):
+        rows = ints(*steps)
+        walls = np.array([step + number for step in steps], np.float64)
+        table.fold(ScalarBlock((tag,), rows, rows, walls, np.zeros((1, len(rows)), np.float32)))
+    return table
+
+
+def test_equal_steps_of_tags_that_come_apart_are_held_once() -> None:
+    table = uneven("abc", *range(1, 50))
+    assert table.compact() == ["b", "c"]
+    steps = [table.groups[tag].axis.steps.view() for tag in "abc"]
+    assert all(np.shares_memory(steps[0], column) for column in steps[1:])
+    walls = [table.groups[tag].axis.walls.view() for tag in "abc"]
+    assert not np.shares_memory(walls[0], walls[1])
+    assert [column[3] for column in walls] == [4.0, 5.0, 6.0]
+    assert table.compact() == []
+
+
+def test_equal_wall_times_are_held_once_too() -> None:
+    table = table_of(block("ab", 1, 2), block("ab", 3), block("a", 4), block("b", 4))
+    assert not np.shares_memory(table.groups["a"].axis.walls.view(), table.groups["b"].axis.walls.view())
+    assert table.compact() == ["a", "b"]
+    assert np.shares_memory(table.groups["a"].axis.walls.view(), table.groups["b"].axis.walls.view())
+
+
+def test_shared_columns_part_when_one_of_them_grows() -> None:
+    table = uneven("ab", *range(1, 50))
+    table.compact()
+    before = table.groups["b"].axis.steps.view()
+    table.fold(block("a", 50))
+    table.fold(block("b", 60))
+    table.fold(block("a", 51))
+    assert steps_of(table, "a") == [*range(1, 52)]
+    assert steps_of(table, "b") == [*range(1, 50), 60]
+    assert before.tolist() == [*range(1, 50)]
+
+
+def test_columns_that_look_alike_and_are_not_equal_stay_apart() -> None:
+    table = ScalarTable()
+    for tag, odd in (("a", 11), ("b", 12)):
+        rows = np.arange(100)
+        rows[51] += odd
+        table.fold(ScalarBlock((tag,), rows, rows, np.zeros(100), np.zeros((1, 100), np.float32)))
+    table.compact()
+    assert (steps_of(table, "a")[51], steps_of(table, "b")[51]) == (62, 63)
