@@ -20,9 +20,9 @@ ALLOWED = {
     "formats/events/__init__.py": "a stream over an open descriptor",
     # the product's own files
     "api/pages.py": "templates",
-    "http/assets.py": "scripts and styles",
+    "http/static/assets.py": "scripts and styles",
     "http/installed_version.py": "folders of installed packages",
-    "http/locale_texts.py": "texts",
+    "http/static/locale_texts.py": "texts",
     "ingest/cache/index_cache.py": "the cache in the workspace",
     "ingest/cache/cache_file.py": "the cache in the workspace",
     "ingest/loader.py": "the cache in the workspace",

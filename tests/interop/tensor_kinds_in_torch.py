@@ -13,8 +13,8 @@ import numpy as np
 import torch
 
 from mindinsight.writer import FlightRecorder
-from mindinsight.writer.capture.torch_norms import norm_of_all, norms_by_name, output_norm
-from mindinsight.writer.capture.torch_tensors import host_copy, tensors_of
+from mindinsight.writer.capture.pytorch.norms import norm_of_all, norms_by_name, output_norm
+from mindinsight.writer.capture.pytorch.tensors import host_copy, tensors_of
 
 WIDENED = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
 KEPT = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64")

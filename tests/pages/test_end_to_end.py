@@ -14,8 +14,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from mindinsight.server.api.pages import WEB, Pages
-from mindinsight.server.http import assets
-from mindinsight.server.http.assets import Assets
+from mindinsight.server.http.static import assets
+from mindinsight.server.http.static.assets import Assets
 from mindinsight.writer import SummaryRecord
 from tests.narrowing import require
 

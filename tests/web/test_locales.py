@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mindinsight.server.api.pages import LANGUAGES, WEB
-from mindinsight.server.http.locale_texts import locale_texts
+from mindinsight.server.http.static.locale_texts import locale_texts
 
 ENGLISH = locale_texts(WEB / "locales" / "en")
 SCRIPTS = "\n".join(path.read_text(encoding="utf-8") for path in (WEB / "static" / "js").rglob("*.js"))

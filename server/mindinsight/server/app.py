@@ -139,7 +139,7 @@ def _v1(state: State) -> Starlette:
 
 def _pages(interface: ASGIApp) -> Starlette:
     from mindinsight.server.api.pages import WEB, Pages
-    from mindinsight.server.http.assets import Assets
+    from mindinsight.server.http.static.assets import Assets
 
     app = Starlette(routes=Pages(Assets(WEB)).routes())
     app.router.default = interface

@@ -1,5 +1,6 @@
 """Networks of either framework, told apart without importing one."""
 
+import importlib.util
 import sys
 from types import SimpleNamespace
 
@@ -47,11 +48,12 @@ def test_anything_else_is_refused(model: object, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("network", "name"), [(Module(), "torch_operators"), (Cell(), "mindspore_operators")]
+    ("network", "name"), [(Module(), "pytorch.operators"), (Cell(), "mindspore.operators")]
 )
 def test_the_capture_module_is_that_of_the_framework(
     network: object, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert importlib.util.find_spec(f"mindinsight.writer.capture.{name}")
     module = SimpleNamespace()
     monkeypatch.setitem(sys.modules, f"mindinsight.writer.capture.{name}", module)
     assert backend_of({"": network}) is module

@@ -15,7 +15,7 @@ import pytest
 
 import mindinsight
 from mindinsight.writer.arrays import to_numpy
-from mindinsight.writer.capture import DumpRecorder
+from mindinsight.writer.capture import DumpRecorder, pytorch
 from mindinsight.writer.capture.graph_recorder import TensorFacts
 from mindinsight.writer.capture.operator_call import OperatorCall
 
@@ -88,8 +88,8 @@ def backend(monkeypatch: pytest.MonkeyPatch) -> None:
         unseen_regions=lambda models: list(models)[1:],
         NUMBERS_PER_SCOPE=False,
     )
-    monkeypatch.setitem(sys.modules, "mindinsight.writer.capture.torch_operators", module)
-    monkeypatch.setattr(sys.modules["mindinsight.writer.capture"], "torch_operators", module, raising=False)
+    monkeypatch.setitem(sys.modules, "mindinsight.writer.capture.pytorch.operators", module)
+    monkeypatch.setattr(pytorch, "operators", module, raising=False)
 
 
 def train_step(recorder: Any, network: Any, x: Any) -> None:

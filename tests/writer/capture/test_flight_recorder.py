@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from mindinsight.writer import FlightRecorder, TrainingFaultError
-from mindinsight.writer.capture import flight_recorder
+from mindinsight.writer.capture import flight_recorder, pytorch
 from mindinsight.writer.capture.rank_signs import OWN, RankSign
 
 
@@ -76,8 +76,8 @@ def backend(monkeypatch: pytest.MonkeyPatch, network: Any) -> None:
         gather_signs=lambda cause, norm, device: [RankSign(cause, norm), *network.other_ranks],
         device_of=lambda models: None,
     )
-    monkeypatch.setitem(sys.modules, "mindinsight.writer.capture.torch_training", module)
-    monkeypatch.setattr(sys.modules["mindinsight.writer.capture"], "torch_training", module, raising=False)
+    monkeypatch.setitem(sys.modules, "mindinsight.writer.capture.pytorch.training", module)
+    monkeypatch.setattr(pytorch, "training", module, raising=False)
 
 
 @pytest.fixture(autouse=True)
@@ -155,7 +155,7 @@ def test_what_cannot_be_measured_does_not_end_the_training(
     def refuse(models: Any) -> Any:
         raise NotImplementedError("norms of this kind of tensor")
 
-    backend = sys.modules["mindinsight.writer.capture.torch_training"]
+    backend = sys.modules["mindinsight.writer.capture.pytorch.training"]
     monkeypatch.setattr(backend, "gradient_norm", refuse)
     monkeypatch.setattr(backend, "weight_norms", refuse)
     results, alerts = train(network, tmp_path, [1.0, math.inf, 1.0], check_every=1)

@@ -1,5 +1,6 @@
 """The recorder without PyTorch: models it refuses, steps it leaves out, and the callback that drives it."""
 
+import importlib.util
 import json
 import os
 import random
@@ -16,10 +17,27 @@ import pytest
 
 from mindinsight.writer import MsprobeStep, PrecisionDebugger, seed_all
 from mindinsight.writer.callbacks import RunArguments, RunContext
+from mindinsight.writer.precision_debugger.debugger import PACKAGES
 
 
 def debugger_of(tmp_path: Any, **keys: Any) -> PrecisionDebugger:
     return PrecisionDebugger(dump_path=str(tmp_path / "dump"), **keys)
+
+
+@pytest.mark.parametrize("module", ["probe", "values"])
+@pytest.mark.parametrize("package", PACKAGES.values())
+def test_each_framework_has_a_probe_and_describes_its_values(package: str, module: str) -> None:
+    assert importlib.util.find_spec(f"{package}.{module}")
+
+
+def test_a_probe_that_cannot_be_made_leaves_nothing_to_stop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, f"{PACKAGES['torch']}.probe", None)
+    debugger = debugger_of(tmp_path)
+    with pytest.raises(ImportError):
+        debugger.start()
+    debugger.close()
 
 
 def test_modules_need_a_model(tmp_path: Path) -> None:
@@ -45,7 +63,7 @@ def test_models_of_two_frameworks_are_refused(tmp_path: Path) -> None:
 
 def test_in_graph_mode_mindspore_writes_its_own_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     graph_mode = SimpleNamespace(delegates=lambda: True, has_compiled=lambda: False, device=lambda: "CPU")
-    monkeypatch.setitem(sys.modules, "mindinsight.writer.capture.mindspore_operators", graph_mode)
+    monkeypatch.setitem(sys.modules, "mindinsight.writer.capture.mindspore.operators", graph_mode)
     monkeypatch.setenv("MINDSPORE_DUMP_CONFIG", "")
     path = Path("/tmp") / f"delegated-{os.getpid()}"
     keys: dict[str, Any] = {"step": [0, "2-3"], "list": ["MatMul"], "data_mode": ["output"]}

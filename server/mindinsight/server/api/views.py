@@ -10,10 +10,10 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from mindinsight.server.api.pages import WEB, names_of
 from mindinsight.server.errors import ApiError
-from mindinsight.server.http.assets import Assets
 from mindinsight.server.http.openapi import ErrorBody, response
 from mindinsight.server.http.service import Service, service_of
-from mindinsight.server.http.view_entries import view_entries
+from mindinsight.server.http.static.assets import Assets
+from mindinsight.server.http.static.view_entries import view_entries
 from mindinsight.server.workspace.json_store import Full, Taken
 from mindinsight.server.workspace.storage_errors import storing
 from mindinsight.server.workspace.views import MAX_NAME, MAX_QUERY, MAX_VIEWS, QUERY, VIEW, View

@@ -36,7 +36,7 @@ from mindinsight.server.formats.dumps import (
     read_tensor,
 )
 from mindinsight.server.formats.dumps.types import Array, Direction, FileDamage, Operator, TensorEntry
-from mindinsight.server.http.locale_texts import message
+from mindinsight.server.http.static.locale_texts import message
 
 _NAMED: Final = 10  # candidates that an error lists
 

@@ -13,7 +13,7 @@ from mindinsight.server.commands.dump.selection import add_json, worker_pool
 from mindinsight.server.commands.messages import describe_reason, report_errors
 from mindinsight.server.commands.options import resolve_path
 from mindinsight.server.commands.terminal import as_json, cell, progress, say, table, terminal_width
-from mindinsight.server.debug.weights import (
+from mindinsight.server.debug.checkpoints.weights import (
     State,
     WeightDifference,
     WeightStatistics,

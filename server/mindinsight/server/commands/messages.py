@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from mindinsight.server.commands.terminal import cell, say
 from mindinsight.server.formats.dumps.types import FileDamage
 from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.http.locale_texts import language_texts, message
+from mindinsight.server.http.static.locale_texts import language_texts, message
 
 if TYPE_CHECKING:
     import argparse

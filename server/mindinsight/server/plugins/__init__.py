@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class Plugin:
     """A kind of data with its routes below ``v2/<name>``.
 
-    Its page, if it has one, is described by the web package (``http/view_entries.py``): pages are served
-    before any plugin is loaded.
+    Its page, if it has one, is described by the web package (``http/static/view_entries.py``): pages are
+    served before any plugin is loaded.
     """
 
     name: str

@@ -12,9 +12,9 @@ from mindinsight.server.formats.sound_types import sound_type
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.wav import Wav, peaks, wav
 from mindinsight.server.http.bulkhead_routes import PayloadRoute
-from mindinsight.server.http.byte_ranges import ranged_response
 from mindinsight.server.http.responses import answer
 from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.http.static.byte_ranges import ranged_response
 from mindinsight.server.plugins import Plugin
 
 router = APIRouter(route_class=PayloadRoute)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Protocol
 
-from mindinsight.server.http.locale_texts import message
+from mindinsight.server.http.static.locale_texts import message
 
 
 class Texts(Protocol):

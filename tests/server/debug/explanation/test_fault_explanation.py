@@ -11,7 +11,7 @@ import pytest
 from mindinsight.server.debug.explanation import explain
 from mindinsight.server.debug.fault import find_faults
 from mindinsight.server.formats.dumps import open_dump
-from mindinsight.server.http.locale_texts import language_texts, message
+from mindinsight.server.http.static.locale_texts import language_texts, message
 from tests.server.debug.conftest import spoil
 from tests.server.debug.planting import write_msprobe
 

@@ -14,7 +14,7 @@ import pytest
 
 from mindinsight.server.api.pages import LANGUAGES, WEB
 from mindinsight.server.formats.arrays import archives
-from mindinsight.server.http.locale_texts import locale_texts
+from mindinsight.server.http.static.locale_texts import locale_texts
 from tests.server.plugins.dump.conftest import DUMPS, ready
 
 GOOD = "Add.Default_Add-op0.0.0.1700000000000000.output.0.DefaultFormat.Float32.npy"

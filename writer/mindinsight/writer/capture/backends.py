@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, Final
 
-_MODULES: Final = {"mindspore": "mindspore_operators", "torch": "torch_operators"}
+_MODULES: Final = {"mindspore": "mindspore.operators", "torch": "pytorch.operators"}
 
 
 def models_of(model: Any) -> dict[str, Any]:

@@ -86,11 +86,11 @@ class FlightRecorder:
     ) -> None:
         if on_trigger not in ("continue", "skip", "raise"):
             raise ValueError(f"on_trigger is 'continue', 'skip' or 'raise', got {on_trigger!r}")
-        from mindinsight.writer.capture import torch_training
+        from mindinsight.writer.capture.pytorch import training
 
-        self._torch = torch_training
+        self._torch = training
         self._models = models_of(model)
-        self._tensors = torch_training.collect(self._models)
+        self._tensors = training.collect(self._models)
         self._directory = Path(directory).absolute()
         self._record = record or SummaryRecord(str(directory))
         self._owns_record = record is None
@@ -105,7 +105,7 @@ class FlightRecorder:
         self._guarded = GuardedCalls("FlightRecorder")
         self._number = 0
         self._running = False
-        replicated = torch_training.is_replicated(self._models)
+        replicated = training.is_replicated(self._models)
         self._same_gradients = replicated if same_gradients is None else same_gradients
         self._before: Any = None
         self._outputs: dict[str, float] = {}

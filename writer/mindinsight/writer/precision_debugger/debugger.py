@@ -22,6 +22,7 @@ from mindinsight.writer.ranks import rank_of
 
 _log: Final = logging.getLogger(__name__)
 
+PACKAGES: Final = {"torch": f"{__package__}.pytorch", "mindspore": f"{__package__}.mindspore"}
 _INTERVAL: Final = 5.0  # s between writes within a step, at least
 _SHARE: Final = 20  # of the time since, at most one part in so many is spent on writing
 
@@ -83,8 +84,8 @@ class PrecisionDebugger:
         framework = _framework(models)
         if framework == "mindspore" and self._delegated():
             return
-        self._running = True
         self._make_probe(framework)
+        self._running = True
         self._probe.start(models, self._step_files())
 
     def stop(self) -> None:
@@ -162,7 +163,7 @@ class PrecisionDebugger:
     def _make_probe(self, framework: str) -> None:
         if self._probe is None:
             self._framework = framework
-            probe = import_module(f"{__package__}.{framework}_probe")
+            probe = import_module(f"{PACKAGES[framework]}.probe")
             self._probe = probe.make_probe(self.config, self._commit, self._fail)
 
     def _step_files(self) -> StepFiles:
@@ -244,7 +245,7 @@ def _framework(models: Mapping[str, Any]) -> str:
 
 def _values(framework: str) -> Any:
     """The module that describes a framework's values."""
-    return import_module(f"{__package__}.{framework}_values")
+    return import_module(f"{PACKAGES[framework]}.values")
 
 
 def _rank() -> int | None:

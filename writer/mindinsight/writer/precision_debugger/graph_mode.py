@@ -18,7 +18,7 @@ def delegate(config: ProbeConfig) -> bool:
 
     Raises RuntimeError after the first compilation, and ConfigError for a path MindSpore refuses.
     """
-    mindspore = import_module("mindinsight.writer.capture.mindspore_operators")
+    mindspore = import_module("mindinsight.writer.capture.mindspore.operators")
     if not mindspore.delegates():
         return False
     delegate_dump(dump_config(config), mindspore.has_compiled(), mindspore.device())

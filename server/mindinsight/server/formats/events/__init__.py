@@ -33,7 +33,7 @@ from mindinsight.server.formats.events.columnar import read_columnar
 from mindinsight.server.formats.events.frames import FRAME_SIZE, payload_size
 from mindinsight.server.formats.events.long_record import read_long_record
 from mindinsight.server.formats.events.records import Records, verified_records
-from mindinsight.server.formats.events.rounds import read_rounds
+from mindinsight.server.formats.events.rounds.decoder import read_rounds
 from mindinsight.server.formats.events.schema import MINDSPORE, Schema
 from mindinsight.server.formats.events.sequential import Remarks, read_sequentially
 from mindinsight.server.formats.events.shapes import read_shapes

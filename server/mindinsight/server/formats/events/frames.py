@@ -13,9 +13,9 @@ from typing import Final
 import numpy as np
 
 from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE, decode_header
-from mindinsight.server.formats.events.known_rounds import KnownRounds, find
-from mindinsight.server.formats.events.periodic import LONGEST_PERIOD, repeats
 from mindinsight.server.formats.events.resync import find_header
+from mindinsight.server.formats.events.rounds.known_rounds import KnownRounds, find
+from mindinsight.server.formats.events.rounds.periodic import LONGEST_PERIOD, repeats
 from mindinsight.server.formats.events.schema import Schema
 from mindinsight.server.types import Damage, Ints
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mindinsight.proto.framing import HEADER_SIZE
 from mindinsight.server.formats.events.checksums import intact
 from mindinsight.server.formats.events.frames import FRAME_SIZE, scan
-from mindinsight.server.formats.events.known_rounds import KnownRounds
+from mindinsight.server.formats.events.rounds.known_rounds import KnownRounds
 from mindinsight.server.formats.events.schema import Schema
 from mindinsight.server.types import Damage, Ints
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from mindinsight.server.http.locale_texts import message
+from mindinsight.server.http.static.locale_texts import message
 from mindinsight.server.settings.webhooks import WebhookFormat
 
 _LINES: Final = 10  # alerts that one message spells out

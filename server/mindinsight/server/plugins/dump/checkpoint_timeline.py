@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 
 from mindinsight.server.compute.background_job import BackgroundJob
 from mindinsight.server.compute.non_finite import non_finite_as_text
-from mindinsight.server.debug.weight_timeline import TimelineRow, weight_timeline
+from mindinsight.server.debug.checkpoints.timeline import TimelineRow, weight_timeline
 from mindinsight.server.http.bulkhead_routes import CheckpointRoute
 from mindinsight.server.plugins.dump.checkpoints import open_checkpoint
 from mindinsight.server.plugins.dump.dependencies import Sessions, Uses

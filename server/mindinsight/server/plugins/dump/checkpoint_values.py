@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Response
 
-from mindinsight.server.debug.weights import locate_values
+from mindinsight.server.debug.checkpoints.weights import locate_values
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.arrays.stored import Values
 from mindinsight.server.formats.unreadable import UnreadableError

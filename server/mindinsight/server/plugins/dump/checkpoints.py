@@ -13,9 +13,8 @@ from fastapi import APIRouter, Query
 from mindinsight.server.compute.background_job import BackgroundJob
 from mindinsight.server.compute.lru_cache import SessionCache
 from mindinsight.server.compute.non_finite import non_finite_as_text
-from mindinsight.server.debug.checkpoint_series import find_series
-from mindinsight.server.debug.compare.measures import Measures
-from mindinsight.server.debug.weights import (
+from mindinsight.server.debug.checkpoints.series import find_series
+from mindinsight.server.debug.checkpoints.weights import (
     WeightDifference,
     WeightStatistics,
     compare_weights,
@@ -23,6 +22,7 @@ from mindinsight.server.debug.weights import (
     list_weights,
     measure_weights,
 )
+from mindinsight.server.debug.compare.measures import Measures
 from mindinsight.server.errors import ApiError
 from mindinsight.server.files.folders import files_of, folders_of
 from mindinsight.server.formats.unreadable import UnreadableError

@@ -1,0 +1,1 @@
+"""Decoder of rounds: stretches of records that repeat, read as the columns of one model."""

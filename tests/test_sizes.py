@@ -1,0 +1,39 @@
+"""Sizes that a reader can hold: modules of a package, lines of a file and of a function (CONTRIBUTING.md)."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = ["server", "writer", "proto", "web"]
+MODULES = 20  # of a package, beside its own
+FILE_LINES = 300
+FUNCTION_LINES = 60
+
+
+def sources(folder: str) -> list[Path]:
+    return [path for path in sorted((ROOT / folder).rglob("*.py")) if not path.stem.endswith("_pb2")]
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_packages_are_small(folder: str) -> None:
+    packages = {path.parent for path in sources(folder)}
+    sizes = {package: len([*package.glob("*.py")]) - 1 for package in packages}
+    assert {str(package.relative_to(ROOT)) for package, size in sizes.items() if size > MODULES} == set()
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_files_and_functions_are_short(folder: str) -> None:
+    long = []
+    for path in sources(folder):
+        text = path.read_text(encoding="utf-8")
+        if len(text.splitlines()) > FILE_LINES:
+            long.append(str(path.relative_to(ROOT)))
+        long += [
+            f"{path.relative_to(ROOT)}: {node.name}"
+            for node in ast.walk(ast.parse(text))
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            and (node.end_lineno or 0) - node.lineno >= FUNCTION_LINES
+        ]
+    assert long == []

@@ -1,0 +1,1 @@
+"""Operators and values of MindSpore as the recorders see them."""

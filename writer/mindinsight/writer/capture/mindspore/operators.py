@@ -1,0 +1,256 @@
+"""Capture of MindSpore's operators in PyNative mode: forward, backward and recomputed.
+
+``MsDispatchMode`` sees every operator that is not inside a compiled graph. The scope of a backward operator
+is that of the forward operator it differentiates: hooks on autograd's nodes say which one runs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final, NamedTuple
+
+import mindspore
+from mindspore import utils
+
+from mindinsight.writer.capture.mindspore.values import (
+    COMPILERS,
+    facts_of,
+    host_copy,
+    named_cells,
+    named_parameters,
+    operands_of,
+    slot_value,
+    tensors_of,
+    unseen_regions,
+)
+from mindinsight.writer.capture.operator_call import PREFIXES, CodeLine, Observer, OperatorCall, Phase
+
+__all__ = [
+    "NUMBERS_PER_SCOPE",
+    "OWN_GRAPH",
+    "MindSporeCapture",
+    "delegates",
+    "device",
+    "facts_of",
+    "has_compiled",
+    "host_copy",
+    "make_capture",
+    "named_parameters",
+    "unseen_regions",
+]
+
+OWN_GRAPH: Final = 1000  # beside the graphs of ``jit`` that MindSpore dumps, which count from 0
+NUMBERS_PER_SCOPE: Final = True  # MindSpore counts the operators of a type in each scope
+
+_STACK_DEPTH: Final = 8  # lines of the user's code
+_PACKAGE: Final = f"{Path(mindspore.__file__).parent}{os.sep}"
+_FOREIGN: Final = (_PACKAGE, f"{Path(__file__).parent.parent}{os.sep}", "<")  # not the user's files
+_ENGINE: Final = tuple(f"{_PACKAGE}{file}" for file in COMPILERS)
+_RECOMPUTE: Final = f"{_PACKAGE}common{os.sep}recompute.py"
+_RECOMPUTED: Final = ("backward", "unpack_hook", "_recompute")
+_OWNER: Final = "_mindinsight_capture"  # attribute of a cell that is captured
+_DispatchMode: Any = getattr(utils, "MsDispatchMode", object)
+
+
+class Mark(NamedTuple):
+    """The forward operator that made a node of autograd."""
+
+    type: str
+    scope: str
+    stack: tuple[CodeLine, ...]
+
+
+class MindSporeCapture:
+    """Capture of the operators that run between ``start`` and ``stop``.
+
+    ``models`` names the networks; of a single network the name may be empty. ``observer`` is called before
+    each operator. Whatever raises here ends the capture and is given to ``on_error``: operators run on.
+    Raises RuntimeError for a MindSpore before 2.10, which does not show its operators.
+    """
+
+    def __init__(
+        self,
+        models: Mapping[str, mindspore.nn.Cell],
+        observer: Observer,
+        on_error: Callable[[Exception], None],
+    ) -> None:
+        if _DispatchMode is object:
+            raise RuntimeError(f"MindSpore {mindspore.__version__} does not show its operators: 2.10 does")
+        self._observer = observer
+        self._on_error = on_error
+        self._cells = list(named_cells(models))
+        self._scopes: list[str] = []
+        self._handles: list[Any] = []
+        self._mode: Any = None
+        self._process = os.getpid()
+        self._failed = False
+        self._busy = False  # at our own work, which may run operators, too
+        self._origins: dict[Hashable, Mark] = {}  # tensor -> the forward operator that made it
+        self._marked: set[int] = set()  # nodes of autograd
+        self._current: Mark | None = None  # whose backward runs
+
+    @property
+    def running(self) -> bool:
+        return self._mode is not None
+
+    def start(self) -> None:
+        """Begin to capture. Raises RuntimeError while another recorder captures: it would see nothing."""
+        self._handles = []
+        self._scopes, self._origins, self._marked, self._current = [], {}, set(), None
+        for cell, segment in self._cells:
+            if getattr(cell, _OWNER, None) is not None:
+                self._release()
+                raise RuntimeError(f"another recorder records {segment or 'this network'}; close it first")
+            object.__setattr__(cell, _OWNER, self)
+            self._handles += [
+                cell.register_forward_pre_hook(partial(self._enter, segment)),
+                cell.register_forward_hook(partial(self._leave, segment), always_call=True),
+            ]
+        self._mode = _Operators(self)
+        self._mode.__enter__()
+
+    def stop(self) -> None:
+        """End the capture; what is captured already stays."""
+        if self._mode is not None:
+            self._mode.__exit__(None, None, None)
+        self._mode = None
+        self._release()
+        self._scopes, self._origins, self._current = [], {}, None
+
+    def operator(self, function: Any, arguments: Sequence[Any], run: Callable[[], Any]) -> Any:
+        """Run an operator, and let the observer see what goes in and comes out."""
+        if self._busy or self._failed or os.getpid() != self._process or not function.name[:1].isupper():
+            return run()  # names in small letters are MindSpore's questions about shapes and types
+        finish = self._guarded(self._before, function.name, operands_of(arguments))
+        outputs = run()
+        if finish is not None:
+            self._guarded(finish, outputs)
+        return outputs
+
+    def _guarded(self, action: Callable[..., Any], *arguments: Any) -> Any:
+        """Carry out our own work, without capturing itself and without raising."""
+        self._busy = True
+        try:
+            return action(*arguments)
+        except Exception as error:
+            self._failed = True
+            self._on_error(error)
+            return None
+        finally:
+            self._busy = False
+
+    def _before(self, name: str, operands: Sequence[Any]) -> Callable[[Any], None] | None:
+        phase, stack = _caller(sys._getframe(3))
+        mark = Mark(name, "/".join(self._scopes), stack)
+        if phase == "backward":
+            mark = self._current or Mark("", "", ())
+            scope = "/".join(filter(None, [mark.scope, mark.type and f"Grad_{mark.type}"]))
+        else:
+            scope = mark.scope
+            self._mark_nodes(operands)
+        call = OperatorCall(name, _joined(phase, scope), tuple(map(slot_value, operands)), mark.stack)
+        observed = self._observer(call)
+        return partial(self._after, observed, None if phase == "backward" else mark)
+
+    def _after(
+        self, observed: Callable[[Sequence[Any]], None] | None, mark: Mark | None, outputs: Any
+    ) -> None:
+        tensors = tuple(tensors_of(outputs))
+        if mark is not None:
+            self._current = mark  # the backward of the last one begins before a node says so
+            self._origins.update({facts.key: mark for facts in map(facts_of, tensors) if facts})
+        if observed is not None:
+            observed(tensors)
+
+    def _mark_nodes(self, operands: Sequence[Any]) -> None:
+        """Hook the nodes that made these tensors, which autograd has made only after the operator."""
+        for tensor in tensors_of(operands):
+            node = tensor._grad_node
+            if node is None or node.is_leaf() or node._unique_id() in self._marked:
+                continue
+            facts = facts_of(tensor)
+            mark = self._origins.get(facts.key) if facts else None
+            if mark is not None:
+                self._marked.add(node._unique_id())
+                node.register_prehook(partial(self._arrive, mark))
+
+    def _arrive(self, mark: Mark, *_: Any) -> None:
+        self._current = mark
+
+    def _enter(self, segment: str, cell: Any, inputs: Any) -> None:
+        self._scopes.append(segment)
+
+    def _leave(self, segment: str, cell: Any, inputs: Any, output: Any) -> None:
+        while self._scopes and self._scopes.pop() != segment:  # cells that an exception left
+            pass
+
+    def _release(self) -> None:
+        for handle in self._handles:
+            handle.remove()
+        self._handles = []
+        for cell, _ in self._cells:
+            if getattr(cell, _OWNER, None) is self:
+                object.__setattr__(cell, _OWNER, None)
+
+
+class _Operators(_DispatchMode):  # type: ignore[misc]
+    """Mode that hands every operator to the capture."""
+
+    def __init__(self, capture: MindSporeCapture) -> None:
+        self._capture = capture
+
+    def __ms_dispatch__(self, func: Any, args: Any, kwargs: Any = None) -> Any:
+        named = kwargs or {}
+        return self._capture.operator(func, (*args, *named.values()), lambda: func(*args, **named))
+
+
+def make_capture(
+    models: Mapping[str, Any], observer: Observer, on_error: Callable[[Exception], None]
+) -> MindSporeCapture:
+    """Capture of the networks' operators."""
+    return MindSporeCapture(models, observer, on_error)
+
+
+def delegates() -> bool:
+    """Whether MindSpore is in graph mode, where it writes a dump itself and no Python code runs."""
+    return bool(mindspore.get_context("mode") == mindspore.GRAPH_MODE)
+
+
+def device() -> str:
+    """MindSpore's name of the device: CPU, GPU or Ascend."""
+    return str(mindspore.get_context("device_target"))
+
+
+def has_compiled() -> bool:
+    """Whether a graph has been compiled in this process: MindSpore has read its dump configuration then."""
+    from mindspore.common import api
+
+    caches = getattr(api, "cells_compile_cache", {})
+    return bool(getattr(api, "ms_compile_cache", ())) or any(caches.values())
+
+
+def _caller(frame: FrameType | None) -> tuple[Phase, tuple[CodeLine, ...]]:
+    """Phase of the training that a frame belongs to, and lines of the user's code, innermost first."""
+    lines: list[CodeLine] = []
+    phase: Phase = "forward"
+    while frame is not None:
+        code = frame.f_code
+        if not code.co_filename.startswith(_FOREIGN):
+            if len(lines) < _STACK_DEPTH:
+                lines.append(CodeLine(code.co_filename, frame.f_lineno, code.co_name))
+        elif code.co_filename in _ENGINE and code.co_name == "grad" and phase == "forward":
+            phase = "backward"
+        elif code.co_filename == _RECOMPUTE and code.co_name in _RECOMPUTED:
+            phase = "recompute"
+        frame = frame.f_back
+    return phase, tuple(lines)
+
+
+def _joined(phase: Phase, scope: str) -> str:
+    parts = [PREFIXES[phase], *filter(None, scope.split("/"))]
+    return "/".join(parts)

@@ -1,0 +1,1 @@
+"""Operators, modules and norms of PyTorch as the recorders see them."""

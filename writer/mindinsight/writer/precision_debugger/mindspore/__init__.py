@@ -1,0 +1,1 @@
+"""Probe of msprobe's dumps in MindSpore: cells, functions and their values."""

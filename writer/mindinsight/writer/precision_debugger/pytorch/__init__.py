@@ -1,0 +1,1 @@
+"""Probe of msprobe's dumps in PyTorch: modules, functions and their values."""
