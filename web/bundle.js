@@ -28,7 +28,7 @@ function entries() {
   return found;
 }
 
-/** SHA-256 over the names and contents of all scripts, as `scripts_digest` of http/static/assets.py has it. */
+/** SHA-256 of the names and contents of all scripts, as `scripts_digest` of http/static/assets.py has it. */
 function digest() {
   const whole = createHash("sha256");
   const names = readdirSync(SCRIPTS, { recursive: true, encoding: "utf8" })

@@ -78,3 +78,11 @@ def test_a_whole_step_has_the_statistics_that_mindspore_wrote_for_it() -> None:
             assert described.replace("-nan", "nan") == cells(host) + ",", row
             compared += 1
     assert (len(rows), compared) == (241, 241)
+
+
+def test_signalling_nan_and_norms_beyond_float64_are_told_without_a_warning() -> None:
+    signalling = np.array([0x7F800001, 0x3F800000], np.uint32).view(np.float32)
+    row = cells(HostArray(signalling, "float32", shared=False), ["max", "nan count"])
+    assert row.endswith(",nan,1")
+    huge = np.array([1e300, 1e300])
+    assert cells(HostArray(huge, "float64", shared=False), ["l2norm"]).endswith(",inf")

@@ -52,8 +52,9 @@ def cells(host: HostArray, categories: Sequence[str] = tuple(COLUMNS)) -> str:
         raise TypeError("complex numbers have no statistics")
     raw = raw_bytes(host)
     shape = ",".join(map(str, host.values.shape))
-    values = host.values.astype(np.float64)
-    numbers = {category: _MEASURES[category](values) for category in categories if category != "md5"}
+    with np.errstate(invalid="ignore", over="ignore"):  # signalling NaN, and norms beyond float64
+        values = host.values.astype(np.float64)
+        numbers = {category: _MEASURES[category](values) for category in categories if category != "md5"}
     columns = [
         hashlib.md5(raw, usedforsecurity=False).hexdigest() if category == "md5" else _text(numbers[category])
         for category in categories
