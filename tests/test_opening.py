@@ -29,6 +29,7 @@ ALLOWED = {
     "ingest/remote/mirror.py": "copies in the workspace",
     "files/placeholders.py": "copies in the workspace",
     "files/file_lock.py": "a lock in the workspace",
+    "workspace/frozen_cards.py": "frozen cards of reports in the workspace",
     "workspace/job_requests.py": "requests of jobs in the workspace",
     "workspace/json_store.py": "notes and rules in the workspace",
     "process/daemon.py": "the state of running servers",

@@ -1,4 +1,4 @@
-"""Workspace: notes on runs, their colours, saved views and alert rules of the users, as JSON files."""
+"""Workspace: notes, colours, saved views, reports and alert rules of the users, as JSON files."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from mindinsight.server.store.run import Watched
 from mindinsight.server.workspace.job_requests import JobRequests
 from mindinsight.server.workspace.multi_base_notes import MultiBaseNotes
 from mindinsight.server.workspace.notes import Notes
+from mindinsight.server.workspace.reports import Reports
 from mindinsight.server.workspace.rules import Rules
 from mindinsight.server.workspace.slots import BaseSlots, MultiBaseSlots, Slots
 from mindinsight.server.workspace.views import Views
@@ -25,4 +26,5 @@ class Workspace:
         self.slots: Slots = BaseSlots(folder, base) if base == bases else MultiBaseSlots(folder, now)
         self.rules = Rules(folder, base)
         self.views = Views(folder, base)
+        self.reports = Reports(folder, base)
         self.job_requests = JobRequests(folder / "jobs")

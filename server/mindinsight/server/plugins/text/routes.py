@@ -9,10 +9,10 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Depends, Header, Query, Response
 
 from mindinsight.server.errors import ApiError
+from mindinsight.server.formats.markdown_tree import MAX_TEXT, markdown_tree
 from mindinsight.server.formats.payloads.texts import text as read_text
 from mindinsight.server.http.responses import answer
 from mindinsight.server.http.service import Service, service_of
-from mindinsight.server.plugins.text.markdown_tree import MAX_TEXT, markdown_tree
 from mindinsight.server.store.series import ReferenceSeries
 
 router = APIRouter()

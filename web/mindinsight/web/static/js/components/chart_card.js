@@ -6,6 +6,7 @@ import { whenNear } from "../core/lazy_work.js";
 import { saveButton } from "../core/share.js";
 import { card } from "./card.js";
 import { lookAlikeMark } from "./look_alike.js";
+import { pinButton } from "./pin_button.js";
 
 /** The element that a chart is drawn in. @param {string} label for screen readers */
 export function plotArea(label) {
@@ -26,7 +27,7 @@ export function chartCard(app, { title, plots, body = plots[0], foot, load }) {
   const element = card({
     title,
     mark: lookAlikeMark(app, title),
-    tools: [saveButton(app, () => element, title)],
+    tools: [pinButton(app, () => element), saveButton(app, () => element, title)],
     body,
     foot,
     full: { label: app.t("common.fullscreen"), close: app.t("common.close") },

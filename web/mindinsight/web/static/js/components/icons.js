@@ -51,6 +51,8 @@ const PATHS = {
   dataset: "M2 3.5h5v3.5H2zM9 9h5v3.5H9zM4.5 7v3.8H9",
   code: "M5.5 4.5L2 8l3.5 3.5M10.5 4.5L14 8l-3.5 3.5M9 3L7 13",
   page: "M4 2h5l3 3v9H4zM8 6v5M6 9l2 2 2-2",
+  report: "M3 2.5h10v11H3zM5.5 5h5M5.5 11l2-2.5 1.5 1.5 1.5-2.5",
+  up: "M4 10l4-4 4 4",
   file: "M4 2h5l3 3v9H4zM9 2v3h3",
 };
 

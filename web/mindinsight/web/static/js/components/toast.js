@@ -2,14 +2,22 @@
 
 import { h } from "../core/dom.js";
 
-/** @param {string} text @param {{bad?: boolean, seconds?: number}} [options] */
-export function toast(text, { bad = false, seconds = 5 } = {}) {
+/**
+ * @param {string} text
+ * @param {{bad?: boolean, seconds?: number, link?: {href: string, label: string}}} [options]
+ */
+export function toast(text, { bad = false, seconds = 5, link } = {}) {
   let box = document.getElementById("toasts");
   if (!box) {
     box = h("div", { id: "toasts", role: "status", "aria-live": "polite" });
     document.body.append(/** @type {HTMLElement} */ (box));
   }
-  const line = h("div", { class: bad ? "toast bad" : "toast" }, text);
+  const line = h(
+    "div",
+    { class: bad ? "toast bad" : "toast" },
+    text,
+    link && h("a", { href: link.href }, link.label),
+  );
   box?.append(line);
   window.setTimeout(() => line.remove(), seconds * 1000);
 }

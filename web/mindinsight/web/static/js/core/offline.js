@@ -2,12 +2,12 @@
 // figures, and Plotly itself. Nothing in it asks any host for anything; its own policy forbids it.
 
 import { asking } from "./api.js";
-import { h, replace } from "./dom.js";
+import { capture } from "./capture.js";
+import { h } from "./dom.js";
 import { wakeAll } from "./lazy_work.js";
 import { offlineTip } from "./offline_tip.js";
 
 /** @typedef {import("./types.js").App} App */
-/** @typedef {import("./charts.js").Figure} Figure */
 
 const POLICY = [
   "default-src 'none'",
@@ -29,16 +29,8 @@ const LONGEST = 60_000; // ms
 /** @param {App} app @param {Element} root a view or a card @param {string} title @returns {Promise<Blob>} */
 export async function offlinePage(app, root, title) {
   if (root.id === "view") await everything(root);
-  /** @type {Figure[]} */
-  const figures = [];
-  const copy = /** @type {HTMLElement} */ (root.cloneNode(true));
-  const originals = [...root.querySelectorAll(".chart")];
-  copy.querySelectorAll(".chart").forEach((element, i) => extractFigure(app, originals[i], element, figures));
-  await Promise.all(pairs(root, copy, "img").map(([from, to]) => inline(from, to)));
-  plain(copy);
-  copy.removeAttribute("id");
-  copy.classList.remove("full");
-  const body = h("body", null, h("main", { class: "offline" }, heading(app, title), copy));
+  const { copy, figures } = await capture(app, root);
+  const body = h("body", null, h("main", { class: "offline" }, heading(app, title, copy), copy));
   const [styles, plotly] = await Promise.all([
     styleTexts(),
     figures.length ? text(app.charts.script(figures)) : "",
@@ -84,70 +76,10 @@ async function everything(root) {
 }
 
 /**
- * An empty box in place of the chart, and its figure.
- * @param {App} app
- * @param {Element} from
- * @param {Element} to
- * @param {Figure[]} figures
+ * What this is, of when, and which line is which run, where the copy does not say so itself.
+ * @param {App} app @param {string} title @param {Element} copy
  */
-function extractFigure(app, from, to, figures) {
-  const figure = app.charts.figure(from);
-  replace(to);
-  if (!figure) return;
-  to.setAttribute("data-figure", String(figures.length));
-  figures.push(named(figure));
-}
-
-/** Lines that answer the pointer: the file has a tip of its own. @param {Figure} figure @returns {Figure} */
-function named({ data, layout, config }) {
-  const lines = data.map((trace) =>
-    trace.name && trace.hoverinfo === "skip" && trace.opacity === 1 && !trace.fill
-      ? { ...trace, hoverinfo: "none" }
-      : trace,
-  );
-  return {
-    data: lines,
-    layout: { ...layout, hovermode: layout.hovermode || "x", autosize: true },
-    config,
-  };
-}
-
-/** @param {Element} root @param {Element} copy @param {string} selector @returns {[any, any][]} */
-function pairs(root, copy, selector) {
-  const copies = [...copy.querySelectorAll(selector)];
-  return [...root.querySelectorAll(selector)].map((element, i) => [element, copies[i]]);
-}
-
-/** A picture's bytes into its address. @param {HTMLImageElement} from @param {HTMLImageElement} to */
-async function inline(from, to) {
-  to.removeAttribute("src");
-  if (!from.src) return;
-  const bytes = await (await fetch(from.src)).blob();
-  to.setAttribute(
-    "src",
-    await new Promise((resolve) => {
-      const reader = new FileReader();
-      reader.onload = () => resolve(String(reader.result));
-      reader.readAsDataURL(bytes);
-    }),
-  );
-}
-
-/** Controls lead nowhere in a file: what they say stays, what they do goes. @param {Element} copy */
-function plain(copy) {
-  copy
-    .querySelectorAll(".toolbar, .tools, input, select, textarea, .slider, .scalar-cursor, .unseen")
-    .forEach((element) => element.remove());
-  copy
-    .querySelectorAll("button, a")
-    .forEach((element) =>
-      element.replaceWith(h("span", { class: element.className }, [...element.childNodes])),
-    );
-  copy.querySelectorAll("[tabindex]").forEach((element) => element.removeAttribute("tabindex"));
-}
-
-/** What this is, of when, and which line is which run. @param {App} app @param {string} title */
-function heading(app, title) {
+function heading(app, title, copy) {
   const folded = app.selection.folded();
   const runs = app.selection
     .entries()
@@ -168,7 +100,7 @@ function heading(app, title) {
       { class: "muted small" },
       `MindInsight ${app.boot.version} · ${new Date().toLocaleString(app.boot.lang)}`,
     ),
-    h("div", { class: "row wrap small" }, runs),
+    copy.querySelector(".legend") ? null : h("div", { class: "row wrap small" }, runs),
   );
 }
 

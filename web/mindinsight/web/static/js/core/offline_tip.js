@@ -7,8 +7,6 @@
 export function offlineTip(plot) {
   const box = document.createElement("div");
   box.className = "tip";
-  box.hidden = true;
-  document.body.append(box);
   const cell = (/** @type {string} */ tag, /** @type {string} */ text) => {
     const element = document.createElement(tag);
     element.textContent = text;
@@ -33,11 +31,11 @@ export function offlineTip(plot) {
       row.append(name, cell("td", number(point.y)));
     }
     box.replaceChildren(table);
-    box.hidden = false;
+    document.body.append(box);
     const left = event.event.clientX + 16;
     box.style.left = `${left + box.offsetWidth > innerWidth ? left - 32 - box.offsetWidth : left}px`;
     const below = plot.getBoundingClientRect().bottom + 8;
     box.style.top = `${Math.min(below, innerHeight - box.offsetHeight - 8)}px`;
   });
-  plot.on("plotly_unhover", () => (box.hidden = true));
+  plot.on("plotly_unhover", () => box.remove());
 }

@@ -16,8 +16,10 @@ import { Following } from "./run_list.js";
 export const NEWEST = 10; // jobs
 
 export class Selection {
+  /** @type {Following} */
   #following;
   #url;
+  #live;
   #theme;
   /** @type {Choice | null} */
   #choice;
@@ -38,14 +40,29 @@ export class Selection {
    * @param {import("./url.js").Url} url
    * @param {import("./live.js").Live} live
    * @param {import("./theme.js").Theme} theme
+   * @param {Selection} [source] whose list of runs this one chooses from, in place of one of its own
    */
-  constructor(url, live, theme) {
+  constructor(url, live, theme, source) {
     this.#url = url;
+    this.#live = live;
     this.#theme = theme;
     this.#choice = parse(url.get("runs"));
     this.#unfolded = parse(url.get("ranks"))?.ids ?? new Set();
-    this.#following = new Following(live, () => this.#tell("list"));
+    this.#following = source ? source.#following : new Following(live, () => this.#tell("list"));
     this.colouring = new Colouring(url, theme);
+    /** No longer follow the source. */
+    this.end = source ? source.on((reason) => reason === "list" && this.#tell("list")) : () => {};
+    if (source) this.#tell("list");
+  }
+
+  /** Another choice among the same runs, kept in another address. @param {import("./url.js").Url} url */
+  beside(url) {
+    return new Selection(url, this.#live, this.#theme, this);
+  }
+
+  /** The choice as it is written in an address; what nobody chose is named, too. */
+  asText() {
+    return write(this.#choice ?? { inverted: false, ids: this.#on() });
   }
 
   refresh() {

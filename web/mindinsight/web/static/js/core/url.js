@@ -17,12 +17,12 @@ export class Url {
    * @returns {string | D}
    */
   get(key, fallback = /** @type {any} */ (null)) {
-    return query().get(key) ?? fallback;
+    return this.params().get(key) ?? fallback;
   }
 
   /** All values of a repeated key. @param {string} key @returns {string[]} */
   all(key) {
-    return query().getAll(key);
+    return this.params().getAll(key);
   }
 
   /**
@@ -30,9 +30,18 @@ export class Url {
    * @param {Record<string, Value>} values
    */
   set(values) {
-    const params = query();
+    const params = this.params();
     Object.entries(values).forEach(([key, value]) => setParam(params, key, value));
-    const text = readable(params);
+    this.write(readable(params));
+  }
+
+  /** @returns {URLSearchParams} */
+  params() {
+    return new URLSearchParams(location.search);
+  }
+
+  /** Make a query that of the page. @param {string} text */
+  write(text) {
     const address = location.pathname + (text ? `?${text}` : "") + location.hash;
     if (address !== location.pathname + location.search + location.hash) {
       history.replaceState(history.state, "", address);
@@ -70,11 +79,6 @@ export class Url {
   at(view, text) {
     return (view === "runs" ? "./" : `./${view}`) + (text ? `?${text}` : "");
   }
-}
-
-/** @returns {URLSearchParams} */
-function query() {
-  return new URLSearchParams(location.search);
 }
 
 /** @param {URLSearchParams} params @param {string} key @param {Value} value */

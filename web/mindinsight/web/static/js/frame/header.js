@@ -5,6 +5,7 @@ import { icon } from "../components/icons.js";
 import { chooseLanguage } from "../core/i18n.js";
 import { h, replace } from "../core/dom.js";
 import { copyLink, savePage } from "../core/share.js";
+import { reportsButton } from "../components/pin_button.js";
 import { bell } from "./bell.js";
 import { connection } from "./connection.js";
 import { savedViews } from "./saved.js";
@@ -124,6 +125,7 @@ function share(app) {
   return [
     namedIconButton("link", app.t("share.copy"), app.t("share.copy"), () => copyLink(app)),
     namedIconButton("page", app.t("share.page"), app.t("tools.page"), download),
+    reportsButton(app),
   ];
 }
 

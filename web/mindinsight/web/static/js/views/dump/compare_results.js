@@ -1,6 +1,7 @@
 // Rows of a comparison as they come, with filter, order and downloads; what is typed into the search stays.
 
 import { check, searchBox, select } from "../../components/field.js";
+import { pinButton } from "../../components/pin_button.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { saveButton } from "../../core/share.js";
@@ -78,6 +79,7 @@ export class CompareResults {
         onchange: (on) => this.narrow({ start: on ? "divergence" : "" }),
       }),
       this.files,
+      pinButton(app, () => this.element),
       saveButton(app, () => this.element, t("dump.compare.report")),
     );
   }

@@ -2,6 +2,7 @@
 
 import { card } from "../../components/card.js";
 import { slider } from "../../components/field.js";
+import { pinButton } from "../../components/pin_button.js";
 import { lookAlikeMark } from "../../components/look_alike.js";
 import { h, replace, throttle } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
@@ -61,6 +62,7 @@ export class ImageCard {
     this.element = card({
       title: tag,
       mark: lookAlikeMark(app, tag),
+      tools: [pinButton(app, () => this.element)],
       body,
       foot: this.foot,
       full: { label: app.t("common.fullscreen"), close: app.t("common.close") },

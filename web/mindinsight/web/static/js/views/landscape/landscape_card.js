@@ -3,6 +3,7 @@
 import { iconButton } from "../../components/button.js";
 import { card } from "../../components/card.js";
 import { icon } from "../../components/icons.js";
+import { pinButton } from "../../components/pin_button.js";
 import { h } from "../../core/dom.js";
 import { whenNear } from "../../core/lazy_work.js";
 import { saveButton } from "../../core/share.js";
@@ -35,7 +36,7 @@ export function landscapeCard(view, landscapes) {
       height: 900,
     }),
   );
-  const tools = [picture, saveButton(app, () => element, title)];
+  const tools = [picture, pinButton(app, () => element), saveButton(app, () => element, title)];
   const element = card({
     title,
     tools,

@@ -2,6 +2,7 @@
 
 import { iconButton } from "../../components/button.js";
 import { menu } from "../../components/dialog.js";
+import { openMenu } from "../../components/pin_button.js";
 import { h } from "../../core/dom.js";
 import { savePage } from "../../core/share.js";
 import { pictureOf } from "./picture.js";
@@ -22,15 +23,18 @@ export function toolsOf(page, tags, plot) {
   const more = iconButton("more", app.t("scalar.more"), () => {
     const box = menu(
       more,
-      moreItems(page, tags, plot, () => box.close()),
+      moreItems(page, tags, plot, more, () => box.close()),
       app.t("scalar.more"),
     );
   });
   return [pin, more];
 }
 
-/** @param {Page} page @param {string[]} tags @param {HTMLElement} plot @param {() => void} close */
-function moreItems(page, tags, plot, close) {
+/**
+ * @param {Page} page @param {string[]} tags @param {HTMLElement} plot @param {HTMLElement} opener
+ * @param {() => void} close
+ */
+function moreItems(page, tags, plot, opener, close) {
   const { app } = page;
   const runs = app.selection.runs().map((run) => run.id);
   const name = tags.join("_").replace(/[^\w.-]+/g, "_");
@@ -61,6 +65,15 @@ function moreItems(page, tags, plot, close) {
         onclick: () => (close(), savePage(app, plot.closest(".card") ?? plot, tags.join(" + "))),
       },
       app.t("share.card"),
+    ),
+    h(
+      "button",
+      {
+        type: "button",
+        class: "item",
+        onclick: () => (close(), openMenu(app, opener, plot.closest(".card"))),
+      },
+      app.t("reports.pin"),
     ),
   ];
   if (page.options().mixes.some((mix) => mix.join("|") === tags.join("|"))) {

@@ -3,10 +3,11 @@
 import { segments } from "../../components/button.js";
 import { card } from "../../components/card.js";
 import { slider } from "../../components/field.js";
+import { pinButton } from "../../components/pin_button.js";
 import { h, replace, throttle } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 import { whenNear } from "../../core/lazy_work.js";
-import { markdown } from "./markdown.js";
+import { markdown } from "../../components/markdown.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 
@@ -48,6 +49,7 @@ export class TextCard {
     this.moveOther.hidden = true;
     this.element = card({
       title: tag,
+      tools: [pinButton(app, () => this.element)],
       body: h("div", { class: "stack" }, this.modes(), this.hits, this.stage, this.move, this.moveOther),
       foot: this.foot,
       full: { label: app.t("common.fullscreen"), close: app.t("common.close") },
@@ -165,7 +167,10 @@ export class TextCard {
     );
   }
 
-  /** @param {{source: string, tree: import("./markdown.js").Node[], cut: boolean, length: number}} answer */
+  /**
+   * @param {{source: string, tree: import("../../components/markdown.js").Node[], cut: boolean,
+   *   length: number}} answer
+   */
   showText({ source, tree, cut, length }) {
     const body = this.mode === "source" ? h("pre", { class: "text-source" }, source) : markdown(tree);
     replace(this.stage, body, cut ? this.note("text.cut", { shown: source.length, length }) : null);

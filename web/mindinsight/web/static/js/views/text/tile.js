@@ -2,7 +2,7 @@
 
 import { h, replace } from "../../core/dom.js";
 import { mainTag } from "../../components/main_tag.js";
-import { markdown } from "./markdown.js";
+import { markdown } from "../../components/markdown.js";
 
 /** @type {import("../overview/tiles.js").TileKind} */
 const textTile = {

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mindinsight.server.plugins.text.markdown_tree import MAX_TEXT, TAGS, markdown_tree
+from mindinsight.server.formats.markdown_tree import MAX_TEXT, TAGS, markdown_tree
 
 
 def tags_of(nodes: Any) -> Iterator[Any]:

@@ -1,8 +1,8 @@
 // Renderer of Markdown from the tree that the server sends: no HTML is parsed here or there.
 
-import { h } from "../../core/dom.js";
+import { h } from "../core/dom.js";
 
-/** @typedef {string | [string, Record<string, any>, any[]]} Node as made by plugins/text/markdown_tree.py */
+/** @typedef {string | [string, Record<string, any>, any[]]} Node as made by formats/markdown_tree.py */
 
 const TAGS = new Set(
   "h1 h2 h3 h4 h5 h6 p blockquote ul ol li hr pre table thead tbody tr th td code em strong s a br".split(

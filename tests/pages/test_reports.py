@@ -1,0 +1,81 @@
+"""Reports: cards pinned from pages, texts between them, and the file that opens without a server."""
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+HOSTILE = {
+    "tree": ["div", {"onclick": "alert(1)"}, [["script", {}, ["document.title = 'owned'"]], "what was seen"]],
+    "figures": [],
+    "legend": [{"name": "<b>run</b>", "colour": "red"}],
+    "at": 0,
+}
+
+
+@pytest.fixture
+def report(page: Page, samples: str) -> str:
+    """The address of a new report."""
+    answer = page.request.post(f"{samples}v2/reports", data={"title": "Why it learns"}).json()
+    return f"{samples}v2/reports/{answer['id']}"
+
+
+def open_report(page: Page, report: str) -> None:
+    page.goto(report.replace("v2/reports/", "reports?report="))
+
+
+def test_a_card_is_pinned_live_and_frozen_and_the_report_is_one_file(
+    page: Page, browser: Browser, samples: str, report: str, tmp_path: Path
+) -> None:
+    page.goto(f"{samples}histogram?runs=lenet&q=conv1.weight")
+    expect(page.locator(".chart .main-svg").first).to_be_attached()
+    page.get_by_role("button", name="Add to report", exact=True).click()
+    page.get_by_role("button", name="Frozen").click()
+    page.get_by_role("button", name="Why it learns").first.click()
+    page.get_by_role("link", name="Open the report").click()
+    expect(page.get_by_text("As it was on")).to_be_visible()
+    live = {"view": "scalar", "query": "runs=lenet", "card": "loss/auto"}
+    page.request.post(f"{report}/blocks", data={"pin": live, "text": "The **loss** falls."})
+    open_report(page, report)
+    expect(page.locator(".chart .main-svg:first-child")).to_have_count(2)
+    expect(page.locator(".live-card .card:visible")).to_have_count(1)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as one HTML file").click()
+    target = tmp_path / download.value.suggested_filename
+    download.value.save_as(target)
+    context = browser.new_context(offline=True)
+    saved = context.new_page()
+    saved.goto(target.as_uri())
+    expect(saved.locator(".chart .main-svg:first-child")).to_have_count(2)
+    expect(saved.locator("strong")).to_have_text("loss")
+    assert saved.locator("button, input").count() == 0
+    context.close()
+
+
+def test_a_text_is_written_and_never_over_that_of_another(page: Page, report: str) -> None:
+    open_report(page, report)
+    page.get_by_role("button", name="Write a text").click()
+    box = page.get_by_label("Text of the report")
+    box.fill("# Seen <img src=x onerror=alert(1)>")
+    box.press("Control+Enter")
+    expect(page.locator(".markdown h1")).to_have_text("Seen <img src=x onerror=alert(1)>")
+    page.get_by_role("button", name="Edit the text").click()
+    block = page.request.get(report).json()["blocks"][0]
+    page.request.put(f"{report}/blocks/{block['id']}", data={"text": "theirs", "version": block["version"]})
+    box.fill("mine")
+    box.press("Control+Enter")
+    expect(page.get_by_text("Somebody else changed this text")).to_be_visible()
+    expect(page.locator(".report-theirs")).to_have_text("theirs")
+    page.get_by_role("button", name="Keep mine").click()
+    expect(page.locator(".report-block .markdown")).to_have_text("mine")
+
+
+def test_nothing_that_a_frozen_card_contains_runs(page: Page, report: str) -> None:
+    pin = {"view": "scalar", "card": "loss", "frozen": json.dumps(HOSTILE)}
+    page.request.post(f"{report}/blocks", data={"pin": pin})
+    open_report(page, report)
+    expect(page.get_by_text("what was seen")).to_be_visible()
+    expect(page.get_by_text("<b>run</b>")).to_be_visible()
+    assert page.locator(".frozen-view script, .frozen-view [onclick]").count() == 0
+    assert page.title() == "Why it learns · MindInsight"

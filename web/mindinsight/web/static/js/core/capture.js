@@ -1,0 +1,106 @@
+// Copy of a part of a page that needs nothing else: charts as figures, pictures as data, no controls.
+
+import { h, replace } from "./dom.js";
+
+/** @typedef {import("./types.js").App} App */
+/** @typedef {import("./charts.js").Figure} Figure */
+
+/** What a report shows of a page besides a pinned card is there, and hidden: it is no part of the copy. */
+const ASIDE = ".pin-path > :not(.pin-path, .pin-target)";
+
+/**
+ * @param {App} app
+ * @param {Element} root
+ * @returns {Promise<{copy: HTMLElement, figures: Figure[]}>} a chart in the copy has its figure's number in
+ *   `data-figure`
+ */
+export async function capture(app, root) {
+  /** @type {Figure[]} */
+  const figures = [];
+  const copy = /** @type {HTMLElement} */ (root.cloneNode(true));
+  const [charts, canvases, pictures] = [".chart", "canvas", "img"].map((name) => pairs(root, copy, name));
+  for (const [from, to] of charts) {
+    if (!to.closest(ASIDE)) extractFigure(app, from, to, figures);
+  }
+  canvases.forEach(([from, to]) => to.replaceWith(drawn(from)));
+  await Promise.all(pictures.map(([from, to]) => inline(from, to)));
+  plain(copy);
+  copy.removeAttribute("id");
+  copy.classList.remove("full");
+  return { copy, figures };
+}
+
+/**
+ * An empty box in place of the chart, and its figure.
+ * @param {App} app
+ * @param {Element} from
+ * @param {Element} to
+ * @param {Figure[]} figures
+ */
+function extractFigure(app, from, to, figures) {
+  const figure = app.charts.figure(from);
+  replace(to);
+  if (!figure) return;
+  to.setAttribute("data-figure", String(figures.length));
+  figures.push(named(figure));
+}
+
+/** Lines that answer the pointer: the copy has a tip of its own. @param {Figure} figure @returns {Figure} */
+function named({ data, layout, config }) {
+  const lines = data.map((trace) =>
+    trace.name && trace.hoverinfo === "skip" && trace.opacity === 1 && !trace.fill
+      ? { ...trace, hoverinfo: "none" }
+      : trace,
+  );
+  return {
+    data: lines,
+    layout: { ...layout, hovermode: layout.hovermode || "x", autosize: true },
+    config,
+  };
+}
+
+/** @param {Element} root @param {Element} copy @param {string} selector @returns {[any, any][]} */
+function pairs(root, copy, selector) {
+  const copies = [...copy.querySelectorAll(selector)];
+  return [...root.querySelectorAll(selector)].map((element, i) => [element, copies[i]]);
+}
+
+/** What is painted on a canvas, as a picture. @param {HTMLCanvasElement} canvas */
+function drawn(canvas) {
+  const size = canvas.getBoundingClientRect();
+  const style = { width: `${size.width}px`, height: `${size.height}px` };
+  const src = canvas.width && canvas.height ? canvas.toDataURL() : null;
+  return h("img", { src, style, class: canvas.className || null, alt: "" });
+}
+
+/** A picture's bytes into its address. @param {HTMLImageElement} from @param {HTMLImageElement} to */
+async function inline(from, to) {
+  if (from.src.startsWith("data:")) return;
+  to.removeAttribute("src");
+  if (!from.src || to.closest(ASIDE)) return;
+  const bytes = await (await fetch(from.src)).blob();
+  to.setAttribute(
+    "src",
+    await new Promise((resolve) => {
+      const reader = new FileReader();
+      reader.onload = () => resolve(String(reader.result));
+      reader.readAsDataURL(bytes);
+    }),
+  );
+}
+
+/** Controls lead nowhere in a copy: what they say stays, what they do goes. @param {Element} copy */
+function plain(copy) {
+  copy.querySelectorAll(ASIDE).forEach((element) => element.remove());
+  copy
+    .querySelectorAll(
+      ".toolbar, .tools, input, select, textarea, .slider, .scalar-cursor, .unseen, .block-empty",
+    )
+    .forEach((element) => element.remove());
+  copy
+    .querySelectorAll("button, a:not(.markdown a[href])")
+    .forEach((element) =>
+      element.replaceWith(h("span", { class: element.className }, [...element.childNodes])),
+    );
+  copy.querySelectorAll("[tabindex]").forEach((element) => element.removeAttribute("tabindex"));
+}

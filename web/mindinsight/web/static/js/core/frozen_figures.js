@@ -1,0 +1,88 @@
+// Figures as JSON and back: columns in base64, and the colours of the theme by name, so that a frozen chart
+// keeps all digits and fits a page in the other theme.
+
+import { typed } from "./column_decoding.js";
+
+/** @typedef {{data: any[], layout: Record<string, any>}} Drawing */
+/** @typedef {Map<string, string>} Names of the theme's colours, by "#rrggbb" */
+
+const DTYPES = ["f8", "f4", "i4", "i2", "i1", "u4", "u2", "u1"];
+const NAME = /^var\((--[a-z]+(?:-[a-z0-9]+)*)\)$/;
+const RUNS = 12; // colours of the palette for runs
+const RAMP = 5;
+/** Of two names for one colour the earlier counts. */
+export const COLOUR_NAMES = [
+  "--text",
+  "--muted",
+  "--grid",
+  "--line",
+  "--panel",
+  "--raised",
+  "--bg",
+  "--accent",
+  "--warn",
+  "--bad",
+  "--ok",
+  ...Array.from({ length: RUNS }, (_, i) => `--run-${i + 1}`),
+  ...Array.from({ length: RAMP }, (_, i) => `--ramp-${i + 1}`),
+];
+
+/** @param {(name: string) => string} colour of the theme @returns {Names} */
+export function colourNames(colour) {
+  return new Map([...COLOUR_NAMES].reverse().map((name) => [colour(name).toLowerCase(), `var(${name})`]));
+}
+
+/**
+ * A figure as plain values.
+ * @param {Drawing} figure @param {Names} names @returns {Drawing}
+ */
+export function encodeFigure({ data, layout }, names) {
+  return /** @type {Drawing} */ (encode({ data, layout }, names));
+}
+
+/**
+ * The figure again, with typed columns and the colours that the theme has now.
+ * @param {Drawing} figure @param {(name: string) => string} colour @returns {Drawing}
+ */
+export function decodeFigure({ data, layout }, colour) {
+  return /** @type {Drawing} */ (decode({ data, layout }, colour));
+}
+
+/** @param {any} value @param {Names} names @returns {any} */
+function encode(value, names) {
+  if (typeof value === "string") return names.get(value.toLowerCase()) ?? value;
+  if (typeof value === "function" || value === undefined) return undefined;
+  if (value === null || typeof value !== "object") return value;
+  if (ArrayBuffer.isView(value)) return encodedColumn(value);
+  if (Array.isArray(value)) return value.map((item) => encode(item, names) ?? null);
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key]) => !key.startsWith("_"))
+      .map(([key, item]) => [key, encode(item, names)]),
+  );
+}
+
+/** @param {ArrayBufferView} column */
+function encodedColumn(column) {
+  const dtype = DTYPES.find((name) => typed(name, new ArrayBuffer(0)).constructor === column.constructor);
+  if (!dtype) return Array.from(/** @type {any} */ (column), Number);
+  const bytes = new Uint8Array(column.buffer, column.byteOffset, column.byteLength);
+  let text = "";
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return { dtype, bdata: btoa(text) };
+}
+
+/** @param {any} value @param {(name: string) => string} colour @returns {any} */
+function decode(value, colour) {
+  if (typeof value === "string") {
+    const name = NAME.exec(value)?.[1];
+    return name ? colour(name) : value;
+  }
+  if (value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) return value.map((item) => decode(item, colour));
+  if (typeof value.bdata === "string" && DTYPES.includes(value.dtype)) {
+    const bytes = Uint8Array.from(atob(value.bdata), (character) => character.charCodeAt(0));
+    return typed(value.dtype, bytes.buffer);
+  }
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, decode(item, colour)]));
+}

@@ -1,0 +1,104 @@
+// Elements as JSON and back. What comes back is built from allowed tags and attributes alone: a workspace may
+// have been written to by anybody.
+
+/** @typedef {string | [string, Record<string, string>, any[]]} Node */
+
+const SVG = "http://www.w3.org/2000/svg";
+const TEXT_NODE = 3;
+const ELEMENT_NODE = 1;
+const HTML_TAGS = new Set(
+  (
+    "div span section article header footer p h1 h2 h3 h4 h5 h6 ul ol li dl dt dd table thead tbody tfoot " +
+    "tr th td caption colgroup col b i em strong s small code pre br hr blockquote figure figcaption img " +
+    "details summary time mark sub sup"
+  ).split(" "),
+);
+const SVG_TAGS = new Set(
+  "svg g path rect circle ellipse line polyline polygon text tspan title desc defs marker".split(" "),
+);
+const ATTRIBUTES = new Set(
+  (
+    "class role title alt lang dir scope colspan rowspan hidden open datetime width height viewBox d x y " +
+    "x1 x2 y1 y2 cx cy r rx ry dx dy points transform fill fill-opacity stroke stroke-width stroke-opacity " +
+    "stroke-dasharray stroke-linecap stroke-linejoin opacity text-anchor dominant-baseline font-size " +
+    "preserveAspectRatio data-figure data-key"
+  ).split(" "),
+);
+const PICTURE = /^data:image\/(?:png|jpeg|gif|webp|bmp);base64,[A-Za-z0-9+/=]*$/;
+const UNSAFE_STYLE = /url\(|image-set|expression|@import|position\s*:\s*(?:fixed|sticky)|z-index/i;
+const DEEPEST = 200;
+
+/** Whether an attribute comes back. @param {string} tag @param {string} name @param {string} value */
+export function isAllowed(tag, name, value) {
+  if (name === "src") return tag === "img" && PICTURE.test(value);
+  if (name === "style") return !UNSAFE_STYLE.test(value);
+  return (ATTRIBUTES.has(name) || /^aria-[a-z]+$/.test(name)) && !/url\(|javascript:/i.test(value);
+}
+
+/** Whether an element comes back; of others, what is inside. @param {string} tag */
+export function isAllowedTag(tag) {
+  return HTML_TAGS.has(tag) || SVG_TAGS.has(tag);
+}
+
+/**
+ * @param {Element} element
+ * @param {import("./frozen_figures.js").Names} colours
+ * @returns {Node}
+ */
+export function encodeTree(element, colours) {
+  const tag = element.localName;
+  const attributes = [...element.attributes]
+    .map(({ name, value }) => [name, colourful(name, value, element, colours)])
+    .filter(([name, value]) => isAllowed(tag, name, value));
+  const children = [...element.childNodes]
+    .filter(({ nodeType }) => nodeType === TEXT_NODE || nodeType === ELEMENT_NODE)
+    .map((child) =>
+      child.nodeType === TEXT_NODE
+        ? (child.textContent ?? "")
+        : encodeTree(/** @type {Element} */ (child), colours),
+    );
+  return [tag, Object.fromEntries(attributes), children];
+}
+
+/** Colours of the theme by name. @param {string} name @param {string} value @param {any} element
+ * @param {import("./frozen_figures.js").Names} colours */
+function colourful(name, value, element, colours) {
+  if (name === "fill" || name === "stroke") return colours.get(value.toLowerCase()) ?? value;
+  if (name !== "style" || !element.style) return value;
+  return value.replace(/rgb\((\d+), (\d+), (\d+)\)|#[0-9a-f]{6}\b/gi, (text, ...parts) => {
+    const hex = text.startsWith("#")
+      ? text
+      : `#${parts
+          .slice(0, 3)
+          .map((part) => Number(part).toString(16).padStart(2, "0"))
+          .join("")}`;
+    return colours.get(hex.toLowerCase()) ?? text;
+  });
+}
+
+/**
+ * @param {any} node as `encodeTree` made it, or anything else
+ * @param {number} [depth]
+ * @returns {globalThis.Node}
+ */
+export function decodeTree(node, depth = 0) {
+  if (typeof node === "string") return document.createTextNode(node);
+  const [tag, attributes, children] = Array.isArray(node) ? node : [];
+  const nested = Array.isArray(children) && depth < DEEPEST ? children : [];
+  const element =
+    SVG_TAGS.has(tag) && !HTML_TAGS.has(tag)
+      ? document.createElementNS(SVG, tag)
+      : document.createElement(HTML_TAGS.has(tag) ? tag : "span");
+  if (isAllowedTag(tag)) setAttributes(element, tag, attributes);
+  element.append(...nested.map((child) => decodeTree(child, depth + 1)));
+  return element;
+}
+
+/** @param {any} element @param {string} tag @param {any} attributes */
+function setAttributes(element, tag, attributes) {
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (typeof value !== "string" || !isAllowed(tag, name, value)) continue;
+    if (name === "style") element.style.cssText = value;
+    else element.setAttribute(name, value);
+  }
+}

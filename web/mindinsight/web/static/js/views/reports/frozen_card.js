@@ -1,0 +1,66 @@
+// Frozen card: what a card, or a page, showed when it was pinned. It stays, whatever becomes of its runs.
+
+import { decodeFigure } from "../../core/frozen_figures.js";
+import { decodeTree } from "../../core/frozen_tree.js";
+import { h, replace } from "../../core/dom.js";
+import { latest } from "../../core/latest.js";
+import { whenNear } from "../../core/lazy_work.js";
+import { offlineTip } from "../../core/offline_tip.js";
+import { legend } from "./legend.js";
+
+export class FrozenCard {
+  /**
+   * @param {import("../../core/types.js").App} app @param {string} path
+   * @param {import("./block.js").Block} block
+   */
+  constructor(app, path, block) {
+    this.app = app;
+    this.path = path;
+    this.block = block;
+    this.element = h("div", { class: "pinned" }, h("p", { class: "booting" }, app.t("page.loading")));
+    this.requests = latest(this.element);
+    this.visibility = whenNear(this.element, () => this.load());
+    this.visibility.ask();
+  }
+
+  load() {
+    const { app } = this;
+    this.requests.ask(
+      (signal) => app.api.get(this.path, {}, { signal }),
+      (content) => this.draw(content),
+      () => replace(this.element, h("p", { class: "muted" }, app.t("reports.unreadable"))),
+    );
+  }
+
+  /** @param {any} content as `core/pins.js` made it, or anything else */
+  draw({ tree, figures, legend: entries, at }) {
+    const { app } = this;
+    const root = /** @type {Element} */ (decodeTree(tree));
+    const when = Number.isFinite(at) ? app.format.time(at) : "?";
+    replace(
+      this.element,
+      h("div", { class: `view-${this.block.view} frozen-view` }, root),
+      legend(app, Array.isArray(entries) ? entries : [], app.t("reports.frozen_at", { time: when })),
+    );
+    const list = Array.isArray(figures) ? figures : [];
+    this.element.querySelectorAll("[data-figure]").forEach((/** @type {Element} */ box) => {
+      const figure = list[Number(box.getAttribute("data-figure"))];
+      box.removeAttribute("data-figure");
+      if (!figure || !Array.isArray(figure.data)) return;
+      const current = () => decodeFigure(figure, (name) => app.theme.colour(name));
+      app.charts.draw(box, current, offlineTip);
+    });
+  }
+
+  shown() {
+    return null;
+  }
+
+  update() {}
+
+  end() {
+    this.requests.end();
+    this.visibility.end();
+    this.app.charts.removeAll(this.element);
+  }
+}

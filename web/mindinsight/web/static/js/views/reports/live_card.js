@@ -1,0 +1,146 @@
+// Live card: the page that it is on, mounted with an address of its own, of which the card alone is shown.
+
+import { FixedUrl } from "../../core/fixed_url.js";
+import { asking } from "../../core/api.js";
+import { h, replace } from "../../core/dom.js";
+import { whenNear } from "../../core/lazy_work.js";
+import { exactPattern } from "../../core/patterns.js";
+import { cardsNamed, legendOf } from "../../core/pins.js";
+import { importView } from "../../core/views.js";
+import { legend } from "./legend.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/** @typedef {import("./block.js").Block} Block */
+
+const STEP_MS = 100; // between two looks for the card
+const QUIET = 4; // looks without a request, after which it will not come
+const LONGEST = 300; // looks
+
+/** Pages whose filter is a pattern; that of the others is a part of the name. */
+const PATTERNS = ["scalar", "histogram"];
+const FILTERED = [...PATTERNS, "image", "audio", "text", "tensor", "pr_curve"];
+
+export class LiveCard {
+  /** @param {App} app @param {Block} block */
+  constructor(app, block) {
+    this.app = app;
+    this.block = block;
+    /** The app that the page sees. */
+    this.inner = app;
+    /** @type {import("../../core/types.js").View | null} */
+    this.view = null;
+    this.ended = false;
+    this.root = h("div", { class: `view-${block.view}` });
+    this.stage = h("div", { class: block.card ? "live-card pin-path" : "live-page" }, this.root);
+    this.foot = h("div", null);
+    this.element = h("div", { class: "pinned" }, this.stage, this.foot);
+    this.watcher = new MutationObserver(() => this.mark());
+    this.visibility = whenNear(this.element, () => this.start());
+    this.visibility.ask();
+  }
+
+  /** With the page's filter at the card first, which spares the page all others. */
+  async start() {
+    const { block } = this;
+    const narrow = block.card && FILTERED.includes(block.view);
+    await this.mount(narrow ? narrowed(block) : block.query);
+    if (narrow && !(await this.appears())) await this.mount(block.query);
+    if (block.card && !(await this.appears())) this.miss();
+  }
+
+  /** Whether the card comes before the page has nothing more to ask for. */
+  async appears() {
+    for (let quiet = 0, waited = 0; quiet < QUIET && waited < LONGEST; waited++) {
+      if (this.ended || this.target()) return true;
+      await new Promise((resolve) => setTimeout(resolve, STEP_MS));
+      quiet = asking() ? 0 : quiet + 1;
+    }
+    return this.ended || this.target() !== null;
+  }
+
+  /** @param {string} query */
+  async mount(query) {
+    const { app, block, root } = this;
+    this.leave();
+    const url = new FixedUrl(query);
+    this.inner = { ...app, url, selection: app.selection.beside(url) };
+    this.root = h("div", { class: `view-${block.view}` });
+    root.replaceWith(this.root);
+    if (block.card) this.watcher.observe(this.root, { childList: true, subtree: true });
+    try {
+      const module = await importView(block.view);
+      if (this.ended) return;
+      const view = await module.mount(this.root, this.inner);
+      if (this.ended) view.unmount();
+      else this.view = view;
+    } catch (/** @type {any} */ error) {
+      replace(this.foot, h("p", { class: "muted" }, app.t(error?.key ?? "error.view", error?.vars)));
+      return;
+    }
+    this.root.querySelectorAll("details:not([open])").forEach((/** @type {any} */ group) => {
+      if (block.card && !this.target()) group.open = true;
+    });
+    this.mark();
+    replace(this.foot, legend(app, legendOf(this.inner), app.t("reports.live")));
+  }
+
+  /** The card, where it is on the page. */
+  target() {
+    return cardsNamed(this.root, this.block.card)[this.block.position] ?? null;
+  }
+
+  /** Show the card, and of the rest of the page nothing. */
+  mark() {
+    const target = this.block.card ? this.target() : null;
+    if (!target || target.classList.contains("pin-target")) return;
+    this.foot.querySelector(".pin-missing")?.remove();
+    this.root.querySelectorAll(".pin-path, .pin-target").forEach((/** @type {Element} */ element) => {
+      element.classList.remove("pin-path", "pin-target");
+    });
+    target.classList.add("pin-target");
+    for (let element = target.parentElement; element && element !== this.stage;) {
+      element.classList.add("pin-path");
+      if (element instanceof HTMLDetailsElement) element.open = true;
+      element = element.parentElement;
+    }
+  }
+
+  miss() {
+    const { app, block } = this;
+    replace(
+      this.foot,
+      h("p", { class: "muted pin-missing" }, app.t("reports.missing", { card: block.card })),
+    );
+  }
+
+  /** What stands on the page now, for a copy. @returns {Element | null} */
+  shown() {
+    return this.block.card ? this.target() : this.root;
+  }
+
+  /** @param {import("../../core/types.js").Change} change */
+  update(change) {
+    this.view?.update?.(change);
+  }
+
+  leave() {
+    this.watcher.disconnect();
+    this.view?.unmount();
+    this.view = null;
+    this.app.charts.removeAll(this.root);
+    if (this.inner !== this.app) this.inner.selection.end();
+  }
+
+  end() {
+    this.ended = true;
+    this.visibility.end();
+    this.leave();
+  }
+}
+
+/** The query of a card's page with its filter at the card. @param {Block} block */
+export function narrowed({ view, query, card }) {
+  const params = new URLSearchParams(query);
+  params.set("q", PATTERNS.includes(view) ? exactPattern(card) : card);
+  return params.toString();
+}
