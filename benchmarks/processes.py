@@ -23,6 +23,7 @@ class Processes:
         with log.open("wb") as output:
             path = f"{Path(command[0]).parent}{os.pathsep}{os.environ['PATH']}"  # commands beside this one
             environment = {**os.environ, name: value, "PATH": path}
+            environment.pop("PYTHONDONTWRITEBYTECODE", None)  # users' modules are compiled once
             self._first = subprocess.Popen(
                 list(command), env=environment, stdout=output, stderr=output, start_new_session=True
             )

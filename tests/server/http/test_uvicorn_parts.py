@@ -6,9 +6,10 @@ def test_the_package_is_run_when_it_is_asked_for_a_name() -> None:
     code = """
 import sys
 from mindinsight.server.http.uvicorn_parts import Config, Server
+import uvicorn.lifespan.on, uvicorn.loops.asyncio
 print("uvicorn.main" in sys.modules, "click" in sys.modules)
 import uvicorn
-print(uvicorn.Server is Server, uvicorn.Config is Config, "uvicorn.main" in sys.modules)
+print(uvicorn.Server is Server, uvicorn.Config is Config, uvicorn.run is sys.modules["uvicorn.main"].run)
 try:
     uvicorn.none
 except AttributeError:

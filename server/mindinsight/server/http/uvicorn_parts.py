@@ -39,4 +39,7 @@ from uvicorn.config import Config  # noqa: E402
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol  # noqa: E402
 from uvicorn.server import Server  # noqa: E402
 
+# uvicorn's own modules ask the package for these while it serves.
+sys.modules["uvicorn"].__dict__.update(Config=Config, Server=Server)
+
 __all__ = ["Config", "HttpToolsProtocol", "Server"]
