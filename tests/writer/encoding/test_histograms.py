@@ -1,3 +1,4 @@
+import sys
 from typing import Any
 
 import hypothesis.extra.numpy as hnp
@@ -108,3 +109,23 @@ def test_many_elements_are_counted_like_few() -> None:
     expected, _ = np.histogram(values.astype(np.float64), counted.edges)
     np.testing.assert_array_equal(counted.counts, expected)
     np.testing.assert_allclose(require(counted.total), values.sum(dtype=np.float64))
+
+
+ODD = {
+    "any scale": lambda rng, size: rng.standard_normal(size) * 10.0 ** rng.integers(-300, 300),
+    "far from zero": lambda rng, size: 1e9 + rng.standard_normal(size) * 10.0 ** rng.integers(-9, 3),
+    "few values": lambda rng, size: rng.integers(-5, 5, size).astype(float),
+    "on the edges": lambda rng, size: np.linspace(-1, 1, size) * 10.0 ** rng.integers(-5, 5),
+    "the largest": lambda rng, size: rng.uniform(-1, 1, size) * sys.float_info.max,
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_counts_are_those_of_a_search_among_the_edges(kind: str) -> None:
+    rng = np.random.default_rng(7)
+    for size in rng.integers(1, 400, 60).tolist():
+        values = ODD[kind](rng, size)
+        made = histogram(values)
+        bucket = np.searchsorted(made.edges, values, side="right") - 1
+        expected = np.bincount(np.clip(bucket, 0, len(made.counts) - 1), minlength=len(made.counts))
+        assert made.counts.tolist() == expected.tolist()

@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from mindinsight.server.compute import sums
 from mindinsight.server.formats.arrays.stored import Held, Values
 from mindinsight.server.types import Doubles
 
@@ -227,10 +228,10 @@ def _part(piece: Array, scratch: Doubles) -> Part:
     positive = int(np.count_nonzero(piece > 0)) if high > 0 else 0
     zeros = piece.size - negative - positive
     scale = _scale_of(max(abs(float(low)), abs(float(high))))
-    sums = _sums(piece, scratch[:, : piece.size], scale, signed=bool(low < 0))
+    measured = _sums(piece, scratch[:, : piece.size], scale, signed=bool(low < 0))
     return Part(
         size, zeros, negative + below, positive + above, nans, above, below,
-        piece.size, low.item(), high.item(), *sums, scale,
+        piece.size, low.item(), high.item(), *measured, scale,
     )  # fmt: skip
 
 
@@ -240,12 +241,12 @@ def _sums(piece: Array, scratch: Doubles, scale: float, signed: bool) -> tuple[f
     np.copyto(exact, piece)
     if scale != 1:
         exact *= scale
-    total = float(exact.sum())
-    squares = float(np.square(exact, out=work).sum())
+    total = sums.total(exact)
+    squares = sums.product(exact, exact)
     mean = total / exact.size
     deviations = squares - total * mean
     if deviations < squares / 2 or not math.isfinite(deviations):  # cancellation would eat the digits
         np.subtract(exact, mean, out=work)
-        deviations = float(np.square(work, out=work).sum())
-    absolute = float(np.abs(exact, out=exact).sum()) if signed else total
+        deviations = sums.product(work, work)
+    absolute = sums.total(np.abs(exact, out=exact)) if signed else total
     return total, absolute, squares, deviations

@@ -10,6 +10,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+_DOUBT: Final = 1e-9  # of a bucket, from its edge: what arithmetic may be wrong by
+_TINY: Final = 1e-300
 _BLOCK: Final = 65536  # elements counted at once: stays in the cache and lets the loop's thread in between
 
 
@@ -91,12 +93,24 @@ def _not_finite(flat: npt.NDArray[Any]) -> tuple[int, int, int]:
 
 
 def _count(block: npt.NDArray[np.float64], edges: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """Elements of ``block`` in each bucket: guess by arithmetic, then correct the guess by the edges."""
+    """Elements of ``block`` in each bucket: by arithmetic, and by the edges where that may be rounded."""
     buckets = len(edges) - 1
     scale = _scale(edges[0], edges[-1])
     low, high = edges[0] / scale, edges[-1] / scale
-    guess = ((block / scale - low) / (high - low) * buckets).astype(np.intp)
-    np.clip(guess, 0, buckets - 1, out=guess)
-    guess -= block < edges[guess]
-    guess += (block >= edges[guess + 1]) & (guess < buckets - 1)
-    return np.bincount(guess, minlength=buckets).astype(np.int64, copy=False)
+    position = np.subtract(block if scale == 1 else block / scale, low)
+    width = high - low
+    if width > _TINY:
+        position *= buckets / width
+    else:  # the factor would be infinite
+        position = position / width * buckets
+    bucket = position.astype(np.intp)
+    doubt = _DOUBT + 4 * math.ulp(max(abs(low), abs(high))) / width * buckets
+    position -= np.rint(position)
+    close = np.flatnonzero(np.abs(position, out=position) < doubt)
+    if close.size:
+        values = block[close]
+        guess = np.clip(bucket[close], 0, buckets - 1)
+        guess -= values < edges[guess]
+        guess += (values >= edges[guess + 1]) & (guess < buckets - 1)
+        bucket[close] = guess
+    return np.bincount(bucket, minlength=buckets).astype(np.int64, copy=False)

@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindinsight.server.compute.statistics import PIECE, Array
+from mindinsight.server.compute.sums import product, total
 from mindinsight.server.formats.arrays.stored import Held, Values
 
 _SCALE: Final = 2.0**-600  # the squares of 2**100 of the largest numbers have a sum
@@ -90,34 +91,36 @@ class _Sums:
 
     def add(self, target: Array, reference: Array) -> None:
         """Add a piece of both tensors."""
-        a, b, work = self._wide[:, : target.size]
+        a, b, difference = self._wide[:, : target.size]
         np.copyto(a, target)
         np.copyto(b, reference)
-        if not np.isfinite(np.subtract(a, b, out=work).sum()):
+        np.subtract(a, b, out=difference)
+        if not np.isfinite(difference.sum() if difference.dtype.kind == "c" else total(difference)):
             self.lost += int(np.count_nonzero(np.isfinite(b) & ~np.isfinite(a)))
             a, b = _comparable(a, b)
             self.apart += target.size - a.size
+            difference = np.subtract(a, b, out=difference[: a.size])
         if a.size:
-            self._add_finite(a, b, work[: a.size], *self._real[:, : a.size])
+            self._add_finite(a, b, difference, *self._real[:, : a.size])
 
-    def _add_finite(self, a: Array, b: Array, work: Array, error: Array, scale: Array) -> None:
+    def _add_finite(self, a: Array, b: Array, difference: Array, error: Array, size: Array) -> None:
         of_a, of_b = self._scales
-        np.abs(a, out=scale)
-        self.target += _squared(scale, of_a, error)
-        np.abs(b, out=scale)
-        self.reference += _squared(scale, of_b, error)
         scaled = a if of_a == 1 else a * of_a, b if of_b == 1 else b * of_b
-        other = scaled[1].conj() if b.dtype.kind == "c" else scaled[1]
-        self.both += float(np.multiply(scaled[0], other, out=work).real.sum())
-        np.abs(np.subtract(a, b, out=work), out=error)
-        if not scale.all():
-            scale[scale == 0] = self._precision
+        self.target += product(scaled[0], scaled[0])
+        self.reference += product(scaled[1], scaled[1])
+        self.both += product(*scaled)
+        np.abs(difference, out=error)
+        np.abs(b, out=size)
+        if not size.all():
+            size[size == 0] = self._precision
         self.absolute = max(self.absolute, float(error.max()))
-        relative = np.divide(error, scale, out=scale)
+        relative = np.divide(error, size, out=size)
         self.relative = max(self.relative, float(relative.max()))
         self.within_one += int(np.count_nonzero(relative < 0.001))
         self.within_five += int(np.count_nonzero(relative < 0.005))
-        self.difference += _squared(error, min(self._scales), error)
+        smaller = min(self._scales)
+        error = error if smaller == 1 else np.multiply(error, smaller, out=error)
+        self.difference += product(error, error)
         self.count += a.size
 
     def measures(self) -> Measures:
@@ -149,11 +152,6 @@ def _comparable(a: Array, b: Array) -> tuple[Array, Array]:
     finite = np.isfinite(a) & np.isfinite(b)
     comparable = finite | (a == b) | (np.isnan(a) & np.isnan(b))
     return np.where(finite, a, 0)[comparable], np.where(finite, b, 0)[comparable]
-
-
-def _squared(values: Array, scale: float, out: Array) -> float:
-    """The sum of squares of values times a scale."""
-    return float(np.square(values if scale == 1 else np.multiply(values, scale, out=out), out=out).sum())
 
 
 def _cosine(both: float, target: float, reference: float, *norms: float) -> float | None:
