@@ -4,7 +4,7 @@
 
 Each visit is a browser of its own with an empty profile, at a server that has read everything. A chart counts
 as drawn when its axis has labels and its curves have points. The tunnel is Chromium's own emulation of a line
-with 50 ms per answer and 10 Mbit/s. Chromium is started with its software renderer: there is no graphics card.
+with 50 ms per answer and 10 Mbit/s. Chromium renders in software: there is no graphics card.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -106,8 +107,8 @@ def measure(rounds: int, python: Path) -> dict[str, dict[str, Visit]]:
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         for workload, runs in (("eight_runs", 8), ("w2", 999)):
             begins: dict[str, Callable[[], Server]] = {
-                "ours": lambda: Ours(workloads.folder(workload, "mindspore"), Path(folder) / workload),
-                "TensorBoard": lambda: TensorBoard(python, workloads.folder(workload, "tensorboard")),
+                "ours": partial(Ours, workloads.folder(workload, "mindspore"), Path(folder) / workload),
+                "TensorBoard": partial(TensorBoard, python, workloads.folder(workload, "tensorboard")),
             }
             visits: dict[tuple[str, str], list[Visit]] = {}
             for name, begin in begins.items():
@@ -128,12 +129,12 @@ def report(rows: dict[str, dict[str, Visit]], rounds: int) -> str:
     )
     return f"""# First chart in the browser
 
-Made with `python -m benchmarks.browser`: medians of {rounds} visits of a browser with an empty profile, at a server that
-has read everything; wall seconds until a chart has its axis and curves, requests and MB until then. The tunnel is
-Chromium's emulation of {LATENCY} ms per answer and 10 Mbit/s.
+Made with `python -m benchmarks.browser`: medians of {rounds} visits of a browser with an empty profile, at a
+server that has read everything; wall seconds until a chart has axis and curves, requests and MB until then.
+The tunnel is Chromium's emulation of {LATENCY} ms per answer and 10 Mbit/s.
 
-{platform.python_implementation()} {platform.python_version()}, {os.cpu_count()} cores, {platform.machine()}, load average
-{os.getloadavg()[0]:.1f}
+{platform.python_implementation()} {platform.python_version()}, {os.cpu_count()} cores, {platform.machine()},
+load average {os.getloadavg()[0]:.1f}
 
 | first chart: s, requests, MB | ours | TensorBoard |
 |---|---:|---:|
@@ -153,6 +154,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     rounds = parser.parse_args().rounds
     python = python_with("tensorboard")
+    if python is None:
+        parser.error("TensorBoard cannot be installed here")
     text = report(measure(rounds, python), rounds)
     RESULTS.write_text(text, encoding="utf-8")
     print(text)

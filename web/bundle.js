@@ -13,7 +13,12 @@ const STATIC = path.join(path.dirname(fileURLToPath(import.meta.url)), "mindinsi
 const SCRIPTS = path.join(STATIC, "js");
 const OUTPUT = process.argv[2] ?? path.join(STATIC, "bundle");
 const SMALLEST = 10_000; // bytes of a module below which it is joined with another
-const SHARED = /\/js\/(core|components|frame)\//; // what every page loads
+/** Chunks of modules that several views load, by the paths of their modules; the first that fits counts. */
+const CHUNKS = /** @type {[string, RegExp][]} */ ([
+  ["core", /\/js\/(core|components|frame|views\/runs)\//], // of every page; what names runs is in most
+  ["core", /\/js\/views\/scalar\/(tile|telling)\.js/],
+  ["curves", /\/js\/views\/(scalar[./]|job\.js)/],
+]);
 
 /** Modules that are loaded by their path: the application, each view, and each view's tile. */
 function entries() {
@@ -54,7 +59,7 @@ await bundle.write({
   chunkFileNames: "core/[name].js", // beside what imports views by their path
   hoistTransitiveImports: false,
   minifyInternalExports: false,
-  manualChunks: (id) => (SHARED.test(id) ? "core" : undefined),
+  manualChunks: (id) => CHUNKS.find(([, paths]) => paths.test(id))?.[0],
   onlyExplicitManualChunks: true,
   experimentalMinChunkSize: SMALLEST,
 });

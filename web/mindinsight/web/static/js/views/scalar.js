@@ -4,6 +4,7 @@ import { nothingOf } from "../components/nothing.js";
 import { grownRuns } from "../core/changes.js";
 import { h, renew, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
+import { limit } from "../core/limit.js";
 import { nameOf, tagsOf } from "../core/tags.js";
 import { alertMarks } from "./scalar/alert_marks.js";
 import { baselineOf, compareView } from "./scalar/compare.js";
@@ -28,6 +29,7 @@ const FETCH = ["x", "smooth", "logX", "overwritten", "zoom", "tolerance", "group
 const BUILD = ["mode", "filter", "pins", "mixes", "job", "pairs", "baseline"];
 /** Options that need other controls. */
 const HEAD = ["mode", "zoom", "tall", "pairs", "baseline"];
+const CURVES = 4; // requests at a time, of a browser's six: the first charts are drawn sooner
 const MODES = {
   curves: curvesView,
   compare: compareView,
@@ -87,6 +89,7 @@ class Scalars {
       back: () => this.change(past.back() ?? {}),
       canGoBack: past.any,
       cursor: createCursor(app),
+      inTurn: limit(CURVES),
       alerts: alertMarks(app, root, () => this.options.mode === "curves" && this.part?.paint()),
       tags: [],
       runsOf: (tag) => this.holders.get(tag) ?? [],

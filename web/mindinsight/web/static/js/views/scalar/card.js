@@ -33,6 +33,7 @@ import { zoomed } from "./zoom.js";
  * @property {() => boolean} canGoBack
  * @property {ReturnType<typeof import("./cursor.js").createCursor>} cursor
  * @property {ReturnType<typeof import("./alert_marks.js").alertMarks>} alerts
+ * @property {ReturnType<typeof import("../../core/limit.js").limit>} inTurn makes requests for curves
  * @property {string[]} tags all tags there are
  * @property {(tag: string) => string[]} runsOf the selected runs that hold a tag
  * @property {(tags: string[]) => string[]} passing those that the filter lets through

@@ -30,5 +30,5 @@ export function requestSeries(page, tag, runs, width, signal) {
     ...smoothing(options),
     overwritten: options.overwritten || null,
   };
-  return page.app.api.columns("v2/scalar/series", params, { signal });
+  return page.inTurn(() => page.app.api.columns("v2/scalar/series", params, { signal }), signal);
 }
