@@ -14,6 +14,7 @@ import { groupsView } from "./scalar/groups.js";
 import { layersView } from "./scalar/layers.js";
 import { readOptions, writeOptions } from "./scalar/options.js";
 import { emptyPart } from "./scalar/mode_view.js";
+import { tagTree } from "./scalar/tag_tree.js";
 import { createPast } from "./scalar/zoom_history.js";
 import { ranksView } from "./scalar/ranks.js";
 import { patternOf, toolbar } from "./scalar/toolbar.js";
@@ -66,7 +67,8 @@ class Scalars {
     this.body = h("div", { class: "scalar-cards" });
     this.past = createPast();
     this.page = this.createPage(root);
-    replace(root, this.head, this.body);
+    this.tree = tagTree(this.page, this.body);
+    replace(root, this.head, this.tree.element, this.body);
     this.requests = latest(root);
     this.subscriptions = [
       app.selection.on((reason) => this.select(reason)),
@@ -88,6 +90,10 @@ class Scalars {
       },
       back: () => this.change(past.back() ?? {}),
       canGoBack: past.any,
+      find: (filter) => {
+        page.change({ filter });
+        replace(this.head, toolbar(page));
+      },
       cursor: createCursor(app),
       inTurn: limit(CURVES),
       alerts: alertMarks(app, root, () => this.options.mode === "curves" && this.part?.paint()),
@@ -126,6 +132,7 @@ class Scalars {
     const hasCards = tags.length || options.mode === "ranks"; // a job's tags are read there
     this.part = hasCards ? MODES[options.mode](page, tags) : emptyPart(this.nothing());
     replace(this.body, this.part.element);
+    this.tree.show(page.tags, options.mode === "curves");
     this.part.load();
   }
 
@@ -135,10 +142,7 @@ class Scalars {
     return nothingOf(this.app, {
       kind: "scalar",
       filter: this.page.tags.length ? filter : "",
-      clear: () => {
-        this.change({ filter: "" });
-        replace(this.head, toolbar(this.page));
-      },
+      clear: () => this.page.find(""),
       code: 'record.add_value("scalar", "loss", loss)',
     });
   }

@@ -119,5 +119,7 @@ function cell(app, row, column) {
   if (column.key === "data:pipeline" && value) {
     return button(String(value), () => datasetDialog(app, row.run), { class: "link" });
   }
-  return value === undefined ? "–" : typeof value === "number" ? app.format.number(value, 5) : String(value);
+  if (typeof value !== "number") return value === undefined ? "–" : String(value);
+  const text = app.format.number(value, 5);
+  return Number.isFinite(value) ? text : h("span", { class: "strange" }, text);
 }

@@ -133,7 +133,7 @@ function numberCell(app, value) {
   if (value === undefined) return "";
   return Number.isFinite(value)
     ? app.format.number(value)
-    : h("span", { class: "badge bad" }, app.format.number(value));
+    : h("span", { class: "badge bad strange" }, app.format.number(value));
 }
 
 /** @param {App} app @returns {Record<string, TableColumn>} */

@@ -31,6 +31,7 @@ import { zoomed } from "./zoom.js";
  * @property {(change: Partial<Options>) => void} change writes options and redraws what is concerned
  * @property {() => void} back to the zoom before the last
  * @property {() => boolean} canGoBack
+ * @property {(filter: string) => void} find show the tags that a pattern finds
  * @property {ReturnType<typeof import("./cursor.js").createCursor>} cursor
  * @property {ReturnType<typeof import("./alert_marks.js").alertMarks>} alerts
  * @property {ReturnType<typeof import("../../core/limit.js").limit>} inTurn makes requests for curves

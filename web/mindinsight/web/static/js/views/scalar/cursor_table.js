@@ -1,5 +1,6 @@
 // Table of values in the tip of the cursor: a row for each of the nearest curves.
 
+import { valueClass } from "../../components/hatching.js";
 import { h } from "../../core/dom.js";
 import { duration, number, time } from "../../core/format.js";
 import { byName } from "../../core/run_list.js";
@@ -41,7 +42,10 @@ export function cursorTable(app, rows, { axis, order, all }) {
       { class: curve === rows[0].line.curve ? "near" : "" },
       h("td", null, h("i", { class: "swatch", style: { background: colour } })),
       h("th", { scope: "row" }, label),
-      fields.map((field) => h("td", { class: aside(field) }, FIELDS[field](curve, row))),
+      fields.map((field) => {
+        const text = FIELDS[field](curve, row);
+        return h("td", { class: valueClass(text, aside(field) ?? "") }, text);
+      }),
     ),
   );
   const head = fields.map((field) =>

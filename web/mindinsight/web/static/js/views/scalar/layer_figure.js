@@ -1,5 +1,7 @@
 // Plotly figure of a scalar over layers and steps.
 
+import { hatchImages } from "../../components/hatching.js";
+
 /** @typedef {import("../../core/types.js").App} App */
 
 const RAMP = ["--ramp-1", "--ramp-2", "--ramp-3", "--ramp-4", "--ramp-5"];
@@ -48,6 +50,7 @@ export function layerFigure(app, grid) {
     ],
     layout: {
       ...theme.plotly(),
+      images: hatchImages(grid.step, grid.layers, grid.not_finite.length ? bad : [], theme.colour("--panel")),
       yaxis: theme.axis({ title: { text: app.t("scalar.layers.axis") }, nticks: 6 }),
       xaxis: theme.axis({ nticks: 6 }),
     },

@@ -1,5 +1,6 @@
 // Plotly figures of the ranks of a job, and the legend of their colours.
 
+import { hatchImages, hatchKey } from "../../components/hatching.js";
 import { h } from "../../core/dom.js";
 import { number } from "../../core/format.js";
 import { folded, notFiniteRows } from "./rank_distance.js";
@@ -48,12 +49,13 @@ export function heatFigure(app, grid, height) {
   const { theme } = app;
   const [columns, rows] = [grid.step.length, Math.floor(height / ROW)];
   const { y, z, rankOf } = folded(grid.away, grid.ranks, columns, rows);
+  const bad = notFiniteRows(grid.not_finite, grid.ranks.length, columns, rows);
   const colours = SCALE.map((name, i) => [i / 2, theme.colour(name)]);
   const strange = {
     type: "heatmap",
     x: grid.step,
     y,
-    z: notFiniteRows(grid.not_finite, grid.ranks.length, columns, rows),
+    z: bad,
     customdata: rankOf,
     colorscale: [0, 1].map((end) => [end, theme.colour(NOT_FINITE)]),
     showscale: false,
@@ -79,6 +81,7 @@ export function heatFigure(app, grid, height) {
     ],
     layout: {
       ...theme.plotly(),
+      images: hatchImages(grid.step, y, grid.not_finite.length ? bad : [], theme.colour("--panel")),
       yaxis: theme.axis({ title: { text: app.t("scalar.ranks.axis") }, nticks: 6 }),
       xaxis: theme.axis({ nticks: 6 }),
     },
@@ -103,7 +106,7 @@ export function scaleKey(app, most, notFinite) {
     bar,
     `+${number(most, 3)}`,
     notFinite && [
-      h("i", { style: { background: `var(${NOT_FINITE})`, width: "14px" } }),
+      h("i", { style: { background: hatchKey(NOT_FINITE, "--panel"), width: "14px" } }),
       h("span", null, app.t("scalar.ranks.nan")),
     ],
   ];

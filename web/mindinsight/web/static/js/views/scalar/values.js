@@ -2,6 +2,7 @@
 
 import { button } from "../../components/button.js";
 import { headCell } from "../../components/virtual.js";
+import { valueClass } from "../../components/hatching.js";
 import { h } from "../../core/dom.js";
 import { duration, number, time } from "../../core/format.js";
 import { closest } from "./nearest.js";
@@ -89,7 +90,7 @@ export function valuesAt(page, tags, lines, order, onsort) {
         " ",
         row.line.label,
       ),
-      fields.map((key) => h("td", { class: classOf(key) }, FIELDS[key].text(row))),
+      fields.map((key) => valueCell(FIELDS[key].text(row), classOf(key))),
     ),
   );
   const unpin = button(app.t("scalar.values.close"), () => page.change({ at: null }), {
@@ -134,4 +135,9 @@ export function placeText(app, x, at) {
   if (x === "step") return app.t("scalar.values.step", { step: number(Math.round(at), 12) });
   if (x === "wall") return time(at);
   return x === "relative" ? duration(at) : `${x.slice(4)} ${number(at)}`;
+}
+
+/** @param {string} text @param {string | null} [others] classes */
+function valueCell(text, others) {
+  return h("td", { class: valueClass(text, others ?? "") }, text);
 }

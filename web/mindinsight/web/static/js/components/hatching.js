@@ -1,0 +1,126 @@
+// Hatching of the cells of a heat map that are not finite: seen in any colours, and by whoever sees none.
+
+const WIDTH = 1200; // px of the picture that is laid over the map
+const HEIGHT = 480;
+const PERIOD = 8; // px from stripe to stripe
+const STRIPE = 3; // px
+
+/** @typedef {{left: number, top: number, width: number, height: number}} Box shares of the map */
+
+/**
+ * Boxes of the cells that hold a number, one for neighbours in a row.
+ * @param {ArrayLike<number>} x centres of the columns, ascending
+ * @param {ArrayLike<number>} y centres of the rows, the lowest first
+ * @param {ArrayLike<number | null>[]} z rows; null and NaN where there is no cell
+ * @returns {Box[]}
+ */
+export function cellBoxes(x, y, z) {
+  const [columns, rows] = [edges(x), edges(y)];
+  const [wide, high] = [extent(columns), extent(rows)];
+  const share = (/** @type {number[]} */ ends, /** @type {number} */ i, /** @type {number} */ size) =>
+    (ends[i] - ends[0]) / size;
+  return z.flatMap((row, at) => {
+    const top = 1 - share(rows, at + 1, high);
+    const height = 1 - share(rows, at, high) - top;
+    return stretches(row).map(([from, to]) => {
+      const left = share(columns, from, wide);
+      return { left, top, width: share(columns, to, wide) - left, height };
+    });
+  });
+}
+
+/**
+ * Beginnings and ends of what holds numbers.
+ * @param {ArrayLike<number | null>} row @returns {[number, number][]}
+ */
+function stretches(row) {
+  /** @type {[number, number][]} */
+  const found = [];
+  for (let i = 0; i < row.length; i++) {
+    const value = row[i];
+    if (value === null || Number.isNaN(value)) continue;
+    const before = found.at(-1);
+    if (before?.[1] === i) before[1] = i + 1;
+    else found.push([i, i + 1]);
+  }
+  return found;
+}
+
+/** Borders of cells around their centres, as Plotly draws them. @param {ArrayLike<number>} centres */
+function edges(centres) {
+  const n = centres.length;
+  if (n < 2) return [(centres[0] ?? 0) - 0.5, (centres[0] ?? 0) + 0.5];
+  const inner = Array.from({ length: n - 1 }, (_, i) => (centres[i] + centres[i + 1]) / 2);
+  return [2 * centres[0] - inner[0], ...inner, 2 * centres[n - 1] - inner[n - 2]];
+}
+
+/** @param {number[]} ends */
+function extent(ends) {
+  return ends[ends.length - 1] - ends[0];
+}
+
+/**
+ * Pictures for Plotly's layout that hatch cells of a heat map.
+ * @param {ArrayLike<number>} x as for `cellBoxes`
+ * @param {ArrayLike<number>} y
+ * @param {ArrayLike<number | null>[]} z
+ * @param {string} colour of the stripes
+ */
+export function hatchImages(x, y, z, colour) {
+  const boxes = cellBoxes(x, y, z);
+  if (!boxes.length) return [];
+  const [columns, rows] = [edges(x), edges(y)];
+  return [
+    {
+      source: drawn(boxes, colour),
+      xref: "x",
+      yref: "y",
+      x: columns[0],
+      y: rows[rows.length - 1],
+      sizex: extent(columns),
+      sizey: extent(rows),
+      xanchor: "left",
+      yanchor: "top",
+      sizing: "stretch",
+      layer: "above",
+    },
+  ];
+}
+
+/** @param {Box[]} boxes @param {string} colour */
+function drawn(boxes, colour) {
+  const canvas = document.createElement("canvas");
+  Object.assign(canvas, { width: WIDTH, height: HEIGHT });
+  const context = canvas.getContext("2d");
+  if (!context) return "";
+  context.beginPath();
+  for (const { left, top, width, height } of boxes) {
+    context.rect(left * WIDTH, top * HEIGHT, Math.max(1, width * WIDTH), Math.max(1, height * HEIGHT));
+  }
+  context.clip();
+  context.strokeStyle = colour;
+  context.lineWidth = STRIPE;
+  context.beginPath();
+  for (let at = -HEIGHT; at < WIDTH; at += PERIOD) {
+    context.moveTo(at, HEIGHT);
+    context.lineTo(at + HEIGHT, 0);
+  }
+  context.stroke();
+  return canvas.toDataURL();
+}
+
+/**
+ * Background of a key for hatched cells.
+ * @param {string} colour name of a variable @param {string} stripes
+ */
+export function hatchKey(colour, stripes) {
+  return `repeating-linear-gradient(135deg, var(${colour}) 0 3px, var(${stripes}) 3px 5px)`;
+}
+
+/**
+ * Class of a table's cell, by its text: what is not finite is hatched there, too.
+ * @param {string} text @param {string} [others] other classes
+ */
+export function valueClass(text, others = "") {
+  return /^[+\u2212-]?(?:nan|inf|\u221e)/i.test(text) ? `${others} strange`.trim() : others || null;
+}
