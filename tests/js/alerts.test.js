@@ -149,6 +149,24 @@ test("seen alerts are not counted, on the next page neither, and on another base
   assert.equal(otherPage.alerts.unseen(), 1);
 });
 
+test("of a muted run nothing is asked, on the next page neither", async () => {
+  const storage = new Map();
+  const { alerts, requests } = page(storage);
+  alerts.begin("/base");
+  alerts.mute("./a", true);
+  alerts.mute("./b", true);
+  alerts.mute("./b", false);
+  await settled();
+  const asked = (/** @type {string[]} */ list) =>
+    new URL(list[list.length - 1], "http://host/").searchParams.getAll("without");
+  assert.deepEqual(asked(requests), ["./a"]);
+  const next = page(storage);
+  next.alerts.begin("/base");
+  await settled();
+  assert.ok(next.alerts.muted("./a") && !next.alerts.muted("./b"));
+  assert.deepEqual(asked(next.requests), ["./a"]);
+});
+
 test("a browser that keeps nothing shows them all the same", async () => {
   const { alerts, news } = page(null);
   alerts.begin("/base");

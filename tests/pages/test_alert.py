@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from mindinsight.writer import SummaryRecord
 
@@ -157,6 +157,19 @@ def test_only_what_is_wanted_is_listed_and_the_address_says_so(page: Any, addres
     for name in "ab":
         page.get_by_role("checkbox", name=name, exact=True).uncheck()
     expect(page.get_by_text("No matching alerts")).to_be_visible()
+
+
+def test_alerts_are_grouped_by_run_and_a_run_is_muted(page: Page, address: str) -> None:
+    page.goto(f"{address}alert?by=run")
+    heads = page.locator(".alert-group h2")
+    expect(heads).to_have_text(["b", "a"])
+    expect(page.locator(".alert-group .badge")).to_have_text(["1 alert", "3 alerts"])
+    page.get_by_role("button", name="Mute a: not counted, not announced").click()
+    expect(page.locator(".alert")).to_have_count(1)
+    expect(heads).to_have_text(["b", "a"])
+    page.get_by_role("button", name="By time").click()
+    expect(page.locator(".alert.muted-run")).to_have_count(3)
+    expect(page.get_by_role("checkbox", name="Notify me in the browser")).not_to_be_checked()
 
 
 def test_a_long_list_comes_in_pieces(page: Any, tmp_path: Path, serve: Any) -> None:

@@ -110,8 +110,8 @@ def _alert_list(service: Service, query: bytes) -> Response:
         "skip": whole(alerts.MOST_SKIPPED),
         "limit": whole(alerts.MOST),
     }
-    values = plain_query(query, readers, several=_RUN)
-    if len(values.get("run", ())) > alerts.MOST_RUNS:
+    values = plain_query(query, readers, several=(*_RUN, "without"))
+    if max(len(values.get(name, ())) for name in ("run", "without")) > alerts.MOST_RUNS:
         raise NotPlainError
     return JSONResponse(alerts.alert_list(service, **values))
 

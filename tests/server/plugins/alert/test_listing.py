@@ -172,6 +172,8 @@ def test_the_list_is_cut_by_run_level_time_and_place(
     assert [alert["title"] for alert in every] == ["b4", "b3", "a2", "a1"]
     assert [alert["title"] for alert in ask(run=["./a", "./none"])["alerts"]] == ["a2", "a1"]
     assert [alert["title"] for alert in ask(level=["error", "warning"])["alerts"]] == ["b3", "a2"]
+    rest = ask(without=["./b"])
+    assert ([alert["title"] for alert in rest["alerts"]], rest["total"]) == (["a2", "a1"], 2)
     later = ask(since=every[2]["wall"], limit=1)
     assert ([alert["title"] for alert in later["alerts"]], later["total"]) == (["b4"], 2)
     paged = [ask(skip=skip, limit=3) for skip in (0, 3, 6)]

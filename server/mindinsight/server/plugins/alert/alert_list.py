@@ -30,15 +30,21 @@ def alert_list(
     since: float | None = None,
     skip: int = 0,
     limit: int = LIMIT,
+    without: Collection[str] = (),
 ) -> dict[str, Any]:
-    """Alerts of some runs and levels, later than ``since``; the route ``/v2/alert/list`` has the fields."""
+    """Alerts of some runs, not of those ``without``, and levels, later than ``since``.
+
+    The route ``/v2/alert/list`` has the fields.
+    """
     now = time.time()
     rules, snapshot = service.workspace.rules.all(), service.store.snapshot()
     sources = service.parts.of(AlertCache).sources(snapshot, rules, now)
     chosen = [
         source
         for source in sources
-        if (run is None or source.run in run) and (not level or source.level in level)
+        if (run is None or source.run in run)
+        and source.run not in without
+        and (not level or source.level in level)
     ]
     walls = np.nan_to_num(np.concatenate([np.zeros(0), *(source.walls for source in chosen)]), nan=-1.0)
     later = np.flatnonzero(walls > (-np.inf if since is None else since))

@@ -23,6 +23,9 @@ def alerts(
     since: Annotated[float | None, Query(description="Unix seconds: only what is later")] = None,
     skip: Annotated[int, Query(ge=0, le=MOST_SKIPPED)] = 0,
     limit: Annotated[int, Query(ge=0, le=MOST)] = LIMIT,
+    without: Annotated[
+        list[str] | None, Query(description="run ids that are left out", max_length=MOST_RUNS)
+    ] = None,
 ) -> dict[str, Any]:
     """Alerts of the training code and of rules, newest first; ``total`` says how many there are.
 
@@ -32,4 +35,4 @@ def alerts(
     ``left_out`` counts recorded ones that are none of these, whatever their level: they cannot be read, or
     there are too many newer ones of their run.
     """
-    return alert_list(service, run, level, since, skip, limit)
+    return alert_list(service, run, level, since, skip, limit, without or ())

@@ -1,6 +1,7 @@
 // What happened that a person should know of: how much of it is new, and what came since the page was opened.
 //
-// What counts as seen is kept by the browser, as the time of the newest alert that was on the screen.
+// What counts as seen is kept by the browser, as the time of the newest alert that was on the screen; so are
+// the runs of which nobody wants to be told.
 
 import { get } from "./api.js";
 import { throttle } from "./dom.js";
@@ -32,6 +33,8 @@ const MOST = 20; // alerts that are told one by one
 const GAP_MS = 800;
 const AGAIN_MS = 60_000; // silence comes without a change
 const KNOWN = 1000;
+const MUTED = " muted"; // after the key of what was seen
+const MOST_MUTED = 500; // runs, the last ones: they are named in each question
 
 export class Alerts {
   #live;
@@ -43,6 +46,8 @@ export class Alerts {
   /** @type {Set<(came: Alert[]) => void>} */
   #callbacks = new Set();
   #requests = latest(document.documentElement);
+  /** Ids of muted runs. @type {Set<string>} */
+  #muted = new Set();
 
   /** @param {import("./live.js").Live} live */
   constructor(live) {
@@ -52,15 +57,33 @@ export class Alerts {
   /** @param {string} base what is seen of one base directory says nothing of another */
   begin(base) {
     this.#key = `mindinsight alerts seen ${base}`;
-    this.#lastSeen = read(this.#key);
+    this.#readKept();
     const look = throttle(() => this.#look(), GAP_MS);
     this.#live.on(look);
     window.setInterval(() => this.#live.paused() || look(), AGAIN_MS);
     window.addEventListener("storage", () => {
-      this.#lastSeen = read(this.#key);
+      this.#readKept();
       look();
     });
     look();
+  }
+
+  #readKept() {
+    this.#lastSeen = read(this.#key);
+    this.#muted = new Set(readMuted(this.#key + MUTED));
+  }
+
+  /** Whether nobody wants to be told of a run. @param {string} run */
+  muted(run) {
+    return this.#muted.has(run);
+  }
+
+  /** Tell nothing of a run any more, or tell again. @param {string} run @param {boolean} on */
+  mute(run, on) {
+    if (on) this.#muted.add(run);
+    else this.#muted.delete(run);
+    write(this.#key + MUTED, JSON.stringify([...this.#muted].slice(-MOST_MUTED)));
+    this.#look();
   }
 
   /** How many are later than what was seen. */
@@ -94,7 +117,7 @@ export class Alerts {
   #look() {
     const since = Number.isFinite(this.#lastSeen) ? this.#lastSeen : null;
     this.#requests.ask(
-      (signal) => get(LIST, { since, limit: MOST }, { signal }),
+      (signal) => get(LIST, { since, limit: MOST, without: [...this.#muted] }, { signal }),
       (answer) => this.#take(answer),
       leaveAsIs,
     );
@@ -120,10 +143,20 @@ function read(key) {
   }
 }
 
-/** @param {string} key @param {number} wall */
-function write(key, wall) {
+/** @param {string} key @returns {string[]} */
+function readMuted(key) {
   try {
-    localStorage.setItem(key, String(wall));
+    const runs = JSON.parse(localStorage.getItem(key) ?? "[]");
+    return Array.isArray(runs) ? runs.filter((run) => typeof run === "string") : [];
+  } catch {
+    return [];
+  }
+}
+
+/** @param {string} key @param {number | string} value */
+function write(key, value) {
+  try {
+    localStorage.setItem(key, String(value));
   } catch {
     // It counts for this page, then.
   }

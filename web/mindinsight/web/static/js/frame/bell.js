@@ -4,6 +4,7 @@ import { inWords } from "../components/alerts.js";
 import { icon } from "../components/icons.js";
 import { toast } from "../components/toast.js";
 import { h } from "../core/dom.js";
+import { notify } from "../core/notifications.js";
 
 const SECONDS = 8; // a line stays
 const LINES = 3; // at a time
@@ -47,6 +48,14 @@ export function bell(app) {
  */
 function announce(app, alerts) {
   const { selection, t } = app;
+  const messages = alerts
+    .filter(({ level }) => level !== "info")
+    .map((alert) => ({
+      id: alert.id,
+      title: `${t(`alert.level.${alert.level}`)} · ${selection.run(alert.run)?.name ?? alert.run}`,
+      text: inWords(app, alert) || t("alert.untitled"),
+    }));
+  notify(messages, () => app.router.go(app.url.link("alert")));
   for (const alert of alerts.slice(0, LINES).reverse()) {
     const run = selection.run(alert.run)?.name ?? alert.run;
     toast(t("alert.came", { level: t(`alert.level.${alert.level}`), run, what: inWords(app, alert) }), {

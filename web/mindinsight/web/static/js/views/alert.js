@@ -2,10 +2,11 @@
 
 import { button, segments } from "../components/button.js";
 import { empty } from "../components/empty.js";
-import { select } from "../components/field.js";
+import { check, select } from "../components/field.js";
 import { LIST } from "../core/alerts.js";
 import { h, replace, throttle } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
+import { notificationState, wantNotifications } from "../core/notifications.js";
 import { alertList } from "./alert/list.js";
 import { ruleEditor } from "./alert/rules.js";
 
@@ -16,6 +17,7 @@ import { ruleEditor } from "./alert/rules.js";
  * @property {boolean} selectedOnly
  * @property {number} count
  * @property {boolean} rules
+ * @property {boolean} grouped by run
  */
 
 const LEVELS = ["info", "warning", "error"];
@@ -42,6 +44,8 @@ class AlertPage {
     this.app = app;
     this.options = readOptions(app.url);
     this.requests = latest(root);
+    /** What is listed. @type {{alerts: import("../core/alerts.js").Alert[], now: number} | null} */
+    this.last = null;
     this.list = alertList(app, app.alerts.seen());
     this.status = h("p", { class: "muted small", role: "status" });
     this.head = h("div", null);
@@ -57,8 +61,14 @@ class AlertPage {
     this.offs = [
       app.selection.on(this.follow),
       app.url.on(() => this.reread()),
+      app.alerts.on(() => this.redraw()),
       () => document.removeEventListener("visibilitychange", this.follow),
     ];
+  }
+
+  /** Another grouping, or a run was muted. */
+  redraw() {
+    if (this.last) this.list.show(this.last.alerts, this.last.now, this.options.grouped);
   }
 
   /** The address has changed. */
@@ -86,6 +96,7 @@ class AlertPage {
     this.options = { ...this.options, ...changes };
     writeOptions(this.app.url, this.options);
     const now = this.options;
+    this.redraw();
     if (now.least !== least || now.selectedOnly !== selectedOnly || now.count !== count) this.read();
   }
 
@@ -109,7 +120,8 @@ class AlertPage {
   show({ alerts, total, left_out: missing, now }) {
     const { app, options } = this;
     const { t } = app;
-    this.list.show(alerts, now);
+    this.last = { alerts, now };
+    this.list.show(alerts, now, options.grouped);
     const counts = [
       total ? t("alert.count", { n: total }) : "",
       missing ? t("alert.left_out", { n: missing }) : "",
@@ -157,7 +169,31 @@ function toolbar(app, options, change) {
       value: options().least,
       onchange: (least) => change({ least, count: PIECE }),
     }),
+    segments({
+      label: t("alert.order"),
+      options: ["time", "run"].map((value) => ({ value, label: t(`alert.order.${value}`) })),
+      value: options().grouped ? "run" : "time",
+      onchange: (value) => change({ grouped: value === "run" }),
+    }),
+    notificationSwitch(app),
   );
+}
+
+/** Whether the browser tells of alerts while the page is in the background. @param {App} app */
+function notificationSwitch({ t }) {
+  const box = check({
+    label: t("alert.notify"),
+    checked: notificationState() === "on",
+    onchange: async (on) => show(await wantNotifications(on)),
+  });
+  const input = /** @type {HTMLInputElement} */ (box.querySelector("input"));
+  const show = (/** @type {import("../core/notifications.js").State} */ state) => {
+    input.checked = state === "on";
+    input.disabled = state === "missing" || state === "denied";
+    box.title = t(`alert.notify.${state}`);
+  };
+  show(notificationState());
+  return box;
 }
 
 /** @param {Options} options */
@@ -184,6 +220,7 @@ function readOptions(url) {
     selectedOnly: url.get("of") === "shown",
     count: count > 0 && count <= MOST ? Math.ceil(count) : PIECE,
     rules: url.get("rules") === "1",
+    grouped: url.get("by") === "run",
   };
 }
 
@@ -194,5 +231,6 @@ function writeOptions(url, options) {
     of: options.selectedOnly ? "shown" : null,
     n: options.count === PIECE ? null : options.count,
     rules: options.rules ? "1" : null,
+    by: options.grouped ? "run" : null,
   });
 }

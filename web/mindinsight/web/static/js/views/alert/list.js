@@ -1,6 +1,7 @@
 // List of alerts, updated in place: a row keeps its element while its text is the same.
 
 import { inWords, levelBadge, placeOf } from "../../components/alerts.js";
+import { button } from "../../components/button.js";
 import { lineSample } from "../../components/line.js";
 import { h } from "../../core/dom.js";
 
@@ -32,6 +33,7 @@ export function alertList(app, lastSeen) {
       alert,
       app.selection.colour(alert.run),
       app.selection.run(alert.run)?.name,
+      app.alerts.muted(alert.run),
     ]);
     const before = rows.get(alert.id);
     return before?.state === state
@@ -41,10 +43,17 @@ export function alertList(app, lastSeen) {
 
   return {
     element,
-    /** @param {Alert[]} alerts newest first @param {number} now the server's time, Unix seconds */
-    show(alerts, now) {
+    /**
+     * @param {Alert[]} alerts newest first
+     * @param {number} now the server's time, Unix seconds
+     * @param {boolean} grouped by run
+     */
+    show(alerts, now, grouped) {
       ahead = now - Date.now() / 1000;
-      const next = new Map(alerts.map((alert) => [alert.id, rowOf(alert)]));
+      const entries = grouped
+        ? groupRows(app, alerts, rowOf, (key) => rows.get(key))
+        : alerts.map((alert) => rowEntry(alert, rowOf));
+      const next = new Map(entries);
       [...next.values()].forEach((entry, position) => {
         if (element.children[position] !== entry.element) {
           element.insertBefore(entry.element, element.children[position] ?? null);
@@ -57,6 +66,61 @@ export function alertList(app, lastSeen) {
     },
     end: () => clearInterval(timer),
   };
+}
+
+/** @param {Alert} alert @param {(alert: Alert) => Row} rowOf @returns {[string, Row]} */
+function rowEntry(alert, rowOf) {
+  return [alert.id, rowOf(alert)];
+}
+
+/**
+ * The alerts of each run below a line with its name, the run with the newest first; of a muted run the line
+ * alone.
+ * @param {App} app @param {Alert[]} alerts newest first @param {(alert: Alert) => Row} rowOf
+ * @param {(key: string) => Row | undefined} shown what is listed already
+ * @returns {[string, Row][]}
+ */
+function groupRows(app, alerts, rowOf, shown) {
+  return [...alertsByRun(alerts)].flatMap(([run, own]) => {
+    const rows = app.alerts.muted(run) ? [] : own.map((alert) => rowEntry(alert, rowOf));
+    const key = `group ${run}`;
+    const facts = [
+      own.length,
+      app.alerts.muted(run),
+      app.selection.run(run)?.name,
+      app.selection.colour(run),
+    ];
+    const state = JSON.stringify(facts);
+    const before = shown(key);
+    const head = before?.state === state ? before : { element: groupHead(app, run, own.length), state };
+    return [[key, head], ...rows];
+  });
+}
+
+/** @param {Alert[]} alerts newest first @returns {Map<string, Alert[]>} by run */
+export function alertsByRun(alerts) {
+  /** @type {Map<string, Alert[]>} */
+  const runs = new Map();
+  for (const alert of alerts) runs.set(alert.run, [...(runs.get(alert.run) ?? []), alert]);
+  return runs;
+}
+
+/** @param {App} app @param {string} run @param {number} n alerts */
+function groupHead(app, run, n) {
+  const { t } = app;
+  const name = app.selection.run(run)?.name ?? run;
+  const muted = app.alerts.muted(run);
+  return h(
+    "li",
+    { class: muted ? "alert-group muted" : "alert-group" },
+    lineSample(app, run, true),
+    h("h2", { class: "ellipsis", title: name }, name),
+    h("span", { class: "badge" }, t("alert.group", { n })),
+    button(t(muted ? "alert.unmute" : "alert.mute"), () => app.alerts.mute(run, !muted), {
+      class: "link",
+      "aria-label": t(muted ? "alert.unmute.run" : "alert.mute.run", { run: name }),
+    }),
+  );
 }
 
 /** @param {App} app @param {Alert} alert @param {boolean} fresh */
@@ -72,7 +136,7 @@ function row(app, alert, fresh) {
   ].filter((fact) => fact !== null);
   const element = h(
     "li",
-    { class: `alert ${alert.level}` },
+    { class: `alert ${alert.level}${app.alerts.muted(alert.run) ? " muted-run" : ""}` },
     h(
       "div",
       { class: "row wrap" },
