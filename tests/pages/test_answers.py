@@ -10,6 +10,8 @@ from playwright.sync_api import Page, expect
 
 from mindinsight.writer import SummaryRecord
 
+from .best_run import Walk, walk
+
 STEPS = 120
 
 
@@ -35,11 +37,12 @@ def url(tmp_path_factory: pytest.TempPathFactory, serve_once: Callable[[Path], s
     return serve_once(base)
 
 
-def test_three_clicks_from_the_runs_to_why(page: Page, url: str) -> None:
+def test_few_clicks_lead_to_the_best_run_to_why_and_to_the_sick_rank(page: Page, url: str) -> None:
     page.goto(url)
     page.get_by_label("Search runs").fill("/good-1|bad/")
     expect(page.get_by_role("button", name="Chart these 3")).to_be_visible()
-    page.get_by_role("link", name="Why?").click()
+    best, to_best, to_why = walk(Walk(page))
+    assert best == "good-1" and to_best <= 3 and to_why <= 5
     story = page.locator(".answer-story")
     expect(story).to_contain_text("The bad runs part from the good ones first in loss, at about step 6")
     expect(story).to_contain_text("All recorded settings are the same.")
@@ -50,6 +53,17 @@ def test_three_clicks_from_the_runs_to_why(page: Page, url: str) -> None:
     group = page.get_by_role("group", name="Group of bad-2")
     group.get_by_role("button", name="Good").click()
     expect(page).to_have_url(re.compile("good=bad-2"))
+    page.get_by_role("link", name="Runs", exact=True).click()
+    page.get_by_label("Search runs").fill("")
+    strip = page.get_by_role("link", name="Ranks of job: 1 rank has NaN or infinity")
+    expect(strip.locator("i")).to_have_count(4)
+    expect(strip.locator("i.not_finite")).to_have_count(1)
+    strip.click()
+    expect(page.locator(".answer-story")).to_have_text("1 rank has NaN or infinity")
+    expect(page.locator("tbody tr")).to_have_count(4)
+    first = page.locator("tbody tr").first
+    expect(first).to_contain_text("loss: NaN or infinite at step 30")
+    expect(first.get_by_role("link")).to_have_attribute("href", re.compile("scalar.*m=ranks.*job=./job"))
 
 
 def test_an_alignment_says_where_a_drift_begins(page: Page, url: str) -> None:
@@ -63,19 +77,6 @@ def test_an_alignment_says_where_a_drift_begins(page: Page, url: str) -> None:
     expect(story).to_contain_text("at all common steps. No scalar drifts beyond its noise.")
     page.get_by_role("row", name="loss").get_by_role("link", name="Difference").click()
     expect(page).to_have_url(re.compile("m=compare.*baseline=good-1"))
-
-
-def test_a_job_shows_how_its_ranks_are_at_home_and_on_its_page(page: Page, url: str) -> None:
-    page.goto(url)
-    strip = page.get_by_role("link", name="Ranks of job: 1 rank has NaN or infinity")
-    expect(strip.locator("i")).to_have_count(4)
-    expect(strip.locator("i.not_finite")).to_have_count(1)
-    strip.click()
-    expect(page.locator(".answer-story")).to_have_text("1 rank has NaN or infinity")
-    expect(page.locator("tbody tr")).to_have_count(4)
-    first = page.locator("tbody tr").first
-    expect(first).to_contain_text("loss: NaN or infinite at step 30")
-    expect(first.get_by_role("link")).to_have_attribute("href", re.compile("scalar.*m=ranks.*job=./job"))
 
 
 def test_layers_are_one_map_and_a_click_gives_the_curve(page: Page, url: str) -> None:
