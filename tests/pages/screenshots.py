@@ -1,6 +1,6 @@
-"""Pictures of every page: both themes, both widths, both languages; and the one in the README.
+"""Pictures of every page: both themes, four widths, both languages; and the one in the README.
 
-    python tests/pages/screenshots.py [--base DIR] [--out .screenshots] [--readme]
+    python tests/pages/screenshots.py [--base DIR] [--out .screenshots] [--readme] [--widths wide narrow]
 
 Without a base directory it trains the demonstration first.
 """
@@ -8,6 +8,7 @@ Without a base directory it trains the demonstration first.
 from __future__ import annotations
 
 import argparse
+import json
 import socket
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from typing import Any
 from playwright.sync_api import Browser, sync_playwright
 
 ROOT = Path(__file__).parents[2]
-WIDTHS = {"wide": (1440, 900), "narrow": (390, 844)}
+WIDTHS = {"wide": (1440, 900), "narrow": (390, 844), "laptop": (1366, 768), "large": (1920, 1080)}
 PAGES = {
     "runs": "",
     "overview": "overview",
@@ -28,6 +29,7 @@ PAGES = {
     "scalar-compare": "scalar?m=compare",
     "scalar-ranks": "scalar?m=ranks",
     "scalar-groups": "scalar?m=groups",
+    "scalar-layers": "scalar?m=layers",
     "histogram": "histogram",
     "histogram-ridge": "histogram?m=ridge",
     "histogram-percentile": "histogram?m=percentile",
@@ -40,6 +42,15 @@ PAGES = {
     "landscape-surface": "landscape?m=surface",
     "dump": "dump",
     "alert": "alert?rules=1",
+    "alert-runs": "alert?by=run",
+    "why": "why",
+    "align": "align",
+    "job": "job",
+    "text": "text",
+    "audio": "audio",
+    "pr-curve": "pr_curve",
+    "checkpoint": "checkpoint",
+    "reports": "reports",
 }
 
 
@@ -48,6 +59,7 @@ def main() -> None:
     parser.add_argument("--base", type=Path)
     parser.add_argument("--out", type=Path, default=ROOT / ".screenshots")
     parser.add_argument("--readme", action="store_true", help="only the picture of the README")
+    parser.add_argument("--widths", nargs="+", choices=WIDTHS, default=list(WIDTHS))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         base = options.base or train(Path(folder) / "demo")
@@ -57,7 +69,9 @@ def main() -> None:
                 browser = playwright.chromium.launch(
                     executable_path=chromium(), args=["--no-sandbox", "--disable-gpu"]
                 )
-                readme(browser, address) if options.readme else all_pages(browser, address, options.out)
+                readme(browser, address) if options.readme else all_pages(
+                    browser, address, options.out, options.widths
+                )
         finally:
             server.terminate()
             server.wait(10)
@@ -96,15 +110,33 @@ def chromium() -> str:
     return path
 
 
-def all_pages(browser: Browser, address: str, out: Path) -> None:
+def all_pages(browser: Browser, address: str, out: Path, widths: list[str]) -> None:
     out.mkdir(parents=True, exist_ok=True)
+    pages = {**PAGES, "report": f"reports?report={write_report(address)}"}
     for lang in ("en", "zh"):
         for theme in ("light", "dark"):
-            for width in WIDTHS:
-                for name, path in PAGES.items():
+            for width in widths:
+                for name, path in pages.items():
                     target = out / f"{name}-{width}-{theme}-{lang}.png"
                     shoot(browser, address + path, target, width, theme, lang)
                     print(target)
+
+
+def write_report(address: str) -> str:
+    """Id of a new report with a text and a live card."""
+
+    def send(path: str, body: dict[str, Any]) -> dict[str, Any]:
+        content = json.dumps(body).encode()
+        request = urllib.request.Request(address + path, content, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            report: dict[str, Any] = json.load(answer)
+        return report
+
+    report: str = send("v2/reports", {"title": "Why the slower rate wins"})["id"]
+    send(f"v2/reports/{report}/blocks", {"text": "# What is seen\n\nThe **loss** falls, in *both* runs."})
+    card = {"view": "scalar", "card": "train/loss"}
+    send(f"v2/reports/{report}/blocks", {"pin": card, "text": "From step 200 on they part."})
+    return report
 
 
 def readme(browser: Browser, address: str) -> None:
