@@ -41,13 +41,13 @@ started, before = time.perf_counter(), os.times()
 """
 MEASURE_HUGE = """
 (answer,) = measure_all(list_tensors(open_dump(sys.argv[1]), 0, 0))
-assert answer.measured is not None
+assert answer.measurement is not None
 """
 SHARE_HUGE = """
 from mindinsight.server.compute.worker_pool import WorkerPool
 with WorkerPool(os.cpu_count()) as workers:
     (answer,) = measure_all(list_tensors(open_dump(sys.argv[1]), 0, 0), workers)
-assert answer.measured is not None
+assert answer.measurement is not None
 """
 NUMPY_HUGE = """
 values = np.load(sys.argv[2])

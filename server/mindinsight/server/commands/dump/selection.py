@@ -6,16 +6,18 @@ import argparse
 import os
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from mindinsight.server.commands.options import resolve_path
-from mindinsight.server.compute.cluster_executor import ClusterExecutor
 from mindinsight.server.compute.worker_pool import WorkerPool
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.formats.dumps import find_dump_dirs, find_layout, list_tensors, open_dump
 from mindinsight.server.formats.dumps.types import Dump, FileDamage, TensorEntry
 from mindinsight.server.settings import environment
 from mindinsight.server.settings.executors import LOCAL, check_cluster_package
+
+if TYPE_CHECKING:
+    from mindinsight.server.compute.cluster_executor import ClusterExecutor
 
 MAX_NAMED: Final = 10
 
@@ -65,6 +67,8 @@ def worker_pool(executor: str = LOCAL, *folders: Path) -> WorkerPool | ClusterEx
     if executor == LOCAL:
         return WorkerPool(os.cpu_count() or 1)
     check_cluster_package()
+    from mindinsight.server.compute.cluster_executor import ClusterExecutor  # loads asyncio
+
     return ClusterExecutor(executor, folders)
 
 

@@ -14,10 +14,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindinsight.server.compute.statistics import PIECE, Array
+from mindinsight.server.compute.statistics import Array
 from mindinsight.server.compute.sums import product, total
 from mindinsight.server.formats.arrays.stored import Held, Values
 
+_PIECE: Final = 1 << 15  # elements; five arrays of them as float64 stay in a core's cache
 _SCALE: Final = 2.0**-600  # the squares of 2**100 of the largest numbers have a sum
 _ZERO_NORM: Final = float(np.finfo(np.float64).eps)
 
@@ -56,18 +57,18 @@ def measure_value_pair(target: Values, reference: Values) -> Measures | None:
             raise TypeError(f"a tensor of {values.dtype} cannot be compared")
     precision = float(np.finfo(np.float64 if reference.dtype.char in "dgDG" else np.float32).eps)
     wide = np.dtype(np.complex128 if "c" in target.dtype.kind + reference.dtype.kind else np.float64)
-    sums = _add_pieces(_Sums(min(size, PIECE), wide, precision), target, reference)
+    sums = _add_pieces(_Sums(min(size, _PIECE), wide, precision), target, reference)
     if not math.isfinite(sums.target + sums.reference + sums.difference):  # squares overflowed
         scales = [1.0 if math.isfinite(total) else _SCALE for total in (sums.target, sums.reference)]
-        sums = _add_pieces(_Sums(min(size, PIECE), wide, precision, *scales), target, reference)
+        sums = _add_pieces(_Sums(min(size, _PIECE), wide, precision, *scales), target, reference)
     return sums.measures()
 
 
 def _add_pieces(sums: _Sums, target: Values, reference: Values) -> _Sums:
     with np.errstate(all="ignore"):
         for flat, other in zip(target.pieces(), reference.pieces(), strict=True):
-            for start in range(0, flat.size, PIECE):
-                sums.add(flat[start : start + PIECE], other[start : start + PIECE])
+            for start in range(0, flat.size, _PIECE):
+                sums.add(flat[start : start + _PIECE], other[start : start + _PIECE])
     return sums
 
 

@@ -19,7 +19,7 @@ from mindinsight.server.formats.arrays.element_types import Array, element_type,
 from mindinsight.server.formats.arrays.npy import ArrayHeader, npz_member
 from mindinsight.server.formats.file_bytes import opened, read_stretch
 
-PIECE: Final = 1 << 20  # elements read at once
+PIECE: Final = 1 << 18  # elements read at once: a megabyte or two stay in a cache
 BLOCK: Final = 8 << 20  # bytes read at once for a part
 
 
