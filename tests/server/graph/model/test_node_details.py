@@ -12,6 +12,7 @@ from mindinsight.server.graph.model.node_details import (
     is_token,
     output_index,
     output_of,
+    shapes_at,
     source_lines,
 )
 
@@ -53,6 +54,11 @@ def test_outputs_have_shapes_and_types(graph: Graph) -> None:
     assert output.dynamic
     parameter = output_of(graph, WEIGHT)
     assert (parameter.shapes, parameter.dynamic) == ([[4]], False)
+
+
+def test_shapes_alone_are_those_of_the_outputs(graph: Graph) -> None:
+    nodes = range(len(graph))
+    assert [shapes_at(graph, node) for node in nodes] == [output_of(graph, node).shapes for node in nodes]
 
 
 def test_the_output_of_a_constant_is_its_value(graph: Graph) -> None:

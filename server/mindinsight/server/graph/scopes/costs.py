@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from mindinsight.server.graph.model.flops import COUNTED, base_type, count_flops
 from mindinsight.server.graph.model.graph import PARAMETER, Graph
-from mindinsight.server.graph.model.node_details import Output, output_of
+from mindinsight.server.graph.model.node_details import Output, output_of, shapes_at
 from mindinsight.server.graph.scopes.tree import ROOT, Tree
 
 _INPUT: Final = re.compile(
@@ -128,19 +128,24 @@ def _flops(tree: Tree) -> npt.NDArray[np.float64]:
     """[t] operations of each operator."""
     graph = tree.graph
     values = np.zeros(len(tree.paths), dtype=np.float64)
-    targets = graph.edges.targets
     kinds = {kind: base_type(kind) for kind in set(tree.types)}
-    for leaf in np.flatnonzero(tree.nodes >= 0).tolist():
-        kind = kinds[tree.types[leaf]]
-        if kind not in COUNTED:
-            continue
-        node = int(tree.nodes[leaf])
-        begin, end = np.searchsorted(targets, [node, node + 1]).tolist()
-        inputs = [_shape(graph, source) for source in graph.edges.sources[begin:end].tolist()]
-        values[leaf] = count_flops(kind, inputs, _shape(graph, node))
+    leaves = [leaf for leaf in np.flatnonzero(tree.nodes >= 0).tolist() if kinds[tree.types[leaf]] in COUNTED]
+    nodes = tree.nodes[leaves]
+    begins, ends = (np.searchsorted(graph.edges.targets, nodes, side) for side in ("left", "right"))
+    sources, shapes = graph.edges.sources.tolist(), _Shapes(graph)
+    for leaf, node, begin, end in zip(leaves, nodes.tolist(), begins.tolist(), ends.tolist(), strict=True):
+        inputs = [shapes[source] for source in sources[begin:end]]
+        values[leaf] = count_flops(kinds[tree.types[leaf]], inputs, shapes[node])
     return values
 
 
-def _shape(graph: Graph, node: int) -> list[int]:
-    shapes = output_of(graph, node).shapes
-    return shapes[0] if len(shapes) == 1 else []
+class _Shapes(dict[int, list[int]]):
+    """Shape of each node with a single output, [] for others; decoded when it is first asked for."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+
+    def __missing__(self, node: int) -> list[int]:
+        shapes = shapes_at(self._graph, node)
+        self[node] = shapes[0] if len(shapes) == 1 else []
+        return self[node]
