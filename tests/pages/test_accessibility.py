@@ -21,7 +21,8 @@ PAGES = {
     "lineage": "lineage",
     "landscape": "landscape?runs=landscape",
     "dump": "dump",
-    "alerts": "alert?rules=1",
+    "alerts": "alert?rules=1&by=run",
+    "reports": "reports",
     "interface": "docs",
 }
 LOCALES = {"en": "en-GB", "zh": "zh-CN"}

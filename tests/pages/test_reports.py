@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from .test_accessibility import violations
+
 HOSTILE = {
     "tree": ["div", {"onclick": "alert(1)"}, [["script", {}, ["document.title = 'owned'"]], "what was seen"]],
     "figures": [],
@@ -40,6 +42,7 @@ def test_a_card_is_pinned_live_and_frozen_and_the_report_is_one_file(
     open_report(page, report)
     expect(page.locator(".chart .main-svg:first-child")).to_have_count(2)
     expect(page.locator(".live-card .card:visible")).to_have_count(1)
+    assert violations(page) == {}
     with page.expect_download() as download:
         page.get_by_role("button", name="Save as one HTML file").click()
     target = tmp_path / download.value.suggested_filename

@@ -30,7 +30,7 @@ export class ReportPage {
     this.body = h("div", { class: "report-blocks legend" });
     this.foot = h("div", { class: "toolbar report-foot" });
     this.requests = latest(root);
-    this.timer = window.setInterval(() => document.hidden || this.follow(), AGAIN_MS);
+    this.timer = window.setInterval(() => document.hidden || app.live.paused() || this.follow(), AGAIN_MS);
   }
 
   async start() {
