@@ -138,3 +138,18 @@ def test_of_many_drawings_the_last_are_kept(tree: Any, monkeypatch: pytest.Monke
     cache = DrawingCache(tree)
     assert cache.draw(everything(tree)) == draw(tree, everything(tree))
     assert len(cache._cache) <= 3
+
+
+def test_boxes_are_placed_once_however_deep(tree: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    original, moves = nested.Box.moved, [0]
+
+    def moved(box: nested.Box, x: float, y: float) -> nested.Box:
+        moves[0] += 1
+        return original(box, x, y)
+
+    monkeypatch.setattr(nested.Box, "moved", moved)
+    drawings = DrawingCache(tree)
+    drawing = drawings.draw(everything(tree))
+    assert moves[0] == len(drawing.boxes)
+    assert drawings.draw(everything(tree)) is drawing
+    assert moves[0] == len(drawing.boxes)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
@@ -51,7 +51,17 @@ class Box:
 
     def moved(self, x: float, y: float) -> Box:
         """A copy moved by (x, y)."""
-        return replace(self, x=self.x + x, y=self.y + y)
+        return Box(
+            self.index,
+            self.x + x,
+            self.y + y,
+            self.width,
+            self.height,
+            self.open,
+            self.content,
+            self.enters,
+            self.leaves,
+        )
 
     def chips(self) -> list[tuple[Chip, Point]]:
         """Chips with their upper left corners."""
@@ -74,7 +84,8 @@ class Line:
 
     def moved(self, x: float, y: float) -> Line:
         """A copy moved by (x, y)."""
-        return replace(self, points=tuple((px + x, py + y) for px, py in self.points))
+        points = tuple([(px + x, py + y) for px, py in self.points])
+        return Line(self.source, self.target, points, self.flow)
 
 
 @dataclass(slots=True)
@@ -87,6 +98,36 @@ class Drawing:
     lines: list[Line] = field(default_factory=list)
 
 
+@dataclass
+class _ScopeLayout:
+    """Layout of the inside of a scope, from (0, 0); open scopes in it keep layouts of their own.
+
+    Boxes and lines get their coordinates in the drawing once, whatever their depth.
+    """
+
+    size: Size
+    boxes: list[Box] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
+    insides: list[tuple[int, _ScopeLayout]] = field(default_factory=list)  # each with its index in boxes
+
+    @cached_property
+    def drawing(self) -> Drawing:
+        """All boxes, scopes before what is in them, and all lines, inner ones first."""
+        drawing = Drawing(self.size.width, self.size.height)
+        self._place(drawing, 0.0, 0.0)
+        return drawing
+
+    def _place(self, drawing: Drawing, x: float, y: float) -> None:
+        begin = 0
+        for number, inside in self.insides:
+            drawing.boxes += [box.moved(x, y) for box in self.boxes[begin : number + 1]]
+            begin = number + 1
+            scope = self.boxes[number]
+            inside._place(drawing, x + scope.x, y + scope.y)
+        drawing.boxes += [box.moved(x, y) for box in self.boxes[begin:]]
+        drawing.lines += [line.moved(x, y) for line in self.lines]
+
+
 class DrawingCache:
     """LRU cache of the layouts of one tree. A scope is laid out once for each set of scopes open in it.
 
@@ -95,7 +136,7 @@ class DrawingCache:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self._cache: OrderedDict[tuple[int, frozenset[int], str], tuple[Drawing, Size]] = OrderedDict()
+        self._cache: OrderedDict[tuple[int, frozenset[int], str], _ScopeLayout] = OrderedDict()
 
     @cached_property
     def costs(self) -> Costs:
@@ -108,53 +149,53 @@ class DrawingCache:
         Operators show the ``attribute`` that is named instead of their outputs.
         """
         scopes = frozenset(index for index in opened if self.tree.nodes[index] < 0)
-        drawing, _ = self._scope(ROOT, scopes | {ROOT}, attribute)
-        return drawing
+        return self._scope(ROOT, scopes | {ROOT}, attribute).drawing
 
-    def _scope(self, index: int, opened: frozenset[int], attribute: str) -> tuple[Drawing, Size]:
+    def _scope(self, index: int, opened: frozenset[int], attribute: str) -> _ScopeLayout:
         end = self.tree.ends[index]
         key = index, frozenset(scope for scope in opened if index <= scope < end), attribute
-        drawing = self._cache.get(key)
-        if drawing is None:
-            drawing = self._cache[key] = self._draw_scope(index, key[1], attribute)
+        layout = self._cache.get(key)
+        if layout is None:
+            layout = self._cache[key] = self._draw_scope(index, key[1], attribute)
             if len(self._cache) > _CACHE_SIZE:
                 self._cache.popitem(last=False)
-        return drawing
+        return layout
 
-    def _draw_scope(self, index: int, opened: frozenset[int], attribute: str) -> tuple[Drawing, Size]:
-        """Drawing of the inside of a scope with its border, from (0, 0), and its size."""
+    def _draw_scope(self, index: int, opened: frozenset[int], attribute: str) -> _ScopeLayout:
+        """Layout of the inside of a scope with its border."""
         children = in_file_order(self.tree, self.tree.children(index))
         flows = flows_of(self.tree, index, children)
         contents = self._contents(children, attribute)
         insides = {child: self._scope(child, opened, attribute) for child in children if child in opened}
-        sizes = [insides[child][1] if child in insides else contents[child].size for child in children]
+        sizes = [insides[child].size if child in insides else contents[child].size for child in children]
         numbers = {child: number for number, child in enumerate(children)}
         ports = _Ports(flows, numbers)
         links = [(numbers[flow.source], numbers[flow.target]) for flow in flows.inside]
         plan = arrange([*sizes, *ports.sizes], [*links, *ports.links], ports.inlet, ports.outlet)
         top = _BORDER if index == ROOT else _BORDER + _HEADER
-        drawing = Drawing(plan.width + 2 * _BORDER, plan.height + top + _BORDER)
+        width, height = plan.width + 2 * _BORDER, plan.height + top + _BORDER
+        middle = width / 2
+        inlet = middle if ports.inlet is None else plan.corners[ports.inlet][0] + _BORDER
+        outlet = middle if ports.outlet is None else plan.corners[ports.outlet][0] + _BORDER
+        layout = _ScopeLayout(Size(width, height, inlet, outlet))
         for child in children:
             x, y = plan.corners[numbers[child]]
             _add_child(
-                drawing, (x + _BORDER, y + top), contents[child], insides.get(child), child, flows, ports
+                layout, (x + _BORDER, y + top), contents[child], insides.get(child), child, flows, ports
             )
         overhang = [0.0 if child in insides else contents[child].overhang for child in children] + [0.0, 0.0]
         for flow, link in zip(flows.inside, links, strict=True):
             points = [(x + _BORDER, y + top) for x, y in _attached_route(plan, link, overhang)]
-            drawing.lines.append(Line(flow.source, flow.target, _simplified_route(points), flow))
+            layout.lines.append(Line(flow.source, flow.target, _simplified_route(points), flow))
         for source, target in ports.links:
             points = [(x + _BORDER, y + top) for x, y in _attached_route(plan, (source, target), overhang)]
             if source == ports.inlet:
                 points.insert(0, (points[0][0], 0.0))
-                drawing.lines.append(Line(index, children[target], _simplified_route(points)))
+                layout.lines.append(Line(index, children[target], _simplified_route(points)))
             else:
-                points.append((points[-1][0], drawing.height))
-                drawing.lines.append(Line(children[source], index, _simplified_route(points)))
-        middle = drawing.width / 2
-        inlet = middle if ports.inlet is None else plan.corners[ports.inlet][0] + _BORDER
-        outlet = middle if ports.outlet is None else plan.corners[ports.outlet][0] + _BORDER
-        return drawing, Size(drawing.width, drawing.height, inlet, outlet)
+                points.append((points[-1][0], height))
+                layout.lines.append(Line(children[source], index, _simplified_route(points)))
+        return layout
 
     def _contents(self, children: list[int], attribute: str) -> dict[int, Content]:
         tree = self.tree
@@ -194,29 +235,28 @@ def _limited(children: Iterable[int]) -> list[int]:
 
 
 def _add_child(
-    drawing: Drawing,
+    layout: _ScopeLayout,
     corner: Point,
     content: Content,
-    inside: tuple[Drawing, Size] | None,
+    inside: _ScopeLayout | None,
     child: int,
     flows: Flows,
     ports: _Ports,
 ) -> None:
-    """Add the box of a child, and its drawing when it is open."""
+    """Add the box of a child, and its layout when it is open."""
     x, y = corner
     enters = 0 if child in ports.entered else flows.enters.get(child, 0)
     leaves = 0 if child in ports.left else flows.leaves.get(child, 0)
     if inside is None:
-        size = content.size
-        x += size.width - content.width
+        x += content.size.width - content.width
         y += content.overhang
         box = Box(child, x, y, content.width, content.height, False, content, enters, leaves)
-        drawing.boxes.append(box)
+        layout.boxes.append(box)
         return
-    drawn, size = inside
-    drawing.boxes.append(Box(child, x, y, size.width, size.height, True, content, enters, leaves))
-    drawing.boxes += [box.moved(x, y) for box in drawn.boxes]
-    drawing.lines += [line.moved(x, y) for line in drawn.lines]
+    layout.insides.append((len(layout.boxes), inside))
+    layout.boxes.append(
+        Box(child, x, y, inside.size.width, inside.size.height, True, content, enters, leaves)
+    )
 
 
 def _attached_route(plan: Arrangement, link: tuple[int, int], overhang: list[float]) -> list[Point]:
