@@ -46,6 +46,7 @@ test("what is chosen survives the address", () => {
     "",
     "m=ranks&job=./a",
     "x=wall&s=0.9&y=log&lx=symlog",
+    "s=0.9&sk=gaussian&y=log",
     "clip=1&old=1&st=1",
     "z=10,20.5",
     "z=1700000000.25,1700000001&at=0",
@@ -70,6 +71,11 @@ test("few points are smoothed only by somebody's choice", () => {
   assert.deepEqual(smoothing(readOptions(address(""))), { smooth: 0.6, least: 50 });
   assert.deepEqual(smoothing(readOptions(address("s=0.5"))), { smooth: 0.5, least: null });
   assert.deepEqual(smoothing(readOptions(address("s=0"))), {});
+  assert.deepEqual(smoothing(readOptions(address("s=0.5&sk=mean"))), {
+    smooth: 0.5,
+    least: null,
+    kind: "mean",
+  });
 });
 
 const linear = scaleOf("linear", []);
@@ -242,6 +248,14 @@ test("new points are put behind those that are here", async () => {
     [[1, 2, 3], [1, 2, 0.3], 3, 3],
   );
   assert.deepEqual(grown.non_finite, [["nan", 3, 3, 1]]);
+});
+
+test("averages of what lies ahead are fetched anew, as they change behind", async () => {
+  const before = new Map([["loss", [curve([1, 2], [1, 2])]]]);
+  for (const kind of ["gaussian", "mean"]) {
+    assert.equal(await appended(growing(`s=0.5&sk=${kind}`, NEWS), before, 400), null);
+  }
+  assert.ok(await appended(growing("s=0&sk=mean", NEWS), before, 400));
 });
 
 test("relative time goes on from where the curve began", async () => {

@@ -8,7 +8,7 @@ other request, and every error, is the interface's.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Final
+from typing import Final, get_args
 
 from starlette._utils import get_route_path
 from starlette.concurrency import run_in_threadpool
@@ -17,11 +17,13 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mindinsight.server.api.run_answers import run_list, tag_list
+from mindinsight.server.curves.smoothing import SmoothingKind
 from mindinsight.server.errors import ApiError
 from mindinsight.server.http import sse
 from mindinsight.server.http.plain_queries import (
     NotPlainError,
     Reader,
+    choice,
     flag,
     fraction,
     number,
@@ -48,6 +50,7 @@ _SERIES: Final[Mapping[str, Reader]] = {
     "log_x": flag,
     "overwritten": flag,
     "smooth": fraction,
+    "kind": choice(*get_args(SmoothingKind)),
     "least": whole(999_999_999),
 }
 _TAGS: Final[Mapping[str, Reader]] = {"kind": str, "job": str, "brief": flag}

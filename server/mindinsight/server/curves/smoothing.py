@@ -1,4 +1,4 @@
-"""Smoothing: a debiased exponential moving average weighted by step distance.
+"""Smoothing of a curve: a debiased exponential moving average weighted by step distance, and other kinds.
 
 With weight s and steps k_0 < k_1 < ..., d the median distance of steps and a_i = s ** ((k_i - k_(i-1)) / d):
 
@@ -8,22 +8,30 @@ With weight s and steps k_0 < k_1 < ..., d the median distance of steps and a_i 
 
 The division takes out the pull towards zero at the start, so a constant stays the constant. A
 non-finite value leaves the average as it is. It is computed on the whole series before sampling:
-what is drawn does not depend on the width of the chart.
+what is drawn does not depend on the width of the chart. The other kinds (``windows``) go by points.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Final, Literal
 
 import numpy as np
 
 from mindinsight.server.curves.overflow import limited
+from mindinsight.server.curves.prefix_scan import scan
+from mindinsight.server.curves.windows import exponential, gaussian, running_mean
 from mindinsight.server.types import Doubles, Floats, Ints
 
-_NOTHING: Final = 1e-20  # a share below double precision; kept, it would end in slow denormal numbers
+SmoothingKind = Literal["debiased", "ema", "gaussian", "mean"]
+_WINDOWS: Final[Mapping[str, Callable[[Doubles, float], Doubles]]] = {
+    "ema": exponential,
+    "gaussian": gaussian,
+    "mean": running_mean,
+}
 
 
-def smooth(steps: Ints, values: Floats, weight: float) -> Doubles:
+def smooth(steps: Ints, values: Floats, weight: float, kind: SmoothingKind = "debiased") -> Doubles:
     """Smoothed values [n] for a ``weight`` from 0 (as recorded) up to, not including, 1.
 
     Raises:
@@ -34,12 +42,14 @@ def smooth(steps: Ints, values: Floats, weight: float) -> Doubles:
     wide = np.asarray(values, np.float64)
     if weight == 0.0 or len(wide) < 2:
         return wide
+    if kind != "debiased":
+        return _WINDOWS[kind](wide, weight)
     finite = np.isfinite(wide)
     keep = _keep(steps, finite, weight)
     share = np.where(finite, 1.0 - keep, 0.0)
     keep = np.where(finite, keep, 1.0)
-    mean = _scan(keep, share * np.where(finite, wide, 0.0))
-    total = _scan(keep, share)
+    mean = scan(keep, share * np.where(finite, wide, 0.0))
+    total = scan(keep, share)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.where(finite, limited(mean / total), wide)
 
@@ -56,16 +66,3 @@ def _keep(steps: Ints, finite: np.ndarray, weight: float) -> Doubles:
     distance[0] = unit
     keep[rows] = weight ** (np.maximum(distance, 0.0) / unit)
     return keep
-
-
-def _scan(factor: Doubles, term: Doubles) -> Doubles:
-    """x_i = factor_i * x_(i-1) + term_i for all i: a prefix scan in log2(n) passes (Hillis, Steele 1986)."""
-    factor, term = factor.copy(), term.copy()
-    distance = 1
-    while distance < len(term) and factor[distance:].any():
-        term[distance:] += factor[distance:] * term[:-distance].copy()
-        factor[distance:] = factor[distance:] * factor[:-distance].copy()
-        factor[:distance] = 0.0
-        factor[factor < _NOTHING] = 0.0
-        distance *= 2
-    return term

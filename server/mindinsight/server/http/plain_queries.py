@@ -64,6 +64,17 @@ def fraction(text: str) -> float:
     return value
 
 
+def choice(*texts: str) -> Reader:
+    """Reader of one of some words."""
+
+    def read(text: str) -> str:
+        if text not in texts:
+            raise NotPlainError(text)
+        return text
+
+    return read
+
+
 def flag(text: str) -> bool:
     """Reader of ``true`` and ``false``."""
     if text not in _FLAGS:

@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Header, Query, Response
 from pydantic import BaseModel, Field
 
+from mindinsight.server.curves.smoothing import SmoothingKind
 from mindinsight.server.http.query_routes import QueryRoute
 from mindinsight.server.http.responses import answer
 from mindinsight.server.http.service import Service, service_of
@@ -29,6 +30,7 @@ class Smoothed(BaseModel):
     """Smoothing parameters of a curve."""
 
     smooth: float = Field(0.0, ge=0, lt=1, description="weight of the smoothing")
+    kind: SmoothingKind = Field("debiased", description="of the smoothing")
     least: int = Field(0, ge=0, description="points below which a line is not smoothed")
 
 
@@ -46,7 +48,7 @@ class Curves(Smoothed):
     fold: list[str] = Field([], description="jobs whose ranks come as one median", max_length=MOST_RUNS)
 
     def view(self) -> View:
-        return View(self.px, self.x, self.low, self.high, self.log_x, self.smooth, self.least)
+        return View(self.px, self.x, self.low, self.high, self.log_x, self.smooth, self.kind, self.least)
 
 
 class Tail(Smoothed):
@@ -81,5 +83,5 @@ async def tail(service: OneService, query: Annotated[Tail, Query()], accept: Acc
     run = service.store.snapshot().runs.get(query.run)
     if run is None:
         return answer(gone_rows(query.run), accept)
-    view = View(0, weight=query.smooth, least=query.least)
+    view = View(0, weight=query.smooth, kind=query.kind, least=query.least)
     return answer(newest_rows(run, query.tag, query.since, query.generation, view), accept)

@@ -42,8 +42,8 @@ def job_series(ranks: Sequence[Run], tag: str, view: View) -> dict[str, Any]:
         shown = shown[sample_rows(x[shown], values[shown], view.pixels, view.log_x)]
     columns = {"value": values, "low": low, "high": high}
     if view.weight > 0 and longest >= view.least:
-        ends = {name: smooth(grid.steps, columns[name], view.weight) for name in ("low", "high")}
-        columns |= {**ends, "smooth": smooth(grid.steps, values, view.weight)}
+        ends = {name: smooth(grid.steps, columns[name], view.weight, view.kind) for name in ("low", "high")}
+        columns |= {**ends, "smooth": smooth(grid.steps, values, view.weight, view.kind)}
     answer: dict[str, Any] = {
         "run": leader.id,
         "job": leader.job,

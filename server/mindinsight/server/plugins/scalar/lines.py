@@ -11,7 +11,7 @@ import numpy as np
 from mindinsight.server.curves.compare import at_steps
 from mindinsight.server.curves.overflow import subtract
 from mindinsight.server.curves.sampling import non_finite_ranges, sample_rows
-from mindinsight.server.curves.smoothing import smooth
+from mindinsight.server.curves.smoothing import SmoothingKind, smooth
 from mindinsight.server.errors import ApiError
 from mindinsight.server.store.line import Line
 from mindinsight.server.store.run import Run
@@ -31,6 +31,7 @@ class View:
     high: float | None = None
     log_x: bool = False
     weight: float = 0.0  # of the smoothing
+    kind: SmoothingKind = "debiased"  # of the smoothing
     least: int = 0  # points below which a line is not smoothed: a few are seen better as they are
 
     def smooths(self, line: Line) -> bool:
@@ -105,7 +106,7 @@ def newest_rows(run: Run, tag: str, since: int, generation: int, view: View) -> 
         "value": rows.values,
     }
     if view.smooths(line) and len(rows.steps):
-        answer["smooth"] = smooth(line.steps, line.values, view.weight)[first:]
+        answer["smooth"] = smooth(line.steps, line.values, view.weight, view.kind)[first:]
     return answer
 
 
@@ -134,7 +135,7 @@ def _last_step_before(series: ScalarSeries, since: int) -> int | None:
 
 def drawn_line(run: Run, line: Line, view: View, start: float) -> dict[str, Any]:
     """Columns of the rows of ``line`` that ``view`` shows; ``start`` is the run's wall time zero."""
-    smoothed = smooth(line.steps, line.values, view.weight) if view.smooths(line) else None
+    smoothed = smooth(line.steps, line.values, view.weight, view.kind) if view.smooths(line) else None
     rows, x = _axis(run, line, view.x, start)
     shown = inside(x, view.low, view.high)
     rows, x = rows[shown], x[shown]

@@ -25,7 +25,7 @@ import { patternOf, toolbar } from "./scalar/toolbar.js";
 /** @typedef {import("./scalar/options.js").Options} Options */
 
 /** Options that need other data; all others only another drawing. */
-const FETCH = ["x", "smooth", "logX", "overwritten", "zoom", "tolerance", "group"];
+const FETCH = ["x", "smooth", "smoothKind", "logX", "overwritten", "zoom", "tolerance", "group"];
 /** Options that need other cards. */
 const BUILD = ["mode", "filter", "pins", "mixes", "job", "pairs", "baseline"];
 /** Options that need other controls. */

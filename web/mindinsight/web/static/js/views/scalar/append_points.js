@@ -13,6 +13,7 @@ import { smoothing } from "./options.js";
 export async function appended(page, curves, width) {
   const options = page.options();
   if ([...curves.values()].flat().some((curve) => curve.job)) return null;
+  if (options.smooth && looksAhead(options.smoothKind)) return null;
   if (options.zoom || options.x.startsWith("tag:") || !curves.size) return null;
   /** @type {Map<string, Curve[]>} */
   const fresh = new Map();
@@ -23,6 +24,11 @@ export async function appended(page, curves, width) {
     fresh.set(tag, /** @type {Curve[]} */ (joined));
   }
   return fresh;
+}
+
+/** Whether new points change what the points before them are smoothed to. @param {string} kind */
+function looksAhead(kind) {
+  return kind === "gaussian" || kind === "mean";
 }
 
 /** @param {import("./card.js").Page} page @param {string} tag @param {Curve} curve */

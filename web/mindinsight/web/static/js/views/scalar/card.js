@@ -129,13 +129,14 @@ class CurveCard {
   /** Everything that the answer depends on. */
   question() {
     const { app, options } = this.page;
-    const { x, zoom, smooth, smoothAll, logX, overwritten } = options();
+    const { x, zoom, smooth, smoothKind, smoothAll, logX, overwritten } = options();
     return JSON.stringify([
       app.selection.runs().map((run) => run.id),
       [...app.selection.folded()],
       x,
       zoom,
       smooth,
+      smoothKind,
       smoothAll,
       logX,
       overwritten,

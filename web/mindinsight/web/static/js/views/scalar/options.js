@@ -6,6 +6,7 @@
  * @property {string} filter regular expression on tags
  * @property {string} x step | relative | wall | tag:<name>
  * @property {number} smooth weight, 0 to 0.99
+ * @property {"debiased" | "ema" | "gaussian" | "mean"} smoothKind
  * @property {boolean} smoothAll also lines of few points: somebody chose the weight
  * @property {"linear" | "log" | "symlog"} y
  * @property {"linear" | "log" | "symlog"} logX
@@ -41,6 +42,7 @@ export function readOptions(url) {
     filter: url.get("q", ""),
     x: url.get("x", "step"),
     smooth: share >= 0 && share < 1 ? share : SMOOTH,
+    smoothKind: oneOf(url.get("sk"), ["debiased", "ema", "gaussian", "mean"]),
     smoothAll: url.get("s") !== null,
     y: oneOf(url.get("y"), ["linear", "log", "symlog"]),
     logX: oneOf(url.get("lx"), ["linear", "log", "symlog"]),
@@ -71,6 +73,7 @@ export function writeOptions(url, options) {
     q: options.filter,
     x: options.x === "step" ? null : options.x,
     s: options.smoothAll ? options.smooth : null,
+    sk: options.smoothKind === "debiased" ? null : options.smoothKind,
     y: options.y === "linear" ? null : options.y,
     lx: options.logX === "linear" ? null : options.logX,
     clip: options.clip ? "1" : null,
@@ -98,7 +101,9 @@ export function writeOptions(url, options) {
  * @param {Options} options
  */
 export function smoothing(options) {
-  return options.smooth ? { smooth: options.smooth, least: options.smoothAll ? null : FEW } : {};
+  if (!options.smooth) return {};
+  const { smooth, smoothKind: kind } = options;
+  return { smooth, least: options.smoothAll ? null : FEW, ...(kind !== "debiased" && { kind }) };
 }
 
 /**

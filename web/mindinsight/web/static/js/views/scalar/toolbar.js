@@ -75,7 +75,7 @@ function axes(page) {
 
 /** Controls of a chart that fills the window. @param {Page} page */
 export function chartControls(page) {
-  return [axes(page), smoothing(page)];
+  return [axes(page), smoothing(page), smoothingKind(page)];
 }
 
 /** @param {Page} page */
@@ -92,10 +92,28 @@ function smoothing(page) {
 }
 
 /** @param {Page} page */
+function smoothingKind(page) {
+  const { t } = page.app;
+  const kind = select({
+    label: t("scalar.smooth.kind"),
+    options: ["debiased", "ema", "gaussian", "mean"].map((value) => ({
+      value,
+      label: t(`scalar.smooth.${value}`),
+    })),
+    value: page.options().smoothKind,
+    onchange: (value) => page.change({ smoothKind: /** @type {any} */ (value), smoothAll: true }),
+  });
+  kind.querySelector(".label")?.classList.add("unseen"); // it stands beside the slider that it is about
+  kind.box.title = t("scalar.smooth.kind");
+  return kind;
+}
+
+/** @param {Page} page */
 function drawing(page) {
   const { t } = page.app;
   const options = page.options();
   const smooth = smoothing(page);
+  const kind = smoothingKind(page);
   const clip = check({
     label: t("scalar.clip"),
     checked: options.clip,
@@ -133,7 +151,7 @@ function drawing(page) {
     (options.zoom || options.tall.size > 0) &&
     button(t("scalar.unzoom"), () => page.change({ zoom: null, tall: new Map() }));
   const back = page.canGoBack() && button(t("scalar.back"), () => page.back());
-  return [smooth, clip, overwritten, facts, size, order, mix, back, reset];
+  return [smooth, kind, clip, overwritten, facts, size, order, mix, back, reset];
 }
 
 /** The selector of the baseline; with two runs also a button that swaps them. @param {Page} page */

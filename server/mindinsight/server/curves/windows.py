@@ -1,0 +1,72 @@
+"""Smoothing of evenly spaced points: exponential from the first value, Gaussian, running mean.
+
+A ``weight`` means the same in all of them: as much noise is left as an exponential moving average of that
+weight leaves, which is what the mean of ``(1 + weight) / (1 - weight)`` points leaves. A value that is not
+finite has no weight, and stays.
+"""
+
+from __future__ import annotations
+
+from math import ceil, pi, sqrt
+
+import numpy as np
+
+from mindinsight.server.curves.overflow import limited
+from mindinsight.server.curves.prefix_scan import scan
+from mindinsight.server.types import Doubles
+
+_WIDEST = 4.0  # standard deviations at which a Gaussian ends
+_DIRECT = 1 << 25  # products, from which the Fourier transform is faster
+
+
+def points_of(weight: float) -> float:
+    """How many points' mean leaves as much noise as an exponential average of a weight in [0, 1)."""
+    return (1.0 + weight) / (1.0 - weight)
+
+
+def exponential(values: Doubles, weight: float) -> Doubles:
+    """[n] ``m_i = weight * m_(i-1) + (1 - weight) * y_i`` with ``m_0 = y_0``."""
+    finite = np.isfinite(values)
+    if not finite.any():
+        return values
+    keep = np.where(finite, weight, 1.0)
+    term = np.where(finite, (1.0 - weight) * np.where(finite, values, 0.0), 0.0)
+    first = int(finite.argmax())
+    keep[: first + 1], term[first] = 0.0, values[first]
+    return np.where(finite, limited(scan(keep, term)), values)
+
+
+def gaussian(values: Doubles, weight: float) -> Doubles:
+    """[n] average by a normal distribution around each point, of what lies within 4 standard deviations."""
+    deviation = points_of(weight) / (2.0 * sqrt(pi))
+    half = min(ceil(_WIDEST * deviation), len(values) - 1)
+    kernel = np.exp(-0.5 * (np.arange(-half, half + 1) / deviation) ** 2)
+    return _average(values, kernel)
+
+
+def running_mean(values: Doubles, weight: float) -> Doubles:
+    """[n] mean of the points around each, as many before as behind; of fewer at the ends."""
+    half = min(max(1, round((points_of(weight) - 1.0) / 2.0)), len(values) - 1)
+    return _average(values, np.ones(2 * half + 1))
+
+
+def _average(values: Doubles, kernel: Doubles) -> Doubles:
+    """Average of the finite values under a symmetric kernel that is centred on each."""
+    finite = np.isfinite(values)
+    if not finite.any():
+        return values
+    scale = float(np.abs(values[finite]).max()) or 1.0  # large ones would have no sum
+    with np.errstate(divide="ignore", invalid="ignore"):
+        total = _convolved(np.where(finite, values / scale, 0.0), kernel)
+        share = _convolved(finite.astype(np.float64), kernel)
+        return np.where(finite, limited(total / share * scale), values)
+
+
+def _convolved(values: Doubles, kernel: Doubles) -> Doubles:
+    """[n] convolution with a kernel of odd length, zeros around ``values``."""
+    half = len(kernel) // 2
+    if len(values) * len(kernel) < _DIRECT:
+        return np.asarray(np.convolve(values, kernel)[half : half + len(values)])
+    size = 1 << (len(values) + len(kernel) - 1).bit_length()
+    product = np.fft.rfft(values, size) * np.fft.rfft(kernel, size)
+    return np.asarray(np.fft.irfft(product, size)[half : half + len(values)])
