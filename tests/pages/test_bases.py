@@ -35,6 +35,8 @@ def test_the_directories_are_named_and_lead_to_their_runs(page: Any, url: Any) -
     expect(run(page, "ann/values")).to_be_visible()
     ann = page.get_by_role("button", name="ann", exact=True)
     expect(ann).to_have_attribute("title", re.compile(r"users/ann\nfile system events"))
+    heights = page.locator(".bases button").evaluate_all("all => all.map((button) => button.offsetHeight)")
+    assert min(heights) >= 24  # px, WCAG 2.2: target size
     ann.click()
     expect(page).to_have_url(f"{url}?q=dir%3Dann")
     expect(run(page, "mine/lenet")).to_have_count(0)
