@@ -107,11 +107,19 @@ def test_a_landscape_without_a_loss_beside_it_has_no_curve(page: Any, serve: Any
     expect(page.locator(".loss-curve")).to_have_count(0)
 
 
-def long_path(run: Any, points: Any) -> None:
-    """A run with a landscape whose path has so many points."""
+def test_different_planes_are_said_beside_each_other_too(page: Any, serve: Any, tmp_path: Path) -> None:
+    long_path(tmp_path / "base" / "narrow", 3)
+    long_path(tmp_path / "base" / "wide", 3, width=2.0)
+    page.goto(f"{serve(tmp_path / 'base')}landscape")
+    expect(page.locator(".card")).to_have_count(2)
+    expect(page.get_by_text("different planes")).to_be_visible()
+
+
+def long_path(run: Any, points: Any, width: float = 1.0) -> None:
+    """A run with a landscape from ``-width`` to ``width`` whose path has so many points."""
     event = Event(wall_time=1.0, step=1)
     value = event.summary.value.add(tag=f"landscape_[1, {points}]")
-    side = np.linspace(-1, 1, 5, dtype=np.float32)
+    side = np.linspace(-width, width, 5, dtype=np.float32)
     line = np.linspace(-1, 1, points, dtype=np.float32)
     grid = np.add.outer(side**2, side**2)
     for point, columns in (

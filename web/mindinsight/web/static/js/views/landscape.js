@@ -150,7 +150,7 @@ export class Landscapes {
       });
     replace(
       this.body,
-      state.over && differentPlanes(current) && planesNote(app),
+      differentPlanes(current) && planesNote(app),
       this.cards.length
         ? h(
             "div",
