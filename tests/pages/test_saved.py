@@ -114,3 +114,19 @@ def test_a_narrow_window_holds_the_whole_list(page: Any, url: Any) -> None:
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 320
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+def test_a_page_opens_with_its_default_settings_until_they_are_forgotten(page: Any, url: Any) -> None:
+    page.goto(f"{url}scalar?runs=lenet&s=0.9&sk=gaussian&x=wall")
+    opened(page).get_by_role("button", name="Open this page with these settings").click()
+    expect(box(page).get_by_role("status")).to_have_text("These settings are the page’s default now.")
+    page.goto(f"{url}scalar")
+    expect(page).to_have_url(f"{url}scalar?s=0.9&sk=gaussian&x=wall")
+    expect(page.get_by_role("combobox", name="X axis")).to_have_value("wall")
+    page.goto(f"{url}scalar?s=0.1")
+    expect(page.get_by_role("combobox", name="X axis")).to_have_value("step")
+    opened(page).get_by_role("button", name="Forget this page’s default settings").click()
+    expect(box(page).get_by_role("status")).to_be_visible()
+    page.goto(f"{url}scalar")
+    expect(page.get_by_role("combobox", name="X axis")).to_have_value("step")
+    expect(page).to_have_url(f"{url}scalar")

@@ -17,6 +17,7 @@ from mindinsight.server.api.lineage_values import hyper_of, metrics_of
 from mindinsight.server.compute.non_finite import non_finite_as_text
 from mindinsight.server.store.run import Run, Snapshot, Trouble
 from mindinsight.server.store.run_state import torn_since
+from mindinsight.server.workspace.defaults import Default
 from mindinsight.server.workspace.notes import Note
 
 FRESH: Final = 1.0  # seconds for which one answer is given to all: it tells the time, too
@@ -32,10 +33,11 @@ class Encoded(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """What the workspace holds of runs."""
+    """What the workspace holds of runs, and of pages."""
 
     notes: Mapping[str, Note] = {}  # by run
     slots: Mapping[str, int] = {}  # colour slot by job
+    defaults: Mapping[str, Default] = {}  # settings by page
 
 
 class Listing:
@@ -69,7 +71,7 @@ class Listing:
         rows = b",".join(
             [self._row(run, marks.notes.get(run.id, _NO_NOTE), marks.slots.get(run.job, 0)) for run in runs]
         )
-        return _json(_head(snapshot, troubles))[:-1] + b',"runs":[' + rows + b"]}"
+        return _json(_head(snapshot, troubles, marks.defaults))[:-1] + b',"runs":[' + rows + b"]}"
 
     def _row(self, run: Run, note: Note, slot: int) -> bytes:
         known = self._rows.get(run.id)
@@ -84,7 +86,7 @@ def _json(content: Any) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def _head(snapshot: Snapshot, troubles: Iterable[Trouble]) -> dict[str, Any]:
+def _head(snapshot: Snapshot, troubles: Iterable[Trouble], defaults: Mapping[str, Default]) -> dict[str, Any]:
     return {
         "version": snapshot.version,
         "base": snapshot.base,
@@ -94,6 +96,7 @@ def _head(snapshot: Snapshot, troubles: Iterable[Trouble]) -> dict[str, Any]:
         "watch": snapshot.watch,
         "scanned": snapshot.scanned,
         "now": time.time(),
+        "defaults": {view: default.query for view, default in defaults.items()},
         "errors": [{"path": error.path, "reason": error.reason} for error in (*troubles, *snapshot.errors)],
     }
 

@@ -20,12 +20,13 @@ def run_list(
     """Every run (or those of ``runs``) as JSON; 304 where it is what the client has."""
     snapshot, listing = service.store.snapshot(), service.parts.of(Listing)
     troubles = [Trouble("", "workers.missing")] if service.workers_missing else []
-    etag = f'"{snapshot.version}-{service.workspace.notes.version}-{len(troubles)}"'
+    notes, defaults = service.workspace.notes, service.workspace.defaults
+    etag = f'"{snapshot.version}-{notes.version}-{defaults.version}-{len(troubles)}"'
     headers = {"ETag": etag}
     if etag == if_none_match:
         return Response(status_code=304, headers=headers)
     every, slots = snapshot.runs, service.workspace.slots.of(jobs_by_age(snapshot.runs.values()))
-    marks = Marks(service.workspace.notes.all(), slots)
+    marks = Marks(notes.all(), slots, defaults.all())
     if runs is not None:
         body = listing.some(snapshot, marks, [every[run_id] for run_id in runs if run_id in every], troubles)
     else:

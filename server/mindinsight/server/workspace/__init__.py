@@ -1,4 +1,4 @@
-"""Workspace: notes, colours, saved views, reports and alert rules of the users, as JSON files."""
+"""Workspace: notes, colours, views, default settings, reports and alert rules of the users, as JSON files."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from mindinsight.server.settings.base_dirs import Bases, home
 from mindinsight.server.store.run import Watched
+from mindinsight.server.workspace.defaults import Defaults
 from mindinsight.server.workspace.job_requests import JobRequests
 from mindinsight.server.workspace.multi_base_notes import MultiBaseNotes
 from mindinsight.server.workspace.notes import Notes
@@ -26,5 +27,6 @@ class Workspace:
         self.slots: Slots = BaseSlots(folder, base) if base == bases else MultiBaseSlots(folder, now)
         self.rules = Rules(folder, base)
         self.views = Views(folder, base)
+        self.defaults = Defaults(folder, base)
         self.reports = Reports(folder, base)
         self.job_requests = JobRequests(folder / "jobs")

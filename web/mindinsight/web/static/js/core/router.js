@@ -77,6 +77,7 @@ export class Router {
 
   async #show() {
     this.#leave();
+    this.#url.fill(this.#app.selection.list().defaults[this.#current]);
     this.#callbacks.forEach((callback) => callback(this.#current));
     document.title = `${this.#title()} · MindInsight`;
     await this.#mounting.ask(

@@ -21,6 +21,7 @@ const NOTHING = {
   watch: "",
   scanned: 0,
   now: 0,
+  defaults: {},
   errors: [],
   runs: [],
 };

@@ -47,6 +47,7 @@
  * @property {Base[]} bases
  * @property {boolean} base_missing
  * @property {number} left_out runs beyond the limit
+ * @property {Record<string, string>} defaults settings with which pages open, as queries
  * @property {string} watch "events", "polling" or "both"
  * @property {number} scanned Unix seconds
  * @property {number} now the server's clock, Unix seconds

@@ -5,6 +5,9 @@
 /** The parameters one view shares with all others. */
 const SHARED = ["runs", "ranks", "colour"];
 
+/** What somebody looks at, not how: no settings. */
+const PLACES = ["z", "zy", "at", "step", "tag", "run", "job", "baseline"];
+
 export class Url {
   /** @type {Map<string, string>} view -> its query when it was left */
   #lastParams = new Map();
@@ -32,6 +35,21 @@ export class Url {
   set(values) {
     const params = this.params();
     Object.entries(values).forEach(([key, value]) => setParam(params, key, value));
+    this.write(readable(params));
+  }
+
+  /** What of the query are settings of the view: how it shows things, whatever is shown. */
+  settings() {
+    const params = this.params();
+    [...SHARED, ...PLACES].forEach((key) => params.delete(key));
+    return readable(params);
+  }
+
+  /** Settings for a view that was opened without anything of its own. @param {string | undefined} query */
+  fill(query) {
+    const params = this.params();
+    if (!query || [...params.keys()].some((key) => !SHARED.includes(key))) return;
+    new URLSearchParams(query).forEach((value, key) => params.append(key, value));
     this.write(readable(params));
   }
 

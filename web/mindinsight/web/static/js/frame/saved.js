@@ -40,6 +40,7 @@ class Box {
     this.name = nameBox(app, app.t("views.name"));
     this.list = h("ul", { class: "saved-views", "aria-label": app.t("views.title") });
     this.offers = h("div", { class: "stack" });
+    this.defaults = h("div", { class: "stack" });
     this.fault = h("p", { class: "fault small", role: "alert" });
     this.element = h(
       "div",
@@ -48,11 +49,38 @@ class Box {
       this.fault,
       this.list,
       this.offers,
+      this.defaults,
     );
     this.requests = latest(this.element);
     this.close = menu(opener, this.element, app.t("views.title")).close;
     this.ask(() => app.api.get(PATH));
     this.offer();
+    this.offerDefaults(app.selection.list().defaults);
+  }
+
+  /**
+   * Settings of this page as those that it opens with, for everybody.
+   * @param {Record<string, string>} defaults query by page
+   * @param {string} [done] what was done
+   */
+  offerDefaults(defaults, done) {
+    const { app } = this;
+    const view = app.router.current();
+    const settings = app.url.settings();
+    const send = (/** @type {string} */ query, /** @type {string} */ said) => () =>
+      latest(this.defaults).ask(
+        () => app.api.send("PUT", "v2/defaults", { view, query }),
+        (answer) => this.offerDefaults(answer.defaults, app.t(said)),
+        (error) => this.failed(error),
+      );
+    const item = (/** @type {string} */ key, /** @type {() => void} */ onclick) =>
+      h("div", { class: "row" }, h("button", { type: "button", class: "link", onclick }, app.t(key)));
+    replace(
+      this.defaults,
+      settings && settings !== defaults[view] && item("views.default", send(settings, "views.default.kept")),
+      defaults[view] && item("views.default.forget", send("", "views.default.forgotten")),
+      done && h("p", { class: "muted small", role: "status" }, done),
+    );
   }
 
   /** Layouts of charts that runs recorded, each a view that can be saved. */

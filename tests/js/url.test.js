@@ -1,0 +1,36 @@
+// Settings of a view in its address: which parameters they are, and when a view gets those it has by default.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Url } from "../../web/mindinsight/web/static/js/core/url.js";
+
+/** An address bar. @param {string} search */
+function open(search) {
+  globalThis.location = { pathname: "/scalar", search, hash: "" };
+  globalThis.history = {
+    state: null,
+    replaceState: (_state, _title, address) => (globalThis.location.search = address.slice("/scalar".length)),
+  };
+  return new Url();
+}
+
+test("settings are how things are shown, not what", () => {
+  assert.equal(open("?runs=a,b&s=0.9&x=wall&z=1,2&tag=loss&q=loss").settings(), "s=0.9&x=wall&q=loss");
+  assert.equal(open("?runs=a&colour=job").settings(), "");
+});
+
+test("a view without anything of its own opens with its defaults", () => {
+  const url = open("?runs=a/b");
+  url.fill("s=0.9&pin=a&pin=b");
+  assert.equal(globalThis.location.search, "?runs=a/b&s=0.9&pin=a&pin=b");
+  assert.deepEqual(url.all("pin"), ["a", "b"]);
+});
+
+test("a link with settings shows what it says", () => {
+  for (const search of ["?s=0.1", "?runs=a&z=1,2"]) {
+    open(search).fill("s=0.9");
+    assert.equal(globalThis.location.search, search);
+  }
+  open("").fill(undefined);
+  assert.equal(globalThis.location.search, "");
+});
