@@ -114,6 +114,22 @@ def test_the_panel_filters_by_name(page: Any, url: Any) -> None:
     expect(side(page).get_by_role("checkbox")).to_have_count(1)
 
 
+def test_the_panel_is_made_wider_and_stays_so(page: Any, url: Any) -> None:
+    page.goto(f"{url}scalar")
+    edge = page.get_by_role("separator", name="Width of the list of runs")
+    edge.press("ArrowRight")
+    expect(edge).to_have_attribute("aria-valuenow", "296")
+    page.reload()
+    expect(edge).to_have_attribute("aria-valuenow", "296")
+    assert page.locator("#side").evaluate("panel => panel.offsetWidth") == 296
+    box = edge.bounding_box()
+    page.mouse.move(box["x"] + 4, 400)
+    page.mouse.down()
+    page.mouse.move(420, 400)
+    page.mouse.up()
+    expect(page.locator("#side")).to_have_css("width", "420px")
+
+
 def test_the_connection_is_live(page: Any, url: Any) -> None:
     page.goto(url)
     mark = page.locator(".connection")

@@ -2,6 +2,7 @@
 
 import { button, iconButton } from "../components/button.js";
 import { lineSample } from "../components/line.js";
+import { resizeHandle } from "../components/resize_handle.js";
 import { lookAlikeMark } from "../components/look_alike.js";
 import { searchBox } from "../components/field.js";
 import { virtualRows } from "../components/virtual.js";
@@ -10,6 +11,8 @@ import { NEWEST } from "../core/selection.js";
 import { colourBy } from "./colour_by.js";
 
 const ROW = 28;
+const [NARROWEST, WIDTH, WIDEST] = [200, 272, 640]; // px
+const STORED = "mindinsight runs width";
 
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("../core/types.js").Run} Run */
@@ -60,10 +63,47 @@ export function side(app) {
   const title = h("div", { class: "row" }, h("h2", null, app.t("nav.runs")), count);
   const head = h("div", { class: "side-head" }, title, search, choices(app, visible), colours.element);
   element.setAttribute("aria-label", app.t("runs.panel"));
-  replace(element, head, scroller, foot);
+  replace(element, head, scroller, foot, edge(app));
   app.selection.on(draw);
   app.theme.on(draw);
   app.router.on(draw);
+}
+
+/** The panel's edge: long names have room in a wider one. @param {App} app */
+function edge(app) {
+  const show = (/** @type {number} */ width) =>
+    document.getElementById("body")?.style.setProperty("--side", `${width}px`);
+  const width = storedWidth();
+  if (width !== WIDTH) show(width);
+  return resizeHandle({
+    label: app.t("runs.panel.width"),
+    edge: "right",
+    width,
+    narrowest: NARROWEST,
+    widest: WIDEST,
+    onresize: (wanted) => {
+      show(wanted);
+      storeWidth(wanted);
+    },
+  });
+}
+
+function storedWidth() {
+  try {
+    const width = Number(localStorage.getItem(STORED));
+    return width >= NARROWEST && width <= WIDEST ? width : WIDTH;
+  } catch {
+    return WIDTH; // a browser that keeps nothing for us
+  }
+}
+
+/** @param {number} width px */
+function storeWidth(width) {
+  try {
+    localStorage.setItem(STORED, String(width));
+  } catch {
+    // It counts for this page, then.
+  }
 }
 
 /**

@@ -1,10 +1,10 @@
 // Side panel of the graph page: search above, and below it tabs. Its edge is dragged to make it wider.
 
+import { resizeHandle } from "../../components/resize_handle.js";
 import { h } from "../../core/dom.js";
 
 const NARROWEST = 260;
 const WIDEST = 760;
-const STEP = 24; // px of an arrow key
 
 /** @typedef {{name: string, label: string, element: HTMLElement}} Tab */
 
@@ -18,7 +18,6 @@ export class SidePanel {
   constructor(label, handle, above, tabs) {
     this.tabs = tabs;
     this.current = tabs[0].name;
-    this.width = 340;
     this.buttons = tabs.map((tab) =>
       h(
         "button",
@@ -45,11 +44,18 @@ export class SidePanel {
         tab.element,
       ),
     );
-    this.handle = this.#handle(handle);
+    const edge = resizeHandle({
+      label: handle,
+      edge: "left",
+      width: 340,
+      narrowest: NARROWEST,
+      widest: WIDEST,
+      onresize: (width) => this.element.parentElement?.style.setProperty("--graph-side-width", `${width}px`),
+    });
     this.element = h(
       "aside",
       { class: "graph-side", "aria-label": label },
-      this.handle,
+      edge,
       above,
       h("div", { class: "graph-tabs", role: "tablist", "aria-label": label }, this.buttons),
       this.panels,
@@ -77,41 +83,5 @@ export class SidePanel {
     const next = (at + by + this.tabs.length) % this.tabs.length;
     this.show(this.tabs[next].name);
     this.buttons[next].focus();
-  }
-
-  /** @param {string} label */
-  #handle(label) {
-    const move = (/** @type {PointerEvent} */ event) => {
-      if (!event.buttons) return;
-      this.#resize(this.element.getBoundingClientRect().right - event.clientX);
-    };
-    return h("div", {
-      class: "graph-handle",
-      role: "separator",
-      tabindex: "0",
-      "aria-orientation": "vertical",
-      "aria-label": label,
-      "aria-valuemin": NARROWEST,
-      "aria-valuemax": WIDEST,
-      "aria-valuenow": this.width,
-      onpointerdown: (/** @type {PointerEvent} */ event) => {
-        event.preventDefault();
-        /** @type {HTMLElement} */ (event.currentTarget).setPointerCapture(event.pointerId);
-      },
-      onpointermove: move,
-      onkeydown: (/** @type {KeyboardEvent} */ event) => {
-        const by = { ArrowLeft: STEP, ArrowRight: -STEP }[event.key];
-        if (!by) return;
-        event.preventDefault();
-        this.#resize(this.width + by);
-      },
-    });
-  }
-
-  /** @param {number} width px */
-  #resize(width) {
-    this.width = Math.round(Math.min(WIDEST, Math.max(NARROWEST, width)));
-    this.handle.setAttribute("aria-valuenow", String(this.width));
-    this.element.parentElement?.style.setProperty("--graph-side-width", `${this.width}px`);
   }
 }
