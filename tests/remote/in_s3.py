@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import random
 import shutil
 import socket
@@ -325,6 +326,35 @@ def test_a_dump_is_fetched_as_it_is_looked_at(
         client.get("/v2/dump/fault", params=step).raise_for_status()
         assert (proxy.counts - listed)["GET"] == first["GET"]
     assert proxy.most_at_once <= 9  # and a listing
+
+
+def test_of_a_large_checkpoint_only_what_is_looked_at_is_fetched(
+    bucket: s3fs.S3FileSystem, proxy: Proxy, tmp_path: Path
+) -> None:
+    count = 18 << 20  # float32 numbers: 72 MB each
+    entries = {
+        name: {
+            "dtype": "F32",
+            "shape": [count],
+            "data_offsets": [number * 4 * count, (number + 1) * 4 * count],
+        }
+        for number, name in enumerate(("first", "second"))
+    }
+    head = json.dumps(entries).encode()
+    path = tmp_path / "net.safetensors"
+    path.write_bytes(len(head).to_bytes(8, "little") + head)
+    os.truncate(path, path.stat().st_size + 8 * count)
+    bucket.put(str(path), f"{BUCKET}/summary/net.safetensors")
+    with served(URL, tmp_path / "workspace") as client:
+        assert until(lambda: client.get("/v2/dump/checkpoints").json()["checkpoints"])
+        before = proxy.counts["GET"]
+        window = {"file": "./lab/net.safetensors", "name": "second"}
+        answer = client.get("/v2/dump/checkpoint/values", params=window)
+        answer.raise_for_status()
+        copies = (tmp_path / "workspace" / "remote").rglob("*.ranges")
+        fetched = sum(copy.stat().st_blocks * 512 for copy in copies)
+        print(f"values of one tensor: {proxy.counts['GET'] - before} reads, {fetched / 1e6:.1f} MB of 151")
+        assert 0 < fetched < 10e6
 
 
 def test_a_dump_whose_store_refuses_is_listed_and_says_so(

@@ -15,7 +15,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import BufferedReader, FileIO
+from io import BufferedReader, FileIO, RawIOBase
 from typing import IO, Final
 
 from mindinsight.server.files.critical_section import critical_section
@@ -59,12 +59,15 @@ def open_file(path: str | os.PathLike[str]) -> int:
 def opened(path: str | os.PathLike[str]) -> Iterator[int]:
     """A descriptor of a regular file, closed in the end; raises as ``open_file``."""
     with _raw_file(path) as file:
-        yield file.fileno()
+        yield file.fileno()  # of a file that is there as a whole
 
 
 def open_stream(path: str | os.PathLike[str]) -> IO[bytes]:
-    """A regular file as a binary stream; raises as ``open_file``."""
-    return BufferedReader(_raw_file(path))
+    """A regular file as a binary stream; raises as ``open_file``.
+
+    A large file of a store is fetched block by block as it is read, and has no descriptor.
+    """
+    return BufferedReader(_raw_file(path, by_ranges=True))
 
 
 @contextmanager
@@ -95,14 +98,19 @@ def read_at(descriptor: int, offset: int, size: int) -> bytes:
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
-def _raw_file(path: str | os.PathLike[str]) -> FileIO:
+def _raw_file(path: str | os.PathLike[str], by_ranges: bool = False) -> RawIOBase:
     """A regular file with its content, which comes from a store where a placeholder is in its place."""
     file = _owned_file(path)
-    if not os.fstat(file.fileno()).st_mode & stat.S_ISVTX:
+    state = os.fstat(file.fileno())
+    if not state.st_mode & stat.S_ISVTX:
         return file
     from mindinsight.server.files.placeholders import fetch, is_placeholder  # with SQLite and fsspec
 
     try:
+        ranged = _ranged_file(path, state.st_size) if by_ranges else None
+        if ranged is not None:
+            file.close()
+            return ranged
         fetched = fetch(os.fspath(path))
     except BaseException:
         file.close()
@@ -115,6 +123,13 @@ def _raw_file(path: str | os.PathLike[str]) -> FileIO:
         file.close()
         raise OSError(errno.EAGAIN, "the file changed in the store; try again", str(path))
     return file
+
+
+def _ranged_file(path: str | os.PathLike[str], size: int) -> RawIOBase | None:
+    """A large file of a store; None for others."""
+    from mindinsight.server.files.ranged_file import LARGE, open_ranges
+
+    return open_ranges(os.fspath(path)) if size >= LARGE else None
 
 
 def _owned_file(path: str | os.PathLike[str]) -> FileIO:

@@ -156,7 +156,9 @@ def put_placeholder(copy: Path, path: str, file: RemoteFile) -> None:
     """Put a placeholder into a local copy, in place of what may be there."""
     local = copy / path
     local.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    part = _part_of(copy, path, file)
+    part = part_path(copy, path, file)
+    for name in (f"{part.name}.ranges", f"{part.name}.blocks"):  # who reads them has them open
+        part.with_name(name).unlink(missing_ok=True)
     descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         os.ftruncate(descriptor, file.size)
@@ -164,7 +166,7 @@ def put_placeholder(copy: Path, path: str, file: RemoteFile) -> None:
             os.fchmod(descriptor, _MARK | 0o600)
     finally:
         os.close(descriptor)
-    _finish(part, local, file)
+    finish(part, local, file)
 
 
 def fetch(path: str) -> bool:
@@ -173,24 +175,41 @@ def fetch(path: str) -> bool:
     Small files that follow in the folder come along, as whoever looks at one tensor of a dump mostly looks at
     all. A fetch that was interrupted goes on where it ended. Raises OSError for what the store does not give.
     """
-    copy = _copy_of(Path(path))
-    if copy is None:
+    placeholder = find_placeholder(path)
+    if placeholder is None:
         return False
-    catalogue = Catalogue(copy)
-    wanted = catalogue.find(Path(path).relative_to(copy).as_posix())
-    if not wanted:
-        return False
-    store = _fetcher(catalogue.url(), os.getpid())
+    copy, catalogue, wanted = placeholder
+    store = fetcher_of(catalogue.url())
     first, ahead = wanted[0], _affordable(wanted[1:])
-    with ThreadPoolExecutor(REQUESTS, "fetch") as executor:
+    with ThreadPoolExecutor(REQUESTS - 1, "fetch") as executor:  # and this thread
         others = [(item, executor.submit(_fetch, copy, item, store)) for item in ahead]
         try:
             _fetch(copy, first, store)
         except StoreError as error:
-            raise OSError(errno.EIO, _TEXTS.get(error.reason, _TEXTS["remote.unreachable"]), path) from None
+            raise store_failure(error, path) from None
     done = [item.path for item, future in others if future.exception() is None]
     catalogue.note_fetched([first.path, *done], time.time())
     return True
+
+
+def find_placeholder(path: str) -> tuple[Path, Catalogue, list[Wanted]] | None:
+    """The copy, its catalogue, and the placeholder at an absolute path with those that follow; or None."""
+    copy = _copy_of(Path(path))
+    if copy is None:
+        return None
+    catalogue = Catalogue(copy)
+    wanted = catalogue.find(Path(path).relative_to(copy).as_posix())
+    return (copy, catalogue, wanted) if wanted else None
+
+
+def fetcher_of(url: str) -> Fetcher:
+    """The reader of a store, one in each process."""
+    return _fetcher(url, os.getpid())
+
+
+def store_failure(error: StoreError, path: str) -> OSError:
+    """What reading a file raises when its store does not give it."""
+    return OSError(errno.EIO, _TEXTS.get(error.reason, _TEXTS["remote.unreachable"]), path)
 
 
 def make_room(copy: Path) -> None:
@@ -207,7 +226,7 @@ def make_room(copy: Path) -> None:
 
 def _fetch(copy: Path, wanted: Wanted, store: Fetcher) -> None:
     path, file = wanted
-    local, part = copy / path, _part_of(copy, path, file)
+    local, part = copy / path, part_path(copy, path, file)
     with locked(part, WAIT):
         if not local.stat().st_mode & _MARK:  # another process has fetched it
             return
@@ -220,12 +239,12 @@ def _fetch(copy: Path, wanted: Wanted, store: Fetcher) -> None:
                     raise OSError(errno.EIO, "the file became shorter in the store; try again", path)
                 target.write(piece)
                 target.flush()
-        _finish(part, local, file)
+        finish(part, local, file)
     with suppress(OSError):
         Path(f"{part}.lock").unlink()
 
 
-def _finish(part: Path, local: Path, file: RemoteFile) -> None:
+def finish(part: Path, local: Path, file: RemoteFile) -> None:
     if file.modified:
         os.utime(part, (time.time(), file.modified))
     part.replace(local)
@@ -241,7 +260,7 @@ def _affordable(files: Iterable[Wanted]) -> list[Wanted]:
     return chosen
 
 
-def _part_of(copy: Path, path: str, file: RemoteFile) -> Path:
+def part_path(copy: Path, path: str, file: RemoteFile) -> Path:
     """File for content that is not complete; another one for another version."""
     digest = hashlib.sha256(repr((path, *file[1:])).encode("utf-8", "surrogateescape")).hexdigest()
     parts = copy.with_name(_PARTS)

@@ -6,8 +6,10 @@ and a file of a training may be cut short at any moment. A read only finds fewer
 
 from __future__ import annotations
 
+import os
+from io import BufferedReader, UnsupportedOperation
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -53,13 +55,31 @@ def read_stretch(file: IO[bytes], offset: int, size: int) -> npt.NDArray[np.uint
     ARRAY.check_size(size)
     file.seek(offset)
     try:
-        values = np.fromfile(file, np.uint8, size)
+        values = _read_array(file, size)
     except MemoryError as error:
         raise UnreadableError("dump.too_large", f"no memory for {size} bytes") from error
     if len(values) < size:
         raise UnreadableError("dump.truncated", f"the file became shorter: {len(values)} of {size} bytes")
     values.flags.writeable = False
     return values
+
+
+def allocated_bytes(file: IO[bytes]) -> int | None:
+    """Bytes for which an open file has room on its disk; None where it is fetched as it is read."""
+    try:
+        return os.fstat(file.fileno()).st_blocks * 512
+    except UnsupportedOperation:
+        return None
+
+
+def _read_array(file: IO[bytes], size: int) -> npt.NDArray[np.uint8]:
+    """The next bytes; fewer at the end of the file."""
+    try:
+        file.fileno()
+    except UnsupportedOperation:  # fetched as it is read
+        values = np.empty(size, np.uint8)
+        return values[: cast("BufferedReader", file).readinto(values.data)]
+    return np.fromfile(file, np.uint8, size)
 
 
 class FileBytes:

@@ -7,7 +7,6 @@ of more than 512 MiB comes in pieces with the same tag; a checked file ends in `
 
 from __future__ import annotations
 
-import os
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ import numpy as np
 from mindinsight.server.formats.arrays.element_types import Array, canonical, count_of, decode, element_type
 from mindinsight.server.formats.arrays.stored import Held, Scattered, Values, stored_as
 from mindinsight.server.formats.budgets import ARRAY, CHECKPOINT
-from mindinsight.server.formats.file_bytes import FileBytes, length_of, opened, read_stretch
+from mindinsight.server.formats.file_bytes import FileBytes, allocated_bytes, length_of, opened, read_stretch
 from mindinsight.server.formats.texts import show_name
 from mindinsight.server.formats.unreadable import UnreadableError
 
@@ -114,14 +113,15 @@ def checkpoint_values(file: CheckpointFile, name: str) -> Values:
 def verify_checksum(file: CheckpointFile) -> bool | None:
     """Whether the CRC-32 at the end matches the bytes before it; None when there is none.
 
-    A sparse file of mostly holes is no real checkpoint and is not read.
+    A sparse file of mostly holes is no real checkpoint and is not read; one of a store is not fetched for it.
     """
     if file.checksum is None:
         return None
     checksum = 0
     with opened(file.path) as stream:
         remaining = length_of(stream) - CRC_TAIL
-        if os.fstat(stream.fileno()).st_blocks * 512 < remaining // MAX_HOLES:
+        allocated = allocated_bytes(stream)
+        if allocated is None or allocated < remaining // MAX_HOLES:
             return None
         while remaining > 0:
             block = stream.read(min(remaining, 1 << 24))
