@@ -21,7 +21,7 @@ from benchmarks.servers import Ours
 from benchmarks.workloads import scalar_run, write_run
 
 RESULT = Path(__file__).with_name("results") / "many_ranks.md"
-RANKS = (30, 100, 300, 1000)
+RANKS = (100, 300, 1000, 3000)
 LARGER = (10_000, 100_000)
 TAGS, STEPS = 50, 2000
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mindinsight.server.ingest import loader as loader_module
 from mindinsight.server.ingest import piece_reader
 from mindinsight.server.ingest.loader import Loader
 
@@ -356,3 +357,19 @@ def test_a_tail_costs_no_copy_of_what_was_there(base: Any, events: Any, loader: 
     events.append(path, events.records(1001))
     loader.load()
     assert np.shares_memory(roomy, run_of(store).scalars["loss"].columns().steps)
+
+
+def test_freed_memory_is_released_once_after_much_was_moved(
+    base: Any, events: Any, settings: Any, store: Any, wait: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    released: list[int] = []
+    monkeypatch.setattr(loader_module, "release_freed_memory", lambda: released.append(1))
+    monkeypatch.setattr(loader_module, "_MUCH", 64 << 10)
+    path = events.file(base / "a", events.records(*range(6000)))
+    loader = Loader(settings, store)
+    loader.start()
+    assert wait(lambda: released)
+    events.append(path, events.records(6000))
+    assert wait(lambda: run_of(store).scalars["loss"].count == 6001)
+    loader.stop()
+    assert released == [1]

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from mindinsight.server.ingest.cache.index_cache import IndexCache
+from mindinsight.server.ingest.cold_columns import ColdColumns
 from mindinsight.server.ingest.discovery.folder_listing import Stamp
 from mindinsight.server.ingest.discovery.run_discovery import DiscoveredRun, Discovery
 from mindinsight.server.ingest.piece_reader import PieceRequest, PieceResult
@@ -45,9 +46,15 @@ class Catalogue:
     """Catalogue of all runs; belongs to the loader's thread alone, readers see what it publishes."""
 
     def __init__(
-        self, store: Store, queue: ReadQueue, status: BaseStatus, cache: IndexCache | None = None
+        self,
+        store: Store,
+        queue: ReadQueue,
+        status: BaseStatus,
+        cache: IndexCache | None = None,
+        cold: ColdColumns | None = None,
     ) -> None:
-        """``cache`` is asked for what an earlier server knew of a file that appears."""
+        """``cache`` has what an earlier server knew of a file that appears, ``cold`` takes columns."""
+        self._cold = cold
         self.status = status
         self._cache = cache
         self.stages: dict[str, RunStage] = {}
@@ -77,7 +84,7 @@ class Catalogue:
             if stage is not None and stage.discovered.path != discovered.path:  # in another base directory
                 self._remove(stage, list(stage.files))
                 stage = None
-            stage = stage or RunStage(discovered)
+            stage = stage or RunStage(discovered, self._cold)
             stage.update(discovered)
             self.stages[discovered.id] = stage
             self._match_files(stage, discovered)

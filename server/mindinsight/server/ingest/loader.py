@@ -9,8 +9,10 @@ from collections.abc import Iterable
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Final
 
+from mindinsight.server.compute.freed_memory import release_freed_memory
 from mindinsight.server.ingest.cache.index_cache import IndexCache
 from mindinsight.server.ingest.catalogue import BaseStatus, Catalogue
+from mindinsight.server.ingest.cold_columns import ColdColumns
 from mindinsight.server.ingest.dispatcher import Dispatcher
 from mindinsight.server.ingest.read_queue import ReadQueue
 from mindinsight.server.ingest.scanner import Scanner
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 _PUBLISH: Final = 0.1  # seconds between two publications while much is read
 _SHARE: Final = 2  # after following for a while, so many times as long is left to others
 _SAVE: Final = 5.0  # seconds between two thoughts of writing the cache
+_RELEASE: Final = 1.0  # seconds between two releases of pages that were looked at
+_MUCH: Final = 16 << 20  # bytes that were held in other places before, so that memory there is free
 _REST: Final = 1.0  # seconds the loop sleeps at most
 
 _log = logging.getLogger(__name__)
@@ -40,9 +44,10 @@ class Loader:
         self._thread: threading.Thread | None = None
         self._queue = ReadQueue()
         bases = settings.summary_base_dir
-        self._cache = IndexCache(settings.workspace, home(bases)) if settings.cache else None
+        self._cold = ColdColumns(settings.workspace / "cache") if settings.cache else None
+        self._cache = IndexCache(settings.workspace, home(bases), self._cold) if settings.cache else None
         status = BaseStatus(joined(bases), "polling")
-        self._catalogue = Catalogue(store, self._queue, status, self._cache)
+        self._catalogue = Catalogue(store, self._queue, status, self._cache, self._cold)
         self._mirrors = _mirrors_of(settings)
         self._scanner = Scanner(settings, self._catalogue, self._wake.set)
         self._dispatcher = Dispatcher(
@@ -52,6 +57,8 @@ class Loader:
         self._publish_at = 0.0  # monotonic time
         self._scan_noted_at = 0.0
         self._save_at = time.monotonic() + _SAVE
+        self._release_at = 0.0
+        self._released = 0  # bytes that had been moved to cold columns when memory was last released
         self._begun = False
 
     def start(self) -> None:
@@ -137,7 +144,22 @@ class Loader:
         if self._cache and not working and time.monotonic() >= self._save_at:
             self._save_at = time.monotonic() + _SAVE
             self._cache.save(self._catalogue.stages)
+        self._release(working)
         return working
+
+    def _release(self, working: bool) -> None:
+        """Give up pages of cold columns now and then, and what reading freed once everything was read."""
+        if self._cold is None:
+            return
+        moved = self._cold.moved - self._released  # bytes
+        idle = not working and moved > 0
+        if idle or time.monotonic() >= self._release_at:
+            self._cold.release()
+            self._release_at = time.monotonic() + _RELEASE
+        if idle:
+            self._released = self._cold.moved
+            if moved >= _MUCH:
+                release_freed_memory()
 
     def _work(self) -> bool:
         """One round of reading and publishing; whether there is more to do."""

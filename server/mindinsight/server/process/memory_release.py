@@ -6,23 +6,20 @@ clients of the largest script the process held 27 to 36 MB more for good.
 
 from __future__ import annotations
 
-import ctypes
 import gc
-import sys
 from collections.abc import Callable
 from typing import Final
+
+from mindinsight.server.compute.freed_memory import release_freed_memory
 
 FEWEST: Final = 64  # connections at once after which memory is released
 _SHARE: Final = 4  # of the most connections, so many times as few are left
 
 
 def trim() -> None:
-    """Give pages without allocations back to the system, where the C library can; some 20 ms."""
+    """Collect what connections left and give its memory back to the system; some 20 ms."""
     gc.collect()  # a connection and its transport refer to each other
-    if sys.platform == "linux":
-        release = getattr(ctypes.CDLL(None), "malloc_trim", None)  # musl has none
-        if release is not None:
-            release(0)
+    release_freed_memory()
 
 
 class MemoryRelease:

@@ -47,7 +47,7 @@ def little_endian(array: Array) -> Array:
     return np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
 
 
-def array_at(block: bytes, position: ArrayPosition) -> Array:
+def array_at(block: bytes | memoryview, position: ArrayPosition) -> Array:
     """A read-only view of an array; raises ValueError or TypeError where there is none."""
     dtype, at, length = position
     if length < 0 or at < 0:

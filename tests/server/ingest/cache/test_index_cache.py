@@ -1,6 +1,7 @@
 """A restart reads only what is new, and trusts nothing that could be wrong."""
 
 import dataclasses
+import mmap
 import os
 import stat
 import time
@@ -361,3 +362,27 @@ def test_arrays_come_back_as_they_were(tmp_path: Path) -> None:
     with pytest.raises(StaleError):
         body.array((8, 1000, "<i8"))
     pack.close()
+
+
+def test_large_columns_are_mapped_after_reading_and_after_a_restart(
+    base: Any, events: Any, restart: Any, read: Any
+) -> None:
+    content = b"".join(events.record(step, loss=step * 0.5, acc=0.25) for step in range(5000))
+    path = events.file(base / "a", content)
+    first, second = restart(), restart()
+    assert not read
+    events.append(path, events.records(5000, 5001))
+    third = restart()
+    assert third.runs["./a"].scalars["loss"].columns().steps.tolist() == [*range(5002)]
+    assert seen(first)["./a"][0] == seen(second)["./a"][0]
+    for snapshot in (first, second):
+        series = snapshot.runs["./a"].scalars["loss"]
+        assert _is_mapped(series.columns().values)
+        assert series.columns().values.tolist() == [step * 0.5 for step in range(5000)]
+
+
+def _is_mapped(array: Any) -> bool:
+    """Whether an array is a view of a mapped file."""
+    while isinstance(array, np.ndarray | memoryview):
+        array = array.base if isinstance(array, np.ndarray) else array.obj
+    return isinstance(array, mmap.mmap)

@@ -1,9 +1,11 @@
 """Tags that share an axis as long as they come together, and columns that are held once."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from mindinsight.server.ingest.cold_columns import ColdColumns
 from mindinsight.server.ingest.staging.staged_columns import ScalarTable
 from mindinsight.server.types import ScalarBlock
 
@@ -112,3 +114,22 @@ def test_columns_that_look_alike_and_are_not_equal_stay_apart() -> None:
         table.fold(ScalarBlock((tag,), rows, rows, np.zeros(100), np.zeros((1, 100), np.float32)))
     table.compact()
     assert (steps_of(table, "a")[51], steps_of(table, "b")[51]) == (62, 63)
+
+
+def test_cold_columns_are_moved_once_and_come_back_when_they_grow(tmp_path: Path) -> None:
+    table = uneven("ab", *range(1, 50))
+    before = table.groups["b"].axis.steps.view()
+    assert table.compact(ColdColumns(tmp_path, smallest=1)) == ["a", "b"]
+    moved = [table.groups[tag].axis.steps.view() for tag in "ab"]
+    assert np.shares_memory(moved[0], moved[1])
+    assert not np.shares_memory(moved[0], before)
+    table.fold(block("a", 50))
+    assert steps_of(table, "a") == [*range(1, 51)]
+    assert steps_of(table, "b") == moved[1].tolist() == [*range(1, 50)]
+
+
+def test_small_tables_are_not_moved(tmp_path: Path) -> None:
+    table = table_of(block("ab", 1, 2))
+    before = table.groups["a"].axis.steps.view()
+    assert table.compact(ColdColumns(tmp_path)) == []
+    assert table.groups["a"].axis.steps.view() is before

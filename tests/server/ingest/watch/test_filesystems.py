@@ -2,7 +2,7 @@
 
 import pytest
 
-from mindinsight.server.ingest.watch.filesystems import tells_changes
+from mindinsight.server.ingest.watch.filesystems import is_shared, tells_changes
 
 MOUNTS = """\
 /dev/vda / ext4 rw 0 0
@@ -38,3 +38,17 @@ def test_file_systems_that_tell_of_changes(path: str, expected: bool) -> None:
 
 def test_without_a_list_of_mounts_the_file_system_is_trusted() -> None:
     assert tells_changes("/data", "") is True
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/home", False),  # only something below it is on another machine
+        ("/home/shared/summary", True),
+        ("/home/shared/scratch/summary", False),
+        ("/mnt/far", True),
+        ("/mnt/over/a", False),
+    ],
+)
+def test_file_systems_of_other_machines_and_programs(path: str, expected: bool) -> None:
+    assert is_shared(path, MOUNTS) is expected

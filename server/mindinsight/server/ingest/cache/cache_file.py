@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final
 
+from mindinsight.server.ingest.cold_columns import ColdColumns
 from mindinsight.server.store.array_block import Array, ArrayBlock, ArrayPosition, array_at
 
 FORMAT: Final = 6
@@ -109,17 +110,18 @@ class CacheFile:
     def note(self, run: str) -> Any:
         return self._entries[run].note
 
-    def body(self, run: str) -> Body:
+    def body(self, run: str, cold: ColdColumns | None = None) -> Body:
         """The arrays of one run; raises StaleError when they are not the ones that were written.
 
-        They are read and not mapped: a map of a file that somebody cuts short ends the process.
+        They are read and not mapped: a map of a file that somebody cuts short ends the process. ``cold``
+        holds them in a file that nobody else can open.
         """
         entry = self._entries[run]
         self._file.seek(entry.offset)
         data = self._file.read(entry.size)
         if zlib.crc32(data) != entry.crc:
             raise StaleError(run)
-        return Body(data)
+        return Body(data if cold is None else cold.move_bytes(data))
 
     def close(self) -> None:
         self._file.close()
@@ -128,7 +130,7 @@ class CacheFile:
 class Body:
     """The arrays of one run: views of one piece of memory."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes | memoryview) -> None:
         self._data = data
 
     def array(self, position: Sequence[Any]) -> Array:

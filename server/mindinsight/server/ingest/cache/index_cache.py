@@ -18,6 +18,7 @@ from typing import Final
 
 from mindinsight.server.ingest.cache.cache_file import Body, CacheFile, CacheFileWriter, StaleError
 from mindinsight.server.ingest.cache.entries import Note, decode_file, encode_file
+from mindinsight.server.ingest.cold_columns import ColdColumns
 from mindinsight.server.ingest.discovery.folder_listing import Stamp
 from mindinsight.server.ingest.piece_reader import PieceRequest, read_piece
 from mindinsight.server.ingest.staging.file_stage import FileStage
@@ -36,7 +37,9 @@ _log = logging.getLogger(__name__)
 class IndexCache:
     """Belongs to the loader's thread."""
 
-    def __init__(self, workspace: Path, base: Path) -> None:
+    def __init__(self, workspace: Path, base: Path, cold: ColdColumns | None = None) -> None:
+        """``cold`` takes the columns of runs that are found."""
+        self._cold = cold
         name = hashlib.sha256(os.fsencode(base)).hexdigest()[:16]
         self._root = workspace / "cache"
         self._folder = self._root / name
@@ -66,7 +69,7 @@ class IndexCache:
             return None
         try:
             if run not in self._bodies:
-                self._bodies = {run: pack.body(run)}
+                self._bodies = {run: pack.body(run, self._cold)}
             file = decode_file(note, self._bodies[run], path)
         except (*_BAD_NOTE, OSError):
             del self._notes[run]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
+from mindinsight.server.ingest.cold_columns import ColdColumns
 from mindinsight.server.ingest.discovery.folder_listing import NOWHERE, Stamp
 from mindinsight.server.ingest.piece_reader import Fingerprint
 from mindinsight.server.ingest.staging.growing_column import Axis
@@ -32,7 +33,7 @@ Key: TypeAlias = tuple[Kind, str]  # kind, tag
 MOST_GRAPHS: Final = 1000  # of one file: each is a tag
 MOST_FACTS: Final = 1000  # records of hyperparameters kept of one file
 MOST_DAMAGE: Final = 1000  # entries kept of one file; what follows is added up in the last
-_FEWEST_ROWS: Final = 4096  # of scalars that are worth compacting
+_FEWEST_NUMBERS: Final = 3 * 4096  # of scalars, with their steps and times, that are worth compacting
 
 
 class FileStage:
@@ -61,8 +62,8 @@ class FileStage:
         self.sessions = 0  # starts of a session that were met
         self.hparams: list[bytes] = []  # contents of TensorBoard's plugin of that name
         self.scalars = ScalarTable()
-        self._rows = 0  # of all groups of scalars
-        self._compacted = 0  # rows there were when they were last compacted
+        self._numbers = 0  # of all groups of scalars
+        self._compacted = 0  # numbers there were when they were last compacted
         self.references: dict[Key, ReferenceGroup] = {}
 
     @cached_property
@@ -135,7 +136,7 @@ class FileStage:
         for block in stretch.blocks:
             self.scalars.fold(block, self._sessions_of(block.offsets, starts))
             grown += [("scalar", tag) for tag in block.tags]
-            self._rows += len(block.offsets)
+            self._numbers += (len(block.tags) + 2) * len(block.steps)
         for columns in stretch.references:
             if columns.kind == "graph":
                 grown += self._fold_graphs(columns)
@@ -144,14 +145,14 @@ class FileStage:
                 key = (self._known_kind(columns), columns.tag)
                 grown.append(self._fold_references(key, columns, sessions))
         self.sessions += len(starts)
-        return grown + self._compact()
+        return grown
 
-    def _compact(self) -> list[Key]:
+    def compact(self, cold: ColdColumns | None = None) -> list[Key]:
         """Hold columns in less memory once the file was read to its end; the tags whose columns moved."""
-        if self.unread > self.pending or self._rows < max(_FEWEST_ROWS, 2 * self._compacted):
+        if self.unread > self.pending or self._numbers < max(_FEWEST_NUMBERS, 2 * self._compacted):
             return []
-        self._compacted = self._rows
-        return [("scalar", tag) for tag in self.scalars.compact()]
+        self._compacted = self._numbers
+        return [("scalar", tag) for tag in self.scalars.compact(cold)]
 
     def fold_whole(self) -> list[Key]:
         """A ``.pb`` file: one payload, the graph."""

@@ -69,6 +69,10 @@ class GrowingColumn:
         self._view = other._view = None
         self.count = other.count
 
+    def relocate(self, rows: npt.NDArray[Any]) -> None:
+        """Hold ``rows``, which are equal and read-only, instead of its own."""
+        self._data, self._view = rows, None
+
     def copy(self) -> GrowingColumn:
         """A column of its own with the same rows."""
         return GrowingColumn(self._data[: self.count].copy())

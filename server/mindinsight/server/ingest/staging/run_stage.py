@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from mindinsight.server.ingest.cold_columns import ColdColumns
 from mindinsight.server.ingest.discovery.run_discovery import DiscoveredRun
 from mindinsight.server.ingest.piece_reader import Fingerprint
 from mindinsight.server.ingest.staging.file_stage import FileStage, Key
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
 class RunStage:
     """Files of one run by name, and what changed since the run was last published."""
 
-    def __init__(self, discovered: DiscoveredRun) -> None:
+    def __init__(self, discovered: DiscoveredRun, cold: ColdColumns | None = None) -> None:
+        """``cold`` takes columns of files that were read to their end."""
         self.discovered = discovered
+        self._cold = cold
         self.files: dict[str, FileStage] = {}
         self.changed = True
         self._ordered: list[FileStage] | None = None  # oldest first; None after files came or went
@@ -82,7 +85,8 @@ class RunStage:
         """Add what was read from a file of this run."""
         if lineage is not None or any(note.name == "hparams" for note in stretch.notes):
             self._others.add("lineage")
-        self._note(file, file.fold(stretch, lineage, fingerprint))
+        grown = file.fold(stretch, lineage, fingerprint)
+        self._note(file, grown + file.compact(self._cold))
 
     def fold_whole(self, file: FileStage) -> None:
         """Add a ``.pb`` file."""

@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from mindinsight.server.ingest.cold_columns import ColdColumns
 from mindinsight.server.ingest.staging.growing_column import Axis, GrowingColumn
 from mindinsight.server.types import Doubles, Floats, Ints, ReferenceColumns, ScalarBlock
 
@@ -70,8 +71,15 @@ class ScalarTable:
         for tag in group.values:
             self.groups[tag] = group
 
-    def compact(self) -> list[str]:
-        """Hold equal steps, and equal wall times, of different groups once; the tags whose columns moved."""
+    def compact(self, cold: ColdColumns | None = None) -> list[str]:
+        """Hold equal steps, and equal wall times, of different groups once; the tags whose columns moved.
+
+        With ``cold``, columns are moved there if they are large.
+        """
+        moved = self._share()
+        return list(self.groups) if cold is not None and self._move(cold) else moved
+
+    def _share(self) -> list[str]:
         known: dict[tuple[float, ...], GrowingColumn] = {}
         moved: list[str] = []
         for group in {id(group): group for group in self.groups.values()}.values():
@@ -81,6 +89,22 @@ class ScalarTable:
             if any(trimmed) or any(shared):
                 moved += group.values
         return moved
+
+    def _move(self, cold: ColdColumns) -> bool:
+        """Move all columns to ``cold``, those that share their memory once; whether that was done."""
+        groups = {id(group): group for group in self.groups.values()}.values()
+        columns = [
+            column
+            for group in groups
+            for column in (group.axis.steps, group.axis.walls, *group.values.values())
+        ]
+        rows = {id(column.view()): column.view() for column in columns}
+        moved = dict(zip(rows, cold.move(list(rows.values())), strict=True))
+        if all(moved[key] is array for key, array in rows.items()):
+            return False
+        for column in columns:
+            column.relocate(moved[id(column.view())])
+        return True
 
     def _groups_of(self, tags: tuple[str, ...]) -> list[tuple[ScalarGroup | None, list[str]]]:
         """The groups the tags are in, each with its tags among these; None holds the new ones."""

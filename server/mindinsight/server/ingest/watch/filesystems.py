@@ -7,10 +7,11 @@ import re
 from pathlib import Path
 from typing import Final
 
-_SILENT: Final = re.compile(
-    r"nfs\d?|cifs|smb\d?|smbfs|fuse(blk|ctl)?(\..*)?|overlay|aufs|9p|virtiofs|vboxsf|prl_fs|drvfs|"
+_SHARED: Final = re.compile(
+    r"nfs\d?|cifs|smb\d?|smbfs|fuse(blk|ctl)?(\..*)?|9p|virtiofs|vboxsf|prl_fs|drvfs|"
     r"afs|ceph|lustre|beegfs|gpfs|glusterfs|pvfs2|orangefs|panfs|autofs"
 )
+_LAYERED: Final = re.compile(r"overlay|aufs")
 _ESCAPED: Final = re.compile(r"\\(\d{3})")
 
 
@@ -20,16 +21,23 @@ def tells_changes(path: str, mounts: str | None = None) -> bool:
     They are not where another machine can make them (NFS, CIFS, cluster file systems), and not reliably
     on FUSE and on the lower layers of an overlay. ``mounts`` is the text of /proc/self/mounts.
     """
+    inside, around = _kinds(path, mounts)
+    return not any(_SHARED.fullmatch(kind) or _LAYERED.fullmatch(kind) for kind in [*inside, *around])
+
+
+def is_shared(path: str, mounts: str | None = None) -> bool:
+    """Whether the folder ``path`` lies on another machine, or is served by another program (FUSE)."""
+    return any(_SHARED.fullmatch(kind) for kind in _kinds(path, mounts)[1])
+
+
+def _kinds(path: str, mounts: str | None) -> tuple[list[str], list[str]]:
+    """Types of the file systems mounted below ``path``, and of the one on which it lies, if that is known."""
     base = _folder(os.path.realpath(path))
     lines = [line.split() for line in (_mounts() if mounts is None else mounts).splitlines()]
     where = [(_folder(_plain(fields[1])), fields[2]) for fields in lines if len(fields) > 2]
     inside = [kind for mount, kind in where if mount.startswith(base) and mount != base]
     around = sorted((len(mount), n, kind) for n, (mount, kind) in enumerate(where) if base.startswith(mount))
-    kinds = [
-        *inside,
-        *(kind for _, _, kind in around[-1:]),
-    ]  # the last mount on a path is visible
-    return not any(_SILENT.fullmatch(kind) for kind in kinds)
+    return inside, [kind for _, _, kind in around[-1:]]  # the last mount on a path is visible
 
 
 def _folder(path: str) -> str:
