@@ -23,7 +23,7 @@ import numpy as np
 
 from mindinsight.server.compute.cluster_executor import ClusterExecutor
 from mindinsight.server.compute.worker_pool import WorkerPool
-from mindinsight.server.debug.compare.comparison import Side, compare_sides
+from mindinsight.server.debug.compare.steps import common_steps, compare_steps
 from mindinsight.server.formats.dumps import open_dump
 
 RESULT = Path(__file__).with_name("results") / "cluster.md"
@@ -65,10 +65,8 @@ def write_dump(folder: Path, ranks: int, steps: int, tensors: int, noise: float)
 def compared(first: Path, second: Path, executor: Executor) -> Iterator[str]:
     """Every row of the comparison, rank by rank and step by step, as text."""
     target, reference = open_dump(first), open_dump(second)
-    for rank in target.ranks:
-        for step in target.steps(rank):
-            for row in compare_sides(Side(target, rank, step), Side(reference, rank, step), {}, executor):
-                yield repr(row)
+    for comparison in compare_steps(target, reference, common_steps(target, reference), None, executor):
+        yield from map(repr, comparison.rows)
 
 
 def measure(by: str, executor: Executor, first: Path, second: Path) -> Measurement:

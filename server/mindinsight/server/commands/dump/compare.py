@@ -58,6 +58,8 @@ def register(actions: Any) -> None:
     for side in ("", "reference-"):
         parser.add_argument(f"--{side}rank", type=int, help="default: the first, or that of the target")
         parser.add_argument(f"--{side}step", type=int, help="default: the first, or that of the target")
+    text = "compare every step of every rank that both have; with --rank or --step, every one of those"
+    parser.add_argument("--every-step", action="store_true", help=text)
     parser.add_argument(
         "--map",
         type=Path,
@@ -84,6 +86,11 @@ def register(actions: Any) -> None:
 @report_errors
 def run(options: argparse.Namespace) -> int:
     """0: they agree. 1: they differ beyond the tolerance or by a verdict, or cannot be read. 2: no dump."""
+    if options.every_step:
+        from mindinsight.server.commands.dump.compare_steps import compare_every_step
+
+        names = read_names(options.map) if options.map else {}
+        return compare_every_step(options, names, Tolerance(options.cosine, options.relative))
     target, reference = _sides(options)
     count = len(target.entries())
     if not count or not reference.entries():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from mindinsight.server.debug.compare.measures import measure_value_pair
 from mindinsight.server.debug.compare.verdicts import Compared, Level, judge, level
 from mindinsight.server.debug.recorded_statistics import infer_statistics
 from mindinsight.server.debug.statistics_cache import Measurement
-from mindinsight.server.formats.arrays.stored import Values
+from mindinsight.server.formats.arrays.stored import Held, Values
 from mindinsight.server.formats.dumps import (
     compares_arguments,
     describe_tensor,
@@ -34,6 +35,7 @@ from mindinsight.server.formats.dumps.types import Dump, FileDamage, Listing, Te
 from mindinsight.server.formats.unreadable import UnreadableError
 
 OPERATORS: Final = 16  # operators in one batch of a worker
+_SMALL: Final = 1 << 20  # bytes
 
 
 @dataclass(frozen=True)
@@ -117,12 +119,39 @@ def compare(
     ``names`` maps operators of the target to operators of the reference. An argument that differs
     (``arguments`` of both sides) has a row of its own, after the tensors of its operator.
     """
+    batches = pair_batches(target, reference, names, arguments)
+    for measured in spread(compare_batch, batches, executor, easy=needs_no_file):
+        yield from judged_rows(measured)
+
+
+def pair_batches(
+    target: Sequence[TensorEntry],
+    reference: Sequence[TensorEntry],
+    names: Mapping[str, str] | None = None,
+    arguments: tuple[Arguments, Arguments] = ({}, {}),
+    size: int = OPERATORS,
+) -> Iterator[list[list[Pair]]]:
+    """Pairs of tensors by operator, in batches of up to ``size`` operators for one call of a worker."""
     matches = match_operators(group_by_operator(target), group_by_operator(reference), names or {}, _shape)
     work = ([*match_slots(match), *_argument_pairs(match, arguments)] for match in matches)
-    batches = batched(work, OPERATORS, _weight)
-    for measured in spread(_compare_batch, batches, executor, easy=_needs_no_file):
-        for rows in measured:
-            yield from map(Row, rows, judge(rows))
+    return batched(work, size, _weight)
+
+
+def compare_batch(batch: list[list[Pair]]) -> list[list[Compared]]:
+    """Read and measure the pairs of a batch, operator by operator."""
+    return [[compare_pair(pair) for pair in pairs] for pairs in batch]
+
+
+def _small_in_memory(values: Values) -> Values:
+    """Values that are read once, where they are small: both measures and statistics look at them."""
+    size = math.prod(values.shape) * values.dtype.itemsize
+    return Held(values.part(())) if size <= _SMALL else values
+
+
+def judged_rows(measured: Iterable[list[Compared]]) -> Iterator[Row]:
+    """Rows of measured operators, with the verdicts on each."""
+    for rows in measured:
+        yield from map(Row, rows, judge(rows))
 
 
 def _argument_pairs(match: Match, arguments: tuple[Arguments, Arguments]) -> Iterator[Pair]:
@@ -162,9 +191,9 @@ def compare_pair(pair: Pair) -> Compared:
         return Compared(pair, _recorded(target), _recorded(reference), same_checksum=same)
     path = target.ref.path
     try:
-        target_values = tensor_values(target.ref)
+        target_values = _small_in_memory(tensor_values(target.ref))
         path = reference.ref.path
-        reference_values = tensor_values(reference.ref)
+        reference_values = _small_in_memory(tensor_values(reference.ref))
         measures = measure_value_pair(target_values, reference_values)
         return Compared(
             pair, _measured(target, target_values), _measured(reference, reference_values), measures, same
@@ -175,11 +204,7 @@ def compare_pair(pair: Pair) -> Compared:
         return Compared(pair, None, None, damage=FileDamage(path, "file.unreadable", str(error)))
 
 
-def _compare_batch(batch: list[list[Pair]]) -> list[list[Compared]]:
-    return [[compare_pair(pair) for pair in pairs] for pairs in batch]
-
-
-def _needs_no_file(batch: list[list[Pair]]) -> bool:
+def needs_no_file(batch: list[list[Pair]]) -> bool:
     """Whether a batch has recorded statistics alone: sending them to a worker costs more than comparing."""
     return all(
         pair.target is None or pair.reference is None or pair.target.ref is None or pair.reference.ref is None

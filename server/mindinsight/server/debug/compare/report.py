@@ -66,13 +66,24 @@ def fields(row: Row) -> dict[str, Any]:
 
 def write_csv(rows: Iterable[Row], file: TextIO) -> None:
     """Write rows as CSV with a header; text that a spreadsheet would take for a formula is quoted."""
-    writer: Any = None
-    for row in rows:
-        columns = fields(row)
-        if writer is None:
-            writer = csv.DictWriter(file, list(columns), lineterminator="\n")
-            writer.writeheader()
-        writer.writerow({name: safe_cell(value) for name, value in columns.items()})
+    CsvReport(file).write(rows)
+
+
+class CsvReport:
+    """Writer of a CSV report piece by piece; the header comes with the first row."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+        self._writer: Any = None
+
+    def write(self, rows: Iterable[Row], **origin: int) -> None:
+        """Add rows, with further columns in front that say where they are from."""
+        for row in rows:
+            columns = {**origin, **fields(row)}
+            if self._writer is None:
+                self._writer = csv.DictWriter(self._file, list(columns), lineterminator="\n")
+                self._writer.writeheader()
+            self._writer.writerow({name: safe_cell(value) for name, value in columns.items()})
 
 
 def _name(entry: TensorEntry | None) -> str | None:

@@ -1,0 +1,82 @@
+"""Comparison of many steps and ranks of two dumps: each with the same step and rank of the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from mindinsight.server.compute.parallel_map import BATCH, spread
+from mindinsight.server.debug.compare.comparison import (
+    Row,
+    Side,
+    compare_batch,
+    judged_rows,
+    needs_no_file,
+    pair_batches,
+)
+from mindinsight.server.debug.compare.matching import Pair
+from mindinsight.server.debug.compare.verdicts import Compared
+from mindinsight.server.formats.dumps.types import Dump, FileDamage
+
+_Numbered: TypeAlias = tuple[int, list[list[Pair]]]  # a batch, and the number of the step it is of
+
+
+@dataclass(frozen=True, slots=True)
+class StepComparison:
+    """Comparison of one step of one rank."""
+
+    rank: int
+    step: int
+    rows: list[Row]
+    damage: list[FileDamage]  # files that could not be listed or read
+
+
+def common_steps(target: Dump, reference: Dump) -> list[tuple[int, int]]:
+    """Rank and step of everything that both dumps have, by rank, then by step."""
+    return [
+        (rank, step)
+        for rank in target.ranks
+        if rank in reference.ranks
+        for step in sorted(set(target.steps(rank)) & set(reference.steps(rank)))
+    ]
+
+
+def compare_steps(
+    target: Dump,
+    reference: Dump,
+    steps: Sequence[tuple[int, int]],
+    names: Mapping[str, str] | None = None,
+    executor: Executor | None = None,
+) -> Iterator[StepComparison]:
+    """Compare each of the ``steps`` (rank, step), in order; tensors of several are read at a time."""
+    damage: dict[int, list[FileDamage]] = {}
+
+    def batches() -> Iterator[_Numbered]:
+        for number, (rank, step) in enumerate(steps):
+            sides = Side(target, rank, step), Side(reference, rank, step)
+            entries = sides[0].entries(), sides[1].entries()
+            damage[number] = [*sides[0].damage(), *sides[1].damage()]
+            arguments = sides[0].arguments(), sides[1].arguments()
+            for batch in pair_batches(*entries, names, arguments, BATCH):
+                yield number, batch
+
+    measured = spread(_compare_numbered, batches(), executor, easy=_needs_no_file)
+    upcoming = next(measured, None)
+    for number, (rank, step) in enumerate(steps):
+        rows: list[Row] = []
+        while upcoming is not None and upcoming[0] == number:
+            rows += judged_rows(upcoming[1])
+            upcoming = next(measured, None)
+        unread = [row.compared.damage for row in rows if row.compared.damage is not None]
+        yield StepComparison(rank, step, rows, damage.pop(number) + unread)
+
+
+def _compare_numbered(numbered: _Numbered) -> tuple[int, list[list[Compared]]]:
+    number, batch = numbered
+    return number, compare_batch(batch)
+
+
+def _needs_no_file(numbered: _Numbered) -> bool:
+    return needs_no_file(numbered[1])
