@@ -11,6 +11,7 @@ from pathlib import Path
 
 PACKAGES = {
     "tensorboard": ("tensorboard==2.21.0",),
+    "model-explorer": ("ai-edge-model-explorer==0.1.34",),
     "mindinsight": (
         "mindinsight==2.3.1", "numpy<2", "pandas<2.2", "marshmallow<4", "scikit-learn<1.5", "setuptools<70",
     ),

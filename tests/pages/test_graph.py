@@ -86,6 +86,25 @@ def test_a_large_graph_in_one_scope_opens_down_to_its_stages(page: Any, serve: A
     assert "open=" in page.url
     page.reload()
     expect(page.locator("g.closed", has_text="50 × stage")).to_have_count(1)
+    patches = page.locator(".graph-patches")
+    expect(patches).to_be_hidden()
+    page.get_by_role("button", name="Expand all", exact=True).click()
+    expect(patches).to_be_visible()
+    expect(page).to_have_url(re.compile("open=all(&|$)"))
+    shapes = page.locator(".graph-drawing .box")
+    expect(shapes.first).to_be_attached()
+    assert shapes.count() < 900, "of two thousand"
+    search = page.get_by_role("searchbox").first
+    search.fill("Add-op777")
+    expect(page.locator(".graph-results")).to_contain_text("block_17")
+    search.press("Enter")
+    target = page.locator("g.closed.selected", has_text="Add-op777")
+    expect(target).to_be_visible()
+    page.locator(".graph-facts nav").get_by_role("button", name="block_17").click()
+    expect(page.locator("g.frame.selected", has_text="block_17")).to_be_visible()
+    page.locator(".graph-stage").press("Enter")
+    expect(page).to_have_url(re.compile(r"open=all(,|%2C)-\d+"))
+    expect(target).to_have_count(0)
 
 
 def test_a_node_tells_its_attributes_inputs_and_outputs(graph: Callable[..., Any]) -> None:
@@ -160,6 +179,25 @@ def test_the_keyboard_alone_is_enough(graph: Callable[..., Any]) -> None:
 def outline(page: Any) -> Any:
     page.get_by_role("tab", name="Outline").click()
     return page.get_by_role("tree", name="Outline")
+
+
+def test_a_bookmark_leads_back_to_its_node_from_any_link(graph: Callable[..., Any]) -> None:
+    page = graph("run=./lenet&open=1,6,7&node=7")
+    heading = page.locator(".graph-facts h2")
+    path = heading.get_attribute("title")
+    star = page.get_by_role("button", name="Bookmark, kept in the link")
+    star.click()
+    expect(star).to_have_attribute("aria-pressed", "true")
+    bookmarks = page.get_by_role("list", name="Bookmarks")
+    expect(bookmarks.get_by_role("listitem")).to_have_count(1)
+    page.goto(re.sub("node=\\d+&?|open=[^&]*&?", "", page.url))
+    page.locator(".graph-drawing .box").first.wait_for()
+    expect(heading).to_have_count(0)
+    bookmarks.get_by_role("button").first.click()
+    expect(heading).to_have_attribute("title", path)
+    bookmarks.get_by_role("button", name=f"Remove the bookmark of {path}").click()
+    expect(bookmarks).to_be_hidden()
+    assert "mark=" not in page.url
 
 
 def test_the_outline_unfolds_and_leads_to_nodes(graph: Callable[..., Any]) -> None:

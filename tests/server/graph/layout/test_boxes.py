@@ -4,7 +4,7 @@ import pytest
 
 from mindinsight.proto.graph_pb2 import GraphProto
 from mindinsight.server.formats.graphs.graph_proto import read_graph
-from mindinsight.server.graph.layout.boxes import box_content, outer_inputs, text_width, truncate
+from mindinsight.server.graph.layout.boxes import OuterInputs, box_content, text_width, truncate
 from mindinsight.server.graph.scopes.costs import costs_of
 from mindinsight.server.graph.scopes.folding import folded_tree
 
@@ -20,8 +20,7 @@ def tree(graph: Any) -> Any:
 
 def content(tree: Any, path: Any, attribute: str = "") -> Any:
     index = tree.indices[path]
-    outer = outer_inputs(tree.graph, [int(tree.nodes[index])])
-    return box_content(tree, index, outer, costs_of(tree), attribute)
+    return box_content(tree, index, OuterInputs(tree.graph), costs_of(tree), attribute)
 
 
 def test_an_operator_shows_its_name_its_output_and_what_feeds_it(tree: Any) -> None:
@@ -29,6 +28,7 @@ def test_an_operator_shows_its_name_its_output_and_what_feeds_it(tree: Any) -> N
     assert (shown.label, shown.text) == ("MatMul-op0", "float32 2×3")
     assert [chip.label for chip in shown.chips] == ["weight", "bias", "7"]  # parameters come first
     assert shown.hidden == 1
+    assert content(tree, "net/MatMul-op0", "none").output == "float32 2×3"
 
 
 def test_an_operator_shows_one_of_its_attributes_when_asked() -> None:
@@ -58,7 +58,7 @@ def test_tokens_of_order_are_not_shown() -> None:
     text = proto.const_vals.add(key="cst3").value
     text.dtype, text.str_val = 13, "U"  # a string of the program
     graph = read_graph(proto.SerializeToString())
-    assert [graph.names[node] for node in outer_inputs(graph, [0])[0]] == ["cst3"]
+    assert [graph.names[node] for node in OuterInputs(graph).of(0)] == ["cst3"]
 
 
 @pytest.mark.parametrize(

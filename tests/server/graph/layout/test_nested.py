@@ -9,7 +9,7 @@ import pytest
 
 from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.graph.encoders.drawing import drawing_json
-from mindinsight.server.graph.layout import nested
+from mindinsight.server.graph.layout import layered, nested
 from mindinsight.server.graph.layout.nested import DrawingCache, draw
 from mindinsight.server.graph.scopes.folding import folded_tree
 from mindinsight.server.graph.scopes.initial_scopes import choose_initial_scopes
@@ -134,10 +134,30 @@ def test_one_scope_more_arranges_only_itself_and_those_around_it(
 
 
 def test_of_many_drawings_the_last_are_kept(tree: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nested, "_CACHE_SIZE", 3)
+    monkeypatch.setattr(nested, "_CACHED_BOXES", 8)
     cache = DrawingCache(tree)
     assert cache.draw(everything(tree)) == draw(tree, everything(tree))
-    assert len(cache._cache) <= 3
+    box_count = sum(len(layout.boxes) for layout in cache._cache.values())
+    assert box_count == cache._cached_boxes
+    assert box_count <= 8 or len(cache._cache) == 1
+
+
+def test_scopes_of_equal_structure_are_arranged_once(
+    graph: Any, blocks: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+
+    def noted(items: Any, *others: Any) -> Any:
+        sizes.append(len(items))
+        return layered.arrange(items, *others)
+
+    monkeypatch.setattr(nested, "arrange", noted)
+    tree = folded_tree(graph(blocks(8)))
+    drawing = draw(tree, everything(tree))
+    assert len(sizes) == len({box.index for box in drawing.boxes if box.open}) + 1 - 2 * 7
+    monkeypatch.setattr(nested, "_CACHED_PLANS", 1)  # nothing is shared
+    assert draw(tree, everything(tree)) == drawing
+    assert len(sizes) > 12
 
 
 def test_boxes_are_placed_once_however_deep(tree: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,10 @@ def test_edges_cross_a_place_when_one_end_is_inside(written: Any, data: Any) -> 
         assert list(zip(out_of.sources, out_of.targets, strict=True)) == [
             edge for edge in edges if edge[0] in inside and edge[1] not in inside
         ]
+        within = tree.inner_edges(index)
+        assert list(zip(within.sources, within.targets, strict=True)) == [
+            edge for edge in edges if edge[0] in inside and edge[1] in inside
+        ]
 
 
 def test_ancestors_and_leaves(graph: Any) -> None:

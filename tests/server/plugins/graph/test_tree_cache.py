@@ -9,7 +9,7 @@ import pytest
 
 from mindinsight.proto.graph_pb2 import GraphProto
 from mindinsight.server.errors import ApiError
-from mindinsight.server.plugins.graph.tree_cache import TreeCache, node_index, node_indices
+from mindinsight.server.plugins.graph.tree_cache import TreeCache, node_index, node_indices, scopes_of
 from mindinsight.server.store.run import Run
 from mindinsight.server.types import Reference
 
@@ -109,6 +109,11 @@ def test_indices_by_path_and_by_number(executor: Any) -> None:
     assert node_index(tree, "Default/Add-op1") == node_index(tree, "3") == 3
     assert node_indices(tree, "1,x,999,-2,3,") == [1, 3]
     assert node_indices(tree, None) == []
+    assert node_indices(tree, "all") == list(range(1, len(tree.paths)))
+    scopes = [index for index in range(1, len(tree.paths)) if tree.nodes[index] < 0]
+    assert scopes_of(tree, "all") == scopes == [1]
+    assert scopes_of(tree, "all,-1") == scopes_of(tree, "3") == []
+    assert scopes_of(tree, "1,3,x") == [1]
     for wrong in ("Default/none", "99", "-1"):
         with pytest.raises(ApiError):
             node_index(tree, wrong)

@@ -13,11 +13,12 @@ from mindinsight.server.graph.scopes.tree import PLUMBING, ROOT, Tree
 
 def drawing_json(tree: Tree, drawing: Drawing) -> dict[str, Any]:
     """A drawing as JSON: boxes (scopes before what is in them) and lines; y points down."""
+    outputs = {box.index: box.content.output for box in drawing.boxes}
     return {
         "width": round(drawing.width, 1),
         "height": round(drawing.height, 1),
         "boxes": [box_json(tree, box) for box in drawing.boxes],
-        "lines": [line_json(tree, line) for line in drawing.lines],
+        "lines": [line_json(tree, line, outputs) for line in drawing.lines],
     }
 
 
@@ -77,10 +78,10 @@ def _chips_json(tree: Tree, box: Box) -> list[dict[str, Any]]:
     ]
 
 
-def line_json(tree: Tree, line: Line) -> dict[str, Any]:
+def line_json(tree: Tree, line: Line, outputs: dict[int, str]) -> dict[str, Any]:
     """A line as JSON; ``points`` are x, y, x, y, ...; ``values`` is 0 for a line to or from a border.
 
-    ``text`` is the shape of the value if only one flows.
+    ``text`` is the shape of the value if only one flows; ``outputs`` are those of operators that are drawn.
     """
     return {
         "source": line.source,
@@ -88,11 +89,13 @@ def line_json(tree: Tree, line: Line) -> dict[str, Any]:
         "points": [round(value, 1) for point in line.points for value in point],
         "values": line.flow.values if line.flow else 0,
         "control": bool(line.flow and line.flow.control),
-        "text": _flow_text(tree, line.flow) if line.flow else "",
+        "text": _flow_text(tree, line.flow, outputs) if line.flow else "",
     }
 
 
-def _flow_text(tree: Tree, flow: Flow) -> str:
+def _flow_text(tree: Tree, flow: Flow, outputs: dict[int, str]) -> str:
     if flow.control or flow.leaf < 0:
         return ""
+    if (text := outputs.get(flow.leaf)) is not None:
+        return text
     return output_of(tree.graph, int(tree.nodes[flow.leaf])).compact

@@ -18,8 +18,8 @@ from mindinsight.server.graph.scopes.costs import Costs
 from mindinsight.server.graph.scopes.folding import display_name
 from mindinsight.server.graph.scopes.tree import Tree
 
-_NARROW: Final = frozenset("fijlrtI.,:;|!'()[]{}/- 1")
-_BROAD: Final = frozenset("mwMWQOGD@%&…×")
+_NARROW: Final = "fijlrtI.,:;|!'()[]{}/- 1"
+_BROAD: Final = "mwMWQOGD@%&…×"
 _LABEL: Final = 210.0
 _CHIP: Final = 110.0
 _MOST_CHIPS: Final = 3
@@ -51,6 +51,7 @@ class Content:
     chips: tuple[Chip, ...]
     hidden: int  # parameters and constants for which there is no room
     dynamic: bool
+    output: str = ""  # of an operator: element type and shape, whatever is shown
 
     @property
     def overhang(self) -> float:
@@ -66,13 +67,10 @@ class Content:
         return Size(beside + self.width, self.height + 2 * self.overhang, middle, middle)
 
 
-def box_content(
-    tree: Tree, index: int, outer: dict[int, list[int]], costs: Costs, attribute: str = ""
-) -> Content:
+def box_content(tree: Tree, index: int, outer: OuterInputs, costs: Costs, attribute: str = "") -> Content:
     """Content of the closed box of a scope or operator.
 
-    ``outer`` holds the parameters and constants of each operator, as ``outer_inputs`` returns them. Instead
-    of their outputs operators show an ``attribute``, when one is named.
+    Instead of their outputs operators show an ``attribute``, when one is named.
     """
     label = truncate(display_name(tree, index), _LABEL)
     node = int(tree.nodes[index])
@@ -83,23 +81,26 @@ def box_content(
     output = output_of(tree.graph, node)
     shown = dict(attribute_summaries(tree.graph, node)).get(attribute, "") if attribute else output.compact
     text = truncate(shown, _LABEL)
-    chips, hidden = _chips(tree.graph, outer.get(node, []))
+    chips, hidden = _chips(tree.graph, outer.of(node))
     width = max(text_width(label), text_width(text), 44.0) + 2 * _PADDING
     height = _ROW * (2 if text else 1) + 10
-    return Content(label, text, width, height, chips, hidden, output.dynamic)
+    return Content(label, text, width, height, chips, hidden, output.dynamic, output.compact)
 
 
-def outer_inputs(graph: Graph, nodes: list[int]) -> dict[int, list[int]]:
-    """Parameters and constants that feed each of the operators, without tokens of side effects."""
-    feeding = graph.edges.select(
-        np.isin(graph.edges.targets, np.array(nodes, dtype=np.int32))
-        & (graph.kinds[graph.edges.sources] != OPERATOR)
-    )
-    inputs: dict[int, list[int]] = {}
-    for source, target in zip(feeding.sources.tolist(), feeding.targets.tolist(), strict=True):
-        if not is_token(graph, source) and source not in inputs.get(target, ()):
-            inputs.setdefault(target, []).append(source)
-    return inputs
+class OuterInputs:
+    """Index of the parameters and constants that feed each operator, without tokens of side effects."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        feeding = graph.edges.select(graph.kinds[graph.edges.sources] != OPERATOR)
+        order = np.argsort(feeding.targets, kind="stable")
+        self._sources = feeding.sources[order]
+        self._begins = np.searchsorted(feeding.targets[order], np.arange(len(graph) + 1))
+
+    def of(self, node: int) -> list[int]:
+        """Distinct nodes that feed an operator, in the order of its inputs."""
+        sources = self._sources[self._begins[node] : self._begins[node + 1]].tolist()
+        return [source for source in dict.fromkeys(sources) if not is_token(self._graph, source)]
 
 
 def _chips(graph: Graph, nodes: list[int]) -> tuple[tuple[Chip, ...], int]:
@@ -122,18 +123,21 @@ def _is_parameter(graph: Graph, node: int) -> bool:
     return graph.types[node] == "Parameter"
 
 
+class _Widths(dict[str, float]):
+    """Width of each character: of those of ASCII from the table, of others by where they lie in Unicode."""
+
+    def __missing__(self, character: str) -> float:
+        return 12.2 if character > "\u2fff" else 7.1
+
+
+_WIDTHS: Final = _Widths(
+    dict.fromkeys(map(chr, range(128)), 7.1) | dict.fromkeys(_NARROW, 4.2) | dict.fromkeys(_BROAD, 10.2)
+)
+
+
 def text_width(text: str) -> float:
     """Estimated width of a text 12 units high; characters beyond Latin count as square."""
-    return sum(
-        4.2
-        if character in _NARROW
-        else 10.2
-        if character in _BROAD
-        else 12.2
-        if character > "\u2fff"
-        else 7.1
-        for character in text
-    )
+    return sum(map(_WIDTHS.__getitem__, text))
 
 
 def truncate(text: str, longest: float) -> str:

@@ -37,16 +37,14 @@ class Flows:
 
 def flows_of(tree: Tree, index: int, children: Sequence[int]) -> Flows:
     """Aggregate the edges of a scope to flows between its children."""
-    edges = tree.edges
-    from_inside = tree.in_subtree(index, edges.sources)
-    to_inside = tree.in_subtree(index, edges.targets)
     starts = np.array(sorted(children), dtype=np.int32)
     if index == ROOT:
-        return Flows(_aggregate(edges, starts), {}, {})
+        return Flows(_aggregate(tree.edges, starts), {}, {})
+    entering, leaving = tree.boundary_edges(index)
     return Flows(
-        _aggregate(edges.select(from_inside & to_inside), starts),
-        _crossing_counts(edges.select(to_inside & ~from_inside), starts, into=True),
-        _crossing_counts(edges.select(from_inside & ~to_inside), starts, into=False),
+        _aggregate(tree.inner_edges(index), starts),
+        _crossing_counts(entering, starts, into=True),
+        _crossing_counts(leaving, starts, into=False),
     )
 
 

@@ -6,11 +6,12 @@ flat layouts and grows with what is open, not with the graph.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeAlias
 
 from mindinsight.server.graph.layout.boxes import (
     CHIP_GAP,
@@ -18,8 +19,8 @@ from mindinsight.server.graph.layout.boxes import (
     CHIP_SPACE,
     Chip,
     Content,
+    OuterInputs,
     box_content,
-    outer_inputs,
 )
 from mindinsight.server.graph.layout.coordinates import Size
 from mindinsight.server.graph.layout.flows import Flow, Flows, flows_of
@@ -32,7 +33,11 @@ _HEADER: Final = 26.0
 _BORDER: Final = 22.0
 _PORT: Final = Size(0.0, 0.0, 0.0, 0.0)
 _MOST_LINES: Final = 12  # between the border of a scope and its children, each way
-_CACHE_SIZE: Final = 256  # layouts of scopes
+_CACHED_BOXES: Final = 100_000  # in the layouts of scopes that are kept
+_CACHED_PLANS: Final = 256
+
+
+_PlanKey: TypeAlias = tuple[tuple[Size, ...], tuple[tuple[int, int], ...], int | None, int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,41 +142,51 @@ class DrawingCache:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self._cache: OrderedDict[tuple[int, frozenset[int], str], _ScopeLayout] = OrderedDict()
+        self._cached_boxes = 0
+        self._plans: dict[_PlanKey, Arrangement] = {}  # of repeated blocks mostly
 
     @cached_property
     def costs(self) -> Costs:
         """Parameters and operations of each scope."""
         return costs_of(self.tree)
 
+    @cached_property
+    def _outer(self) -> OuterInputs:
+        return OuterInputs(self.tree.graph)
+
     def draw(self, opened: Iterable[int], attribute: str = "") -> Drawing:
         """The drawing with these scopes open, and the root; inside a closed scope nothing is drawn.
 
         Operators show the ``attribute`` that is named instead of their outputs.
         """
-        scopes = frozenset(index for index in opened if self.tree.nodes[index] < 0)
-        return self._scope(ROOT, scopes | {ROOT}, attribute).drawing
+        scopes = {index for index in opened if self.tree.nodes[index] < 0}
+        return self._scope(ROOT, sorted(scopes | {ROOT}), attribute).drawing
 
-    def _scope(self, index: int, opened: frozenset[int], attribute: str) -> _ScopeLayout:
-        end = self.tree.ends[index]
-        key = index, frozenset(scope for scope in opened if index <= scope < end), attribute
+    def _scope(self, index: int, opened: list[int], attribute: str) -> _ScopeLayout:
+        """Layout of the inside of a scope; ``opened``, sorted, may hold scopes outside of it."""
+        inside = opened[bisect_left(opened, index) : bisect_left(opened, self.tree.ends[index])]
+        key = index, frozenset(inside), attribute
         layout = self._cache.get(key)
         if layout is None:
-            layout = self._cache[key] = self._draw_scope(index, key[1], attribute)
-            if len(self._cache) > _CACHE_SIZE:
-                self._cache.popitem(last=False)
+            layout = self._cache[key] = self._draw_scope(index, inside, attribute)
+            self._cached_boxes += len(layout.boxes)
+            while self._cached_boxes > _CACHED_BOXES and len(self._cache) > 1:
+                self._cached_boxes -= len(self._cache.popitem(last=False)[1].boxes)
         return layout
 
-    def _draw_scope(self, index: int, opened: frozenset[int], attribute: str) -> _ScopeLayout:
+    def _draw_scope(self, index: int, opened: list[int], attribute: str) -> _ScopeLayout:
         """Layout of the inside of a scope with its border."""
         children = in_file_order(self.tree, self.tree.children(index))
         flows = flows_of(self.tree, index, children)
-        contents = self._contents(children, attribute)
-        insides = {child: self._scope(child, opened, attribute) for child in children if child in opened}
+        outer, costs = self._outer, self.costs
+        contents = {child: box_content(self.tree, child, outer, costs, attribute) for child in children}
+        open_scopes = set(opened)
+        insides = {child: self._scope(child, opened, attribute) for child in children if child in open_scopes}
         sizes = [insides[child].size if child in insides else contents[child].size for child in children]
         numbers = {child: number for number, child in enumerate(children)}
         ports = _Ports(flows, numbers)
         links = [(numbers[flow.source], numbers[flow.target]) for flow in flows.inside]
-        plan = arrange([*sizes, *ports.sizes], [*links, *ports.links], ports.inlet, ports.outlet)
+        plan = self._arrange([*sizes, *ports.sizes], [*links, *ports.links], ports)
         top = _BORDER if index == ROOT else _BORDER + _HEADER
         width, height = plan.width + 2 * _BORDER, plan.height + top + _BORDER
         middle = width / 2
@@ -197,11 +212,15 @@ class DrawingCache:
                 layout.lines.append(Line(children[source], index, _simplified_route(points)))
         return layout
 
-    def _contents(self, children: list[int], attribute: str) -> dict[int, Content]:
-        tree = self.tree
-        nodes = [int(tree.nodes[child]) for child in children if tree.nodes[child] >= 0]
-        outer = outer_inputs(tree.graph, nodes)
-        return {child: box_content(tree, child, outer, self.costs, attribute) for child in children}
+    def _arrange(self, sizes: list[Size], links: list[tuple[int, int]], ports: _Ports) -> Arrangement:
+        """Arrangement of a scope's children; scopes of equal structure and sizes share one."""
+        key = tuple(sizes), tuple(links), ports.inlet, ports.outlet
+        plan = self._plans.get(key)
+        if plan is None:
+            if len(self._plans) >= _CACHED_PLANS:
+                self._plans.clear()
+            plan = self._plans[key] = arrange(sizes, links, ports.inlet, ports.outlet)
+        return plan
 
 
 def draw(tree: Tree, opened: Iterable[int]) -> Drawing:

@@ -84,6 +84,11 @@ class Tree:
         """Flag per element of ``indices``: whether it lies in the subtree of ``index``."""
         return np.asarray((indices >= index) & (indices < self.ends[index]))
 
+    def inner_edges(self, index: int) -> Edges:
+        """Edges between leaves of a subtree."""
+        edges = self._edges_of_subtree(self._by_source, index)
+        return self.edges.select(edges[self.in_subtree(index, self.edges.targets[edges])])
+
     def boundary_edges(self, index: int) -> tuple[Edges, Edges]:
         """Edges that enter a subtree from outside, and edges that leave it."""
         into, out_of = (self._edges_of_subtree(ends, index) for ends in (self._by_target, self._by_source))

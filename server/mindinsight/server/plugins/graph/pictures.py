@@ -16,13 +16,16 @@ from mindinsight.server.graph.scopes.tree import Tree
 from mindinsight.server.graph.search.node_search import count_types
 from mindinsight.server.http.bulkhead_routes import GraphRoute
 from mindinsight.server.http.service import Service, service_of
-from mindinsight.server.plugins.graph.tree_cache import Tag, TreeCache, View, node_indices, tree_of
+from mindinsight.server.plugins.graph.tree_cache import Tag, TreeCache, View, scopes_of, tree_of
 
 router = APIRouter(route_class=GraphRoute)
 
 OpenScopes = Annotated[
     str | None,
-    Query(alias="open", description="comma-separated indices of the open scopes; chosen when left out"),
+    Query(
+        alias="open",
+        description="comma-separated indices of the open scopes, or all,-5: all but 5; chosen when left out",
+    ),
 ]
 
 
@@ -58,11 +61,7 @@ def picture(
     if view == "auto":
         view = "simplified" if has_training(tree.graph) else "recorded"
         tree = tree_of(service, run, tag, view)
-    indices = (
-        choose_initial_scopes(tree)
-        if opened is None
-        else [index for index in node_indices(tree, opened) if tree.nodes[index] < 0]
-    )
+    indices = choose_initial_scopes(tree) if opened is None else scopes_of(tree, opened)
     counts = {
         name: int((tree.graph.kinds == kind).sum())
         for name, kind in (("operators", OPERATOR), ("parameters", PARAMETER), ("constants", CONSTANT))
@@ -94,5 +93,5 @@ def figure(
 ) -> dict[str, Any]:
     """Drawing of a graph as a Plotly figure."""
     return figure_json(
-        tree, draw(tree, choose_initial_scopes(tree) if opened is None else node_indices(tree, opened)), theme
+        tree, draw(tree, choose_initial_scopes(tree) if opened is None else scopes_of(tree, opened)), theme
     )

@@ -7,6 +7,7 @@ from concurrent.futures import Executor
 from functools import partial
 from typing import Annotated, Final, Literal
 
+import numpy as np
 from fastapi import Depends, Query
 
 from mindinsight.server.compute.lru_cache import LruCache
@@ -18,7 +19,7 @@ from mindinsight.server.graph.comparison.compare import Comparison, compare
 from mindinsight.server.graph.layout.nested import DrawingCache
 from mindinsight.server.graph.model.simplify import simplify
 from mindinsight.server.graph.scopes.folding import folded_tree
-from mindinsight.server.graph.scopes.tree import Tree
+from mindinsight.server.graph.scopes.tree import ROOT, Tree
 from mindinsight.server.http.indices import index_of, indices_of
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.store.run import Run
@@ -121,6 +122,21 @@ def nearest_index(tree: Tree, path: str) -> int:
     return node_index(tree, enclosing or path)
 
 
+def scopes_of(tree: Tree, text: str) -> list[int]:
+    """Indices of scopes: numbers separated by commas, or ``all``, and with it ``-5`` for all but that one.
+
+    What is no scope is ignored, as in a link to an older graph.
+    """
+    if text.split(",", maxsplit=1)[0] != "all":
+        return [index for index in node_indices(tree, text) if tree.nodes[index] < 0]
+    closed = set(indices_of(text.removeprefix("all").replace("-", ""), len(tree.paths)))
+    return [
+        index for index in np.flatnonzero(tree.nodes < 0).tolist() if index > ROOT and index not in closed
+    ]
+
+
 def node_indices(tree: Tree, text: str | None) -> list[int]:
-    """Parse comma-separated indices; invalid ones are ignored, as in a link to an older graph."""
+    """Parse comma-separated indices, or ``all``; invalid ones are ignored, as in a link to an older graph."""
+    if text == "all":
+        return list(range(ROOT + 1, len(tree.paths)))
     return indices_of(text, len(tree.paths))

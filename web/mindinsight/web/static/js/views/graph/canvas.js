@@ -3,10 +3,12 @@
 import { loading } from "../../components/empty.js";
 import { h, replace, svg } from "../../core/dom.js";
 import { createCamera, LEGIBLE } from "./camera.js";
+import { boxAt, canvasKey } from "./canvas_input.js";
 import { createHover } from "./hover.js";
+import { LargeDrawing } from "./large_drawing.js";
+import { isLarge } from "./level_of_detail.js";
 import { around, markShapes } from "./marking.js";
 import { createMinimap } from "./minimap.js";
-import { neighbour } from "./neighbour.js";
 import { shapes, spoken } from "./shapes.js";
 import { createTitleBar } from "./title_bar.js";
 
@@ -17,7 +19,6 @@ const SMALLER = 0.7; // scale of two drawings side by side, which have half the 
 const MARGIN = 40; // px
 const FAR = 0.42; // scale below which small text is left out
 const NOWHERE = -1; // a place no box has: the drawing stays where it is
-const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 
 /**
  * @typedef {Object} Actions
@@ -51,6 +52,8 @@ export class Canvas {
     this.picture = null;
     /** @type {import("./shapes.js").Shapes | null} */
     this.shapes = null;
+    /** Boxes in which a search found something. @type {Set<number>} */
+    this.found = new Set();
     /** @type {number | null} */
     this.selected = null;
     /** @type {Set<number> | null} */
@@ -64,6 +67,7 @@ export class Canvas {
     this.hover = createHover(app.t);
     this.layer = svg("g", null);
     this.sheet = svg("svg", { class: "graph-drawing", "aria-hidden": "true" }, this.layer);
+    this.large = new LargeDrawing(app);
     this.announcement = h("p", { class: "unseen", "aria-live": "polite" });
     this.stage = this.makeStage();
     this.minimap = createMinimap((x, y) => this.lookAt(x, y));
@@ -92,7 +96,7 @@ export class Canvas {
   }
 
   makeStage() {
-    const { app, sheet, side } = this;
+    const { app, large, sheet, side } = this;
     return h(
       "div",
       {
@@ -107,16 +111,30 @@ export class Canvas {
         onpointermove: (/** @type {PointerEvent} */ event) => this.pointed(event),
         onpointerleave: () => this.hover.leave(),
       },
+      large.element,
       sheet,
     );
   }
 
   /** @param {import("./camera.js").Transform} transform */
   moved({ x, y, k }) {
+    this.refine({ x, y, k });
     this.layer.setAttribute("transform", `translate(${x.toFixed(2)} ${y.toFixed(2)}) scale(${k.toFixed(4)})`);
     this.sheet.classList.toggle("far", k < FAR);
     this.minimap.view(this.camera.sight());
     this.titles.update(this.boxes(), { x, y, k }, this.stage.clientWidth);
+  }
+
+  /** Draw of a large picture what can be read in sight. @param {import("./camera.js").Transform} at */
+  refine(at) {
+    const { large, picture, stage } = this;
+    if (!picture || !isLarge(picture)) return;
+    const view = { sight: this.camera.sight(), at, width: stage.clientWidth, height: stage.clientHeight };
+    large.refine(picture, view, (part) => {
+      this.build(part);
+      this.found = markShapes(this.shapes, this.boxes(), this);
+    });
+    large.paint(picture, this, at);
   }
 
   /** A point of the drawing comes to the middle. @param {number} x @param {number} y */
@@ -158,21 +176,7 @@ export class Canvas {
   /** @param {KeyboardEvent} event */
   pressed(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (this.key(event.key) || this.actions.key(event.key)) event.preventDefault();
-  }
-
-  /** @param {string} key */
-  key(key) {
-    const { actions, selected } = this;
-    const arrow = ARROWS[/** @type {keyof ARROWS} */ (key)];
-    if (arrow) actions.select(neighbour(this.boxes(), selected, arrow) ?? selected, true);
-    else if ((key === "Enter" || key === " ") && selected !== null) actions.toggle(selected);
-    else if (key === "Escape") actions.select(null);
-    else if (key === "+" || key === "=") this.zoom(1.25);
-    else if (key === "-") this.zoom(0.8);
-    else if (key === "0") this.fit();
-    else return false;
-    return true;
+    if (canvasKey(this, event.key) || this.actions.key(event.key)) event.preventDefault();
   }
 
   fit() {
@@ -184,8 +188,17 @@ export class Canvas {
     this.camera.zoom(factor);
   }
 
+  /** The whole drawing, for a file. */
   drawing() {
-    return this.sheet;
+    if (!this.picture || !isLarge(this.picture)) return this.sheet;
+    return svg("svg", { class: "graph-drawing" }, svg("g", null, shapes(this.picture, this.app.t).layers));
+  }
+
+  /** Shapes of a picture, or of a part of it. @param {Picture} picture */
+  build(picture) {
+    this.shapes = shapes(picture, this.app.t);
+    this.hover.show(picture, this.shapes);
+    replace(this.layer, this.shapes.layers, this.hover.element);
   }
 
   /** @returns {Box[]} */
@@ -210,8 +223,10 @@ export class Canvas {
 
   /** Classes of what is selected, lit and found. */
   paint() {
-    const found = markShapes(this.shapes, this.boxes(), this);
-    this.minimap.mark(found);
+    this.found = markShapes(this.shapes, this.boxes(), this);
+    this.minimap.mark(this.found);
+    const { camera, large, picture } = this;
+    if (picture && !large.element.hidden) large.paint(picture, this, camera.transform());
   }
 
   /**
@@ -223,9 +238,8 @@ export class Canvas {
     const before = this.picture?.boxes.find((box) => box.id === keep);
     const after = next.boxes.find((box) => box.id === keep);
     this.picture = next;
-    this.shapes = shapes(next, this.app.t);
-    this.hover.show(next, this.shapes);
-    replace(this.layer, this.shapes.layers, this.hover.element);
+    this.large.show(next);
+    if (!isLarge(next)) this.build(next);
     this.minimap.show(next);
     this.lit = null;
     this.paint();
@@ -282,10 +296,4 @@ export class Canvas {
     this.lit = ids;
     this.paint();
   }
-}
-
-/** The box an event is about. @param {Event} event */
-function boxAt(event) {
-  const element = /** @type {Element} */ (event.target).closest("[data-id]");
-  return element ? Number(element.getAttribute("data-id")) : null;
 }

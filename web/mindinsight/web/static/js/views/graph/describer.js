@@ -1,5 +1,6 @@
 // Details of what is selected on the page of one graph: a node, a parameter, a line; what depends on what.
 
+import { drawnText } from "./scopes.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { holding } from "./index_ranges.js";
@@ -48,7 +49,8 @@ export class Describer {
       (about) => {
         this.subject = { path: about.path };
         explorer.outline.select(node, about.around);
-        const facts = { ...about, opened: open?.includes(node), traced: text, shown: attribute };
+        const bookmark = explorer.bookmarks.button(about.path);
+        const facts = { ...about, bookmark, opened: open?.includes(node), traced: text, shown: attribute };
         const dumped = explorer.dumped.about(node, "node");
         replace(this.element, nodeFacts(this.app, facts, this.traced, explorer.actions(), dumped));
       },
@@ -115,9 +117,9 @@ export class Describer {
       canvas.light(null);
       return this.node();
     }
-    const shown = canvas.boxes().map((box) => box.id);
     return this.requests.ask(
-      (signal) => explorer.ask("v2/graph/trace", { node, direction, shown: shown.join(",") }, signal),
+      (signal) =>
+        explorer.ask("v2/graph/trace", { node, direction, shown: drawnText(canvas.boxes()) }, signal),
       ({ boxes, operators }) => {
         canvas.light(new Set(boxes));
         return this.node(this.app.t(`graph.traced.${direction}`, { n: operators }));

@@ -45,7 +45,7 @@ export function createDifferences(app, goTo) {
   const scroll = h("div", region, list);
   const grow = h("span", { class: "grow" });
   const head = h("div", { class: "row" }, h("h2", null, title), grow, position, previous, next);
-  const element = h("section", { class: "graph-differences" }, head, scroll);
+  const element = h("section", { class: "graph-differences", hidden: true }, head, scroll);
 
   /** @param {number} by */
   const step = (by) => {
@@ -73,6 +73,7 @@ export function createDifferences(app, goTo) {
     /** @param {Found} differences */
     show(differences) {
       response = differences;
+      element.hidden = false;
       edits.show(response.edits);
       current = -1;
       rows = response.shown.map((difference) => differenceRow(app, difference, goTo));

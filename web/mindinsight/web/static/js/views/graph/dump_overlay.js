@@ -11,6 +11,7 @@ import { dumpLegend } from "./dump_legend.js";
 import { marksOf } from "./dump_marks.js";
 import { readState, SYMPTOMS, writeState } from "./dump_state.js";
 import { nearestFirst } from "./nearest_dumps.js";
+import { drawnText } from "./scopes.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
@@ -179,11 +180,9 @@ export class Dumped {
     const { canvas } = this.graph;
     const { paint, dump } = this.state;
     if (!dump || !this.summary || !canvas.picture) return this.clear();
-    const { picture } = canvas;
-    const boxes = picture.boxes.map((box) => box.id).join(",");
+    const shown = drawnText(canvas.boxes());
     return this.painting.ask(
-      (signal) =>
-        this.graph.ask("v2/graph/dump", { ...this.position(), colour: paint, shown: boxes }, signal),
+      (signal) => this.graph.ask("v2/graph/dump", { ...this.position(), colour: paint, shown }, signal),
       (coloured) => {
         this.mark(coloured, paint);
         this.status.hidden = false;

@@ -2,13 +2,14 @@
 
 import { h, renew, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
+import { Bookmarks } from "./bookmarks.js";
 import { createCanvas } from "./canvas.js";
 import { Describer } from "./describer.js";
 import { Dumped } from "./dump_overlay.js";
 import { createFinder } from "./finder.js";
 import { graphLayout, graphTabs } from "./layout.js";
 import { graphError, pictureNotes } from "./messages.js";
-import { readState, writeState } from "./single_state.js";
+import { readState, scopesText, writeState } from "./single_state.js";
 import { ModelCard } from "./model_card.js";
 import { NodeData } from "./node_data.js";
 import { Outline } from "./outline.js";
@@ -34,7 +35,7 @@ export class Explorer {
     this.wanted = null;
     this.state = readState(app.url);
     /** Whether somebody chose what is open. */
-    this.opened = this.state.open !== null;
+    this.opened = this.state.scopes !== null;
     this.describer = new Describer(this);
     this.notes = h("div", { class: "row wrap small muted graph-notes", role: "status" });
     const { goTo, outer, toggle } = this.actions();
@@ -50,6 +51,7 @@ export class Explorer {
     this.finder = createFinder(app, { ask, goTo, outer, mark: (hits) => this.canvas.mark({ hits }) });
     this.outline = new Outline(app, { ask, goTo, failed });
     this.card = new ModelCard(app, { ask, goTo, failed });
+    this.bookmarks = new Bookmarks(app, (path) => this.act(() => this.find({ path })));
     this.side = graphTabs(app, this);
     this.plotted = new PlotlyView(app, { ask, select: (id) => this.act(() => this.pick(id)), failed });
     this.canvas.element.append(this.plotted.element);
@@ -70,8 +72,9 @@ export class Explorer {
   /** The address has changed. */
   restart() {
     this.state = readState(this.app.url);
-    this.opened = this.state.open !== null;
+    this.opened = this.state.scopes !== null;
     this.finder.reread();
+    this.bookmarks.draw();
     this.dumped.restart();
   }
 
@@ -126,8 +129,8 @@ export class Explorer {
   draw(keep) {
     return this.drawing.ask(
       (signal) => {
-        const { open, attribute, view } = this.state;
-        const params = { view: view ?? "auto", open: open?.join(","), attribute: attribute || null };
+        const { scopes, attribute, view } = this.state;
+        const params = { view: view ?? "auto", open: scopes, attribute: attribute || null };
         return this.ask("v2/graph/picture", params, signal);
       },
       (picture) => {
@@ -191,7 +194,7 @@ export class Explorer {
    * @param {() => any} callback
    */
   reopen(open, node, keep, callback) {
-    Object.assign(this.state, { open: [...open].sort((a, b) => a - b), node });
+    Object.assign(this.state, { scopes: scopesText(open, this.canvas.boxes()), node });
     this.opened = true;
     return this.pointing.ask(
       () => this.draw(keep),

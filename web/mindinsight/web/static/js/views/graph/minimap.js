@@ -1,6 +1,9 @@
 // Minimap: the whole drawing in a corner, with the part in sight marked.
 
 import { replace, svg } from "../../core/dom.js";
+import { isLarge } from "./level_of_detail.js";
+
+const WIDTH = 90; // of a large picture boxes of less than this share are left out
 
 /**
  * @param {(x: number, y: number) => void} moveTo called with the point of the drawing to show in the middle
@@ -31,8 +34,10 @@ export function createMinimap(moveTo) {
     /** @param {import("./shapes.js").Picture} picture */
     show(picture) {
       element.setAttribute("viewBox", `0 0 ${picture.width} ${picture.height}`);
+      const least = isLarge(picture) ? picture.width / WIDTH : 0;
+      const shown = picture.boxes.filter((box) => box.w >= least);
       byId = new Map(
-        picture.boxes.map((box) => [
+        shown.map((box) => [
           box.id,
           svg("rect", {
             class: `${box.open ? "frame" : "closed"} ${box.kind} ${box.badge?.kind ?? ""}`,

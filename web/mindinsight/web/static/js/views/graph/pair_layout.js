@@ -29,8 +29,7 @@ export function pairLayout({ t }, { bar, counts, canvases, finder, differences, 
     "aside",
     { class: "graph-side", "aria-label": t("graph.panel.compare") },
     finder.element,
-    differences.edits,
-    differences.element,
+    h("div", { class: "graph-findings" }, differences.edits, differences.element),
     panel.element,
   );
   return h(

@@ -48,6 +48,7 @@ export function nodeFacts(app, about, traced, actions, dumped = null) {
         ? button(t(about.opened ? "graph.close" : "graph.open"), () => actions.toggle(about.id))
         : null,
       traceButtons(app, traced, actions),
+      about.bookmark,
     ),
     tracedText(about.traced),
     entries(app, "graph.inputs", about.inputs, (node) => placeRow(app, node, actions)),

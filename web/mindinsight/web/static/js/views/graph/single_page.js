@@ -118,7 +118,7 @@ export class OneGraph {
 
   /** Show a graph as it is at first. @param {Partial<import("./single_state.js").State>} [changes] */
   begin(changes = {}) {
-    Object.assign(this.state, { open: null, node: null, outer: null, trace: null }, changes);
+    Object.assign(this.state, { scopes: null, open: null, node: null, outer: null, trace: null }, changes);
     this.explorer.opened = false;
     return this.open();
   }
@@ -158,7 +158,7 @@ export class OneGraph {
     const { canvas } = this.explorer;
     const figure = () =>
       this.explorer.ask("v2/graph/figure", {
-        open: state.open?.join(","),
+        open: state.scopes,
         theme: document.documentElement.dataset.theme,
       });
     return { name: `${state.view === "dataset" ? "dataset" : state.tag}-${state.view}`, canvas, figure };

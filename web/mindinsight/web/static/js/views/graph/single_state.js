@@ -6,7 +6,8 @@
  * @property {string} tag
  * @property {string | null} view null until the graph is there, if nobody chose one
  * @property {boolean} chosen whether somebody chose the view
- * @property {number[] | null} open scopes; null while they are as at first
+ * @property {string | null} scopes that are open, as in the address; null while they are as at first
+ * @property {number[] | null} open the same as numbers, once the drawing is there
  * @property {number | null} node selected
  * @property {number | null} outer a parameter or constant
  * @property {string | null} trace "up" or "down" from the node
@@ -15,6 +16,26 @@
  */
 
 export const VIEWS = ["recorded", "simplified", "dataset"];
+
+const MANY = 200; // open scopes from which the closed ones are written down
+export const EVERYTHING = "all";
+
+/**
+ * Open scopes as text; where there are many, as those that are closed among those that are drawn.
+ * @param {Set<number>} open
+ * @param {import("./shapes.js").Box[]} boxes that are drawn, scopes before what is in them
+ */
+export function scopesText(open, boxes) {
+  if (open.size <= MANY) return [...open].sort((a, b) => a - b).join(",") || "0";
+  const visible = new Set([0]);
+  const closed = [];
+  for (const { id, parent, count } of boxes) {
+    if (!count || !visible.has(parent)) continue;
+    if (open.has(id)) visible.add(id);
+    else closed.push(`-${id}`);
+  }
+  return [EVERYTHING, ...closed].join(",");
+}
 
 /** @param {import("../../core/url.js").Url} url @returns {State} */
 export function readState(url) {
@@ -30,7 +51,8 @@ export function readState(url) {
     tag: url.get("tag", ""),
     view,
     chosen: VIEWS.includes(named),
-    open: open === null ? null : open.split(",").filter(Boolean).map(Number),
+    scopes: open,
+    open: null,
     node: number("node"),
     outer: number("outer"),
     trace: url.get("trace"),
@@ -45,12 +67,12 @@ export function readState(url) {
  * @param {boolean} opened whether somebody chose what is open
  */
 export function writeState(url, state, opened) {
-  const { run, tag, view, chosen, open, node, outer, trace, attribute, plotly } = state;
+  const { run, tag, view, chosen, scopes, node, outer, trace, attribute, plotly } = state;
   url.set({
     run,
     tag,
     view: chosen || opened || node !== null || outer !== null ? view : null,
-    open: open && opened ? open.join(",") || "0" : null,
+    open: opened ? scopes : null,
     node,
     outer,
     trace,
