@@ -13,6 +13,12 @@ import {
   topFactor,
 } from "../../web/mindinsight/web/static/js/views/lineage/columns.js";
 import { between } from "../../web/mindinsight/web/static/js/core/colours.js";
+import { methodText } from "../../web/mindinsight/web/static/js/views/lineage/importance.js";
+import {
+  axisType,
+  matrixColumns,
+  matrixFigure,
+} from "../../web/mindinsight/web/static/js/views/lineage/scatter_matrix.js";
 import { tint } from "../../web/mindinsight/web/static/js/views/lineage/objective_colour.js";
 
 const column = (key, numeric = true) => ({ key, numeric, label: key });
@@ -148,4 +154,37 @@ test("a scatter plot begins with the number that matters most, and no seed", () 
   assert.equal(topFactor({ columns: settings, importance }), "user:lr");
   assert.equal(topFactor({ columns: settings, importance: [] }), "");
   assert.equal(tableColumns(settings, "metric:loss")[0].key, "metric:loss");
+});
+
+test("a method that explains next to nothing is said to say nothing", () => {
+  const t = (key, values) => [key, ...Object.values(values ?? {})].join(" ");
+  const forest = { method: "forest", columns: [], runs: 12 };
+  assert.equal(methodText(t, null), "lineage.method.computing");
+  assert.equal(methodText(t, { ...forest, explained: 0.834 }), "lineage.method.forest 12 83 %");
+  assert.match(methodText(t, { ...forest, explained: 0.05 }), /5 % lineage\.method\.poor$/);
+  assert.equal(
+    methodText(t, { method: "association", columns: [], why: "few" }),
+    "lineage.method.association.few",
+  );
+});
+
+test("a scatter matrix has a cell for each pair of what matters and the objective", () => {
+  const importance = [{ key: "same" }, { key: "opt" }, { key: "lr" }];
+  const chosen = matrixColumns(columns, importance, "loss");
+  assert.deepEqual(
+    chosen.map(({ key }) => key),
+    ["same", "lr", "loss"],
+  );
+  const seed = { ...columns[0], key: "hyper:seed", numeric: true };
+  const seeded = matrixColumns([seed, ...columns], [{ key: "hyper:seed" }, ...importance], "loss");
+  assert.deepEqual(seeded, chosen, "a seed is no setting to learn from");
+  const page = { selection: { run: () => undefined }, theme: { plotly: () => ({}), axis: (axis) => axis } };
+  const { data, layout } = matrixFigure(page, chosen, rows, {});
+  assert.equal(data.length, 6);
+  assert.deepEqual(data[0].x, [0.1, 0.01, 0.001]);
+  assert.deepEqual([data[0].xaxis, data[0].yaxis], ["x2", "y"]);
+  assert.ok(layout.yaxis.domain[0] > layout.yaxis2.domain[1]);
+  assert.deepEqual([layout.xaxis.type, layout.xaxis2.type], ["linear", "log"]);
+  assert.equal(axisType([0, 1000]), "linear");
+  assert.equal(axisType([null, "nan"]), "linear");
 });

@@ -131,11 +131,34 @@ def test_columns_sort_both_ways(page: Any, samples: Any) -> None:
 def test_what_matters_is_told_for_the_objective(page: Any, samples: Any) -> None:
     page.goto(f"{samples}lineage?runs=ranks/rank_0,ranks/rank_1,ranks/rank_2,ranks/rank_3&o=metric:loss")
     matters = page.locator(".importance").get_by_role("row")
-    importance = matters.filter(has_text="Learning rate").get_by_role("cell").last
+    importance = matters.filter(has_text="Learning rate").locator(".number")
     assert float(importance.inner_text()) > 0.9
     page.get_by_role("combobox", name="Objective").select_option("Learning rate")
     expect(page.get_by_role("heading", name="Importance for Learning rate")).to_be_visible()
     assert query(page)["o"] == ["train:learning_rate"]
+
+
+def test_forests_say_what_matters_among_the_runs_inside_the_ranges(
+    page: Any, serve: Any, tmp_path: Path
+) -> None:
+    for number in range(24):
+        with SummaryRecord(str(tmp_path / "base" / f"run_{number}")) as record:
+            facts = {"rate": number % 7 / 7, "width": number // 7, "seed": number}
+            record.add_value("custom_lineage_data", "user", facts)
+            record.add_value("eval_lineage", "eval", {"metrics": {"error": (number % 7 - 3) ** 2.0}})
+            record.record(1)
+    page.goto(f"{serve(tmp_path / 'base')}lineage?o=metric:error")
+    panel = page.locator(".panel", has=page.locator(".importance"))
+    method = panel.get_by_role("status")
+    expect(method).to_contain_text("random forests of 24 runs", timeout=60_000)
+    rate = panel.get_by_role("row").first
+    expect(rate).to_contain_text("rate")
+    expect(rate).to_have_attribute("title", re.compile("90 % of the shuffles between 0"))
+    expect(panel.get_by_text("seed")).to_have_count(0)
+    field(page, "rate").focus()
+    page.keyboard.press("ArrowDown")
+    expect(method).not_to_contain_text("24 runs")
+    expect(method).to_contain_text(re.compile(r"of (1\d|2[0-3]) runs"), timeout=60_000)
 
 
 def test_any_two_columns_are_a_cloud_whose_points_lead_to_runs(page: Any, samples: Any, chart: Any) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from mindinsight.server.formats.lineage import EvaluationLineage, Lineage, TrainLineage
+from mindinsight.server.plugins import lineage
 from mindinsight.server.plugins.lineage import row_of, stages
 from mindinsight.writer import SummaryRecord
 
@@ -99,6 +100,8 @@ def test_what_matters_is_told_by_how_it_goes_with_the_objective(samples: Any, tm
     assert answer["importance"][0]["key"] == "user:rate"
     assert importance["user:rate"] > 0.9 > importance["user:seed"]
     assert "metric:error" not in importance
+    itself = client.get("/v2/lineage/table", params={"objective": "user:rate"}).json()["importance"]
+    assert "user:rate" not in [column["key"] for column in itself]
     assert all(0 <= score <= 1 for score in importance.values())
 
 
@@ -163,3 +166,37 @@ def test_metrics_of_a_run(lineage: Any, expected: Any) -> None:
     assert {key: value for key, value in row_of(lineage).items() if key.startswith("metric:")} == {
         f"metric:{name}": value for name, value in expected.items()
     }
+
+
+def importance_of(client: Any, **params: Any) -> Any:
+    return client.get("/v2/lineage/importance", params={"objective": "metric:error", **params})
+
+
+def test_importance_by_forests_of_the_chosen_runs(tmp_path: Path, samples: Any) -> None:
+    searched(tmp_path, [(number % 7, number, (number % 7 - 3) ** 2) for number in range(28)])
+    client = samples()
+    wait_until_read(client, 28)
+    answer = importance_of(client).json()
+    assert (answer["method"], answer["runs"]) == ("forest", 28)
+    (column,) = answer["columns"]  # the seed is none
+    assert (column["key"], column["sign"]) == ("user:rate", 0)
+    assert 0.5 < column["low"] <= column["importance"] <= column["high"]
+    assert answer["explained"] > 0.5
+    few = importance_of(client, run=[f"./run_{number}" for number in range(6)]).json()
+    assert (few["method"], few["why"]) == ("association", "few")
+    assert [column["key"] for column in few["columns"]] == ["user:rate"]
+    assert importance_of(client, objective="metric:none").status_code == 404
+    itself = importance_of(client, objective="user:rate").json()
+    assert "user:rate" not in [column["key"] for column in itself["columns"]]
+
+
+def test_importance_without_the_package_is_the_association(
+    tmp_path: Path, samples: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lineage, "has_forest", lambda: False)
+    searched(tmp_path, [(number, 0, number) for number in range(12)])
+    client = samples()
+    wait_until_read(client, 12)
+    answer = importance_of(client).json()
+    assert (answer["method"], answer["why"]) == ("association", "missing")
+    assert answer["columns"][0] == {"key": "user:rate", "importance": pytest.approx(1)}

@@ -10,7 +10,8 @@ import { drawAxes, isBrushed } from "./lineage/axes.js";
 import { readBrushes, writeBrushes } from "./lineage/brushes.js";
 import { axesShown, labelOf, moved, objectiveAmong, topFactor } from "./lineage/columns.js";
 import { toolbar } from "./lineage/controls.js";
-import { importanceTable, rowsTable } from "./lineage/tables.js";
+import { ImportancePanel } from "./lineage/importance.js";
+import { rowsTable } from "./lineage/tables.js";
 import { scatter } from "./lineage/scatter.js";
 import { readState, writeState } from "./lineage/state.js";
 import { StudyPanel } from "./lineage/study/panel.js";
@@ -55,18 +56,19 @@ export class Lineage {
     this.brushes = readBrushes(app.url.all("brush"));
     /** Runs whose settings are to be compared. @type {Set<string>} */
     this.selectedRuns = new Set(app.url.all("pick"));
+    this.inside = /** @type {Row[]} */ ([]); // every range
     /** @type {Data} */
     this.data = { columns: [], rows: [], importance: [] };
     this.head = h("div", null);
     this.picture = h("div", { class: "panel scroll axes-panel" });
     this.table = h("div", { class: "panel scroll" });
-    this.matters = h("div", { class: "panel" });
+    this.matters = new ImportancePanel(app, () => this.drawCloud());
     this.cloud = h("div", null);
     this.body = h(
       "div",
       { class: "stack" },
       this.picture,
-      h("div", { class: "lineage-row" }, this.matters, this.cloud),
+      h("div", { class: "lineage-row" }, this.matters.element, this.cloud),
       this.table,
     );
     this.study = new StudyPanel(app, () => this.draw());
@@ -90,6 +92,7 @@ export class Lineage {
 
   end() {
     this.requests.end();
+    this.matters.end();
     this.study.end();
     this.offs.forEach((off) => off());
   }
@@ -250,10 +253,10 @@ export class Lineage {
     replace(root, this.study.element, this.head, this.body);
     this.drawHead();
     const plot = this.plot();
-    const rows = data.rows.filter((row) => isBrushed(plot, row));
+    const rows = (this.inside = data.rows.filter((row) => isBrushed(plot, row)));
     replace(this.picture, drawAxes(app, plot, Math.max(320, this.picture.clientWidth - 32), HEIGHT));
-    replace(this.matters, importanceTable(app, data.importance, this.state.objective));
-    this.drawCloud(rows);
+    this.matters.show(rows, data.importance, this.state.objective, this.brushes.size > 0);
+    this.drawCloud();
     replace(this.table, rowsTable(this, rows));
   }
 
@@ -261,21 +264,25 @@ export class Lineage {
     replace(this.head, toolbar(this));
   }
 
-  /** @param {Row[]} rows */
-  drawCloud(rows) {
-    const { app, data, state } = this;
+  drawCloud() {
+    const { app, data, state, inside } = this;
+    app.charts.removeAll(this.cloud);
     const onchange = (/** @type {string} */ x, /** @type {string} */ y) => (
       Object.assign(state, { x, y }),
       this.draw()
     );
+    const importance = this.matters.answer?.columns ?? data.importance;
     const dots = scatter(app, {
       columns: data.columns,
-      rows: () => rows,
+      rows: () => inside,
       objective: state.objective,
-      x: state.x || topFactor(data),
+      x: state.x || topFactor({ columns: data.columns, importance }),
       y: state.y,
       onpick: (run) => this.pick(run),
       onchange,
+      importance,
+      matrix: state.matrix,
+      onmatrix: (matrix) => (Object.assign(state, { matrix }), this.draw()),
     });
     replace(this.cloud, dots.element);
     dots.draw();

@@ -1,62 +1,45 @@
-// Scatter plot of any two columns, coloured by the objective, or by run without one.
+// Scatter plot of any two columns, or of all that matter, coloured by the objective, or by run without one.
 
-import { select } from "../../components/field.js";
+import { check, select } from "../../components/field.js";
 import { h } from "../../core/dom.js";
 import { inkRamp } from "./objective_colour.js";
+import { matrixColumns, matrixFigure } from "./scatter_matrix.js";
 
 /** @typedef {import("./axes.js").Column} Column */
 
 /**
  * @param {import("../../core/types.js").App} app
  * @param {{columns: Column[], rows: () => import("./axes.js").Row[], objective: string, x: string, y: string,
+ *   importance: {key: string}[], matrix: boolean, onmatrix: (on: boolean) => void,
  *   onchange: (x: string, y: string) => void, onpick: (run: string) => void}} options
  */
-export function scatter(app, { columns, rows, objective, x, y, onchange, onpick }) {
+export function scatter(app, options) {
+  const { columns, rows, objective, x, y, importance, matrix, onmatrix, onchange, onpick } = options;
   const numeric = columns.filter((column) => column.numeric);
-  const options = numeric.map((column) => ({ value: column.key, label: column.label }));
+  const choices = numeric.map((column) => ({ value: column.key, label: column.label }));
   const numericKey = (/** @type {string} */ key, /** @type {number} */ otherwise) =>
     numeric.some((column) => column.key === key) ? key : (numeric[otherwise] ?? numeric[0])?.key;
   const [across, up] = [numericKey(x, 0), numericKey(y || objective, numeric.length - 1)];
-  const plot = h("div", { class: "chart", role: "img", "aria-label": app.t("lineage.scatter") });
+  const plot = h("div", {
+    class: matrix ? "chart matrix" : "chart",
+    role: "img",
+    "aria-label": app.t("lineage.scatter"),
+  });
   const figure = () => {
     const visible = rows();
-    const label = (/** @type {string} */ key) => columns.find((column) => column.key === key)?.label ?? "";
-    const colour = visible.map((row) => Number(row.values[objective]));
-    const marker = {
-      size: 9,
-      color: objective ? colour : visible.map((row) => app.selection.colour(row.run)),
-      colorscale: inkRamp(app),
-      showscale: Boolean(objective) && colour.some(Number.isFinite),
-      colorbar: { thickness: 8, outlinewidth: 0 },
-      line: { width: 1, color: app.theme.colour("--line-strong") },
-    };
-    const text = visible.map((row) => app.selection.run(row.run)?.name ?? row.run);
-    return {
-      data: [
-        {
-          type: "scatter",
-          mode: "markers",
-          x: visible.map((row) => row.values[across]),
-          y: visible.map((row) => row.values[up]),
-          text,
-          customdata: visible.map((row) => row.run),
-          marker,
-          hovertemplate: "%{text}<br>%{x} · %{y}<extra></extra>",
-        },
-      ],
-      layout: {
-        ...app.theme.plotly(),
-        xaxis: app.theme.axis({ title: { text: label(across) } }),
-        yaxis: app.theme.axis({ title: { text: label(up) } }),
-        hovermode: "closest",
-      },
-    };
+    const marker = markers(app, visible, objective);
+    return matrix
+      ? matrixFigure(app, matrixColumns(columns, importance, objective), visible, marker)
+      : pairFigure(app, columns, visible, [across, up], marker);
   };
   const choose = h(
     "div",
     { class: "toolbar" },
-    select({ label: "x", options, value: across, onchange: (value) => onchange(value, up) }),
-    select({ label: "y", options, value: up, onchange: (value) => onchange(across, value) }),
+    check({ label: app.t("lineage.matrix"), checked: matrix, onchange: onmatrix }),
+    !matrix &&
+      select({ label: "x", options: choices, value: across, onchange: (value) => onchange(value, up) }),
+    !matrix &&
+      select({ label: "y", options: choices, value: up, onchange: (value) => onchange(across, value) }),
   );
   const element = h(
     "div",
@@ -70,4 +53,52 @@ export function scatter(app, { columns, rows, objective, x, y, onchange, onpick 
       chart.on("plotly_click", (/** @type {any} */ event) => onpick(event.points[0].customdata)),
     );
   return { element, draw };
+}
+
+/**
+ * @param {import("../../core/types.js").App} app
+ * @param {import("./axes.js").Row[]} rows
+ * @param {string} objective
+ */
+function markers(app, rows, objective) {
+  const colour = rows.map((row) => Number(row.values[objective]));
+  return {
+    size: 9,
+    color: objective ? colour : rows.map((row) => app.selection.colour(row.run)),
+    colorscale: inkRamp(app),
+    showscale: Boolean(objective) && colour.some(Number.isFinite),
+    colorbar: { thickness: 8, outlinewidth: 0 },
+    line: { width: 1, color: app.theme.colour("--line-strong") },
+  };
+}
+
+/**
+ * @param {import("../../core/types.js").App} app
+ * @param {Column[]} columns
+ * @param {import("./axes.js").Row[]} rows
+ * @param {[string, string]} keys of the columns across and up
+ * @param {Record<string, any>} marker
+ */
+function pairFigure(app, columns, rows, [across, up], marker) {
+  const label = (/** @type {string} */ key) => columns.find((column) => column.key === key)?.label ?? "";
+  return {
+    data: [
+      {
+        type: "scatter",
+        mode: "markers",
+        x: rows.map((row) => row.values[across]),
+        y: rows.map((row) => row.values[up]),
+        text: rows.map((row) => app.selection.run(row.run)?.name ?? row.run),
+        customdata: rows.map((row) => row.run),
+        marker,
+        hovertemplate: "%{text}<br>%{x} · %{y}<extra></extra>",
+      },
+    ],
+    layout: {
+      ...app.theme.plotly(),
+      xaxis: app.theme.axis({ title: { text: label(across) } }),
+      yaxis: app.theme.axis({ title: { text: label(up) } }),
+      hovermode: "closest",
+    },
+  };
 }

@@ -10,6 +10,7 @@
  * @property {string} x
  * @property {string} y
  * @property {string | null} tint
+ * @property {boolean} matrix of all pairs instead of one
  */
 
 /** @param {import("../../core/url.js").Url} url @returns {State} */
@@ -23,6 +24,7 @@ export function readState(url) {
     x: url.get("px", ""),
     y: url.get("py", ""),
     tint: url.get("tint"),
+    matrix: url.get("matrix") === "1",
   };
 }
 
@@ -37,5 +39,6 @@ export function writeState(url, state) {
     px: state.x,
     py: state.y,
     tint: state.tint,
+    matrix: state.matrix ? "1" : null,
   });
 }

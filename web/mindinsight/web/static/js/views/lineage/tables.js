@@ -1,49 +1,14 @@
-// Tables below the axes: the rows, and how much each parameter matters.
+// Table of the rows below the axes.
 
 import { button } from "../../components/button.js";
 import { h } from "../../core/dom.js";
-import { labelOf, SEED, sortedBy, tableColumns } from "./columns.js";
+import { sortedBy, tableColumns } from "./columns.js";
 import { datasetDialog } from "./dataset.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../lineage.js").Lineage} Lineage */
 /** @typedef {import("./axes.js").Row} Row */
 /** @typedef {import("./axes.js").Column} Column */
-
-const BARS = 12;
-
-/** @param {App} app @param {{key: string, importance: number}[]} importances @param {string} objective */
-export function importanceTable({ t }, importances, objective) {
-  if (!objective) {
-    return [
-      h("h2", { class: "panel-title" }, t("lineage.no_objective")),
-      h("p", { class: "muted" }, t("lineage.no_objective_how")),
-    ];
-  }
-  const bars = importances
-    .filter(({ key }) => !SEED.test(key))
-    .slice(0, BARS)
-    .map(({ key, importance }) =>
-      h(
-        "tr",
-        null,
-        h("th", { scope: "row" }, labelOf(t, key)),
-        h("td", { class: "bar" }, h("i", { style: { width: `${importance * 100}%` } })),
-        h("td", { class: "number" }, importance.toFixed(2)),
-      ),
-    );
-  const title = h(
-    "h2",
-    { class: "panel-title" },
-    t("lineage.importance", { objective: labelOf(t, objective) }),
-  );
-  return [
-    title,
-    bars.length
-      ? h("table", { class: "importance" }, h("tbody", null, bars))
-      : h("p", { class: "muted" }, t("lineage.too_few")),
-  ];
-}
 
 /** @param {Lineage} view @param {Row[]} rows inside every brush */
 export function rowsTable(view, rows) {

@@ -1,0 +1,82 @@
+// Scatter matrix: every pair of the objective and the settings that matter most.
+
+import { SEED } from "./columns.js";
+
+/** @typedef {import("./axes.js").Column} Column */
+/** @typedef {import("./axes.js").Row} Row */
+
+const MOST = 5; // columns
+const DECADES = 100; // ratio of the largest to the smallest number from which on an axis is logarithmic
+const GAP = 0.03; // share of the picture between two cells
+
+/**
+ * Columns of the matrix: numeric, those that matter most first, the objective last.
+ * @param {Column[]} columns
+ * @param {{key: string}[]} importance largest first
+ * @param {string} objective
+ */
+export function matrixColumns(columns, importance, objective) {
+  const numeric = columns.filter(({ key, numeric: counted }) => counted && !SEED.test(key));
+  const place = new Map(importance.map(({ key }, number) => [key, number]));
+  const settings = numeric.filter((column) => place.has(column.key) && column.key !== objective);
+  settings.sort((a, b) => (place.get(a.key) ?? 0) - (place.get(b.key) ?? 0));
+  return [...settings.slice(0, MOST - 1), ...numeric.filter((column) => column.key === objective)];
+}
+
+/**
+ * Figure of the matrix: a trace for each pair, an axis for each column and row.
+ * @param {import("../../core/types.js").App} app
+ * @param {Column[]} columns
+ * @param {Row[]} rows
+ * @param {Record<string, any>} marker of all points
+ */
+export function matrixFigure(app, columns, rows, marker) {
+  const text = rows.map((row) => app.selection.run(row.run)?.name ?? row.run);
+  const customdata = rows.map((row) => row.run);
+  const numbers = (/** @type {Column} */ column) => rows.map((row) => row.values[column.key]);
+  /** @type {Record<string, any>} */
+  const layout = { ...app.theme.plotly(), hovermode: "closest", showlegend: false };
+  columns.forEach((column, at) => {
+    const number = at ? at + 1 : "";
+    const type = axisType(numbers(column));
+    const axis = { type, title: { text: column.label }, nticks: 4 };
+    layout[`xaxis${number}`] = app.theme.axis({
+      ...axis,
+      domain: domain(at, columns.length),
+      anchor: `y${columns.length > 1 ? columns.length : ""}`, // below the last row
+    });
+    layout[`yaxis${number}`] = app.theme.axis({
+      ...axis,
+      domain: domain(columns.length - 1 - at, columns.length),
+    });
+  });
+  const pairs = columns.flatMap((_, up) => columns.map((__, across) => [across, up]));
+  const data = pairs
+    .filter(([across, up]) => across !== up)
+    .map(([across, up]) => ({
+      type: "scatter",
+      mode: "markers",
+      x: numbers(columns[across]),
+      y: numbers(columns[up]),
+      xaxis: `x${across ? across + 1 : ""}`,
+      yaxis: `y${up ? up + 1 : ""}`,
+      text,
+      customdata,
+      marker: { ...marker, size: 6, showscale: false },
+      hovertemplate: "%{text}<br>%{x} · %{y}<extra></extra>",
+    }));
+  return { data, layout };
+}
+
+/** @param {any[]} values of a column @returns {"log" | "linear"} */
+export function axisType(values) {
+  const numbers = values.filter((value) => typeof value === "number" && Number.isFinite(value));
+  const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
+  return numbers.length && low > 0 && high / low >= DECADES ? "log" : "linear";
+}
+
+/** Part of the picture that one of some cells takes. @param {number} at @param {number} count */
+function domain(at, count) {
+  const size = (1 - GAP * (count - 1)) / count;
+  return [at * (size + GAP), at * (size + GAP) + size];
+}
