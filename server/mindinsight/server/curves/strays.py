@@ -26,7 +26,7 @@ from mindinsight.server.curves.rank_differences import Differences, Stray
 from mindinsight.server.types import Floats, Ints
 
 _CELLS: Final = 2_000_000  # ranks x columns that are looked at: half a second
-_FEWEST_STEPS: Final = 16  # below which only NaN and silence are said
+FEWEST_STEPS: Final = 16  # below which only NaN and silence are said
 _FEW_RANKS: Final = 16  # below which one stray shifts the median: it is taken out and the rest looked at anew
 _SILENT_POINTS: Final = 10
 _SILENT_SHARE: Final = 0.05  # of a rank's points
@@ -38,10 +38,10 @@ def strays(curves: Sequence[tuple[Ints, Floats]]) -> list[Stray]:
     if len(alive) < 2:
         return []
     longest = max(len(curves[row][0]) for row in alive)
-    grid = cells(curves, max(_FEWEST_STEPS, min(longest, _CELLS // len(curves))))
+    grid = cells(curves, max(FEWEST_STEPS, min(longest, _CELLS // len(curves))))
     grid = replace(grid, mean=grid.mean / unit_of(grid.mean))  # what follows is about shares
     all_strays = [*_not_finite(grid), *_silent(curves, alive)]
-    if len(grid.steps) >= _FEWEST_STEPS:
+    if len(grid.steps) >= FEWEST_STEPS:
         all_strays += _different(grid)
     return sorted(all_strays, key=lambda stray: (stray.row, stray.step))
 
@@ -77,7 +77,7 @@ def _different(grid: Cells) -> list[Stray]:
     One stray of few ranks shifts their median: the worst is taken out until nobody else strays, and each of
     those taken out is then compared with the rest.
     """
-    rows = np.flatnonzero((~np.isnan(grid.mean)).sum(axis=1) >= _FEWEST_STEPS // 2)
+    rows = np.flatnonzero((~np.isnan(grid.mean)).sum(axis=1) >= FEWEST_STEPS // 2)
     if len(rows) > _FEW_RANKS:
         return _of_rows(grid, rows)
     first: dict[int, list[Stray]] = {}

@@ -28,8 +28,19 @@ def test_runs_part_where_the_tolerance_is_exceeded(ask: Any) -> None:
     params = {"tag": "loss", "run": ["./a", "./b", "./c"], "baseline": "./a"}
     b, c = client.get("/compare", params=params).json()["series"]
     assert (b["parted"], c["parted"]) == (41, None)
+    assert (b["not_finite"], c["not_finite"]) == (None, None)
     assert b["largest"] == pytest.approx(0.002, rel=1e-3)
     assert client.get("/compare", params={**params, "tag": "none"}).json()["series"] == []
+
+
+def test_the_step_is_told_at_which_a_run_alone_is_not_finite(ask: Any) -> None:
+    client = ask(
+        run("./a", loss=[part(range(4), [1, 1, np.nan, 1])]),
+        run("./b", loss=[part(range(4), [1, 1, np.nan, np.inf])]),
+    )
+    params = {"tag": "loss", "run": ["./a", "./b"], "baseline": "./a"}
+    [b] = client.get("/compare", params=params).json()["series"]
+    assert (b["parted"], b["not_finite"], b["largest"]) == (3, 3, 0)
 
 
 def test_a_tag_is_compared_with_one_of_another_name(ask: Any) -> None:

@@ -29,6 +29,28 @@ def test_a_short_series_comes_whole_and_exact(ask: Any) -> None:
     assert curve["last"] == [5, WALL + 1.0, "-inf"]
 
 
+@pytest.mark.parametrize("accept", ["application/json", COLUMNS])
+def test_several_tags_come_in_one_answer_as_each_comes_alone(ask: Any, accept: str) -> None:
+    client = ask(run("./a", loss=[part([1, 2], [0.1, 0.2])], acc=[part([1, 2, 3], [7, 8, 9])]))
+    tags, headers = ["loss", "acc", "none"], {"accept": accept}
+    alone = [client.get("/series", params={"tag": tag, "run": "./a"}, headers=headers) for tag in tags]
+    params = {"tag": tags[0], "also": tags[1:], "run": "./a"}
+    answer = client.get("/series", params=params, headers=headers)
+    if accept == COLUMNS:
+        head, block = _unpacked(answer.content)
+        bodies = [block[position["at"] :][: position["length"]] for position in head["answers"]]
+        assert bodies == [response.content for response in alone]
+        assert all(position["at"] % 8 == 0 for position in head["answers"])
+    else:
+        assert answer.json()["answers"] == [response.json() for response in alone]
+
+
+def _unpacked(body: bytes) -> tuple[Any, bytes]:
+    """Head and arrays of an answer in columns."""
+    end = 4 + int.from_bytes(body[:4], "little")
+    return json.loads(body[4:end]), body[end:]
+
+
 def test_a_long_series_keeps_its_spike_and_says_how_many_points_there_are(ask: Any) -> None:
     values = np.zeros(100_000, np.float32)
     values[77_777] = 80.0

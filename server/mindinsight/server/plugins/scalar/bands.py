@@ -10,10 +10,11 @@ from fastapi import APIRouter, Depends, Header, Query, Response
 from starlette.concurrency import run_in_threadpool
 
 from mindinsight.server.curves.bands import Cells, band, cells
-from mindinsight.server.curves.strays import strays
+from mindinsight.server.curves.smoothing import SmoothingKind, smooth
+from mindinsight.server.curves.strays import FEWEST_STEPS, strays
 from mindinsight.server.http.responses import answer
 from mindinsight.server.http.service import Service, service_of
-from mindinsight.server.plugins.scalar.lines import line_of
+from mindinsight.server.plugins.scalar.lines import View, line_of
 from mindinsight.server.store.line import Line
 from mindinsight.server.store.run import Run, Snapshot
 from mindinsight.server.types import Doubles, Floats
@@ -30,11 +31,20 @@ async def band_of(
     run: Annotated[list[str] | None, Query(description="runs of the group", max_length=1000)] = None,
     job: Annotated[str | None, Query(description="or: all ranks of this job")] = None,
     px: Annotated[int, Query(ge=1, le=4000)] = 600,
+    smoothing: Annotated[
+        float, Query(alias="smooth", ge=0, lt=1, description="weight of the smoothing")
+    ] = 0.0,
+    kind: Annotated[SmoothingKind, Query(description="of the smoothing")] = "debiased",
+    least: Annotated[int, Query(ge=0, description="points below which a line is not smoothed")] = 0,
     accept: Accept = "",
 ) -> Response:
-    """Mean with deviation and range over many runs, per column of steps."""
+    """Mean with deviation and range over many runs, per column of steps.
+
+    Smoothed, each curve is smoothed as it is alone, and the band is that of the smoothed ones.
+    """
     lines = _lines(service.store.snapshot(), tag, run, job)
-    grid = await run_in_threadpool(_cells, lines, px)
+    view = View(px, weight=smoothing, kind=kind, least=least)
+    grid = await run_in_threadpool(_smoothed_cells, lines, view)
     whole = band(grid)
     columns = {
         "step": whole.steps,
@@ -60,7 +70,8 @@ async def ranks(
     ``not_finite`` holds the numbers of the cells with values that are not finite. ``strays`` says which ranks
     differ from the others, and how: ``row`` of the rank, ``kind`` (not_finite, silent, lasting, spikes),
     ``step`` at which it begins, ``last_step`` of a lasting difference that ended, ``relative`` difference as
-    a share of the median, ``count`` of spikes or of values that are not finite, ``period`` in steps.
+    a share of the median, ``count`` of spikes or of values that are not finite, ``period`` in steps. With
+    ``points`` of the longest rank below ``fewest`` only what is not finite or silent is told.
     """
     lines = _lines(service.store.snapshot(), tag, None, job)
 
@@ -72,6 +83,8 @@ async def ranks(
                 "job": job,
                 "runs": [run.id for run, _ in lines],
                 "ranks": [run.rank for run, _ in lines],
+                "points": max((len(line.steps) for _, line in lines), default=0),
+                "fewest": FEWEST_STEPS,
                 "strays": [asdict(stray) for stray in verdicts],
                 "step": grid.steps,
                 "mean": _narrow(grid.mean).ravel(),
@@ -103,3 +116,12 @@ def _narrow(values: Doubles) -> Floats:
 
 def _cells(lines: list[tuple[Run, Line]], columns: int) -> Cells:
     return cells([(line.steps, line.values) for _, line in lines], columns)
+
+
+def _smoothed_cells(lines: list[tuple[Run, Line]], view: View) -> Cells:
+    curves = [(line.steps, _smoothed(line, view)) for _, line in lines]
+    return cells(curves, view.pixels)
+
+
+def _smoothed(line: Line, view: View) -> Floats:
+    return smooth(line.steps, line.values, view.weight, view.kind) if view.smooths(line) else line.values

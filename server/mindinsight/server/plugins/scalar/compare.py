@@ -35,6 +35,7 @@ async def compare(
     ``other`` is a tag of the other runs that is measured against ``tag`` of the baseline. A run that is not
     there, or has no such tag, has no row; where the baseline is such a run, nobody has one.
     ``parted`` is the first step whose relative difference is above the tolerance, null when there is none.
+    ``not_finite`` is the first step at which a value is NaN or infinite and the baseline's is another.
     """
     runs = service.store.snapshot().runs
     base = _line(runs, baseline, tag)
@@ -56,11 +57,13 @@ def _row(run: str, line: Line, base: Line, tolerance: float, pixels: int) -> dic
     compared = difference(line.steps, line.values, base.steps, base.values, tolerance)
     steps = compared.steps.astype(np.float64)
     picked = sample_rows(steps, compared.relative, pixels) if pixels else slice(None)
+    broken = np.flatnonzero(~np.isfinite(compared.difference))
     finite = np.abs(compared.relative[np.isfinite(compared.relative)])
     return {
         "run": run,
         "shared": len(compared.steps),
         "parted": None if compared.parted is None else int(compared.steps[compared.parted]),
+        "not_finite": int(compared.steps[broken[0]]) if len(broken) else None,
         "largest": float(finite.max()) if len(finite) else None,
         "step": compared.steps[picked],
         "difference": compared.difference[picked],

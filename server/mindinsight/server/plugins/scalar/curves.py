@@ -15,6 +15,7 @@ from mindinsight.server.plugins.scalar.lines import View, gone_rows, newest_rows
 from mindinsight.server.plugins.scalar.series_answer import (
     MOST_PIXELS,
     MOST_RUNS,
+    MOST_TAGS,
     PIXELS,
     CurveQuery,
     series_answer,
@@ -46,6 +47,7 @@ class Curves(Smoothed):
     log_x: bool = False
     overwritten: bool = Field(False, description="with the stretches that a restart overwrote")
     fold: list[str] = Field([], description="jobs whose ranks come as one median", max_length=MOST_RUNS)
+    also: list[str] = Field([], description="further tags, each with an answer", max_length=MOST_TAGS)
 
     def view(self) -> View:
         return View(self.px, self.x, self.low, self.high, self.log_x, self.smooth, self.kind, self.least)
@@ -67,10 +69,11 @@ async def series(service: OneService, query: Annotated[Curves, Query()], accept:
     ``count`` is the number of points recorded, ``points`` of the line, of which the columns hold those
     to draw. With ``overwritten`` the stretches that a restart recorded again come as lines of their own.
     A run that has no such tag is left out. The ranks of a job in ``fold`` are one curve: their median, with
-    ``low`` and ``high``, the range over all of them, and how many ``ranks`` there are.
+    ``low`` and ``high``, the range over all of them, and how many ``ranks`` there are. With ``also`` there
+    are ``answers``, one for each tag; in columns each of them is one of bytes that holds such an answer.
     """
     wanted = CurveQuery(query.tag, tuple(query.run), query.view(), query.overwritten, frozenset(query.fold))
-    return await series_answer(service, wanted, accept)
+    return await series_answer(service, wanted, accept, query.also)
 
 
 @router.get("/tail")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from mindinsight.server.compute.lru_cache import LruCache
-from mindinsight.server.http.responses import COLUMNS, encoded, encoded_response
+from mindinsight.server.http.responses import COLUMNS, encoded, encoded_answers, encoded_response
 from mindinsight.server.http.service import Service
 from mindinsight.server.plugins.scalar.job_series import job_series
 from mindinsight.server.plugins.scalar.lines import View, drawn_series
@@ -18,6 +19,7 @@ from mindinsight.server.store.run import Run
 PIXELS: Final = 600  # of a chart of which nothing is said
 MOST_PIXELS: Final = 4000
 MOST_RUNS: Final = 1000
+MOST_TAGS: Final = 16  # beside the first
 _AT_ONCE: Final = 500_000  # points, a few milliseconds: while more are drawn, other requests do not wait
 _SMOOTHING: Final = 10  # times as long
 _ANSWERS: Final = 64
@@ -43,8 +45,22 @@ class SeriesAnswers:
         self.cache = LruCache[bytes](_ANSWERS)
 
 
-async def series_answer(service: Service, query: CurveQuery, accept: str) -> Response:
-    """The curves of one tag in the form that ``accept`` asks for; a run without the tag is left out."""
+async def series_answer(
+    service: Service, query: CurveQuery, accept: str, also: Sequence[str] = ()
+) -> Response:
+    """The curves of one tag in the form that ``accept`` asks for; a run without the tag is left out.
+
+    With further tags in ``also`` the answer is a list of such answers, one for each tag.
+    """
+    body = await _body(service, query, accept)
+    if also:
+        others = [await _body(service, replace(query, tag=tag), accept) for tag in also]
+        body = encoded_answers([body, *others], accept)
+    return encoded_response(body, accept)
+
+
+async def _body(service: Service, query: CurveQuery, accept: str) -> bytes:
+    """The encoded answer of one tag, from the cache if it is there."""
     snapshot = service.store.snapshot()
     runs = [snapshot.runs[member] for member in query.runs if member in snapshot.runs]
     service.loader.want(member.id for member in runs)
@@ -61,7 +77,7 @@ async def series_answer(service: Service, query: CurveQuery, accept: str) -> Res
         if len(body) <= _LARGEST:
             made = body
             cache.get(key, lambda: made)
-    return encoded_response(body, accept)
+    return body
 
 
 def _drawn(query: CurveQuery, runs: list[Run], accept: str) -> bytes:
