@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { beforeEach, test } from "node:test";
+import { beforeEach, mock, test } from "node:test";
 
 import { grownRuns, together } from "../../web/mindinsight/web/static/js/core/changes.js";
 import { Live } from "../../web/mindinsight/web/static/js/core/live.js";
@@ -204,4 +204,35 @@ test("what one of several servers told is looked at once more, when the others h
     assert.deepEqual(Object.keys(changes.at(-1).runs), ["./a", "./b"]);
     assert.equal(changes.length, count + 1);
   }
+});
+
+test("changes that come between two refreshes are told as one", () => {
+  mock.timers.enable({ apis: ["setTimeout", "Date"], now: 1_000_000 });
+  live.every(15);
+  live.begin(5);
+  const grows = (version, run) =>
+    Stream.newest.says("change", { version, runs: { [run]: ["scalar"] }, list: false });
+  grows(6, "./a");
+  grows(7, "./b");
+  grows(8, "./c");
+  assert.deepEqual(
+    changes.map(({ version }) => version),
+    [6],
+  );
+  mock.timers.tick(15_000);
+  assert.deepEqual(
+    changes.map(({ version }) => version),
+    [6, 8],
+  );
+  assert.deepEqual(Object.keys(changes[1].runs), ["./b", "./c"]);
+  grows(9, "./a");
+  live.pause();
+  mock.timers.tick(15_000);
+  assert.equal(changes.length, 2);
+  live.resume();
+  assert.deepEqual(
+    changes.map(({ version }) => version),
+    [6, 8, 9],
+  );
+  mock.timers.reset();
 });

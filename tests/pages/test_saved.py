@@ -1,5 +1,6 @@
 """Saved views: a name for what is on the screen, kept by the server."""
 
+import re
 from typing import Any
 
 import pytest
@@ -130,3 +131,10 @@ def test_a_page_opens_with_its_default_settings_until_they_are_forgotten(page: A
     page.goto(f"{url}scalar")
     expect(page.get_by_role("combobox", name="X axis")).to_have_value("step")
     expect(page).to_have_url(f"{url}scalar")
+    opened(page).get_by_role("button", name="Numbers and refreshing…").click()
+    dialog = page.get_by_role("dialog", name="Numbers and refreshing")
+    dialog.get_by_role("combobox", name="Significant digits").select_option("8")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_have_count(0)
+    page.goto(f"{url}scalar?runs=lenet&st=1&q=loss")
+    expect(page.get_by_role("cell", name=re.compile(r"^\d\.\d{6,}$")).first).to_be_visible()

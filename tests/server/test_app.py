@@ -101,6 +101,16 @@ def test_what_a_page_asks_for_first_is_answered_without_the_interface(tmp_path: 
     assert outcome(tmp_path, code) == ["200"] * 4
 
 
+def test_a_page_loads_the_routes_of_its_kind_alone(tmp_path: Path) -> None:
+    code = """
+    print(client.get("/v2/histogram/series?run=./a&tag=b").status_code)
+    kinds = ("histogram", "graph", "dump")
+    print(*(name for name in kinds if f"mindinsight.server.plugins.{name}" in sys.modules))
+    print(client.get("/v2/histogram/nothing").status_code)
+"""
+    assert outcome(tmp_path, code) == ["404", "histogram", "404"]
+
+
 def test_the_server_starts_without_uvicorns_command_line(tmp_path: Path) -> None:
     code = """
     import mindinsight.server.process.serve

@@ -7,6 +7,7 @@ import re
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from anyio import to_thread
@@ -24,6 +25,7 @@ from mindinsight.server.compute.worker_pool import WorkerPool
 from mindinsight.server.errors import ApiError
 from mindinsight.server.http.body_limit import BodyLimit
 from mindinsight.server.http.health import Health
+from mindinsight.server.http.kind_routes import KindRoutes
 from mindinsight.server.http.lazy_app import LazyApp
 from mindinsight.server.http.security import Security, error_response
 from mindinsight.server.http.service import Service
@@ -55,7 +57,7 @@ def create_app(settings: Settings, service: Service | None = None) -> Starlette:
     service = service or make_service(settings)
     state = State({"service": service, "hub": Hub(), "health": Health(service)})
     v1, interface = LazyApp(lambda: _v1(state)), LazyApp(lambda: _interface(state))
-    direct = LazyApp(lambda: _direct(state, interface))
+    direct = LazyApp(lambda: _direct(state, KindRoutes(partial(_kind, state, interface), interface)))
     pages = LazyApp(lambda: _pages(interface))
     app = Starlette(
         routes=[Route("/health", _health), _below(V1, v1), _below("", _pages_or_interface(pages, direct))],
@@ -150,6 +152,12 @@ def _direct(state: State, interface: ASGIApp) -> ASGIApp:
     from mindinsight.server.api.direct_routes import DirectRoutes
 
     return DirectRoutes(state, interface)
+
+
+def _kind(state: State, interface: ASGIApp, name: str) -> Starlette | None:
+    from mindinsight.server.api.v2 import create_kind_interface
+
+    return create_kind_interface(state, name, interface)
 
 
 def _interface(state: State) -> Starlette:

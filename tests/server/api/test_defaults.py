@@ -33,3 +33,8 @@ def test_other_pages_and_other_addresses_are_refused(client: TestClient) -> None
     for query in ("a b", "x#y", "x" * 2001):
         assert client.put("v2/defaults", json={"view": "scalar", "query": query}).status_code == 422
     assert client.get("v2/defaults").json() == {"defaults": {}}
+
+
+def test_preferences_hold_for_all_pages(client: TestClient) -> None:
+    client.put("v2/defaults", json={"view": "all", "query": "n=6&e=1&r=60"})
+    assert client.get("v2/runs").json()["defaults"] == {"all": "n=6&e=1&r=60"}

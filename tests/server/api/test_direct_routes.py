@@ -21,6 +21,7 @@ PLAIN = [
     "/v2/alert/list",
     "/v2/alert/list?run=./lenet&since=-5&skip=1&limit=20",
     "/v2/scalar/series?tag=none&run=./lenet",
+    "/v2/scalar/series?tag=loss/auto&run=./lenet&also=none&also=loss/auto",
 ]
 STRANGE = [
     "/v2/alert/list?limit=1001",
@@ -33,6 +34,7 @@ STRANGE = [
     "/v2/scalar/series?tag=a&run=./lenet&low=x",
     "/v2/scalar/series?tag=loss/auto&run=./lenet&x=none",
     "/v2/scalar/series?tag=a&tag=b&run=./lenet",
+    "/v2/scalar/series?tag=a&run=./lenet" + "&also=b" * 17,
     "/v2/tags?brief=2",
 ]
 

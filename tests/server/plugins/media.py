@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ from mindinsight.server.app import create_app
 from mindinsight.server.settings import Settings
 from mindinsight.writer import SummaryWriter
 from mindinsight.writer.summary_writer.run_files import Format
+from tests.server.conftest import wait_until_read
 
 TFEVENTS = Path(__file__).parents[2] / "data" / "tfevents" / "runs"
 LABELS, PREDICTIONS = np.array([0, 1, 1, 0]), np.array([0.1, 0.4, 0.8, 0.6])
@@ -35,6 +38,10 @@ def write(base: Path) -> None:
         shutil.copytree(TFEVENTS / name, base / name)
 
 
-def client_of(base: Path, workspace: Path) -> TestClient:
+@contextmanager
+def client_of(base: Path, workspace: Path) -> Iterator[TestClient]:
+    """Client of a server that has read everything."""
     settings = Settings(summary_base_dir=base, workspace=workspace, reload_interval=0)
-    return TestClient(create_app(settings), base_url="http://127.0.0.1")
+    with TestClient(create_app(settings), base_url="http://127.0.0.1") as client:
+        wait_until_read(client, sum(path.is_dir() for path in base.iterdir()))
+        yield client

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from mindinsight.server.errors import ApiError
 from mindinsight.server.http.service import Service, service_of
-from mindinsight.server.workspace.defaults import MAX_DEFAULT
+from mindinsight.server.workspace.defaults import ALL_PAGES, MAX_DEFAULT
 from mindinsight.server.workspace.storage_errors import storing
 from mindinsight.server.workspace.views import QUERY, VIEW
 
@@ -34,8 +34,12 @@ def defaults(service: OneService) -> dict[str, Any]:
 
 @router.put("")
 def keep(settings: DefaultSettings, request: Request, service: OneService) -> dict[str, Any]:
-    """Keep the settings of a page for everybody who opens it without settings of its own."""
-    if settings.view not in request.app.state.pages:
+    """Keep the settings of a page for everybody who opens it without settings of its own.
+
+    Those of the page ``all`` hold for every page: ``n`` significant digits, ``e=1`` for powers of ten, ``r``
+    seconds between two refreshes.
+    """
+    if settings.view != ALL_PAGES and settings.view not in request.app.state.pages:
         raise ApiError(404, "unknown_page", f"There is no page {settings.view!r}.", page=settings.view)
     with storing({}):
         service.workspace.defaults.keep(settings.view, settings.query)

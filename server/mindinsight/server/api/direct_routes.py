@@ -36,6 +36,7 @@ from mindinsight.server.plugins.scalar.lines import View
 from mindinsight.server.plugins.scalar.series_answer import (
     MOST_PIXELS,
     MOST_RUNS,
+    MOST_TAGS,
     PIXELS,
     CurveQuery,
     series_answer,
@@ -133,12 +134,11 @@ async def _tags(service: Service, headers: Headers, query: bytes) -> Response:
 
 
 async def _series(service: Service, headers: Headers, query: bytes) -> Response:
-    values = plain_query(query, _SERIES, several=("run", "fold"))
-    runs = values.pop("run", [])
-    if "tag" not in values or not 0 < len(runs) <= MOST_RUNS:
+    values = plain_query(query, _SERIES, several=("run", "fold", "also"))
+    runs, also = values.pop("run", []), values.pop("also", [])
+    if "tag" not in values or not 0 < len(runs) <= MOST_RUNS or len(also) > MOST_TAGS:
         raise NotPlainError
     tag, overwritten, fold = values.pop("tag"), values.pop("overwritten", False), values.pop("fold", [])
     view = View(values.pop("px", PIXELS), weight=values.pop("smooth", 0.0), **values)
-    return await series_answer(
-        service, CurveQuery(tag, tuple(runs), view, overwritten, frozenset(fold)), headers.get("accept", "")
-    )
+    wanted = CurveQuery(tag, tuple(runs), view, overwritten, frozenset(fold))
+    return await series_answer(service, wanted, headers.get("accept", ""), also)

@@ -11,6 +11,7 @@ from starlette._utils import get_route_path
 from starlette.datastructures import State
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
+from starlette.types import ASGIApp
 
 from mindinsight.server import api
 from mindinsight.server.api.pages import missing_page
@@ -21,7 +22,7 @@ from mindinsight.server.http import validation_errors
 from mindinsight.server.http.installed_version import installed_version
 from mindinsight.server.http.openapi import OURS, ErrorBody, WrongParameters, add_schemas
 from mindinsight.server.http.security import error_response
-from mindinsight.server.plugins import plugins
+from mindinsight.server.plugins import Plugin, find_plugin, plugins
 
 _log = logging.getLogger(__name__)
 
@@ -30,12 +31,32 @@ _NOT_ROUTES: Final = ("v1", "v2", "pages")
 
 def create_interface(state: State) -> FastAPI:
     """``/v2`` over what the server holds in ``state``."""
+    app = _application(state, "/v2/openapi.json")
+    _add_routes(app)
+    described = app.openapi
+    app.openapi = lambda: add_schemas(described(), ErrorBody, WrongParameters)  # type: ignore[method-assign]
+    return app
+
+
+def create_kind_interface(state: State, name: str, interface: ASGIApp) -> FastAPI | None:
+    """The routes of one kind; ``interface`` answers what they do not. None where there is no such kind."""
+    kind = find_plugin(name)
+    if kind is None:
+        return None
+    app = _application(state, None)
+    app.router.default = interface
+    _add_kind(app, kind)
+    return app
+
+
+def _application(state: State, description: str | None) -> FastAPI:
+    """An application without routes that answers errors as ours; its OpenAPI is at ``description``."""
     app = FastAPI(
         title="MindInsight",
         version=installed_version(),
         docs_url=None,
         redoc_url=None,
-        openapi_url="/v2/openapi.json",
+        openapi_url=description,
         responses=OURS,
     )
     app.state = state
@@ -44,9 +65,6 @@ def create_interface(state: State) -> FastAPI:
     app.add_exception_handler(UnreadableError, _unreadable)
     app.add_exception_handler(404, _missing)
     validation_errors.install(app)
-    _add_routes(app)
-    described = app.openapi
-    app.openapi = lambda: add_schemas(described(), ErrorBody, WrongParameters)  # type: ignore[method-assign]
     return app
 
 
@@ -57,7 +75,11 @@ def _add_routes(app: FastAPI) -> None:
         if hasattr(module, "install"):
             module.install(app)
     for kind in plugins():
-        app.include_router(kind.router, prefix=f"/v2/{kind.name}", tags=[kind.name])
+        _add_kind(app, kind)
+
+
+def _add_kind(app: FastAPI, kind: Plugin) -> None:
+    app.include_router(kind.router, prefix=f"/v2/{kind.name}", tags=[kind.name])
 
 
 async def _missing(request: Request, error: Exception) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -27,6 +28,20 @@ def encoded(content: Any, accept: str) -> bytes:
         return pack(content)
     text = json.dumps(as_json(content), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     return text.encode()
+
+
+def encoded_answers(bodies: Sequence[bytes], accept: str) -> bytes:
+    """The body of ``{"answers": [...]}`` of what ``encoded`` made for the same ``Accept`` header.
+
+    In columns each answer is one of bytes, with its own head and columns in it.
+    """
+    if COLUMNS in accept:
+        import numpy as np
+
+        from mindinsight.server.http.column_encoding import pack
+
+        return pack({"answers": [np.frombuffer(body, np.uint8) for body in bodies]})
+    return b'{"answers":[' + b",".join(bodies) + b"]}"
 
 
 def encoded_response(body: bytes, accept: str) -> Response:

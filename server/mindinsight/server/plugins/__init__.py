@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
@@ -31,8 +32,21 @@ def plugins() -> tuple[Plugin, ...]:
     return tuple(sorted((p for p in exports if isinstance(p, Plugin)), key=lambda p: p.name))
 
 
-def _route_modules() -> Iterator[ModuleType]:
-    for module in modules_of(__name__, __path__):
+def plugin_names() -> tuple[str, ...]:
+    """Names of the modules and packages in this folder; nothing is imported."""
+    return tuple(sorted(info.name for info in pkgutil.iter_modules(__path__)))
+
+
+def find_plugin(name: str) -> Plugin | None:
+    """The plugin of this name, from the module that is called so; None where that has none."""
+    if name not in plugin_names():
+        return None
+    exports = (getattr(module, "PLUGIN", None) for module in _route_modules(name))
+    return next((plugin for plugin in exports if isinstance(plugin, Plugin) and plugin.name == name), None)
+
+
+def _route_modules(only: str = "") -> Iterator[ModuleType]:
+    for module in modules_of(__name__, __path__, only):
         if hasattr(module, "__path__") and not hasattr(module, "PLUGIN"):
             yield from modules_of(module.__name__, module.__path__, only="routes")
         else:

@@ -12,6 +12,7 @@ from mindinsight.server.workspace.json_store import JsonStore
 from mindinsight.server.workspace.views import QUERY
 
 MAX_DEFAULT = 2000  # characters
+ALL_PAGES = "all"  # in the place of a page: how numbers are written, and how often pages refresh
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,27 @@
 // Formatting of numbers, sizes and times.
 
 /**
+ * How numbers are written: significant digits, null for as many as suit their place; powers of ten for all.
+ * @typedef {{digits: number | null, scientific: boolean}} Notation
+ */
+
+/** @type {Notation} */
+let notation = { digits: null, scientific: false };
+
+/** Write all numbers from now on in another way. @param {Notation} next */
+export function writeNumbers(next) {
+  notation = next;
+}
+
+/** The same for texts of Plotly, as a format of d3. */
+export function chartFormat() {
+  const digits = notation.digits ?? 4;
+  return notation.scientific ? `.${digits - 1}e` : `.${digits}g`;
+}
+
+/**
  * Four significant digits: 0.001234, 12.34, 1.2e-7; a whole number has all of its own up to seven, or
- * `digits`.
+ * `digits`. Somebody may have chosen other digits for all but whole numbers.
  * @param {number | null | undefined} value
  * @param {number} [digits]
  */
@@ -14,10 +33,11 @@ export function number(value, digits = 4) {
     return String(value).replace("-", "−");
   }
   const size = Math.abs(value);
+  const significant = notation.digits ?? digits;
   const text =
-    size >= 1e-4 && size < 1e7
-      ? String(Number(value.toPrecision(digits)))
-      : value.toExponential(digits - 1).replace(/\.?0+e/, "e");
+    size >= 1e-4 && size < 1e7 && !notation.scientific
+      ? String(Number(value.toPrecision(significant)))
+      : value.toExponential(significant - 1).replace(/\.?0+e/, "e");
   return text.replace("-", "−").replace("e+", "e").replace("e-", "e−");
 }
 

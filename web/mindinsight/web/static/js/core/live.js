@@ -38,6 +38,12 @@ export class Live {
   /** What came while nobody wanted to be told. @type {Change | null} */
   #queued = null;
   #waiting = 0;
+  /** ms between two changes that are given; 0 for at once. */
+  #gap = 0;
+  /** When the last one was given. */
+  #given = -Infinity;
+  /** What came in the gap since then. @type {Change | null} */
+  #collected = null;
 
   start() {
     const source = new EventSource("v2/events");
@@ -56,6 +62,11 @@ export class Live {
 
   paused() {
     return this.#paused;
+  }
+
+  /** Tell changes at most every so many seconds, those that come meanwhile as one. @param {number} seconds */
+  every(seconds) {
+    this.#gap = 1000 * seconds;
   }
 
   /** How many changes came since it was paused. */
@@ -141,7 +152,7 @@ export class Live {
   }
 
   #release() {
-    [this.#queued, this.#waiting] = [null, 0];
+    [this.#queued, this.#collected, this.#waiting] = [null, null, 0];
     this.#show();
   }
 
@@ -150,6 +161,24 @@ export class Live {
     this.#streamed = Math.max(this.#streamed, change.version);
     if (this.#version === null) this.#heard = change.version;
     else this.#version = change.version;
+    if (this.#paused) this.#hold(change);
+    else this.#giveInTime(change);
+  }
+
+  /** @param {Change} change */
+  #giveInTime(change) {
+    const wait = this.#given + this.#gap - Date.now();
+    if (!this.#collected && wait <= 0) this.#give(change);
+    else {
+      if (!this.#collected) window.setTimeout(() => this.#giveCollected(), wait);
+      this.#collected = together(this.#collected, change);
+    }
+  }
+
+  #giveCollected() {
+    const change = this.#collected;
+    this.#collected = null;
+    if (!change) return;
     if (this.#paused) this.#hold(change);
     else this.#give(change);
   }
@@ -163,6 +192,7 @@ export class Live {
 
   /** @param {Change} change */
   #give(change) {
+    this.#given = Date.now();
     this.#callbacks.forEach((callback) => callback(change));
     if (!this.#several) return;
     if (!this.#repeated) window.setTimeout(() => this.#repeat(), REPEAT_MS);

@@ -6,6 +6,7 @@ import { menu } from "../components/dialog.js";
 import { h, replace } from "../core/dom.js";
 import { byName } from "../core/run_list.js";
 import { latest, leaveAsIs } from "../core/latest.js";
+import { showPreferences } from "./preferences.js";
 
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {{name: string, view: string, query: string}} View */
@@ -50,12 +51,19 @@ class Box {
       this.list,
       this.offers,
       this.defaults,
+      h("div", { class: "row" }, this.opener(app)),
     );
     this.requests = latest(this.element);
     this.close = menu(opener, this.element, app.t("views.title")).close;
     this.ask(() => app.api.get(PATH));
     this.offer();
     this.offerDefaults(app.selection.list().defaults);
+  }
+
+  /** The way to what holds for all pages. @param {App} app */
+  opener(app) {
+    const open = () => (this.close(), showPreferences(app));
+    return h("button", { type: "button", class: "link", onclick: open }, app.t("preferences.open"));
   }
 
   /**
