@@ -275,7 +275,8 @@ test("a curve is fetched anew when its tail does not fit", async () => {
   assert.equal(await appended(growing("s=0", NEWS), new Map([["loss", [curve(long, long)]]]), 400), null);
 });
 
-const app = { theme: { plotly: () => ({}), axis: (more) => more, colour: (name) => name } };
+const SHEET = { margin: { l: 48, r: 12, t: 8, b: 32 }, font: { size: 11 } };
+const app = { theme: { plotly: () => SHEET, axis: (more) => more, colour: (name) => name } };
 const linesOf = (only) => [{ label: "a", colour: "#123456", dash: "solid", curve: only }];
 
 test("a figure marks what is not finite on the floor and the ceiling", () => {

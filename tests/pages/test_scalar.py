@@ -69,6 +69,8 @@ def test_a_pattern_filters_tags_and_a_broken_one_says_so(page: Page, samples: st
     expect(page.locator(".card")).to_have_count(4)
     page.reload()
     expect(page.locator(".card")).to_have_count(4)
+    page.goto(f"{samples}scalar?runs=values&q=int(8")
+    expect(page.locator(".scalar-toolbar").get_by_role("alert")).to_contain_text("(")
     page.get_by_role("searchbox", name="Filter tags").fill("nothing")
     expect(page.get_by_text("No tag matches the filter")).to_be_visible()
 
@@ -220,8 +222,31 @@ def test_a_vertical_zoom_is_in_the_address_and_of_one_card_alone(
 def test_a_double_click_undoes_the_zoom(page: Page, long: str, chart: Charts) -> None:
     page.goto(f"{long}scalar?s=0&z=1000,2000")
     assert lines(chart("loss"))[0]["x"][-1] <= 2002
+    chart("loss").attend()
     chart("loss").element.locator(".nsewdrag").first.dblclick()
     eventually_true(page, lambda: lines(chart("loss"))[0]["x"][-1] == 19_999)
+
+
+def test_a_chart_is_zoomed_moved_and_read_by_keyboard(page: Page, samples: str, chart: Charts) -> None:
+    page.goto(f"{samples}scalar?runs=lenet&q=^loss")
+    figure = chart("loss/auto")
+    (line,) = lines(figure)
+    figure.element.focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("tooltip")).to_contain_text(f"Step {line['x'][0]:.0f}")
+    expect(page.get_by_role("status").filter(has_text="lenet:")).to_contain_text("Step 1")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("table", name="Values at step")).to_contain_text("lenet")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("tooltip")).to_be_hidden()
+    page.keyboard.press("+")
+    expect(page).to_have_url(re.compile(r"z=\d"))
+    before = page.url
+    page.keyboard.press("Shift+ArrowRight")
+    expect(page).not_to_have_url(before)
+    expect(figure.element).to_be_focused()
+    page.keyboard.press("0")
+    expect(page).not_to_have_url(re.compile(r"[?&]z="))
 
 
 def test_zooming_still_works_after_a_card_was_scrolled_away(page: Page, samples: str, chart: Charts) -> None:
@@ -229,7 +254,7 @@ def test_zooming_still_works_after_a_card_was_scrolled_away(page: Page, samples:
     loss = chart("loss/auto")
     loss.traces()
     page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
-    expect(loss.element.locator(".main-svg")).to_have_count(0)
+    expect(loss.element.locator("svg")).to_have_count(0)
     page.evaluate("window.scrollTo(0, 0)")
     loss.drag(0.2, 0.6)
     page.wait_for_url("**z=**")
@@ -306,6 +331,7 @@ def test_the_tip_is_right_after_a_chart_was_drawn_again(
     loss.traces()
     across = loss.axis("xaxis")["range"]
     page.get_by_role("button", name=re.compile("theme", re.I)).first.click()
+    page.get_by_role("button", name="Display").click()
     page.get_by_label("Overwritten steps").check()
     page.get_by_label("Overwritten steps").uncheck()
     loss.point(0.999, 0.5)
@@ -568,17 +594,21 @@ def test_charts_have_a_size_that_the_address_keeps(page: Page, samples: str) -> 
         return require(plot.bounding_box())["height"]
 
     medium = height()
+    page.get_by_role("button", name="Display").click()
     page.get_by_label("Card size").select_option("Large")
     eventually_true(page, lambda: height() > 1.3 * medium)
     expect(page).to_have_url(re.compile("size=large"))
     page.reload()
     eventually_true(page, lambda: plot.count() and height() > 1.3 * medium)
-    drawn = plot.locator("svg.main-svg").first
+    drawn = plot.locator("svg").first
     eventually_true(page, lambda: require(drawn.bounding_box())["height"] > 1.3 * medium)
+    page.get_by_role("button", name="Display").click()
     page.get_by_label("Card size").select_option("Small")
     eventually_true(page, lambda: height() < 0.8 * medium)
+    page.keyboard.press("Escape")
     page.set_viewport_size({"width": 390, "height": 844})
     eventually_true(page, lambda: page.evaluate("document.documentElement.scrollWidth") <= 390)
+    page.get_by_role("button", name="Display").click()
     page.get_by_label("Card size").select_option("Medium")
     expect(page).not_to_have_url(re.compile("size="))
 
@@ -595,6 +625,7 @@ def test_a_restarted_run_is_one_line_and_its_overwritten_steps_are_shown_when_as
     (line,) = lines(chart("loss"))
     assert line["y"] == [*range(40), *range(50, 60)]
     expect(card(page, "loss")).to_contain_text("1 run restarted")
+    page.get_by_role("button", name="Display").click()
     page.get_by_label("Overwritten steps").check()
     traces = chart("loss").until(
         lambda traces: len([trace for trace in traces if trace["mode"] == "lines"]) == 2
@@ -639,6 +670,7 @@ def test_an_axis_fits_a_constant_and_labels_both_ends_in_full(page: Page, sweep:
     rate.traces()
     low, high = rate.axis("yaxis")["range"]
     assert 0.0008 < low < 0.001 < high < 0.0012
+    chart("samples").attend()
     labels = chart("samples").element.locator(".ytick text")
     expect(labels).to_have_text(["0", "200k", "400k", "600k", "800k"])
     page.get_by_label("Y scale").select_option("Log")
@@ -665,7 +697,18 @@ def test_the_tip_shows_values_in_the_chosen_order_and_more_with_shift(
     page.mouse.move(5, 5)
     chart("loss").point(0.9, 0.1)
     expect(tip.locator("tbody tr").first).to_contain_text("wild")
+    page.get_by_role("button", name="Display").click()
     page.get_by_label("Tooltip order").select_option("Name")
     chart("loss").point(0.9, 0.1)
     expect(tip.locator("tbody th")).to_have_text(["a", "b", "c", "d", "wild"])
     assert query(page)["tip"] == ["name"]
+
+
+def test_the_toolbar_takes_two_rows_at_most(page: Page, samples: str) -> None:
+    page.goto(f"{samples}scalar?runs=lenet&z=1,20")
+    expect(page.get_by_role("button", name="Combine tags")).to_be_visible()
+    tops = page.locator(".scalar-toolbar").evaluate(
+        "bar => new Set([...bar.querySelectorAll('button, input, select')]"
+        ".map(e => Math.round((e.getBoundingClientRect().top + e.getBoundingClientRect().bottom) / 20))).size"
+    )
+    assert tops == 2

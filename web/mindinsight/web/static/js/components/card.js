@@ -1,9 +1,11 @@
 // A box with a title, tools, a body and a foot line; can fill the window.
 
 import { h, replace } from "../core/dom.js";
+import { commonStart } from "../core/names.js";
 import { iconButton } from "./button.js";
 import { fullWindow } from "./full_window.js";
 import { icon } from "./icons.js";
+import { longName } from "./long_name.js";
 
 /**
  * @param {{title: string, href?: string, mark?: Node | null, tools?: HTMLElement[], body: Node,
@@ -11,7 +13,9 @@ import { icon } from "./icons.js";
  */
 export function card({ title, href, mark, tools = [], body, foot, full }) {
   const inner = h("div", { class: "body" }, body);
-  const name = h("h2", { class: "ellipsis", title }, href ? h("a", { href }, title) : title);
+  const text = (/** @type {string} */ start) => longName(title, { start });
+  const heading = (start = "") => (href ? h("a", { href }, text(start)) : text(start));
+  const name = h("h2", { class: "ellipsis" }, heading());
   const footer = foot ? h("footer", null, foot) : null;
   const expand =
     full &&
@@ -40,5 +44,16 @@ export function card({ title, href, mark, tools = [], body, foot, full }) {
     replace(expand, icon(on ? "close" : "expand"));
     full?.onchange?.(on);
   });
-  return Object.assign(element, { inner, setFull });
+  /** Leave the beginning out that the card shares with others. @param {string} start */
+  const shorten = (start) => start && replace(name, heading(start));
+  return Object.assign(element, { inner, setFull, shorten });
+}
+
+/**
+ * Leave what the titles of several cards begin with out of each.
+ * @param {any[]} cards made by `card`
+ */
+export function shortenTitles(cards) {
+  const start = commonStart(cards.map((element) => element.getAttribute("aria-label") ?? ""));
+  cards.forEach((element) => element.shorten?.(start));
 }

@@ -21,8 +21,9 @@ export function plotArea(label) {
  * @param {HTMLElement} [options.body] what holds the plots where there is more than one
  * @param {HTMLElement} [options.foot]
  * @param {() => void} options.load fetch the data
+ * @param {() => any} [options.controls] of a chart that fills the window
  */
-export function chartCard(app, { title, plots, body = plots[0], foot, load }) {
+export function chartCard(app, { title, plots, body = plots[0], foot, load, controls }) {
   /** @type {HTMLElement} */
   const element = card({
     title,
@@ -30,7 +31,7 @@ export function chartCard(app, { title, plots, body = plots[0], foot, load }) {
     tools: [pinButton(app, () => element), saveButton(app, () => element, title)],
     body,
     foot,
-    full: { label: app.t("common.fullscreen"), close: app.t("common.close") },
+    full: { label: app.t("common.fullscreen"), close: app.t("common.close"), controls },
   });
   const requests = latest(element);
   const near = whenNear(element, load);

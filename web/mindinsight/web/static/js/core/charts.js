@@ -1,8 +1,19 @@
-// Plotly, used sparingly: a chart is drawn when it is seen, one per frame, and taken down when far away.
+// Charts, drawn when they are seen, one per frame, and taken down when far away. Lines are sketched first,
+// and drawn by Plotly once somebody turns to them; everything else is drawn by Plotly at once.
 
+import { listenToKeys, SHORTCUTS, takesKeys } from "./chart_keys.js";
+import { chartFormat } from "./format.js";
 import { Plotlys } from "./plotlys.js";
+import { onAttention } from "./sketch/pointing.js";
+import { canSketch, Sketch } from "./sketch/sketch.js";
 
-/** @typedef {{data: any[], layout: Record<string, any>, config?: Record<string, any>}} Figure */
+/**
+ * @typedef {Object} Figure of Plotly
+ * @property {any[]} data
+ * @property {Record<string, any>} layout
+ * @property {Record<string, any>} [config]
+ * @property {boolean} [sketch] whether it may be sketched until somebody turns to it
+ */
 /**
  * @typedef {Object} Chart
  * @property {() => Figure} figure
@@ -10,7 +21,10 @@ import { Plotlys } from "./plotlys.js";
  * @property {number} far px outside the window
  * @property {boolean} dirty
  * @property {any} drawn the Plotly it is drawn by
+ * @property {Sketch | null} sketch while Plotly has not drawn it
+ * @property {boolean} attended whether somebody has turned to it since it came near
  * @property {(plot: any) => void} [ready]
+ * @property {() => void} [sketched]
  */
 
 const CONFIG = {
@@ -20,6 +34,7 @@ const CONFIG = {
   doubleClick: "reset",
   showTips: false,
 };
+const USUAL = ".4g"; // format of numbers in texts of figures
 const NEAR = "240px 0px"; // how far outside the window a chart is drawn already
 
 export class Charts {
@@ -28,6 +43,8 @@ export class Charts {
   #charts = new Map();
   /** @type {Set<Element>} */
   #queue = new Set();
+  /** @type {WeakSet<Element>} */
+  #listening = new WeakSet();
   #busy = false;
   #revision = 0;
   /** @type {(() => void)[]} */
@@ -77,18 +94,32 @@ export class Charts {
    * Make an element a chart. `figure` is called each time it is drawn, so it should read the newest data
    * and the theme's colours then. The element needs a height of its own (class "chart").
    * @param {Element} element @param {() => Figure} figure
-   * @param {(plot: any) => void} [ready] called each time the chart has come up from nothing
+   * @param {(plot: any) => void} [ready] called each time Plotly has drawn the chart from nothing
+   * @param {() => void} [sketched] called each time it was sketched
    */
-  draw(element, figure, ready) {
+  draw(element, figure, ready, sketched) {
     const chart = this.#charts.get(element);
     if (chart) {
       chart.figure = figure;
       this.#mark(element, chart);
       return;
     }
-    this.#charts.set(element, { figure, near: false, far: 0, dirty: true, drawn: null, ready });
+    const nothing = { near: false, far: 0, dirty: true, drawn: null, sketch: null, attended: false };
+    this.#charts.set(element, { figure, ...nothing, ready, sketched });
     this.#observer.observe(element);
     this.#sized.observe(element);
+    if (this.#listening.has(element)) return;
+    this.#listening.add(element);
+    listenToKeys(element, () => this.#charts.get(element)?.drawn ?? null);
+    onAttention(element, () => this.#attend(element));
+  }
+
+  /** Let Plotly draw a chart that is sketched. @param {Element} element */
+  #attend(element) {
+    const chart = this.#charts.get(element);
+    if (!chart || chart.attended) return;
+    chart.attended = true;
+    if (chart.sketch) this.#mark(element, chart);
   }
 
   /** Draw again with what `figure` says now. @param {Element} element */
@@ -105,7 +136,7 @@ export class Charts {
     this.#queue.delete(element);
     this.#observer.unobserve(element);
     this.#sized.unobserve(element);
-    chart.drawn?.purge(element);
+    this.#takeDown(element, chart);
   }
 
   /** Everything inside an element that is going away. @param {Element} root */
@@ -122,6 +153,15 @@ export class Charts {
    */
   figure(element) {
     return this.#charts.get(element)?.figure() ?? null;
+  }
+
+  /**
+   * Axes of a chart, as far as a pointer needs them; null before it is drawn.
+   * @param {any} element
+   * @returns {{xaxis: any, yaxis: any} | null}
+   */
+  axes(element) {
+    return element._fullLayout ?? this.#charts.get(element)?.sketch?.axes ?? null;
   }
 
   /** When all that is to be drawn now has been. @returns {Promise<void>} */
@@ -141,13 +181,13 @@ export class Charts {
     chart.near = entry.isIntersecting;
     chart.far = Math.max(0, entry.boundingClientRect.top - innerHeight, -entry.boundingClientRect.bottom);
     if (chart.near && chart.dirty) this.#enqueue(entry.target);
-    else if (!chart.near && chart.drawn) this.#purge(entry.target, chart);
+    else if (!chart.near) this.#takeDown(entry.target, chart);
   }
 
   /** @param {Element} element */
   #resized(element) {
     const chart = this.#charts.get(element);
-    if (chart?.drawn && !sameSize(element)) this.#mark(element, chart);
+    if (chart && (chart.drawn || chart.sketch) && !sameSize(element, chart)) this.#mark(element, chart);
   }
 
   /** @param {Element} element @param {Chart} chart */
@@ -188,13 +228,21 @@ export class Charts {
   /** @param {Element} element @param {Chart} chart */
   async #paint(element, chart) {
     chart.dirty = false;
-    const { data, layout, config } = chart.figure();
+    const figure = chart.figure();
+    if (figure.sketch && !chart.drawn && !chart.attended && canSketch(figure)) {
+      this.#sketch(/** @type {HTMLElement} */ (element), chart, figure);
+      return;
+    }
+    const { data: traces, layout, config } = figure;
+    const data = traces.map(inChosenFormat);
     const Plotly = await this.#plotlys.get(data);
     if (this.#charts.get(element) !== chart || !element.isConnected) return;
     chart.dirty ||= !chart.near;
     if (!chart.near) return; // scrolled away while Plotly was loaded
     if (chart.drawn && chart.drawn !== Plotly) chart.drawn.purge(element);
     const anew = chart.drawn !== Plotly;
+    chart.sketch?.remove();
+    chart.sketch = null;
     chart.drawn = Plotly;
     const size = { width: element.clientWidth, height: element.clientHeight };
     // Without a new revision, data that is the same leaves axes with ranges nobody has worked out.
@@ -204,19 +252,43 @@ export class Charts {
       { ...size, ...layout, datarevision: ++this.#revision },
       { ...CONFIG, ...config },
     );
+    if (takesKeys(element)) {
+      element.setAttribute("tabindex", "0");
+      element.setAttribute("aria-keyshortcuts", SHORTCUTS);
+    }
     if (anew) chart.ready?.(element);
   }
 
+  /** @param {HTMLElement} element @param {Chart} chart @param {Figure} figure */
+  #sketch(element, chart, figure) {
+    chart.sketch ??= new Sketch(element);
+    chart.sketch.draw(figure, { width: element.clientWidth, height: element.clientHeight });
+    element.setAttribute("tabindex", "0");
+    this.#plotlys.prefetch(figure.data);
+    chart.sketched?.();
+  }
+
   /** @param {Element} element @param {Chart} chart */
-  #purge(element, chart) {
-    chart.drawn.purge(element);
-    chart.drawn = null;
+  #takeDown(element, chart) {
+    if (!chart.drawn && !chart.sketch) return;
+    chart.drawn?.purge(element);
+    chart.sketch?.remove();
+    chart.drawn = chart.sketch = null;
     chart.dirty = true;
+    chart.attended = false;
   }
 }
 
-/** @param {any} element */
-function sameSize(element) {
-  const layout = element._fullLayout;
-  return layout && layout.width === element.clientWidth && layout.height === element.clientHeight;
+/** @param {any} element @param {Chart} chart */
+function sameSize(element, { sketch }) {
+  const size = sketch?.size ?? element._fullLayout;
+  return size && size.width === element.clientWidth && size.height === element.clientHeight;
+}
+
+/** A trace whose texts write numbers as somebody chose. @param {any} trace */
+function inChosenFormat(trace) {
+  const text = trace.hovertemplate;
+  const format = chartFormat();
+  if (typeof text !== "string" || format === USUAL) return trace;
+  return { ...trace, hovertemplate: text.replaceAll(`:${USUAL}}`, `:${format}}`) };
 }

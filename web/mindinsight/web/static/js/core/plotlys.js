@@ -12,6 +12,8 @@ export class Plotlys {
   #builds;
   /** @type {Map<string, Promise<any>>} */
   #loaded = new Map();
+  /** Addresses that were fetched ahead. @type {Set<string>} */
+  #fetched = new Set();
 
   /** @param {{plotly: string, assets: string}} boot */
   constructor(boot) {
@@ -33,6 +35,18 @@ export class Plotlys {
   /** Which build draws these traces. @param {{type?: string}[]} traces */
   address(traces) {
     return this.#able(traces)[0];
+  }
+
+  /**
+   * Fetch what draws these traces when the line has nothing else to do, without running it.
+   * @param {{type?: string}[]} traces
+   */
+  prefetch(traces) {
+    const href = this.address(traces);
+    if (this.#fetched.has(href) || this.#loaded.has(href)) return;
+    this.#fetched.add(href);
+    const link = Object.assign(document.createElement("link"), { rel: "prefetch", as: "script", href });
+    requestIdleCallback(() => document.head.append(link));
   }
 
   /**

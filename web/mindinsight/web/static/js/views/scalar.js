@@ -4,7 +4,6 @@ import { nothingOf } from "../components/nothing.js";
 import { grownRuns } from "../core/changes.js";
 import { h, renew, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
-import { limit } from "../core/limit.js";
 import { nameOf, tagsOf } from "../core/tags.js";
 import { alertMarks } from "./scalar/alert_marks.js";
 import { baselineOf, compareView } from "./scalar/compare.js";
@@ -17,6 +16,7 @@ import { emptyPart } from "./scalar/mode_view.js";
 import { tagTree } from "./scalar/tag_tree.js";
 import { createPast } from "./scalar/zoom_history.js";
 import { ranksView } from "./scalar/ranks.js";
+import { seriesRequests } from "./scalar/series_request.js";
 import { patternOf, toolbar } from "./scalar/toolbar.js";
 
 /** @typedef {import("../core/types.js").App} App */
@@ -30,7 +30,6 @@ const FETCH = ["x", "smooth", "smoothKind", "logX", "overwritten", "zoom", "tole
 const BUILD = ["mode", "filter", "pins", "mixes", "job", "pairs", "baseline"];
 /** Options that need other controls. */
 const HEAD = ["mode", "zoom", "tall", "pairs", "baseline"];
-const CURVES = 4; // requests at a time, of a browser's six: the first charts are drawn sooner
 const MODES = {
   curves: curvesView,
   compare: compareView,
@@ -95,7 +94,7 @@ class Scalars {
         replace(this.head, toolbar(page));
       },
       cursor: createCursor(app),
-      inTurn: limit(CURVES),
+      series: seriesRequests(app.api),
       alerts: alertMarks(app, root, () => this.options.mode === "curves" && this.part?.paint()),
       tags: [],
       runsOf: (tag) => this.holders.get(tag) ?? [],

@@ -1,20 +1,27 @@
 // Traces of a band: the mean as a line, the deviation and the range as areas behind it.
 
+import { withRoomForLabels } from "../../core/sketch/margins.js";
 import { scaleOf } from "./scale.js";
+import { ticksFor, wholeTicks } from "./ticks.js";
+import { upright } from "./zoom.js";
 
 /** @typedef {{step: any, mean: any, deviation: any, low: any, high: any}} Band */
 
 /**
- * The y axis of bands, as a person wants it, and what draws on it.
+ * The axes of bands, as a person wants them, and what draws on y.
  * @param {import("./card.js").Page} page @param {Band[]} bands
  */
 export function bandSheet({ app, options }, bands) {
-  const scale = scaleOf(
-    options().y,
-    bands.flatMap(({ low, high }) => [low, high]),
-  );
-  const yaxis = app.theme.axis({ type: scale.type, ...(scale.ticks ?? {}), nticks: 5 });
-  return { to: scale.to, layout: { ...app.theme.plotly(), yaxis, hovermode: "x" } };
+  const { y } = options();
+  const ends = bands.flatMap(({ low, high }) => [low, high]);
+  const scale = scaleOf(y, ends);
+  const ticks = y === "symlog" ? null : ticksFor(y, ends);
+  const range = ticks && upright(ticks.range, scale);
+  const { tickvals, ticktext } = scale.ticks ?? ticks ?? { tickvals: [], ticktext: [] };
+  const yaxis = app.theme.axis({ type: scale.type, tickvals, ticktext, ...(range ? { range } : {}) });
+  const xaxis = app.theme.axis({ type: "linear", ...wholeTicks(bands.map(({ step }) => step)) });
+  const layout = { ...app.theme.plotly(), xaxis, yaxis, hovermode: "x" };
+  return { to: scale.to, layout: withRoomForLabels(layout) };
 }
 
 /**

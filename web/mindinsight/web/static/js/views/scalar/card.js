@@ -34,7 +34,7 @@ import { zoomed } from "./zoom.js";
  * @property {(filter: string) => void} find show the tags that a pattern finds
  * @property {ReturnType<typeof import("./cursor.js").createCursor>} cursor
  * @property {ReturnType<typeof import("./alert_marks.js").alertMarks>} alerts
- * @property {ReturnType<typeof import("../../core/limit.js").limit>} inTurn makes requests for curves
+ * @property {ReturnType<typeof import("./series_request.js").seriesRequests>} series asks for curves
  * @property {string[]} tags all tags there are
  * @property {(tag: string) => string[]} runsOf the selected runs that hold a tag
  * @property {(tags: string[]) => string[]} passing those that the filter lets through
@@ -206,11 +206,13 @@ class CurveCard {
       this.scales = chart.scales;
       return chart;
     };
-    app.charts.draw(this.plot, makeFigure, (element) => {
+    const drawn = () => this.page.cursor.drawn(this.plot);
+    const ready = (/** @type {any} */ element) => {
       element.on("plotly_relayout", (/** @type {any} */ change) => this.onZoom(change));
-      element.on("plotly_afterplot", () => this.page.cursor.drawn(element));
-      this.page.cursor.drawn(element);
-    });
+      element.on("plotly_afterplot", drawn);
+      drawn();
+    };
+    app.charts.draw(this.plot, makeFigure, ready, drawn);
     replace(this.foot, footOf(this.page, this.lines(), this.key));
     this.showValues();
     this.showRange();

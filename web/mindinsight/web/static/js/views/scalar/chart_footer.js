@@ -1,6 +1,7 @@
 // Footer of a chart: how much of the data is drawn, what restarted, what is not finite.
 
 import { button } from "../../components/button.js";
+import { NOT_FINITE_BADGE } from "../../components/hatching.js";
 import { h } from "../../core/dom.js";
 import { number } from "../../core/format.js";
 import { smoothedValues } from "./curve.js";
@@ -28,6 +29,8 @@ export function footOf(page, lines, key) {
       { class: "grow" },
       app.t("scalar.points", { shown: visible.toLocaleString("en"), all: points.toLocaleString("en") }),
     ),
+    lines.some(({ curve }) => curve.low) &&
+      h("span", { class: "muted", title: app.t("scalar.job.band_how") }, app.t("scalar.job.band")),
     restarts > 0 && h("span", { class: "badge" }, app.t("scalar.restarts", { n: restarts })),
     clippedButtons(page, lines, key),
     notFiniteButton(page, lines),
@@ -75,7 +78,7 @@ function notFiniteButton(page, lines) {
   });
   const go = () =>
     page.change({ x: "step", at: counts.first, zoom: [counts.first - AROUND, counts.first + AROUND] });
-  return button(text, go, { class: "badge bad", title: app.t("scalar.non_finite.go") });
+  return button(text, go, { class: NOT_FINITE_BADGE, title: app.t("scalar.non_finite.go") });
 }
 
 /**

@@ -16,7 +16,8 @@ export function onClick(element, callback) {
     clearTimeout(timer);
     const second = down.timeStamp - before < TWICE;
     before = down.timeStamp;
-    if (second || down.button || !(/** @type {Element} */ (down.target).closest(".nsewdrag"))) return;
+    const plot = /** @type {Element} */ (down.target).closest(".nsewdrag, .sketch");
+    if (second || down.button || !plot) return;
     const release = (/** @type {PointerEvent} */ up) => {
       if (Math.hypot(up.clientX - down.clientX, up.clientY - down.clientY) < STILL) {
         timer = window.setTimeout(() => element.isConnected && callback(up), TWICE);

@@ -1,5 +1,6 @@
 // Runs against a baseline: difference curves, the first step where they part, and the settings that differ.
 
+import { shortenTitles } from "../../components/card.js";
 import { h, throttle } from "../../core/dom.js";
 import { number } from "../../core/format.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
@@ -75,6 +76,7 @@ export function compareView(page, tags) {
     settingsTable(app, [base, ...runs]),
   );
   const elements = cards.map((card) => card.element);
+  shortenTitles(elements);
   return differencePart(h("div", { class: "stack" }, facts, h("div", { class: "cards" }, elements)), cards);
 }
 

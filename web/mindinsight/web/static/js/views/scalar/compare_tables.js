@@ -1,7 +1,10 @@
 // Tables of a comparison of runs: verdict for each tag, and the hyper-parameters that differ.
 
+import { NOT_FINITE_BADGE, valueClass } from "../../components/hatching.js";
+import { longName } from "../../components/long_name.js";
 import { h } from "../../core/dom.js";
 import { number } from "../../core/format.js";
+import { commonStart } from "../../core/names.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
@@ -14,7 +17,10 @@ import { number } from "../../core/format.js";
  * @param {Run[]} runs
  */
 export function verdictTable(app, caption, cards, runs) {
-  const heads = runs.map((run) => h("th", { scope: "col" }, swatch(app, run.id), " ", run.name));
+  const start = commonStart(runs.map((run) => run.name));
+  const heads = runs.map((run) =>
+    h("th", { scope: "col" }, swatch(app, run.id), " ", longName(run.name, { start })),
+  );
   const head = h("tr", null, h("th", { scope: "col" }, app.t("scalar.compare.tag")), heads);
   return folded(
     app.t("scalar.mode.compare"),
@@ -63,6 +69,8 @@ export function verdictCell(app, series) {
     { class: `badge ${parted ? "bad" : "ok"}` },
     parted ? app.t("scalar.compare.at", { step: number(series.parted, 12) }) : app.t("scalar.compare.never"),
   );
+  const broken = series.not_finite ?? null;
+  const lost = broken !== null && app.t("scalar.compare.not_finite", { step: number(broken, 12) });
   const most = series.largest
     ? app.t("scalar.compare.largest", { most: number(series.largest * 1000, 3) })
     : "";
@@ -71,6 +79,8 @@ export function verdictCell(app, series) {
     { title: app.t("scalar.compare.shared", { n: series.shared }) },
     badge,
     " ",
+    lost && h("span", { class: NOT_FINITE_BADGE }, lost),
+    lost && " ",
     h("span", { class: "muted" }, most),
   );
 }
@@ -88,18 +98,19 @@ export function settingsTable(app, runs) {
       : typeof value === "number"
         ? number(value, 6)
         : String(value);
+  const start = commonStart(runs.map((run) => run.name));
   const head = h(
     "tr",
     null,
     h("td", null),
-    runs.map((run) => h("th", { scope: "col" }, run.name)),
+    runs.map((run) => h("th", { scope: "col" }, longName(run.name, { start }))),
   );
   const body = differ.map((key) =>
     h(
       "tr",
       null,
       h("th", { scope: "row" }, key),
-      runs.map((run) => h("td", null, text(run.hyper[key]))),
+      runs.map((run) => text(run.hyper[key])).map((cell) => h("td", { class: valueClass(cell) }, cell)),
     ),
   );
   const title = app.t("scalar.compare.settings", { n: differ.length });

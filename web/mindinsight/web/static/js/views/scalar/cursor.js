@@ -1,9 +1,12 @@
 // Cursor over all charts of the page: a line in each, and a table of values in the one under the pointer.
 
 import { createTip } from "../../components/tip.js";
-import { h } from "../../core/dom.js";
+import { h, replace } from "../../core/dom.js";
+import { number } from "../../core/format.js";
 import { onClick } from "./click.js";
+import { cursorKeys } from "./cursor_keys.js";
 import { cursorTable } from "./cursor_table.js";
+import { smoothedValues } from "./curve.js";
 import { nearest } from "./nearest.js";
 
 /** @typedef {import("../../core/types.js").App} App */
@@ -18,6 +21,7 @@ import { nearest } from "./nearest.js";
  */
 
 const NEAR = 24; // px from the pointer within which a curve is emphasized
+const READ = 3; // curves whose values are read aloud
 const ON = 5; // px from the pointer within which an alert's line is described
 
 /** @param {App} app */
@@ -32,6 +36,9 @@ class Cursor {
     /** By the chart's element. @type {Map<any, Member & {line: HTMLElement}>} */
     this.members = new Map();
     this.tip = createTip();
+    /** What a screen reader says while keys move the cursor. */
+    this.reading = h("p", { class: "unseen", role: "status" });
+    document.body.append(this.reading);
     /** Draws the tip again, with all columns or few. @type {(event: {shiftKey: boolean}) => void} */
     this.redrawTip = () => {};
     this.onkey = (/** @type {KeyboardEvent} */ event) => event.key === "Shift" && this.redrawTip(event);
@@ -49,11 +56,13 @@ class Cursor {
     this.members.set(element, { ...member, line });
     element.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.move(element, event));
     element.addEventListener("pointerleave", () => this.clear());
-    onClick(element, (event) => {
-      const x = pointerX(element, member, event);
-      const axis = member.options().x;
-      if (!Number.isFinite(x)) return;
-      member.pick(axis === "wall" ? x / 1000 : axis === "step" ? Math.round(x) : x);
+    const { charts } = this.app;
+    onClick(element, (event) => pick(member, pointerX(element, member, charts.axes(element), event)));
+    cursorKeys(element, member, {
+      axes: () => charts.axes(element),
+      look: (x, y, event) => this.read(this.look(element, member, x, y, event)),
+      pick: (x) => pick(member, x),
+      clear: () => this.clear(),
     });
   }
 
@@ -71,15 +80,30 @@ class Cursor {
   /** @param {any} element @param {PointerEvent} event */
   move(element, event) {
     const member = this.members.get(element);
-    const layout = element._fullLayout;
-    const scales = member?.scales();
-    if (!member || !scales || !layout?.xaxis?._length) return;
-    const x = pointerX(element, member, event);
-    this.drawLines(x);
+    const layout = this.app.charts.axes(element);
+    if (!member?.scales() || !layout?.xaxis?._length) return;
+    const x = pointerX(element, member, layout, event);
     const y = event.clientY - element.getBoundingClientRect().top - layout.yaxis._offset;
-    const rows = nearest(member, scales, layout, x, y);
+    const rows = this.look(element, member, x, y, event);
     this.emphasize(rows.length > 1 && rows[0].away < NEAR ? rows[0].line.curve.run : null);
-    if (!rows.length) return this.clearTip();
+  }
+
+  /**
+   * Show a place: a line in every chart, and a tip with what the curves of this one hold there.
+   * @param {any} element
+   * @param {Member} member
+   * @param {number} x in the units of the curves @param {number} y px in the plot
+   * @param {{clientX: number, clientY: number, shiftKey: boolean}} event
+   */
+  look(element, member, x, y, event) {
+    const layout = /** @type {any} */ (this.app.charts.axes(element));
+    const scales = /** @type {import("./curve.js").Scales} */ (member.scales());
+    this.drawLines(x);
+    const rows = nearest(member, scales, layout, x, y);
+    if (!rows.length) {
+      this.clearTip();
+      return rows;
+    }
     const alerts = alertTexts(member, scales, layout.xaxis, x);
     const plot = element.getBoundingClientRect();
     this.redrawTip = ({ shiftKey: all }) => {
@@ -88,12 +112,22 @@ class Cursor {
       this.tip.show(event.clientX, event.clientY, plot, [...alerts, ...table]);
     };
     this.redrawTip(event);
+    return rows;
+  }
+
+  /** Say what the nearest curves hold. @param {import("./nearest.js").Near[]} rows */
+  read(rows) {
+    const texts = rows
+      .slice(0, READ)
+      .map(({ line, row }) => `${line.label}: ${number(smoothedValues(line.curve)[row], 6)}`);
+    const step = rows.length ? number(rows[0].line.curve.step[rows[0].row], 12) : "";
+    replace(this.reading, [this.app.t("scalar.tip.step_of", { step }), ...texts].join("; "));
   }
 
   /** @param {number} x in the units of the curves */
   drawLines(x) {
     for (const [element, member] of this.members) {
-      const axis = element._fullLayout?.xaxis;
+      const axis = this.app.charts.axes(element)?.xaxis;
       const scales = member.scales();
       if (!axis || !scales || !this.app.charts.visible(element)) continue;
       const at = axis.c2p(scales.x.to(x));
@@ -126,18 +160,26 @@ class Cursor {
     document.removeEventListener("keyup", this.onkey);
     this.clear();
     this.tip.remove();
+    this.reading.remove();
     this.members.clear();
   }
+}
+
+/** List the values of a place under the charts. @param {Member} member @param {number} x */
+function pick(member, x) {
+  const axis = member.options().x;
+  if (Number.isFinite(x)) member.pick(axis === "wall" ? x / 1000 : axis === "step" ? Math.round(x) : x);
 }
 
 /**
  * Where the pointer is on x, in the units of the curves; NaN before the chart is drawn.
  * @param {any} element
  * @param {Member} member
+ * @param {{xaxis: any} | null} axes
  * @param {PointerEvent} event
  */
-function pointerX(element, member, event) {
-  const axis = element._fullLayout?.xaxis;
+function pointerX(element, member, axes, event) {
+  const axis = axes?.xaxis;
   const scales = member.scales();
   if (!axis?._length || !scales) return NaN;
   return scales.x.from(axis.p2c(event.clientX - element.getBoundingClientRect().left - axis._offset));
@@ -145,8 +187,8 @@ function pointerX(element, member, event) {
 
 /** @param {any} element a chart @param {string | null} run that stands out */
 function fade(element, run) {
-  const traces = [...element.querySelectorAll(".scatterlayer .trace")];
-  const runs = traces.map((trace) => trace.__data__?.[0]?.trace?.meta ?? null);
+  const traces = [...element.querySelectorAll(".trace")];
+  const runs = traces.map((trace) => trace.dataset.run ?? trace.__data__?.[0]?.trace?.meta ?? null);
   const present = run !== null && runs.includes(run);
   traces.forEach((trace, i) =>
     trace.classList.toggle("faded", present && runs[i] !== null && runs[i] !== run),

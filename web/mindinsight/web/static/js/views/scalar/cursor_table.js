@@ -1,8 +1,10 @@
 // Table of values in the tip of the cursor: a row for each of the nearest curves.
 
 import { valueClass } from "../../components/hatching.js";
+import { longName } from "../../components/long_name.js";
 import { h } from "../../core/dom.js";
 import { duration, number, time } from "../../core/format.js";
+import { commonStart } from "../../core/names.js";
 import { byName } from "../../core/run_list.js";
 import { smoothedValues } from "./curve.js";
 
@@ -36,12 +38,13 @@ export function cursorTable(app, rows, { axis, order, all }) {
   ];
   const aside = (/** @type {string} */ field) =>
     SPARED.includes(field) || (scalarX && field === "step") ? "aside" : null;
+  const start = commonStart(rows.map(({ line }) => line.label));
   const body = inOrder(rows.slice(0, ROWS), order).map(({ line: { curve, colour, label }, row }) =>
     h(
       "tr",
       { class: curve === rows[0].line.curve ? "near" : "" },
       h("td", null, h("i", { class: "swatch", style: { background: colour } })),
-      h("th", { scope: "row" }, label),
+      h("th", { scope: "row" }, longName(label, { start })),
       fields.map((field) => {
         const text = FIELDS[field](curve, row);
         return h("td", { class: valueClass(text, aside(field) ?? "") }, text);

@@ -1,5 +1,6 @@
 // Mode of curves: pinned and mixed charts on top, then one section per prefix of tags.
 
+import { shortenTitles } from "../../components/card.js";
 import { h } from "../../core/dom.js";
 import { curveCard } from "./card.js";
 
@@ -30,6 +31,7 @@ export function curvesView(page, tags) {
  */
 function section(name, cards, folding) {
   const elements = cards.map((card) => card.element);
+  shortenTitles(elements);
   const grid = h("div", { class: "cards" }, elements);
   if (!folding) return grid;
   return h(

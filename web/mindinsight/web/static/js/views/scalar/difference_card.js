@@ -1,6 +1,7 @@
 // Card with the curves of the differences between runs and a baseline for one tag.
 
 import { chartCard, plotArea } from "../../components/chart_card.js";
+import { longName } from "../../components/long_name.js";
 import { h, replace } from "../../core/dom.js";
 import { leaveAsIs } from "../../core/latest.js";
 import { verdictCell } from "./compare_tables.js";
@@ -32,7 +33,7 @@ export class DifferenceCard {
     this.verdict = h(
       "tr",
       null,
-      h("th", { scope: "row" }, this.name),
+      h("th", { scope: "row" }, longName(this.name)),
       runs.map(() => h("td", { class: "muted" }, "…")),
     );
     this.plot = plotArea(app.t("scalar.compare.chart", { tag: this.name }));
@@ -83,7 +84,7 @@ export class DifferenceCard {
     const series = new Map(response.series.map((/** @type {any} */ row) => [row.run, row]));
     replace(
       this.verdict,
-      h("th", { scope: "row" }, this.name),
+      h("th", { scope: "row" }, longName(this.name)),
       this.others.map((run) => verdictCell(this.page.app, series.get(run.id))),
     );
     this.element.hidden = !series.size;

@@ -2,9 +2,10 @@
 
 import { reaches, xColumn } from "./curve.js";
 import { merged } from "./merge.js";
+import { withRoomForLabels } from "../../core/sketch/margins.js";
 import { scaleOf } from "./scale.js";
 import { beyond, tracesOf } from "./traces.js";
-import { logTicks, valueAxis } from "./value_axis.js";
+import { stepTicks, valueAxis } from "./value_axis.js";
 
 /** Curves beyond which a chart is a cloud rather than lines to follow. */
 const MANY = 40;
@@ -43,13 +44,15 @@ export function figure(app, lines, options, threshold = null, tall = undefined, 
   const traces = lines.flatMap((curve) => tracesOf(pen, curve));
   const data = many ? merged(traces) : traces;
   if (threshold) data.push(...lines.flatMap((curve) => beyond(pen, curve, threshold)));
+  const sheet = {
+    ...layout(pen, threshold, marked, marks),
+    xaxis: xAxis(pen, lines),
+    yaxis: app.theme.axis({ type: yScale.type, ...axis }),
+  };
   return {
     data,
-    layout: {
-      ...layout(pen, threshold, marked, marks),
-      xaxis: xAxis(pen, lines),
-      yaxis: app.theme.axis({ type: yScale.type, ...axis }),
-    },
+    layout: withRoomForLabels(sheet),
+    sketch: true,
     config: { doubleClick: "autosize" },
     scales: { x: xScale, y: yScale },
   };
@@ -118,7 +121,7 @@ function xAxis({ app, options, xScale }, lines) {
   );
   return app.theme.axis({
     type: options.x === "wall" ? "date" : xScale.type,
-    ...(xScale.ticks ?? logTicks(lines, options)),
+    ...(xScale.ticks ?? stepTicks(lines, options)),
     ...(zoom ? { range: zoom } : {}),
     nticks: 6,
   });

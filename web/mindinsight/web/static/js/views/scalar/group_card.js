@@ -4,6 +4,7 @@ import { chartCard, plotArea } from "../../components/chart_card.js";
 import { h, replace } from "../../core/dom.js";
 import { leaveAsIs } from "../../core/latest.js";
 import { bandSheet, bandTraces } from "./band.js";
+import { smoothing } from "./options.js";
 
 /** @typedef {{label: string, runs: string[]}} Group */
 
@@ -28,16 +29,17 @@ export function groupCard(page, tag, groups) {
     const data = bands.flatMap((band, i) =>
       band.runs.length ? bandTraces({ band, colour: groupColour(app, i), label: visible[i].label, to }) : [],
     );
-    return { data, layout };
+    return { data, layout, sketch: true };
   };
   const paint = () => app.charts.draw(plot, figure);
   const load = () => {
     const selected = groups();
     const px = Math.max(200, Math.min(800, plot.clientWidth || 400));
+    const how = { tag, px, ...smoothing(page.options()) };
     box.requests.ask(
       (signal) =>
         Promise.all(
-          selected.map(({ runs }) => app.api.columns("v2/scalar/band", { tag, run: runs, px }, { signal })),
+          selected.map(({ runs }) => app.api.columns("v2/scalar/band", { ...how, run: runs }, { signal })),
         ),
       (responses) => {
         [visible, bands] = [selected, responses];

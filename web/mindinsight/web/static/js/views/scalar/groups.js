@@ -1,11 +1,12 @@
 // Runs grouped by a hyper-parameter or by a pattern in their names, each group as a mean with its band.
 
+import { shortenTitles } from "../../components/card.js";
 import { searchBox, select } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
-import { number } from "../../core/format.js";
 import { differing, traitOf } from "../../core/run_traits.js";
 import { groupCard, groupColour, MOST } from "./group_card.js";
 import { emptyPart } from "./mode_view.js";
+import { smoothingControls } from "./toolbar.js";
 
 /** @typedef {import("./card.js").Page} Page */
 /** @typedef {import("../../core/types.js").App} App */
@@ -27,12 +28,12 @@ export function groupsBy(page, by) {
     .sort((a, b) => a.label.localeCompare(b.label, undefined, { numeric: true }));
 }
 
-/** @param {any} value */
+/** A setting as it was chosen, whatever digits measured numbers have. @param {any} value */
 function text(value) {
   return value === undefined || value === null
     ? "–"
     : typeof value === "number"
-      ? number(value, 6)
+      ? String(Number(value.toPrecision(6)))
       : String(value);
 }
 
@@ -46,13 +47,16 @@ export function groupsView(page, tags) {
   let groups = [];
   const { chooser, pattern } = groupingControls(page, keys, by());
   const legend = h("div", { class: "row wrap scalar-legend" });
+  const meaning = h("p", { class: "muted small" });
   const cards = tags.map((tag) => groupCard(page, tag, () => groups));
   const elements = cards.map((card) => card.element);
+  shortenTitles(elements);
   const load = () => {
     pattern.hidden = !by().startsWith(NAME);
     const grouped = groupsBy(page, by());
     groups = grouped.slice(0, MOST);
     app.selection.colouring.showGroups({ by: by(), colours: coloursOf(app, grouped) });
+    replace(meaning, bandText(page));
     replace(legend, legendOf(app, groups, grouped.length - MOST));
     cards.forEach((card) => card.load());
   };
@@ -60,8 +64,9 @@ export function groupsView(page, tags) {
     element: h(
       "div",
       { class: "stack" },
-      h("div", { class: "toolbar" }, chooser, pattern),
+      h("div", { class: "toolbar" }, chooser, pattern, smoothingControls(page)),
       legend,
+      meaning,
       h("div", { class: "cards" }, elements),
     ),
     load,
@@ -114,6 +119,14 @@ function groupingControls(page, keys, by) {
     onchange: (value) => page.change({ group: `${NAME}${value}` }),
   });
   return { chooser, pattern };
+}
+
+/** What line and areas of a group are. @param {Page} page */
+function bandText(page) {
+  const { t } = page.app;
+  const { smooth, smoothKind } = page.options();
+  const kind = t(`scalar.smooth.${smoothKind}`);
+  return [t("scalar.groups.band"), smooth ? t("scalar.groups.smoothed", { kind }) : ""].join(" ");
 }
 
 /**

@@ -1,7 +1,9 @@
 // Statistics of the visible range of a chart: one row for each run.
 
+import { longName } from "../../components/long_name.js";
 import { h } from "../../core/dom.js";
 import { duration, number, time } from "../../core/format.js";
+import { commonStart } from "../../core/names.js";
 
 const FIELDS = ["count", "first", "last", "min", "min_step", "max", "max_step", "mean", "deviation", "slope"];
 
@@ -38,6 +40,8 @@ export async function rangeTable(page, tags, signal) {
       ),
     ),
   );
+  const nameOf = (/** @type {string} */ id) => app.selection.run(id)?.name ?? id;
+  const start = commonStart(runs.map(nameOf));
   const rows = answers.flatMap((answer) =>
     answer.rows.map((/** @type {any} */ row) =>
       h(
@@ -48,7 +52,7 @@ export async function rangeTable(page, tags, signal) {
           { scope: "row" },
           h("i", { class: "swatch", style: { background: app.selection.colour(row.run) } }),
           " ",
-          app.selection.run(row.run)?.name ?? row.run,
+          longName(nameOf(row.run), { start }),
         ),
         FIELDS.map((field) =>
           h("td", { class: classOf(field) }, number(NOT_FINITE[row[field]] ?? row[field], 5)),

@@ -127,8 +127,10 @@ export function strayRanks(app, grid, pick) {
   /** @type {Map<number, import("../../components/stray_text.js").Stray[]>} */
   const far = new Map();
   for (const stray of grid.strays) far.set(stray.row, [...(far.get(stray.row) ?? []), stray]);
+  const { points, fewest } = grid;
+  const few = points < fewest && h("span", { class: "badge" }, app.t("scalar.ranks.few", { points, fewest }));
   if (!far.size) {
-    return h("span", { class: "badge ok" }, app.t("scalar.ranks.together", { n: grid.runs.length }));
+    return few || h("span", { class: "badge ok" }, app.t("scalar.ranks.together", { n: grid.runs.length }));
   }
   const named = [...far].slice(0, NAMED).map(([row, strays]) => {
     const strayTexts = strays.map((stray) => strayWords(app, stray)).join(app.t("stray.and"));
@@ -136,5 +138,5 @@ export function strayRanks(app, grid, pick) {
     return button(text, () => pick(row), { class: "badge bad" });
   });
   const hidden = far.size - named.length;
-  return [named, hidden > 0 && h("span", { class: "muted" }, app.t("scalar.ranks.more", { n: hidden }))];
+  return [few, named, hidden > 0 && h("span", { class: "muted" }, app.t("scalar.ranks.more", { n: hidden }))];
 }

@@ -36,7 +36,7 @@ export function bandFigure(page, summary, rank) {
       line: { color: theme.colour("--bad"), width: 1.6 },
     });
   }
-  return { data, layout };
+  return { data, layout, sketch: true };
 }
 
 /**

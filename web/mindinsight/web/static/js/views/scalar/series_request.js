@@ -1,8 +1,25 @@
-// Request for the curves of a chart.
+// Requests for the curves of charts.
 
+import { batches } from "../../core/batches.js";
+import { unpackAnswers } from "../../core/column_decoding.js";
 import { smoothing } from "./options.js";
 
 const MOST_PIXELS = 20_000; // of all curves of a chart together; each pixel may hold some points
+
+const REQUESTS = 2; // at a time, of a browser's six
+const TAGS = 8; // in one request, for charts that wait
+
+/**
+ * Queue of requests for curves; those that differ in their tags alone go together.
+ * @param {typeof import("../../core/api.js")} api
+ */
+export function seriesRequests(api) {
+  return batches(REQUESTS, TAGS, async (key, /** @type {string[]} */ [tag, ...also], signal) => {
+    const params = { tag, also, ...JSON.parse(key) };
+    const answer = await api.columns("v2/scalar/series", params, { signal });
+    return also.length ? unpackAnswers(answer) : [answer];
+  });
+}
 
 /**
  * The curves of a tag for a chart of a width.
@@ -16,7 +33,6 @@ export function requestSeries(page, tag, runs, width, signal) {
   const options = page.options();
   const { selection } = page.app;
   const params = {
-    tag,
     run: runs,
     fold: [...selection.folded()],
     px: Math.min(
@@ -30,5 +46,5 @@ export function requestSeries(page, tag, runs, width, signal) {
     ...smoothing(options),
     overwritten: options.overwritten || null,
   };
-  return page.inTurn(() => page.app.api.columns("v2/scalar/series", params, { signal }), signal);
+  return page.series(JSON.stringify(params), tag, signal);
 }

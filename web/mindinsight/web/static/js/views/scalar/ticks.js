@@ -56,6 +56,15 @@ export function ticksWithin(kind, [low, high]) {
   return texts(values.filter((value) => value >= low && value <= high));
 }
 
+/**
+ * Ticks of an axis of steps, which have nothing between them.
+ * @param {Iterable<ArrayLike<number>>} columns
+ */
+export function wholeTicks(columns) {
+  const ends = extent("linear", columns);
+  return texts(ends ? [...new Set(ticksWithin("linear", ends).tickvals)].filter(Number.isInteger) : []);
+}
+
 /** @param {number[]} values */
 function texts(values) {
   return { tickvals: values, ticktext: values.map(tickText) };

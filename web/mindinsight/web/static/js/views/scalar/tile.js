@@ -1,5 +1,6 @@
 // Overview tile of scalars: the most telling ones, with their last and best value, and their first NaN.
 
+import { NOT_FINITE_BADGE } from "../../components/hatching.js";
 import { h, replace } from "../../core/dom.js";
 import { middleCut } from "../../core/names.js";
 import { bestEnd } from "../runs/values.js";
@@ -100,7 +101,7 @@ function numbers(app, tag, steps, values) {
     broken >= 0
       ? h(
           "span",
-          { class: "badge bad" },
+          { class: NOT_FINITE_BADGE },
           app.t("overview.broken", { value: number(values[broken]), step: steps[broken] }),
         )
       : null,

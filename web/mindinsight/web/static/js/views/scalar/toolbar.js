@@ -6,6 +6,7 @@ import { dialog } from "../../components/dialog.js";
 import { check, searchBox, select, slider } from "../../components/field.js";
 import { h } from "../../core/dom.js";
 import { faultText } from "../../core/patterns.js";
+import { displayButton } from "./display_menu.js";
 import { baselineOf, comparedRuns } from "./compare.js";
 
 /** @typedef {import("./card.js").Page} Page */
@@ -25,6 +26,7 @@ export function toolbar(page) {
     filter.invalid(faultText(app, text));
     if (patternOf(text)) page.change({ filter: text });
   };
+  filter.invalid(faultText(app, options.filter)); // a link may bring a broken one
   const modes = ["curves", "compare", "ranks", "groups", "layers"].map((value) => ({
     value,
     label: t(`scalar.mode.${value}`),
@@ -75,7 +77,12 @@ function axes(page) {
 
 /** Controls of a chart that fills the window. @param {Page} page */
 export function chartControls(page) {
-  return [axes(page), smoothing(page), smoothingKind(page)];
+  return [axes(page), smoothingControls(page)];
+}
+
+/** Weight and kind of the smoothing. @param {Page} page */
+export function smoothingControls(page) {
+  return [smoothing(page), smoothingKind(page)];
 }
 
 /** @param {Page} page */
@@ -112,46 +119,22 @@ function smoothingKind(page) {
 function drawing(page) {
   const { t } = page.app;
   const options = page.options();
-  const smooth = smoothing(page);
-  const kind = smoothingKind(page);
   const clip = check({
     label: t("scalar.clip"),
     checked: options.clip,
     onchange: (on) => page.change({ clip: on }),
   });
-  const overwritten = check({
-    label: t("scalar.overwritten"),
-    checked: options.overwritten,
-    onchange: (on) => page.change({ overwritten: on }),
-  });
-  const mix = button(t("scalar.mix"), () => chooseTags(page));
   const facts = check({
     label: t("scalar.facts"),
     checked: options.facts,
     onchange: (on) => page.change({ facts: on }),
   });
-  const sizes = ["small", "medium", "large"].map((value) => ({ value, label: t(`scalar.size.${value}`) }));
-  const size = select({
-    label: t("scalar.size"),
-    options: sizes,
-    value: options.size,
-    onchange: (value) => page.change({ size: /** @type {any} */ (value) }),
-  });
-  const orders = ["distance", "value", "name"].map((value) => ({
-    value,
-    label: t(`scalar.tip.by.${value}`),
-  }));
-  const order = select({
-    label: t("scalar.tip.order"),
-    options: orders,
-    value: options.tip,
-    onchange: (value) => page.change({ tip: /** @type {any} */ (value) }),
-  });
+  const mix = button(t("scalar.mix"), () => chooseTags(page));
   const reset =
     (options.zoom || options.tall.size > 0) &&
     button(t("scalar.unzoom"), () => page.change({ zoom: null, tall: new Map() }));
   const back = page.canGoBack() && button(t("scalar.back"), () => page.back());
-  return [smooth, kind, clip, overwritten, facts, size, order, mix, back, reset];
+  return [smoothingControls(page), clip, facts, displayButton(page), mix, back, reset];
 }
 
 /** The selector of the baseline; with two runs also a button that swaps them. @param {Page} page */

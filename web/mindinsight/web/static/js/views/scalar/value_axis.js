@@ -3,7 +3,7 @@
 import { smoothedValues, xColumn } from "./curve.js";
 import { divergence } from "./divergence.js";
 import { calmRange } from "./scale.js";
-import { ticksAround, ticksFor, ticksWithin } from "./ticks.js";
+import { extent, ticksAround, ticksFor, ticksWithin, tickText } from "./ticks.js";
 import { upright } from "./zoom.js";
 
 /** @typedef {import("./curve.js").Line} Line */
@@ -43,7 +43,7 @@ export function valueAxis(lines, options, scale, many, tall) {
   const kind = options.y;
   if (tall && looked) return { axis: { range: looked, ...ticksWithin(kind, tall) }, clip: calm };
   const ticks = calm && upright(calm, scale) ? ticksAround(kind, calm) : ticksFor(kind, columns(lines, many));
-  if (!ticks) return { axis: { nticks: 6 }, clip: calm };
+  if (!ticks) return { axis: { tickvals: [], ticktext: [] }, clip: calm };
   const { range, ...labels } = ticks;
   return { axis: { range: upright(range, scale) ?? undefined, ...labels }, clip: calm && range };
 }
@@ -70,14 +70,20 @@ function rangeColumns(curve) {
   return [curve.low.map((v) => Math.max(v, least - room)), curve.high.map((v) => Math.min(v, most + room))];
 }
 
-/** Full numbers on a logarithmic x axis. @param {Line[]} lines @param {Options} options */
-export function logTicks(lines, options) {
-  if (options.logX !== "log" || options.x === "wall") return {};
-  const kind = "log";
-  if (options.zoom && options.zoom[0] > 0) return ticksWithin(kind, options.zoom);
-  const ticks = ticksFor(
-    kind,
-    lines.map(({ curve }) => xColumn(curve, options.x)),
+/**
+ * Full numbers on the x axis; none for wall time, which Plotly writes.
+ * @param {Line[]} lines
+ * @param {Options} options
+ */
+export function stepTicks(lines, { x, logX, zoom }) {
+  if (x === "wall" || logX === "symlog") return {};
+  const places = lines.flatMap(({ curve }) =>
+    [curve, ...(curve.overwritten ?? [])].map((stretch) => xColumn(stretch, x)),
   );
-  return ticks ? { tickvals: ticks.tickvals, ticktext: ticks.ticktext } : {};
+  const zoomed = zoom && (logX === "linear" || zoom[0] > 0) ? zoom : null;
+  const ends = zoomed ?? (logX === "linear" ? extent(logX, places) : null);
+  const ticks = ends ? ticksWithin(logX, ends) : ticksFor(logX, places);
+  const between = (/** @type {number} */ value) => x === "step" && !Number.isInteger(value);
+  const tickvals = [...new Set(ticks?.tickvals)].filter((value) => !between(value));
+  return { tickvals, ticktext: tickvals.map(tickText) };
 }

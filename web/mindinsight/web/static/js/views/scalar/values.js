@@ -3,8 +3,10 @@
 import { button } from "../../components/button.js";
 import { headCell } from "../../components/virtual.js";
 import { valueClass } from "../../components/hatching.js";
+import { longName } from "../../components/long_name.js";
 import { h } from "../../core/dom.js";
 import { duration, number, time } from "../../core/format.js";
+import { commonStart } from "../../core/names.js";
 import { closest } from "./nearest.js";
 import { reaches, xColumn } from "./curve.js";
 
@@ -79,6 +81,7 @@ export function valuesAt(page, tags, lines, order, onsort) {
       return head;
     }),
   ];
+  const start = commonStart(lines.map(({ label: name }) => name));
   const body = sorted(rows, order).map((row) =>
     h(
       "tr",
@@ -88,7 +91,7 @@ export function valuesAt(page, tags, lines, order, onsort) {
         { scope: "row" },
         h("i", { class: "swatch", style: { background: row.line.colour } }),
         " ",
-        row.line.label,
+        longName(row.line.label, { start }),
       ),
       fields.map((key) => valueCell(FIELDS[key].text(row), classOf(key))),
     ),

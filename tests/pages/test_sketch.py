@@ -1,0 +1,74 @@
+"""Sketched charts: what they show before Plotly is loaded is what Plotly draws once they get attention."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from .conftest import Chart
+
+LABELS = """(element, selector) => [...element.querySelectorAll(selector)].map(label => {
+    const box = label.getBoundingClientRect();
+    return [label.textContent, box.x + box.width / 2, box.y + box.height / 2];
+}).sort()"""
+LINES = """(element, selector) => [...element.querySelectorAll(selector)].map(line => {
+    const box = line.getBoundingClientRect();
+    return [box.left, box.right, box.top, box.bottom];
+})"""
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("runs=lenet&s=0.6", "loss/auto"),
+        ("runs=lenet&s=0&y=log&lx=log", "loss/auto"),
+        ("runs=lenet&s=0&y=symlog", "loss/auto"),
+        ("runs=lenet&s=0&z=5,25", "loss/auto"),
+        ("runs=values&s=0&q=float64_huge", "scalar/float64_huge"),
+        ("m=groups&runs=!&q=loss", "loss/auto"),
+    ],
+)
+def test_axes_and_lines_lie_where_plotly_draws_them(
+    page: Page, samples: str, chart: Callable[[str], Chart], query: str, name: str
+) -> None:
+    page.goto(f"{samples}scalar?{query}")
+    drawn = chart(name)
+    expect(drawn.element.locator(".sketch .trace").first).to_be_attached()
+    assert page.evaluate("typeof Plotly") == "undefined"
+    labels = drawn.element.evaluate(LABELS, ".sketch text")
+    lines = drawn.element.evaluate(LINES, ".sketch .trace path[stroke]")
+    drawn.attend()
+    expect(drawn.element.locator(".sketch")).to_have_count(0)
+    assert [text for text, *_ in labels] == [
+        text for text, *_ in drawn.element.evaluate(LABELS, ".xtick text, .ytick text")
+    ]
+    near(labels, drawn.element.evaluate(LABELS, ".xtick text, .ytick text"))
+    strokes = drawn.element.evaluate(LINES, ".scatterlayer .js-line:not([style*='stroke-width: 0'])")
+    near([["", *line] for line in lines], [["", *line] for line in strokes])
+
+
+def near(sketched: list[list[Any]], plotted: list[list[Any]]) -> None:
+    assert len(sketched) == len(plotted)
+    for ours, theirs in zip(sketched, plotted, strict=True):
+        assert ours[1:] == pytest.approx(theirs[1:], abs=2.5), ours[0]
+
+
+def test_the_cursor_reads_a_sketch_and_plotly_takes_over_where_the_pointer_rests(
+    page: Page, samples: str, chart: Callable[[str], Chart]
+) -> None:
+    page.goto(f"{samples}scalar?runs=lenet&q=^loss")
+    drawn = chart("loss/auto").element
+    expect(drawn.locator(".sketch")).to_be_attached()
+    requested: list[str] = []
+    page.on("request", lambda request: requested.append(request.url))
+    page.route("**/plotly-basic*", lambda route: route.abort())  # nothing but the sketch is there
+    drawn.hover()
+    tip = page.get_by_role("tooltip")
+    expect(tip).to_contain_text("lenet")
+    page.mouse.move(0, 0)
+    expect(tip).to_be_hidden()
+    page.unroute("**/plotly-basic*")
+    drawn.hover()
+    expect(drawn.locator(".main-svg").first).to_be_attached()
+    expect(drawn.locator(".sketch")).to_have_count(0)

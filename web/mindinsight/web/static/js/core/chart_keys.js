@@ -1,0 +1,84 @@
+// Keyboard of a chart: zoom, pan and reset of its x axis. What a view does with keys itself comes first.
+
+/** @typedef {[number, number]} Range */
+
+export const SHORTCUTS = "+ - 0 Home ArrowLeft ArrowRight Shift+ArrowLeft Shift+ArrowRight";
+
+const ZOOM = 2;
+const PAN = 0.25; // of what is seen
+
+/** A range around the same middle. @param {Range} range @param {number} factor @returns {Range} */
+export function widened([low, high], factor) {
+  const half = ((high - low) / 2) * factor;
+  const middle = low + (high - low) / 2;
+  return [middle - half, middle + half];
+}
+
+/** @param {Range} range @param {number} share of its width, to the right @returns {Range} */
+export function moved([low, high], share) {
+  const by = (high - low) * share;
+  return [low + by, high + by];
+}
+
+/** Whether a range holds all of another. @param {Range} range @param {Range} other */
+function holds([low, high], other) {
+  return low <= other[0] && other[1] <= high;
+}
+
+/**
+ * The range that a key leads to; null for the whole axis, undefined for a key without a meaning here.
+ * @param {{key: string, shiftKey: boolean}} event
+ * @param {Range} range that is seen
+ * @param {Range | null} whole where it is known
+ * @returns {Range | null | undefined}
+ */
+export function rangeAfter({ key }, range, whole) {
+  if (key === "+" || key === "=") return widened(range, 1 / ZOOM);
+  if (key === "0" || key === "Home") return null;
+  if (key === "-" || key === "_") {
+    const wide = widened(range, ZOOM);
+    return whole && holds(wide, whole) ? null : wide;
+  }
+  if (key === "ArrowLeft") return moved(range, -PAN);
+  return key === "ArrowRight" ? moved(range, PAN) : undefined;
+}
+
+/**
+ * Let a chart of Plotly take the focus and keys.
+ * @param {any} element
+ * @param {() => any} plotly what draws it; null while it is not drawn
+ */
+export function listenToKeys(element, plotly) {
+  /** The range of the whole axis, seen last. @type {Range | null} */
+  let whole = null;
+  element.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    const axis = zoomable(element);
+    const drawn = plotly();
+    if (!axis || !drawn || event.target !== element || event.defaultPrevented) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const range = /** @type {Range} */ (axis.range.map((/** @type {any} */ end) => axis.r2l(end)));
+    if (axis.autorange) whole = range;
+    const next = rangeAfter(event, range, whole);
+    if (next === undefined) return;
+    event.preventDefault();
+    if (axis.autorange && !(next && holds(range, next) && event.key !== "-")) return; // all of it is seen
+    drawn.relayout(element, next ? rangeChange(axis, next) : { "xaxis.autorange": true });
+  });
+}
+
+/** Whether keys do something to a chart that is drawn. @param {any} element */
+export function takesKeys(element) {
+  return zoomable(element) !== null;
+}
+
+/** @param {any} element */
+function zoomable(element) {
+  const layout = element._fullLayout;
+  const axis = layout?._has?.("cartesian") && layout.dragmode ? layout.xaxis : null;
+  return axis?.range && !axis.fixedrange ? axis : null;
+}
+
+/** @param {any} axis @param {Range} range */
+function rangeChange(axis, range) {
+  return { "xaxis.range[0]": axis.l2r(range[0]), "xaxis.range[1]": axis.l2r(range[1]) };
+}

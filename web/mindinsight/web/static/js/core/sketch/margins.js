@@ -1,0 +1,22 @@
+// Margins of a chart whose labels are known: the same for a sketch and for Plotly, so that nothing moves.
+
+const CHARACTER = 0.6; // of the size of the font: the width of a digit, a little more than it is
+const GAP = 10; // px beside a label
+
+/**
+ * A layout with room for the labels of its axes; as it was when Plotly chooses the labels.
+ * @param {Record<string, any>} layout of Plotly
+ */
+export function withRoomForLabels(layout) {
+  const { xaxis, yaxis, margin, font } = layout;
+  if (!xaxis.ticktext || !yaxis.ticktext) return layout;
+  const width = (/** @type {string} */ text) => text.length * CHARACTER * font.size;
+  const left = Math.max(margin.l, GAP + Math.max(0, ...yaxis.ticktext.map(width)));
+  const right = Math.max(margin.r, 2 + width(xaxis.ticktext.at(-1) ?? "") / 2);
+  return {
+    ...layout,
+    margin: { ...margin, l: Math.ceil(left), r: Math.ceil(right) },
+    xaxis: { ...xaxis, automargin: false },
+    yaxis: { ...yaxis, automargin: false },
+  };
+}

@@ -1,0 +1,120 @@
+// SVG paths of the traces of a sketch. Coordinates are whole tenths of a pixel: short texts, quick to make.
+
+/** @typedef {import("./axis.js").Axis} Axis */
+/** @typedef {{x: Axis, y: Axis}} Axes */
+
+export const TENTHS = 10;
+const FAR = 100_000; // tenths of a pixel beyond which nothing is drawn
+
+/** Whole tenths of a pixel. @param {number} px */
+function tenths(px) {
+  return Math.max(-FAR, Math.min(FAR, Math.round(TENTHS * px)));
+}
+
+/**
+ * A line through the points, with a gap where a value is not finite.
+ * @param {ArrayLike<number>} x
+ * @param {ArrayLike<number>} y
+ * @param {Axes} axes
+ */
+export function linePath(x, y, axes) {
+  const parts = [];
+  let [drawing, across, down] = [false, 0, 0];
+  for (let i = 0; i < y.length; i++) {
+    const [px, py] = [axes.x.c2p(x[i]), axes.y.c2p(y[i])];
+    if (!isValue(x[i]) || !isValue(y[i]) || !Number.isFinite(px) || !Number.isFinite(py)) {
+      drawing = false;
+      continue;
+    }
+    const [nextAcross, nextDown] = [tenths(px), tenths(py)];
+    if (drawing) parts.push(`l${nextAcross - across},${nextDown - down}`);
+    else parts.push(`M${nextAcross},${nextDown}`);
+    [drawing, across, down] = [true, nextAcross, nextDown];
+  }
+  return parts.join("");
+}
+
+/** Null and undefined are gaps, too. @param {unknown} value */
+function isValue(value) {
+  return typeof value === "number" && Number.isFinite(value);
+}
+
+/**
+ * The area between a line and the one drawn before it, or inside of a closed line.
+ * @param {{x: ArrayLike<number>, y: ArrayLike<number>, fill: string}} trace
+ * @param {{x: ArrayLike<number>, y: ArrayLike<number>} | undefined} before
+ * @param {Axes} axes
+ */
+export function areaPath(trace, before, axes) {
+  const edge = points(trace, axes);
+  const back = trace.fill === "tonexty" && before ? points(before, axes).reverse() : [];
+  const corners = [...edge, ...back];
+  return corners.length ? `M${corners.map(([px, py]) => `${px},${py}`).join("L")}Z` : "";
+}
+
+/** @param {{x: ArrayLike<number>, y: ArrayLike<number>}} trace @param {Axes} axes */
+function points({ x, y }, axes) {
+  const corners = [];
+  for (let i = 0; i < y.length; i++) {
+    const [px, py] = [axes.x.c2p(x[i]), axes.y.c2p(y[i])];
+    if (isValue(x[i]) && isValue(y[i]) && Number.isFinite(px) && Number.isFinite(py)) {
+      corners.push([tenths(px), tenths(py)]);
+    }
+  }
+  return corners;
+}
+
+/** Shapes around the origin, for a radius. @type {Record<string, (r: number) => string>} */
+const SYMBOLS = {
+  circle: (r) => `m${-r},0a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 ${-2 * r},0`,
+  "triangle-up": (r) => `m0,${-r}l${f(r * 1.155)},${f(r * 1.5)}h${-2 * f(r * 1.155)}z`,
+  "triangle-down": (r) => `m0,${r}l${f(r * 1.155)},${f(-r * 1.5)}h${-2 * f(r * 1.155)}z`,
+  "line-ns-open": (r) => `m0,${f(-1.4 * r)}v${2 * f(1.4 * r)}`,
+  x: (r) => {
+    const [arm, thick] = [f(r), f(r * 0.45)];
+    const long = arm - thick;
+    const east = `l${long},${-long}l${thick},${thick}l${-long},${long}l${long},${long}l${-thick},${thick}`;
+    const west = `l${-long},${long}l${-thick},${-thick}l${long},${-long}`;
+    const north = `l${-long},${-long}l${thick},${-thick}`;
+    return `m0,${-thick}${east}l${-long},${-long}${west}${north}z`;
+  },
+};
+
+/** @param {number} value */
+function f(value) {
+  return Math.round(value);
+}
+
+/** Whether a sketch has these symbols. @param {string | string[] | undefined} symbol */
+export function hasSymbols(symbol) {
+  return [symbol ?? "circle"].flat().every((name) => name in SYMBOLS);
+}
+
+/**
+ * Markers at the points.
+ * @param {{x: ArrayLike<number>, y: ArrayLike<number>, marker?: Record<string, any>}} trace
+ * @param {Axes} axes
+ */
+export function markerPath({ x, y, marker = {} }, axes) {
+  const { symbol = "circle", size = 6 } = marker;
+  const parts = [];
+  for (let i = 0; i < y.length; i++) {
+    const [px, py] = [axes.x.c2p(x[i]), axes.y.c2p(y[i])];
+    const radius = ((Array.isArray(size) ? size[i] : size) / 2) * TENTHS;
+    if (!isValue(x[i]) || !isValue(y[i]) || !Number.isFinite(px) || !Number.isFinite(py) || !radius) continue;
+    const name = Array.isArray(symbol) ? symbol[i] : symbol;
+    parts.push(`M${tenths(px)},${tenths(py)}${SYMBOLS[name](f(radius))}`);
+  }
+  return parts.join("");
+}
+
+/**
+ * Lengths of dashes and gaps for a style of Plotly.
+ * @param {string | undefined} style
+ * @param {number} width px of the line
+ */
+export function dashes(style, width) {
+  const unit = TENTHS * Math.max(width, 3);
+  const lengths = { dot: [1, 1], dash: [3, 3], dashdot: [3, 1, 1, 1], longdash: [5, 5] }[style ?? "solid"];
+  return lengths?.map((length) => length * unit).join(",") ?? null;
+}
