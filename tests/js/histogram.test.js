@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { overlayFigure } from "../../web/mindinsight/web/static/js/views/histogram/outlines.js";
+import { ownScale, SharedScales } from "../../web/mindinsight/web/static/js/views/histogram/shared_scale.js";
 import { heatFigure, strongest } from "../../web/mindinsight/web/static/js/views/histogram/over_time.js";
 import { firstStrange, summed } from "../../web/mindinsight/web/static/js/views/histogram/not_finite.js";
 
@@ -65,10 +66,53 @@ test("steps without a finite value are filled, others with some are marked", () 
     positive_infinity: [0, 1, 0],
     negative_infinity: [0, 0, 0],
   };
-  const [, bars, marks] = heatFigure(/** @type {any} */ (app), /** @type {any} */ (series), "step").data;
+  const sheet = { getContext: () => null, toDataURL: () => "" };
+  globalThis.document = /** @type {any} */ ({ createElement: () => sheet });
+  const { data, layout } = heatFigure(/** @type {any} */ (app), /** @type {any} */ (series), "step");
+  const [, bars, marks] = data;
+  const [{ x, y, sizex, sizey }] = layout.images;
+  assert.deepEqual([x, y, sizex, sizey], [6.5, 1, 3, 2], "stripes lie over the whole map");
   assert.deepEqual(bars.z, [[NaN, NaN, 1]]);
   assert.deepEqual(bars.y, [-1, 1]);
   assert.deepEqual([marks.x, marks.y, marks.customdata], [[8], [1], [2]]);
   const finite = { ...series, nan: [0, 0, 0], positive_infinity: [0, 0, 0] };
   assert.equal(heatFigure(/** @type {any} */ (app), /** @type {any} */ (finite), "step").data.length, 1);
+});
+
+/** @param {number} width of the bins @param {number[]} counts of one step in two bins */
+const oneStep = (width, counts) =>
+  /** @type {any} */ ({
+    shown: 1,
+    counts: Float32Array.from(counts),
+    edges: Float64Array.of(-width, 0, width),
+    step: Float64Array.of(7),
+    wall: new Float64Array(1),
+    ...{ nan: [0], positive_infinity: [0], negative_infinity: [0] },
+  });
+
+test("cards of one scale have the widest range and the highest density of them all", () => {
+  const scales = new SharedScales();
+  const painted = [];
+  const tell = (name, series) => scales.tell("weight", { name }, ownScale(series), () => painted.push(name));
+  assert.equal(scales.of("weight"), null);
+  tell("narrow", oneStep(1, [3, 1]));
+  assert.deepEqual(scales.of("weight"), { low: -1, high: 1, peak: 0.75 });
+  tell("wide", oneStep(4, [300, 100]));
+  assert.deepEqual(scales.of("weight"), { low: -4, high: 4, peak: 0.75 });
+  assert.deepEqual(painted, ["narrow"], "who was drawn before is drawn again");
+  tell("empty", oneStep(9, [0, 0]));
+  assert.equal(scales.of("weight")?.high, 4);
+});
+
+test("equal densities have equal colours on a shared scale", () => {
+  const theme = { plotly: () => ({}), axis: (more) => more, dark: () => false, colour: (name) => name };
+  const app = /** @type {any} */ ({ theme, t: (/** @type {string} */ key) => key });
+  const shares = [1, 4].map((width) => {
+    const { data, layout } = heatFigure(app, oneStep(width, [width, 8 - width]), "step", {
+      ...{ low: -4, high: 4, peak: 1 },
+    });
+    assert.deepEqual(layout.yaxis.range, [-4, 4]);
+    return data[0].z[0][0] / data[0].zmax;
+  });
+  assert.ok(Math.abs(shares[0] - shares[1]) < 1e-6, String(shares));
 });

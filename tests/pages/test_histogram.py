@@ -51,6 +51,9 @@ def test_a_tag_has_a_card_and_the_filter_narrows_them(page: Any, samples: Any) -
     expect(page.locator(".card")).to_have_count(3)
     page.get_by_role("searchbox", name="Filter tags").fill("nothing")
     expect(page.get_by_text("No tag matches the filter")).to_be_visible()
+    page.locator("#view").get_by_role("button", name="Clear the filter").click()
+    expect(page.locator(".card")).to_have_count(9)
+    expect(page.get_by_role("searchbox", name="Filter tags")).to_have_value("")
 
 
 def test_the_other_pictures(page: Any, samples: Any, chart: Any) -> None:
@@ -95,6 +98,23 @@ def test_runs_are_laid_over_each_other_at_one_step(
     expect(card(page, "fc1.weight/auto")).to_contain_text("step 7")
     page.reload()
     expect(card(page, "fc1.weight/auto")).to_contain_text("step 7")
+
+
+def test_cards_of_a_tag_share_a_scale_when_asked_to(page: Any, samples: Any, chart: Any) -> None:
+    page.goto(f"{samples}histogram?runs=ranks/rank_0,ranks/rank_1&q=fc1.weight")
+    figures = [chart(f"fc1.weight/auto, ./ranks/rank_{rank}") for rank in range(2)]
+    for figure in figures:
+        figure.traces()
+    page.get_by_role("combobox", name="Scale", exact=True).select_option("tag")
+    expect(page).to_have_url(re.compile("sc=tag"))
+    (first,) = figures[0].until(lambda traces: figures[1].traces()[0]["zmax"] == traces[0]["zmax"])
+    assert np.max(first["z"]) <= 2 * first["zmax"]
+    assert figures[0].axis("yaxis")["range"] == figures[1].axis("yaxis")["range"]
+    card(page, "fc1.weight/auto").first.get_by_role("button", name="Full screen").click()
+    page.get_by_role("dialog").get_by_role("combobox", name="Scale", exact=True).select_option("own")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("combobox", name="Scale", exact=True)).to_have_value("own")
+    expect(page).not_to_have_url(re.compile("sc="))
 
 
 def test_what_is_not_finite_is_counted(page: Any, samples: Any) -> None:

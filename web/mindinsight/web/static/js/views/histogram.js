@@ -1,5 +1,6 @@
 // Histograms: distribution of the values of a tag, over the steps of each run or of all runs at one step.
 
+import { shortenTitles } from "../components/card.js";
 import { nothingOf } from "../components/nothing.js";
 import { grownRuns } from "../core/changes.js";
 import { h, renew, replace } from "../core/dom.js";
@@ -60,9 +61,18 @@ class Histograms {
   change(changes) {
     this.options = { ...this.options, ...changes };
     writeOptions(this.app.url, this.options);
-    if ("axis" in changes) this.cards.forEach((card) => card.paint());
-    else if ("step" in changes) this.cards.forEach((card) => card.load());
+    if ("axis" in changes || "scale" in changes) {
+      this.cards.forEach((card) => card.paint());
+      this.drawHead(); // it may have been changed in a card that fills the window
+    } else if ("step" in changes) this.cards.forEach((card) => card.load());
     else this.build();
+  }
+
+  drawHead() {
+    renew(
+      this.head,
+      toolbar(this.app, this.options, (changes) => this.change(changes)),
+    );
   }
 
   /** Make the cards of the tags that pass the filter. */
@@ -71,17 +81,21 @@ class Histograms {
     const filter = options.filter.toLowerCase();
     const tags = (this.tags ?? []).filter(({ tag }) => tag.toLowerCase().includes(filter));
     this.cards.forEach((card) => card.end());
-    renew(
-      this.head,
-      toolbar(app, options, (changes) => this.change(changes)),
-    );
-    this.cards = cardsOf(app, tags, () => this.options);
+    this.drawHead();
+    const change = (/** @type {Partial<Options>} */ changes) => this.change(changes);
+    this.cards = cardsOf(app, tags, () => this.options, change);
     const elements = this.cards.map((card) => card.element);
+    shortenTitles(elements);
     replace(
       this.body,
       elements.length
         ? h("div", { class: "cards" }, elements)
-        : nothingOf(app, { kind: "histogram", filter: options.filter, code: CODE }),
+        : nothingOf(app, {
+            kind: "histogram",
+            filter: options.filter,
+            clear: () => this.change({ filter: "" }),
+            code: CODE,
+          }),
     );
     this.cards.forEach((card) => card.load());
   }

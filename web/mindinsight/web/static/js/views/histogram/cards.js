@@ -1,17 +1,20 @@
 // Cards of the histogram page: a tag of one run over time, or a tag of all runs at one step.
 
 import { chartCard, plotArea } from "../../components/chart_card.js";
+import { runName } from "../../components/run_name.js";
 import { h, replace, throttle } from "../../core/dom.js";
 import { leaveAsIs } from "../../core/latest.js";
 import { overlayFigure, ridgeFigure, stepFigure } from "./outlines.js";
 import { heatFigure, percentileFigure } from "./over_time.js";
 import { firstStrange, strange } from "./not_finite.js";
-import { newestStep } from "./toolbar.js";
+import { ownScale, SharedScales } from "./shared_scale.js";
+import { newestStep, scaleControls } from "./toolbar.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/tags.js").Tag} Tag */
 /** @typedef {import("./options.js").Options} Options */
 /** @typedef {import("./series.js").Series} Series */
+/** @typedef {import("./shared_scale.js").Scale} Scale */
 /**
  * @typedef {Object} Card
  * @property {HTMLElement} element
@@ -23,7 +26,7 @@ import { newestStep } from "./toolbar.js";
 
 /** @typedef {import("../../core/charts.js").Figure} Figure */
 
-/** @type {Record<string, (app: App, series: Series, axis: string) => Figure>} */
+/** @type {Record<string, (app: App, series: Series, axis: string, scale: Scale | null) => Figure>} */
 const FIGURES = {
   heat: heatFigure,
   percentile: percentileFigure,
@@ -34,23 +37,29 @@ const OUTLINES = 40; // most steps drawn as outlines
 const COLUMNS = [60, 500]; // fewest and most steps of the other figures
 const GAP = 1000; // ms between two requests while a run grows
 
-/** @param {App} app @param {Tag[]} tags @param {() => Options} options @returns {Card[]} */
-export function cardsOf(app, tags, options) {
+/**
+ * @param {App} app @param {Tag[]} tags @param {() => Options} options
+ * @param {(some: Partial<Options>) => void} change of the page's options
+ * @returns {Card[]}
+ */
+export function cardsOf(app, tags, options, change) {
   if (options().mode === "beside") return tags.map((tag) => stepCard(app, tag, options));
+  const scales = new SharedScales();
   return tags.flatMap(({ tag, runs }) =>
-    runs.filter((run) => app.selection.has(run)).map((run) => seriesCard(app, tag, run, options)),
+    runs
+      .filter((run) => app.selection.has(run))
+      .map((run) => seriesCard(app, { tag, run, options, scales, change })),
   );
 }
 
 /**
  * One tag of one run over time.
  * @param {App} app
- * @param {string} tag
- * @param {string} run
- * @param {() => Options} options
+ * @param {{tag: string, run: string, options: () => Options, scales: SharedScales,
+ *   change: (some: Partial<Options>) => void}} card
  * @returns {Card}
  */
-function seriesCard(app, tag, run, options) {
+function seriesCard(app, { tag, run, options, scales, change }) {
   /** @type {Series | null} */
   let series = null;
   const plot = plotArea(`${tag}, ${run}`);
@@ -59,8 +68,13 @@ function seriesCard(app, tag, run, options) {
     if (!series) return;
     const { mode, axis } = options();
     const current = series;
-    if (FIGURES[mode]) app.charts.draw(plot, () => FIGURES[mode](app, current, axis));
+    const figure = () => FIGURES[mode](app, current, axis, shared());
+    if (FIGURES[mode]) app.charts.draw(plot, figure);
     replace(foot, seriesFacts(app, run, current));
+  };
+  const shared = () => {
+    const { scale } = options();
+    return scale === "own" ? null : scales.of(scale === "tag" ? tag : "");
   };
   const load = throttle(() => {
     const outlines = ["ridge", "overlay"].includes(options().mode);
@@ -71,12 +85,16 @@ function seriesCard(app, tag, run, options) {
       (signal) => app.api.columns("v2/histogram/series", params, { signal }),
       (response) => {
         series = response;
+        const scale = ownScale(response);
+        scales.tell(tag, plot, scale, paint);
+        scales.tell("", plot, scale, paint);
         paint();
       },
       leaveAsIs,
     );
   }, GAP);
-  const box = chartCard(app, { title: tag, plots: [plot], foot, load });
+  const controls = () => scaleControls(app, options(), change);
+  const box = chartCard(app, { title: tag, plots: [plot], foot, load, controls });
   return { ...box, paint, runs: [run] };
 }
 
@@ -84,7 +102,7 @@ function seriesCard(app, tag, run, options) {
 function seriesFacts(app, run, series) {
   const first = firstStrange(series.step, (kind, at) => /** @type {any} */ (series)[kind][at]);
   return [
-    runName(app, run),
+    runLabel(app, run),
     h("span", { class: "grow" }, app.t("histogram.steps", { shown: series.shown, n: series.count })),
     strange(app, series.non_finite, first),
   ];
@@ -130,18 +148,18 @@ function stepFacts(app, histogram) {
   return h(
     "span",
     { class: "row" },
-    runName(app, histogram.run),
+    runLabel(app, histogram.run),
     app.t("histogram.at", { step: app.format.number(histogram.step) }),
     strange(app, histogram),
   );
 }
 
 /** @param {App} app @param {string} run */
-function runName(app, run) {
+function runLabel(app, run) {
   return h(
     "span",
     { class: "row ellipsis" },
     h("i", { class: "swatch", style: { background: app.selection.colour(run) } }),
-    app.selection.run(run)?.name ?? run,
+    runName(app, run),
   );
 }

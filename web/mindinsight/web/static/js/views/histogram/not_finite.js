@@ -1,5 +1,6 @@
 // Counts of the values that are not finite, which no picture of buckets shows.
 
+import { NOT_FINITE_BADGE } from "../../components/hatching.js";
 import { h } from "../../core/dom.js";
 
 const NAMES = { nan: "NaN", positive_infinity: "+Inf", negative_infinity: "−Inf" };
@@ -20,7 +21,7 @@ export function strange({ t, format }, counts, since) {
   if (!texts.length) return null;
   return h(
     "span",
-    { class: "badge bad" },
+    { class: NOT_FINITE_BADGE },
     texts.join(" · "),
     since !== undefined && ` · ${t("histogram.since", { step: format.number(since) })}`,
   );

@@ -1,28 +1,35 @@
 // Options of the histogram page, kept in the address.
 
-/** @typedef {{mode: string, axis: string, filter: string, step: number}} Options `step`: 0 for the newest */
+/**
+ * @typedef {{mode: string, axis: string, filter: string, step: number, scale: string}} Options `step`: 0 for
+ *   the newest; `scale`: which cards share one
+ */
 
 export const MODES = ["heat", "percentile", "ridge", "overlay", "beside"];
+export const SCALES = ["own", "tag", "all"];
 export const AXES = ["step", "relative", "wall"];
 
 /** @param {import("../../core/url.js").Url} url @returns {Options} */
 export function readOptions(url) {
   const mode = url.get("m", "heat");
   const axis = url.get("x", "step");
+  const scale = url.get("sc", "own");
   return {
     mode: MODES.includes(mode) ? mode : "heat",
     axis: AXES.includes(axis) ? axis : "step",
     filter: url.get("q", ""),
     step: Number(url.get("at", "0")),
+    scale: SCALES.includes(scale) ? scale : "own",
   };
 }
 
 /** @param {import("../../core/url.js").Url} url @param {Options} options */
-export function writeOptions(url, { mode, axis, filter, step }) {
+export function writeOptions(url, { mode, axis, filter, step, scale }) {
   url.set({
     m: mode === "heat" ? null : mode,
     x: axis === "step" ? null : axis,
     q: filter,
+    sc: scale === "own" ? null : scale,
     at: mode === "beside" ? step : null,
   });
 }

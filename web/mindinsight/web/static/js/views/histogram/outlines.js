@@ -1,9 +1,11 @@
 // Figures of densities as outlines: ridges, overlay of all steps, and runs side by side at one step.
 
+import { densities } from "./shared_scale.js";
 import { label, middles, row } from "./series.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("./series.js").Series} Series */
+/** @typedef {import("./shared_scale.js").Scale} Scale */
 
 /** Height of an outline at most, in usual peaks. */
 const HIGHEST = 1.5;
@@ -24,17 +26,18 @@ function usualPeak(series) {
  * @param {App} app
  * @param {Series} series
  * @param {string} axis
+ * @param {Scale | null} [scale] shared with other cards
  */
-export function ridgeFigure(app, series, axis) {
+export function ridgeFigure(app, series, axis, scale = null) {
   const x = middles(series.edges);
-  const most = usualPeak(series);
+  const most = scale?.peak ?? usualPeak(series);
   const gap = 1;
   const tall = Math.max(3, series.shown / 7);
   const data = [];
   for (let column = 0; column < series.shown; column++) {
     const base = (series.shown - 1 - column) * gap;
     const y = Float64Array.from(
-      row(series, column),
+      scale ? densities(series, column) : row(series, column),
       (count) => base + Math.min(count / most, HIGHEST) * tall,
     );
     const tint = mix(app, column / Math.max(1, series.shown - 1));
@@ -68,7 +71,7 @@ export function ridgeFigure(app, series, axis) {
   });
   return {
     data,
-    layout: { ...app.theme.plotly(), xaxis: app.theme.axis({ nticks: 6 }), yaxis, hovermode: "closest" },
+    layout: { ...app.theme.plotly(), xaxis: valueAxis(app, scale), yaxis, hovermode: "closest" },
   };
 }
 
@@ -77,16 +80,18 @@ export function ridgeFigure(app, series, axis) {
  * @param {App} app
  * @param {Series} series
  * @param {string} axis
+ * @param {Scale | null} [scale] shared with other cards
  */
-export function overlayFigure(app, series, axis) {
+export function overlayFigure(app, series, axis, scale = null) {
   const x = middles(series.edges);
   const most = series.counts.reduce((a, b) => Math.max(a, b), 0);
-  const range = [0, 1.04 * Math.min(most, HIGHEST * usualPeak(series)) || 1];
+  const top = scale ? HIGHEST * scale.peak : Math.min(most, HIGHEST * usualPeak(series));
+  const range = [0, 1.04 * top || 1];
   const data = Array.from({ length: series.shown }, (_, column) => ({
     type: "scatter",
     mode: "lines",
     x,
-    y: row(series, column),
+    y: scale ? densities(series, column) : row(series, column),
     line: { width: 1.2, color: mix(app, column / Math.max(1, series.shown - 1)) },
     hovertemplate: `${label(app, series, axis, column)}<br>%{x:.4g}: %{y:.4g}<extra></extra>`,
   }));
@@ -94,7 +99,7 @@ export function overlayFigure(app, series, axis) {
     data,
     layout: {
       ...app.theme.plotly(),
-      xaxis: app.theme.axis({ nticks: 6 }),
+      xaxis: valueAxis(app, scale),
       yaxis: app.theme.axis({ nticks: 4, range }),
       hovermode: "closest",
     },
@@ -139,6 +144,11 @@ export function stepFigure(app, histograms) {
       hovermode: "closest",
     },
   };
+}
+
+/** @param {App} app @param {Scale | null} scale */
+function valueAxis(app, scale) {
+  return app.theme.axis({ nticks: 6, ...(scale && { range: [scale.low, scale.high] }) });
 }
 
 /** From faint to strong by age. @param {App} app @param {number} share */

@@ -1,10 +1,12 @@
 // Figures with time on the x axis: heat map of shares, and bands of percentiles.
 
+import { hatchImages } from "../../components/hatching.js";
 import { ramp } from "../../core/ramp.js";
 import { middles, row, times } from "./series.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("./series.js").Series} Series */
+/** @typedef {import("./shared_scale.js").Scale} Scale */
 
 /**
  * The value of the strongest colour: what nine of ten steps stay below with their fullest bin. One step whose
@@ -17,22 +19,24 @@ export function strongest(peaks) {
 }
 
 /**
- * Step × value, the colour is the share of the step's values.
+ * Step × value, the colour is the share of the step's values; on a scale with others, the share per unit.
  * @param {App} app
  * @param {Series} series
  * @param {string} axis
+ * @param {Scale | null} [scale]
  */
-export function heatFigure(app, series, axis) {
+export function heatFigure(app, series, axis, scale = null) {
   const bins = series.edges.length - 1;
+  const unit = scale ? binWidth(series) : 1;
   const z = Array.from({ length: bins }, () => new Float32Array(series.shown));
   const peaks = new Float32Array(series.shown);
   for (let column = 0; column < series.shown; column++) {
     const counts = row(series, column);
     const total = counts.reduce((sum, count) => sum + count, 0) || 1;
-    for (let bin = 0; bin < bins; bin++) z[bin][column] = Math.sqrt(counts[bin] / total);
-    peaks[column] = Math.sqrt(Math.max(...counts) / total);
+    for (let bin = 0; bin < bins; bin++) z[bin][column] = Math.sqrt(counts[bin] / total / unit);
+    peaks[column] = Math.sqrt(Math.max(...counts) / total / unit);
   }
-  const share = z.map((line) => Float32Array.from(line, (v) => v * v * 100));
+  const share = z.map((line) => Float32Array.from(line, (v) => v * v * unit * 100));
   const trace = {
     type: "heatmap",
     x: times(series, axis),
@@ -42,10 +46,40 @@ export function heatFigure(app, series, axis) {
     colorscale: ramp(app),
     showscale: false,
     zmin: 0,
-    zmax: strongest(peaks) || 1,
+    zmax: scale ? Math.sqrt(scale.peak) : strongest(peaks) || 1,
     hovertemplate: app.t("histogram.cell"),
   };
-  return { data: [trace, ...notFinite(app, series, axis, peaks)], layout: layout(app, axis, {}) };
+  const images = lostSteps(app, series, axis, peaks);
+  return {
+    data: [trace, ...notFinite(app, series, axis, peaks)],
+    layout: layout(app, axis, { images }, scale),
+  };
+}
+
+/**
+ * Stripes over the steps without any finite value.
+ * @param {App} app
+ * @param {Series} series
+ * @param {string} axis
+ * @param {Float32Array} peaks 0 for steps without a finite value
+ */
+function lostSteps(app, series, axis, peaks) {
+  const lost = Array.from(peaks, (peak, i) => (!peak && counted(series, i) ? 1 : null));
+  if (!lost.some(Boolean)) return [];
+  const [low, high] = [series.edges[0], series.edges[series.edges.length - 1]];
+  const quarter = (high - low) / 4;
+  const halves = [low + quarter, high - quarter]; // two rows, whose borders are those of the values
+  return hatchImages(times(series, axis), halves, [lost, lost], app.theme.colour("--panel"));
+}
+
+/** Width of the bins, which are all alike. @param {Series} series */
+function binWidth({ edges }) {
+  return (edges[edges.length - 1] - edges[0]) / (edges.length - 1) || 1;
+}
+
+/** How many values of a step are not finite. @param {Series} series @param {number} i */
+function counted(series, i) {
+  return series.nan[i] + series.positive_infinity[i] + series.negative_infinity[i];
 }
 
 /**
@@ -58,10 +92,7 @@ export function heatFigure(app, series, axis) {
  */
 function notFinite(app, series, axis, peaks) {
   const x = times(series, axis);
-  const counts = Array.from(
-    peaks,
-    (_, i) => series.nan[i] + series.positive_infinity[i] + series.negative_infinity[i],
-  );
+  const counts = Array.from(peaks, (_, i) => counted(series, i));
   const colour = app.theme.colour("--warn");
   const [low, high] = [series.edges[0], series.edges[series.edges.length - 1]];
   const hovertemplate = app.t("histogram.cell.not_finite");
@@ -100,8 +131,9 @@ function notFinite(app, series, axis, peaks) {
  * @param {App} app
  * @param {Series} series
  * @param {string} axis
+ * @param {Scale | null} [scale]
  */
-export function percentileFigure(app, series, axis) {
+export function percentileFigure(app, series, axis, scale = null) {
   const x = times(series, axis);
   const colour = app.theme.colour("--accent");
   const lines = series.shares.map((_, at) =>
@@ -125,11 +157,15 @@ export function percentileFigure(app, series, axis) {
     line: { color: colour, width: 2 },
     hovertemplate: `${app.t("histogram.median")}: %{y:.4g}<extra></extra>`,
   });
-  return { data, layout: layout(app, axis, { hovermode: "x" }) };
+  return { data, layout: layout(app, axis, { hovermode: "x" }, scale) };
 }
 
-/** @param {App} app @param {string} axis @param {Record<string, any>} more */
-function layout(app, axis, more) {
+/**
+ * @param {App} app @param {string} axis @param {Record<string, any>} more
+ * @param {Scale | null} scale
+ */
+function layout(app, axis, more, scale) {
   const xaxis = app.theme.axis({ nticks: 6, type: axis === "wall" ? "date" : "linear" });
-  return { ...app.theme.plotly(), xaxis, yaxis: app.theme.axis({ nticks: 6 }), ...more };
+  const range = scale ? { range: [scale.low, scale.high] } : {};
+  return { ...app.theme.plotly(), xaxis, yaxis: app.theme.axis({ nticks: 6, ...range }), ...more };
 }

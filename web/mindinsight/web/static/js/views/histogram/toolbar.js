@@ -3,7 +3,7 @@
 import { segments } from "../../components/button.js";
 import { searchBox, select, slider } from "../../components/field.js";
 import { h } from "../../core/dom.js";
-import { AXES, MODES } from "./options.js";
+import { AXES, MODES, SCALES } from "./options.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("./options.js").Options} Options */
@@ -22,12 +22,6 @@ export function toolbar(app, options, change) {
     value: options.filter,
     onchange: (value) => change({ filter: value }),
   });
-  const axis = select({
-    label: t("histogram.x"),
-    options: AXES.map((value) => ({ value, label: t(`histogram.x.${value}`) })),
-    value: options.axis,
-    onchange: (value) => change({ axis: value }),
-  });
   const last = newestStep(app);
   const step = slider({
     label: t("histogram.step"),
@@ -38,7 +32,29 @@ export function toolbar(app, options, change) {
     delay: 100,
     onchange: (value) => change({ step: value }),
   });
-  return h("div", { class: "toolbar" }, mode, filter, options.mode === "beside" ? step : axis);
+  const controls = options.mode === "beside" ? step : scaleControls(app, options, change);
+  return h("div", { class: "toolbar" }, mode, filter, controls);
+}
+
+/**
+ * Time axis, and which cards share a scale.
+ * @param {App} app @param {Options} options @param {(some: Partial<Options>) => void} change
+ */
+export function scaleControls({ t }, options, change) {
+  const axis = select({
+    label: t("histogram.x"),
+    options: AXES.map((value) => ({ value, label: t(`histogram.x.${value}`) })),
+    value: options.axis,
+    onchange: (value) => change({ axis: value }),
+  });
+  const scale = select({
+    label: t("histogram.scale"),
+    options: SCALES.map((value) => ({ value, label: t(`histogram.scale.${value}`) })),
+    value: options.scale,
+    onchange: (value) => change({ scale: value }),
+  });
+  scale.box.title = t("histogram.scale.how");
+  return [axis, scale];
 }
 
 /** The newest step of the selected runs with histograms, at least 1. @param {App} app */

@@ -1,0 +1,63 @@
+// Scale that histograms of several cards share: range of the values, and density of the fullest bins.
+
+import { row } from "./series.js";
+
+/** @typedef {import("./series.js").Series} Series */
+/** @typedef {{low: number, high: number, peak: number}} Scale `peak`: share of the values per unit */
+
+const USUAL = 0.9; // share of the steps whose fullest bin stays below the peak
+
+/**
+ * Share of a step's values per unit: unlike a count it does not depend on how wide the bins are.
+ * @param {Series} series @param {number} column
+ */
+export function densities(series, column) {
+  const counts = row(series, column);
+  const total = counts.reduce((sum, count) => sum + count, 0) || 1;
+  const { edges } = series;
+  return Float32Array.from(counts, (count, bin) => count / total / (edges[bin + 1] - edges[bin] || 1));
+}
+
+/** The scale of a card that stands alone. @param {Series} series @returns {Scale} */
+export function ownScale(series) {
+  const peaks = Array.from({ length: series.shown }, (_, column) =>
+    densities(series, column).reduce((most, density) => Math.max(most, density), 0),
+  ).sort((a, b) => a - b);
+  const peak = peaks[Math.max(0, Math.ceil(peaks.length * USUAL) - 1)] || 0;
+  return { low: series.edges[0], high: series.edges[series.edges.length - 1], peak };
+}
+
+/** The scale that has room for all; null for none. @param {Scale[]} scales @returns {Scale | null} */
+export function union(scales) {
+  const known = scales.filter(({ peak }) => peak > 0); // others have no finite value
+  if (!known.length) return null;
+  return {
+    low: Math.min(...known.map(({ low }) => low)),
+    high: Math.max(...known.map(({ high }) => high)),
+    peak: Math.max(...known.map(({ peak }) => peak)),
+  };
+}
+
+/** Scales of cards by what they share: their tag, or the page. */
+export class SharedScales {
+  /** @type {Map<string, Map<object, {scale: Scale, paint: () => void}>>} */
+  #groups = new Map();
+
+  /**
+   * Tell the scale of a card; the others of its group are painted where the common scale is another one.
+   * @param {string} group @param {object} card @param {Scale} scale @param {() => void} paint
+   */
+  tell(group, card, scale, paint) {
+    const members = this.#groups.get(group) ?? new Map();
+    this.#groups.set(group, members);
+    const before = JSON.stringify(this.of(group));
+    members.set(card, { scale, paint });
+    if (JSON.stringify(this.of(group)) === before) return;
+    members.forEach((member, other) => other !== card && member.paint());
+  }
+
+  /** @param {string} group */
+  of(group) {
+    return union([...(this.#groups.get(group)?.values() ?? [])].map(({ scale }) => scale));
+  }
+}
