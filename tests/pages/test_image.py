@@ -164,3 +164,33 @@ def test_back_and_forward_show_what_the_address_says(page: Any, samples: Any) ->
 def test_pages_without_images_say_what_to_do(page: Any, samples: Any) -> None:
     page.goto(f"{samples}image?runs=values")
     expect(page.get_by_role("heading", name=re.compile("runs have images"))).to_be_visible()
+
+
+def test_a_picture_is_played_zoomed_and_downloaded(page: Any, samples: Any) -> None:
+    page.goto(f"{samples}image?runs=lenet&q=Image")
+    expect(card(page, "Image")).to_contain_text("31 of 31")
+    link = card(page, "Image").get_by_role("link", name="Download this image")
+    expect(link).to_have_attribute("download", re.compile("^Image_[0-9]+$"))
+    expect(link).to_have_attribute("href", re.compile("v2/image/picture.*row=30"))
+    card(page, "Image").get_by_role("button", name="Play the steps").click()
+    expect(card(page, "Image")).to_contain_text(re.compile("[23] of 31"))
+    card(page, "Image").get_by_role("button", name="Pause").click()
+    stage = card(page, "Image").locator(".stage")
+    picture = stage.locator("img")
+    stage.focus()
+    stage.hover()
+    page.mouse.wheel(0, -100)
+    expect(picture).to_have_css("transform", re.compile(r"matrix\(1\.25"))
+    page.keyboard.press("+")
+    expect(picture).to_have_css("transform", re.compile(r"matrix\(1\.56"))
+    stage.dblclick()
+    expect(picture).to_have_css("transform", "none")
+
+
+def test_several_runs_have_a_column_each(page: Any, samples: Any) -> None:
+    page.goto(f"{samples}image?runs=lenet,images")
+    grid = page.locator(".cards.by-run")
+    expect(grid.get_by_text("This run has no such image").first).to_be_visible()
+    columns = grid.evaluate("grid => getComputedStyle(grid).gridTemplateColumns.split(' ').length")
+    cells = grid.locator("> *").count()
+    assert (columns, cells % 2) == (2, 0)

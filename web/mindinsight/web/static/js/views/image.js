@@ -93,20 +93,38 @@ class Images {
     );
   }
 
+  /** Take the filter away. */
+  clear() {
+    this.change({ filter: "" });
+    this.drawHead();
+  }
+
   build() {
     const { app, state } = this;
     this.cards.forEach((card) => card.end());
     const filter = state.filter.toLowerCase();
     const passing = (this.tags ?? []).filter(({ tag }) => tag.toLowerCase().includes(filter));
-    this.cards = passing.flatMap(({ tag, runs }) =>
-      runs.filter((run) => app.selection.has(run)).map((run) => new ImageCard(app, { tag, run }, this)),
+    const columns = columnsOf(
+      app.selection.runs().map((run) => run.id),
+      passing,
     );
-    const elements = this.cards.map((card) => card.element);
+    /** @type {ImageCard[]} */
+    this.cards = [];
+    const cells = passing.flatMap(({ tag, runs }) =>
+      columns.map((run) => {
+        if (!runs.includes(run)) {
+          return h("div", { class: "image-missing muted small" }, app.t("image.not_here"));
+        }
+        const card = new ImageCard(app, { tag, run }, this);
+        this.cards.push(card);
+        return card.element;
+      }),
+    );
     replace(
       this.body,
-      elements.length
-        ? h("div", { class: "cards" }, elements)
-        : nothingOf(app, { kind: "image", filter: state.filter, code: CODE }),
+      cells.length
+        ? imageGrid(app, cells, columns.length)
+        : nothingOf(app, { kind: "image", filter: state.filter, clear: () => this.clear(), code: CODE }),
     );
     this.cards.forEach((card) => card.load());
   }
@@ -197,4 +215,27 @@ function writeOptions(url, { linked, step, brightness, contrast, actual, filter 
     size: actual ? "1" : null,
     q: filter,
   });
+}
+
+/**
+ * The runs that have a column: those with a picture, in the order of the list.
+ * @param {string[]} shown ids of the runs @param {import("../core/tags.js").Tag[]} tags
+ */
+export function columnsOf(shown, tags) {
+  const holders = new Set(tags.flatMap(({ runs }) => runs));
+  return shown.filter((run) => holders.has(run));
+}
+
+/**
+ * A row for each tag and a column for each run; the tags of one run fill the page.
+ * @param {App} app @param {HTMLElement[]} cells @param {number} columns
+ */
+function imageGrid(app, cells, columns) {
+  if (columns < 2) return h("div", { class: "cards" }, cells);
+  const grid = h("div", { class: "cards by-run", style: { "--columns": columns } }, cells);
+  return h(
+    "div",
+    { class: "image-grid", tabindex: "0", role: "region", "aria-label": app.t("nav.image") },
+    grid,
+  );
 }

@@ -2,11 +2,15 @@
 
 import { card } from "../../components/card.js";
 import { slider } from "../../components/field.js";
+import { icon } from "../../components/icons.js";
+import { runName } from "../../components/run_name.js";
 import { pinButton } from "../../components/pin_button.js";
 import { lookAlikeMark } from "../../components/look_alike.js";
 import { h, replace, throttle } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 import { whenNear } from "../../core/lazy_work.js";
+import { player } from "./player.js";
+import { zoomable } from "./zoom.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /**
@@ -40,6 +44,7 @@ export class ImageCard {
     this.picture = h("img", { class: "picture", alt: "", draggable: "false", onload: () => this.note() });
     this.pixel = h("span", { class: "number" });
     this.stage = this.makeStage();
+    zoomable(this.stage, this.picture);
     this.foot = h("div", { class: "row small wrap" });
     this.move = slider({
       label: app.t("image.step"),
@@ -58,11 +63,22 @@ export class ImageCard {
       },
       app.t("image.compare"),
     );
-    const body = h("div", { class: "stack" }, this.stage, this.move);
+    this.player = player(app, {
+      next: () => this.go(1),
+      rewind: () => this.steps.length > 0 && this.pick(this.steps[0]),
+      ready: () => this.picture.complete,
+    });
+    this.save = h(
+      "a",
+      { class: "button icon quiet", "aria-label": app.t("image.download"), title: app.t("image.download") },
+      icon("download"),
+    );
+    const steps = h("div", { class: "row" }, this.player.element, this.move);
+    const body = h("div", { class: "stack" }, this.stage, steps);
     this.element = card({
       title: tag,
       mark: lookAlikeMark(app, tag),
-      tools: [pinButton(app, () => this.element)],
+      tools: [this.save, pinButton(app, () => this.element)],
       body,
       foot: this.foot,
       full: { label: app.t("common.fullscreen"), close: app.t("common.close") },
@@ -96,7 +112,15 @@ export class ImageCard {
   /** @param {KeyboardEvent} event */
   key(event) {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (by && this.steps[this.row + by] !== undefined) this.pick(this.steps[this.row + by]);
+    if (by) this.go(by);
+  }
+
+  /** To a step before or behind; false where there is none. @param {number} by */
+  go(by) {
+    const step = this.steps[this.row + by];
+    if (step === undefined) return false;
+    this.pick(step);
+    return true;
   }
 
   /** A person wants this step. @param {number} step */
@@ -118,6 +142,8 @@ export class ImageCard {
     const address = app.api.build("v2/image/picture", { run, tag, row: next });
     if (picture.getAttribute("src") !== address) picture.src = address;
     picture.alt = app.t("image.alt", { tag, step: steps[next] });
+    this.save.href = address;
+    this.save.download = `${tag}_${steps[next]}`.replace(/[^\p{L}\p{N}_-]+/gu, "_");
     this.move.set(steps[next]);
     this.note();
   }
@@ -126,11 +152,10 @@ export class ImageCard {
   note() {
     const { app, run, picture } = this;
     const size = picture.naturalWidth ? `${picture.naturalWidth} × ${picture.naturalHeight}` : "";
-    const name = app.selection.run(run)?.name ?? run;
     replace(
       this.foot,
       h("i", { class: "swatch", style: { background: app.selection.colour(run) } }),
-      h("span", { class: "ellipsis" }, name),
+      runName(app, run),
       h("span", { class: "grow" }, app.t("image.of", { row: this.row + 1, n: this.steps.length })),
       this.pixel,
       size,
@@ -171,6 +196,7 @@ export class ImageCard {
   }
 
   end() {
+    this.player.stop();
     this.requests.end();
     this.visibility.end();
   }
