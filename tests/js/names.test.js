@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { lookAlikes, numbered, visible } from "../../web/mindinsight/web/static/js/core/names.js";
+import {
+  commonStart,
+  lookAlikes,
+  numbered,
+  visible,
+} from "../../web/mindinsight/web/static/js/core/names.js";
 
 test("characters that cannot be seen, or that turn others around, are escapes", () => {
   const texts = {
@@ -69,4 +74,14 @@ test("names of one script each, and words of several beside each other, are what
   ]) {
     assert.deepEqual(lookAlikes(name), [], name);
   }
+});
+
+test("what all names begin with ends where a word ends, and is left out where it is long", () => {
+  assert.equal(commonStart(["resnet50_bs256_lr0.1", "resnet50_bs256_lr0.12"]), "resnet50_bs256_");
+  assert.equal(commonStart(["resnet50_bs256_lr1e-4", "resnet50_bs256_lr1e-3"]), "resnet50_bs256_");
+  assert.equal(commonStart(["encoder/layers/0", "encoder/layers/12", "encoder/layers/1"]), "encoder/layers/");
+  assert.equal(commonStart(["encoder/layers", "encoder/layers/0"]), "");
+  assert.equal(commonStart(["train/loss", "train/accuracy"]), "", "short");
+  assert.equal(commonStart(["a_long_name_of_one", "a_long_name_of_one"]), "", "one name");
+  assert.equal(commonStart([]), "");
 });

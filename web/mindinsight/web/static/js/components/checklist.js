@@ -1,8 +1,10 @@
 // A list of check boxes with a filter, "all" and "none".
 
 import { h } from "../core/dom.js";
+import { commonStart } from "../core/names.js";
 import { button } from "./button.js";
 import { searchBox } from "./field.js";
+import { longName } from "./long_name.js";
 import { virtualRows } from "./virtual.js";
 
 /**
@@ -13,6 +15,7 @@ import { virtualRows } from "./virtual.js";
  */
 export function checklist({ label, filter, allLabel, noneLabel, items, checked, onchange }) {
   let visible = items;
+  const start = commonStart(items.map((item) => item.label));
   const body = h("div", { role: "group", "aria-label": label });
   const scroller = h("div", { class: "scroll checklist" }, body);
 
@@ -30,7 +33,7 @@ export function checklist({ label, filter, allLabel, noneLabel, items, checked, 
       "label",
       { class: "check", "data-key": item.value, title: item.label },
       box,
-      h("span", { class: "ellipsis grow" }, item.label),
+      h("span", { class: "side-name grow" }, longName(item.label, { start })),
       count,
     );
   };

@@ -1,7 +1,7 @@
 // Controls with a name: a select, a check box, a text box, a search box, a slider with its number box.
 
 import { debounce, h } from "../core/dom.js";
-import { middleCut } from "../core/names.js";
+import { commonStart, middleCut } from "../core/names.js";
 import { icon } from "./icons.js";
 
 const LONGEST = 80; // characters of an option: a box as wide as a tag of thousands bursts the page
@@ -11,14 +11,16 @@ const LONGEST = 80; // characters of an option: a box as wide as a tag of thousa
  *   onchange: (value: string) => void, inline?: boolean}} options
  */
 export function select({ label, options, value, onchange, inline = true }) {
+  const start = commonStart(options.map((option) => option.label));
+  const short = (/** @type {string} */ text) => (start ? `…${text.slice(start.length)}` : text);
   const box = h(
     "select",
     { onchange: () => onchange(box.value) },
     options.map((option) =>
       h(
         "option",
-        { value: option.value, title: option.label.length > LONGEST ? option.label : null },
-        middleCut(option.label, LONGEST),
+        { value: option.value, title: start || option.label.length > LONGEST ? option.label : null },
+        middleCut(short(option.label), LONGEST),
       ),
     ),
   );

@@ -1,9 +1,9 @@
 // Hatching of the cells of a heat map that are not finite: seen in any colours, and by whoever sees none.
 
-const WIDTH = 1200; // px of the picture that is laid over the map
-const HEIGHT = 480;
-const PERIOD = 8; // px from stripe to stripe
-const STRIPE = 3; // px
+const WIDTH = 800; // px of the picture that is laid over the map, half as wide in most cards
+const HEIGHT = 400;
+const PERIOD = 18; // px from stripe to stripe
+const STRIPE = 7; // px
 
 /** @typedef {{left: number, top: number, width: number, height: number}} Box shares of the map */
 
@@ -116,6 +116,9 @@ function drawn(boxes, colour) {
 export function hatchKey(colour, stripes) {
   return `repeating-linear-gradient(135deg, var(${colour}) 0 3px, var(${stripes}) 3px 5px)`;
 }
+
+/** Classes of a badge that tells of values that are not finite. */
+export const NOT_FINITE_BADGE = "badge bad strange";
 
 /**
  * Class of a table's cell, by its text: what is not finite is hatched there, too.

@@ -2,8 +2,10 @@
 
 import { h, replace } from "../core/dom.js";
 import { keepFocus } from "../core/focus.js";
+import { longName } from "./long_name.js";
 
 const OVERSCAN = 8;
+const LONGEST = 24; // characters of a heading that is not cut
 
 /**
  * A list of rows of one height inside an element that scrolls.
@@ -92,7 +94,8 @@ export function virtualTable({ label, height = 31, row }) {
  *   title?: string, tools?: HTMLElement}} options
  */
 export function headCell({ label, number = false, sorted = null, onsort, title, tools }) {
-  const content = onsort ? h("button", { type: "button", onclick: onsort, title }, label) : label;
+  const text = label.length > LONGEST ? longName(label, { title }) : label;
+  const content = onsort ? h("button", { type: "button", onclick: onsort, title }, text) : text;
   return h(
     "th",
     { scope: "col", class: number ? "number" : null, "aria-sort": onsort ? (sorted ?? "none") : null },

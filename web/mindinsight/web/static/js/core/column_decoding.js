@@ -35,12 +35,22 @@ export function typed(dtype, buffer, at = 0, length = undefined) {
 /**
  * The answer with typed arrays in the places of its columns; they are views of `buffer`.
  * @param {ArrayBuffer} buffer
+ * @param {number} [at] where the answer begins: a multiple of eight bytes
  * @returns {any}
  */
-export function unpack(buffer) {
-  const length = new DataView(buffer).getUint32(0, true);
-  const head = new TextDecoder().decode(new Uint8Array(buffer, 4, length));
-  return JSON.parse(head, (_, value) => revive(value, buffer, 4 + length));
+export function unpack(buffer, at = 0) {
+  const length = new DataView(buffer, at).getUint32(0, true);
+  const head = new TextDecoder().decode(new Uint8Array(buffer, at + 4, length));
+  return JSON.parse(head, (_, value) => revive(value, buffer, at + 4 + length));
+}
+
+/**
+ * Answers of which each is a column of bytes in another.
+ * @param {{answers: Uint8Array<ArrayBuffer>[]}} answer
+ * @returns {any[]}
+ */
+export function unpackAnswers({ answers }) {
+  return answers.map((bytes) => unpack(bytes.buffer, bytes.byteOffset));
 }
 
 /** @param {any} value @param {ArrayBuffer} buffer @param {number} start */

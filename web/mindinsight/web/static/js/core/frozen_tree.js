@@ -21,7 +21,7 @@ const ATTRIBUTES = new Set(
     "class role title alt lang dir scope colspan rowspan hidden open datetime width height viewBox d x y " +
     "x1 x2 y1 y2 cx cy r rx ry dx dy points transform fill fill-opacity stroke stroke-width stroke-opacity " +
     "stroke-dasharray stroke-linecap stroke-linejoin opacity text-anchor dominant-baseline font-size " +
-    "preserveAspectRatio data-figure data-key"
+    "preserveAspectRatio data-figure data-key data-text"
   ).split(" "),
 );
 const PICTURE = /^data:image\/(?:png|jpeg|gif|webp|bmp);base64,[A-Za-z0-9+/=]*$/;

@@ -88,3 +88,24 @@ export function middleCut(text, most) {
   const head = Math.ceil((most - 1) / 2);
   return `${letters.slice(0, head).join("")}…${letters.slice(letters.length - (most - 1 - head)).join("")}`;
 }
+
+const WORTH = 10; // characters of a common beginning that are worth leaving out
+const LAST_WORD = /(?:[^/_\-.:\s]|(?<=\d)\.|(?<=\de)-)*$/; // with the whole of a number: 0.1, 1e-4
+
+/**
+ * What all names of a list begin with, up to the end of a word; "" where that is little, or for one name.
+ * @param {Iterable<string>} names
+ */
+export function commonStart(names) {
+  const [first, ...others] = new Set(names);
+  if (!others.length) return "";
+  let end = first.length;
+  for (const name of others) {
+    let at = 0;
+    while (at < end && name[at] === first[at]) at++;
+    end = at;
+    if (end < WORTH) return "";
+  }
+  const words = first.slice(0, end).replace(LAST_WORD, "");
+  return words.length < WORTH ? "" : words;
+}

@@ -25,6 +25,15 @@ const PAGES = {
   alert: "b",
 };
 
+/** What charts do with keys: text, and the keys. */
+const CHART_KEYS = [
+  ["zoom", "+", "−"],
+  ["pan", "Shift", "← →"],
+  ["whole", "0"],
+  ["values", "← →"],
+  ["list", "Enter"],
+];
+
 /** @param {App} app @returns {Shortcut[]} */
 export function shortcuts(app) {
   const { t } = app;
@@ -101,22 +110,28 @@ function switchTo(enabled) {
 /** The box that lists them. @param {App} app */
 export function showShortcuts(app) {
   const { t } = app;
-  const rows = shortcuts(app).map(({ keys, text }) =>
-    h(
-      "tr",
-      null,
-      h(
-        "th",
-        { scope: "row" },
-        keys.map((key) => h("kbd", null, key)),
-      ),
-      h("td", null, text),
-    ),
-  );
-  const table = h("table", { class: "shortcuts", "aria-label": t("keys.title") }, h("tbody", null, rows));
+  const rows = shortcuts(app).map(({ keys, text }) => keyRow(keys, text));
+  const onCharts = CHART_KEYS.map(([text, ...keys]) => keyRow(keys, t(`keys.chart.${text}`)));
+  const table = keyTable(t("keys.title"), rows);
   dialog({
     title: t("keys.title"),
-    body: [table, check({ label: t("keys.on"), checked: on(), onchange: switchTo })],
+    body: [
+      table,
+      h("h3", null, t("keys.chart")),
+      keyTable(t("keys.chart"), onCharts),
+      check({ label: t("keys.on"), checked: on(), onchange: switchTo }),
+    ],
     close: t("common.close"),
   });
+}
+
+/** @param {string[]} keys @param {string} text */
+function keyRow(keys, text) {
+  const pressed = keys.map((key) => h("kbd", null, key));
+  return h("tr", null, h("th", { scope: "row" }, pressed), h("td", null, text));
+}
+
+/** @param {string} label @param {HTMLElement[]} rows */
+function keyTable(label, rows) {
+  return h("table", { class: "shortcuts", "aria-label": label }, h("tbody", null, rows));
 }

@@ -3,10 +3,12 @@
 import { button, iconButton } from "../components/button.js";
 import { lineSample } from "../components/line.js";
 import { resizeHandle } from "../components/resize_handle.js";
+import { longName } from "../components/long_name.js";
 import { lookAlikeMark } from "../components/look_alike.js";
 import { searchBox } from "../components/field.js";
 import { virtualRows } from "../components/virtual.js";
 import { h, replace } from "../core/dom.js";
+import { commonStart } from "../core/names.js";
 import { NEWEST } from "../core/selection.js";
 import { colourBy } from "./colour_by.js";
 
@@ -39,13 +41,16 @@ export function side(app) {
     row: (index) => row(items[index]),
   });
 
+  /** What all names in the list begin with. */
+  let start = "";
   /** @param {Item} item */
-  const row = (item) => ("run" in item ? runRow(app, item.run, item.rank) : jobRow(app, item));
+  const row = (item) => ("run" in item ? runRow(app, item.run, item.rank, start) : jobRow(app, item, start));
 
   const visible = () => app.selection.all().filter((run) => matches(run, filter));
   const draw = () => {
     const { selection } = app;
     items = folded(visible(), (job) => Boolean(filter) || selection.unfolded(job));
+    start = commonStart(items.flatMap(nameInList));
     const shown = selection.runs().length;
     count.textContent = app.t("runs.shown", { shown, n: selection.all().length });
     replace(foot, ...footer(app));
@@ -155,8 +160,14 @@ export function folded(runs, open) {
   return items;
 }
 
-/** @param {App} app @param {Run} run @param {boolean} rank */
-function runRow(app, run, rank) {
+/** Name of an entry that is none of a rank below its job. @param {Item} item */
+function nameInList(item) {
+  if ("run" in item) return item.rank ? [] : [item.run.name];
+  return [item.name];
+}
+
+/** @param {App} app @param {Run} run @param {boolean} rank @param {string} start that names share */
+function runRow(app, run, rank, start) {
   const on = app.selection.has(run.id);
   const box = h("input", {
     type: "checkbox",
@@ -166,8 +177,10 @@ function runRow(app, run, rank) {
   });
   const name = h(
     "span",
-    { class: "ellipsis grow", title: run.id },
-    rank ? app.t("runs.rank", { rank: run.rank ?? run.name }) : run.name,
+    { class: "side-name grow" },
+    rank
+      ? h("span", { title: run.id }, app.t("runs.rank", { rank: run.rank ?? run.name }))
+      : longName(run.name, { start, title: run.id }),
   );
   const pin = run.pinned ? h("span", { class: "badge accent" }, app.t("runs.baseline")) : null;
   const hurt = run.damage
@@ -204,8 +217,9 @@ function runRow(app, run, rank) {
 /**
  * @param {App} app
  * @param {{job: string, name: string, runs: Run[]}} job
+ * @param {string} start that names share
  */
-function jobRow(app, job) {
+function jobRow(app, job, start) {
   const { selection } = app;
   const open = selection.unfolded(job.job);
   const on = job.runs.filter((run) => app.selection.has(run.id)).length;
@@ -238,7 +252,7 @@ function jobRow(app, job) {
       null,
       box,
       open ? null : lineSample(app, first.id, on > 0),
-      h("span", { class: "ellipsis grow", title: job.job }, job.name),
+      h("span", { class: "side-name grow" }, longName(job.name, { start, title: job.job })),
     ),
     h("span", { class: "badge" }, label),
     arrow,

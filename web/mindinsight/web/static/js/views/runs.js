@@ -7,6 +7,7 @@ import { virtualTable } from "../components/virtual.js";
 import { h, renew, replace, throttle } from "../core/dom.js";
 import { NEWEST } from "../core/selection.js";
 import { faultText } from "../core/patterns.js";
+import { commonStart } from "../core/names.js";
 import { telling } from "../core/run_traits.js";
 import { colourBy } from "../frame/colour_by.js";
 import { createHealth } from "./runs/health.js";
@@ -18,7 +19,7 @@ import { columnChooser } from "./runs/chooser.js";
 import { columnsOf, defaultColumns } from "./runs/columns.js";
 import { createCurves } from "./runs/curves.js";
 import { matchesQuery, namesIn, parseQuery } from "./runs/query.js";
-import { fold, sorted } from "./runs/rows.js";
+import { fold, nameInList, sorted } from "./runs/rows.js";
 import { headCells } from "./runs/heads.js";
 import { moved } from "./runs/order.js";
 import { createValues } from "./runs/values.js";
@@ -52,6 +53,8 @@ class RunsTable {
     this.health = createHealth(app, this.body, () => this.table.update(this.rows.length));
     /** @type {import("./runs/rows.js").Row[]} */
     this.rows = [];
+    /** What all names in the table begin with. */
+    this.beginning = "";
     /** @type {import("./runs/query.js").Term[]} */
     this.terms = [];
     this.now = 0;
@@ -202,6 +205,7 @@ class RunsTable {
     const value = sort.replace(/^-/, "") === "name" ? (/** @type {Run} */ run) => run.name : column?.value;
     const matches = this.found();
     this.rows = fold(sorted(matches, value, sort.startsWith("-")), new Set(app.url.all("open")));
+    this.beginning = commonStart(this.rows.map(nameInList));
     this.say(list, matches);
     renew(this.answers, answerLinks(app, this.terms.length ? matches : null));
     this.colours.draw();
@@ -264,14 +268,15 @@ class RunsTable {
   /** @param {import("./runs/rows.js").Row} row */
   row(row) {
     const { app, columns, now } = this;
-    if ("run" in row) return runRow(app, row, columns, now);
+    if ("run" in row) return runRow(app, row, columns, now, this.beginning);
     const open = app.url.all("open");
     const isOpen = open.includes(row.job);
     const toggle = () => {
       app.url.set({ open: isOpen ? open.filter((job) => job !== row.job) : [...open, row.job] });
       this.draw();
     };
-    return jobRow(app, row, columns, now, { open: isOpen, toggle, health: this.health.get(row.job) });
+    const ranks = { open: isOpen, toggle, health: this.health.get(row.job), start: this.beginning };
+    return jobRow(app, row, columns, now, ranks);
   }
 
   /** @param {HTMLElement} anchor */

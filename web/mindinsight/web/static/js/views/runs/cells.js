@@ -3,6 +3,7 @@
 import { iconButton } from "../../components/button.js";
 import { healthStrip } from "../../components/health_strip.js";
 import { lineSample } from "../../components/line.js";
+import { longName } from "../../components/long_name.js";
 import { lookAlikeMark } from "../../components/look_alike.js";
 import { h } from "../../core/dom.js";
 import { annotateDialog, keep } from "./annotate.js";
@@ -19,12 +20,13 @@ const CELLS = 32; // of the strip of ranks, wide enough to be seen
  * @param {import("./rows.js").RunRow} row
  * @param {TableColumn[]} columns
  * @param {number} now Unix seconds on the server
+ * @param {string} start that the names in the list share
  */
-export function runRow(app, { run, under }, columns, now) {
+export function runRow(app, { run, under }, columns, now, start) {
   return h(
     "tr",
     { "data-key": run.id, class: run.pinned ? "pinned" : null },
-    nameCell(app, run, under),
+    nameCell(app, run, under, start),
     columns.map((column) => cell(column, column.cell(run, { now }))),
     actionsCell(app, run),
   );
@@ -35,14 +37,14 @@ export function runRow(app, { run, under }, columns, now) {
  * @param {import("./rows.js").JobRow} row
  * @param {TableColumn[]} columns
  * @param {number} now Unix seconds on the server
- * @param {{open: boolean, toggle: () => void, health?: import("../../components/health_strip.js").Health}}
- *   ranks whether they are listed, and how they are
+ * @param {{open: boolean, toggle: () => void, health?: import("../../components/health_strip.js").Health,
+ *   start: string}} ranks whether they are listed, how they are, and what the names in the list share
  */
-export function jobRow(app, row, columns, now, { open, toggle, health }) {
+export function jobRow(app, row, columns, now, { open, toggle, health, start }) {
   return h(
     "tr",
     { "data-key": row.job, class: "job" },
-    jobCell(app, row, open, toggle, health),
+    jobCell(app, row, open, toggle, health, start),
     columns.map((column) => cell(column, jobFact(app, row.runs, column.key, column, now))),
     h("td"),
   );
@@ -53,8 +55,13 @@ function cell(column, content) {
   return h("td", { class: column.number ? "number" : null }, content);
 }
 
-/** @param {App} app @param {Run} run @param {boolean} under whether it stands under its job */
-function nameCell(app, run, under) {
+/**
+ * @param {App} app
+ * @param {Run} run
+ * @param {boolean} under whether it stands under its job
+ * @param {string} start
+ */
+function nameCell(app, run, under, start) {
   const on = app.selection.has(run.id);
   const box = h("input", {
     type: "checkbox",
@@ -73,7 +80,7 @@ function nameCell(app, run, under) {
       title: run.id,
       "data-focus": "name",
     },
-    text,
+    longName(text, { title: run.id, start }),
   );
   return h(
     "td",
@@ -136,9 +143,10 @@ function actionsCell(app, run) {
  * @param {{job: string, runs: Run[]}} row
  * @param {boolean} open
  * @param {() => void} onfold
- * @param {import("../../components/health_strip.js").Health} [health]
+ * @param {import("../../components/health_strip.js").Health | undefined} health
+ * @param {string} start
  */
-function jobCell(app, row, open, onfold, health) {
+function jobCell(app, row, open, onfold, health, start) {
   const ids = row.runs.map((run) => run.id);
   const on = ids.filter((id) => app.selection.has(id)).length;
   const name = row.job.slice(2) || ".";
@@ -173,7 +181,7 @@ function jobCell(app, row, open, onfold, health) {
           title: app.t("health.open", { job: name }),
           "data-focus": "name",
         },
-        h("strong", null, name),
+        h("strong", null, longName(name, { title: app.t("health.open", { job: name }), start })),
       ),
       h("span", { class: "badge" }, app.t("runs.ranks", { n: ids.length })),
       health && healthStrip(app, health, row.job, CELLS),

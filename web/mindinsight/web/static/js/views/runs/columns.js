@@ -1,5 +1,6 @@
 // The columns of the runs table: a key in the address, a heading, a value to sort by, a cell.
 
+import { NOT_FINITE_BADGE } from "../../components/hatching.js";
 import { viewIcon } from "../../components/icons.js";
 import { h } from "../../core/dom.js";
 import { directoryColumn } from "./bases.js";
@@ -133,7 +134,7 @@ function numberCell(app, value) {
   if (value === undefined) return "";
   return Number.isFinite(value)
     ? app.format.number(value)
-    : h("span", { class: "badge bad strange" }, app.format.number(value));
+    : h("span", { class: NOT_FINITE_BADGE }, app.format.number(value));
 }
 
 /** @param {App} app @returns {Record<string, TableColumn>} */

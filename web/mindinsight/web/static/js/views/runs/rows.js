@@ -32,6 +32,12 @@ export function fold(runs, open) {
   return rows;
 }
 
+/** Name of a row as it is read; a rank below its job has its job's. @param {Row} row */
+export function nameInList(row) {
+  if (!("run" in row)) return row.job.slice(2) || ".";
+  return row.under ? row.run.job.slice(2) || "." : row.run.name;
+}
+
 /**
  * A pinned run first, then by value; runs without a value last, whichever way.
  * @param {Run[]} runs @param {((run: Run) => any) | undefined} value @param {boolean} descending

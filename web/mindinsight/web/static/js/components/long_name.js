@@ -1,0 +1,28 @@
+// Name that fits where it stands: without the beginning it shares with its neighbours, and cut in its middle.
+// The whole of it is in its text, for copies, searches and screen readers, and in its tooltip.
+
+import { h } from "../core/dom.js";
+import { visible } from "../core/names.js";
+
+const SHORT = 24; // characters of a name that is cut at its end, if at all
+const TAIL = 24; // characters at the end that stay longest, half of the name at most
+
+/**
+ * @param {string} name
+ * @param {{start?: string, title?: string}} [options] `start`: what the names of a list share (`commonStart`)
+ */
+export function longName(name, { start = "", title = name } = {}) {
+  const dropped = start && name.startsWith(start) && name.length > start.length ? start.length : 0;
+  if (!dropped && name.length <= SHORT) return h("span", { class: "ellipsis", title }, name);
+  const letters = [...visible(name.slice(dropped))]; // code points: no half of a pair
+  const tail = letters.length > SHORT / 2 ? letters.splice(-Math.min(TAIL, letters.length >> 1)) : [];
+  const part = (/** @type {string} */ which, /** @type {string} */ text) =>
+    h("span", { class: which, "data-text": text, "aria-hidden": "true" });
+  return h(
+    "span",
+    { class: "long-name", title },
+    h("span", { class: "unseen" }, name),
+    part("head", (dropped ? "…" : "") + letters.join("")),
+    tail.length > 0 && part("tail", tail.join("")),
+  );
+}
