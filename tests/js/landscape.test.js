@@ -23,6 +23,37 @@ test("a long interval is told by its ends", () => {
   assert.equal(labelOf(t, "final"), "landscape.final");
 });
 
+test("landscapes beside each other have one scale of colours and levels", () => {
+  const page = /** @type {any} */ ({
+    theme: { plotly: () => ({}), axis: (axis) => axis, colour: () => "#123456", dark: () => false },
+    selection: { run: () => undefined, colour: () => "#123456" },
+    t: (key) => key,
+  });
+  const landscape = /** @type {any} */ ({
+    run: "a",
+    x: [0, 1],
+    y: [0],
+    z: Float64Array.of(1, 2),
+    path: null,
+  });
+  const look = {
+    shown: 0,
+    lines: 5,
+    colours: "Viridis",
+    range: [1, 9],
+    levels: { start: 2, end: 8, size: 2 },
+  };
+  const drawn = (/** @type {string} */ mode) =>
+    landscapeFigure(page, [landscape], /** @type {any} */ ({ ...look, mode }));
+  for (const mode of ["lines", "map"]) {
+    const [trace] = drawn(mode).data;
+    assert.deepEqual([trace.zauto, trace.zmin, trace.zmax, trace.autocontour], [false, 1, 9, false]);
+    assert.deepEqual([trace.contours.start, trace.contours.end, trace.contours.size], [2, 8, 2]);
+  }
+  const { data, layout } = drawn("surface");
+  assert.deepEqual([data[0].cmin, data[0].cmax, layout.scene.zaxis.range], [1, 9, [1, 9]]);
+});
+
 test("numbers of epochs become steps", () => {
   assert.deepEqual(stretchOf({ path, intervals: [1, 2, 4], unit: "epoch", step_per_epoch: 50 }), [50, 200]);
   assert.deepEqual(stretchOf({ path, intervals: [10, 20], unit: "step", step_per_epoch: 50 }), [10, 20]);

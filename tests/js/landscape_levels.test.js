@@ -3,7 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { differentPlanes, sharedLevels } from "../../web/mindinsight/web/static/js/views/landscape/levels.js";
+import {
+  differentPlanes,
+  sharedLevels,
+  sharedRange,
+} from "../../web/mindinsight/web/static/js/views/landscape/levels.js";
 import { labelled } from "../../web/mindinsight/web/static/js/views/landscape/path_traces.js";
 
 const plane = { x: [0, 1], y: [0, 1], z: [1, 2, 3, NaN], decomposition: "PCA" };
@@ -12,6 +16,8 @@ test("levels are round and hold for all landscapes", () => {
   assert.deepEqual(sharedLevels([plane, { ...plane, z: [11] }], 10), { start: 1, end: 11, size: 1 });
   assert.equal(sharedLevels([{ ...plane, z: [2, 2] }], 10), null);
   assert.equal(sharedLevels([{ ...plane, z: [NaN] }], 10), null);
+  assert.deepEqual(sharedRange([plane, { ...plane, z: [11] }]), [1, 11]);
+  assert.equal(sharedRange([{ ...plane, z: [NaN] }]), null);
 });
 
 test("planes differ by their axes or how they were found", () => {

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, Route, expect
 
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.summary_pb2 import Event
@@ -98,6 +98,21 @@ def test_an_interval_is_picked_on_the_curve_of_the_loss(page: Any, samples: Any,
     expect(stretch(page, "6 … 12")).to_be_focused()
     page.reload()
     expect(stretch(page, "6 … 12")).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_late_curve_of_the_loss_pushes_no_landscape_down(page: Page, samples: str) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/v2/scalar/series*", hold)
+    with page.expect_request("**/v2/scalar/series*"):
+        page.goto(f"{samples}landscape?runs=landscape")
+    expect(page.locator("#view .card")).to_have_count(0)
+    held[0].continue_()
+    expect(page.locator("#view .card").first).to_be_visible()
+    expect(page.locator(".loss-curve")).to_be_visible()
 
 
 def test_a_landscape_without_a_loss_beside_it_has_no_curve(page: Any, serve: Any, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import { toolbar } from "./landscape/controls.js";
 import { lossCurve, readLosses } from "./landscape/curve.js";
 import { intervalOf } from "./landscape/intervals.js";
 import { landscapeCard, planesNote } from "./landscape/landscape_card.js";
-import { differentPlanes, sharedLevels } from "./landscape/levels.js";
+import { differentPlanes, sharedLevels, sharedRange } from "./landscape/levels.js";
 import { readState, writeState } from "./landscape/state.js";
 
 /** @typedef {import("../core/types.js").App} App */
@@ -52,7 +52,6 @@ export class Landscapes {
     this.body = h("div", null);
     replace(root, this.head, this.curve, this.body);
     this.requests = latest(root);
-    this.lossRequests = latest(root);
     this.playback = latest(root);
     this.shownState = this.shown();
     this.offs = [
@@ -93,27 +92,19 @@ export class Landscapes {
       .filter((candidate) => candidate.kinds.landscape)
       .map((candidate) => candidate.id);
     return this.requests.ask(
-      async (signal) =>
-        run.length ? (await api.columns("v2/landscape/all", { run }, { signal })).landscapes : [],
-      (landscapes) => {
+      async (signal) => {
+        if (!run.length) return { landscapes: [], losses: [] };
+        const { landscapes } = await api.columns("v2/landscape/all", { run }, { signal });
+        // Both before anything is drawn: the curves stand above the landscapes. Without them a page is whole.
+        const losses = await readLosses(this.app, runsOf(landscapes), signal).catch(() => []);
+        return { landscapes, losses };
+      },
+      ({ landscapes, losses }) => {
         this.all = landscapes;
+        this.losses = losses;
         this.build();
-        this.readLosses();
       },
       failed,
-    );
-  }
-
-  /** The curves that the intervals are stretches of; a page without them is whole. */
-  readLosses() {
-    const runs = [...new Set(this.all.map((landscape) => landscape.run))];
-    return this.lossRequests.ask(
-      (signal) => readLosses(this.app, runs, signal),
-      (losses) => {
-        this.losses = losses;
-        this.drawCurve();
-      },
-      leaveAsIs,
     );
   }
 
@@ -235,7 +226,10 @@ export class Landscapes {
   /** How landscapes are drawn: what is chosen, levels that all share, where the camera is. */
   look() {
     const { camera, turns } = this;
-    return { ...this.state, levels: sharedLevels(this.now(), this.state.lines), camera, turns };
+    const landscapes = this.now();
+    const several = landscapes.length > 1;
+    const levels = several ? sharedLevels(landscapes, this.state.lines) : null;
+    return { ...this.state, levels, range: several ? sharedRange(landscapes) : null, camera, turns };
   }
 
   /** One surface was turned: the others follow. @param {any} camera @param {() => void} draw its own */
@@ -248,8 +242,12 @@ export class Landscapes {
   end() {
     this.stop();
     this.requests.end();
-    this.lossRequests.end();
     this.offs.forEach((off) => off());
     this.cards.forEach((shownCard) => shownCard.end());
   }
+}
+
+/** @param {Landscape[]} landscapes */
+function runsOf(landscapes) {
+  return [...new Set(landscapes.map((landscape) => landscape.run))];
 }

@@ -34,6 +34,7 @@ export const MAPS = ["", "Viridis", "Cividis", "Greys"];
  * @property {number} lines
  * @property {string} colours
  * @property {import("./levels.js").Levels | null} [levels] that all landscapes share
+ * @property {[number, number] | null} [range] of the loss in all landscapes
  * @property {any} [camera] of all surfaces, once one was turned
  * @property {number} [turns] how often
  */
@@ -78,7 +79,8 @@ function contours(app, landscape, look) {
     x: landscape.x,
     y: landscape.y,
     z: grid(landscape),
-    ncontours: look.lines,
+    ...coloured("z", look),
+    ...(look.levels ? { autocontour: false } : { ncontours: look.lines }),
     hovertemplate: `%{z:.5g}<extra>${name(app, landscape)}</extra>`,
     colorbar: { thickness: 10, outlinewidth: 0 },
     colorscale: scaleOf(app, look),
@@ -86,12 +88,21 @@ function contours(app, landscape, look) {
   if (look.mode === "map") {
     return {
       ...plain,
-      contours: { coloring: "fill" },
+      contours: { ...look.levels, coloring: "fill" },
       line: { width: 0.6, color: app.theme.colour("--panel") },
     };
   }
   const labelfont = { size: 9, color: app.theme.colour("--muted") };
-  return { ...plain, contours: { coloring: "lines", showlabels: true, labelfont }, line: { width: 1.4 } };
+  const lines = { ...look.levels, coloring: "lines", showlabels: true, labelfont };
+  return { ...plain, contours: lines, line: { width: 1.4 } };
+}
+
+/**
+ * Ends of the colour scale: those of all landscapes, so that a colour is one loss in each.
+ * @param {"z" | "c"} letter of the trace's property @param {Look} look
+ */
+function coloured(letter, { range }) {
+  return range ? { [`${letter}auto`]: false, [`${letter}min`]: range[0], [`${letter}max`]: range[1] } : {};
 }
 
 /**
@@ -141,6 +152,7 @@ function surface(app, landscapes, look) {
               [1, app.theme.colour("--panel")],
             ]
           : scaleOf(app, look),
+      ...coloured("c", look),
       colorbar: { thickness: 10, outlinewidth: 0 },
       contours: { z: { show: true, usecolormap: true, width: 1 } },
       hovertemplate: "%{x:.3g}, %{y:.3g}: %{z:.5g}<extra></extra>",
@@ -155,7 +167,11 @@ function surface(app, landscapes, look) {
   const scene = {
     xaxis: { ...axis, title: { text: "" } },
     yaxis: { ...axis, title: { text: "" } },
-    zaxis: { ...axis, title: { text: app.t("landscape.loss") } },
+    zaxis: {
+      ...axis,
+      title: { text: app.t("landscape.loss") },
+      ...(look.range ? { range: look.range } : {}),
+    },
     aspectmode: "cube",
     uirevision: `turned ${look.turns ?? 0}`,
     ...(look.camera ? { camera: look.camera } : {}),

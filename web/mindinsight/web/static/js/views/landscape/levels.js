@@ -12,6 +12,20 @@ const ALIKE = 1e-6; // share of an axis within which two places are one
  * @returns {Levels | null}
  */
 export function sharedLevels(landscapes, lines) {
+  const [low, high] = sharedRange(landscapes) ?? [0, 0];
+  if (!(high > low)) return null;
+  const raw = (high - low) / Math.max(1, lines);
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const size = (STEPS.find((step) => step * power >= raw * (1 - 1e-9)) ?? 10) * power;
+  return { start: Math.ceil(low / size) * size, end: Math.floor(high / size) * size, size };
+}
+
+/**
+ * The least and the most loss of all landscapes; null where nothing is finite.
+ * @param {Landscape[]} landscapes
+ * @returns {[number, number] | null}
+ */
+export function sharedRange(landscapes) {
   let [low, high] = [Infinity, -Infinity];
   for (const { z } of landscapes) {
     for (const loss of z) {
@@ -20,11 +34,7 @@ export function sharedLevels(landscapes, lines) {
       high = Math.max(high, loss);
     }
   }
-  if (!(high > low)) return null;
-  const raw = (high - low) / Math.max(1, lines);
-  const power = 10 ** Math.floor(Math.log10(raw));
-  const size = (STEPS.find((step) => step * power >= raw * (1 - 1e-9)) ?? 10) * power;
-  return { start: Math.ceil(low / size) * size, end: Math.floor(high / size) * size, size };
+  return low <= high ? [low, high] : null;
 }
 
 /**
