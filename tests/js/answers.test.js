@@ -53,6 +53,16 @@ test("an alignment is one sentence", () => {
     sentence(app, { headline, tolerance: 1e-3, tags }),
     "loss agrees within 1 ‰ up to step 1594. The drift begins about step 1200 in norm. 1 more scalar drifts.",
   );
+  const noisy = [{ tag: "loss", verdict: "drifts", onset: 59, beyond: 2, noise: 0.248 }];
+  assert.equal(
+    sentence(app, {
+      headline: { ...headline, agrees_to: 1, beyond: 2, drifting: 1 },
+      tolerance: 1e-3,
+      tags: noisy,
+    }),
+    "loss agrees within 1 ‰ up to step 1. Its usual difference before is 248 ‰; " +
+      "beyond that, the drift begins about step 59 in loss.",
+  );
   const agreeing = { main: "loss", verdict: "agrees", agrees_to: 99, beyond: null, drifting: 0 };
   assert.equal(
     sentence(app, { headline: agreeing, tolerance: 1e-5, tags: [] }),

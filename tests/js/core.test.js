@@ -2,12 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { asking, build, column, columns, get } from "../../web/mindinsight/web/static/js/core/api.js";
+import { unpack, unpackAnswers } from "../../web/mindinsight/web/static/js/core/column_decoding.js";
 import { colourOf, dashesOf } from "../../web/mindinsight/web/static/js/core/colours.js";
 import * as format from "../../web/mindinsight/web/static/js/core/format.js";
 import { createTranslate } from "../../web/mindinsight/web/static/js/core/i18n.js";
 import { inOrder } from "../../web/mindinsight/web/static/js/core/run_list.js";
 import { nearest } from "../../web/mindinsight/web/static/js/components/field.js";
 import { bestEnd, isTorn, stateOf } from "../../web/mindinsight/web/static/js/views/runs/values.js";
+import { groupsBy } from "../../web/mindinsight/web/static/js/views/scalar/groups.js";
 
 test("numbers are short and say when they are none", () => {
   const cases = [
@@ -26,6 +28,31 @@ test("numbers are short and say when they are none", () => {
     [undefined, "–"],
   ];
   for (const [value, text] of cases) assert.equal(format.number(value), text);
+});
+
+test("numbers have the digits and the notation that somebody chose", () => {
+  format.writeNumbers({ digits: 6, scientific: false });
+  assert.deepEqual(
+    [0.123456789, 12, 120000].map((value) => format.number(value, 3)),
+    ["0.123457", "12", "120000"],
+  );
+  assert.equal(format.chartFormat(), ".6g");
+  format.writeNumbers({ digits: 3, scientific: false });
+  const runs = [0.0012341, 0.0012342].map((lr) => ({ id: String(lr), hyper: { lr } }));
+  const page = /** @type {any} */ ({ app: { selection: { runs: () => runs } } });
+  assert.deepEqual(
+    groupsBy(page, "hyper:lr").map(({ label }) => label),
+    ["0.0012341", "0.0012342"],
+    "settings are no measured numbers",
+  );
+  format.writeNumbers({ digits: null, scientific: true });
+  assert.deepEqual(
+    [0.5, 31.25, 7].map((value) => format.number(value)),
+    ["5e−1", "3.125e1", "7"],
+  );
+  assert.equal(format.chartFormat(), ".3e");
+  format.writeNumbers({ digits: null, scientific: false });
+  assert.equal(format.number(0.5), "0.5");
 });
 
 test("sizes and durations are for people", () => {
@@ -158,6 +185,22 @@ test("runs stand in one order, however they came", () => {
       expected,
     );
   }
+});
+
+test("answers in an answer are views of the same bytes", () => {
+  /** @param {string} text @param {number[]} bytes */
+  const packed = (text, bytes) => {
+    const head = text.padEnd(text.length + ((8 - ((text.length + 4) % 8)) % 8));
+    return [head.length, 0, 0, 0, ...new TextEncoder().encode(head), ...bytes];
+  };
+  const inner = packed('{"value":{"dtype":"f8","at":0,"length":1}}', [0, 0, 0, 0, 0, 0, 0xf0, 0x3f]);
+  const ends = `"dtype":"u1","length":${inner.length}`;
+  const outer = packed(`{"answers":[{"at":0,${ends}},{"at":${inner.length},${ends}}]}`, [...inner, ...inner]);
+  const answers = unpackAnswers(unpack(new Uint8Array(outer).buffer));
+  assert.deepEqual(
+    answers.map(({ value }) => [...value]),
+    [[1], [1]],
+  );
 });
 
 test("requests are counted until their responses are read, errors too", async (context) => {

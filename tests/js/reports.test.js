@@ -49,6 +49,7 @@ test("of an element that somebody wrote, nothing comes back that runs, loads or 
   }
   assert.ok(isAllowed("img", "src", "data:image/png;base64,AAAA"));
   assert.ok(isAllowed("i", "style", "background: var(--run-1)"));
+  assert.ok(isAllowed("span", "data-text", "…seed1"));
   assert.ok(isAllowedTag("td") && isAllowedTag("path"));
 });
 

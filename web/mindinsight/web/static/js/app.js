@@ -9,6 +9,7 @@ import { replace } from "./core/dom.js";
 import * as format from "./core/format.js";
 import { createTranslate, loadTexts } from "./core/i18n.js";
 import { Live } from "./core/live.js";
+import { followPreferences } from "./core/preferences.js";
 import { Router } from "./core/router.js";
 import { Selection } from "./core/selection.js";
 import { Theme } from "./core/theme.js";
@@ -58,5 +59,6 @@ if (failure) {
   replace(/** @type {HTMLElement} */ (document.getElementById("view")), lostPage(app, failure));
   await new Promise((resolve) => selection.on(() => resolve(null)));
 }
+followPreferences(app);
 app.alerts.begin(selection.list().base);
 await router.start(app);

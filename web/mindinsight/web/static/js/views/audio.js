@@ -95,6 +95,12 @@ class Sounds {
     this.cards.forEach((card) => card.show(step));
   }
 
+  /** Take the filter away. */
+  clear() {
+    this.app.url.set({ q: null });
+    this.reread();
+  }
+
   build() {
     const { app } = this;
     this.cards.forEach((card) => card.end());
@@ -108,7 +114,7 @@ class Sounds {
       this.body,
       elements.length
         ? h("div", { class: "cards" }, elements)
-        : nothingOf(app, { kind: "audio", filter: this.filter, code: CODE }),
+        : nothingOf(app, { kind: "audio", filter: this.filter, clear: () => this.clear(), code: CODE }),
     );
     this.cards.forEach((card) => card.load());
   }

@@ -1,6 +1,7 @@
 // A job: its ranks with their state and what is wrong with each, live.
 
 import { empty } from "../components/empty.js";
+import { NOT_FINITE_BADGE } from "../components/hatching.js";
 import { healthStrip, straysByRank, summary } from "../components/health_strip.js";
 import { select } from "../components/field.js";
 import { strayWords } from "../components/stray_text.js";
@@ -163,6 +164,7 @@ function table(app, health) {
 function fault(app, health, stray) {
   const job = app.selection.run(health.runs[stray.row])?.job ?? "";
   const href = app.url.link("scalar", { m: "ranks", job, q: exactPattern(stray.tag) });
-  const classes = stray.kind === "not_finite" || stray.kind === "silent" ? "badge bad" : "badge warn";
+  const severe = stray.kind === "silent" ? "badge bad" : "badge warn";
+  const classes = stray.kind === "not_finite" ? NOT_FINITE_BADGE : severe;
   return h("a", { class: classes, href }, `${stray.tag}: ${strayWords(app, stray)}`);
 }

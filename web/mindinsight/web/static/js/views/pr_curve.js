@@ -98,6 +98,12 @@ class PrCurves {
     if (this.step === null) this.cards.forEach((card) => card.readCurves());
   }
 
+  /** Take the filter away. */
+  clear() {
+    this.app.url.set({ q: null });
+    this.reread();
+  }
+
   build() {
     const { app } = this;
     this.cards.forEach((card) => card.end());
@@ -111,7 +117,7 @@ class PrCurves {
       this.body,
       elements.length
         ? h("div", { class: "cards" }, elements)
-        : nothingOf(app, { kind: "pr_curve", filter: this.filter, code: CODE }),
+        : nothingOf(app, { kind: "pr_curve", filter: this.filter, clear: () => this.clear(), code: CODE }),
     );
     this.cards.forEach((card) => card.load());
   }

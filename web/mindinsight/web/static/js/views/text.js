@@ -75,6 +75,12 @@ class Texts {
     replace(this.head, h("div", { class: "toolbar" }, filter, find));
   }
 
+  /** Take the filter away. */
+  clear() {
+    this.app.url.set({ q: null });
+    this.reread();
+  }
+
   build() {
     const { app, filter } = this;
     this.cards.forEach((card) => card.end());
@@ -90,7 +96,7 @@ class Texts {
       this.body,
       elements.length
         ? h("div", { class: "cards text-cards" }, elements)
-        : nothingOf(app, { kind: "text", filter, code: CODE }),
+        : nothingOf(app, { kind: "text", filter, clear: () => this.clear(), code: CODE }),
     );
     this.cards.forEach((card) => card.load());
   }

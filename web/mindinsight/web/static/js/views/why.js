@@ -3,9 +3,11 @@
 import { segments } from "../components/button.js";
 import { empty } from "../components/empty.js";
 import { lineSample } from "../components/line.js";
+import { longName } from "../components/long_name.js";
 import { mainTag } from "../components/main_tag.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
+import { commonStart } from "../core/names.js";
 import { tagsOf } from "../core/tags.js";
 import { bestEnd, stateOf } from "./runs/values.js";
 import { members, readGroups, splitRuns, writeGroups } from "./why/groups.js";
@@ -142,11 +144,17 @@ class Why {
     const { app } = this;
     const { t } = app;
     const options = ["good", "", "bad"].map((value) => ({ value, label: t(`why.group.${value || "none"}`) }));
+    const start = commonStart(this.runs().map(({ name }) => name));
     const rows = this.runs().map((run) =>
       h(
         "div",
         { class: "why-run" },
-        h("span", { class: "row ellipsis", title: run.id }, lineSample(app, run.id, true), run.name),
+        h(
+          "span",
+          { class: "row ellipsis", title: run.id },
+          lineSample(app, run.id, true),
+          longName(run.name, { title: run.id, start }),
+        ),
         segments({
           label: t("why.group.of", { run: run.name }),
           options,

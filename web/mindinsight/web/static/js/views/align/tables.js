@@ -1,5 +1,7 @@
 // The sentence and the table of a precision alignment.
 
+import { NOT_FINITE_BADGE } from "../../components/hatching.js";
+import { longName } from "../../components/long_name.js";
 import { onsetBar } from "../../components/onset_bar.js";
 import { tableHead } from "../../components/table_head.js";
 import { h } from "../../core/dom.js";
@@ -13,7 +15,7 @@ import { permille } from "./units.js";
  */
 
 const BADGES = /** @type {Record<string, string>} */ ({
-  not_finite: "badge bad",
+  not_finite: NOT_FINITE_BADGE,
   drifts: "badge warn",
   apart: "badge warn",
   agrees: "badge ok",
@@ -35,13 +37,21 @@ export function sentence({ t, format }, { headline, tolerance, tags }) {
   const main = t(headline.verdict === "no_steps" ? "align.main.no_steps" : `align.main.${wide}`, vars);
   const first = tags.find((/** @type {Row} */ { onset }) => onset !== null);
   const drift = first
-    ? t(first.verdict === "not_finite" && first.onset === first.beyond ? "align.breaks" : "align.begins", {
+    ? t(beginning(first), {
         tag: first.tag,
         step: format.number(first.onset),
+        usual: permille(first.noise),
       })
     : t("align.no_drift");
   const more = headline.drifting > 1 ? t("align.more", { n: headline.drifting - 1 }) : "";
   return [main, drift, more].filter(Boolean).join(" ");
+}
+
+/** Name of the text that tells how a drift begins. @param {Row} row */
+function beginning({ verdict, onset, beyond }) {
+  if (verdict === "not_finite" && onset === beyond) return "align.breaks";
+  const before = beyond !== null && onset !== null && beyond < onset; // noise is over the tolerance
+  return before ? "align.begins.over" : "align.begins";
 }
 
 /** @param {App} app @param {any} answer @param {Row[]} rows @param {number} last common step */
@@ -81,7 +91,7 @@ function alignmentRow(app, answer, row, last) {
   return h(
     "tr",
     null,
-    h("th", { scope: "row", class: "ellipsis", title: name }, name),
+    h("th", { scope: "row" }, longName(name)),
     h("td", null, h("span", { class: BADGES[verdict] ?? "badge" }, t(`align.is.${verdict}`))),
     h("td", { class: "number" }, onset === null ? "" : step),
     h("td", null, onset === null ? "" : onsetBar(onset, last, t("align.from_step", { step }))),

@@ -2,6 +2,7 @@
 
 import { card } from "../../components/card.js";
 import { slider } from "../../components/field.js";
+import { runName } from "../../components/run_name.js";
 import { pinButton } from "../../components/pin_button.js";
 import { lookAlikeMark } from "../../components/look_alike.js";
 import { h, replace, throttle } from "../../core/dom.js";
@@ -124,7 +125,7 @@ export class AudioCard {
     replace(
       this.foot,
       h("i", { class: "swatch", style: { background: app.selection.colour(run) } }),
-      h("span", { class: "ellipsis" }, app.selection.run(run)?.name ?? run),
+      runName(app, run),
       h("span", { class: "grow" }, app.t("audio.of", { row: this.row + 1, n: this.steps.length })),
       h("span", null, factsOf(app, facts)),
       h("a", { href: this.address(true), download: "" }, app.t("common.download")),

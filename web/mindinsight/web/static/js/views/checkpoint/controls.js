@@ -110,8 +110,16 @@ function links(view) {
     h("a", { class: "button", href }, app.t(key, { run: run.name }));
   return [
     run.kinds.scalar && link(app.selection.linkOnly("scalar", run.id), "checkpoint.to_loss"),
-    run.dumps.length > 0 && link(app.url.link("dump", { dump: run.dumps[0] }), "checkpoint.to_dump"),
+    run.dumps.length > 0 &&
+      link(app.url.link("dump", { dump: run.dumps[0], step: stepOf(view) }), "checkpoint.to_dump"),
   ];
+}
+
+/** The step of the checkpoint that is looked at; null where it has none. @param {Checkpoints} view */
+function stepOf({ listed, state }) {
+  const looked = state.at || (state.mode === "timeline" ? "" : state.file);
+  const saved = listed.series.flatMap(({ checkpoints }) => checkpoints).find(({ id }) => id === looked);
+  return saved?.step ?? null;
 }
 
 /** The rows that are shown, as a file. @param {Checkpoints} view */

@@ -22,6 +22,7 @@ class FilterBar {
     this.lists = h("span", { class: "row wrap" });
     this.range = h("span", { class: "row wrap" });
     this.element = h("div", { class: "toolbar dump-filters" });
+    this.clear = button(this.t("dump.filter.reset"), () => this.reset(), { class: "link" });
     /** What the lists offer, to be drawn again only when it is another. */
     this.offered = "";
     this.draw();
@@ -42,10 +43,17 @@ class FilterBar {
       this.lists,
       check({ label: t("dump.filter.lost"), checked: state.lost, onchange: (lost) => change({ lost }) }),
       this.range,
-      button(t("dump.filter.reset"), () => this.reset(), { class: "link" }),
+      this.clear,
     );
+    this.offerClear();
     this.offered = "";
     this.drawRange();
+  }
+
+  /** Filters can be taken away where there are some. */
+  offerClear() {
+    const { state } = this.page;
+    this.clear.hidden = FILTERS.every((key) => state[key] === DEFAULTS[key]);
   }
 
   reset() {
@@ -86,6 +94,7 @@ class FilterBar {
 
   /** Offer the types that the tensors have. @param {{types: string[], dtypes: string[]}} response */
   update({ types, dtypes }) {
+    this.offerClear();
     const offered = JSON.stringify([types, dtypes]);
     if (offered === this.offered) return;
     this.offered = offered;

@@ -102,7 +102,17 @@ export function settlePosition(state, summary) {
   const ranks = summary?.ranks ?? [];
   const entry = ranks.find((/** @type {any} */ { rank }) => rank === state.rank) ?? ranks[0];
   state.rank = entry?.rank ?? 0;
-  if (entry && !entry.steps.includes(state.step)) state.step = entry.steps[0] ?? 0;
+  if (entry && !entry.steps.includes(state.step)) state.step = nearestStep(entry.steps, state.step);
+}
+
+/**
+ * The step that lies nearest, the first of two that are as near; 0 where there is none.
+ * @param {number[]} steps
+ * @param {number} step
+ */
+function nearestStep(steps, step) {
+  const away = (/** @type {number} */ other) => Math.abs(other - step);
+  return steps.reduce((best, other) => (away(other) < away(best) ? other : best), steps[0] ?? 0);
 }
 
 /** Parameters of a question about one step. @param {{dump: string, rank: number, step: number}} state */

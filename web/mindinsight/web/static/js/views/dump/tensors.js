@@ -36,8 +36,13 @@ class TensorTable {
     this.pages = tensorPages(page, {
       first: () => Math.max(0, Math.floor(this.table.element.scrollTop / ROW)),
       show: () => this.show(),
-      fail: (error) => (this.status.textContent = inWords(page.app, error)),
+      fail: (error) => {
+        this.status.textContent = inWords(page.app, error);
+        this.reveal();
+      },
     });
+    this.holder = h("div", { class: "table-holder panel", hidden: true }, this.table.element);
+    this.filters.element.hidden = true;
     this.element = h(
       "div",
       { class: "dump-table" },
@@ -45,8 +50,13 @@ class TensorTable {
       this.banners,
       h("div", { class: "row" }, this.status),
       this.progress,
-      h("div", { class: "table-holder panel" }, this.table.element),
+      this.holder,
     );
+  }
+
+  /** Filters and table, once it is known what they hold: frames that are pushed down are seen to jump. */
+  reveal() {
+    this.filters.element.hidden = this.holder.hidden = false;
   }
 
   /** @param {number} index */
@@ -73,6 +83,7 @@ class TensorTable {
   /** Show the rows there are, and how many of them have statistics. */
   show() {
     const { page } = this;
+    this.reveal();
     const response = this.pages.answer();
     /** @type {any[]} */
     const damaged = response.damage.slice(0, BANNERS);

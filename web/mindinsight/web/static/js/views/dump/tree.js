@@ -1,6 +1,7 @@
 // Tree of operators by scope; branches with something that is not finite are marked.
 
 import { button } from "../../components/button.js";
+import { NOT_FINITE_BADGE } from "../../components/hatching.js";
 import { icon } from "../../components/icons.js";
 import { h, replace } from "../../core/dom.js";
 import { keepFocus } from "../../core/focus.js";
@@ -122,7 +123,9 @@ class OperatorTree {
 
   /** @param {{lost: number}} child */
   mark({ lost }) {
-    return lost > 0 && h("span", { class: "badge bad" }, this.page.app.t("dump.not_finite", { n: lost }));
+    return (
+      lost > 0 && h("span", { class: NOT_FINITE_BADGE }, this.page.app.t("dump.not_finite", { n: lost }))
+    );
   }
 
   end() {

@@ -3,6 +3,7 @@
 import { segments } from "../../components/button.js";
 import { card } from "../../components/card.js";
 import { slider } from "../../components/field.js";
+import { runName } from "../../components/run_name.js";
 import { pinButton } from "../../components/pin_button.js";
 import { h, replace, throttle } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
@@ -162,7 +163,7 @@ export class TextCard {
     replace(
       this.foot,
       h("i", { class: "swatch", style: { background: app.selection.colour(run) } }),
-      h("span", { class: "ellipsis" }, app.selection.run(run)?.name ?? run),
+      runName(app, run),
       h("span", { class: "grow" }, app.t("text.of", { row: row + 1, n: steps.length })),
     );
   }

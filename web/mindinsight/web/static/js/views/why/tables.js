@@ -1,5 +1,7 @@
 // Tables of the page Why: settings by their effect, scalars by the step at which they part.
 
+import { NOT_FINITE_BADGE, valueClass } from "../../components/hatching.js";
+import { longName } from "../../components/long_name.js";
 import { onsetBar } from "../../components/onset_bar.js";
 import { tableHead } from "../../components/table_head.js";
 import { h } from "../../core/dom.js";
@@ -54,14 +56,16 @@ export function settingsTable(app, settings) {
       "tr",
       null,
       h("th", { scope: "row" }, name),
-      h("td", null, valuesText(app, good)),
-      h("td", null, valuesText(app, bad)),
+      [good, bad].map((values) => valuesCell(valuesText(app, values))),
       h("td", null, meter(effect, t("why.effect.of", { percent: Math.round(100 * effect) }))),
       h("td", { class: "number", title: t("why.chance.how") }, luck(chance)),
     ),
   );
   return h("table", { class: "table" }, head, h("tbody", null, rows));
 }
+
+/** @param {string} text */
+const valuesCell = (text) => h("td", { class: valueClass(text) }, text);
 
 /** @param {number} share */
 const luck = (share) => `${share < 0.01 ? "< 1" : Math.round(100 * share)}%`;
@@ -109,13 +113,13 @@ export function metricsTable(app, metrics, groups, last) {
 function metricRow(app, metric, groups, last) {
   const { t, format } = app;
   const { tag, kind, onset, shift } = metric;
-  const classes = { not_finite: "badge bad", parts: "badge warn" };
+  const classes = { not_finite: NOT_FINITE_BADGE, parts: "badge warn" };
   const what = h("span", { class: /** @type {any} */ (classes)[kind] ?? "badge" }, t(`why.kind.${kind}`));
   const percent = shift === null || onset === null ? "" : signed(format.number(100 * shift, 3));
   return h(
     "tr",
     { class: changes(metric) ? null : "muted" },
-    h("th", { scope: "row", class: "ellipsis", title: tag }, tag),
+    h("th", { scope: "row" }, longName(tag)),
     h("td", null, what),
     h("td", { class: "number" }, onset === null ? "" : format.number(onset)),
     h(
