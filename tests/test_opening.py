@@ -28,6 +28,7 @@ ALLOWED = {
     "ingest/loader.py": "the cache in the workspace",
     "ingest/remote/mirror.py": "copies in the workspace",
     "files/placeholders.py": "copies in the workspace",
+    "files/ranged_file.py": "the opener's own, of copies in the workspace",
     "files/file_lock.py": "a lock in the workspace",
     "workspace/frozen_cards.py": "frozen cards of reports in the workspace",
     "workspace/job_requests.py": "requests of jobs in the workspace",
@@ -46,6 +47,7 @@ ALLOWED = {
     "tuning/config.py": "the tuning file",
     "commands/main.py": "the null device",
     "commands/dump/compare.py": "a table of names, and output",
+    "commands/dump/compare_steps.py": "output",
     "commands/dump/convert.py": "output",
 }
 

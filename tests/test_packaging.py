@@ -51,6 +51,13 @@ def test_every_file_of_the_tree_is_in_the_wheel(names: Any, folder: str) -> None
     assert set(tracked) <= set(names)
 
 
+def test_the_bundled_scripts_are_in_the_wheel(names: Any) -> None:
+    static = ROOT / "web/mindinsight/web/static"
+    bundled = {f"mindinsight/web/static/{path.relative_to(static)}" for path in static.glob("bundle/**/*.js")}
+    assert bundled, "there is no bundle: make bundle"
+    assert bundled <= set(names)
+
+
 def test_it_runs_from_the_wheel_alone(wheel: Any, tmp_path: Path) -> None:
     """Installed without its dependencies, which come from here: nothing of the clone is on the path."""
     environment = tmp_path / "environment"

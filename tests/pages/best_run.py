@@ -79,7 +79,7 @@ def follow(steps: Walk) -> None:
     """From why to the curves of the scalar that parts first."""
     row = steps.page.locator("table").first.locator("tbody tr").first
     steps.click(row.get_by_role("link", name="Scalars"))
-    expect(steps.page.locator(".chart .main-svg").first).to_be_attached()
+    expect(steps.page.locator(".chart svg").first).to_be_attached()
     steps.look("curves")
 
 

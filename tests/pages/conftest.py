@@ -27,6 +27,7 @@ from playwright.sync_api import (
     BrowserContext,
     ConsoleMessage,
     Error,
+    FloatRect,
     Locator,
     Page,
     Playwright,
@@ -193,9 +194,21 @@ class Chart:
         self.page = page
         self.element: Locator = page.get_by_role("img", name=name, exact=True)
 
+    def attend(self) -> None:
+        """Turn to it, as the focus does: Plotly draws what was only sketched."""
+        expect(self.element.locator("svg, canvas").first).to_be_attached()
+        self.element.dispatch_event("focusin")
+        expect(self.element.locator(".main-svg, canvas").first).to_be_attached()
+
+    def plot_box(self) -> FloatRect:
+        """Where the plot is in the window, once it is scrolled to."""
+        self.attend()
+        self.element.scroll_into_view_if_needed()
+        return require(self.element.locator(".nsewdrag").first.bounding_box())
+
     def traces(self) -> list[dict[str, Any]]:
         """Every trace drawn, oldest first, with its columns as lists."""
-        expect(self.element.locator(".main-svg, canvas").first).to_be_attached()
+        self.attend()
         return self.element.evaluate(
             """element => element._fullData.map(trace => ({
                 name: trace.name, type: trace.type, mode: trace.mode,
@@ -220,7 +233,7 @@ class Chart:
         raise AssertionError(f"the chart stayed {traces!r}"[:2000])
 
     def axis(self, name: str) -> dict[str, Any]:
-        expect(self.element.locator(".main-svg").first).to_be_attached()
+        self.attend()
         return self.element.evaluate(
             """(element, name) => {
                 const { type, range, tickvals } = element._fullLayout[name];
@@ -231,8 +244,7 @@ class Chart:
 
     def drag(self, start: float, end: float) -> None:
         """Over the plot from one share of its width to another."""
-        self.element.scroll_into_view_if_needed()
-        box = require(self.element.locator(".nsewdrag").first.bounding_box())
+        box = self.plot_box()
         middle = box["y"] + box["height"] / 2
         self.page.mouse.move(box["x"] + start * box["width"], middle)
         self.page.mouse.down()
@@ -242,8 +254,7 @@ class Chart:
 
     def drag_up(self, start: float, end: float) -> None:
         """Over the middle of the plot from one share of its height to another, counted from its top."""
-        self.element.scroll_into_view_if_needed()
-        box = require(self.element.locator(".nsewdrag").first.bounding_box())
+        box = self.plot_box()
         middle = box["x"] + box["width"] / 2
         self.page.mouse.move(middle, box["y"] + start * box["height"])
         self.page.mouse.down()
@@ -252,8 +263,7 @@ class Chart:
 
     def point(self, across: float, down: float) -> None:
         """Move the pointer to a place, in shares of the plot."""
-        self.element.scroll_into_view_if_needed()
-        box = require(self.element.locator(".nsewdrag").first.bounding_box())
+        box = self.plot_box()
         self.page.mouse.move(box["x"] + across * box["width"], box["y"] + down * box["height"], steps=2)
 
 

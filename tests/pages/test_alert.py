@@ -338,7 +338,10 @@ def test_the_page_speaks_chinese(browser: Any, address: Any) -> None:
 
 def lines_of_alerts(page: Any) -> Any:
     """Where the lines of alerts are drawn in the chart."""
-    return page.get_by_role("img", name="train/loss", exact=True).evaluate(
+    chart = page.get_by_role("img", name="train/loss", exact=True)
+    expect(chart.locator("svg").first).to_be_attached()
+    chart.dispatch_event("focusin")
+    return chart.evaluate(
         "one => (one._fullLayout?.shapes ?? []).filter(line => line.line.dash === 'dot').map(line => line.x0)"
     )
 

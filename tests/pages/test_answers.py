@@ -79,6 +79,19 @@ def test_an_alignment_says_where_a_drift_begins(page: Page, url: str) -> None:
     expect(page).to_have_url(re.compile("m=compare.*baseline=good-1"))
 
 
+def test_what_is_not_finite_is_hatched_in_every_table(page: Page, url: str) -> None:
+    runs = "job/rank_0,job/rank_2"
+    for address in (
+        "align?baseline=job/rank_0&run=job/rank_2",
+        f"scalar?m=compare&baseline=job/rank_0&runs={runs}&ranks=job",
+        "why?good=job/rank_0&bad=job/rank_2",
+        "job?job=job",
+    ):
+        page.goto(url + address)
+        cell = page.locator("tr", has_text="loss").locator(".strange").first
+        expect(cell).to_have_css("background-image", re.compile("repeating-linear-gradient"))
+
+
 def test_layers_are_one_map_and_a_click_gives_the_curve(page: Page, url: str) -> None:
     page.goto(f"{url}scalar?m=layers&runs=good-1")
     card = page.locator(".card").filter(has_text="layers.*/norm")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.narrowing import require
 
@@ -53,6 +53,23 @@ def shown(page: Any, url: Any) -> Callable[..., Any]:
 
 def side(page: Any) -> Any:
     return page.get_by_role("complementary", name="Operator")
+
+
+def test_a_late_list_of_tensors_pushes_nothing_down(page: Page, url: str) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/v2/dump/tensors?*", hold)
+    with page.expect_request("**/v2/dump/tensors?*"):
+        page.goto(f"{url}dump?dump=./broken/dump&step=1")
+    filters = page.get_by_role("searchbox", name="Operator")
+    expect(page.get_by_role("button", name="Tensors")).to_be_visible()
+    expect(filters).to_be_hidden()
+    held[0].continue_()
+    expect(filters).to_be_visible()
+    expect(page.get_by_role("row", name="MatMul").first).to_be_visible()
 
 
 def test_four_clicks_from_a_nan_to_the_line_that_made_it(page: Any, url: Any) -> None:

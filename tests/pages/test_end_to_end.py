@@ -128,4 +128,4 @@ def test_pages_do_without_a_bundle(
     assert modules.count() > 50
     assert "/js/" in str(modules.first.get_attribute("href"))
     page.get_by_role("navigation").get_by_role("link", name="Scalars").click()
-    expect(page.locator(".card .main-svg").first).to_be_visible()
+    expect(page.locator(".card .chart svg").first).to_be_visible()

@@ -51,8 +51,7 @@ def test_ranks_have_a_band_and_a_map_whose_cells_show_a_curve(
     mean = next(trace for trace in band.traces() if trace["name"] == "Mean across ranks")
     every = [expected_rank(expected, rank)[1] for rank in range(4)]
     assert mean["y"][0] == pytest.approx(sum(every) / 4)
-    heat.element.scroll_into_view_if_needed()
-    box = heat.element.locator(".nsewdrag").first.bounding_box()
+    box = heat.plot_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 0.35 * box["height"])
     eventually_true(page, lambda: any(trace["name"] == "Rank 2" for trace in band.traces()))
     curve = next(trace for trace in band.traces() if trace["name"] == "Rank 2")

@@ -120,20 +120,23 @@ def test_a_rank_picked_later_stays(page: Any, samples: Any, chart: Any) -> None:
     page.goto(f"{samples}scalar?m=ranks&q=loss/auto")
     heat = chart("Deviation of each rank from the median: loss/auto")
     heat.traces()
-    held = Held(page, r"scalar/series.*rank_0")
-    pick(page, heat, 0.9)
-    held.until()
-    pick(page, heat, 0.1)
     band = chart("Mean, standard deviation and range of loss/auto across ranks")
+    band.traces()  # what lies above the map is there: it moves no more
+    held = Held(page, r"scalar/series.*rank_0")
+    pick(page, heat, 0, 0.9)
+    held.until()
+    pick(page, heat, 3, 0.1)
     band.until(lambda traces: any(trace["name"] == "Rank 3" for trace in traces))
     held.release()
     assert [trace["name"] for trace in band.traces() if str(trace["name"]).startswith("Rank")] == ["Rank 3"]
 
 
-def pick(page: Any, heat: Any, down: Any) -> None:
-    heat.element.scroll_into_view_if_needed()
-    box = heat.element.locator(".nsewdrag").first.bounding_box()
-    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + down * box["height"])
+def pick(page: Any, heat: Any, rank: int, down: float) -> None:
+    heat.point(0.5, down)
+    pointed = "([element, rank]) => element._hoverdata?.[0].customdata === rank"
+    page.wait_for_function(pointed, arg=[heat.element.element_handle(), rank])  # Plotly looks every 50 ms
+    page.mouse.down()
+    page.mouse.up()
 
 
 def test_histograms_of_a_step_that_was_left_are_dropped(page: Any, samples: Any) -> None:

@@ -31,7 +31,7 @@ def test_a_card_is_pinned_live_and_frozen_and_the_report_is_one_file(
     page: Page, browser: Browser, samples: str, report: str, tmp_path: Path
 ) -> None:
     page.goto(f"{samples}histogram?runs=lenet&q=conv1.weight")
-    expect(page.locator(".chart .main-svg").first).to_be_attached()
+    expect(page.locator(".chart svg").first).to_be_attached()
     page.get_by_role("button", name="Add to report", exact=True).click()
     page.get_by_role("button", name="Frozen").click()
     page.get_by_role("button", name="Why it learns").first.click()
@@ -40,7 +40,7 @@ def test_a_card_is_pinned_live_and_frozen_and_the_report_is_one_file(
     live = {"view": "scalar", "query": "runs=lenet", "card": "loss/auto"}
     page.request.post(f"{report}/blocks", data={"pin": live, "text": "The **loss** falls."})
     open_report(page, report)
-    expect(page.locator(".chart .main-svg:first-child")).to_have_count(2)
+    expect(page.locator(".chart").locator(".main-svg:first-child, .sketch")).to_have_count(2)
     expect(page.locator(".live-card .card:visible")).to_have_count(1)
     assert violations(page) == {}
     with page.expect_download() as download:

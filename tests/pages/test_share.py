@@ -78,7 +78,7 @@ def test_a_whole_view_holds_what_was_not_scrolled_to(
     page: Any, samples: Any, tmp_path: Path, opened: Any, view: str, charts: int
 ) -> None:
     page.goto(samples + view)
-    expect(page.locator(".chart .main-svg").first).to_be_attached()
+    expect(page.locator(".chart svg").first).to_be_attached()
     path = save(page, page.get_by_role("button", name="Save this page").click, tmp_path)
     saved, requests = opened(path)
     expect(saved.locator(".chart .main-svg:first-child")).to_have_count(charts)

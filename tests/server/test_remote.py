@@ -126,15 +126,16 @@ def test_dumps_and_checkpoints_are_those_of_a_directory(
 
 def look_at_dumps(client: TestClient) -> dict[str, object]:
     """Tensors with statistics, first faults and values of dumps, and tensors of checkpoints."""
-    for _ in range(600):
+    end = time.monotonic() + 120
+    dumps: list[str] = []
+    files: list[str] = []
+    while (len(dumps), len(files)) != (2, 3) and time.monotonic() < end:
         dumps = [dump["id"] for dump in client.get("/v2/dump/list").json()["dumps"]]
         files = [file["id"] for file in client.get("/v2/dump/checkpoints").json()["checkpoints"]]
-        if len(dumps) == 2 and len(files) == 3:
-            break
-        time.sleep(0.05)
+        time.sleep(0.02)
     seen: dict[str, object] = {}
     for dump in dumps:
-        step = {"dump": dump, "rank": 0, "step": 0}
+        step: dict[str, Any] = {"dump": dump, "rank": 0, "step": 0}
         rows = ask_until_done(client, "tensors", step)["rows"]
         seen[f"{dump} tensors"] = rows
         seen[f"{dump} fault"] = client.get("/v2/dump/fault", params=step).raise_for_status().json()
@@ -147,8 +148,10 @@ def look_at_dumps(client: TestClient) -> dict[str, object]:
 
 
 def ask_until_done(client: TestClient, what: str, params: dict[str, Any]) -> dict[str, Any]:
-    for _ in range(100):
+    end = time.monotonic() + 120  # of a machine that has much else to do
+    while time.monotonic() < end:
         answer: dict[str, Any] = client.get(f"/v2/dump/{what}", params=params).json()
         if answer["done"]:
-            break
-    return answer
+            return answer
+        time.sleep(0.02)
+    raise TimeoutError(f"{what} of {params} was not done in 120 s")
