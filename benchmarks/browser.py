@@ -33,9 +33,10 @@ PATIENCE: Final = 120_000  # ms for a chart
 LATENCY: Final = 50  # ms until an answer begins
 THROUGHPUT: Final = 10e6 / 8  # bytes/s each way
 ARGUMENTS: Final = ["--no-sandbox", "--disable-gpu"]
-# Text of an axis and a curve: SVG in our charts, and in TensorBoard's where there is no graphics card.
+# Text of an axis and a curve: SVG in our charts, which are sketched until somebody turns to them, and in
+# TensorBoard's where there is no graphics card.
 DRAWN: Final[Mapping[str, str]] = {
-    "ours": "() => document.querySelector('.chart .xtick text') && document.querySelector('.chart .js-line')",
+    "ours": "() => document.querySelector('.sketch text') && document.querySelector('.sketch .trace path')",
     "TensorBoard": """() => {
       const axis = document.querySelector('line-chart-axis text, line-chart-axis .tick');
       const shown = document.querySelector('line-chart .series-view, line-chart canvas, line-chart path');
