@@ -194,7 +194,8 @@ export class Explorer {
    * @param {() => any} callback
    */
   reopen(open, node, keep, callback) {
-    Object.assign(this.state, { scopes: scopesText(open, this.canvas.boxes()), node });
+    // also before the drawing is there: what is opened meanwhile adds to it
+    Object.assign(this.state, { scopes: scopesText(open, this.canvas.boxes()), open: [...open], node });
     this.opened = true;
     return this.pointing.ask(
       () => this.draw(keep),
