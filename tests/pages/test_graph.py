@@ -107,6 +107,30 @@ def test_a_large_graph_in_one_scope_opens_down_to_its_stages(page: Any, serve: A
     expect(target).to_have_count(0)
 
 
+def test_a_scope_is_flattened_to_its_operators_and_layered_again(graph: Callable[..., Any]) -> None:
+    page = graph("run=./lenet&open=1,6,7&node=7")
+    inner = page.locator(".graph-drawing g.frame", has_text="conv1-Conv2d")
+    closed = page.locator(".graph-drawing g.closed:has(.mark)", has_text="conv1-Conv2d")
+    operator = page.locator(".graph-drawing g.box", has_text="Conv2D-op0").first
+    expect(closed).to_be_visible()
+    page.get_by_role("button", name="Flatten layers").click()
+    expect(closed).to_have_count(0)
+    expect(inner).to_have_count(0)
+    expect(operator).to_be_visible()
+    expect(page).to_have_url(re.compile("flat=7(&|$)"))
+    page.reload()
+    expect(operator).to_be_visible()
+    expect(closed).to_have_count(0)
+    page.get_by_role("button", name="Show layers").click()
+    expect(closed).to_be_visible()
+    page.get_by_role("button", name="Flatten layers").click()
+    expect(closed).to_have_count(0)
+    operator.click()
+    page.locator(".graph-facts nav").get_by_role("button", name="conv1-Conv2d").click()
+    expect(page.locator(".graph-drawing g.selected", has_text="conv1-Conv2d")).to_be_visible()
+    expect(page).not_to_have_url(re.compile("flat="))
+
+
 def test_a_node_tells_its_attributes_inputs_and_outputs(graph: Callable[..., Any]) -> None:
     page = graph("run=./lenet&open=1,6,7&node=7")
     page.fill(".graph-finder input[type=search]", "Conv2D-op0")

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from mindinsight.server.graph.encoders.plotly import curve, figure_json
-from mindinsight.server.graph.layout.nested import Drawing, Line, draw
+from mindinsight.server.graph.layout.drawing import Drawing, Line
+from mindinsight.server.graph.layout.nested import draw
 from mindinsight.server.graph.model.graph import Graph
 from mindinsight.server.graph.scopes.folding import folded_tree
 from mindinsight.server.graph.scopes.tree import Tree

@@ -10,6 +10,7 @@ import pytest
 from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.graph.encoders.drawing import drawing_json
 from mindinsight.server.graph.layout import layered, nested
+from mindinsight.server.graph.layout.drawing import Box
 from mindinsight.server.graph.layout.nested import DrawingCache, draw
 from mindinsight.server.graph.scopes.folding import folded_tree
 from mindinsight.server.graph.scopes.initial_scopes import choose_initial_scopes
@@ -161,15 +162,41 @@ def test_scopes_of_equal_structure_are_arranged_once(
 
 
 def test_boxes_are_placed_once_however_deep(tree: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    original, moves = nested.Box.moved, [0]
+    original, moves = Box.moved, [0]
 
-    def moved(box: nested.Box, x: float, y: float) -> nested.Box:
+    def moved(box: Box, x: float, y: float) -> Box:
         moves[0] += 1
         return original(box, x, y)
 
-    monkeypatch.setattr(nested.Box, "moved", moved)
+    monkeypatch.setattr(Box, "moved", moved)
     drawings = DrawingCache(tree)
     drawing = drawings.draw(everything(tree))
     assert moves[0] == len(drawing.boxes)
     assert drawings.draw(everything(tree)) is drawing
     assert moves[0] == len(drawing.boxes)
+
+
+def test_a_flat_scope_shows_its_operators_without_the_scopes_between(tree: Any) -> None:
+    scope = max(everything(tree)[1:], key=lambda index: len(tree.leaves(index)))
+    drawing = draw(tree, [], flat=[scope])
+    inside = [box for box in drawing.boxes if scope < box.index < tree.ends[scope]]
+    assert sorted(box.index for box in inside) == tree.leaves(scope)
+    assert {box.parent for box in inside} == {scope}
+    lines = {(line.source, line.target) for line in drawing.lines if line.flow}
+    edges = tree.inner_edges(scope)
+    pairs = zip(edges.sources.tolist(), edges.targets.tolist(), strict=True)
+    assert set(pairs) == {line for line in lines if scope < line[0] < tree.ends[scope]} & lines
+    assert draw(tree, everything(tree), flat=[scope]).boxes != draw(tree, everything(tree)).boxes
+
+
+def test_a_flat_scope_is_cached_apart_from_the_same_with_layers(tree: Any) -> None:
+    cache, opened = DrawingCache(tree), everything(tree)
+    scope = opened[1]
+    for flat in ([], [scope], [ROOT], []):
+        assert cache.draw(opened, flat=flat) == draw(tree, opened, flat)
+
+
+def test_a_scope_of_too_many_operators_is_not_drawn_flat(tree: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nested, "MOST_FLAT", 1)
+    assert DrawingCache(tree).flattened([ROOT, *tree.leaves(ROOT)]) == []
+    assert draw(tree, [], flat=[ROOT]) == draw(tree, [])

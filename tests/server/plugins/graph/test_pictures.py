@@ -89,6 +89,18 @@ def test_simplified_and_pipeline(lenet: Any) -> None:
     assert lenet("picture", view="other").status_code == 422
 
 
+def test_a_scope_is_drawn_flat_in_pictures_and_figures(lenet: Any) -> None:
+    layered = lenet("picture", view="recorded", open="1").json()
+    scope = next(box for box in layered["boxes"] if box["count"])
+    flat = lenet("picture", view="recorded", open="1", flat=f"{scope['id']},99999,x").json()
+    assert (layered["flat"], flat["flat"]) == ([], [scope["id"]])
+    inside = [box for box in flat["boxes"] if scope["id"] < box["id"] < scope["end"]]
+    assert len(inside) > scope["count"]
+    assert all(box["parent"] == scope["id"] and not box["count"] for box in inside)
+    figure = lenet("figure", open="1", flat=scope["id"]).json()
+    assert len(figure["layout"]["shapes"]) == len(flat["boxes"])
+
+
 def test_the_plotly_figure_has_every_box_as_a_shape(lenet: Any) -> None:
     picture, figure = lenet("picture", view="recorded").json(), lenet("figure", theme="dark").json()
     assert len(figure["layout"]["shapes"]) == len(picture["boxes"])

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from mindinsight.server.graph.layout.boxes import CHIP_HEIGHT
+from mindinsight.server.graph.layout.drawing import Box, Drawing, Line
 from mindinsight.server.graph.layout.flows import Flow
-from mindinsight.server.graph.layout.nested import Box, Drawing, Line
 from mindinsight.server.graph.model.node_details import output_of
-from mindinsight.server.graph.scopes.tree import PLUMBING, ROOT, Tree
+from mindinsight.server.graph.scopes.tree import PLUMBING, Tree
 
 
 def drawing_json(tree: Tree, drawing: Drawing) -> dict[str, Any]:
@@ -23,14 +23,14 @@ def drawing_json(tree: Tree, drawing: Drawing) -> dict[str, Any]:
 
 
 def box_json(tree: Tree, box: Box) -> dict[str, Any]:
-    """A box as JSON; ``id`` is the index in the tree, ``parent`` that of the enclosing scope (0: root).
+    """A box as JSON; ``id`` is the index in the tree, ``parent`` that of the scope it is drawn in (0: root).
 
     All nodes inside it have indices from ``id`` up to ``end``.
     """
     index = box.index
     return {
         "id": index,
-        "parent": max(int(tree.parents[index]), ROOT),
+        "parent": box.parent,
         "end": int(tree.ends[index]),
         "path": tree.paths[index],
         "kind": kind_of(tree, index),

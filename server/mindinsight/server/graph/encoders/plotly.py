@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any, Final, Literal
 
 from mindinsight.server.graph.encoders.drawing import kind_of
+from mindinsight.server.graph.layout.drawing import Box, Drawing, Line
 from mindinsight.server.graph.layout.layered import Point
-from mindinsight.server.graph.layout.nested import Box, Drawing, Line
 from mindinsight.server.graph.scopes.tree import Tree
 
 Theme = Literal["light", "dark"]

@@ -13,17 +13,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, TypeAlias
 
-from mindinsight.server.graph.layout.boxes import (
-    CHIP_GAP,
-    CHIP_HEIGHT,
-    CHIP_SPACE,
-    Chip,
-    Content,
-    OuterInputs,
-    box_content,
-)
+from mindinsight.server.graph.layout.boxes import Content, OuterInputs, box_content
 from mindinsight.server.graph.layout.coordinates import Size
-from mindinsight.server.graph.layout.flows import Flow, Flows, flows_of
+from mindinsight.server.graph.layout.drawing import Box, Drawing, Line
+from mindinsight.server.graph.layout.flows import Flows, flows_of
 from mindinsight.server.graph.layout.layered import Arrangement, Point, arrange
 from mindinsight.server.graph.scopes.costs import Costs, costs_of
 from mindinsight.server.graph.scopes.folding import in_file_order
@@ -33,74 +26,28 @@ _HEADER: Final = 26.0
 _BORDER: Final = 22.0
 _PORT: Final = Size(0.0, 0.0, 0.0, 0.0)
 _MOST_LINES: Final = 12  # between the border of a scope and its children, each way
+MOST_FLAT: Final = 2000  # operators of a scope that is drawn flat
 _CACHED_BOXES: Final = 100_000  # in the layouts of scopes that are kept
 _CACHED_PLANS: Final = 256
 
 
+_ScopeKey: TypeAlias = tuple[int, tuple[frozenset[int], frozenset[int]], str]
 _PlanKey: TypeAlias = tuple[tuple[Size, ...], tuple[tuple[int, int], ...], int | None, int | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
-    """A drawn scope or operator; (x, y) is its upper left corner."""
+class _View:
+    """What of a tree is drawn, and how."""
 
-    index: int
-    x: float
-    y: float
-    width: float
-    height: float
-    open: bool
-    content: Content
-    enters: int = 0  # values from outside the enclosing scope that no line shows
-    leaves: int = 0  # values to the outside that no line shows
+    opened: list[int]  # scopes, sorted
+    flat: frozenset[int]  # open scopes whose operators are drawn without the scopes between
+    attribute: str  # shown in operators instead of their outputs
 
-    def moved(self, x: float, y: float) -> Box:
-        """A copy moved by (x, y)."""
-        return Box(
-            self.index,
-            self.x + x,
-            self.y + y,
-            self.width,
-            self.height,
-            self.open,
-            self.content,
-            self.enters,
-            self.leaves,
-        )
-
-    def chips(self) -> list[tuple[Chip, Point]]:
-        """Chips with their upper left corners."""
-        column = len(self.content.chips) * (CHIP_HEIGHT + CHIP_GAP) - CHIP_GAP
-        top = self.y + (self.height - column) / 2
-        return [
-            (chip, (self.x - CHIP_SPACE - chip.width, top + number * (CHIP_HEIGHT + CHIP_GAP)))
-            for number, chip in enumerate(self.content.chips)
-        ]
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A drawn flow; without ``flow`` a line between the border of a scope and one of its children."""
-
-    source: int
-    target: int
-    points: tuple[Point, ...]
-    flow: Flow | None = None
-
-    def moved(self, x: float, y: float) -> Line:
-        """A copy moved by (x, y)."""
-        points = tuple([(px + x, py + y) for px, py in self.points])
-        return Line(self.source, self.target, points, self.flow)
-
-
-@dataclass(slots=True)
-class Drawing:
-    """A drawing: boxes, scopes before what is in them, and lines."""
-
-    width: float
-    height: float
-    boxes: list[Box] = field(default_factory=list)
-    lines: list[Line] = field(default_factory=list)
+    def inside(self, tree: Tree, index: int) -> tuple[frozenset[int], frozenset[int]]:
+        """The open and the flat scopes among a scope and what is in it."""
+        end = int(tree.ends[index])
+        opened = self.opened[bisect_left(self.opened, index) : bisect_left(self.opened, end)]
+        return frozenset(opened), frozenset(scope for scope in self.flat if index <= scope < end)
 
 
 @dataclass
@@ -141,7 +88,7 @@ class DrawingCache:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self._cache: OrderedDict[tuple[int, frozenset[int], str], _ScopeLayout] = OrderedDict()
+        self._cache: OrderedDict[_ScopeKey, _ScopeLayout] = OrderedDict()
         self._cached_boxes = 0
         self._plans: dict[_PlanKey, Arrangement] = {}  # of repeated blocks mostly
 
@@ -154,34 +101,45 @@ class DrawingCache:
     def _outer(self) -> OuterInputs:
         return OuterInputs(self.tree.graph)
 
-    def draw(self, opened: Iterable[int], attribute: str = "") -> Drawing:
+    def draw(self, opened: Iterable[int], attribute: str = "", flat: Iterable[int] = ()) -> Drawing:
         """The drawing with these scopes open, and the root; inside a closed scope nothing is drawn.
 
-        Operators show the ``attribute`` that is named instead of their outputs.
+        Operators show the ``attribute`` that is named instead of their outputs. Scopes that are ``flat``
+        are open, and show all their operators without the scopes between; see ``flattened``.
         """
+        flattened = self.flattened(flat)
         scopes = {index for index in opened if self.tree.nodes[index] < 0}
-        return self._scope(ROOT, sorted(scopes | {ROOT}), attribute).drawing
+        view = _View(sorted(scopes | {ROOT, *flattened}), frozenset(flattened), attribute)
+        return self._scope(ROOT, view).drawing
 
-    def _scope(self, index: int, opened: list[int], attribute: str) -> _ScopeLayout:
-        """Layout of the inside of a scope; ``opened``, sorted, may hold scopes outside of it."""
-        inside = opened[bisect_left(opened, index) : bisect_left(opened, self.tree.ends[index])]
-        key = index, frozenset(inside), attribute
+    def flattened(self, indices: Iterable[int]) -> list[int]:
+        """The scopes among them that can be drawn flat: those with at most MOST_FLAT operators."""
+        return [
+            index
+            for index in sorted(set(indices))
+            if self.tree.nodes[index] < 0 and len(self.tree.leaves(index)) <= MOST_FLAT
+        ]
+
+    def _scope(self, index: int, view: _View) -> _ScopeLayout:
+        """Layout of the inside of a scope."""
+        key = index, view.inside(self.tree, index), view.attribute
         layout = self._cache.get(key)
         if layout is None:
-            layout = self._cache[key] = self._draw_scope(index, inside, attribute)
+            layout = self._cache[key] = self._draw_scope(index, view)
             self._cached_boxes += len(layout.boxes)
             while self._cached_boxes > _CACHED_BOXES and len(self._cache) > 1:
                 self._cached_boxes -= len(self._cache.popitem(last=False)[1].boxes)
         return layout
 
-    def _draw_scope(self, index: int, opened: list[int], attribute: str) -> _ScopeLayout:
+    def _draw_scope(self, index: int, view: _View) -> _ScopeLayout:
         """Layout of the inside of a scope with its border."""
-        children = in_file_order(self.tree, self.tree.children(index))
-        flows = flows_of(self.tree, index, children)
+        tree = self.tree
+        children = in_file_order(tree, (tree.leaves if index in view.flat else tree.children)(index))
+        flows = flows_of(tree, index, children)
         outer, costs = self._outer, self.costs
-        contents = {child: box_content(self.tree, child, outer, costs, attribute) for child in children}
-        open_scopes = set(opened)
-        insides = {child: self._scope(child, opened, attribute) for child in children if child in open_scopes}
+        contents = {child: box_content(tree, child, outer, costs, view.attribute) for child in children}
+        opened, _ = view.inside(tree, index)
+        insides = {child: self._scope(child, view) for child in children if child in opened}
         sizes = [insides[child].size if child in insides else contents[child].size for child in children]
         numbers = {child: number for number, child in enumerate(children)}
         ports = _Ports(flows, numbers)
@@ -195,9 +153,12 @@ class DrawingCache:
         layout = _ScopeLayout(Size(width, height, inlet, outlet))
         for child in children:
             x, y = plan.corners[numbers[child]]
-            _add_child(
-                layout, (x + _BORDER, y + top), contents[child], insides.get(child), child, flows, ports
+            crossing = (
+                0 if child in ports.entered else flows.enters.get(child, 0),
+                0 if child in ports.left else flows.leaves.get(child, 0),
             )
+            corner = x + _BORDER, y + top
+            _add_child(layout, corner, child, contents[child], index, crossing, insides.get(child))
         overhang = [0.0 if child in insides else contents[child].overhang for child in children] + [0.0, 0.0]
         for flow, link in zip(flows.inside, links, strict=True):
             points = [(x + _BORDER, y + top) for x, y in _attached_route(plan, link, overhang)]
@@ -223,9 +184,9 @@ class DrawingCache:
         return plan
 
 
-def draw(tree: Tree, opened: Iterable[int]) -> Drawing:
-    """Lay a tree out once, without a cache; as ``DrawingCache.of``."""
-    return DrawingCache(tree).draw(opened)
+def draw(tree: Tree, opened: Iterable[int], flat: Iterable[int] = ()) -> Drawing:
+    """Lay a tree out once, without a cache; as ``DrawingCache.draw``."""
+    return DrawingCache(tree).draw(opened, flat=flat)
 
 
 class _Ports:
@@ -256,26 +217,24 @@ def _limited(children: Iterable[int]) -> list[int]:
 def _add_child(
     layout: _ScopeLayout,
     corner: Point,
-    content: Content,
-    inside: _ScopeLayout | None,
     child: int,
-    flows: Flows,
-    ports: _Ports,
+    content: Content,
+    parent: int,
+    crossing: tuple[int, int],
+    inside: _ScopeLayout | None,
 ) -> None:
-    """Add the box of a child, and its layout when it is open."""
+    """Add the box of a child, and its layout when it is open; ``crossing`` values enter and leave it."""
     x, y = corner
-    enters = 0 if child in ports.entered else flows.enters.get(child, 0)
-    leaves = 0 if child in ports.left else flows.leaves.get(child, 0)
     if inside is None:
         x += content.size.width - content.width
         y += content.overhang
-        box = Box(child, x, y, content.width, content.height, False, content, enters, leaves)
-        layout.boxes.append(box)
+        layout.boxes.append(
+            Box(child, x, y, content.width, content.height, False, content, parent, *crossing)
+        )
         return
     layout.insides.append((len(layout.boxes), inside))
-    layout.boxes.append(
-        Box(child, x, y, inside.size.width, inside.size.height, True, content, enters, leaves)
-    )
+    width, height = inside.size.width, inside.size.height
+    layout.boxes.append(Box(child, x, y, width, height, True, content, parent, *crossing))
 
 
 def _attached_route(plan: Arrangement, link: tuple[int, int], overhang: list[float]) -> list[Point]:

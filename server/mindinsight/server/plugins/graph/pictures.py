@@ -15,6 +15,7 @@ from mindinsight.server.graph.scopes.initial_scopes import choose_initial_scopes
 from mindinsight.server.graph.scopes.tree import Tree
 from mindinsight.server.graph.search.node_search import count_types
 from mindinsight.server.http.bulkhead_routes import GraphRoute
+from mindinsight.server.http.indices import indices_of
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins.graph.tree_cache import Tag, TreeCache, View, scopes_of, tree_of
 
@@ -25,6 +26,14 @@ OpenScopes = Annotated[
     Query(
         alias="open",
         description="comma-separated indices of the open scopes, or all,-5: all but 5; chosen when left out",
+    ),
+]
+
+FlatScopes = Annotated[
+    str | None,
+    Query(
+        alias="flat",
+        description="comma-separated indices of scopes that show their operators without the scopes between",
     ),
 ]
 
@@ -54,14 +63,20 @@ def picture(
         Query(description="auto: simplified where the graph has a backward pass, else recorded"),
     ] = "recorded",
     opened: OpenScopes = None,
+    flat: FlatScopes = None,
     attribute: Annotated[str, Query(description="shown in operators instead of their outputs")] = "",
 ) -> dict[str, Any]:
-    """Drawing of a graph with the given scopes open, and counts over the whole graph."""
+    """Drawing of a graph with the given scopes open, and counts over the whole graph.
+
+    ``flat`` are the scopes that are drawn flat: those with too many operators for it are left out.
+    """
     tree = tree_of(service, run, tag, "recorded" if view == "auto" else view)
     if view == "auto":
         view = "simplified" if has_training(tree.graph) else "recorded"
         tree = tree_of(service, run, tag, view)
     indices = choose_initial_scopes(tree) if opened is None else scopes_of(tree, opened)
+    drawings = service.parts.of(TreeCache).drawings(tree)
+    flattened = drawings.flattened(indices_of(flat, len(tree.paths)))
     counts = {
         name: int((tree.graph.kinds == kind).sum())
         for name, kind in (("operators", OPERATOR), ("parameters", PARAMETER), ("constants", CONSTANT))
@@ -75,7 +90,8 @@ def picture(
         "dangling": losses.dangling,
         "unreadable": losses.unreadable,
         "open": indices,
-        **drawing_json(tree, service.parts.of(TreeCache).drawings(tree).draw(indices, attribute)),
+        "flat": flattened,
+        **drawing_json(tree, drawings.draw(indices, attribute, flattened)),
     }
 
 
@@ -89,9 +105,9 @@ def types(tree: Annotated[Tree, Depends(tree_of)]) -> dict[str, Any]:
 def figure(
     tree: Annotated[Tree, Depends(tree_of)],
     opened: OpenScopes = None,
+    flat: FlatScopes = None,
     theme: Literal["light", "dark"] = "light",
 ) -> dict[str, Any]:
     """Drawing of a graph as a Plotly figure."""
-    return figure_json(
-        tree, draw(tree, choose_initial_scopes(tree) if opened is None else scopes_of(tree, opened)), theme
-    )
+    indices = choose_initial_scopes(tree) if opened is None else scopes_of(tree, opened)
+    return figure_json(tree, draw(tree, indices, indices_of(flat, len(tree.paths))), theme)

@@ -36,7 +36,7 @@ export class Describer {
    */
   async node(text) {
     const { explorer } = this;
-    const { node, attribute, open } = explorer.state;
+    const { node, attribute, open, flat } = explorer.state;
     this.again = () => this.node(text);
     if (node === null) {
       this.requests.end();
@@ -50,7 +50,8 @@ export class Describer {
         this.subject = { path: about.path };
         explorer.outline.select(node, about.around);
         const bookmark = explorer.bookmarks.button(about.path);
-        const facts = { ...about, bookmark, opened: open?.includes(node), traced: text, shown: attribute };
+        const drawn = { opened: open?.includes(node), flat: node !== null && flat.includes(node) };
+        const facts = { ...about, ...drawn, bookmark, traced: text, shown: attribute };
         const dumped = explorer.dumped.about(node, "node");
         replace(this.element, nodeFacts(this.app, facts, this.traced, explorer.actions(), dumped));
       },

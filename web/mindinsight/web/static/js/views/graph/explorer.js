@@ -13,7 +13,7 @@ import { readState, scopesText, writeState } from "./single_state.js";
 import { ModelCard } from "./model_card.js";
 import { NodeData } from "./node_data.js";
 import { Outline } from "./outline.js";
-import { descendants } from "./scopes.js";
+import { flatten, toggleScope, unflatten } from "./scopes.js";
 import { PlotlyView } from "./plotly_view.js";
 
 /** @typedef {import("../../core/types.js").App} App */
@@ -129,13 +129,14 @@ export class Explorer {
   draw(keep) {
     return this.drawing.ask(
       (signal) => {
-        const { scopes, attribute, view } = this.state;
-        const params = { view: view ?? "auto", open: scopes, attribute: attribute || null };
+        const { scopes, flat, attribute, view } = this.state;
+        const scoped = { view: view ?? "auto", open: scopes, flat: flat.join(",") || null };
+        const params = { ...scoped, attribute: attribute || null };
         return this.ask("v2/graph/picture", params, signal);
       },
       (picture) => {
         this.picture = picture;
-        Object.assign(this.state, { open: picture.open, view: picture.view });
+        Object.assign(this.state, { open: picture.open, flat: picture.flat, view: picture.view });
         this.write();
         this.describer.traced = null;
         this.canvas.wait(false);
@@ -169,24 +170,6 @@ export class Explorer {
   }
 
   /**
-   * Open or close a scope; a scope alone in one that is opened opens too.
-   * @param {number} id
-   * @returns {Promise<void>}
-   */
-  async toggle(id) {
-    const box = this.canvas.boxes().find((candidate) => candidate.id === id);
-    if (!box?.count) return undefined;
-    const open = new Set(this.state.open);
-    if (box.open) descendants(this.canvas.boxes(), id).forEach((scope) => open.delete(scope));
-    else open.add(id);
-    return this.reopen(open, id, id, () => {
-      if (box.open || box.count > 1) return this.select(id, true);
-      const only = this.canvas.boxes().find((candidate) => candidate.parent === id);
-      return only?.count ? this.toggle(only.id) : this.select(id, true);
-    });
-  }
-
-  /**
    * Draw with other scopes open, then go on, unless something else was pointed at meanwhile.
    * @param {Set<number>} open
    * @param {number} node to be selected
@@ -211,13 +194,14 @@ export class Explorer {
   goTo(id) {
     return this.pointing.ask(
       (signal) => this.ask("v2/graph/node", { node: id }, signal),
-      ({ around }) => {
-        const open = new Set(this.state.open);
+      ({ around, count }) => {
         const scopes = /** @type {number[]} */ (around.map((/** @type {any} */ scope) => scope.id));
+        const layered = count > 0 && unflatten(this.state, scopes);
+        const open = new Set(this.state.open);
         const missing = scopes.filter((scope) => !open.has(scope));
         const select = () => this.select(id, true);
-        return missing.length
-          ? this.reopen(new Set([...open, ...missing]), id, missing[0], select)
+        return missing.length || layered
+          ? this.reopen(new Set([...open, ...missing]), id, missing[0] ?? id, select)
           : select();
       },
       (error) => this.failed(error),
@@ -272,7 +256,8 @@ export class Explorer {
     return {
       goTo: (/** @type {number} */ id) => this.act(() => this.goTo(id)),
       outer: (/** @type {number} */ node) => this.act(() => this.describer.outer(node)),
-      toggle: (/** @type {number} */ id) => this.act(() => this.toggle(id)),
+      toggle: (/** @type {number} */ id) => this.act(() => toggleScope(this, id)),
+      flatten: (/** @type {number} */ id) => this.act(() => flatten(this, id)),
       trace: (/** @type {"up" | "down" | null} */ direction) =>
         this.act(() => this.describer.trace(direction)),
       show: (/** @type {string} */ attribute) => this.act(() => this.show(attribute)),

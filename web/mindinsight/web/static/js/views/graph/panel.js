@@ -12,6 +12,7 @@ import { scaled } from "./model_card.js";
  * @property {(id: number) => void} goTo
  * @property {(node: number) => void} outer
  * @property {(id: number) => void} toggle
+ * @property {(id: number) => void} [flatten] a scope, or show its layers again
  * @property {(direction: "up" | "down" | null) => void} trace
  * @property {(attribute: string) => void} [show] an attribute on all operators, or none
  */
@@ -46,6 +47,9 @@ export function nodeFacts(app, about, traced, actions, dumped = null) {
       { class: "row wrap" },
       about.count
         ? button(t(about.opened ? "graph.close" : "graph.open"), () => actions.toggle(about.id))
+        : null,
+      about.operators > about.count && actions.flatten
+        ? button(t(about.flat ? "graph.layers" : "graph.flatten"), () => actions.flatten?.(about.id))
         : null,
       traceButtons(app, traced, actions),
       about.bookmark,

@@ -27,7 +27,7 @@ export class PlotlyView {
    * Draw what is open, or give way to the page's own drawing.
    * @param {import("./single_state.js").State} state
    */
-  show({ plotly, scopes }) {
+  show({ plotly, scopes, flat }) {
     this.element.hidden = !plotly;
     if (!plotly) {
       this.app.charts.remove(this.element);
@@ -35,7 +35,8 @@ export class PlotlyView {
     }
     const theme = document.documentElement.dataset.theme;
     return this.requests.ask(
-      (signal) => this.actions.ask("v2/graph/figure", { open: scopes, theme }, signal),
+      (signal) =>
+        this.actions.ask("v2/graph/figure", { open: scopes, flat: flat.join(",") || null, theme }, signal),
       (figure) => this.app.charts.draw(this.element, () => shown(figure), this.#clickable),
       this.actions.failed,
     );

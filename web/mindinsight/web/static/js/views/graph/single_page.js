@@ -118,7 +118,8 @@ export class OneGraph {
 
   /** Show a graph as it is at first. @param {Partial<import("./single_state.js").State>} [changes] */
   begin(changes = {}) {
-    Object.assign(this.state, { scopes: null, open: null, node: null, outer: null, trace: null }, changes);
+    Object.assign(this.state, { scopes: null, open: null, flat: [], node: null, outer: null, trace: null });
+    Object.assign(this.state, changes);
     this.explorer.opened = false;
     return this.open();
   }
@@ -159,6 +160,7 @@ export class OneGraph {
     const figure = () =>
       this.explorer.ask("v2/graph/figure", {
         open: state.scopes,
+        flat: state.flat.join(",") || null,
         theme: document.documentElement.dataset.theme,
       });
     return { name: `${state.view === "dataset" ? "dataset" : state.tag}-${state.view}`, canvas, figure };

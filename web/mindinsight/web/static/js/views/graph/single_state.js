@@ -8,6 +8,7 @@
  * @property {boolean} chosen whether somebody chose the view
  * @property {string | null} scopes that are open, as in the address; null while they are as at first
  * @property {number[] | null} open the same as numbers, once the drawing is there
+ * @property {number[]} flat scopes whose operators are drawn without the scopes between
  * @property {number | null} node selected
  * @property {number | null} outer a parameter or constant
  * @property {string | null} trace "up" or "down" from the node
@@ -53,6 +54,7 @@ export function readState(url) {
     chosen: VIEWS.includes(named),
     scopes: open,
     open: null,
+    flat: url.get("flat", "").split(",").filter(Boolean).map(Number),
     node: number("node"),
     outer: number("outer"),
     trace: url.get("trace"),
@@ -67,12 +69,13 @@ export function readState(url) {
  * @param {boolean} opened whether somebody chose what is open
  */
 export function writeState(url, state, opened) {
-  const { run, tag, view, chosen, scopes, node, outer, trace, attribute, plotly } = state;
+  const { run, tag, view, chosen, scopes, flat, node, outer, trace, attribute, plotly } = state;
   url.set({
     run,
     tag,
     view: chosen || opened || node !== null || outer !== null ? view : null,
     open: opened ? scopes : null,
+    flat: flat.join(",") || null,
     node,
     outer,
     trace,
