@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 from mindinsight.writer import SummaryRecord
 
 from .curves import eventually_true, query
+from .delays import DelayedAnswer
 
 HOSTILE = '<img src=x onerror="alert(1)">'
 RECORDED = {"a": [(40, "gradients exploded", "error", "norm 1e9"), (10, "warm-up is over", "info", "")],
@@ -137,6 +138,23 @@ def test_the_list_follows_and_leaves_who_reads_it_alone(page: Any, address: Any,
     train(base, "c", [(3, "first of c", "info", "")])
     expect(rows(page)).to_have_count(5)
     expect(rows(page).first.get_by_role("link")).to_have_text("first of c")
+    expect(link).to_be_focused()
+
+
+def test_a_row_above_that_is_drawn_anew_leaves_the_focus_where_it_is(
+    page: Any, address: Any, base: Any
+) -> None:
+    """The alert of a run that is not yet known gets its colour later."""
+    page.goto(f"{address}alert")
+    link = row(page, "slow batch").get_by_role("link")
+    link.focus()
+    held = DelayedAnswer(page, "/v2/runs")
+    train(base, "c", [(3, "first of c", "info", "")])
+    held.until()
+    expect(rows(page)).to_have_count(5)
+    unknown = row(page, "first of c").element_handle()
+    held.release()
+    page.wait_for_function("row => !row.isConnected", arg=unknown)
     expect(link).to_be_focused()
 
 

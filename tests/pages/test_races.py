@@ -6,44 +6,14 @@ Each test holds an answer back, chooses something else, lets the answer go, and 
 import re
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import expect
 
 from mindinsight.writer import SummaryRecord
-from tests.narrowing import require
 
-
-class Held:
-    """The next answer that matches is kept until it is released."""
-
-    def __init__(self, page: Any, pattern: Any) -> None:
-        self.page = page
-        self._pattern = re.compile(pattern)
-        self._kept: tuple[Any, Any] | None = None
-        page.route(lambda url: bool(self._pattern.search(unquote(url))), self._keep)
-
-    def _keep(self, route: Any) -> None:
-        if self._kept:
-            route.continue_()
-        else:
-            self._kept = (route, route.fetch())
-
-    def until(self) -> None:
-        """Until the answer is held back."""
-        for _ in range(1200):
-            if self._kept:
-                return
-            self.page.wait_for_timeout(25)
-        raise AssertionError(f"{self._pattern.pattern} was not asked for")
-
-    def release(self) -> None:
-        """Let it go, and let the page deal with it."""
-        route, answer = require(self._kept)
-        route.fulfill(response=answer)
-        self.page.evaluate("async () => { for (let i = 0; i < 5; i++) await fetch('health'); }")
-        self.page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
+from .delays import DelayedAnswer
 
 
 def card(page: Any, tag: Any) -> Any:
@@ -67,7 +37,7 @@ def test_points_that_arrive_late_do_not_undo_another_axis(
             write(record, step)
         page.goto(f"{serve(tmp_path / 'live')}scalar")
         chart("loss").until(lambda traces: len(traces[0]["x"]) == 3)
-        held = Held(page, "scalar/tail")
+        held = DelayedAnswer(page, "scalar/tail")
         write(record, 4)
         held.until()
         page.get_by_label("X axis").select_option("rate")
@@ -88,7 +58,7 @@ def test_curves_of_runs_that_were_switched_off_do_not_come_back(page: Any, sampl
     page.goto(f"{samples}scalar?runs=lenet,landscape&q=loss/auto")
     loss = chart("loss/auto")
     loss.until(lambda traces: {trace["name"] for trace in traces} == {"lenet", "landscape"})
-    held = Held(page, r"scalar/series.*smooth=0\.3")
+    held = DelayedAnswer(page, r"scalar/series.*smooth=0\.3")
     box = page.get_by_role("spinbutton", name="Smoothing")
     box.fill("0.3")
     box.press("Enter")
@@ -104,7 +74,7 @@ def test_a_verdict_for_an_older_tolerance_is_dropped(page: Any, samples: Any) ->
     page.goto(f"{samples}scalar?m=compare&runs=ranks/rank_0,ranks/rank_1&q=loss/auto")
     row = page.get_by_role("region", name="Compare").locator("tbody tr")
     expect(row).to_contain_text("at step")
-    held = Held(page, "compare.*tolerance=0.005")
+    held = DelayedAnswer(page, "compare.*tolerance=0.005")
     box = page.get_by_label("Tolerance")
     box.fill("5")
     box.press("Enter")
@@ -122,7 +92,7 @@ def test_a_rank_picked_later_stays(page: Any, samples: Any, chart: Any) -> None:
     heat.traces()
     band = chart("Mean, standard deviation and range of loss/auto across ranks")
     band.traces()  # what lies above the map is there: it moves no more
-    held = Held(page, r"scalar/series.*rank_0")
+    held = DelayedAnswer(page, r"scalar/series.*rank_0")
     pick(page, heat, 0, 0.9)
     held.until()
     pick(page, heat, 3, 0.1)
@@ -144,7 +114,7 @@ def test_histograms_of_a_step_that_was_left_are_dropped(page: Any, samples: Any)
     foot = page.locator(".card footer").first
     expect(foot).to_contain_text("step")
     box = page.get_by_role("spinbutton", name="Step")
-    held = Held(page, r"histogram/at.*step=1($|&)")
+    held = DelayedAnswer(page, r"histogram/at.*step=1($|&)")
     box.fill("1")
     box.press("Enter")
     held.until()
@@ -159,7 +129,7 @@ def test_histograms_of_a_step_that_was_left_are_dropped(page: Any, samples: Any)
 def test_pictures_of_runs_that_were_switched_off_do_not_come_back(page: Any, samples: Any) -> None:
     page.goto(f"{samples}image?runs=images")
     expect(page.locator(".card").first).to_be_visible()
-    held = Held(page, r"v2/tags\?kind=image.*lenet")
+    held = DelayedAnswer(page, r"v2/tags\?kind=image.*lenet")
     choose_run(page, "lenet")
     held.until()
     choose_run(page, "lenet")
@@ -178,7 +148,7 @@ def test_the_step_compared_is_the_one_chosen_last(page: Any, samples: Any) -> No
     step = box.get_by_role("slider", name="Step")
     step.press("End")
     last = captions.nth(1).inner_text()
-    held = Held(page, r"image/picture.*row=0($|&)")
+    held = DelayedAnswer(page, r"image/picture.*row=0($|&)")
     step.press("Home")
     held.until()
     step.press("End")
@@ -191,7 +161,7 @@ def test_the_objective_chosen_last_stays(page: Any, samples: Any) -> None:
     page.goto(f"{samples}lineage?runs=lenet,ranks/rank_0,ranks/rank_1,ranks/rank_2,ranks/rank_3")
     objective = page.locator("select[data-focus=objective]")
     expect(objective).to_be_visible()
-    held = Held(page, "lineage/table.*objective=train:batch_size")
+    held = DelayedAnswer(page, "lineage/table.*objective=train:batch_size")
     objective.select_option(value="train:batch_size")
     held.until()
     objective.select_option(value="train:learning_rate")
@@ -209,7 +179,7 @@ def test_the_objective_chosen_last_stays(page: Any, samples: Any) -> None:
 def test_a_page_that_was_left_writes_nothing_into_the_address(
     page: Any, samples: Any, view: str, answer: str
 ) -> None:
-    held = Held(page, answer)
+    held = DelayedAnswer(page, answer)
     page.goto(f"{samples}{view}")
     held.until()
     page.get_by_role("navigation").get_by_role("link", name="Runs", exact=True).click()
@@ -223,7 +193,7 @@ def test_a_page_that_was_left_writes_nothing_into_the_address(
 def test_landscapes_of_runs_that_were_switched_off_do_not_come_back(page: Any, samples: Any) -> None:
     page.goto(f"{samples}landscape?runs=-")
     expect(page.locator(".empty")).to_be_visible()
-    held = Held(page, "landscape/all")
+    held = DelayedAnswer(page, "landscape/all")
     choose_run(page, "landscape")
     held.until()
     choose_run(page, "landscape")
@@ -236,7 +206,7 @@ def test_the_graph_shown_is_that_of_the_run_chosen_last(page: Any, samples: Any)
     page.goto(f"{samples}graph?run=./lenet")
     expect(page.locator(".graph-drawing [data-id]").first).to_be_attached()
     runs = page.locator('.graph .toolbar label:has(span:text-is("Run")) select')
-    held = Held(page, r"graph/graphs.*run=\./landscape")
+    held = DelayedAnswer(page, r"graph/graphs.*run=\./landscape")
     runs.select_option(label="landscape")
     held.until()
     runs.select_option(label="lenet")
@@ -249,7 +219,7 @@ def test_the_graph_shown_is_that_of_the_run_chosen_last(page: Any, samples: Any)
 def test_it_is_said_that_a_graph_is_on_its_way(page: Any, samples: Any) -> None:
     page.goto(f"{samples}graph?run=./lenet")
     expect(page.locator(".graph-drawing [data-id]").first).to_be_attached()
-    held = Held(page, r"graph/picture.*run=\./landscape")
+    held = DelayedAnswer(page, r"graph/picture.*run=\./landscape")
     page.locator('.graph .toolbar label:has(span:text-is("Run")) select').select_option(label="landscape")
     held.until()
     expect(page.locator(".graph-canvas").get_by_text("Loading…")).to_be_visible()
@@ -263,7 +233,7 @@ def test_a_scope_opened_while_another_opens_is_open_too(page: Any, samples: Any)
     scopes = page.locator(".graph-drawing g.closed:has(.mark)")
     expect(scopes.nth(1)).to_be_attached()
     wanted = {scopes.nth(i).get_attribute("data-id") for i in (0, 1)}
-    held = Held(page, "graph/picture")
+    held = DelayedAnswer(page, "graph/picture")
     scopes.nth(0).locator(".mark").dispatch_event("click")
     held.until()
     scopes.nth(1).locator(".mark").dispatch_event("click")
@@ -281,10 +251,10 @@ def test_the_difference_walked_to_last_is_the_one_that_is_told(page: Any, sample
     rows = page.get_by_role("region", name="Differences", exact=True).get_by_role("listitem")
     expect(rows.nth(2)).to_be_attached()
     following = page.get_by_role("button", name="Next difference")
-    pictures = Held(page, r"compare/pictures.*[?&]open=")
+    pictures = DelayedAnswer(page, r"compare/pictures.*[?&]open=")
     following.click()
     pictures.until()
-    node = Held(page, "compare/node")
+    node = DelayedAnswer(page, "compare/node")
     following.click()
     node.until()
     pictures.release()

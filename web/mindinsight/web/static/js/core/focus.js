@@ -3,16 +3,20 @@
 const FOCUSABLE = "button, input, select, textarea, a[href], [tabindex]";
 
 /**
- * Rebuild the inside of an element. The control that had the focus is found again by the `data-key` of its
- * row and its own name, and has the focus afterwards.
+ * Rebuild or reorder the inside of an element. The control that had the focus, or the new one that is found
+ * by the `data-key` of its row and its own name, has the focus afterwards: an element that is moved loses it.
  * @param {Element} element
  * @param {() => void} rebuild
  */
 export function keepFocus(element, rebuild) {
-  const { activeElement: active } = document;
+  const active = /** @type {HTMLElement | null} */ (document.activeElement);
   const name = active && element !== active && element.contains(active) ? nameOf(active) : null;
   rebuild();
-  if (name === null || active?.isConnected) return;
+  if (name === null || document.activeElement === active) return;
+  if (active?.isConnected) {
+    active.focus({ preventScroll: true });
+    return;
+  }
   /** @type {NodeListOf<HTMLElement>} */
   const controls = element.querySelectorAll(FOCUSABLE);
   [...controls].find((control) => nameOf(control) === name)?.focus({ preventScroll: true });

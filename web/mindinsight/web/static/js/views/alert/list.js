@@ -4,6 +4,7 @@ import { inWords, levelBadge, placeOf } from "../../components/alerts.js";
 import { button } from "../../components/button.js";
 import { lineSample } from "../../components/line.js";
 import { h } from "../../core/dom.js";
+import { keepFocus } from "../../core/focus.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/alerts.js").Alert} Alert */
@@ -38,7 +39,7 @@ export function alertList(app, lastSeen) {
     const before = rows.get(alert.id);
     return before?.state === state
       ? before
-      : { element: row(app, alert, Number(alert.wall) > lastSeen), state };
+      : { element: alertRow(app, alert, Number(alert.wall) > lastSeen), state };
   };
 
   return {
@@ -53,19 +54,28 @@ export function alertList(app, lastSeen) {
       const entries = grouped
         ? groupRows(app, alerts, rowOf, (key) => rows.get(key))
         : alerts.map((alert) => rowEntry(alert, rowOf));
-      const next = new Map(entries);
-      [...next.values()].forEach((entry, position) => {
-        if (element.children[position] !== entry.element) {
-          element.insertBefore(entry.element, element.children[position] ?? null);
-        }
-      });
-      while (element.children.length > next.size) element.lastElementChild.remove();
-      rows = next;
-      element.hidden = !next.size;
+      rows = new Map(entries);
+      keepFocus(element, () => arrange(element, [...rows.values()]));
+      element.hidden = !rows.size;
       tellTimes();
     },
     end: () => clearInterval(timer),
   };
+}
+
+/**
+ * Make these rows an element's only children. What is gone goes first, so that what stays need not be moved.
+ * @param {HTMLElement} element
+ * @param {Row[]} rows
+ */
+function arrange(element, rows) {
+  /** @type {Set<Element>} */
+  const wanted = new Set(rows.map((row) => row.element));
+  [...element.children].filter((child) => !wanted.has(child)).forEach((child) => child.remove());
+  rows.forEach((row, position) => {
+    const before = element.children[position] ?? null;
+    if (before !== row.element) element.insertBefore(row.element, before);
+  });
 }
 
 /** @param {Alert} alert @param {(alert: Alert) => Row} rowOf @returns {[string, Row]} */
@@ -124,7 +134,7 @@ function groupHead(app, run, n) {
 }
 
 /** @param {App} app @param {Alert} alert @param {boolean} fresh */
-function row(app, alert, fresh) {
+function alertRow(app, alert, fresh) {
   const { t, format, selection } = app;
   const wall = Number(alert.wall);
   const name = selection.run(alert.run)?.name ?? alert.run;
@@ -136,13 +146,17 @@ function row(app, alert, fresh) {
   ].filter((fact) => fact !== null);
   const element = h(
     "li",
-    { class: `alert ${alert.level}${app.alerts.muted(alert.run) ? " muted-run" : ""}` },
+    { "data-key": alert.id, class: `alert ${alert.level}${app.alerts.muted(alert.run) ? " muted-run" : ""}` },
     h(
       "div",
       { class: "row wrap" },
       levelBadge(app, alert.level),
       fresh ? h("span", { class: "badge accent fresh" }, t("alert.new")) : null,
-      h("a", { class: "what", href: placeOf(app, alert) }, inWords(app, alert) || t("alert.untitled")),
+      h(
+        "a",
+        { class: "what", href: placeOf(app, alert), "data-focus": "what" },
+        inWords(app, alert) || t("alert.untitled"),
+      ),
     ),
     alert.text ? h("p", { class: "text" }, alert.text) : null,
     h(
