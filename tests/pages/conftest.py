@@ -334,7 +334,7 @@ def page(profile: BrowserContext, serve: Callable[..., str], refusals: set[int])
     faults: list[str] = []
     page.on(
         "console",
-        lambda message: faults.append(f"console: {message.text}") if is_fault(message, refusals) else None,
+        lambda message: faults.append(fault_text(message)) if is_fault(message, refusals) else None,
     )
     page.on("pageerror", lambda error: faults.append(f"thrown: {error}"))
     yield page
@@ -359,6 +359,11 @@ def is_fault(message: ConsoleMessage, refusals: set[int]) -> bool:
     """Errors, but not what Chromium says of an answer with one of these statuses."""
     status = re.search(r"status of (\d+)", message.text)
     return message.type == "error" and not (status and int(status[1]) in refusals)
+
+
+def fault_text(message: ConsoleMessage) -> str:
+    """An error in the console with the address it is about."""
+    return f"console: {message.text} {message.location['url']}"
 
 
 def chromium() -> str:

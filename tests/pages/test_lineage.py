@@ -63,10 +63,40 @@ def test_a_brush_filters_lines_and_rows_and_the_address_keeps_it(page: Any, samp
     expect(page.get_by_text("3 of 6 runs")).to_be_visible()
     assert sorted(shown(page)) == ["./ranks/rank_1", "./ranks/rank_2", "./ranks/rank_3"]
     expect(lines_in(page)).to_have_count(3)
+    expect(page.get_by_text("At least three runs with differences")).to_be_visible()  # none has an accuracy
     page.reload()
     expect(rows(page)).to_have_count(3)
     page.get_by_role("button", name="Clear ranges").click()
     expect(rows(page)).to_have_count(6)
+
+
+def test_a_drag_outlives_what_comes_meanwhile(page: Any, samples: Any) -> None:
+    page.goto(f"{samples}lineage?{RUNS}&{OWN}")
+    expect(lines_in(page)).to_have_count(6)
+    box = field(page, "loss").bounding_box()
+    middle = box["x"] + box["width"] / 2
+    page.mouse.move(middle, box["y"] + box["height"] - 2)
+    page.mouse.down()
+    page.get_by_role("combobox", name="Objective").select_option("metric:loss")
+    expect(page.get_by_role("heading", name="Importance for loss")).to_have_count(
+        0
+    )  # drawn at the end of the drag
+    page.mouse.move(middle, box["y"] + 0.75 * box["height"], steps=4)
+    page.mouse.up()
+    expect(page.get_by_text("3 of 6 runs")).to_be_visible()
+    expect(page.get_by_role("heading", name="Importance for loss")).to_be_visible()
+
+
+def test_a_button_pressed_elsewhere_sets_no_range(page: Any, samples: Any) -> None:
+    page.goto(f"{samples}lineage?{RUNS}&{OWN}")
+    expect(lines_in(page)).to_have_count(6)
+    box = field(page, "loss").bounding_box()
+    page.mouse.move(box["x"] + 100, box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=3)
+    page.mouse.up()
+    expect(page.get_by_text("6 of 6 runs")).to_be_visible()
+    expect(lines_in(page)).to_have_count(6)
 
 
 def test_the_keyboard_brushes_moves_axes_and_opens_runs(page: Any, samples: Any) -> None:

@@ -7,6 +7,7 @@ import { h, replace } from "../core/dom.js";
 import { keepFocus } from "../core/focus.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { drawAxes, isBrushed } from "./lineage/axes.js";
+import { isDragged } from "./lineage/axis_drag.js";
 import { readBrushes, writeBrushes } from "./lineage/brushes.js";
 import { axesShown, labelOf, moved, objectiveAmong, topFactor } from "./lineage/columns.js";
 import { toolbar } from "./lineage/controls.js";
@@ -237,8 +238,10 @@ export class Lineage {
     this.app.router.go(this.app.url.link("overview", { run }));
   }
 
+  /** Draw all parts; while somebody drags, at the end of that. */
   draw() {
     const { app, root, data } = this;
+    if (isDragged(this.picture)) return;
     this.keep();
     app.charts.removeAll(this.cloud);
     if (!data.rows.length) {
@@ -267,10 +270,7 @@ export class Lineage {
   drawCloud() {
     const { app, data, state, inside } = this;
     app.charts.removeAll(this.cloud);
-    const onchange = (/** @type {string} */ x, /** @type {string} */ y) => (
-      Object.assign(state, { x, y }),
-      this.draw()
-    );
+    const change = (/** @type {Partial<State>} */ some) => (Object.assign(state, some), this.draw());
     const importance = this.matters.answer?.columns ?? data.importance;
     const dots = scatter(app, {
       columns: data.columns,
@@ -279,10 +279,10 @@ export class Lineage {
       x: state.x || topFactor({ columns: data.columns, importance }),
       y: state.y,
       onpick: (run) => this.pick(run),
-      onchange,
+      onchange: (x, y) => change({ x, y }),
       importance,
       matrix: state.matrix,
-      onmatrix: (matrix) => (Object.assign(state, { matrix }), this.draw()),
+      onmatrix: (matrix) => change({ matrix }),
     });
     replace(this.cloud, dots.element);
     dots.draw();

@@ -1,6 +1,7 @@
 // Parallel axes in SVG: a line for each run, brushed along any axis, hovered, clicked, reached by keyboard.
 
 import { svg } from "../../core/dom.js";
+import { brushOn, moveOn } from "./axis_drag.js";
 import { marksOf } from "./axis_ticks.js";
 
 /** @typedef {import("../../core/types.js").App} App */
@@ -190,100 +191,4 @@ function axis(app, plot, column, ticks, { x, gap, y, tall }) {
 function tickPlace(at, x, y) {
   if (at >= 1) return { x, y: y(1) - 6 };
   return at <= 0 ? { x, y: y(0) + 14 } : { x: x - 6, y: y(at) + 4 };
-}
-
-/**
- * Drag an axis by its name to another place, or move it with the arrow keys.
- * @param {Plot} plot
- * @param {Column} column
- * @param {SVGGElement} group
- * @param {SVGTextElement} title
- * @param {number} gap px between axes
- */
-function moveOn(plot, column, group, title, gap) {
-  let from = NaN;
-  title.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
-    from = event.clientX;
-    title.setPointerCapture(event.pointerId);
-  });
-  title.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
-    if (!Number.isNaN(from)) group.setAttribute("transform", `translate(${event.clientX - from},0)`);
-  });
-  title.addEventListener("pointerup", (/** @type {PointerEvent} */ event) => {
-    const by = Math.round((event.clientX - from) / gap);
-    from = NaN;
-    group.removeAttribute("transform");
-    if (by) plot.onmove(column.key, by);
-  });
-  title.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (by) plot.onmove(column.key, by);
-  });
-}
-
-/**
- * Drag along the axis to keep a range; a click takes the range away.
- * @param {App} app
- * @param {Plot} plot
- * @param {Column} column
- * @param {SVGGElement} group
- * @param {number} x
- * @param {(at: number) => number} y
- * @param {number} tall
- */
-function brushOn(app, plot, column, group, x, y, tall) {
-  const brush = plot.brushes.get(column.key);
-  const rect = svg("rect", {
-    class: "brush",
-    x: x - 8,
-    width: 16,
-    y: brush ? y(brush.high) : 0,
-    height: brush ? Math.max(2, (brush.high - brush.low) * tall) : 0,
-  });
-  const field = svg("rect", {
-    class: "field",
-    x: x - 12,
-    width: 24,
-    y: y(1) - 6,
-    height: tall + 12,
-    tabindex: "0",
-    role: "slider",
-    "data-focus": `brush:${column.key}`,
-    "aria-label": app.t("lineage.brush", { axis: column.label }),
-    "aria-valuemin": 0,
-    "aria-valuemax": 100,
-    "aria-valuenow": brush ? Math.round(brush.high * 100) : 100,
-  });
-  let from = NaN;
-  const share = (/** @type {PointerEvent} */ event) => {
-    const box = /** @type {SVGElement} */ (group.ownerSVGElement).getBoundingClientRect();
-    return Math.min(1, Math.max(0, 1 - (event.clientY - box.top - TOP) / tall));
-  };
-  /** @param {number} a @param {number} b */
-  const set = (a, b) => {
-    if (Math.abs(a - b) < 0.01) plot.brushes.delete(column.key);
-    else plot.brushes.set(column.key, { low: Math.min(a, b), high: Math.max(a, b) });
-    plot.onbrush();
-  };
-  field.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
-    from = share(event);
-    field.setPointerCapture(event.pointerId);
-  });
-  field.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
-    if (Number.isNaN(from)) return;
-    const to = share(event);
-    rect.setAttribute("y", String(y(Math.max(from, to))));
-    rect.setAttribute("height", String(Math.abs(from - to) * tall));
-  });
-  field.addEventListener("pointerup", (/** @type {PointerEvent} */ event) => {
-    set(from, share(event));
-    from = NaN;
-  });
-  field.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-    const by = { ArrowUp: 0.1, ArrowDown: -0.1 }[event.key];
-    if (by) event.preventDefault();
-    if (event.key === "Escape") set(0, 0);
-    else if (by) set(0, Math.min(1, Math.max(0.1, (plot.brushes.get(column.key)?.high ?? 1) + by)));
-  });
-  group.append(rect, field);
 }

@@ -24,6 +24,9 @@ import { labelOf, SEED } from "./columns.js";
  * @property {number} [runs]
  */
 
+/** Where no run inside the ranges has the objective. @type {Importance} */
+const UNKNOWN = { method: "association", columns: [], why: "few" };
+
 const BARS = 12;
 const BRUSHED = 500; // ms without another range before forests are fitted to the runs inside
 const POOR = 0.1; // share of the variance below which values say little
@@ -51,11 +54,12 @@ export class ImportancePanel {
     const draw = () => replace(this.element, contents(this.app, this.answer, associations, objective));
     const question = JSON.stringify([objective, rows]);
     if (this.question !== question) {
+      const known = rows.some((row) => (row.values[objective] ?? null) !== null);
       this.question = question;
-      this.answer = null;
+      this.answer = known ? null : UNKNOWN;
       this.requests.end();
       const query = { objective, run: rows.map((row) => row.run) };
-      if (objective) this.requests.later(() => this.ask(query, draw), brushed ? BRUSHED : 0);
+      if (objective && known) this.requests.later(() => this.ask(query, draw), brushed ? BRUSHED : 0);
     }
     draw();
   }

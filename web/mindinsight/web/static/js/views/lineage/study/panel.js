@@ -40,7 +40,7 @@ export class StudyPanel {
     this.pair = [0, 1];
     this.sort = { key: "number", down: true };
     this.learnt = { key: "", at: 0 };
-    this.element = h("section", { class: "stack study", "aria-label": app.t("tuning.title") });
+    this.element = h("section", { class: "stack study", "aria-label": app.t("tuning.title"), hidden: true });
     this.head = h("div", { class: "panel" });
     this.chart = h("div", { class: "panel" });
     this.weights = h("div", { class: "panel" });
