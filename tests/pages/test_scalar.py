@@ -36,6 +36,39 @@ def test_every_point_of_a_tag_is_drawn_and_counted(
     expect(card(page, "loss/auto")).to_contain_text(f"{len(line['x'])} of {len(line['x'])} points")
 
 
+def test_a_filter_keeps_the_charts_that_are_drawn(page: Any, samples: Any) -> None:
+    page.goto(f"{samples}scalar?runs=lenet")
+    chart = page.get_by_role("img", name="loss/auto", exact=True)
+    expect(chart.locator("svg").first).to_be_attached()
+    card = page.get_by_role("group", name="loss/auto", exact=True).element_handle()
+    requested: list[str] = []
+    page.on("request", lambda request: requested.append(request.url))
+    box = page.get_by_role("searchbox", name="Filter tags")
+    box.fill("fc2")
+    expect(chart).to_have_count(0)
+    expect(page.locator(".card")).to_have_count(1)
+    box.fill("no such tag")
+    expect(page.get_by_text("No tag matches the filter")).to_be_visible()
+    box.fill("")
+    expect(chart).to_be_visible()
+    assert card.evaluate("card => card.isConnected")
+    assert not [url for url in requested if "scalar/series" in url and "loss" in url]
+
+
+def test_a_chart_that_was_filtered_away_shows_what_changed_meanwhile(
+    page: Any, samples: Any, chart: Any
+) -> None:
+    page.goto(f"{samples}scalar?runs=lenet")
+    loss = chart("loss/auto")
+    loss.traces()
+    box = page.get_by_role("searchbox", name="Filter tags")
+    box.fill("fc2")
+    expect(loss.element).to_have_count(0)
+    page.get_by_label("X axis").select_option("wall")
+    box.fill("")
+    loss.until(lambda traces: isinstance(traces[0]["x"][0], str) or traces[0]["x"][0] > 1e6)
+
+
 def test_losses_come_first_and_prefixes_have_sections(page: Page, samples: str) -> None:
     page.goto(f"{samples}scalar?runs=values,lenet")
     expect(page.get_by_role("group", name="loss/auto", exact=True)).to_be_visible()

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from .conftest import Chart
 
@@ -60,15 +60,16 @@ def test_the_cursor_reads_a_sketch_and_plotly_takes_over_where_the_pointer_rests
     page.goto(f"{samples}scalar?runs=lenet&q=^loss")
     drawn = chart("loss/auto").element
     expect(drawn.locator(".sketch")).to_be_attached()
-    requested: list[str] = []
-    page.on("request", lambda request: requested.append(request.url))
-    page.route("**/plotly-basic*", lambda route: route.abort())  # nothing but the sketch is there
+    held: list[Route] = []  # so that nothing but the sketch is there
+    page.route("**/plotly-basic*", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks it
     drawn.hover()
     tip = page.get_by_role("tooltip")
     expect(tip).to_contain_text("lenet")
     page.mouse.move(0, 0)
     expect(tip).to_be_hidden()
     page.unroute("**/plotly-basic*")
+    for route in held:
+        route.continue_()
     drawn.hover()
     expect(drawn.locator(".main-svg").first).to_be_attached()
     expect(drawn.locator(".sketch")).to_have_count(0)

@@ -115,10 +115,19 @@ class Scalars {
     writeOptions(this.app.url, this.options);
     const keys = Object.keys(changes);
     this.body.dataset.size = this.options.size;
+    if (keys.join() === "filter" && this.choose()) return;
     if (keys.some((key) => BUILD.includes(key))) this.build();
     else if (keys.some((key) => FETCH.includes(key))) this.part?.load();
     else this.part?.paint();
     if (keys.some((key) => HEAD.includes(key))) renew(this.head, toolbar(this.page));
+  }
+
+  /** Show the cards of other tags, where the mode can keep those it has; whether it can. */
+  choose() {
+    const tags = this.page.shown();
+    const elements = this.part?.show?.(tags);
+    if (elements) replace(this.body, tags.length ? elements : emptyPart(this.nothing()).element);
+    return Boolean(elements);
   }
 
   /** Make the cards of the mode. */

@@ -62,6 +62,8 @@ class CurveCard {
     this.scales = null;
     /** Whether all is to be fetched, and not only what is new. */
     this.stale = true;
+    /** Whether it is to be drawn when it is in the page again. */
+    this.unpainted = false;
     /** Whether new points came while all was being fetched. */
     this.missed = false;
     this.plot = h("div", { class: "chart", role: "img", "aria-label": tags.join(", ") });
@@ -89,7 +91,8 @@ class CurveCard {
         onchange: () => this.showRange(),
       },
     });
-    this.requests = latest(this.element);
+    this.element.classList.add("curve-card");
+    this.requests = latest(); // also while a filter leaves the card out
     this.rangeRequests = latest(this.element);
     this.visibility = whenNear(this.element, () => this.look());
     this.grow = throttle(() => this.follow(), GAP);
@@ -108,6 +111,12 @@ class CurveCard {
   load() {
     this.stale = true;
     this.visibility.ask();
+  }
+
+  /** The filter lets it through again, or it is new in the page. */
+  enter() {
+    if (this.unpainted) this.paint();
+    if (this.stale) this.visibility.ask();
   }
 
   /** New points have come for these runs. @param {string[]} runs */
@@ -191,7 +200,8 @@ class CurveCard {
 
   /** Draw what is here in another way. */
   paint() {
-    if (!this.curves.size) return; // nothing has come yet
+    this.unpainted = !this.element.isConnected; // until it enters
+    if (!this.curves.size || this.unpainted) return; // nothing has come yet
     const { app, options } = this.page;
     const makeFigure = () => {
       const threshold = parseThreshold(options().thresholds.get(this.tags[0]));

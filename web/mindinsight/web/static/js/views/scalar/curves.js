@@ -5,28 +5,49 @@ import { h } from "../../core/dom.js";
 import { curveCard } from "./card.js";
 
 /** @typedef {import("./card.js").Page} Page */
+/** @typedef {ReturnType<typeof curveCard>} Card */
 
 const FIRST = /loss|acc|metric|error|perplexity|reward/i;
 
 /** @param {Page} page @param {string[]} tags @returns {import("./mode_view.js").Part} */
 export function curvesView(page, tags) {
-  const groups = chartGroups(page, tags).map(([name, charts]) => ({
-    name,
-    cards: charts.map((together) => curveCard(page, together)),
-  }));
-  const cards = groups.flatMap((group) => group.cards);
+  /** Every card that was ever shown, by its tags. @type {Map<string, Card>} */
+  const known = new Map();
+  /** @type {Set<Card>} */
+  let shown = new Set();
+  /** @param {string[]} together tags of one chart */
+  const cardOf = (together) => {
+    const key = together.join("|");
+    const card = known.get(key) ?? curveCard(page, together);
+    known.set(key, card);
+    return card;
+  };
+  /** @param {string[]} passing */
+  const arrange = (passing) => {
+    const groups = chartGroups(page, passing).map(([name, charts]) => ({ name, cards: charts.map(cardOf) }));
+    shown = new Set(groups.flatMap((group) => group.cards));
+    return groups.map((group) => section(group.name, group.cards, groups.length > 1));
+  };
+  const element = arrange(tags);
   return {
-    element: groups.map((group) => section(group.name, group.cards, groups.length > 1)),
-    load: () => cards.forEach((card) => card.load()),
-    update: (runs) => cards.forEach((card) => card.update(runs)),
-    paint: () => cards.forEach((card) => card.paint()),
-    end: () => cards.forEach((card) => card.end()),
+    element,
+    show(passing) {
+      const before = shown;
+      const elements = arrange(passing);
+      // once they are in the page
+      queueMicrotask(() => shown.forEach((card) => before.has(card) || card.enter()));
+      return elements;
+    },
+    load: () => known.forEach((card) => card.load()),
+    update: (runs) => known.forEach((card) => card.update(runs)),
+    paint: () => known.forEach((card) => card.paint()),
+    end: () => known.forEach((card) => card.end()),
   };
 }
 
 /**
  * @param {string} name
- * @param {ReturnType<typeof curveCard>[]} cards
+ * @param {Card[]} cards
  * @param {boolean} folding whether it can be folded away
  */
 function section(name, cards, folding) {

@@ -8,6 +8,7 @@ import { empty } from "../../components/empty.js";
  * @property {() => any} load fetch the data, then draw
  * @property {(runs: string[]) => any} update these runs have new points
  * @property {() => any} paint draw the data there is
+ * @property {(tags: string[]) => HTMLElement[]} [show] these tags, by the cards that are there already
  * @property {() => any} end
  */
 

@@ -20,6 +20,7 @@ export function toolbar(page) {
     label: t("scalar.filter"),
     value: options.filter,
     onchange: (text) => setFilter(text),
+    delay: options.mode === "curves" ? 0 : 150, // curves stay as they are, other modes ask the server
   });
   /** @param {string} text */
   const setFilter = (text) => {
