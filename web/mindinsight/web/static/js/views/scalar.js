@@ -126,8 +126,10 @@ class Scalars {
   choose() {
     const tags = this.page.shown();
     const elements = this.part?.show?.(tags);
-    if (elements) replace(this.body, tags.length ? elements : emptyPart(this.nothing()).element);
-    return Boolean(elements);
+    if (!elements) return false;
+    replace(this.body, tags.length ? elements : emptyPart(this.nothing()).element);
+    this.tree.show(this.page.tags, true);
+    return true;
   }
 
   /** Make the cards of the mode. */
