@@ -47,6 +47,23 @@ def test_points_that_arrive_late_do_not_undo_another_axis(
         assert chart("loss").traces()[0]["x"] == pytest.approx(wanted)
 
 
+def test_curves_are_drawn_over_their_own_axis_until_others_come(page: Any, samples: Any, chart: Any) -> None:
+    page.goto(f"{samples}scalar?runs=lenet&q=loss")
+    loss = chart("loss/auto")
+    steps = loss.traces()[0]["x"]
+    held = DelayedAnswer(page, "scalar/series.*fc2_mean")
+    page.get_by_label("X axis").select_option("fc2_mean")
+    held.until()
+    page.set_viewport_size({"width": 1200, "height": 800})  # drawn anew
+    page.wait_for_function(
+        "() => document.querySelector('[aria-label=\"loss/auto\"][role=img]')._fullLayout.width < 900"
+    )
+    loss.point(0.5, 0.5)
+    assert loss.traces()[0]["x"] == steps
+    held.release()
+    loss.until(lambda traces: traces[0]["x"] != steps)
+
+
 def write(record: Any, step: Any) -> None:
     record.add_value("scalar", "loss", 1.0 / step)
     record.add_value("scalar", "rate", 0.1 * step)

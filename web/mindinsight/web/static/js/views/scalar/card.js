@@ -60,6 +60,8 @@ class CurveCard {
     this.curves = new Map();
     /** @type {import("./curve.js").Scales | null} */
     this.scales = null;
+    /** The x axis that the curves were fetched for; until others come they are drawn over it. */
+    this.axis = page.options().x;
     /** Whether all is to be fetched, and not only what is new. */
     this.stale = true;
     /** Whether it is to be drawn when it is in the page again. */
@@ -99,7 +101,7 @@ class CurveCard {
     queueMicrotask(() =>
       page.cursor.join(this.plot, {
         lines: () => this.lines(),
-        options: page.options,
+        options: () => this.options(),
         scales: () => this.scales,
         marks: () => this.marks(),
         pick: (at) => page.change({ at }),
@@ -135,6 +137,10 @@ class CurveCard {
     else this.fetch();
   }
 
+  options() {
+    return { ...this.page.options(), x: this.axis };
+  }
+
   /** Everything that the answer depends on. */
   question() {
     const { app, options } = this.page;
@@ -156,11 +162,13 @@ class CurveCard {
   fetch() {
     const { page, tags, plot } = this;
     const runs = page.app.selection.runs().map((run) => run.id);
+    const axis = page.options().x;
     /** The question that is on its way. @type {string} */
     this.fetching = this.question();
     return this.requests.ask(
       (signal) => Promise.all(tags.map((tag) => requestSeries(page, tag, runs, plot.clientWidth, signal))),
       (answers) => {
+        this.axis = axis;
         this.curves = new Map(answers.map((answer) => [answer.tag, answer.series]));
         this.fetched();
         this.paint();
@@ -202,17 +210,12 @@ class CurveCard {
   paint() {
     this.unpainted = !this.element.isConnected; // until it enters
     if (!this.curves.size || this.unpainted) return; // nothing has come yet
-    const { app, options } = this.page;
+    if (this.axis !== this.page.options().x) return; // others are on their way
+    const { app } = this.page;
     const makeFigure = () => {
-      const threshold = parseThreshold(options().thresholds.get(this.tags[0]));
-      const chart = figure(
-        app,
-        this.lines(),
-        options(),
-        threshold,
-        options().tall.get(this.key),
-        this.marks(),
-      );
+      const options = this.options();
+      const threshold = parseThreshold(options.thresholds.get(this.tags[0]));
+      const chart = figure(app, this.lines(), options, threshold, options.tall.get(this.key), this.marks());
       this.scales = chart.scales;
       return chart;
     };
@@ -239,11 +242,10 @@ class CurveCard {
 
   /** @param {any} change as Plotly tells it */
   onZoom(change) {
-    const { options } = this.page;
     if (!this.scales) return;
     const layout = /** @type {any} */ (this.plot)._fullLayout;
-    const next = zoomed(change, layout, this.scales, options().x === "wall");
-    const tall = new Map(options().tall);
+    const next = zoomed(change, layout, this.scales, this.axis === "wall");
+    const tall = new Map(this.page.options().tall);
     if (next.tall === null) tall.delete(this.key);
     else if (next.tall) tall.set(this.key, next.tall);
     if (next.zoom !== undefined) this.page.change({ zoom: next.zoom, tall });
@@ -252,7 +254,7 @@ class CurveCard {
 
   /** Alerts of these runs. */
   marks() {
-    return this.page.alerts.of(this.tags, this.lines(), this.page.options().x);
+    return this.page.alerts.of(this.tags, this.lines(), this.axis);
   }
 
   /** @returns {import("./curve.js").Line[]} */
