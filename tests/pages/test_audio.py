@@ -9,6 +9,8 @@ from playwright.sync_api import Page, expect
 
 from tests.pages.media import write
 
+from .curves import eventually_true
+
 
 @pytest.fixture(scope="module")
 def address(serve_once: Callable[[Path], str], tmp_path_factory: pytest.TempPathFactory) -> str:
@@ -20,7 +22,7 @@ def test_a_sound_is_drawn_and_played_when_asked_only(page: Page, address: str) -
     card = page.get_by_role("group", name="voice", exact=True)
     expect(card).to_contain_text("0.2 s · 8000 Hz · 1 channel · 16 bit PCM")
     filled = "c => c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some(v => v)"
-    assert card.locator("canvas").evaluate(filled)
+    eventually_true(page, lambda: card.locator("canvas").evaluate(filled))
     player = card.locator("audio")
     assert player.evaluate("a => [a.paused, a.autoplay, a.controls, a.readyState]") == [True, False, True, 0]
     player.evaluate("a => a.play()")

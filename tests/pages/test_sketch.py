@@ -4,9 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from .conftest import Chart
+from .curves import eventually_true
 
 LABELS = """(element, selector) => [...element.querySelectorAll(selector)].map(label => {
     const box = label.getBoundingClientRect();
@@ -48,6 +49,14 @@ def test_axes_and_lines_lie_where_plotly_draws_them(
     near([["", *line] for line in lines], [["", *line] for line in strokes])
 
 
+def rest_on(chart: Locator) -> bool:
+    """Point at a chart for long enough to be meant; the page may move under the pointer meanwhile."""
+    chart.page.mouse.move(0, 0)
+    chart.hover()
+    chart.page.wait_for_timeout(300)
+    return True
+
+
 def near(sketched: list[list[Any]], plotted: list[list[Any]]) -> None:
     assert len(sketched) == len(plotted)
     for ours, theirs in zip(sketched, plotted, strict=True):
@@ -62,14 +71,12 @@ def test_the_cursor_reads_a_sketch_and_plotly_takes_over_where_the_pointer_rests
     expect(drawn.locator(".sketch")).to_be_attached()
     held: list[Route] = []  # so that nothing but the sketch is there
     page.route("**/plotly-basic*", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks it
-    drawn.hover()
     tip = page.get_by_role("tooltip")
-    expect(tip).to_contain_text("lenet")
+    eventually_true(page, lambda: rest_on(drawn) and "lenet" in "".join(tip.all_inner_texts()))
     page.mouse.move(0, 0)
     expect(tip).to_be_hidden()
-    page.unroute("**/plotly-basic*")
     for route in held:
         route.continue_()
-    drawn.hover()
-    expect(drawn.locator(".main-svg").first).to_be_attached()
+    page.unroute("**/plotly-basic*")
+    eventually_true(page, lambda: rest_on(drawn) and drawn.locator(".main-svg").count() > 0)
     expect(drawn.locator(".sketch")).to_have_count(0)
