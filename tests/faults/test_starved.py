@@ -45,6 +45,30 @@ def test_without_descriptors_it_waits_and_goes_on(base: Any, server: Any, wait: 
     assert server.process.poll() is None
 
 
+def test_150_streams_with_64_descriptors_leave_room_for_requests(base: Any, server: Any) -> None:
+    """Streams are refused first, with a reason and a time; those that are open go on."""
+    path = base.run("a")
+    server.start(limits=NO_FILES, watch="polling")
+    assert server.shows(a=99) is True
+    streams, heads = [], []
+    for _ in range(150):
+        streams.append(connect(server))
+        heads.append(streams[-1].recv(65_536))
+    refused = [head for head in heads if head.startswith(b"HTTP/1.1 503")]
+    assert len(refused) > 100
+    assert all(b"retry-after: 10" in head.lower() for head in refused)
+    for _ in range(20):
+        began = time.monotonic()
+        assert server.get("health")["status"] == "ok"
+        assert time.monotonic() - began < 1, "docs/reliability.md promises a second"
+    with path.open("ab") as file:
+        file.write(base.records(100, 110))
+    assert server.shows(a=109) is True
+    assert any(b"200 OK" in head for head in heads)
+    for stream in streams:
+        stream.close()
+
+
 def test_a_full_disk_costs_the_cache_and_nothing_else(base: Any, server: Any) -> None:
     """No file may grow by a byte: what the system answers is what a full disk does."""
     base.run("a")

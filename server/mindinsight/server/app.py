@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import math
 import re
 import threading
 import time
@@ -11,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from anyio import to_thread
+from anyio._backends._asyncio import WorkerThread
 from starlette._utils import get_route_path
 from starlette.applications import Starlette
 from starlette.datastructures import State
@@ -22,7 +25,9 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mindinsight.server.compute.worker_pool import WorkerPool
+from mindinsight.server.compute.worker_process import Worker
 from mindinsight.server.errors import ApiError
+from mindinsight.server.files.own_files import trust_copies
 from mindinsight.server.http.body_limit import BodyLimit
 from mindinsight.server.http.health import Health
 from mindinsight.server.http.kind_routes import KindRoutes
@@ -32,7 +37,9 @@ from mindinsight.server.http.service import Service
 from mindinsight.server.http.sse import Hub
 from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.settings import Settings
+from mindinsight.server.settings.base_dirs import stores
 from mindinsight.server.settings.executors import LOCAL
+from mindinsight.server.settings.remote_urls import MIRRORS
 from mindinsight.server.store.mounts import mounts_of
 from mindinsight.server.store.store import Store
 from mindinsight.server.workspace import Workspace
@@ -45,7 +52,8 @@ INTERFACE = ("/v2/", "/data/")
 THREADS = 8  # that answer at a time: more only take turns, and keep the event loop waiting for its own
 
 LONGEST = 10  # deadlines of a request that one piece of work in the background may take
-STOP_SECONDS = 3.0  # for which the end of a server waits for what is looked at
+START_SECONDS = 5.0  # for which the start waits for all threads to begin
+STOP_SECONDS = 0.3  # for which the end of a server waits for what is looked at
 
 
 def create_app(settings: Settings, service: Service | None = None) -> Starlette:
@@ -75,26 +83,38 @@ def create_app(settings: Settings, service: Service | None = None) -> Starlette:
 
 def make_service(settings: Settings) -> Service:
     store = Store()
-    readers = WorkerPool(settings.workers)
+    begin = _trust_copies(settings)
+    readers = WorkerPool(settings.workers, partial(Worker, begin))
     return Service(
         settings=settings,
         store=store,
         loader=Loader(settings, store, readers),
         workspace=Workspace(settings.workspace, settings.summary_base_dir, lambda: store.snapshot().bases),
-        executor=_executor(settings),
+        executor=_executor(settings, begin),
         started=time.time(),
         readers=readers,
-        openers=WorkerPool(settings.workers, isolated=True),
+        openers=WorkerPool(settings.workers, partial(Worker, begin), isolated=True),
     )
 
 
-def _executor(settings: Settings) -> WorkerPool | ClusterExecutor:
+def _trust_copies(settings: Settings) -> Callable[[], None] | None:
+    """Trust the copies of stores in the workspace; return what worker processes call to do the same."""
+    if not stores(settings.summary_base_dir):
+        return None
+    begin = partial(trust_copies, settings.workspace / MIRRORS, settings.allow_redirects_to)
+    begin()
+    return begin
+
+
+def _executor(settings: Settings, begin: Callable[[], None] | None) -> WorkerPool | ClusterExecutor:
     if settings.executor != LOCAL:
         from mindinsight.server.compute.cluster_executor import ClusterExecutor
 
         mounts = mounts_of(settings.summary_base_dir)
-        return ClusterExecutor(settings.executor, [mount.real for mount in mounts])
-    return WorkerPool(settings.workers, isolated=True, limit=LONGEST * settings.deadline)
+        return ClusterExecutor(settings.executor, [mount.real for mount in mounts], begin)
+    return WorkerPool(
+        settings.workers, partial(Worker, begin), isolated=True, limit=LONGEST * settings.deadline
+    )
 
 
 def _below(path: str, part: ASGIApp) -> Mount:
@@ -130,7 +150,7 @@ def _error_of(path: str, error: ApiError) -> Response:
         return error_response(error)
     from mindinsight.server.api.v1.errors import v1_error
 
-    return v1_error(error).response(error.status)
+    return v1_error(error)
 
 
 def _v1(state: State) -> Starlette:
@@ -169,7 +189,8 @@ def _interface(state: State) -> Starlette:
 @contextlib.asynccontextmanager
 async def _running(state: State, parts: Iterable[LazyApp]) -> AsyncIterator[None]:
     service: Service = state.service
-    to_thread.current_default_thread_limiter().total_tokens = THREADS
+    service.start_threads()
+    await _start_light_threads()
     async with contextlib.AsyncExitStack() as stack:
         await stack.enter_async_context(state.hub.listening(service.store))
         service.loader.start()
@@ -181,7 +202,26 @@ async def _running(state: State, parts: Iterable[LazyApp]) -> AsyncIterator[None
             stack.callback(_post_alerts(service))
         for part in parts:
             await stack.enter_async_context(part.living())
+        stack.callback(service.cancel_work)
+        stack.callback(asyncio.ensure_future(_report_slow(service)).cancel)
         yield
+
+
+async def _start_light_threads() -> None:
+    """Start the threads of light requests at once, and keep them."""
+    to_thread.current_default_thread_limiter().total_tokens = THREADS
+    WorkerThread.MAX_IDLE_TIME = math.inf  # type: ignore[assignment]
+    together = threading.Barrier(THREADS)
+    with contextlib.suppress(threading.BrokenBarrierError):  # the system gives fewer
+        await asyncio.gather(*(to_thread.run_sync(together.wait, START_SECONDS) for _ in range(THREADS)))
+
+
+async def _report_slow(service: Service) -> None:
+    """Log what runs for twice as long as a request may."""
+    while True:
+        await asyncio.sleep(service.settings.deadline / 4)
+        for bulkhead in service.bulkheads.values():
+            bulkhead.report_slow(2 * service.settings.deadline)
 
 
 def _post_alerts(service: Service) -> Callable[[], None]:

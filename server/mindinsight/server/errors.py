@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
+
+BUSY: Final = 503
+RETRY_AFTER: Final = 2  # seconds: chosen, not measured; soon for a person, rare for a server
 
 
 class ApiError(Exception):
@@ -18,6 +21,11 @@ class ApiError(Exception):
         self.message = message
         self.key = key or f"error.{code}"
         self.vars = variables
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Headers of the response: when to ask again, where that may help."""
+        return {"Retry-After": str(RETRY_AFTER)} if self.status == BUSY else {}
 
     def body(self) -> dict[str, Any]:
         return {"error": {"code": self.code, "message": self.message, "key": self.key, "vars": self.vars}}
@@ -37,6 +45,11 @@ def unknown_run(run: str) -> ApiError:
 
 def unknown_tag(tag: str) -> ApiError:
     return ApiError(404, "unknown_tag", f"There is no tag {tag!r} in this run.", tag=tag)
+
+
+def memory_short() -> ApiError:
+    text = "The server has no memory left for this. Ask again when it has less to do, or for less."
+    return ApiError(503, "memory_short", text)
 
 
 def not_kept(error: OSError) -> ApiError:

@@ -28,7 +28,11 @@ def test_metrics_are_prometheus_text(samples: Any) -> None:
     assert answer.headers["content-type"].startswith("text/plain")
     lines = answer.text.splitlines()
     assert "mindinsight_damaged_stretches 1" in lines
-    pattern = re.compile(r"# TYPE mindinsight_\w+ gauge|mindinsight_\w+ -?\d+(\.\d+)?(e[+-]\d+)?")
+    assert 'mindinsight_work_running{class="dumps"} 0' in lines
+    assert 'mindinsight_pool_killed_total{pool="openers"} 0' in lines
+    pattern = re.compile(
+        r"# TYPE mindinsight_\w+ (gauge|counter)|mindinsight_\w+(\{\w+=\"\w+\"\})? -?\d+(\.\d+)?(e[+-]\d+)?"
+    )
     assert all(pattern.fullmatch(line) for line in lines)
 
 

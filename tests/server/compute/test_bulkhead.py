@@ -1,4 +1,4 @@
-"""Classes of work that are held apart, and threads that are ended."""
+"""Classes of work that are held apart, and calls that are cancelled."""
 
 import asyncio
 import threading
@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from mindinsight.server.compute import bulkhead
+from mindinsight.server.cancellation import check, claim, result_of, watch
 from mindinsight.server.compute.bulkhead import Bulkhead, Full, Interrupted
+from mindinsight.server.compute.memory_budget import RESERVE, SHARE, MemoryBudget, MemoryShort
 
 
 def forever() -> None:
     while True:
-        pass
+        check()
 
 
 async def until(condition: Any) -> None:
@@ -43,10 +44,10 @@ def test_results_and_errors_come_back() -> None:
 
 def test_an_endless_loop_ends_when_it_is_abandoned() -> None:
     async def scenario() -> None:
-        hold = Bulkhead(slots=1, abandoned=1)
+        hold = Bulkhead(slots=1, stuck=1)
         for _ in range(3):  # more than may be abandoned: each has ended before the next
             await abandoned(hold, forever)
-            await until(lambda: not hold.abandoned)
+            await until(lambda: not hold.stuck)
         assert await hold.run(lambda: "free") == "free"
 
     asyncio.run(scenario())
@@ -54,22 +55,52 @@ def test_an_endless_loop_ends_when_it_is_abandoned() -> None:
 
 def test_a_thread_that_cannot_be_ended_frees_its_slot_and_counts_until_it_ends() -> None:
     async def scenario() -> None:
-        hold, end = Bulkhead(slots=1, abandoned=2), threading.Event()
+        hold = Bulkhead(slots=1, stuck=1, patience=0.2)
         waits = threading.Lock()
         waits.acquire()
-        await abandoned(hold, waits.acquire)  # waits in the system, where no exception reaches it
-        assert hold.abandoned == 1
+        await abandoned(hold, waits.acquire)  # waits in the system, where no token is looked at
+        assert hold.stuck == 1
         assert await hold.run(lambda: "free") == "free"
         await abandoned(hold, waits.acquire)
         with pytest.raises(Full):
-            await hold.run(end.is_set)
+            await hold.run(lambda: "none is free")
+        assert (hold.refused, hold.stuck) == (1, 2)
         waits.release()
-        await until(lambda: hold.abandoned < 2)
+        await until(lambda: hold.stuck < 2)
         assert await hold.run(lambda: "free again") == "free again"
         with pytest.raises(RuntimeError):  # the one that has it gives it back
             while True:
                 waits.release()
-                await until(lambda: hold.abandoned < 1)
+                await until(lambda: hold.stuck < 1)
+
+    asyncio.run(scenario())
+
+
+def test_a_call_waits_for_the_end_of_cancelled_ones_and_is_not_refused() -> None:
+    async def scenario() -> None:
+        hold, end = Bulkhead(slots=1, stuck=1), threading.Event()
+        for _ in range(2):
+            await abandoned(hold, end.wait)
+        assert hold.stuck == 2
+        healthy = asyncio.ensure_future(hold.run(lambda: "served"))
+        await asyncio.sleep(0.1)
+        assert (healthy.done(), hold.waiting) == (False, 1)
+        end.set()
+        assert await healthy == "served"
+        await until(lambda: not hold.stuck)
+        assert (hold.refused, hold.waiting) == (0, 0)
+
+    asyncio.run(scenario())
+
+
+def test_who_leaves_while_waiting_for_a_thread_keeps_no_slot() -> None:
+    async def scenario() -> None:
+        hold, end = Bulkhead(slots=1, stuck=0), threading.Event()
+        await abandoned(hold, end.wait)
+        await abandoned(hold, lambda: "never begun")
+        end.set()
+        assert await hold.run(lambda: "served") == "served"
+        assert (hold.refused, hold.waiting, hold.cancelled) == (0, 0, 1)
 
     asyncio.run(scenario())
 
@@ -96,12 +127,12 @@ def test_what_an_abandoned_call_waits_for_is_cancelled() -> None:
         future: Future[Any] = Future()
 
         def wait() -> Any:
-            bulkhead.watch(future)
-            return future.result()
+            watch(future)
+            return result_of(future)
 
         await abandoned(hold, wait)
         assert future.cancelled()
-        await until(lambda: not hold.abandoned)
+        await until(lambda: not hold.stuck)
 
     asyncio.run(scenario())
 
@@ -112,5 +143,81 @@ def test_a_call_whose_future_another_one_cancels_is_interrupted() -> None:
         future.cancel()
         with pytest.raises(Interrupted):
             await Bulkhead().run(future.result)
+
+    asyncio.run(scenario())
+
+
+def test_work_that_was_given_up_before_it_began_never_begins() -> None:
+    async def scenario() -> None:
+        hold, end, begun = Bulkhead(slots=1, stuck=1), threading.Event(), list[int]()
+        first = asyncio.ensure_future(hold.run(end.wait))
+        await asyncio.sleep(0.05)
+        second = asyncio.ensure_future(hold.run(lambda: begun.append(1)))
+        await asyncio.sleep(0.05)
+        second.cancel()
+        end.set()
+        assert await first
+        assert await hold.run(lambda: 3) == 3
+        assert (begun, hold.running, hold.waiting, hold.stuck) == ([], 0, 0, 0)
+
+    asyncio.run(scenario())
+
+
+def test_calls_beyond_the_memory_are_refused_with_the_reason() -> None:
+    async def scenario() -> None:
+        hold, end = Bulkhead(memory=MemoryBudget(RESERVE + SHARE)), threading.Event()
+        first = asyncio.ensure_future(hold.run(end.wait))
+        await asyncio.sleep(0.05)
+        with pytest.raises(MemoryShort):
+            await hold.run(lambda: 2)
+        end.set()
+        assert await first
+        assert await hold.run(lambda: 2) == 2
+        with pytest.raises(MemoryShort):
+            await hold.run(lambda: claim(SHARE))
+        with pytest.raises(MemoryShort):
+            await hold.run(lambda: bytes(1 << 62))
+        assert await hold.run(lambda: 3) == 3
+
+    asyncio.run(scenario())
+
+
+def test_what_runs_too_long_is_logged_once_with_its_stack(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario() -> None:
+        hold, end = Bulkhead("slow"), threading.Event()
+
+        def wait_for_the_end() -> None:
+            end.wait(30)
+
+        call = asyncio.ensure_future(hold.run(wait_for_the_end))
+        await asyncio.sleep(0.05)
+        hold.report_slow(60)
+        hold.report_slow(0.01)
+        hold.report_slow(0.01)
+        assert hold.oldest > 0.01
+        end.set()
+        await call
+        assert (hold.oldest, hold.running) == (0.0, 0)
+
+    asyncio.run(scenario())
+    assert caplog.text.count("work in slow has run for") == 1
+    assert "wait_for_the_end" in caplog.text
+
+
+def test_counters_tell_what_happened() -> None:
+    async def scenario() -> None:
+        hold = Bulkhead(slots=1, waiting=1)
+        await abandoned(hold, forever)
+        await until(lambda: not hold.stuck)
+        assert (hold.cancelled, hold.refused) == (1, 0)
+        tasks = [asyncio.ensure_future(hold.run(forever)) for _ in range(3)]
+        await until(lambda: hold.refused == 1)
+        hold.cancel()
+        for task in tasks:
+            with pytest.raises((Full, Interrupted)):
+                if task is tasks[1]:
+                    await until(lambda: hold.running)
+                    hold.cancel()
+                await task
 
     asyncio.run(scenario())

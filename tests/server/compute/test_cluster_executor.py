@@ -41,9 +41,6 @@ class RemoteFuture:
     def exception(self, timeout: float) -> Any:
         return self._outcome
 
-    def cancel(self) -> None:
-        self.is_cancelled = True
-
 
 class Client:
     """Dask's client: what becomes of calls is in ``plan``, then they are performed."""
@@ -58,6 +55,15 @@ class Client:
             raise OSError("nobody there")
         self.status = "running"
         self.made.append(self)
+        self.loop = self
+
+    def add_callback(self, function: Callable[..., Any], *args: Any, **options: Any) -> None:
+        function(*args, **options)
+
+    def cancel(self, futures: list[RemoteFuture], asynchronous: bool) -> None:
+        assert asynchronous  # whoever cancels does not wait
+        for future in futures:
+            future.is_cancelled = True
 
     def nthreads(self) -> dict[str, int]:
         return self.workers

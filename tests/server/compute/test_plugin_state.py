@@ -55,7 +55,7 @@ class Work:
         self.ended_with = None
 
     def stop(self) -> None:
-        self.ended_with = self.pool.submit(int, "7").result(60)
+        self.ended_with = self.pool.submit(int, "7").cancel()  # it takes work still
 
 
 def test_parts_that_cannot_be_stopped_are_left_and_others_are_stopped() -> None:
@@ -76,4 +76,4 @@ def test_the_end_of_the_server_stops_work_while_there_is_a_pool_to_work_in(tmp_p
     with TestClient(create_app(settings, service), base_url="http://127.0.0.1"):
         service.parts.of(SessionCache).get("x", Work, lambda: work)
         assert work.ended_with is None
-    assert work.ended_with == 7
+    assert work.ended_with is True

@@ -57,7 +57,7 @@ def test_a_process_is_kept_for_what_comes_next(workers: Any) -> None:
 def test_several_work_at_a_time() -> None:
     with WorkerPool(2) as workers:
         slow = workers.submit(time.sleep, 3600)
-        assert until(lambda: [task for task in workers._running if task.worker])
+        assert until(lambda: workers.running)
         assert workers.submit(int, "7").result(60) == 7
         assert slow.cancel()
 
@@ -101,7 +101,7 @@ def test_a_task_that_hangs_can_be_given_up_and_its_worker_is_ended(workers: Any,
     if way == "stopped":
         os.kill(pid, signal.SIGSTOP)
     task = workers.submit(time.sleep, 3600)
-    assert until(lambda: [task for task in workers._running if task.worker])
+    assert until(lambda: workers.running)
     after = workers.submit(os.getpid)
     task.cancel()
     with pytest.raises(CancelledError):

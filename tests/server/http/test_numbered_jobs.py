@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from mindinsight.server.compute.background_job import BackgroundJob
 from mindinsight.server.compute.plugin_state import PluginState
+from mindinsight.server.compute.threads import Threads
 from mindinsight.server.errors import ApiError
 from mindinsight.server.http.numbered_jobs import NumberedJob
 from mindinsight.server.workspace.job_requests import JobRequests
@@ -22,7 +23,7 @@ class Body(BaseModel):
 
 def count(service: Any, body: Body) -> BackgroundJob[int]:
     service.made.append(body.upto)
-    return BackgroundJob(lambda: iter(range(body.upto)))
+    return BackgroundJob(Threads(1, "job"), lambda: iter(range(body.upto)))
 
 
 COUNT = NumberedJob("count", Body, count)

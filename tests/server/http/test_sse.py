@@ -145,3 +145,4 @@ def test_one_client_more_than_allowed_is_sent_away(samples: Any, monkeypatch: py
     answer = client.get("/v2/events")
     assert answer.status_code == 503
     assert answer.json()["error"]["key"] == "error.too_many_streams"
+    assert int(answer.headers["retry-after"]) > 0

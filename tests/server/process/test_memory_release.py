@@ -1,5 +1,6 @@
 """When memory is given back to the system: once, after many connections have gone."""
 
+import weakref
 from typing import Any
 
 import pytest
@@ -26,5 +27,12 @@ def test_memory_is_released_once_after_a_crowd(connections: Any, releases: int) 
     assert len(counts) == releases
 
 
-def test_the_c_library_takes_the_call() -> None:
+class Cyclic:
+    def __init__(self) -> None:
+        self.itself = self
+
+
+def test_trim_collects_objects_that_refer_to_themselves() -> None:
+    left = weakref.ref(Cyclic())
     trim()
+    assert left() is None

@@ -88,7 +88,7 @@ class DirectRoutes:
             return None
 
     async def _events(self, service: Service, headers: Headers, query: bytes) -> Response:
-        if query or self._state.hub.streams >= sse.MAX_STREAMS:
+        if query or self._state.hub.streams >= sse.most_streams():
             raise NotPlainError
         return EventStream(self._state.hub, lambda: service.store.snapshot().version)
 

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import PlainTextResponse
 
 from mindinsight.server.http.health import Health, counts, since_look
-from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.http.service import POOLS, Service, service_of
 
 router = APIRouter(tags=["system"])
+
+_WORK: Final = {  # kind of each metric, label, attribute of what is measured
+    "work_running": ("gauge", "class", "running"),
+    "work_waiting": ("gauge", "class", "waiting"),
+    "work_stuck": ("gauge", "class", "stuck"),
+    "work_oldest_seconds": ("gauge", "class", "oldest"),
+    "work_cancelled_total": ("counter", "class", "cancelled"),
+    "work_refused_total": ("counter", "class", "refused"),
+    "pool_running": ("gauge", "pool", "running"),
+    "pool_killed_total": ("counter", "pool", "killed"),
+}
 OneService = Annotated[Service, Depends(service_of)]
 
 
@@ -38,4 +50,16 @@ async def metrics(request: Request, service: OneService) -> str:
         "uptime_seconds": time.time() - service.started,
     }
     lines = [f"# TYPE mindinsight_{name} gauge\nmindinsight_{name} {value}" for name, value in gauges.items()]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *_work_lines(service)]) + "\n"
+
+
+def _work_lines(service: Service) -> list[str]:
+    """Metrics of the classes of work and of the pools of processes, each with its name as a label."""
+    pools = dict(zip(POOLS, service.pools, strict=True))
+    sources: dict[str, Mapping[str, Any]] = {"class": service.bulkheads, "pool": pools}
+    lines = []
+    for metric, (kind, label, attribute) in _WORK.items():
+        lines.append(f"# TYPE mindinsight_{metric} {kind}")
+        for name, source in sources[label].items():
+            lines.append(f'mindinsight_{metric}{{{label}="{name}"}} {getattr(source, attribute)}')
+    return lines

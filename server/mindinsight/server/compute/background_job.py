@@ -5,49 +5,65 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Generator, Iterator
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
+
+from mindinsight.server.cancellation import LONGEST, Cancelled, Token, checked, under
+from mindinsight.server.compute.threads import Threads
 
 Item = TypeVar("Item")
+
+JOBS: Final = 16  # threads: twice as many as there are sessions, for those that end late
 
 _log = logging.getLogger(__name__)
 
 
 class BackgroundJob(Generic[Item]):
-    """Runs an iterator in a thread of its own and keeps what it gives. ``items`` only grows.
+    """Iteration in a thread of `threads`, which keeps the items. `items` only grows.
 
-    ``error`` is the text of what ended it early, "" otherwise.
+    `error` is the text of what ended it early, "" otherwise.
     """
 
-    def __init__(self, results: Callable[[], Iterator[Item]], total: int | None = None) -> None:
+    def __init__(
+        self, threads: Threads, results: Callable[[], Iterator[Item]], total: int | None = None
+    ) -> None:
         self.items: list[Item] = []
         self.total = total
-        self.done = False
         self.error = ""
         self._results = results
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="dump-work", daemon=True)
-        self._thread.start()
+        self._token = Token()
+        self._ended = threading.Event()
+        if not threads.run(self._run):
+            self.error = "no thread can be started"
+            self._ended.set()
+
+    @property
+    def done(self) -> bool:
+        return self._ended.is_set()
 
     def stop(self) -> None:
-        """Ask it to end; it does so after the result it is at."""
-        self._stopped.set()
+        """Ask the job to end. It does so at its next check, and what it waits for is cancelled."""
+        self._token.cancel()
 
-    def wait(self, seconds: float | None = None) -> bool:
-        """Wait until it is done; False when it is not by then."""
-        self._thread.join(seconds)
-        return self.done
+    def wait(self, seconds: float = LONGEST) -> bool:
+        """Wait until the job is done. Return False if it is not by then."""
+        return self._ended.wait(seconds)
 
     def _run(self) -> None:
-        results = self._results()
         try:
-            for item in results:
-                self.items.append(item)
-                if self._stopped.is_set():
-                    break
+            with under(self._token):
+                self._collect()
+        except Cancelled:
+            pass
         except Exception as error:
             _log.exception("Looking into a dump failed")
             self.error = str(error) or type(error).__name__
         finally:
+            self._ended.set()
+
+    def _collect(self) -> None:
+        results = self._results()
+        try:
+            self.items.extend(checked(results))
+        finally:
             if isinstance(results, Generator):
                 results.close()
-            self.done = True

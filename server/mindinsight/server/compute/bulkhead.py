@@ -1,30 +1,41 @@
 """Bulkheads: limits of their own for each class of work, so that no class can use up the threads of another.
 
-Work runs in daemon threads. One that does not end in time is abandoned: its caller gets an error, its slot is
-free for others, what it waits for in worker processes is killed, and an exception is raised in it, outside of
-critical sections, which ends endless loops of Python code. A thread that waits in the kernel cannot be ended;
-such threads are counted, and a bulkhead with too many of them takes no more work until some have ended.
+Work runs in threads that are started with the server. One that is not done in time, or that nobody waits for
+any more, is cancelled: its slot is free for others at once, and it ends at its next check. Until then it
+keeps its thread. Calls that find no slot or no thread wait for one, up to a limit.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
+import sys
 import threading
+import time
+import traceback
 from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import CancelledError, Future
-from contextvars import ContextVar, copy_context
+from concurrent.futures import CancelledError
+from contextvars import copy_context
 from typing import Any, Final, TypeVar
 
-from mindinsight.server.files.critical_section import Interruption
+import anyio
+
+from mindinsight.server.cancellation import Cancelled, Token, check, under
+from mindinsight.server.compute.memory_budget import MemoryBudget, MemoryShort
+from mindinsight.server.compute.threads import Threads
 
 T = TypeVar("T")
 
 SLOTS: Final = 4  # calls at a time; more threads would only take turns at the interpreter
-WAITING: Final = 64  # calls that wait for a slot
-ABANDONED: Final = 8  # threads that do not end
+# Calls that wait for a slot. While the event loop is held up for a second, hundreds of clients come and
+# leave, and it learns only later that they left: 20 clients at a time had 815 calls waiting.
+WAITING: Final = 1024
+STUCK: Final = 4  # threads in reserve for calls that have not ended although nobody waits for them
+PATIENCE: Final = 30.0  # seconds that a call waits for a slot: half of the usual deadline
 
 _END: Final = object()
+_log = logging.getLogger(__name__)
 
 
 class Full(Exception):  # noqa: N818
@@ -35,146 +46,180 @@ class Interrupted(Exception):  # noqa: N818
     """Error: work was ended from outside before it was done."""
 
 
-class Abandoned(BaseException):  # not an Exception: code that goes on after any error must not go on
-    """Error in a thread whose caller no longer waits."""
-
-
 class Bulkhead:
-    """Limiter of one class of work: at most ``slots`` calls at a time. Belongs to one event loop."""
+    """Limiter of one class of work: at most `slots` calls at a time. Belongs to one event loop."""
 
-    def __init__(self, slots: int = SLOTS, waiting: int = WAITING, abandoned: int = ABANDONED) -> None:
-        self.abandoned = 0  # threads that have not ended although nobody waits for them
+    def __init__(
+        self,
+        name: str = "work",
+        slots: int = SLOTS,
+        waiting: int = WAITING,
+        stuck: int = STUCK,
+        memory: MemoryBudget | None = None,
+        patience: float = PATIENCE,
+    ) -> None:
+        self.waiting = 0
+        self.cancelled = 0  # calls, since the start
+        self.refused = 0
+        self.stuck = 0  # calls that have not ended although nobody waits for them
+        self.threads = Threads(slots + stuck, name)
+        self._name = name
         self._slots = asyncio.Semaphore(slots)
-        self._waiting = 0
+        self._free_threads = asyncio.Semaphore(slots + stuck)
         self._most_waiting = waiting
-        self._most_abandoned = abandoned
+        self._patience = patience
+        self._memory = memory or MemoryBudget()
+        self._calls: set[_Call] = set()
+
+    @property
+    def running(self) -> int:
+        """Number of calls that have begun and not ended."""
+        return len(self._calls)
+
+    @property
+    def oldest(self) -> float:
+        """Age of the oldest call that has not ended, in seconds."""
+        return max((time.monotonic() - call.begun for call in self._calls), default=0.0)
 
     async def run(self, function: Callable[[], T]) -> T:
-        """The result of ``function``, called in a thread. Cancelling this abandons the thread.
+        """Return the result of `function`, called in a thread. Cancelling this cancels the function's token.
 
         Raises:
-            Full: too many calls wait already, or too many threads do not end.
-            Interrupted: a worker process it waited for was killed because of another call.
+            Full: too many calls wait already, or no slot or thread was free in time.
+            MemoryShort: the memory that all calls may take is taken.
+            Interrupted: the server ends, and with it what the call waited for.
         """
         async with self._slot():
-            call = _Call(function, asyncio.get_running_loop())
+            call = self._begin(function)
             try:
-                result: T = await call.start()
+                result: T = await call.result
                 return result
+            except asyncio.CancelledError:
+                self.cancelled += 1
+                raise
             finally:
-                if not call.ended:
-                    self.abandoned += 1
-                    call.abandon(self._ended_late)
+                if call in self._calls:
+                    self.stuck += 1
+                    call.given_up = True
+                    call.token.cancel()
 
     async def iterate(self, items: Iterator[T]) -> AsyncIterator[T]:
-        """Items taken one at a time, so that a slow reader holds no slot between two of them."""
+        """Iterate over items taken one at a time, so that a slow reader holds no slot between two of them."""
         while (item := await self.run(lambda: next(items, _END))) is not _END:
             yield item  # type: ignore[misc]
 
+    def cancel(self) -> None:
+        """Cancel all calls: the server ends."""
+        for call in list(self._calls):
+            call.token.cancel()
+
+    def report_slow(self, seconds: float) -> None:
+        """Log, once each, the stacks of calls that have run for longer than `seconds`."""
+        for call in self._calls:
+            age = time.monotonic() - call.begun
+            if age > seconds and not call.reported:
+                call.reported = True
+                frame = sys._current_frames().get(call.thread)
+                stack = "".join(traceback.format_stack(frame)) if frame else "not begun"
+                _log.warning("work in %s has run for %.0f seconds:\n%s", self._name, age, stack)
+
     @contextlib.asynccontextmanager
     async def _slot(self) -> AsyncIterator[None]:
-        if self.abandoned >= self._most_abandoned or self._waiting >= self._most_waiting:
+        if self.waiting >= self._most_waiting:
+            self.refused += 1
             raise Full
-        self._waiting += 1
+        self.waiting += 1
         try:
-            await self._slots.acquire()
+            with anyio.fail_after(self._patience):
+                await self._acquire()
+        except TimeoutError:
+            self.refused += 1
+            raise Full from None
         finally:
-            self._waiting -= 1
+            self.waiting -= 1
         try:
             yield
         finally:
             self._slots.release()
 
-    def _ended_late(self) -> None:
-        self.abandoned -= 1
+    async def _acquire(self) -> None:
+        """Wait for a slot and for a thread without a call."""
+        await self._slots.acquire()
+        try:
+            await self._free_threads.acquire()
+        except BaseException:
+            self._slots.release()
+            raise
+
+    def _begin(self, function: Callable[[], Any]) -> _Call:
+        """Have a free thread call `function`. Raises Full if the system gave no threads, MemoryShort."""
+        try:
+            call = _Call(function, asyncio.get_running_loop(), self._memory, self._ended)
+            if not self.threads.run(call.run):
+                call.release()
+                raise Full
+        except BaseException:
+            self._free_threads.release()
+            raise
+        self._calls.add(call)
+        return call
+
+    def _ended(self, call: _Call) -> None:
+        self._calls.discard(call)
+        self.stuck -= call.given_up
+        self._free_threads.release()
 
 
 class _Call:
-    """A function in a thread of its own, and the futures of worker processes that it waits for."""
+    """A function that a thread calls under a token."""
 
-    def __init__(self, function: Callable[[], Any], loop: asyncio.AbstractEventLoop) -> None:
-        self._function = function
+    def __init__(
+        self,
+        function: Callable[[], Any],
+        loop: asyncio.AbstractEventLoop,
+        memory: MemoryBudget,
+        ended: Callable[[_Call], None],
+    ) -> None:
+        self.begun = time.monotonic()
+        self.result: asyncio.Future[Any] = loop.create_future()
+        self.given_up = False
+        self.reported = False
+        self.thread = 0
+        share = memory.share()
+        self.release = share.release
+        self.token = Token(share.claim)
+        self._function: Callable[[], Any] | None = function
         self._loop = loop
-        self._result: asyncio.Future[Any] = loop.create_future()
-        self._lock = threading.Lock()
-        self._futures: set[Future[Any]] = set()
-        run = copy_context().run
-        self._thread = threading.Thread(target=run, args=(self._run,), name="bulkhead", daemon=True)
-        self._interruption = Interruption(Abandoned)
-        self._working = True
-        self._after: Callable[[], None] | None = None
+        self._ended = ended
+        self._context = copy_context()
 
-    @property
-    def ended(self) -> bool:
-        return not self._working
-
-    def start(self) -> asyncio.Future[Any]:
-        try:
-            self._thread.start()
-        except RuntimeError as error:  # the system gives no more threads
-            self._working = False
-            raise Full from error
-        return self._result
-
-    def watch(self, future: Future[Any]) -> None:
-        """Cancel ``future`` when this call is abandoned."""
-        with self._lock:
-            self._futures.add(future)
-            late = self._after is not None
-        future.add_done_callback(self._futures.discard)
-        if late:
-            future.cancel()
-
-    def abandon(self, after: Callable[[], None]) -> None:
-        """End it as far as a thread can be ended; ``after`` is called in the loop once it has."""
-        with self._lock:
-            self._after = after
-            futures = list(self._futures)
-            working = self._working
-            if working and self._thread.ident is not None:
-                self._interruption.raise_in(self._thread.ident)
-        for future in futures:
-            future.cancel()
-        if not working:
-            after()
-
-    def _run(self) -> None:
-        try:
-            _current.set(self)
-            self._interruption.admit()
-            self._settle(*self._outcome())
-        except Abandoned:  # raised between the end of the work and here
-            self._settle(None, Interrupted())
+    def run(self) -> None:
+        self.thread = threading.get_ident()
+        result, error = self._context.run(self._outcome)
+        self.release()
+        self._function = None
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(self._settle, result, error)
 
     def _outcome(self) -> tuple[Any, BaseException | None]:
+        function = self._function
+        assert function is not None
         try:
-            return self._function(), None
-        except (CancelledError, Abandoned):
+            with under(self.token):
+                check()
+                return function(), None
+        except (CancelledError, Cancelled):
             return None, Interrupted()
+        except MemoryError:
+            return None, MemoryShort()
         except BaseException as error:
             return None, error
 
     def _settle(self, result: Any, error: BaseException | None) -> None:
-        with self._lock:
-            self._working = False
-            after = self._after
-        with contextlib.suppress(RuntimeError):  # the loop has ended
-            self._loop.call_soon_threadsafe(after or self._tell, *(() if after else (result, error)))
-
-    def _tell(self, result: Any, error: BaseException | None) -> None:
-        if self._result.done():
+        self._ended(self)
+        if self.result.done():
             return
         if error is None:
-            self._result.set_result(result)
+            self.result.set_result(result)
         else:
-            self._result.set_exception(error)
-
-
-_current: ContextVar[_Call | None] = ContextVar("call of this thread", default=None)
-
-
-def watch(future: Future[Any]) -> None:
-    """Cancel ``future`` when the call that this thread works for is abandoned; outside of one do nothing."""
-    call = _current.get()
-    if call is not None:
-        call.watch(future)
+            self.result.set_exception(error)

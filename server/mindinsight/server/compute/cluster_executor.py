@@ -12,13 +12,13 @@ import contextlib
 import importlib.metadata
 import os
 import platform
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, InvalidStateError
 from dataclasses import dataclass
 from typing import Any, Final, ParamSpec, TypeVar
 
-from mindinsight.server.compute import bulkhead
+from mindinsight.server.cancellation import LONGEST, watch
+from mindinsight.server.compute.lru_cache import LruCache
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -30,6 +30,12 @@ _AHEAD: Final = 4  # calls under way per thread of the cluster
 
 class ClusterError(BrokenExecutor):
     """Error: the cluster cannot do the work, and why."""
+
+
+def _begun(begin: Callable[[], None] | None, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
+    if begin is not None:
+        begin()
+    return fn(*args, **kwargs)
 
 
 @dataclass(slots=True, eq=False)
@@ -59,12 +65,22 @@ class ClusterExecutor(Executor):
 
     isolated = True  # nothing is done in this process, as in a pool whose calls may hang
     missing = False
+    killed = 0
 
-    def __init__(self, address: str, folders: Iterable[str | os.PathLike[str]] = ()) -> None:
-        """``address`` as ``scheduler_address`` gives it; every worker must see the ``folders``."""
+    def __init__(
+        self,
+        address: str,
+        folders: Iterable[str | os.PathLike[str]] = (),
+        begin: Callable[[], None] | None = None,
+    ) -> None:
+        """``address`` as ``scheduler_address`` gives it; every worker must see the ``folders``.
+
+        A worker calls ``begin`` before each call.
+        """
+        self._begin = begin
         self._address = address
         self._folders = tuple(os.fspath(folder) for folder in folders)
-        self._lock = threading.Lock()
+        self._connecting = LruCache[Any](0)
         self._client: Any = None
         self._threads = 1
         self._tasks: set[_Task] = set()
@@ -75,27 +91,33 @@ class ClusterExecutor(Executor):
         """How many calls keep all threads of the cluster busy."""
         return _AHEAD * self._threads
 
+    @property
+    def running(self) -> int:
+        """Number of calls that the cluster has and has not answered."""
+        return len(self._tasks)
+
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         if self._closed:
             raise RuntimeError("cannot schedule new futures after shutdown")
         future: Future[T] = Future()
-        task = _Task(future, lambda client: client.submit(fn, *args, pure=False, **kwargs))
+        task = _Task(
+            future, lambda client: client.submit(_begun, self._begin, fn, *args, pure=False, **kwargs)
+        )
         self._tasks.add(task)
-        bulkhead.watch(future)
-        self._send(task)
         future.add_done_callback(lambda done: self._drop(task))
+        watch(future)
+        self._send(task)
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         self._closed = True
-        for task in list(self._tasks):
+        for task in self._tasks.copy():
             if cancel_futures:
                 task.future.cancel()
             elif wait:
                 with contextlib.suppress(BaseException):
-                    task.future.exception()
-        with self._lock:
-            client, self._client = self._client, None
+                    task.future.exception(LONGEST)
+        client, self._client = self._client, None
         if client is not None:
             client.close(timeout=_PATIENCE)
 
@@ -130,15 +152,16 @@ class ClusterExecutor(Executor):
     def _drop(self, task: _Task) -> None:
         self._tasks.discard(task)
         if task.future.cancelled() and task.remote is not None:
-            with contextlib.suppress(Exception):  # the scheduler is gone
-                task.remote.cancel()
+            with contextlib.suppress(Exception):  # the scheduler is gone; in its loop, so that nobody waits
+                client = self._client
+                client.loop.add_callback(client.cancel, [task.remote], asynchronous=True)
 
     def _connected(self) -> Any:
         """The client of the cluster, connected and checked. Raises ClusterError."""
-        with self._lock:
-            if self._client is None or self._client.status not in ("running", "connecting"):
-                self._client = self._connect()
-            return self._client
+        client = self._client
+        if client is None or client.status not in ("running", "connecting"):
+            return self._connecting.get("client", self._connect)
+        return client
 
     def _connect(self) -> Any:
         from distributed import Client
@@ -158,6 +181,7 @@ class ClusterExecutor(Executor):
         except BaseException:
             client.close(timeout=_PATIENCE)
             raise
+        self._client = client
         return client
 
     def _checked(self, client: Any) -> int:

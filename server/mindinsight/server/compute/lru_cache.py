@@ -1,13 +1,15 @@
-"""LRU caches, thread-safe: values by key, and sessions of long work that users look at."""
+"""LRU caches, thread-safe: values that are computed once for all who ask, and sessions of long work."""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from typing import Final, Generic, TypeVar
 
+from mindinsight.server.cancellation import Token, check, current, result_of, under
 from mindinsight.server.compute.plugin_state import Stoppable
 
 SESSIONS: Final = 8  # of each server; a listing of 100 000 tensors takes about 100 MB
@@ -16,84 +18,141 @@ Value = TypeVar("Value")
 Session = TypeVar("Session", bound=Stoppable)
 
 
-class LruCache(Generic[Value]):
-    """An LRU cache whose values are made once: callers that ask meanwhile wait for that value only.
+class _Computation(Generic[Value]):
+    """A value that is computed or was, and those who wait for it. The cache's lock guards all of it."""
 
-    ``evict`` is called with each value that is dropped, once it is made.
+    def __init__(self) -> None:
+        self.token = Token()
+        self.waiting: set[Future[Value]] = set()
+        self.values: list[Value] = []  # the one, once it is computed
+        self.dropped = False
+
+
+class LruCache(Generic[Value]):
+    """LRU cache of values that are each computed once. Callers that ask meanwhile wait for that value only.
+
+    A computation belongs to nobody: it is done in the thread of who asked first, under a token of its own
+    that is cancelled when the last of those who wait has left. `evict` is called with each value that is
+    dropped, once it is computed. With a capacity of 0 nothing is kept.
     """
 
     def __init__(self, capacity: int, evict: Callable[[Value], object] | None = None) -> None:
         self._capacity = capacity
         self._evict = evict
         self._lock = threading.Lock()
-        self._futures: OrderedDict[Hashable, Future[Value]] = OrderedDict()
+        self._computations: OrderedDict[Hashable, _Computation[Value]] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """The value of a key. What ``make`` raises is raised in all waiting callers, and is not cached."""
-        own: Future[Value] = Future()
+        """Return the value of a key. What `make` raises is raised in all who wait, and is not cached.
+
+        Raises Cancelled if the work of the caller is cancelled meanwhile.
+        """
+        future: Future[Value] = Future()
         with self._lock:
-            future = self._futures.setdefault(key, own)
-            self._futures.move_to_end(key)
-            excess = len(self._futures) - self._capacity
-            dropped = [self._futures.popitem(last=False)[1] for _ in range(excess)]
+            existing = self._computations.get(key)
+            if existing is not None and existing.values:
+                self._computations.move_to_end(key)
+                return existing.values[0]
+            computation = self._computations.setdefault(key, _Computation())
+            computation.waiting.add(future)
+            self._computations.move_to_end(key)
+            dropped = self._oldest() if self._capacity else []
         self._drop(dropped)
-        if future is own:
-            self._make(key, own, make)
-        return future.result()
+        caller = current()
+        if caller is not None:
+            caller.on_cancel(future, lambda: self._leave(key, computation, future))
+        try:
+            if existing is None:
+                self._compute(key, computation, make)
+            return result_of(future)
+        finally:
+            if caller is not None:
+                caller.forget(future)
 
     def find(self, key: Hashable) -> Value | None:
-        """The value of a key, marked as used; None where there is none yet, or no longer."""
+        """Return the value of a key and mark it as used, None if it is not computed or no longer cached."""
         with self._lock:
-            future = self._futures.get(key)
-            if future is None or not _is_made(future):
+            computation = self._computations.get(key)
+            if computation is None or not computation.values:
                 return None
-            self._futures.move_to_end(key)
-        return future.result()
+            self._computations.move_to_end(key)
+            return computation.values[0]
 
     def values(self) -> list[Value]:
-        """The values made by now, the one used last at the end."""
+        """Return the values computed by now, the one used last at the end."""
         with self._lock:
-            futures = list(self._futures.values())
-        return [future.result() for future in futures if _is_made(future)]
+            return [value for computation in self._computations.values() for value in computation.values]
 
     def clear(self) -> None:
         """Drop all values."""
         with self._lock:
-            dropped = list(self._futures.values())
-            self._futures.clear()
+            dropped = list(self._computations.values())
+            self._computations.clear()
+            for computation in dropped:
+                computation.dropped = True
         self._drop(dropped)
 
-    def _drop(self, futures: list[Future[Value]]) -> None:
-        evict = self._evict
-        if evict is not None:
-            for future in futures:
-                future.add_done_callback(lambda done: evict(done.result()) if _is_made(done) else None)
+    def _oldest(self) -> list[_Computation[Value]]:
+        """Take out what is too much. The lock is held."""
+        excess = range(len(self._computations) - self._capacity)
+        dropped = [self._computations.popitem(last=False)[1] for _ in excess]
+        for computation in dropped:
+            computation.dropped = True
+        return dropped
 
-    def _make(self, key: Hashable, own: Future[Value], make: Callable[[], Value]) -> None:
+    def _drop(self, computations: list[_Computation[Value]]) -> None:
+        evict = self._evict
+        for value in [value for computation in computations for value in computation.values]:
+            if evict is not None:
+                evict(value)
+
+    def _leave(self, key: Hashable, computation: _Computation[Value], future: Future[Value]) -> None:
+        with self._lock:
+            computation.waiting.discard(future)
+            last = not computation.waiting and not computation.values
+            if last:
+                self._forget(key, computation)
+        future.cancel()
+        if last:
+            computation.token.cancel()
+
+    def _forget(self, key: Hashable, computation: _Computation[Value]) -> None:
+        if self._computations.get(key) is computation:
+            del self._computations[key]
+
+    def _compute(self, key: Hashable, computation: _Computation[Value], make: Callable[[], Value]) -> None:
+        """Compute a value and hand it, or the error, to all who still wait."""
+        value, error = None, None
         try:
-            own.set_result(make())
-        except BaseException as error:
-            with self._lock:
-                if self._futures.get(key) is own:
-                    del self._futures[key]
-            own.set_exception(error)
+            with under(computation.token):
+                check()
+                value = make()
+        except BaseException as raised:
+            error = raised
+        with self._lock:
+            if error is None:
+                computation.values.append(value)  # type: ignore[arg-type]
+            if error is not None or not self._capacity:
+                self._forget(key, computation)
+            waiting = list(computation.waiting)
+            dropped = [computation] if computation.dropped else []
+        self._drop(dropped)
+        for future in waiting:
+            with suppress(InvalidStateError):  # it left just now
+                future.set_exception(error) if error else future.set_result(value)  # type: ignore[arg-type]
 
 
 class SessionCache:
-    """An LRU cache of sessions, such as checks and comparisons of dumps; a dropped session is stopped."""
+    """LRU cache of sessions, such as checks and comparisons of dumps. A dropped session is stopped."""
 
     def __init__(self, capacity: int = SESSIONS) -> None:
         self._sessions = LruCache[Stoppable](capacity, evict=lambda session: session.stop())
 
     def get(self, key: Hashable, kind: type[Session], make: Callable[[], Session]) -> Session:
-        """The session of a kind and key, made when there is none."""
+        """Return the session of a kind and key, made when there is none."""
         session = self._sessions.get((kind, key), make)
         assert isinstance(session, kind)
         return session
 
     def stop(self) -> None:
         self._sessions.clear()
-
-
-def _is_made(future: Future[Value]) -> bool:
-    return future.done() and future.exception() is None

@@ -9,6 +9,7 @@ from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Final, TypeVar
 
+from mindinsight.server.cancellation import checked, result_of
 from mindinsight.server.formats.dumps.types import TensorEntry
 
 Work = TypeVar("Work")
@@ -60,15 +61,15 @@ def spread(
     waiting: deque[Future[Result]] = deque()
     until = time.monotonic() + (0 if getattr(executor, "isolated", False) else HERE)
     try:
-        for item in work:
+        for item in checked(work):
             if executor is None or (not waiting and (time.monotonic() < until or easy(item))):
                 yield function(item)
                 continue
             waiting.append(executor.submit(function, item))
             if len(waiting) >= max(AHEAD, getattr(executor, "ahead", 0)):
-                yield waiting.popleft().result()
+                yield result_of(waiting.popleft())
         while waiting:
-            yield waiting.popleft().result()
+            yield result_of(waiting.popleft())
     finally:
         for future in waiting:
             future.cancel()

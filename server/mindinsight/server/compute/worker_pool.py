@@ -1,8 +1,7 @@
-"""Pool of worker processes behind the standard ``Executor`` interface.
+"""Pool of worker processes behind the standard `Executor` interface.
 
 Calls are pure functions of their arguments, so repeating one is harmless, and a cluster's executor can take
-the place of this pool. The standard process pool does not serve: there one process that ends takes the work
-of all others with it, and one that hangs can neither be told from a busy one nor be killed.
+the place of this pool. Why not a library's pool: docs/decisions/worker-pool.md.
 """
 
 from __future__ import annotations
@@ -10,22 +9,22 @@ from __future__ import annotations
 import contextlib
 import logging
 import math
-import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, InvalidStateError
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, ParamSpec, TypeVar
 
-from mindinsight.server.compute import bulkhead
-from mindinsight.server.compute.worker_process import Answer, Call, CannotBegin, Worker
+from mindinsight.server.cancellation import LONGEST, watch
+from mindinsight.server.compute.threads import Threads
+from mindinsight.server.compute.worker_process import Answer, CannotBegin, Worker
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 _TRIES: Final = 3
 _LINGER: Final = 15.0  # seconds that an idle process is kept
+_END: Final = 0.3  # seconds that the end of the pool waits for threads whose processes are killed
 
 _log = logging.getLogger(__name__)
 
@@ -35,17 +34,12 @@ class _Task:
     """A submitted call and its future."""
 
     future: Future[Any]
-    call: Call
-    tries: int = _TRIES
-    worker: Worker | None = None
+    call: tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
+    workers: list[Worker] = field(default_factory=list)  # whoever takes the process from here may end it
     until: float = math.inf  # time.monotonic()
 
     def is_wanted(self) -> bool:
-        return not self.future.cancelled() and not self.late
-
-    @property
-    def late(self) -> bool:
-        return time.monotonic() > self.until
+        return not self.future.cancelled() and time.monotonic() <= self.until
 
     def settle(self, result: Any, error: BaseException | None, trace: str = "") -> None:
         if error is not None and trace:
@@ -60,9 +54,9 @@ class _Task:
 class WorkerPool(Executor):
     """Executor whose processes start when there is work, are replaced when they die, and exit when idle.
 
-    A call whose process died is repeated; one that killed three of them fails with ``BrokenExecutor``. A
-    future may be cancelled at any time: the process that performs it is killed. Where no process can be
-    started, calls are performed in this one, one at a time, and ``missing`` is true.
+    A call whose process died is repeated. One that killed three of them fails with `BrokenExecutor`. A future
+    may be cancelled at any time: the process that performs it is killed. Where no process can be started,
+    calls are performed in this one, and `missing` is true.
     """
 
     def __init__(
@@ -73,159 +67,141 @@ class WorkerPool(Executor):
         isolated: bool = False,
         limit: float = math.inf,
     ) -> None:
-        """At most ``count`` processes; ``linger`` is for how many seconds an idle one is kept.
+        """At most `count` processes. `linger` is for how many seconds an idle one is kept.
 
-        ``isolated``: whoever uses the pool leaves all work to its processes, as it may hang or end them.
-        ``limit`` is for how many seconds a process may be at one call: then it is killed, and the call fails
-        with ``BrokenExecutor``.
+        `isolated`: whoever uses the pool leaves all work to its processes, as it may hang or end them.
+        `limit` is for how many seconds a process may be at one call. Then it is killed, and the call fails
+        with `BrokenExecutor`.
         """
         self.missing = False
-        self._limit = limit
+        self.killed = 0  # processes, since the start
         self.isolated = isolated
-        self._count = max(1, count)
-        self._make = make
+        self.threads = Threads(max(1, count), "worker", self._end_idle, linger)
+        self._limit = limit
         self._linger = linger
-        self._condition = threading.Condition()
-        self._inline = threading.Lock()
-        self._starting = threading.Lock()
-        self._tasks: deque[_Task] = deque()
-        self._running: set[_Task] = set()
-        self._threads: set[threading.Thread] = set()
-        self._idle = 0
+        self._make = make
+        self._idle: list[Worker] = []  # the one used last at the end
+        self._tasks: set[_Task] = set()
         self._closed = False
+
+    @property
+    def waiting(self) -> int:
+        """Number of calls that no process performs yet."""
+        return len(self._tasks) - self.running
+
+    @property
+    def running(self) -> int:
+        return sum(bool(task.workers) for task in self._tasks.copy())
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         future: Future[T] = Future()
         task = _Task(future, (fn, args, kwargs))
-        future.add_done_callback(lambda done: self._cancelled(task) if done.cancelled() else None)
-        bulkhead.watch(future)
-        with self._condition:
-            if self._closed:
-                raise RuntimeError("cannot schedule new futures after shutdown")
-            self._tasks.append(task)
-            self._condition.notify()
-            is_taken = (
-                self._idle >= len(self._tasks) or len(self._threads) >= self._count or self._add_thread()
-            )
-        if not is_taken:
-            self._perform_inline(self._tasks.popleft())
+        self._tasks.add(task)
+        future.add_done_callback(lambda done: self._settled(task))
+        watch(future)
+        if self._closed:
+            future.cancel()
+            raise RuntimeError("cannot schedule new futures after shutdown")
+        if not self.threads.run(lambda: self._perform(task)):
+            _perform_here(task)
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the pool; ``cancel_futures`` cancels running calls, too."""
-        with self._condition:
-            self._closed = True
-            threads = list(self._threads)
-            cancelled = [*self._tasks, *self._running] if cancel_futures else []
-            self._condition.notify_all()
-        for task in cancelled:
+        """End the pool; `cancel_futures` cancels running calls, too."""
+        self._closed = True
+        for task in self._tasks.copy() if cancel_futures else ():
             task.future.cancel()
-        for thread in threads if wait else ():
-            thread.join()
+        if wait:
+            self.threads.stop(_END if cancel_futures else LONGEST)
+        else:
+            self.threads.stop()
+        self._end_idle()
 
-    def _add_thread(self) -> bool:
-        """Start one more thread; false when there is none and none can start. The lock is held."""
-        thread = threading.Thread(target=self._work, name="worker", daemon=True)
-        try:
-            thread.start()
-        except RuntimeError:
-            return bool(self._threads)
-        self._threads.add(thread)
-        return True
-
-    def _work(self) -> None:
-        worker: Worker | None = None
-        try:
-            while (task := self._next()) is not None:
-                worker = self._perform(task, worker)
-                with self._condition:
-                    self._running.discard(task)
-        finally:
-            with self._condition:
-                self._threads.discard(threading.current_thread())
-        if worker is not None:
-            worker.end()
-
-    def _next(self) -> _Task | None:
-        """The next task, or None when there was none for a while, or will be none: the thread ends."""
-        until = time.monotonic() + self._linger
-        with self._condition:
-            self._idle += 1
-            while not self._tasks and not self._closed and (left := until - time.monotonic()) > 0:
-                self._condition.wait(left)
-            self._idle -= 1
-            if not self._tasks:
-                self._threads.discard(threading.current_thread())
-                return None
-            task = self._tasks.popleft()
-            self._running.add(task)
-            return task
-
-    def _perform(self, task: _Task, worker: Worker | None) -> Worker | None:
-        """Perform a task in a process; returns the process for the next task."""
+    def _perform(self, task: _Task) -> None:
+        """Perform a task in a process, and once more when the process dies over it."""
         task.until = time.monotonic() + self._limit
-        while task.is_wanted():
+        for attempt in range(_TRIES):
+            if not task.is_wanted():
+                break
+            if attempt:
+                _log.warning("a worker process ended; what it did is repeated")
             try:
-                worker = worker or self._start()
+                worker = self._worker()
             except CannotBegin as error:
-                self._fail_to_start(task, error)
-                return None
+                self._fail_to_start(task, error, again=bool(attempt))
+                return
             answer = self._call(task, worker)
             if answer is not None:
                 task.settle(*answer)
-                return worker
-            worker.kill()
-            worker = None
-            if task.is_wanted() and not self._retry(task):
-                break
-        if task.late:
-            task.settle(None, BrokenExecutor(f"it was not done within {self._limit:g} seconds"))
-        return worker
+                return
+        late = time.monotonic() > task.until
+        why = (
+            f"it was not done within {self._limit:g} seconds" if late else f"{_TRIES} processes ended over it"
+        )
+        task.settle(None, BrokenExecutor(why))
 
-    def _start(self) -> Worker:
-        with self._starting:  # the standard library counts children without a lock
-            worker = self._make()
+    def _worker(self) -> Worker:
+        """Return an idle process, or a new one. Raises CannotBegin."""
+        with contextlib.suppress(IndexError):
+            return self._idle.pop()
+        worker = self._make()
         self.missing = False
         return worker
 
     def _call(self, task: _Task, worker: Worker) -> Answer | None:
-        with self._condition:
-            task.worker = worker
-        try:
-            return worker.call(task.call, task.is_wanted) if task.is_wanted() else None
-        except Exception as error:  # what cannot travel to a process, or back
-            return None, error, ""
-        finally:
-            with self._condition:
-                task.worker = None
+        """Return the answer of a process to a task, None if the process ended or the task was cancelled."""
+        answer: Answer | None = None
+        task.workers.append(worker)
+        wanted = task.is_wanted()
+        if wanted:
+            try:
+                answer = worker.call(task.call, task.is_wanted)
+            except Exception as error:  # what cannot travel to a process, or back
+                answer = None, error, ""
+        if not _taken(task.workers) or (wanted and answer is None):
+            self.killed += 1
+            worker.kill()
+            worker.end()
+        else:
+            self._idle.append(worker)
+            if self._closed:
+                self._end_idle()
+        return answer
 
-    def _cancelled(self, task: _Task) -> None:
-        with self._condition:
-            if task.worker is not None:
-                task.worker.kill()
+    def _settled(self, task: _Task) -> None:
+        self._tasks.discard(task)
+        if task.future.cancelled() and (worker := _taken(task.workers)):
+            worker.kill()
 
-    def _retry(self, task: _Task) -> bool:
-        """Whether to repeat a task whose process died."""
-        task.tries -= 1
-        if not task.tries:
-            task.settle(None, BrokenExecutor(f"{_TRIES} processes ended over it"))
-            return False
-        _log.warning("a worker process ended; what it did is repeated")
-        return True
+    def _end_idle(self) -> None:
+        """End the processes that had nothing to do for a while, all when the pool is closed."""
+        for worker in self._idle.copy():
+            if self._closed or time.monotonic() - worker.used >= self._linger:
+                with contextlib.suppress(ValueError):  # it has just been taken
+                    self._idle.remove(worker)
+                    worker.end()
 
-    def _fail_to_start(self, task: _Task, error: CannotBegin) -> None:
+    def _fail_to_start(self, task: _Task, error: CannotBegin, again: bool) -> None:
         if not self.missing:
             _log.error("no worker process can begin, files are read in the server: %s", error)
         self.missing = True
-        if task.tries == _TRIES:
-            self._perform_inline(task)
-        else:  # it may be what ends them
+        if again:  # it may be what ends them
             task.settle(None, BrokenExecutor("a process ended over it, and no other one begins"))
+        else:
+            _perform_here(task)
 
-    def _perform_inline(self, task: _Task) -> None:
-        function, args, kwargs = task.call
-        with self._inline:
-            try:
-                task.settle(function(*args, **kwargs), None)
-            except Exception as error:
-                task.settle(None, error)
+
+def _taken(workers: list[Worker]) -> Worker | None:
+    """Take the process of a task, None if somebody else has: only one may decide what becomes of it."""
+    try:
+        return workers.pop()
+    except IndexError:
+        return None
+
+
+def _perform_here(task: _Task) -> None:
+    function, args, kwargs = task.call
+    try:
+        task.settle(function(*args, **kwargs), None)
+    except Exception as error:
+        task.settle(None, error)

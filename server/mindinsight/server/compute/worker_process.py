@@ -12,6 +12,7 @@ import os
 import pickle
 import signal
 import threading
+import time
 import traceback
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -23,7 +24,8 @@ Answer: TypeAlias = "tuple[Any, BaseException | None, str]"  # result; or error,
 
 _POLL: Final = 1.0  # seconds between two checks whether an answer is still wanted
 _START: Final = 120.0  # seconds a process may take to start
-_EXIT: Final = 5.0  # seconds a process may take to exit
+_EXIT: Final = 1.0  # seconds a process may take to exit
+_MEMORY: Final = 8 << 30  # bytes of data that a process may have: chosen, not measured
 _PRELOADED: Final = ("mindinsight.server.ingest.piece_reader", "mindinsight.server.formats.events")
 
 
@@ -32,19 +34,24 @@ class CannotBegin(OSError):  # noqa: N818
 
 
 class Worker:
-    """One child process that performs one call at a time. Raises CannotBegin when none can be started."""
+    """One child process that performs one call at a time. Raises CannotBegin when none can be started.
 
-    def __init__(self) -> None:
+    The process calls `begin` before anything else.
+    """
+
+    def __init__(self, begin: Callable[[], None] | None = None) -> None:
         context = _context()
         try:
             self._pipe, child_end = context.Pipe()
-            self._process = context.Process(target=_serve, args=(child_end,), daemon=True)
+            self._process = context.Process(target=_serve, args=(child_end, begin), daemon=True)
             self._process.start()
             child_end.close()
         except (OSError, EOFError, RuntimeError) as error:
             raise CannotBegin(str(error)) from error
+        self.used = 0.0  # time.monotonic()
         if not self._pipe.poll(_START) or self._answer() is None:
             self.kill()
+            self.end()
             raise CannotBegin("a process ended, or hung, before it began")
 
     def call(self, call: Call, is_wanted: Callable[[], bool]) -> Answer | None:
@@ -56,6 +63,7 @@ class Worker:
         while not wait_for([self._pipe, self._process.sentinel], _POLL):
             if not is_wanted():
                 return None
+        self.used = time.monotonic()
         return self._answer()
 
     def kill(self) -> None:
@@ -63,7 +71,7 @@ class Worker:
         self._process.kill()
 
     def end(self) -> None:
-        """Close the pipe, so that the process exits by itself."""
+        """Close the pipe, so that the process exits by itself, and wait for that a moment."""
         self._pipe.close()
         self._process.join(_EXIT)
         self._process.kill()
@@ -82,9 +90,12 @@ def _context() -> Any:
     return context
 
 
-def _serve(pipe: Connection[Any, Any]) -> None:
+def _serve(pipe: Connection[Any, Any], begin: Callable[[], None] | None) -> None:
     """Main loop of the child: perform calls until the pipe is closed."""
     live_with_parent()
+    limit_memory(_MEMORY)
+    if begin is not None:
+        begin()
     pipe.send(True)
     with contextlib.suppress(EOFError, OSError):
         while True:
@@ -100,6 +111,16 @@ def _answered(call: bytes) -> bytes:
         with contextlib.suppress(Exception):
             return pickle.dumps((None, error, trace))
         return pickle.dumps((None, RuntimeError(f"{type(error).__name__}: {error}"), trace))
+
+
+def limit_memory(size: int) -> None:
+    """Have this process get a MemoryError above so many bytes of data, where the system can."""
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        limit = size if hard == resource.RLIM_INFINITY else min(size, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
 
 
 def live_with_parent() -> None:

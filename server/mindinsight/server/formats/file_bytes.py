@@ -14,6 +14,7 @@ from typing import IO, Final, cast
 import numpy as np
 import numpy.typing as npt
 
+from mindinsight.server.cancellation import claim
 from mindinsight.server.files.opener import LinkError, SpecialFileError, open_stream
 from mindinsight.server.formats.budgets import ARRAY
 from mindinsight.server.formats.unreadable import UnreadableError
@@ -53,6 +54,7 @@ def read_stretch(file: IO[bytes], offset: int, size: int) -> npt.NDArray[np.uint
     if offset + size > length:
         raise UnreadableError("dump.truncated", f"values end at {offset + size}, file at {length}")
     ARRAY.check_size(size)
+    claim(size)
     file.seek(offset)
     try:
         values = _read_array(file, size)

@@ -22,7 +22,7 @@ from starlette.responses import Response, StreamingResponse
 
 from mindinsight.server.compute.bulkhead import Bulkhead, Full, Interrupted
 from mindinsight.server.compute.cluster_executor import ClusterError
-from mindinsight.server.errors import ApiError
+from mindinsight.server.errors import ApiError, memory_short
 from mindinsight.server.http.responses import json_response
 from mindinsight.server.http.service import Service
 
@@ -35,7 +35,7 @@ class BulkheadRoute(APIRoute):
     """A route whose plain functions, dependencies too, run in the bulkhead ``name`` and have a deadline.
 
     The answer is put into JSON there as well. Work that is not done in time, or that nobody waits for any
-    more because the client has left, is abandoned.
+    more because the client has left, is cancelled.
     """
 
     name_of_bulkhead: ClassVar[str]
@@ -62,6 +62,8 @@ class BulkheadRoute(APIRoute):
                 raise _too_late(seconds) from None
             except (Full, Interrupted):
                 raise _busy() from None
+            except MemoryError:
+                raise memory_short() from None
             except BrokenExecutor as error:
                 raise _broken(error) from error
 
@@ -135,7 +137,7 @@ def _busy() -> ApiError:
 def _broken(error: BrokenExecutor) -> ApiError:
     if isinstance(error, ClusterError):
         return ApiError(503, "cluster", f"The cluster cannot do this: {error}.", why=str(error))
-    text = "The processes that read this file ended, perhaps for want of memory"
+    text = "The processes that read this file were ended"
     return ApiError(503, "reader_ended", f"{text}: {error}.")
 
 

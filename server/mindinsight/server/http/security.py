@@ -245,4 +245,6 @@ def _equal(shown: str, secret: str) -> bool:
 
 def error_response(error: ApiError) -> Response:
     """An error as the interfaces of ours tell it."""
-    return json_response(error.body(), error.status)
+    response = json_response(error.body(), error.status)
+    response.headers.update(error.headers)
+    return response

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from starlette.requests import Request
 
+from mindinsight.server.compute.background_job import JOBS
 from mindinsight.server.compute.bulkhead import Bulkhead
+from mindinsight.server.compute.memory_budget import MemoryBudget
 from mindinsight.server.compute.plugin_state import PluginState
+from mindinsight.server.compute.threads import Threads
 from mindinsight.server.compute.worker_pool import WorkerPool
 from mindinsight.server.settings import Settings
 from mindinsight.server.workspace import Workspace
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
     from mindinsight.server.compute.cluster_executor import ClusterExecutor
     from mindinsight.server.ingest.loader import Loader
     from mindinsight.server.store.store import Store
+
+POOLS: Final = ("background", "readers", "openers")  # of processes, as `Service.pools` has them
+CLASSES: Final = ("payloads", "dumps", "graphs", "checkpoints")  # of work, each with a bulkhead
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,8 @@ class Service:
     parts: PluginState = field(default_factory=PluginState)
     readers: WorkerPool = field(default_factory=lambda: WorkerPool(1))  # read event files
     openers: WorkerPool = field(default_factory=lambda: WorkerPool(1))  # open what a request waits for
+    jobs: Threads = field(default_factory=lambda: Threads(JOBS, "job"))  # work that is read while it runs
+    memory: MemoryBudget = field(default_factory=MemoryBudget)  # of all requests together
     bulkheads: dict[str, Bulkhead] = field(default_factory=dict)
 
     @property
@@ -40,8 +48,24 @@ class Service:
         return self.executor, self.readers, self.openers
 
     def bulkhead(self, name: str) -> Bulkhead:
-        """The bulkhead of a class of work; for the event loop only."""
-        return self.bulkheads.setdefault(name, Bulkhead())
+        """Return the bulkhead of a class of work. For the event loop only."""
+        if name not in self.bulkheads:
+            patience = self.settings.deadline / 2  # what is left is for the work
+            self.bulkheads[name] = Bulkhead(name, memory=self.memory, patience=patience)
+        return self.bulkheads[name]
+
+    def start_threads(self) -> None:
+        """Start all threads there will be: later, when memory is short, starting one may never end."""
+        pools = [pool.threads for pool in self.pools if isinstance(pool, WorkerPool)]
+        for threads in (*pools, self.jobs, *(self.bulkhead(name).threads for name in CLASSES)):
+            threads.start()
+
+    def cancel_work(self) -> None:
+        """Cancel what requests have begun: the server ends."""
+        for bulkhead in self.bulkheads.values():
+            bulkhead.cancel()
+            bulkhead.threads.stop()
+        self.jobs.stop()
 
     @property
     def workers_missing(self) -> bool:

@@ -15,18 +15,26 @@ from typing import Any
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from mindinsight.server.http.protocol import most_connections
 from mindinsight.server.store.store import Changes, Store
 
 HEARTBEAT = 15.0  # s between comments on a quiet stream
 PATIENCE = 30.0  # s a client may take to accept one event
 GAP = 0.1  # s between two events of one stream
 MAX_STREAMS = 512
+STREAM_SHARE = 2  # one of so many connections that may be held may be a stream: the others are for requests
+RETRY_AFTER = 10  # s after which a page that was refused asks again
 
 _HEADERS = [
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-store"),
     (b"x-accel-buffering", b"no"),  # nginx would keep events back
 ]
+
+
+def most_streams() -> int:
+    """Return how many streams may be open. The descriptors of the process may allow fewer than the limit."""
+    return min(MAX_STREAMS, most_connections() // STREAM_SHARE)
 
 
 class Pending:

@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Final
 
 from mindinsight.server.app import create_app
+from mindinsight.server.compute.freed_memory import limit_arenas
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.http import uvicorn_parts
 from mindinsight.server.http.protocol import Protocol
@@ -27,7 +28,9 @@ from mindinsight.server.settings.base_dirs import joined
 # times each; with Python's 0.005 they would take three times as long while files are read.
 _TURN: Final = 0.001
 
-LEAVE_SECONDS: Final = 1.0  # for which the end of a server waits for threads at work
+_STACK: Final = 2 << 20  # bytes of addresses for each of some 70 threads: a quarter of Linux's usual 8 MiB
+_ARENAS: Final = 2  # of glibc: each reserves 64 MiB of addresses, and 8 for each core are usual
+LEAVE_SECONDS: Final = 0.3  # for which the end of a server waits for threads at work
 KEEP_ALIVE: Final = 10  # s for which a connection is held without a request
 
 _log = logging.getLogger(__name__)
@@ -57,9 +60,11 @@ class Server(uvicorn_parts.Server):
 
 
 def run(settings: Settings, ready: Callable[[], None]) -> int:
-    """Serve until SIGINT or SIGTERM; ``ready`` is called when requests are answered. The exit code."""
+    """Serve until SIGINT, SIGTERM or SIGHUP; ``ready`` is called when requests are answered. Exit code."""
     log = logs.configure(settings)
     sys.setswitchinterval(_TURN)
+    threading.stack_size(_STACK)
+    limit_arenas(_ARENAS)
     _say_who_may_ask(settings)
     sock = listen(settings)
     signal.signal(signal.SIGTERM, _quit)
@@ -72,7 +77,7 @@ def run(settings: Settings, ready: Callable[[], None]) -> int:
         access_log=False,  # addresses may hold a token
         server_header=False,
         proxy_headers=False,  # nothing depends on who asks; the prefix is read in security
-        timeout_graceful_shutdown=2,
+        timeout_graceful_shutdown=1,
         timeout_keep_alive=KEEP_ALIVE,
     )
 
@@ -81,6 +86,9 @@ def run(settings: Settings, ready: Callable[[], None]) -> int:
         ready()
 
     server = Server(config, app.state.hub, answering)
+    hang_up = getattr(signal, "SIGHUP", None)  # the end of a session; under nohup it is ignored here too
+    if hang_up is not None and signal.getsignal(hang_up) != signal.SIG_IGN:
+        signal.signal(hang_up, server.handle_exit)
     try:
         server.run(sockets=[sock])
     except (KeyboardInterrupt, SystemExit):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.settings import Settings
-from mindinsight.server.settings.base_dirs import absent
+from mindinsight.server.settings.base_dirs import base_problems
 
 
 def listen(settings: Settings) -> socket.socket:
@@ -36,9 +36,9 @@ def _why_not(settings: Settings, error: OSError) -> str:
 def check(settings: Settings) -> None:
     """Raise BadSettings, saying what to change, when a server with these settings cannot work."""
     bases = settings.summary_base_dir
-    missing = absent(bases)
-    if len(missing) == (1 if isinstance(bases, Path) else len(bases)):
-        raise BadSettings(f"There is no directory {missing[0]}; name another with --summary-base-dir.")
+    problems = base_problems(bases)
+    if len(problems) == (1 if isinstance(bases, Path) else len(bases)):
+        raise BadSettings(f"{problems[0][:-1]}; name another with --summary-base-dir.")
     try:
         settings.workspace.mkdir(parents=True, exist_ok=True, mode=0o700)
         settings.log_dir.mkdir(exist_ok=True, mode=0o700)

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from mindinsight.server.http.responses import PartsResponse
-from mindinsight.server.http.static.locale_texts import locale_texts
+from mindinsight.server.texts import locale_texts
 
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".json": "application/json", ".svg": "image/svg+xml"}
 _FOREVER = "public, max-age=31536000, immutable"

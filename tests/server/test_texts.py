@@ -4,12 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from mindinsight.server.http.static.locale_texts import language_texts, locale_texts, message
+from mindinsight.server.texts import language_texts, locale_texts, message
 
 
 def test_words_take_the_place_of_their_names() -> None:
-    assert message("dump.fault.none", {"n": 198}) == "All 198 tensors are finite, over all steps and ranks."
-    assert message("dump.fault.none", {"n": 2}, "zh") != message("dump.fault.none", {"n": 2})
+    assert (
+        message("claim.fault.none", {"n": 198}) == "All 198 recorded tensors that were searched are finite."
+    )
+    assert message("claim.fault.none", {"n": 2}, "zh") != message("claim.fault.none", {"n": 2})
 
 
 def test_the_form_follows_the_number() -> None:
@@ -21,11 +23,11 @@ def test_the_form_follows_the_number() -> None:
 
 def test_an_unknown_key_and_a_missing_word_stay_as_they_are() -> None:
     assert message("no.such.text", {}) == "no.such.text"
-    assert "{n}" in message("dump.fault.none", {})
+    assert "{n}" in message("claim.fault.none", {})
 
 
 def test_words_are_escaped_as_asked() -> None:
-    assert message("dump.fault.none", {"n": "<b>"}, escape=repr).startswith("All '<b>'")
+    assert message("claim.fault.none", {"n": "<b>"}, escape=repr).startswith("All '<b>'")
 
 
 def test_a_text_given_twice_is_an_error(tmp_path: Path) -> None:

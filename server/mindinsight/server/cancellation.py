@@ -1,0 +1,117 @@
+"""Cancellation of work: a token for each piece of work, looked at by the work itself at stated intervals.
+
+Nothing is ever raised into a thread from outside. Loops whose length depends on a file or on a client call
+`check` at least once for every `INTERVAL` bytes or elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from concurrent.futures import BrokenExecutor, CancelledError, Future
+from concurrent.futures import TimeoutError as TooLate
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from typing import Final, TypeVar
+
+T = TypeVar("T")
+
+INTERVAL: Final = 8 << 20  # bytes or elements between two checks: 1 to 5 ms of a NumPy function over float32
+LONGEST: Final = 3600.0  # seconds that anything waits for a future: no limit of a request is as long
+
+
+class Cancelled(BaseException):  # not an Exception: code that goes on after any error must not go on
+    """Error: the work is no longer wanted."""
+
+
+class Token:
+    """Sign that a piece of work is no longer wanted. Takes no lock, so that any thread may cancel it."""
+
+    def __init__(self, claim: Callable[[int], None] | None = None) -> None:
+        """`claim` is asked before the work reads many bytes at once, and raises when memory is short."""
+        self.cancelled = False
+        self.claim = claim
+        self._callbacks: dict[Hashable, Callable[[], object]] = {}
+
+    def cancel(self) -> None:
+        """Cancel the work and everything it waits for."""
+        self.cancelled = True
+        with suppress(KeyError):
+            while True:
+                self._callbacks.popitem()[1]()
+
+    def on_cancel(self, key: Hashable, callback: Callable[[], object]) -> None:
+        """Have `callback` called once when the work is cancelled, at once if it is already."""
+        self._callbacks[key] = callback
+        if self.cancelled:
+            self.cancel()
+
+    def forget(self, key: Hashable) -> None:
+        self._callbacks.pop(key, None)
+
+
+_current: ContextVar[Token | None] = ContextVar("token of the work that this thread does", default=None)
+
+
+def current() -> Token | None:
+    """Return the token of the work that this thread does, None outside of such work."""
+    return _current.get()
+
+
+@contextmanager
+def under(token: Token | None) -> Iterator[None]:
+    """Work under a token for the length of the block."""
+    before = _current.set(token)
+    try:
+        yield
+    finally:
+        _current.reset(before)
+
+
+def check() -> None:
+    """Raise Cancelled if the work that this thread does is no longer wanted."""
+    token = _current.get()
+    if token is not None and token.cancelled:
+        raise Cancelled
+
+
+def checked(items: Iterable[T]) -> Iterator[T]:
+    """Iterate over `items` with a check before each."""
+    for item in items:
+        check()
+        yield item
+
+
+def claim(size: int) -> None:
+    """Check, and claim memory for `size` bytes that are read at once. Raises Cancelled, or what refuses."""
+    token = _current.get()
+    if token is not None:
+        if token.cancelled:
+            raise Cancelled
+        if token.claim is not None:
+            token.claim(size)
+
+
+def watch(future: Future[T]) -> None:
+    """Cancel `future` when the work that this thread does is cancelled."""
+    token = _current.get()
+    if token is not None:
+        token.on_cancel(future, future.cancel)
+        future.add_done_callback(token.forget)
+
+
+def result_of(future: Future[T], seconds: float = LONGEST) -> T:
+    """Return the result of a watched future.
+
+    Raises Cancelled if the work of this thread is cancelled meanwhile, BrokenExecutor if the future is
+    cancelled by others or is not done in time, and the future's own error.
+    """
+    try:
+        return future.result(seconds)
+    except CancelledError:
+        check()
+        raise BrokenExecutor("the work was ended") from None
+    except TooLate:
+        if future.done():  # an error of the work
+            raise
+        future.cancel()
+        raise BrokenExecutor(f"it was not done within {seconds:g} seconds") from None

@@ -1,0 +1,80 @@
+"""Budget of memory over all requests together, so that work is refused before the memory is gone."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import time
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+SHARE: Final = 16 << 20  # bytes that a call is taken to need: two pieces of 8 MB, in which tensors are read
+COPIES: Final = 3  # of what a call reads at once: as bytes, as an array, and as what is sent
+RESERVE: Final = 48 << 20  # bytes that requests leave to the event loop, the loader and answers on their way
+_FRESH: Final = 0.05  # seconds for which the free memory is not asked for again
+
+_PAGE: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+
+
+class MemoryShort(MemoryError):  # noqa: N818
+    """Error: the memory that all requests together may take is taken."""
+
+
+class MemoryBudget:
+    """Account of the bytes that running calls may take. Counts without a lock."""
+
+    def __init__(self, limit: int | None = None) -> None:
+        """`limit` in bytes replaces what the system has free, for tests."""
+        self._limit = limit
+        self._numbers = count()
+        self._claimed: dict[int, int] = {}  # bytes by call
+        self._free = 0
+        self._until = 0.0
+
+    def share(self) -> Share:
+        """Return the share of a call that begins. Raises MemoryShort."""
+        share = Share(self, next(self._numbers))
+        share.claim(0)
+        return share
+
+    def free(self) -> int:
+        """Return the bytes that calls may still claim, negative when the reserve is touched."""
+        if self._limit is None and time.monotonic() >= self._until:
+            self._free, self._until = _free_bytes(), time.monotonic() + _FRESH
+        free = self._free if self._limit is None else self._limit
+        return free - RESERVE - sum(self._claimed.copy().values())
+
+
+class Share:
+    """What one call has claimed of a budget."""
+
+    def __init__(self, budget: MemoryBudget, number: int) -> None:
+        self._budget = budget
+        self._number = number
+
+    def claim(self, size: int) -> None:
+        """Claim what reading `size` bytes at once takes, unless as much is claimed. Raises MemoryShort."""
+        claimed = self._budget._claimed
+        had, needed = claimed.get(self._number, 0), max(SHARE, COPIES * size)
+        if needed > had:
+            if self._budget.free() < needed - had:
+                raise MemoryShort
+            claimed[self._number] = needed
+
+    def release(self) -> None:
+        self._budget._claimed.pop(self._number, None)
+
+
+def _free_bytes() -> int:
+    """Bytes that this process can still take: of its own limit of addresses, and of the machine."""
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    free = 1 << 62
+    with contextlib.suppress(OSError, ValueError, IndexError):  # systems without /proc
+        with Path("/proc/meminfo").open("rb") as file:
+            free = next(int(line.split()[1]) << 10 for line in file if line.startswith(b"MemAvailable"))
+        if limit != resource.RLIM_INFINITY:
+            taken = int(Path("/proc/self/statm").read_bytes().split()[0]) * _PAGE
+            free = min(free, limit - taken)
+    return free

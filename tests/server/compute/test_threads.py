@@ -1,0 +1,70 @@
+"""Threads that are started once."""
+
+import gc
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from mindinsight.server.compute.threads import Threads
+
+
+def named(name: str) -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == name]
+
+
+def until(condition: Any) -> None:
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_all_start_together_and_go_on_after_a_call_that_fails(caplog: pytest.LogCaptureFixture) -> None:
+    threads, done = Threads(3, "three"), threading.Event()
+    assert threads.start()
+    assert len(named("three")) == 3
+    for _ in range(3):
+        assert threads.run(lambda: 1 / 0)
+    assert threads.run(done.set)
+    assert done.wait(30)
+    assert len(named("three")) == 3
+    threads.stop(30)
+    assert named("three") == []
+    assert caplog.text.count("a call failed") == 3
+
+
+def test_they_end_with_the_object_and_start_anew_after_stop() -> None:
+    threads, done = Threads(2, "gone"), threading.Event()
+    threads.start()
+    threads.stop(30)
+    assert threads.run(done.set)
+    assert done.wait(30)
+    del threads
+    gc.collect()
+    until(lambda: not named("gone"))
+
+
+def test_where_the_system_gives_fewer_those_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    start, left = threading.Thread.start, [1]
+
+    def some(self: Any) -> None:
+        if not left:
+            raise RuntimeError("can't start new thread")
+        left.pop()
+        start(self)
+
+    monkeypatch.setattr(threading.Thread, "start", some)
+    threads, done = Threads(3, "few"), threading.Event()
+    assert threads.run(done.set)
+    assert done.wait(30)
+    assert not Threads(3, "none").run(done.set)
+
+
+def test_who_has_nothing_to_do_for_a_while_says_so() -> None:
+    idle = threading.Event()
+    threads = Threads(1, "idle", idle.set, 0.01)
+    threads.start()
+    assert idle.wait(30)
+    threads.stop()
