@@ -4,11 +4,12 @@ import shutil
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import fsspec
+import httpx2
 import pytest
 from fastapi.testclient import TestClient
 
@@ -120,8 +121,18 @@ def test_dumps_and_checkpoints_are_those_of_a_directory(
     with serve(str(dumps), read=False) as client:
         expected = look_at_dumps(client)
     with serve(url, read=False) as client:
-        assert look_at_dumps(client) == expected
+        assert look_until_complete(client, expected) == expected
     assert len(expected) == 9
+
+
+def look_until_complete(client: TestClient, expected: object) -> dict[str, object]:
+    """Look again while files of the store are still being copied: a dump is shown as it grows."""
+    end = time.monotonic() + 60
+    while True:
+        with suppress(httpx2.HTTPStatusError):  # of a tensor whose file has not come yet
+            if (seen := look_at_dumps(client)) == expected or time.monotonic() > end:
+                return seen
+        time.sleep(0.2)
 
 
 def look_at_dumps(client: TestClient) -> dict[str, object]:

@@ -1,4 +1,3 @@
-import asyncio
 import os
 import socket
 import threading
@@ -7,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mindinsight.server.compute.bulkhead import Bulkhead
+from mindinsight.server.cancellation import Cancelled, Token, under
 from mindinsight.server.files import opener
 from mindinsight.server.files.opener import (
     LinkError,
@@ -131,40 +130,10 @@ def test_nothing_leaks_while_a_link_comes_and_goes(base: Any, tmp_path: Path, na
 
 
 @pytest.mark.parametrize("opening", ["opened", "open_stream", "entries_of"])
-def test_whoever_is_interrupted_closes_each_descriptor_once(
-    base: Path, monkeypatch: pytest.MonkeyPatch, opening: str
-) -> None:
-    """A thread is ended from outside at the moment at which it has closed a descriptor."""
-    closed, close = list[int](), os.close
+def test_what_is_no_longer_wanted_opens_nothing(base: Path, opening: str) -> None:
     path = base / "a" if opening == "entries_of" else base / "a" / "b" / "file"
-
-    async def scenario() -> None:
-        bulkhead, reached, ended = Bulkhead(), asyncio.Event(), threading.Event()
-        loop = asyncio.get_running_loop()
-
-        def close_and_be_interrupted(descriptor: int) -> None:
-            close(descriptor)
-            closed.append(descriptor)
-            if len(closed) == 1:
-                loop.call_soon_threadsafe(reached.set)
-                ended.wait(30)
-
-        monkeypatch.setattr("mindinsight.server.files.opener.os.close", close_and_be_interrupted)
-
-        def work() -> None:
-            with getattr(opener, opening)(path):
-                pass
-
-        task = asyncio.ensure_future(bulkhead.run(work))
-        await reached.wait()
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        ended.set()
-        while bulkhead.abandoned:
-            await asyncio.sleep(0.01)
-
-    before = sorted(Path("/proc/self/fd").iterdir())
-    asyncio.run(scenario())
-    assert len(closed) == len(path.parts) - (opening != "entries_of")  # files own their descriptor
-    assert sorted(Path("/proc/self/fd").iterdir()) == before
+    token, before = Token(), descriptors()
+    token.cancel()
+    with under(token), pytest.raises(Cancelled), getattr(opener, opening)(path):
+        pass
+    assert descriptors() == before

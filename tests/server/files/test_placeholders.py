@@ -2,11 +2,13 @@
 
 import os
 import shutil
+import sqlite3
 import threading
 import uuid
 from collections import namedtuple
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import fsspec
@@ -14,6 +16,7 @@ import pytest
 
 from mindinsight.server.files import placeholders
 from mindinsight.server.files.opener import open_stream, opened
+from mindinsight.server.files.own_files import own_folder, trust_copies
 from mindinsight.server.files.placeholders import Catalogue, fetch, make_room, put_placeholder
 from mindinsight.server.files.remote_store import RemoteFile, RemoteStore, StoreError
 
@@ -26,8 +29,9 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.url = f"memory://{uuid.uuid4().hex}"
         self.files = fsspec.filesystem("memory")
-        self.copy = folder / "digest" / "runs"
-        self.copy.mkdir(parents=True)
+        self.copy = own_folder(folder / "digest") / "runs"
+        self.copy.mkdir()
+        trust_copies(folder)
 
     def put(self, **contents: bytes) -> None:
         for name, content in contents.items():
@@ -200,3 +204,58 @@ def test_a_file_of_a_user_with_the_sticky_bit_is_read_as_it_is(tmp_path: Path) -
     with open_stream(path) as stream:
         assert stream.read() == b"content"
     assert not fetch(str(path))
+
+
+class Attack:
+    """A base directory in which somebody put a catalogue of placeholders that names a file of ours."""
+
+    def __init__(self, folder: Path) -> None:
+        self.secret = folder / "secret"
+        self.secret.write_bytes(b"of ours alone")
+        self.base = folder / "shared" / "runs"
+        self.base.mkdir(parents=True)
+        self.path = self.base / "tensor"
+        file = RemoteFile(str(self.secret), 13, 1.0, "")
+        Catalogue(self.base).put(f"file://{folder}", {"tensor": file}, ())
+        put_placeholder(self.base, "tensor", file)
+
+    def before(self) -> dict[str, tuple[int, int]]:
+        files = sorted(self.base.parent.rglob("*"))
+        return {str(path): (path.stat().st_mtime_ns, path.stat().st_size) for path in files}
+
+
+def test_a_catalogue_below_a_base_directory_is_not_believed(tmp_path: Path) -> None:
+    attack = Attack(tmp_path)
+    before = attack.before()
+    with pytest.raises(OSError, match="placeholder of a file in a store"):
+        open_stream(attack.path)
+    assert not fetch(str(attack.path))
+    assert attack.before() == before
+
+
+def test_a_link_in_place_of_a_part_is_not_written_through(store: Store, tmp_path: Path) -> None:
+    store.put(tensor=b"content")
+    victim = tmp_path / ".bashrc"
+    victim.write_text("mine")
+    file = RemoteStore(store.url, threading.Event()).list_files()["dump/tensor"]
+    placeholders.part_path(store.copy, "dump/tensor", file).symlink_to(victim)
+    with pytest.raises(OSError):
+        store.read("tensor")
+    assert victim.read_text() == "mine"
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o770, 0o777])
+def test_a_copy_that_others_can_reach_is_not_believed(store: Store, mode: int) -> None:
+    store.put(tensor=b"content")
+    store.copy.parent.chmod(mode)
+    with pytest.raises(OSError, match="other users can write"):
+        store.read("tensor")
+
+
+def test_a_catalogue_with_a_view_is_refused_at_once(store: Store) -> None:
+    store.put(tensor=b"content")
+    endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n"
+    with closing(sqlite3.connect(store.copy.with_name(placeholders.CATALOGUE))) as database:
+        database.executescript(f"DROP TABLE store; CREATE VIEW store(url) AS {endless}")
+    with pytest.raises(OSError, match="is not ours"):
+        store.read("tensor")

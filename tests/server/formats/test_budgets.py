@@ -8,6 +8,7 @@ import resource
 import struct
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import pytest
 from mindinsight.proto.graph_pb2 import GraphProto
 from mindinsight.server.formats.budgets import BUDGETS, Budget
 from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.weights.checkpoints import open_checkpoint
 from tests.thoroughness import amount
 
 LIMIT = 2 << 30  # bytes of address space, of which the interpreter and its libraries take 0.4 GiB
@@ -103,11 +105,32 @@ def test_a_checkpoint_of_fields_without_a_number(tmp_path: Path) -> None:
     assert read(WEIGHTS, tmp_path / "a.ckpt") == "dump.not_checkpoint"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("content", [b"\x10\x01", b"\x0a\x00"], ids=["numbers", "values"])
+@pytest.mark.parametrize(
+    "content",
+    [b"\x10\x01", b"\x08\x01", b"\x0a\x00", b"\x22\x00", b"\x0a\x02\x0a\x00", b"\x0a\x03\x0a\x01a"],
+    ids=["numbers", "numbered values", "values", "unknown fields", "names without a letter", "names"],
+)
 def test_a_checkpoint_of_small_fields_without_end(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "a.ckpt").write_bytes(content * amount(8 << 20, 1 << 20))
-    assert read(WEIGHTS, tmp_path / "a.ckpt", SMALLER) == "dump.not_checkpoint"
+    """Refused within 2 seconds of this process's time, which is CPU time alone."""
+    (tmp_path / "a.ckpt").write_bytes(content * 3_000_000)
+    start = time.process_time()
+    with pytest.raises(UnreadableError) as refused:
+        open_checkpoint(tmp_path / "a.ckpt")
+    assert refused.value.reason == "dump.not_checkpoint"
+    assert time.process_time() - start < 2
+
+
+def test_a_tensor_of_more_axes_than_arrays_have(tmp_path: Path) -> None:
+    axes = b"\x08\x01" * 3_000_000
+    tensor = b"\x12" + _varint_of(len(axes)) + axes
+    (tmp_path / "a.ckpt").write_bytes(b"\x0a" + _varint_of(len(tensor)) + tensor)
+    with pytest.raises(UnreadableError, match="axes"):
+        open_checkpoint(tmp_path / "a.ckpt")
+
+
+def _varint_of(number: int) -> bytes:
+    low, rest = number & 0x7F, number >> 7
+    return bytes([low | 0x80]) + _varint_of(rest) if rest else bytes([low])
 
 
 def test_an_array_in_fortran_order_that_claims_gigabytes(tmp_path: Path) -> None:

@@ -71,3 +71,23 @@ def test_only_the_server_reads_from_stores() -> None:
 def test_one_store_twice_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadSettings, match=r"s3://bucket/a and s3://bucket/a are the same"):
         bases_of(["x=s3://bucket/a", "y=s3://bucket/a"], tmp_path)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://sesame@host/runs",
+        "s3://sesame@bucket/runs",
+        "https://host/runs#sesame",
+        "sftp://me:sesame@host/x",
+    ],
+)
+def test_a_secret_in_any_part_of_a_url_is_refused_without_being_repeated(url: str) -> None:
+    with pytest.raises(BadSettings) as refused:
+        check_url(url)
+    assert "sesame" not in str(refused.value)
+
+
+def test_users_and_containers_of_stores_that_have_them_stay() -> None:
+    for url in ("sftp://me@host/runs", "abfs://container@account.dfs.core.windows.net/runs"):
+        assert check_url(url) == url

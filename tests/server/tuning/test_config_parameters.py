@@ -1,6 +1,9 @@
 """Values of a parameter: whole ranges, steps without rounding errors, choices, and when it is active."""
 
-from mindinsight.server.tuning.config_parameters import Parameter
+import pytest
+
+from mindinsight.server.tuning.config_parameters import Parameter, read_parameters
+from mindinsight.server.tuning.yaml_nodes import ConfigError, read_yaml
 
 
 def test_the_values_of_a_finite_parameter_in_order() -> None:
@@ -23,3 +26,9 @@ def test_a_parameter_is_active_when_all_its_conditions_hold() -> None:
     assert not nested.active({"kind": "lamb", "decay": True})
     assert not nested.active({"kind": "sgd"})
     assert Parameter("p").active({})
+
+
+def test_a_choice_of_too_many_values_is_a_sentence() -> None:
+    values = ", ".join(map(str, range(1001)))
+    with pytest.raises(ConfigError, match="has 1,001 values; at most 1,000"):
+        read_parameters(read_yaml(f"p: {{choice: [{values}]}}")[0])

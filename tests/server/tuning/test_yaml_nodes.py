@@ -1,6 +1,7 @@
 """YAML as people mean it, and errors that say where and what."""
 
 import math
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -79,3 +80,36 @@ def test_what_is_not_allowed_is_told_what_is() -> None:
         with pytest.raises(ConfigError, match="a whole number from 1 to 10"):
             Node(data, 1, "key").whole(1, 10)
     assert Node(10, 1, "key").whole(1, 10) == 10
+
+
+def test_aliases_of_aliases_are_counted_before_they_take_memory() -> None:
+    """700 bytes that stand for a thousand million values."""
+    lists = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lists += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 10)]
+    tracemalloc.start()
+    with pytest.raises(ConfigError, match="more than 20,000 values"):
+        read_yaml("\n".join(lists))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100 << 20
+
+
+@pytest.mark.parametrize("text", ["[" * 20_000, "a: " + "{b: " * 20_000, "- " * 20_000])
+def test_levels_without_end_are_a_sentence(text: str) -> None:
+    with pytest.raises(ConfigError, match="more than 20 levels"):
+        read_yaml(text)
+
+
+def test_an_alias_of_what_it_lies_in_is_a_sentence() -> None:
+    with pytest.raises(ConfigError, match="more than 20 levels"):
+        read_yaml("&a [*a]")
+
+
+def test_a_long_file_is_a_sentence() -> None:
+    with pytest.raises(ConfigError, match="at most 1,048,576 are read"):
+        read_yaml("a: " + "x" * (1 << 20))
+
+
+def test_a_key_that_is_a_list_is_a_sentence() -> None:
+    with pytest.raises(ConfigError, match="a key must be a text"):
+        read_yaml("? [a, b]\n: c")

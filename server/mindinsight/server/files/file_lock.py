@@ -22,7 +22,8 @@ def locked(file: Path, wait: float = WAIT) -> Iterator[None]:
         TimeoutError: somebody held it for ``wait`` seconds. An ``OSError``, as all that can go wrong.
     """
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handle = os.open(f"{file}.lock", os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+    handle = os.open(f"{file}.lock", flags, 0o600)
     try:
         until = time.monotonic() + wait
         while not _take(handle):

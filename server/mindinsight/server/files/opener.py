@@ -18,7 +18,8 @@ from contextlib import contextmanager
 from io import BufferedReader, FileIO, RawIOBase
 from typing import IO, Final
 
-from mindinsight.server.files.critical_section import critical_section
+from mindinsight.server.cancellation import check, claim
+from mindinsight.server.files.own_files import trusted_copy
 
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _WAY: Final = _FOLDER | getattr(os, "O_PATH", 0)  # asks for no permission to list
@@ -76,20 +77,18 @@ def entries_of(path: str | os.PathLike[str]) -> Iterator[Iterator[os.DirEntry[st
 
     Raises ``LinkError`` or another OSError.
     """
-    descriptor = None
+    check()
+    descriptor = _walk(os.fspath(path), _FOLDER)
     try:
-        with critical_section:
-            descriptor = _walk(os.fspath(path), _FOLDER)
         with os.scandir(descriptor) as entries:
             yield entries
     finally:
-        if descriptor is not None:
-            with critical_section:
-                os.close(descriptor)
+        os.close(descriptor)
 
 
 def read_at(descriptor: int, offset: int, size: int) -> bytes:
     """``size`` bytes from ``offset`` on; fewer only where the file ends. The descriptor's position stays."""
+    claim(size)
     pieces: list[bytes] = []
     while size and (piece := os.pread(descriptor, size, offset)):
         pieces.append(piece)
@@ -100,13 +99,17 @@ def read_at(descriptor: int, offset: int, size: int) -> bytes:
 
 def _raw_file(path: str | os.PathLike[str], by_ranges: bool = False) -> RawIOBase:
     """A regular file with its content, which comes from a store where a placeholder is in its place."""
-    file = _owned_file(path)
+    check()
+    file = FileIO(open_file(path))
     state = os.fstat(file.fileno())
     if not state.st_mode & stat.S_ISVTX:
         return file
-    from mindinsight.server.files.placeholders import fetch, is_placeholder  # with SQLite and fsspec
-
     try:
+        if trusted_copy(os.fspath(path)) is None:
+            _refuse_placeholder(state, path)
+            return file
+        from mindinsight.server.files.placeholders import fetch  # with SQLite and fsspec
+
         ranged = _ranged_file(path, state.st_size) if by_ranges else None
         if ranged is not None:
             file.close()
@@ -118,11 +121,19 @@ def _raw_file(path: str | os.PathLike[str], by_ranges: bool = False) -> RawIOBas
     if not fetched:  # a file with the sticky bit that somebody has set
         return file
     file.close()
-    file = _owned_file(path)
-    if is_placeholder(file.fileno()):
+    file = FileIO(open_file(path))
+    if os.fstat(file.fileno()).st_mode & stat.S_ISVTX:
         file.close()
         raise OSError(errno.EAGAIN, "the file changed in the store; try again", str(path))
     return file
+
+
+def _refuse_placeholder(state: os.stat_result, path: str | os.PathLike[str]) -> None:
+    """Raise OSError for a placeholder outside the copies that are trusted: its zeros are no content."""
+    if state.st_size and not getattr(state, "st_blocks", 1):
+        raise OSError(
+            errno.ENODATA, "a placeholder of a file in a store, which only its server can fetch", path
+        )
 
 
 def _ranged_file(path: str | os.PathLike[str], size: int) -> RawIOBase | None:
@@ -132,21 +143,8 @@ def _ranged_file(path: str | os.PathLike[str], size: int) -> RawIOBase | None:
     return open_ranges(os.fspath(path)) if size >= LARGE else None
 
 
-def _owned_file(path: str | os.PathLike[str]) -> FileIO:
-    """A regular file that owns its descriptor, which no exception from another thread loses."""
-    file = None
-    try:
-        with critical_section:
-            file = FileIO(open_file(path))
-        return file  # noqa: RET504 - leaving the section may raise
-    except BaseException:
-        if file is not None:
-            file.close()
-        raise
-
-
 def _walk(path: str, flags: int) -> int:
-    """Descriptor of what a path names, opened part by part; in a critical section of the caller's."""
+    """Descriptor of what a path names, opened part by part."""
     parts = [part for part in path.split("/") if part not in ("", ".")] or ["."]
     if ".." in parts:  # it may lead out of the base directory
         raise FileNotFoundError(errno.ENOENT, "no path leads upwards", path)

@@ -2,7 +2,9 @@
 
 A placeholder is an empty (sparse) file of the size and time that the store tells, in the local copy of the
 store. It has the sticky bit, which means nothing for a file, so that looking at a descriptor tells it from
-content. The catalogue beside the copy, an SQLite database, says which object each one stands for.
+content. The catalogue beside the copy, an SQLite database, says which object each one stands for. Catalogues
+are believed in the workspace of this process's own server alone (`own_files.trusted_copy`), never found by
+looking around in the folders above a file.
 """
 
 from __future__ import annotations
@@ -22,8 +24,10 @@ from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
+from urllib.parse import quote
 
 from mindinsight.server.files.file_lock import locked
+from mindinsight.server.files.own_files import check_file, open_own, own_folder, trusted_copy
 from mindinsight.server.files.remote_store import RemoteFile, RemoteStore, StoreError
 
 CATALOGUE: Final = ".placeholders.sqlite"
@@ -33,12 +37,16 @@ AHEAD: Final = 15  # files that follow in a folder and are fetched along with on
 AHEAD_SIZE: Final = 32 << 20  # bytes of all of them
 REQUESTS: Final = 8  # in flight at a time
 PAUSE: Final = 5.0  # seconds
+STEPS: Final = 50_000_000  # SQLite instructions of one query; all of 200,000 files take about a tenth
 WAIT: Final = 600.0  # seconds for which another process may be fetching the same file
 _PARTS: Final = ".parts"
 _MARK: Final = stat.S_ISVTX
 _TEXTS: Final = {
     "remote.forbidden": "the store refuses to give the file; check the credentials of the server",
     "remote.gone": "the file is no longer in the store",
+    "remote.ranges": "the web server cannot send a part of the file; copy the file",
+    "remote.redirect": "the web server leads to another host; name that one, or allow it",
+    "remote.address": "the address is one of a cloud's own services, which is never read",
     "remote.unreachable": "the store does not respond; try again",
 }
 _TABLES: Final = """
@@ -82,7 +90,7 @@ class Catalogue:
 
     def put(self, url: str, files: Mapping[str, RemoteFile], gone: Iterable[str]) -> None:
         """Note new placeholders, and forget those that are gone."""
-        with self._open() as database, database:
+        with self._open(to_write=True) as database, database:
             database.executescript(_TABLES)
             database.execute("DELETE FROM store")
             database.execute("INSERT INTO store VALUES (?)", (url,))
@@ -105,7 +113,7 @@ class Catalogue:
 
     def note_fetched(self, paths: Iterable[str], moment: float) -> None:
         """``moment``: Unix seconds; 0 for what is a placeholder again."""
-        with self._open() as database, database:
+        with self._open(to_write=True) as database, database:
             database.executemany(
                 "UPDATE file SET fetched = ? WHERE path = ?", [(moment, path) for path in paths]
             )
@@ -119,9 +127,21 @@ class Catalogue:
             return [Wanted(path, RemoteFile(*file)) for path, *file in rows]
 
     @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
+    def _open(self, to_write: bool = False) -> Iterator[sqlite3.Connection]:
+        """The database, in which nothing but our tables is looked at, for a limited time."""
+        if to_write:
+            with suppress(FileExistsError):
+                os.close(open_own(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        check_file(self._path)
+        mode = "rw" if to_write else "ro"
+        address = f"file:{quote(str(self._path))}?mode={mode}"
         try:
-            with closing(sqlite3.connect(self._path, timeout=30)) as database:
+            with closing(sqlite3.connect(address, timeout=30, uri=True)) as database:
+                database.execute("PRAGMA trusted_schema=OFF")
+                database.set_progress_handler(lambda: 1, STEPS)
+                foreign = "SELECT name FROM sqlite_master WHERE type NOT IN ('table', 'index') LIMIT 1"
+                if database.execute(foreign).fetchone():
+                    raise OSError(errno.EIO, "the catalogue of the store is not ours", str(self._path))
                 yield database
         except sqlite3.Error as error:
             raise OSError(errno.EIO, f"the catalogue of the store cannot be used: {error}") from error
@@ -147,19 +167,15 @@ class Fetcher:
             raise
 
 
-def is_placeholder(descriptor: int) -> bool:
-    """Whether an open file may be a placeholder; only a catalogue beside it makes it one."""
-    return bool(os.fstat(descriptor).st_mode & _MARK)
-
-
 def put_placeholder(copy: Path, path: str, file: RemoteFile) -> None:
     """Put a placeholder into a local copy, in place of what may be there."""
     local = copy / path
     local.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     part = part_path(copy, path, file)
+    part.unlink(missing_ok=True)
     for name in (f"{part.name}.ranges", f"{part.name}.blocks"):  # who reads them has them open
         part.with_name(name).unlink(missing_ok=True)
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    descriptor = open_own(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
         os.ftruncate(descriptor, file.size)
         if file.size:
@@ -193,11 +209,10 @@ def fetch(path: str) -> bool:
 
 
 def find_placeholder(path: str) -> tuple[Path, Catalogue, list[Wanted]] | None:
-    """The copy, its catalogue, and the placeholder at an absolute path with those that follow; or None."""
-    copy = _copy_of(Path(path))
-    if copy is None:
+    """Return the trusted copy, its catalogue, and the placeholders from a path on; None if there are none."""
+    copy = trusted_copy(path)
+    if copy is None or not (catalogue := Catalogue(copy)).exists():
         return None
-    catalogue = Catalogue(copy)
     wanted = catalogue.find(Path(path).relative_to(copy).as_posix())
     return (copy, catalogue, wanted) if wanted else None
 
@@ -230,7 +245,7 @@ def _fetch(copy: Path, wanted: Wanted, store: Fetcher) -> None:
     with locked(part, WAIT):
         if not local.stat().st_mode & _MARK:  # another process has fetched it
             return
-        with part.open("ab") as target:
+        with os.fdopen(open_own(part, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as target:
             while (start := target.tell()) < file.size:
                 if shutil.disk_usage(copy).free - (file.size - start) < ROOM:
                     raise OSError(errno.ENOSPC, "the disk of the workspace has no room for the file", path)
@@ -263,14 +278,7 @@ def _affordable(files: Iterable[Wanted]) -> list[Wanted]:
 def part_path(copy: Path, path: str, file: RemoteFile) -> Path:
     """File for content that is not complete; another one for another version."""
     digest = hashlib.sha256(repr((path, *file[1:])).encode("utf-8", "surrogateescape")).hexdigest()
-    parts = copy.with_name(_PARTS)
-    parts.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return parts / digest[:40]
-
-
-def _copy_of(path: Path) -> Path | None:
-    """Top folder of the local copy that a file is in."""
-    return next((folder for folder in path.parents if folder.name and Catalogue(folder).exists()), None)
+    return own_folder(copy.with_name(_PARTS)) / digest[:40]
 
 
 @lru_cache(maxsize=8)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from mindinsight.server.files.file_lock import locked
+from mindinsight.server.files.own_files import open_own
 from mindinsight.server.files.placeholders import (
     PIECE,
     ROOM,
@@ -155,7 +156,7 @@ def _requests(blocks: list[int]) -> Iterator[tuple[int, int]]:
 
 def _sized(path: Path, size: int) -> int:
     """Descriptor of a file of this size, which is made of zeros where there is none."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = open_own(path, os.O_RDWR | os.O_CREAT)
     try:
         if os.fstat(descriptor).st_size != size:
             os.ftruncate(descriptor, size)

@@ -23,6 +23,10 @@ _NO_CREDENTIALS: Final = frozenset(
 )
 _TIMES: Final = ("mtime", "LastModified", "last_modified", "updated", "modified", "created")
 _TAGS: Final = ("ETag", "etag", "md5Hash", "CRC")
+_WEB: Final = frozenset(("http", "https"))  # read by our own client, whose answers have limits
+_WRAPPERS: Final = frozenset(  # of fsspec, whose URLs or files name further stores
+    ("generic", "reference", "blockcache", "filecache", "simplecache", "cached", "data", "asyncwrapper")
+)
 T = TypeVar("T")
 
 
@@ -51,6 +55,7 @@ class RemoteStore:
         self._stopping = stopping
         self._filesystem: Any = None
         self._root = ""
+        self.cut = False  # whether the last listing reached a limit
         self.requests = 0  # listings and reads; a listing may take several requests of the store
 
     def list_files(self) -> Mapping[str, RemoteFile]:
@@ -68,7 +73,7 @@ class RemoteStore:
     def read(self, file: RemoteFile, start: int, end: int) -> bytes:
         """Bytes from ``start`` to before ``end``; fewer where the file became shorter. Raises StoreError."""
         data: bytes = self._try(lambda: self._opened().cat_file(file.address, start=start, end=end))
-        return data[start:end] if len(data) > end - start else data  # a server that knows no ranges
+        return data[start:end] if len(data) > end - start else data  # of a store that knows no ranges
 
     def _find(self) -> Mapping[str, Any]:
         if self._filesystem is not None and _is_archive(self._filesystem):  # whose listing is read once
@@ -76,6 +81,7 @@ class RemoteStore:
         filesystem = self._opened()
         filesystem.invalidate_cache()
         infos: Mapping[str, Any] = filesystem.find(self._root, detail=True)
+        self.cut = getattr(filesystem, "cut", False)
         return infos
 
     def _opened(self) -> Any:
@@ -109,6 +115,16 @@ class RemoteStore:
 
 def open_store(url: str) -> tuple[Any, str]:
     """File system and root of a URL; BadSettings where a package for it is missing."""
+    outer, *inner = [part.partition("://")[0].lower() for part in url.split("::")]
+    if outer in _WEB:
+        from mindinsight.server.files.web_store import WebStore
+
+        store = WebStore(url)
+        return store, store.root
+    if not _WEB.isdisjoint(inner):
+        raise BadSettings(f"{url}: archives on web servers are not read; download it, or name a folder.")
+    if not _WRAPPERS.isdisjoint((outer, *inner)):
+        raise BadSettings(f"{url}: {outer}:// is no store but leads to others; name the store itself.")
     try:
         import fsspec
     except ModuleNotFoundError:
@@ -119,6 +135,8 @@ def open_store(url: str) -> tuple[Any, str]:
         raise BadSettings(f"{url}: {error}") from None
     except ValueError:
         raise BadSettings(f"{url}: fsspec knows no such store") from None
+    except Exception as error:  # its text may hold credentials
+        raise BadSettings(f"{url}: the store cannot be opened ({type(error).__name__}).") from None
     return filesystem, str(root)
 
 
@@ -132,6 +150,8 @@ def is_safe(path: str) -> bool:
 
 def reason_of(error: BaseException) -> str:
     """Key of what an error of a store means."""
+    if reason := getattr(error, "reason", None):  # of a limit
+        return str(reason) if str(reason).startswith("remote.") else "remote.unreachable"
     status = getattr(error, "status", None)
     names = {kind.__name__ for kind in type(error).__mro__}
     if isinstance(error, PermissionError) or status in _FORBIDDEN or names & _NO_CREDENTIALS:

@@ -28,6 +28,7 @@ _SHARE: Final = 2  # after following for a while, so many times as long is left 
 _SAVE: Final = 5.0  # seconds between two thoughts of writing the cache
 _RELEASE: Final = 1.0  # seconds between two releases of pages that were looked at
 _MUCH: Final = 16 << 20  # bytes that were held in other places before, so that memory there is free
+_STOP: Final = 0.5  # seconds that the end of a server waits for the loader
 _REST: Final = 1.0  # seconds the loop sleeps at most
 
 _log = logging.getLogger(__name__)
@@ -71,7 +72,7 @@ class Loader:
         self._stopping = True
         self._wake.set()
         if self._thread is not None:
-            self._thread.join()
+            self._thread.join(_STOP)
             self._thread = None
 
     def want(self, run_ids: Iterable[str]) -> None:

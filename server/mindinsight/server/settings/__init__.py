@@ -38,6 +38,7 @@ class Settings:
     token: str | None = None  # None: nobody is asked for one
     allowed_hosts: tuple[str, ...] = ()  # names besides addresses and this machine's own
     frame_ancestors: tuple[str, ...] = ()  # origins of pages that may show ours in a frame
+    allow_redirects_to: tuple[str, ...] = ()  # hosts that web servers among the stores may lead to
     webhooks: tuple[Webhook, ...] = ()  # that alerts are posted to
     deadline: float = 60.0  # seconds in which a request for a dump, a graph or a checkpoint is answered
     max_runs: int = MAX_RUNS
@@ -67,7 +68,9 @@ class Settings:
         """What ``to_json`` wrote."""
         fields = json.loads(text)
         bases, workspace = _bases(fields["summary_base_dir"]), Path(fields["workspace"])
-        lists = {name: tuple(fields[name]) for name in ("allowed_hosts", "frame_ancestors")}
+        lists = {
+            name: tuple(fields[name]) for name in ("allowed_hosts", "frame_ancestors", "allow_redirects_to")
+        }
         hooks = webhooks_of(fields["webhooks"])
         return cls(
             **{**fields, **lists, "summary_base_dir": bases, "workspace": workspace, "webhooks": hooks}

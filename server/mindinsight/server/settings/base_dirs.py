@@ -85,6 +85,35 @@ def absent(bases: Bases) -> list[str]:
     return [base.path for base in every if not (base.pattern or base.url) and not Path(base.path).is_dir()]
 
 
+def directory_problem(path: str | os.PathLike[str]) -> str:
+    """Return what keeps this process from listing a directory, as a sentence; "" if nothing does."""
+    try:
+        with os.scandir(path):
+            pass
+    except FileNotFoundError:
+        return f"There is no directory {path}."
+    except NotADirectoryError:
+        return f"{path} is a file, not a directory."
+    except OSError as error:
+        return f"The directory {path} cannot be read: {error.strerror}."
+    if not os.access(path, os.X_OK):
+        return f"The files in the directory {path} cannot be opened: Permission denied."
+    return ""
+
+
+def empty_directory(path: str | os.PathLike[str]) -> bool:
+    """Whether nothing lies in a directory that can be listed."""
+    with os.scandir(path) as entries:
+        return next(entries, None) is None
+
+
+def base_problems(bases: Bases) -> list[str]:
+    """Return a sentence for each directory that cannot be listed. Stores and patterns have none."""
+    every = (Base(str(bases)),) if isinstance(bases, Path) else bases
+    problems = (directory_problem(base.path) for base in every if not (base.pattern or base.url))
+    return [problem for problem in problems if problem]
+
+
 def stores(bases: Bases) -> tuple[Base, ...]:
     """Those that are stores behind a URL."""
     return () if isinstance(bases, Path) else tuple(base for base in bases if base.url)

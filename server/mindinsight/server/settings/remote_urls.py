@@ -12,6 +12,8 @@ from mindinsight.server.errors import BadSettings
 
 MIRRORS: Final = "remote"  # folder of the workspace
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+# Schemes whose URLs name a user, or a container, before the @.
+_WITH_USERS: Final = frozenset(("sftp", "ssh", "hdfs", "webhdfs", "smb", "ftp", "abfs", "abfss"))
 _CHAIN: Final = "::"  # of fsspec: zip://inner::s3://bucket/archive.zip
 
 
@@ -23,18 +25,21 @@ def is_url(text: str) -> bool:
 def check_url(url: str) -> str:
     """The URL without slashes at its end.
 
-    Raises BadSettings for one with a password or a query: whoever may look at the pages, at the log or at
-    the list of processes would read them. Stores have means of their own to keep credentials.
+    Raises BadSettings for one with a password, a query, a fragment, or a user where stores have none: whoever
+    may look at the pages, at the log or at the list of processes would read them. Stores have means of
+    their own to keep credentials.
     """
     for part in url.split(_CHAIN):
         try:
             split = urlsplit(part)
-            secret = split.password is not None or bool(split.query)
+            user = split.username is not None and split.scheme not in _WITH_USERS
+            secret = user or split.password is not None or bool(split.query or split.fragment)
         except ValueError as error:
             raise BadSettings(f"What was given for a store is no URL: {error}.") from None
         if secret:
             raise BadSettings(
-                f"{split.scheme}://…: leave password, key and query out of the URL: pages and logs show it;"
+                f"{split.scheme}://…: leave user, password, key, query and fragment out of the URL:"
+                " pages and logs show it;"
                 " keep credentials where the store's own tools look for them (environment, files, roles)."
             )
     return url.rstrip("/") if not url.endswith("://") else url

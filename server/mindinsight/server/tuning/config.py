@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from mindinsight.server.tuning.config_parameters import Parameter, read_parameters
 from mindinsight.server.tuning.durations import seconds
-from mindinsight.server.tuning.yaml_nodes import ConfigError, Node, read_yaml
+from mindinsight.server.tuning.yaml_nodes import SIZE, ConfigError, Node, read_yaml
 
 Group: TypeAlias = Literal["system_defined", "metric", "scalar"]
 Goal: TypeAlias = Literal["minimize", "maximize"]
@@ -100,7 +100,8 @@ class Config:
 def load_config(path: Path) -> Config:
     """The tuning file at ``path``; raises ConfigError, which names file, line, key and what is allowed."""
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open(encoding="utf-8") as file:
+            text = file.read(SIZE + 1)
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
     try:

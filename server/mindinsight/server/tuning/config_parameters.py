@@ -16,6 +16,7 @@ Value: TypeAlias = bool | int | float | str
 SYSTEM_DEFINED: Final = {"learning_rate": "float", "batch_size": "int", "epoch": "int"}  # as lineage has them
 _KEYS: Final = ("bounds", "choice", "type", "decimal", "source", "log", "when")
 _MOST_DECIMALS: Final = 15
+_MOST_CHOICES: Final = 1000  # samplers compare all of them in each trial, and no study tries as many
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +105,17 @@ def _is_user_defined(name: str, entries: Mapping[str, Node]) -> bool:
 
 
 def _choices(node: Node) -> tuple[Value, ...]:
-    values = tuple(entry.scalar() for entry in node.items())
-    if not values:
+    entries = node.items()
+    if not entries:
         node.fail("must name at least one value.")
-    typed = [(type(value), value) for value in values]
-    twice = [value for i, value in enumerate(values) if (type(value), value) in typed[:i]]
-    if twice:
-        node.fail(f"{shown(twice[0])} stands there twice.")
+    if len(entries) > _MOST_CHOICES:
+        node.fail(f"has {len(entries):,} values; at most {_MOST_CHOICES:,} can be chosen from.")
+    values = tuple(entry.scalar() for entry in entries)
+    seen: set[tuple[type, Value]] = set()
+    for value in values:
+        if (type(value), value) in seen:
+            node.fail(f"{shown(value)} stands there twice.")
+        seen.add((type(value), value))
     return values
 
 

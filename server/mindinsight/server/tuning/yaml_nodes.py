@@ -17,6 +17,8 @@ from mindinsight.server.errors import BadSettings
 Scalar = None | bool | int | float | str
 _WORDS: Final[Mapping[str, bool | None]] = {"true": True, "false": False, "null": None, "~": None, "": None}
 _DEEPEST: Final = 20  # levels of a file
+SIZE: Final = 1 << 20  # characters of a file; PyYAML composes a megabyte in some seconds
+_MOST_NODES: Final = 20_000  # values with those that aliases repeat; a tuning file has some dozens
 
 
 class ConfigError(BadSettings):
@@ -104,7 +106,9 @@ def read_yaml(text: str) -> tuple[Node, tuple[str, ...]]:
         import yaml  # of the extra, as Optuna is; a server without it has this module, too
     except ModuleNotFoundError as error:
         raise BadSettings(f"Tuning needs {error.name}: pip install 'mindinsight[tune]'.") from error
+    _check_size(text)
     try:
+        _check_events(yaml, text)
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -114,31 +118,62 @@ def read_yaml(text: str) -> tuple[Node, tuple[str, ...]]:
         raise ConfigError(f"this is not YAML: {error}.") from error
     if root is None:
         raise ConfigError("the file is empty.")
-    warnings: list[str] = []
-    return _node(root, "", warnings, 0), tuple(warnings)
+    reading = _Reading()
+    return reading.node(root, "", 0), tuple(reading.warnings)
 
 
-def _node(node: Any, key: str, warnings: list[str], depth: int) -> Node:
-    import yaml
+def _check_size(text: str) -> None:
+    if len(text) > SIZE:
+        raise ConfigError(f"the file has {len(text):,} characters; at most {SIZE:,} are read.")
 
-    line = node.start_mark.line + 1
-    if depth > _DEEPEST:
-        raise ConfigError(f"line {line}: {key}: there are more than {_DEEPEST} levels.")
-    if isinstance(node, yaml.ScalarNode):
-        return Node(_scalar(node.value, quoted=node.style in ("'", '"', "|", ">")), line, key)
-    if isinstance(node, yaml.SequenceNode):
-        entries = [_node(entry, f"{key}[{i}]", warnings, depth + 1) for i, entry in enumerate(node.value)]
-        return Node(entries, line, key)
-    content: dict[str, Node] = {}
-    for name_node, value_node in node.value:
-        name = str(name_node.value)
-        inner = f"{key}.{name}" if key else name
-        if name in content:
-            first, last = content[name].line, name_node.start_mark.line + 1
-            warnings.append(f"line {last}: {inner} stands in line {first}, too; the last one counts.")
-        entry = _node(value_node, inner, warnings, depth + 1)
-        content[name] = Node(entry.data, name_node.start_mark.line + 1, inner)
-    return Node(content, line, key)
+
+def _check_events(yaml: Any, text: str) -> None:
+    """Raise ConfigError for a file of too many levels, before PyYAML descends into it."""
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            raise ConfigError(f"line {event.start_mark.line + 1}: there are more than {_DEEPEST} levels.")
+
+
+class _Reading:
+    """Conversion of PyYAML's nodes, which counts them: an alias stands for all that it repeats."""
+
+    def __init__(self) -> None:
+        self.warnings: list[str] = []
+        self._count = 0
+
+    def node(self, node: Any, key: str, depth: int) -> Node:
+        import yaml
+
+        line = node.start_mark.line + 1
+        self._count += 1
+        if self._count > _MOST_NODES:
+            raise ConfigError(f"line {line}: {key}: there are more than {_MOST_NODES:,} values.")
+        if depth > _DEEPEST:
+            raise ConfigError(f"line {line}: {key}: there are more than {_DEEPEST} levels.")
+        if isinstance(node, yaml.ScalarNode):
+            return Node(_scalar(node.value, quoted=node.style in ("'", '"', "|", ">")), line, key)
+        if isinstance(node, yaml.SequenceNode):
+            entries = [self.node(entry, f"{key}[{i}]", depth + 1) for i, entry in enumerate(node.value)]
+            return Node(entries, line, key)
+        return Node(self._mapping(node, key, depth), line, key)
+
+    def _mapping(self, node: Any, key: str, depth: int) -> dict[str, Node]:
+        content: dict[str, Node] = {}
+        for name_node, value_node in node.value:
+            if not isinstance(name_node.value, str):
+                raise ConfigError(f"line {name_node.start_mark.line + 1}: {key}: a key must be a text.")
+            name = name_node.value
+            inner = f"{key}.{name}" if key else name
+            if name in content:
+                first, last = content[name].line, name_node.start_mark.line + 1
+                self.warnings.append(
+                    f"line {last}: {inner} stands in line {first}, too; the last one counts."
+                )
+            entry = self.node(value_node, inner, depth + 1)
+            content[name] = Node(entry.data, name_node.start_mark.line + 1, inner)
+        return content
 
 
 def _scalar(text: str, quoted: bool) -> Scalar:

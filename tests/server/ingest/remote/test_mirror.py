@@ -10,6 +10,7 @@ import pytest
 
 from mindinsight.server.files.file_lock import locked
 from mindinsight.server.files.opener import open_stream
+from mindinsight.server.files.own_files import trust_copies
 from mindinsight.server.files.remote_store import RemoteFile, RemoteStore, StoreError
 from mindinsight.server.formats.budgets import Budget
 from mindinsight.server.ingest.remote import mirror as mirror_module
@@ -42,6 +43,7 @@ class Remote:
         self.files = fsspec.filesystem("memory")
         self.store = CountingStore(self.url)
         self.folder = folder
+        trust_copies(folder.parent.parent)
         self.mirror = self.again()
 
     def again(self) -> Mirror:
@@ -248,4 +250,5 @@ def test_the_copy_is_the_users_alone_and_as_old_as_the_original(remote: Remote) 
     remote.mirror.sync()
     (file,) = remote.store.list_files().values()
     assert (remote.folder / PATH).stat().st_mtime == pytest.approx(file.modified)
-    assert remote.folder.stat().st_mode & 0o077 == 0
+    for folder in (remote.folder, remote.folder.parent, remote.folder.parent.parent):
+        assert folder.stat().st_mode & 0o077 == 0

@@ -23,6 +23,8 @@ from mindinsight.server.formats.texts import show_name
 from mindinsight.server.formats.unreadable import UnreadableError
 
 MAX_HOLES: Final = 1000  # ratio of a sparse file's length to its size on disk
+MAX_IDLE: Final = 10_000  # fields without content or meaning; MindSpore writes none
+MAX_AXES: Final = 64  # of a tensor, as NumPy has them
 MAX_TAG: Final = 65_536  # bytes of a name that are read
 CRC_MARK: Final = b"crc_num"
 CRC_TAIL: Final = 17  # bytes: the mark and a big-endian number of ten bytes
@@ -140,10 +142,11 @@ def _list_tensors(path: Path, data: FileBytes) -> CheckpointFile:
         end -= CRC_TAIL
     tensors: dict[str, CheckpointTensor] = {}
     damage = []
+    fields = _Fields(data)
     try:
-        for entry in _fields(data, 0, end):
+        for entry in fields.between(0, end):
             if entry.number == 1:
-                _add_value(tensors, data, entry)
+                _add_value(tensors, fields, entry)
     except UnreadableError as error:
         damage.append(error)
     if not tensors:
@@ -151,16 +154,18 @@ def _list_tensors(path: Path, data: FileBytes) -> CheckpointFile:
     return CheckpointFile(path, tensors, checksum, tuple(damage))
 
 
-def _add_value(tensors: dict[str, CheckpointTensor], data: FileBytes, entry: _Field) -> None:
+def _add_value(tensors: dict[str, CheckpointTensor], fields: _Fields, entry: _Field) -> None:
     """Add one ``Checkpoint.Value``, or the next piece of a tensor added before."""
     tag, tensors_of_value = "", []
-    for part in _fields(data, entry.start, entry.end):
+    for part in fields.between(entry.start, entry.end):
         if part.number == 1:
-            tag = show_name(data.slice(part.start, min(part.end, part.start + MAX_TAG)))
+            tag = show_name(fields.data.slice(part.start, min(part.end, part.start + MAX_TAG)))
         elif part.number == 2:
-            tensors_of_value.append(_tensor(data, part))
+            tensors_of_value.append(_tensor(fields, part))
         elif part.number == 3:  # a map parameter: keys, values and states, each a tensor
-            tensors_of_value += [_tensor(data, inner) for inner in _fields(data, part.start, part.end)]
+            tensors_of_value += [_tensor(fields, inner) for inner in fields.between(part.start, part.end)]
+    if not tensors_of_value:
+        fields.count_idle(entry.start)
     for position, tensor in enumerate(tensors_of_value):
         name = tag if len(tensors_of_value) == 1 else f"{tag}.{position}"
         previous = tensors.setdefault(name, tensor)
@@ -168,53 +173,69 @@ def _add_value(tensors: dict[str, CheckpointTensor], data: FileBytes, entry: _Fi
             previous.pieces += tensor.pieces
 
 
-def _tensor(data: FileBytes, entry: _Field) -> CheckpointTensor:
+def _tensor(fields: _Fields, entry: _Field) -> CheckpointTensor:
     axes: list[int] = []
     dtype, pieces = "", []
-    for part in _fields(data, entry.start, entry.end):
+    for part in fields.between(entry.start, entry.end):
         if part.number == 1:
-            axes += [part.value] if part.end == 0 else _varints(data, part)
+            axes += [part.value] if part.end == 0 else _varints(fields.data, part)
+            if len(axes) > MAX_AXES:
+                raise UnreadableError("dump.not_checkpoint", f"a tensor of more than {MAX_AXES} axes")
         elif part.number == 2:
-            dtype = canonical(show_name(data.slice(part.start, min(part.end, part.start + MAX_TAG))))
+            dtype = canonical(show_name(fields.data.slice(part.start, min(part.end, part.start + MAX_TAG))))
         elif part.number == 3:
             pieces.append((part.start, part.end - part.start))
     return CheckpointTensor(dtype, () if dtype == "str" else tuple(axes), pieces)
 
 
-def _fields(data: FileBytes, offset: int, end: int) -> Iterator[_Field]:
-    """Fields of a message (protobuf encoding: key, then a varint, fixed bytes, or length and bytes)."""
-    count = 0
-    while offset < end:
-        count += 1
-        CHECKPOINT.check_items(count)
-        key, value_start = _varint(data, offset, end)
-        number, wire = key >> 3, key & 7
-        if not number:
-            raise UnreadableError("dump.not_checkpoint", f"field number 0 at byte {offset}")
-        if wire == 0:
-            value, offset = _varint(data, value_start, end)
-            yield _Field(number, value, 0, 0)
-            continue
-        length, start = (
-            (8, value_start)
-            if wire == 1
-            else (4, value_start)
-            if wire == 5
-            else _varint(data, value_start, end)
-        )
-        if wire not in (1, 2, 5):
-            raise UnreadableError("dump.not_checkpoint", f"no field at byte {offset}")
-        if start + length > end:
-            raise UnreadableError(
-                "dump.truncated", f"byte {offset}: {length} bytes announced, {end - start} left"
-            )
-        offset = start + length
-        yield _Field(number, 0, start, offset)
+class _Fields:
+    """Fields of the messages of one file, all of which count against one budget."""
+
+    def __init__(self, data: FileBytes) -> None:
+        self.data = data
+        self._count = 0
+        self._idle = 0
+
+    def count_idle(self, offset: int) -> None:
+        """Count a field that says nothing. Raises UnreadableError after `MAX_IDLE` of them."""
+        self._idle += 1
+        if self._idle > MAX_IDLE:
+            detail = f"more than {MAX_IDLE} fields without content before byte {offset}"
+            raise UnreadableError("dump.not_checkpoint", detail)
+
+    def between(self, offset: int, end: int) -> Iterator[_Field]:
+        """Fields of a message (protobuf encoding: key, then a varint, fixed bytes, or length and bytes)."""
+        data = self.data
+        while offset < end:
+            self._count += 1
+            CHECKPOINT.check_items(self._count)
+            key, value_start = _varint(data, offset, end)
+            number, wire = key >> 3, key & 7
+            if not number:
+                raise UnreadableError("dump.not_checkpoint", f"field number 0 at byte {offset}")
+            if wire == 0:
+                value, offset = _varint(data, value_start, end)
+                if number > 1:
+                    self.count_idle(offset)
+                yield _Field(number, value, 0, 0)
+                continue
+            if wire not in (1, 2, 5):
+                raise UnreadableError("dump.not_checkpoint", f"no field at byte {offset}")
+            fixed = {1: 8, 5: 4}.get(wire)
+            length, start = (fixed, value_start) if fixed else _varint(data, value_start, end)
+            if start + length > end:
+                detail = f"byte {offset}: {length} bytes announced, {end - start} left"
+                raise UnreadableError("dump.truncated", detail)
+            if not length or number > 3:
+                self.count_idle(offset)
+            offset = start + length
+            yield _Field(number, 0, start, offset)
 
 
 def _varints(data: FileBytes, entry: _Field) -> list[int]:
-    values, offset = [], entry.start
-    while offset < entry.end:
+    values: list[int] = []
+    offset = entry.start
+    while offset < entry.end and len(values) <= MAX_AXES:
         value, offset = _varint(data, offset, entry.end)
         values.append(value)
     return values

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
 from mindinsight.server.files.file_lock import locked
+from mindinsight.server.files.own_files import open_own, own_folder, read_own
 from mindinsight.server.files.placeholders import PIECE, ROOM, Catalogue, make_room, put_placeholder
 from mindinsight.server.files.remote_store import DUMP_METADATA, RemoteFile, RemoteStore, StoreError
 from mindinsight.server.formats.budgets import GRAPH
@@ -34,7 +35,10 @@ DESCRIPTION: Final = 64 << 20  # bytes of a file that describes a dump, above wh
 MOST_PLACEHOLDERS: Final = 200_000
 _DESCRIPTIONS: Final = frozenset(("dump.json", "stack.json", "construct.json", "debug.json", "statistic.csv"))
 _DESCRIBING: Final = frozenset((DUMP_METADATA, "execution_order"))  # folders
-_RANK: Final = ("remote.full", "remote.forbidden", "remote.unreachable", "remote.name", "remote.many")
+_RANK: Final = (
+    *("remote.full", "remote.forbidden", "remote.unreachable", "remote.redirect", "remote.address"),
+    *("remote.ranges", "remote.name", "remote.many", "remote.cut"),
+)
 _CLASHES: Final = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.EILSEQ, errno.EINVAL)
 
 
@@ -58,12 +62,12 @@ class Mirror:
         self._catalogue = Catalogue(folder)
         self.trouble = ""  # key of what is wrong with the store; empty while all is well
         with suppress(OSError):  # ``sync`` says so
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._make_folders()
 
     def sync(self) -> bool:
         """Copy what is new, and remove what is gone from the store; whether anything changed here."""
         try:
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._make_folders()
             with locked(self._folder.with_name(".copying"), wait=0.0):
                 return self._sync()
         except TimeoutError:  # another server does it
@@ -74,6 +78,11 @@ class Mirror:
             self.trouble = "remote.full"
         return False
 
+    def _make_folders(self) -> None:
+        """Make the folder of the copy and the two around it. Raises NotOursError for another user's."""
+        for folder in (self._folder.parent.parent, self._folder.parent, self._folder):
+            own_folder(folder)
+
     def _sync(self) -> bool:
         self._copied = self._read_state()
         listed = self._store.list_files()
@@ -83,10 +92,10 @@ class Mirror:
             return False
         newest_first = sorted(files.items(), key=lambda item: -item[1].modified)
         changed = {path: file for path, file in newest_first if self._is_new(path, file)}
-        gone = [path for path in self._copied if path not in files]
+        gone = [path for path in self._copied if path not in files and not self._store.cut]
         for path in gone:
             self._remove(path)
-        reasons: set[str] = set()
+        reasons = {"remote.cut"} if self._store.cut else set[str]()
         save_at = time.monotonic() + SAVE
         with ThreadPoolExecutor(REQUESTS, "remote") as executor:
             for reason in executor.map(self._copy, changed, changed.values()):
@@ -107,7 +116,7 @@ class Mirror:
             files = dict(newest_first[:MOST_PLACEHOLDERS])
             reasons.add("remote.many")
         known = self._catalogue.files()
-        gone = [path for path in known if path not in files]
+        gone = [path for path in known if path not in files and not self._store.cut]
         for path in gone:
             self._unlink(path)
         new: dict[str, RemoteFile] = {}
@@ -155,7 +164,7 @@ class Mirror:
 
     def _append(self, local: Path, file: RemoteFile, here: int) -> bool:
         """Fetch what follows the first ``here`` bytes; False where the file does not go on from them."""
-        with local.open("r+b") as copy:
+        with os.fdopen(open_own(local, os.O_RDWR), "r+b") as copy:
             start = max(0, here - OVERLAP)
             copy.seek(start)
             known = copy.read(here - start)
@@ -170,7 +179,7 @@ class Mirror:
         """Fetch a whole file in place of what is here, as a file of its own."""
         first = self._store.read(file, 0, min(file.size, PIECE)) if file.size else b""
         local.unlink(missing_ok=True)
-        with local.open("xb") as copy:
+        with os.fdopen(open_own(local, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as copy:
             copy.write(first)
             self._fetch_rest(copy, file, len(first))
 
@@ -198,9 +207,9 @@ class Mirror:
 
     def _read_state(self) -> dict[str, Copied]:
         try:
-            content = json.loads(self._state.read_text(encoding="utf-8"))
+            content = json.loads(read_own(self._state))
             return {path: Copied(int(size), float(at), str(tag)) for path, (size, at, tag) in content.items()}
-        except (OSError, ValueError, TypeError, AttributeError):
+        except (OSError, ValueError, TypeError, AttributeError, RecursionError):
             return {}
 
     def _write_state(self) -> None:

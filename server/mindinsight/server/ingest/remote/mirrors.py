@@ -69,7 +69,7 @@ class _Following:
         wait = interval
         while not self._stopping.is_set():
             self.sync()
-            answers = self._mirror.trouble in ("", "remote.many", "remote.name")
+            answers = self._mirror.trouble in ("", "remote.many", "remote.name", "remote.cut")
             wait = interval if answers else min(2 * wait, max(LONGEST, interval))
             self._stopping.wait(wait)
 

@@ -25,13 +25,29 @@ const ATTRIBUTES = new Set(
   ).split(" "),
 );
 const PICTURE = /^data:image\/(?:png|jpeg|gif|webp|bmp);base64,[A-Za-z0-9+/=]*$/;
-const UNSAFE_STYLE = /url\(|image-set|expression|@import|position\s*:\s*(?:fixed|sticky)|z-index/i;
+// What comes back of a style: colours, text, and sizes in the flow of the card. Names are those of parsed
+// declarations, so that it does not matter how one is written (`pos\69tion: fixed`).
+const DECLARATIONS = new Set(
+  (
+    "color opacity visibility background-color background-image background-size background-position " +
+    "background-position-x background-position-y background-repeat background-origin background-clip " +
+    "background-attachment fill fill-opacity stroke stroke-width stroke-opacity stroke-dasharray " +
+    "font-family font-size font-style font-weight font-variant-numeric text-align text-anchor " +
+    "text-transform text-overflow white-space white-space-collapse text-wrap-mode line-height " +
+    "vertical-align width height min-width max-width min-height max-height display left top transform " +
+    "padding-top padding-right padding-bottom padding-left flex-grow flex-shrink flex-basis " +
+    "grid-column-start grid-column-end grid-template-columns row-gap column-gap overflow-x overflow-y " +
+    "aspect-ratio"
+  ).split(" "),
+);
+// What loads a file, or hides that it does.
+const UNSAFE_VALUE = /url\(|image\(|image-set|element\(|cross-fade|src\(|\\/i;
 const DEEPEST = 200;
 
 /** Whether an attribute comes back. @param {string} tag @param {string} name @param {string} value */
 export function isAllowed(tag, name, value) {
   if (name === "src") return tag === "img" && PICTURE.test(value);
-  if (name === "style") return !UNSAFE_STYLE.test(value);
+  if (name === "style") return true; // `setStyle` looks at each declaration
   return (ATTRIBUTES.has(name) || /^aria-[a-z]+$/.test(name)) && !/url\(|javascript:/i.test(value);
 }
 
@@ -98,7 +114,16 @@ export function decodeTree(node, depth = 0) {
 function setAttributes(element, tag, attributes) {
   for (const [name, value] of Object.entries(attributes ?? {})) {
     if (typeof value !== "string" || !isAllowed(tag, name, value)) continue;
-    if (name === "style") element.style.cssText = value;
+    if (name === "style") setStyle(element.style, value);
     else element.setAttribute(name, value);
   }
+}
+
+/** Set a style, less what is not allowed in it. @param {CSSStyleDeclaration} style @param {string} text */
+function setStyle(style, text) {
+  style.cssText = text; // of an element that is nowhere yet: nothing is loaded or drawn
+  for (const name of [...style]) {
+    if (!DECLARATIONS.has(name) && !/^--[a-z][a-z0-9-]*$/.test(name)) style.removeProperty(name);
+  }
+  if (UNSAFE_VALUE.test(style.cssText)) style.cssText = "";
 }

@@ -1,0 +1,346 @@
+"""Client of a web server that lists its folders: bounded listings and ranged reads of one origin.
+
+Every answer is read up to a limit, and a redirect is followed within the origin and to hosts that the user
+named. The address that a name resolves to is checked before the connection goes to that address: those of
+link-local networks, where clouds give out credentials, are always refused.
+"""
+
+from __future__ import annotations
+
+import errno
+import http.client
+import ipaddress
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
+from html.parser import HTMLParser
+from typing import Any, Final
+from urllib.parse import SplitResult, urljoin, urlsplit
+
+from mindinsight.server.files.own_files import redirect_hosts
+
+TIMEOUT: Final = 30.0  # seconds in which a server has to send something
+PAGE: Final = 8 << 20  # bytes of the listing of one folder
+PAGES: Final = 20_000  # folders, as many as runs are looked for in
+ENTRIES: Final = 500_000  # files
+DEPTH: Final = 20  # folders in one another
+CHARACTERS: Final = 256 << 20  # of all URLs of a listing, which many levels of long names would multiply
+SECONDS: Final = 120.0  # of one listing, and of one section
+SKIP: Final = 64 << 20  # bytes read in vain to get to a section, from a server that knows no ranges
+REDIRECTS: Final = 5
+REQUESTS: Final = 8  # in flight at a time
+WAITS: Final = (2.0, 60.0)  # seconds between two looks at a file: at first, and if it is long the same
+_METADATA: Final = frozenset(("metadata.google.internal", "metadata.goog", "metadata", "instance-data"))
+_SERVICES: Final = tuple(map(ipaddress.ip_address, ("fd00:ec2::254", "100.100.100.200", "168.63.129.16")))
+
+
+class LimitError(Exception):
+    """Error: a server sends more than was asked for, leads elsewhere, or cannot give a section."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class StatusError(Exception):
+    """Error: a server answers with another status than success."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+class WebStore:
+    """Files below one URL, in the methods of an fsspec file system that are used."""
+
+    def __init__(self, url: str) -> None:
+        self.root = url.rstrip("/") + "/"
+        self.cut = False  # whether the last listing reached a limit
+        self._pages: dict[str, _Seen] = {}
+        self._heads: dict[str, _Seen] = {}
+        self._streams: dict[str, _Stream] = {}
+        self._characters = 0  # of the URLs that the known pages list
+        self._lock = threading.Lock()
+
+    def invalidate_cache(self) -> None:
+        """Do nothing: what is kept is asked about again when its time has come."""
+
+    def find(self, root: str, detail: bool = True) -> Mapping[str, Any]:
+        """Return size, time and tag by URL of all files below `root`, up to the limits of a listing."""
+        self.cut = False
+        self._characters = sum(len(link) for page in self._pages.values() for link in page.answer)
+        until = time.monotonic() + SECONDS
+        files: dict[str, None] = {}
+        level, seen = [root.rstrip("/") + "/"], {root.rstrip("/") + "/"}
+        for _ in range(DEPTH):
+            links = {link: None for page in self._ask(self._pages, level, self._page, until) for link in page}
+            files.update((link, None) for link in links if not link.endswith("/"))
+            level = [link for link in links if link.endswith("/") and link not in seen]
+            self.cut = self.cut or len(seen) + len(level) > PAGES or len(files) > ENTRIES
+            level = level[: PAGES - len(seen)]
+            seen.update(level)
+            if not level or len(files) > ENTRIES:
+                break
+        self.cut = self.cut or bool(level)
+        self._pages = {url: page for url, page in self._pages.items() if url in seen}
+        addresses = list(files)[:ENTRIES]
+        self._heads = {url: self._heads[url] for url in addresses if url in self._heads}
+        infos = self._ask(self._heads, addresses, lambda url, _: self._head(url), until)
+        return {url: self._heads[url].answer for url in addresses if url in self._heads} if infos else {}
+
+    def info(self, address: str) -> Mapping[str, Any]:
+        """Return size, time and tag of one file."""
+        return self._head(address)
+
+    def cat_file(self, address: str, start: int, end: int) -> bytes:
+        """Return the bytes from `start` to before `end`, and never more; fewer where the file is shorter."""
+        with self._lock:
+            stream = self._streams.pop(address, None)
+        if stream is None or stream.at != start:
+            stream = self._open(address, start, end)
+        data = stream.read(end - start)
+        if stream.goes_on and len(data) == end - start and len(self._streams) < REQUESTS:
+            with self._lock:
+                self._streams[address] = stream  # of a server without ranges: the next section follows
+        else:
+            stream.connection.close()
+        return data
+
+    def _open(self, address: str, start: int, end: int) -> _Stream:
+        headers = {"Range": f"bytes={start}-{end - 1}", "Accept-Encoding": "identity"}
+        connection, answer = _request("GET", address, headers)
+        try:
+            if answer.status == 416:  # behind the end
+                return _Stream(connection, answer, start, 0)
+            if answer.status == 206:
+                if not (answer.headers.get("Content-Range") or "").startswith(f"bytes {start}-"):
+                    raise LimitError("remote.ranges")
+                return _Stream(connection, answer, start, end - start)
+            _check(answer.status)
+            if start > SKIP:
+                raise LimitError("remote.ranges")
+            stream = _Stream(connection, answer, 0, None)
+            while stream.at < start and stream.read(min(1 << 20, start - stream.at)):
+                pass
+        except BaseException:
+            connection.close()
+            raise
+        return stream
+
+    def _ask(
+        self, known: dict[str, _Seen], urls: list[str], ask: Callable[[str, _Seen | None], Any], until: float
+    ) -> list[Any]:
+        """Return the answer for each URL, asked for again, several at once, if its time has come."""
+
+        def look(url: str) -> Any:
+            if time.monotonic() > until:
+                self.cut = True
+                return None
+            try:
+                return ask(url, known.get(url))
+            except StatusError as error:
+                if url == self.root or error.status not in (401, 403, 404, 410):  # of this file alone
+                    raise
+                seen = known.get(url)
+                return seen.answer if seen and error.status in (401, 403) else None  # refused is not missing
+
+        now = time.monotonic()
+        due = [url for url in urls if (seen := known.get(url)) is None or seen.due <= now]
+        with ThreadPoolExecutor(REQUESTS, "web") as executor:
+            for url, answer in zip(due, executor.map(look, due), strict=True):
+                seen = known.pop(url, None)
+                if answer is not None:
+                    wait = min(2 * seen.wait, WAITS[1]) if seen and seen.answer == answer else WAITS[0]
+                    known[url] = _Seen(answer, wait, now + wait)
+        return [known[url].answer for url in urls if url in known]
+
+    def _page(self, folder: str, seen: _Seen | None) -> _Links:
+        """Return the URLs that a folder lists, with the page's tag; those of `seen` if it is the same."""
+        tag = seen.answer.tag if seen else ""
+        headers = {"Accept-Encoding": "identity"} | ({"If-None-Match": tag} if tag else {})
+        connection, answer = _request("GET", folder, headers)
+        try:
+            if answer.status == 304 and seen:
+                links: _Links = seen.answer
+                return links
+            _check(answer.status)
+            text = _Stream(connection, answer, 0, PAGE + 1).read(PAGE + 1)
+        finally:
+            connection.close()
+        self.cut = self.cut or len(text) > PAGE
+        page = _Page()
+        page.feed(text[:PAGE].decode("utf-8", "replace"))
+        links_inside = _Links(self._within_limit(folder, page.links, seen.answer if seen else ()))
+        links_inside.tag = (answer.headers.get("ETag") or "")[:200]
+        return links_inside
+
+    def _within_limit(self, folder: str, links: list[str], before: tuple[str, ...]) -> Iterator[str]:
+        """Generate the URLs of links in a folder, until all URLs of the listing have too many characters."""
+        with self._lock:
+            self._characters -= sum(map(len, before))
+        for link in filter(None, (_inside(folder, href) for href in links)):
+            if self._characters + len(link) > CHARACTERS:
+                self.cut = True
+                return
+            with self._lock:
+                self._characters += len(link)
+            yield link
+
+    def _head(self, address: str) -> Mapping[str, Any]:
+        connection, answer = _request("HEAD", address, {"Accept-Encoding": "identity"})
+        connection.close()
+        _check(answer.status)
+        length = answer.headers.get("Content-Length", "")
+        try:
+            modified = parsedate_to_datetime(answer.headers.get("Last-Modified", "")).timestamp()
+        except (TypeError, ValueError, IndexError, OverflowError):
+            modified = 0.0
+        size = int(length) if length.isdecimal() and len(length) < 19 else 0
+        return {"size": size, "mtime": modified, "ETag": answer.headers.get("ETag", "")[:200]}
+
+
+class _Links(tuple[str, ...]):
+    """URLs that a folder lists, directly inside it."""
+
+    tag = ""  # of the page
+
+
+class _Seen:
+    """What a server last answered, and when it is asked again."""
+
+    def __init__(self, answer: Any, wait: float, due: float) -> None:
+        self.answer, self.wait, self.due = answer, wait, due  # seconds; monotonic time
+
+
+class _Stream:
+    """Body of an answer, of which no more than `limit` bytes are read."""
+
+    def __init__(
+        self,
+        connection: http.client.HTTPConnection,
+        answer: http.client.HTTPResponse,
+        at: int,
+        limit: int | None,
+    ) -> None:
+        self.connection = connection
+        self.goes_on = limit is None  # a whole file
+        self.at = at  # offset in the file
+        self._answer = answer
+        self._limit = limit
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes, fewer at the end."""
+        size = size if self._limit is None else min(size, self._limit)
+        pieces: list[bytes] = []
+        until = time.monotonic() + SECONDS
+        while size > 0 and (piece := self._answer.read1(min(size, 1 << 20))):
+            if time.monotonic() > until:
+                raise TimeoutError(errno.ETIMEDOUT, "the server sends too slowly")
+            pieces.append(piece)
+            size -= len(piece)
+            self.at += len(piece)
+        return b"".join(pieces)
+
+
+class _Page(HTMLParser):
+    """Targets of the links of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "a":
+            self.links += [value for name, value in attrs if name == "href" and value]
+
+
+def check_address(host: str, address: str) -> None:
+    """Raise LimitError for an address that no store has: link-local, or a cloud's metadata service."""
+    number = ipaddress.ip_address(address.partition("%")[0])
+    mapped = getattr(number, "ipv4_mapped", None) or getattr(number, "sixtofour", None) or number
+    refused = any(form.is_link_local or form.is_multicast or form in _SERVICES for form in (number, mapped))
+    if refused or host.rstrip(".").lower() in _METADATA:
+        raise LimitError("remote.address")
+
+
+def _request(
+    method: str, url: str, headers: Mapping[str, str]
+) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
+    """Make a request, and follow redirects that stay where they may. The caller closes the connection."""
+    origin = urlsplit(url)
+    for _ in range(REDIRECTS + 1):
+        split = urlsplit(url)
+        connection = _connect(split)
+        try:
+            target = split.path or "/"
+            target += f"?{split.query}" if split.query else ""
+            connection.request(method, target, headers=dict(headers))
+            answer = connection.getresponse()
+        except BaseException:
+            connection.close()
+            raise
+        if answer.status not in (301, 302, 303, 307, 308):
+            return connection, answer
+        connection.close()
+        url = urljoin(url, answer.headers.get("Location", ""))
+        _check_redirect(origin, urlsplit(url))
+    raise LimitError("remote.redirect")
+
+
+def _check_redirect(origin: SplitResult, target: SplitResult) -> None:
+    same = (origin.scheme, origin.hostname, _port(origin)) == (target.scheme, target.hostname, _port(target))
+    secure = target.scheme in ("http", "https") and (target.scheme == "https" or origin.scheme == "http")
+    if not same and not (secure and target.hostname in redirect_hosts):
+        raise LimitError("remote.redirect")
+
+
+def _port(split: SplitResult) -> int:
+    return split.port or (443 if split.scheme == "https" else 80)
+
+
+def _connect(split: SplitResult) -> http.client.HTTPConnection:
+    """Connect to a checked address of a host, so that the name cannot mean another one in between."""
+    host = split.hostname or ""
+    infos = socket.getaddrinfo(host, _port(split), type=socket.SOCK_STREAM)
+    addresses = [str(info[4][0]) for info in infos]
+    for address in addresses:
+        check_address(host, address)
+    connection = http.client.HTTPConnection(host, _port(split), timeout=TIMEOUT)
+    peer = _first_that_answers(addresses, _port(split))
+    if split.scheme == "https":
+        try:
+            peer = ssl.create_default_context().wrap_socket(peer, server_hostname=host)
+        except BaseException:
+            peer.close()
+            raise
+    connection.sock = peer
+    return connection
+
+
+def _first_that_answers(addresses: list[str], port: int) -> socket.socket:
+    """Connect to the first of a name's addresses that takes connections. Raises the last one's OSError."""
+    for address in addresses[:-1]:
+        with suppress(OSError):
+            return socket.create_connection((address, port), TIMEOUT)
+    return socket.create_connection((addresses[-1], port), TIMEOUT)
+
+
+def _check(status: int) -> None:
+    if not 200 <= status < 300:
+        raise StatusError(status)
+
+
+def _inside(folder: str, href: str) -> str:
+    """URL of a link directly in a folder, or nothing for any other."""
+    try:
+        split = urlsplit(urljoin(folder, href))
+    except ValueError:
+        return ""
+    url = f"{split.scheme}://{split.netloc}{split.path}"
+    name = url.removeprefix(folder).removesuffix("/")
+    return url if url.startswith(folder) and 0 < len(name) < 1000 and "/" not in name else ""

@@ -1,0 +1,323 @@
+"""A web server as a store: one that is honest, and those that send more, lead elsewhere or never end."""
+
+import socket
+import threading
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mindinsight.server.errors import BadSettings
+from mindinsight.server.files import own_files, web_store
+from mindinsight.server.files.remote_store import RemoteFile, RemoteStore, StoreError, open_store
+from mindinsight.server.files.web_store import LimitError, check_address
+from mindinsight.server.ingest.remote.mirror import Mirror
+
+NAME = "events.out.events.summary.1700000000.0.host_MS"
+Answer = Callable[[BaseHTTPRequestHandler], None]
+
+
+class Site:
+    """A web server whose answers are functions by path; it notes the requests."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, Answer] = {}
+        self.asked: list[tuple[str, str]] = []
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                site.asked.append((self.command, self.path))
+                answer = site.answers.get(self.path)
+                if answer is None:
+                    self.send_error(404)
+                else:
+                    answer(self)
+
+            do_HEAD = do_GET
+
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+            def handle(self) -> None:
+                with suppress(BrokenPipeError, ConnectionResetError):
+                    super().handle()
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/runs"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def folder(self, path: str, *names: str) -> None:
+        self.answers[path] = body("".join(f'<a href="{name}">{name}</a>' for name in names).encode())
+
+    def file(self, name: str = NAME) -> RemoteFile:
+        return RemoteFile(f"{self.url}/{name}", 1 << 30, 0.0, "")
+
+
+def body(content: bytes, ranges: bool = False) -> Answer:
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        section = handler.headers.get("Range")
+        part = content
+        if ranges and section:
+            start, _, end = section.removeprefix("bytes=").partition("-")
+            part = content[int(start) : int(end) + 1]
+            handler.send_response(206)
+            handler.send_header("Content-Range", f"bytes {start}-{end}/{len(content)}")
+        else:
+            handler.send_response(200)
+        handler.send_header("Content-Length", str(len(part)))
+        handler.end_headers()
+        if handler.command == "GET":
+            handler.wfile.write(part)
+
+    return answer
+
+
+def endless(piece: bytes, status: int = 200, head: dict[str, str] | None = None) -> Answer:
+    """Send until the client leaves."""
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(status)
+        for name, value in (head or {}).items():
+            handler.send_header(name, value)
+        handler.end_headers()
+        while handler.command == "GET":
+            handler.wfile.write(piece)
+
+    return answer
+
+
+def redirect(target: str) -> Answer:
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(302)
+        handler.send_header("Location", target)
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+
+    return answer
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    site = Site()
+    yield site
+    site.server.shutdown()
+    site.server.server_close()
+
+
+@pytest.fixture
+def other() -> Iterator[Site]:
+    site = Site()
+    yield site
+    site.server.shutdown()
+    site.server.server_close()
+
+
+def store_of(url: str) -> RemoteStore:
+    stopping = threading.Event()
+    stopping.set()  # one attempt
+    return RemoteStore(url, stopping)
+
+
+def peak(work: Callable[[], Any]) -> int:
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_files_are_listed_and_read_in_sections(site: Site) -> None:
+    site.folder("/runs/", "../", "a%20b/", "?C=M", "https://other.host/x", "/elsewhere", f"{NAME}#x")
+    site.folder("/runs/a%20b/", NAME)
+    site.answers[f"/runs/a%20b/{NAME}"] = site.answers[f"/runs/{NAME}"] = body(b"0123456789", ranges=True)
+    store = store_of(site.url)
+    files = store.list_files()
+    assert {path: file.size for path, file in files.items()} == {f"a b/{NAME}": 10, NAME: 10}
+    assert store.read(files[f"a b/{NAME}"], 2, 5) == b"234"
+    assert not store.cut
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        endless(b"x" * 65536),
+        endless(b"x" * 65536, head={"Content-Length": str(1 << 50)}),
+        endless(b"x" * 65536, 206, {"Content-Range": "bytes 0-99/100"}),
+    ],
+    ids=["without a length", "of a petabyte", "as a section"],
+)
+def test_an_endless_body_costs_what_was_asked_for(site: Site, answer: Answer) -> None:
+    site.answers[f"/runs/{NAME}"] = answer
+    store = store_of(site.url)
+    data = []
+    assert peak(lambda: data.append(store.read(site.file(), 0, 1 << 20))) < 8 << 20
+    assert len(data[0]) == 1 << 20
+
+
+def test_a_listing_that_never_ends_is_cut_and_that_is_said(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(web_store, "PAGE", 1 << 16)
+    links = b"".join(b'<a href="%d">' % number for number in range(3000))
+    site.answers["/runs/"] = endless(links)
+    store = store_of(site.url)
+    mirror = Mirror(store, tmp_path / "remote" / "digest" / "runs", threading.Event())
+    assert peak(mirror.sync) < 64 << 20
+    assert (store.cut, mirror.trouble) == (True, "remote.cut")
+
+
+@pytest.mark.parametrize(
+    ("limit", "value"), [("PAGES", 5), ("DEPTH", 5), ("ENTRIES", 1), ("CHARACTERS", 400), ("SECONDS", -1.0)]
+)
+def test_each_limit_of_a_listing_cuts_it(
+    site: Site, monkeypatch: pytest.MonkeyPatch, limit: str, value: float
+) -> None:
+    monkeypatch.setattr(web_store, limit, value)
+    for depth in range(8):
+        path = "/runs/" + "d/" * depth
+        site.folder(path, "d/", f"{NAME}{depth}")
+        site.answers[f"{path}{NAME}{depth}"] = body(b"x")
+    store = store_of(site.url)
+    assert len(store.list_files()) <= 5
+    assert store.cut
+
+
+def test_a_listing_that_was_cut_removes_nothing(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(web_store, "WAITS", (0.0, 0.0))
+    names = [f"{NAME}{number}" for number in range(3)]
+    site.folder("/runs/", *names)
+    for name in names:
+        site.answers[f"/runs/{name}"] = body(b"events", ranges=True)
+    folder = tmp_path / "remote" / "digest" / "runs"
+    mirror = Mirror(store_of(site.url), folder, threading.Event())
+    mirror.sync()
+    monkeypatch.setattr(web_store, "ENTRIES", 1)
+    mirror.sync()
+    assert sorted(path.name for path in folder.iterdir()) == names
+    assert mirror.trouble == "remote.cut"
+
+
+def test_without_ranges_a_file_is_read_once_and_in_order(site: Site) -> None:
+    content = bytes(range(256)) * 4096
+    site.answers[f"/runs/{NAME}"] = body(content)
+    store = store_of(site.url)
+    sections = [store.read(site.file(), start, start + (1 << 18)) for start in range(0, 1 << 20, 1 << 18)]
+    assert b"".join(sections) == content
+    assert site.asked == [("GET", f"/runs/{NAME}")]
+    assert store.read(site.file(), 100, 110) == content[100:110]
+
+
+def test_without_ranges_what_lies_far_behind_is_refused(site: Site) -> None:
+    site.answers[f"/runs/{NAME}"] = endless(b"x" * 65536)
+    with pytest.raises(StoreError, match=r"remote\.ranges"):
+        store_of(site.url).read(site.file(), web_store.SKIP + 1, web_store.SKIP + 2)
+
+
+def test_a_redirect_to_another_host_is_followed_only_if_that_was_said(
+    site: Site, other: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other.answers["/x"] = body(b"of another")
+    site.answers[f"/runs/{NAME}"] = redirect(
+        other.url.replace("127.0.0.1", "localhost").replace("/runs", "/x")
+    )
+    with pytest.raises(StoreError, match=r"remote\.redirect"):
+        store_of(site.url).read(site.file(), 0, 10)
+    assert other.asked == []
+    monkeypatch.setattr(web_store, "redirect_hosts", {"localhost"})
+    assert store_of(site.url).read(site.file(), 0, 10) == b"of another"
+
+
+def test_redirects_on_the_server_are_followed_a_few_times(site: Site) -> None:
+    site.answers[f"/runs/{NAME}"] = redirect("/moved")
+    site.answers["/moved"] = body(b"here")
+    assert store_of(site.url).read(site.file(), 0, 10) == b"here"
+    site.answers["/moved"] = redirect("/moved")
+    with pytest.raises(StoreError, match=r"remote\.redirect"):
+        store_of(site.url).read(site.file(), 0, 10)
+
+
+@pytest.mark.parametrize("target", ["ftp://localhost/x", "file:///etc/passwd", "http://169.254.169.254/x"])
+def test_a_redirect_to_what_is_no_web_server_or_a_metadata_service(
+    site: Site, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(web_store, "redirect_hosts", {"localhost", "169.254.169.254"})
+    site.answers[f"/runs/{NAME}"] = redirect(target)
+    with pytest.raises(StoreError, match=r"remote\.(redirect|address)"):
+        store_of(site.url).read(site.file(), 0, 10)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["169.254.169.254", "169.254.0.1", "fe80::1%eth0", "fd00:ec2::254", "::ffff:169.254.169.254"]
+    + ["100.100.100.200", "168.63.129.16"],
+)
+def test_addresses_of_clouds_and_link_local_networks_are_refused(address: str) -> None:
+    with pytest.raises(LimitError, match=r"remote\.address"):
+        check_address("store.example", address)
+
+
+def test_a_name_of_a_metadata_service_is_refused_and_ordinary_ones_are_not() -> None:
+    with pytest.raises(LimitError):
+        check_address("Metadata.Google.Internal.", "10.0.0.1")
+    for address in ("127.0.0.1", "10.0.0.1", "192.0.2.1", "::1", "2001:db8::1"):
+        check_address("store.example", address)
+
+
+def test_a_name_that_stands_for_a_refused_address_is_not_connected_to(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The name has two addresses, of which one is refused: neither is asked."""
+    places: list[Any] = [(2, 1, 6, "", (address, 80)) for address in ("127.0.0.1", "169.254.169.254")]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_args, **_options: places)
+    with pytest.raises(StoreError, match=r"remote\.address"):
+        store_of("http://store.example/runs").list_files()
+
+
+def test_what_does_not_change_is_asked_about_less_and_less(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"{NAME}{number}" for number in range(20)]
+    site.folder("/runs/", *names)
+    for name in names:
+        site.answers[f"/runs/{name}"] = body(b"events")
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    store = store_of(site.url)
+    counts = []
+    for _ in range(5):  # minutes, with a pass every 3 seconds
+        before = len(site.asked)
+        for _ in range(20):
+            store.list_files()
+            now[0] += 3.0
+        counts.append(len(site.asked) - before)
+    assert counts[0] <= 21 * 6
+    assert counts[4] <= 21 * 2
+    assert own_files.redirect_hosts == set()
+
+
+@pytest.mark.parametrize("url", ["generic://x", "reference::file:///x", "zip://::http://host/a.zip"])
+def test_what_is_no_store_is_a_sentence(url: str) -> None:
+    with pytest.raises(BadSettings, match=r"name the store itself|download it"):
+        open_store(url)
+
+
+@pytest.mark.parametrize(("status", "remaining"), [(403, 1), (401, 1), (404, 0)])
+def test_a_file_that_is_refused_stays_known_and_a_missing_one_does_not(
+    site: Site, monkeypatch: pytest.MonkeyPatch, status: int, remaining: int
+) -> None:
+    monkeypatch.setattr(web_store, "WAITS", (0.0, 0.0))  # everything is asked about at each listing
+    site.folder("/runs/", NAME)
+    site.answers[f"/runs/{NAME}"] = body(b"x" * 10)
+    store = store_of(site.url)
+    assert len(list(store.list_files())) == 1
+    site.answers[f"/runs/{NAME}"] = lambda handler: handler.send_error(status)
+    assert len(list(store.list_files())) == remaining
