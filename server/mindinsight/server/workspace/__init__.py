@@ -8,6 +8,7 @@ from pathlib import Path
 from mindinsight.server.settings.base_dirs import Bases, home
 from mindinsight.server.store.run import Watched
 from mindinsight.server.workspace.defaults import Defaults
+from mindinsight.server.workspace.deliveries import Deliveries
 from mindinsight.server.workspace.job_requests import JobRequests
 from mindinsight.server.workspace.multi_base_notes import MultiBaseNotes
 from mindinsight.server.workspace.notes import Notes
@@ -29,4 +30,5 @@ class Workspace:
         self.views = Views(folder, base)
         self.defaults = Defaults(folder, base)
         self.reports = Reports(folder, base)
+        self.deliveries = Deliveries(folder, base)
         self.job_requests = JobRequests(folder / "jobs")

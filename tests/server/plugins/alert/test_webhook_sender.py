@@ -1,9 +1,9 @@
-"""Alerts that reach a server of HTTP, in this process."""
+"""Alerts that reach receivers over real sockets, whatever other addresses do."""
 
-import json
 import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,49 +11,23 @@ import pytest
 from starlette.testclient import TestClient
 
 from mindinsight.server.app import create_app
-from mindinsight.server.plugins.alert.webhook_sender import WebhookSender, post
+from mindinsight.server.plugins.alert import webhook_sender
+from mindinsight.server.plugins.alert.webhook_sender import WebhookSender, pause
 from mindinsight.server.settings import Settings
 from mindinsight.server.settings.webhooks import Webhook
+from mindinsight.server.workspace.deliveries import Deliveries
+from tests.faults.conftest import until
 
+from .receivers import Receiver, answering, drip_head, garbage, receiving
 from .test_webhook_messages import alert
 
-
-class Receiver:
-    """A server that keeps what is posted, and answers as it is told."""
-
-    def __init__(self) -> None:
-        receiver = self
-        self.bodies: list[Any] = []
-        self.answer: tuple[int, bytes] = (200, b"ok")
-
-        class Endpoint(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                length = int(self.headers["Content-Length"])
-                receiver.bodies.append(json.loads(self.rfile.read(length)))
-                status, body = receiver.answer
-                self.send_response(status)
-                if status == 302:
-                    self.send_header("Location", f"{receiver.url}elsewhere")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *arguments: Any) -> None:
-                pass
-
-        self.server = HTTPServer(("127.0.0.1", 0), Endpoint)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/"
-        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.01})
+LIMIT = 0.5  # s of one delivery
 
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[Receiver]:
-    receiver = Receiver()
-    receiver.thread.start()
-    yield receiver
-    receiver.server.shutdown()
-    receiver.thread.join()
-    receiver.server.server_close()
+    with receiving() as receiver:
+        yield receiver
 
 
 @pytest.fixture
@@ -62,66 +36,161 @@ def receiver(endpoint: Receiver) -> Receiver:
     return endpoint
 
 
-def test_only_new_alerts_are_posted_and_each_once(receiver: Receiver) -> None:
+@pytest.fixture
+def sending(tmp_path: Path) -> Any:
+    """A sender to these addresses that looks when it is told to."""
+
+    @contextmanager
+    def start(alerts: Callable[[], Any], *webhooks: Webhook) -> Iterator[WebhookSender]:
+        sender = WebhookSender(webhooks, alerts, "http://h/", Deliveries(tmp_path, Path("/base")), LIMIT)
+        for outbox in sender._outboxes:
+            outbox.start()
+        yield sender
+        sender.stop()
+        for outbox in sender._outboxes:
+            outbox.join(10)
+            assert not outbox.is_alive()
+
+    return start
+
+
+def test_only_new_alerts_are_posted_and_each_once(receiver: Receiver, sending: Any) -> None:
     alerts: list[Any] = [alert(1)]
-    hooks = [Webhook("slack", receiver.url), Webhook("json", receiver.url)]
-    sender = WebhookSender(hooks, lambda: alerts, "http://h/")
-    sender.tick()  # those that are there already
-    assert receiver.bodies == []
-    alerts[:0] = [alert(2), alert(3, level="info")]
-    sender.tick()
-    sender.tick()
-    slack, generic = receiver.bodies
-    assert "step 2" in slack["text"]
-    assert [row["step"] for row in generic["alerts"]] == [2]
+    with sending(lambda: alerts, Webhook("json", receiver.url)) as sender:
+        sender.look()  # those that are there already
+        alerts[:0] = [alert(2), alert(3, level="info")]
+        sender.look()
+        assert until(lambda: receiver.bodies)
+        sender.look()
+        alerts[:0] = [alert(4)]
+        sender.look()
+        assert until(lambda: receiver.steps() == [2, 4])
 
 
-def test_nothing_is_sent_before_the_files_are_read(receiver: Receiver) -> None:
-    state: dict[str, Any] = {"alerts": None}
-    sender = WebhookSender([Webhook("json", receiver.url)], lambda: state["alerts"], "")
-    sender.tick()
-    state["alerts"] = [alert(1)]
-    sender.tick()
-    assert receiver.bodies == []
-
-
-def test_what_was_not_taken_is_tried_again(receiver: Receiver) -> None:
+def test_each_address_gets_its_own_format(receiver: Receiver, sending: Any) -> None:
     alerts: list[Any] = []
-    sender = WebhookSender([Webhook("feishu", receiver.url)], lambda: alerts, "")
-    sender.tick()
-    receiver.answer = (500, b"")
-    alerts.append(alert(1))
-    sender.tick()
-    receiver.answer = (200, b'{"code": 0}')
-    for _ in range(3):  # two ticks of pause, then again
-        sender.tick()
-    assert len(receiver.bodies) == 2
-    assert "step 1" in receiver.bodies[1]["content"]["text"]
+    with sending(lambda: alerts, Webhook("slack", receiver.url)) as sender:
+        sender.look()
+        alerts.append(alert(2))
+        sender.look()
+        assert until(lambda: receiver.bodies)
+    assert "step 2" in receiver.bodies[0]["text"]
 
 
-@pytest.mark.parametrize(
-    ("answer", "why"),
-    [
-        ((200, b"ok"), ""),
-        (
-            (200, b'{"errcode": 310000, "errmsg": "keywords not in content"}'),
-            "310000 keywords not in content",
-        ),
-        ((200, b'{"code": 19021, "msg": "sign match fail"}'), "19021 sign match fail"),
-        ((404, b""), "HTTP 404"),
-        ((302, b""), "HTTP 302"),
-    ],
-)
-def test_a_refusal_has_a_reason_and_no_redirect_is_followed(
-    receiver: Receiver, answer: tuple[int, bytes], why: str
+def test_nothing_is_sent_before_the_files_are_read(receiver: Receiver, sending: Any) -> None:
+    state: dict[str, Any] = {"alerts": None}
+    with sending(lambda: state["alerts"], Webhook("json", receiver.url)) as sender:
+        sender.look()
+        state["alerts"] = [alert(1)]
+        sender.look()
+        state["alerts"] = [alert(2), alert(1)]
+        sender.look()
+        assert until(lambda: receiver.steps() == [2])
+
+
+def test_what_was_not_taken_is_tried_again(
+    receiver: Receiver, sending: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    receiver.answer = answer
-    assert post(receiver.url, {"a": 1}) == why
-    assert receiver.bodies == [{"a": 1}]
+    monkeypatch.setattr(webhook_sender, "pause", lambda failures: 0.05 * failures)
+    alerts: list[Any] = []
+    receiver.answer = (500, b"")
+    with sending(lambda: alerts, Webhook("json", receiver.url)) as sender:
+        sender.look()
+        alerts.append(alert(1))
+        sender.look()
+        assert until(lambda: len(receiver.bodies) >= 2)
+        alerts[:0] = [alert(2)]
+        sender.look()
+        receiver.answer = (200, b"")
+        assert until(lambda: receiver.steps()[-2:] == [1, 2])
 
 
-def test_an_address_where_nobody_listens_raises_nothing() -> None:
-    assert post("http://127.0.0.1:1/", {}) != ""
+@pytest.mark.parametrize("speak", [garbage, drip_head])
+def test_bad_addresses_neither_delay_nor_lose_alerts_of_others(
+    receiver: Receiver, sending: Any, speak: Any
+) -> None:
+    alerts: list[Any] = []
+    with answering(speak) as (bad, times):
+        hooks = [Webhook("json", bad), Webhook("slack", bad), Webhook("json", receiver.url)]
+        with sending(lambda: alerts, *hooks) as sender:
+            sender.look()
+            for number in range(1, 6):
+                alerts[:0] = [alert(number)]
+                sender.look()
+                assert until(lambda count=number: len(receiver.bodies) == count, 5)
+            assert until(lambda: sender._outboxes[0]._state.failures == 1)
+    assert receiver.steps() == [1, 2, 3, 4, 5]
+    assert len(times) == 2  # each was asked once, and is left alone for ten seconds
+
+
+def test_the_intervals_grow_to_an_hour_and_no_further() -> None:
+    assert [pause(failures) for failures in (0, 1, 2, 3, 9, 10, 10**6)] == [0, 10, 20, 40, 2560, 3600, 3600]
+
+
+def test_a_restart_loses_no_alert_and_keeps_the_interval(receiver: Receiver, sending: Any) -> None:
+    alerts: list[Any] = []
+    hook = Webhook("json", receiver.url)
+    receiver.answer = (500, b"")
+    with sending(lambda: alerts, hook) as sender:
+        sender.look()
+        alerts.append(alert(1))
+        sender.look()
+        assert until(lambda: sender._outboxes[0]._state.failures == 1)
+    alerts[:0] = [alert(2)]  # while no server ran
+    receiver.answer = (200, b"")
+    with sending(lambda: alerts, hook) as sender:
+        (outbox,) = sender._outboxes
+        assert 0 < outbox._due - time.monotonic() <= 10
+        sender.look()
+        assert [row["step"] for row in outbox._state.waiting] == [2, 1]
+        with outbox._changed:  # the ten seconds are over
+            outbox._due = 0.0
+            outbox._changed.notify()
+        assert until(lambda: receiver.steps() == [1, 1, 2])
+
+
+def test_a_clock_set_back_adds_nothing_to_the_interval(
+    receiver: Receiver, sending: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alerts: list[Any] = []
+    hook = Webhook("json", receiver.url)
+    receiver.answer = (500, b"")
+    with sending(lambda: alerts, hook) as sender:
+        sender.look()
+        alerts.append(alert(1))
+        sender.look()
+        assert until(lambda: sender._outboxes[0]._state.failures == 1)
+    monkeypatch.setattr(time, "time", lambda: 1000.0)
+    with sending(lambda: alerts, hook) as sender:
+        assert sender._outboxes[0]._due - time.monotonic() <= 10
+
+
+def test_alerts_without_room_are_counted(
+    receiver: Receiver, sending: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(webhook_sender, "_WAITING", 2)
+    alerts: list[Any] = []
+    with sending(lambda: alerts, Webhook("json", receiver.url)) as sender:
+        sender.look()
+        alerts[:0] = [alert(number) for number in (5, 4, 3, 2, 1)]
+        sender.look()
+        assert until(lambda: receiver.bodies)
+    assert (receiver.steps(), receiver.bodies[0]["left_out"]) == ([4, 5], 3)
+
+
+def test_a_workspace_that_takes_nothing_costs_the_state_alone(
+    receiver: Receiver, sending: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*arguments: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Deliveries, "keep", full)
+    alerts: list[Any] = []
+    with sending(lambda: alerts, Webhook("json", receiver.url)) as sender:
+        sender.look()
+        alerts.append(alert(1))
+        sender.look()
+        assert until(lambda: receiver.steps() == [1])
 
 
 def test_a_server_with_webhooks_posts_as_long_as_it_runs(tmp_path: Path) -> None:
@@ -129,6 +198,8 @@ def test_a_server_with_webhooks_posts_as_long_as_it_runs(tmp_path: Path) -> None
     hooks = (Webhook("json", "http://127.0.0.1:1/"),)
     app = create_app(Settings(tmp_path / "base", tmp_path / "workspace", workers=1, webhooks=hooks))
     with TestClient(app):
-        (thread,) = [thread for thread in threading.enumerate() if thread.name == "webhooks"]
-    thread.join(10)
-    assert not thread.is_alive()
+        threads = [thread for thread in threading.enumerate() if thread.name in ("webhook", "webhooks")]
+        assert len(threads) == 2
+    for thread in threads:
+        thread.join(10)
+        assert not thread.is_alive()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from mindinsight.server.http.static.locale_texts import message
 from mindinsight.server.settings.webhooks import WebhookFormat
+from mindinsight.server.texts import message
 
 _LINES: Final = 10  # alerts that one message spells out
 _MARKS: Final = {"error": "🔴", "warning": "🟠", "info": "🔵"}
@@ -14,15 +14,18 @@ _MARKS: Final = {"error": "🔴", "warning": "🟠", "info": "🔵"}
 Alert = Mapping[str, Any]  # as ``alert_list`` has them
 
 
-def webhook_body(style: WebhookFormat, alerts: Sequence[Alert], address: str) -> dict[str, Any]:
-    """The JSON value to post: some alerts, the newest first, and the server's address.
+def webhook_body(
+    style: WebhookFormat, alerts: Sequence[Alert], address: str, dropped: int = 0
+) -> dict[str, Any]:
+    """The JSON value to post: some alerts, the newest first, the server's address, and how many had no room.
 
     Slack: incoming webhooks, ``text``. Feishu: custom bots, ``msg_type``. DingTalk: custom robots,
     ``msgtype``. A robot that wants a keyword in each message finds ``MindInsight``.
     """
     if style == "json":
-        return {"source": "MindInsight", "address": address, "alerts": [dict(alert) for alert in alerts]}
-    text = plain_text(alerts, address)
+        listed = [dict(alert) for alert in alerts]
+        return {"source": "MindInsight", "address": address, "alerts": listed, "left_out": dropped}
+    text = plain_text(alerts, address, dropped)
     if style == "slack":
         return {"text": text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")}
     if style == "feishu":
@@ -30,11 +33,11 @@ def webhook_body(style: WebhookFormat, alerts: Sequence[Alert], address: str) ->
     return {"msgtype": "text", "text": {"content": text}}
 
 
-def plain_text(alerts: Sequence[Alert], address: str) -> str:
-    """A line for each alert, up to ten of them."""
+def plain_text(alerts: Sequence[Alert], address: str, dropped: int = 0) -> str:
+    """A line for each alert, up to ten of them, and the number of the others."""
     lines = [f"{_MARKS.get(alert['level'], '')} {alert['run']}: {_line(alert)}" for alert in alerts[:_LINES]]
-    if len(alerts) > _LINES:
-        lines.append(message("alert.came_more", {"n": len(alerts) - _LINES}))
+    if more := max(0, len(alerts) - _LINES) + dropped:
+        lines.append(message("alert.came_more", {"n": more}))
     return "\n".join(["MindInsight", *lines, f"{address}alert"])
 
 
