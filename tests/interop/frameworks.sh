@@ -22,7 +22,7 @@ declare -A packages=(
 )
 declare -A scripts=(
     [torch]="in_torch training_in_torch recording_in_torch sharded_in_torch
-        tensor_kinds_in_torch flight_in_torch flight_crashes planted_in_torch"
+        tensor_kinds_in_torch flight_in_torch flight_crashes planted_in_torch healthy_in_torch"
     [msprobe]="probing_in_torch"
     [jax]="in_jax arrays_of_jax callbacks_in_jax"
     [mindspore]="in_mindspore training_in_mindspore recording_in_mindspore probing_in_mindspore"

@@ -21,8 +21,10 @@ from mindinsight.proto import summary_pb2
 from mindinsight.proto.framing import decode_header
 from mindinsight.writer import FlightRecorder, SummaryRecord
 
-STEPS, AT = 30, 25
+STEPS, AT = 40, 25
+EARLY = 10  # the step at which gradients begin to explode
 RANKS, WRONG = 3, 1
+LATER = 11  # steps after which a layer that died, or a slow explosion, is found at the latest
 
 
 class Net(nn.Module):
@@ -90,7 +92,7 @@ def train(folder: Path, name: str) -> None:
     model = Net(head)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
     with SummaryRecord(str(folder / name)) as record:
-        recorder = FlightRecorder(model, folder / name, optimizer, dumps=1, check_every=5, record=record)
+        recorder = FlightRecorder(model, folder / name, optimizer, dumps=1, record=record)
         for number in range(STEPS):
             x, y = torch.randn(8, 4), torch.rand(8, 2)
             if number == AT:
@@ -124,10 +126,10 @@ def train_rank(folder: Path) -> None:
     model = Net()
     torch.manual_seed(distributed.get_rank())
     optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
-    recorder = FlightRecorder(model, folder / "wrong_reduction", optimizer, dumps=1, same_gradients=True)
-    for number in range(AT + 1):
+    recorder = FlightRecorder(model, folder / "wrong_reduction", optimizer, dumps=1)
+    for number in range(STEPS):
         x, y = torch.randn(8, 4), torch.rand(8, 2)
-        wrong = number == AT and distributed.get_rank() == WRONG
+        wrong = number >= AT and distributed.get_rank() == WRONG
 
         def step(x: torch.Tensor = x, y: torch.Tensor = y, wrong: bool = wrong) -> torch.Tensor:
             optimizer.zero_grad()
@@ -184,10 +186,13 @@ def alerts(directory: Path) -> list[summary_pb2.Alert]:
 def check(folder: Path) -> None:
     for name, (_, _, title) in PLANTED.items():
         train(folder, name)
-        first = alerts(folder / name)[0]
+        (first,) = alerts(folder / name)  # whatever follows from it
         assert first.title.startswith(title), (name, first.title)
-        assert first.dump == "flight_dump" and "step 25" in first.text, (name, first.text)
-        assert (folder / name / "flight_dump" / "rank_0" / "Net" / "0" / "25").is_dir()
+        step = int(first.text.split()[1].rstrip(":"))
+        assert AT <= step <= AT + (LATER if "warning" in title else 0), (name, first.text)
+        assert first.dump == "flight_dump", first
+        assert (folder / name / "flight_dump" / "rank_0" / "Net" / "0" / f"{step}").is_dir()
+    check_explosions()
     launch("reduce", RANKS, folder)
     for rank in range(RANKS):
         (first,) = alerts(folder / "wrong_reduction" / f"rank_{rank}")
@@ -202,6 +207,30 @@ def check(folder: Path) -> None:
     assert second[0].title == "Training fault: the loss is nan", second[0].title
     for rank in range(2):
         assert (folder / "nan_on_one_rank" / "flight_dump" / f"rank_{rank}" / "Net" / "0" / "25").is_dir()
+
+
+def check_explosions() -> None:
+    """Gradients that explode from step 10 on are found within a few steps, while they are finite."""
+    for rate in (1.5, 2.0, 10.0, 1000.0):
+        with tempfile.TemporaryDirectory() as folder:
+            torch.manual_seed(0)
+            model = Net()
+            recorder = FlightRecorder(model, folder, dumps=0)
+            for number in range(STEPS):
+
+                def step(number: int = number, model: Net = model, rate: float = rate) -> torch.Tensor:
+                    model.zero_grad()
+                    x = torch.randn(8, 4) * rate ** min(max(0, number - EARLY + 1), 12)
+                    loss = nn.functional.mse_loss(model(x), torch.rand(8, 2))
+                    loss.backward()
+                    return loss
+
+                recorder.step(step)
+            recorder.close()
+            (first,) = alerts(Path(folder))
+            seen_at = int(first.text.split()[1].rstrip(":"))
+            print(f"explosion by {rate:g} a step from step {EARLY} on: {first.text}")
+            assert EARLY <= seen_at <= EARLY + (LATER if rate < 10 else 1), (rate, first.text)
 
 
 def launch(training: str, ranks: int, folder: Path) -> None:

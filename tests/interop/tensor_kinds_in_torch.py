@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from mindinsight.writer import FlightRecorder
-from mindinsight.writer.capture.pytorch.norms import norm_of_all, norms_by_name, output_norm
+from mindinsight.writer.capture.pytorch.norms import norms_by_name, norms_of, output_norm, summary_of
 from mindinsight.writer.capture.pytorch.tensors import host_copy, tensors_of
 
 WIDENED = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
@@ -89,12 +89,12 @@ def check_norms():
     }
     assert norms_by_name(list(kinds.items())) == dict.fromkeys(kinds, 5.0)
     assert all(math.isclose(output_norm(tensor), 5.0) for tensor in kinds.values())
-    assert norm_of_all([*kinds.values()]) == 15.0
+    assert summary_of(norms_of([*kinds.values()])) == (15.0, 0)
     for layout in (torch.jagged, torch.strided):
         assert math.isclose(output_norm(nested(layout)), math.sqrt(20), rel_tol=1e-6)
     without = [torch.empty(2, device="meta"), torch.ones(2, dtype=torch.int32)]
     without.append(torch.quantize_per_tensor(dense, 0.5, 1, torch.qint8))
-    assert norm_of_all(without) is None and norms_by_name([("x", without[0])]) == {}
+    assert summary_of(norms_of(without)) is None and norms_by_name([("x", without[0])]) == {}
     assert output_norm((without, None, "text")) is None and output_norm(torch.ones(0, 3)) == 0
     assert output_norm({"a": torch.tensor([3.0]), "b": (dense[0],)}) == 5.0  # whatever holds the tensors
 
@@ -103,7 +103,7 @@ def check_only_what_is_infinite_has_an_infinite_norm():
     many = torch.full((1 << 20,), 100.0)
     assert all(
         math.isclose(norm, 102400, rel_tol=1e-3)
-        for norm in (norm_of_all([many.half()]), output_norm(many.half()))
+        for norm in (summary_of(norms_of([many.half()]))[0], output_norm(many.half()))
     )
     assert math.isclose(output_norm(torch.full((4,), 1e30)), 2e30, rel_tol=1e-6)
     assert output_norm(torch.tensor([3.0, -math.inf, 4.0])) == 5

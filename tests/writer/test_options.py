@@ -44,8 +44,11 @@ def test_arguments_that_cannot_be_meant_are_refused(tmp_path: Path, arguments: A
         {"rank": 3},
     ],
 )
-def test_others_are_taken(tmp_path: Path, arguments: Any) -> None:
-    SummaryRecord(str(tmp_path), **arguments).close()
+def test_valid_options_are_accepted(tmp_path: Path, arguments: Any) -> None:
+    with SummaryRecord(str(tmp_path), **arguments) as record:
+        record.add_value("scalar", "loss", 0.5)
+        record.record(1)
+    assert {path.stat().st_size > 0 for path in tmp_path.rglob("*.summary.*")} == {True}
 
 
 def test_a_file_is_no_directory(tmp_path: Path) -> None:

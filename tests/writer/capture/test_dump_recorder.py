@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import mindinsight
+from mindinsight.server.formats.dumps import open_dump
 from mindinsight.writer.arrays import to_numpy
 from mindinsight.writer.capture import DumpRecorder, pytorch
 from mindinsight.writer.capture.graph_recorder import TensorFacts
@@ -175,6 +176,21 @@ def test_several_networks_have_names_of_their_own(tmp_path: Path, caplog: pytest
     assert "what is compiled: discriminator" in caplog.text
 
 
+def test_what_is_compiled_or_beyond_the_limit_is_noted_in_the_dump(tmp_path: Path) -> None:
+    networks = {"g": Network(), "d": Network()}
+    x = np.ones((2, 4), np.float32).view(Tensor)
+    with DumpRecorder(networks, {}, path=tmp_path, limit=WEIGHT.nbytes) as recorder:
+        train_step(recorder, networks["g"], x)
+    compiled, limit = open_dump(tmp_path).not_recorded
+    assert (compiled.kind, compiled.names, compiled.steps) == ("compiled", ("d",), ())
+    assert (limit.kind, limit.count > 0, limit.steps) == ("limit", True, (0,))
+
+
+def test_a_complete_dump_says_nothing_of_what_is_missing(tmp_path: Path) -> None:
+    recorded(tmp_path)
+    assert open_dump(tmp_path).not_recorded == ()
+
+
 def test_what_has_no_effect_and_what_fits_nothing_is_said_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -213,6 +229,8 @@ def test_an_error_of_ours_ends_the_dump_and_not_the_training(
             train_step(recorder, network, np.ones((2, 4), np.float32).view(Tensor))
     np.testing.assert_array_equal(network.weight, WEIGHT - 0.75)
     assert caplog.text.count("the training goes on: ZeroDivisionError") == 1
+    (ended,) = open_dump(tmp_path).not_recorded
+    assert (ended.kind, ended.detail) == ("ended", "ZeroDivisionError: division by zero")
 
 
 def test_a_folder_that_cannot_be_written_is_an_error_before_the_training(tmp_path: Path) -> None:

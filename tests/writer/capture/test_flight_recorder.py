@@ -24,6 +24,7 @@ class Network:
     def __init__(self) -> None:
         self.random, self.gradient, self.weight = 0, None, 1.0
         self.other_ranks: list[Any] = []
+        self.zeros, self.output = 0, 1.0
 
     def named_modules(self) -> Iterator[Any]:
         yield "", self
@@ -63,17 +64,23 @@ def backend(monkeypatch: pytest.MonkeyPatch, network: Any) -> None:
 
     module = SimpleNamespace(
         collect=lambda models: models,
-        save_state=lambda models: network.random,
+        save_state=lambda models, hosts=True: network.random,
+        uses_host_generators=lambda state: False,
+        norm_name=lambda models: "norm of the gradients",
         restore_state=restore,
         take_gradients=take,
         give_gradients=give,
-        gradient_norm=lambda models: network.gradient,
+        gradient_facts=lambda models: None if network.gradient is None else (network.gradient, network.zeros),
+        sampled_facts=lambda models: None if network.gradient is None else (network.gradient, network.zeros),
+        quiet_modules=lambda models: frozenset({"fc"}),
+        weights_norm=lambda models: network.weight,
         weight_norms=lambda models: {"fc.weight": network.weight},
         loss_of=lambda result: result,
-        watch_outputs=lambda models, put: put("fc", 1.0) or (lambda: None),
+        OutputWatch=lambda models, suspects: SimpleNamespace(
+            outputs={"fc": 1.0, "act": network.output}, highest={}, seconds=0.0, end=lambda: None
+        ),
         is_distributed=lambda: bool(network.other_ranks),
-        is_replicated=lambda models: False,
-        gather_signs=lambda cause, norm, device: [RankSign(cause, norm), *network.other_ranks],
+        gather_signs=lambda own, device: [own, *network.other_ranks],
         device_of=lambda models: None,
     )
     monkeypatch.setitem(sys.modules, "mindinsight.writer.capture.pytorch.training", module)
@@ -156,18 +163,35 @@ def test_what_cannot_be_measured_does_not_end_the_training(
         raise NotImplementedError("norms of this kind of tensor")
 
     backend = sys.modules["mindinsight.writer.capture.pytorch.training"]
-    monkeypatch.setattr(backend, "gradient_norm", refuse)
+    monkeypatch.setattr(backend, "gradient_facts", refuse)
     monkeypatch.setattr(backend, "weight_norms", refuse)
     results, alerts = train(network, tmp_path, [1.0, math.inf, 1.0], check_every=1)
     assert (results, len(alerts)) == ([1.0, math.inf, 1.0], 1)
     assert "a measurement failed; the training goes on" in caplog.text
 
 
+def test_a_fault_that_lasts_is_one_alert_and_one_dump(network: Any, tmp_path: Path, dumps: Any) -> None:
+    _, alerts = train(network, tmp_path, [1.0] * 5 + [math.nan] * 50)
+    assert [step for _, step, _ in dumps] == [step for *_, step in alerts] == [5]
+
+
 def test_the_number_of_dumps_is_limited(network: Any, tmp_path: Path, dumps: Any) -> None:
-    _, alerts = train(network, tmp_path, [math.nan] * 5, dumps=2)
-    assert [step for _, step, _ in dumps] == [0, 1]
-    assert len(alerts) == 5
+    _, alerts = train(network, tmp_path, ([math.nan] + [1.0] * 30) * 3, dumps=2)
+    assert [step for _, step, _ in dumps] == [0, 31]
+    assert len(alerts) == 3
     assert "No dump was written: their number is used up." in alerts[2][1]
+
+
+def test_a_layer_that_dies_is_one_warning(network: Any, tmp_path: Path, dumps: Any) -> None:
+    alerts = Alerts()
+    recorder = FlightRecorder(network, tmp_path, record=alerts)  # type: ignore[arg-type]
+    for number in range(200):
+        network.gradient, network.zeros, network.output = 1.0, 2 * (number >= 25), float(number < 25)
+        recorder.step(lambda: 1.0)
+    ((title, _, level, step),) = alerts.kept
+    assert title.startswith("Training warning: every output of act is zero; its norm was 1 at step ")
+    assert level == "warning" and 25 <= step <= 36
+    assert [number for _, number, _ in dumps] == [step]
 
 
 def test_a_fault_that_does_not_come_again_is_said_to_be_so(network: Any, tmp_path: Path) -> None:

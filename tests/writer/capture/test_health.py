@@ -23,14 +23,6 @@ def test_the_weight_that_grew_most_is_named() -> None:
     assert HealthRecord().grown({"fc.weight": 1.0}) == ""
 
 
-def test_an_output_that_has_become_zeros_is_named_and_one_that_always_was_is_not() -> None:
-    assert record().silenced({"fc": 2.5, "gate": 0.0}) == ""
-    assert (
-        record().silenced({"fc": 2.5, "act": 0.0})
-        == "every output of act is zero; its norm was 3.25 at step 20"
-    )
-
-
 def test_the_file_holds_the_healthy_norms_and_those_of_now(tmp_path: Path) -> None:
     record().write(tmp_path / "rank_0", 40, {"fc.weight": 3.1e4})
     content = json.loads((tmp_path / "rank_0" / "health_40.json").read_text())

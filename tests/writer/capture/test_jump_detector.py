@@ -1,6 +1,7 @@
-"""Numbers that are not finite or jump, and those that do not."""
+"""Numbers that are not finite, jump or grow without end, and those that do not."""
 
 import math
+import random
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ def test_what_is_not_finite_is_reported_from_the_first_step_on(detector: JumpDet
 def test_a_jump_is_reported_with_its_size_after_the_warm_up(detector: JumpDetector) -> None:
     assert [detector.check(2.0) for _ in range(5)] == [""] * 5
     assert detector.check(-1000.0) == "the loss jumped to -1000, 500 times its running mean"
-    assert detector.check(190.0) == ""
+    assert detector.check(9.0) == ""
 
 
 def test_nothing_is_a_jump_while_few_values_are_known(detector: JumpDetector) -> None:
@@ -37,8 +38,33 @@ def test_a_reported_value_does_not_hide_the_next_one(detector: JumpDetector) -> 
     assert not detector.check(1.0)
 
 
-def test_a_slow_rise_is_no_jump(detector: JumpDetector) -> None:
-    assert not any(detector.check(1.5**number) for number in range(200))
+@pytest.mark.parametrize("rate", [1.3, 1.5, 2.0, 4.0])
+@pytest.mark.parametrize("begin", [10, 300])
+def test_an_explosion_is_reported_while_it_is_finite(detector: JumpDetector, rate: float, begin: int) -> None:
+    noise = random.Random(0)
+    values = [noise.uniform(0.8, 1.2) * (rate ** max(0, step - begin)) for step in range(begin + 40)]
+    reported = [step for step, value in enumerate(values) if detector.check(value)]
+    assert begin < reported[0] <= begin + math.ceil(math.log(150, rate)) + 3, reported
+
+
+def test_growth_that_ends_is_none(detector: JumpDetector) -> None:
+    values = [min(1.2**step, 20.0) for step in range(200)]  # as gradients after a plateau, or a sum of eight
+    assert not any(detector.check(value) for value in values)
+    values = [1.02**step for step in range(300)]
+    assert not any(JumpDetector("norm", 100.0, 5).check(value) for value in values)
+
+
+def test_single_batches_of_a_converged_training_are_no_jumps(detector: JumpDetector) -> None:
+    values = [max(2.0 * 0.97**step, 1e-4) if step % 97 else 1.9 for step in range(1, 1000)]
+    assert not any(detector.check(value) for value in values)
+
+
+def test_a_level_that_lasts_is_the_new_normal(detector: JumpDetector) -> None:
+    for _ in range(30):
+        detector.check(1.0)
+    reported = [bool(detector.check(1000.0)) for _ in range(60)]
+    assert reported == [True] * 20 + [False] * 40
+    assert detector.check(1e6)
 
 
 def test_zeros_are_no_ground_to_compare_with(detector: JumpDetector) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mindinsight.proto import graph_pb2
-from mindinsight.writer.dump.metadata import DumpMetadata, settings_text
+from mindinsight.writer.dump.metadata import DumpMetadata, Gap, settings_text
 from mindinsight.writer.dump.origin import Origin
 
 
@@ -65,3 +65,16 @@ def test_a_graph_has_the_order_of_its_operators_and_iterations_are_added(tmp_pat
         "Default/b-op1",
     ]
     assert (order / "ms_global_execution_order_graph_2.csv").read_text() == "0\n7\n"
+
+
+def test_what_is_missing_in_a_dump_is_added_once(tmp_path: Path) -> None:
+    metadata = DumpMetadata(tmp_path, 0)
+    metadata.not_recorded([])
+    path = tmp_path / ".dump_metadata" / "not_recorded.json"
+    assert not path.exists()
+    for _ in range(2):
+        metadata.not_recorded([Gap("compiled", ("conv1",))])
+    metadata.not_recorded([Gap("limit", count=3, iterations=(5,))])
+    compiled, limit = json.loads(path.read_text())
+    assert (compiled["kind"], compiled["names"], compiled["iterations"]) == ("compiled", ["conv1"], [])
+    assert (limit["kind"], limit["count"], limit["iterations"]) == ("limit", 3, [5])

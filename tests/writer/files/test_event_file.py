@@ -1,7 +1,9 @@
 """The queue and its thread, with a disk that obeys the test."""
 
 import errno
+import itertools
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 from mindinsight.writer.encoding import jobs
 from mindinsight.writer.encoding.encoder import Item
 from mindinsight.writer.files.event_file import EventFile
+from tests.faults.conftest import until
 
 
 class Disk:
@@ -62,6 +65,42 @@ def make(disk: Any) -> Iterator[Any]:
 
 def job(step: Any, cost: Any = 100, tag: Any = "loss") -> Any:
     return (step, 1.0, [tag, 0.5], (), cost)
+
+
+def test_the_thread_begins_long_before_the_time_it_has_is_over(
+    make: Any, disk: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three quarters are left for the work, and for a machine under load."""
+    waits: list[float] = []
+    wait = threading.Event.wait
+
+    def noted(event: threading.Event, timeout: float | None = None) -> bool:
+        if event is file._wake:
+            waits.append(timeout or 0.0)
+            return wait(event, 0.01)
+        return wait(event, timeout)
+
+    file = make(flush_seconds=2.0)
+    monkeypatch.setattr(threading.Event, "wait", noted)
+    file.put(job(1))
+    assert wait(disk.requested, 10)
+    assert max(waits) <= 0.5
+    file.flush()
+    assert len(disk.records) == 1
+
+
+def test_a_store_gets_its_files_no_more_often_than_before(make: Any, disk: Any) -> None:
+    """Each time it takes a whole file anew."""
+    times: list[float] = []
+    disk.sync = lambda: times.append(time.monotonic())
+    file = make(flush_seconds=0.4)
+    for step in range(60):
+        file.put(job(step))
+        time.sleep(0.02)
+    gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
+    assert len(gaps) >= 1 and min(gaps) >= 0.3
+    file.wake()
+    assert until(lambda: len(disk.records) == 60)
 
 
 def test_a_queued_job_is_on_disk_after_flush(make: Any, disk: Any) -> None:

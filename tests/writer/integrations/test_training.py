@@ -25,14 +25,15 @@ def test_numbers_are_recorded_and_the_rest_is_passed_over(reading: Any) -> None:
     assert reading.scalars() == [(3, "train/loss", 0.5), (3, "train/inner/a", 2.0)]
 
 
-def test_nan_is_told_once_for_each_tag(reading: Any) -> None:
+def test_a_fault_is_one_alert_however_many_tags_it_reaches(reading: Any) -> None:
+    nan = float("nan")
     training = Training(reading.directory)
-    for step in range(3):
-        training.numbers({"loss": float("nan"), "rate": float("inf") if step else 0.5}, step)
+    for step, (loss, rate) in enumerate([(nan, 0.5), (nan, nan), (0.5, nan), (0.5, 0.5), (0.5, nan)]):
+        training.numbers({"loss": loss, "rate": rate}, step)
     training.close()
     alerts = [(event.step, event.alert.title) for event in reading.events() if event.HasField("alert")]
-    assert alerts == [(0, "loss is nan"), (1, "rate is inf")]
-    assert len(reading.scalars()) == 6
+    assert alerts == [(0, "loss is nan"), (4, "rate is nan")]
+    assert len(reading.scalars()) == 10
 
 
 def test_what_is_known_is_together_in_the_last_message(reading: Any, lineage: Callable[..., Any]) -> None:

@@ -61,13 +61,34 @@ def test_models_of_two_frameworks_are_refused(tmp_path: Path) -> None:
         debugger_of(tmp_path, level="L0").start([CELL(), module()])
 
 
-def test_in_graph_mode_mindspore_writes_its_own_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kernels_outside_of_graph_mode_are_recorded_as_calls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    graph_mode = SimpleNamespace(delegates=lambda: False)
+    monkeypatch.setitem(sys.modules, "mindinsight.writer.capture.mindspore.operators", graph_mode)
+    levels = []
+    probe = SimpleNamespace(start=lambda *_: None, stop=lambda: None)
+    module = SimpleNamespace(make_probe=lambda config, *_: levels.append(config.level) or probe)
+    monkeypatch.setitem(sys.modules, "mindinsight.writer.precision_debugger.mindspore.probe", module)
+    debugger = debugger_of(tmp_path, level="L2")
+    for _ in range(2):
+        debugger.start(CELL())
+        debugger.stop()
+        debugger.step()
+    assert levels == ["L1"]
+    assert caplog.text.count("level L2 records calls, as L1") == 1
+
+
+@pytest.mark.parametrize("level", ["L1", "L2"])
+def test_in_graph_mode_mindspore_writes_its_own_dump(
+    level: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     graph_mode = SimpleNamespace(delegates=lambda: True, has_compiled=lambda: False, device=lambda: "CPU")
     monkeypatch.setitem(sys.modules, "mindinsight.writer.capture.mindspore.operators", graph_mode)
     monkeypatch.setenv("MINDSPORE_DUMP_CONFIG", "")
     path = Path("/tmp") / f"delegated-{os.getpid()}"
     keys: dict[str, Any] = {"step": [0, "2-3"], "list": ["MatMul"], "data_mode": ["output"]}
-    debugger = PrecisionDebugger(dump_path=str(path), task="tensor", level="L1", **keys)
+    debugger = PrecisionDebugger(dump_path=str(path), task="tensor", level=level, **keys)
     try:
         for _ in range(2):
             debugger.start(CELL())

@@ -46,7 +46,7 @@ def test_arguments_go_before_the_file(tmp_path: Path) -> None:
     ("keys", "words"),
     [
         ({"task": "run_ut"}, "task is one of statistics, tensor, overflow_check, structure, got 'run_ut'"),
-        ({"level": "L2"}, "level is one of L0, L1, mix, got 'L2'"),
+        ({"level": "L3"}, "level is one of L0, L1, L2, mix, got 'L3'"),
         ({"step": [True]}, 'step holds numbers from 0 on and ranges such as "5-8", got True'),
         ({"rank": ["3-1"]}, "rank holds the range '3-1', which is no range"),
         ({"step": 2.5}, r'step is a list of numbers and ranges such as \[0, "5-8"\], got 2.5'),

@@ -22,6 +22,7 @@ from mindinsight.writer.capture.kernel_filter import KernelFilter
 from mindinsight.writer.capture.operator_call import OperatorCall
 from mindinsight.writer.capture.write_queue import CAPACITY, WriteQueue
 from mindinsight.writer.dump.dump import Dump, DumpStep
+from mindinsight.writer.dump.metadata import Gap
 
 _log: Final = logging.getLogger(__name__)
 
@@ -60,6 +61,8 @@ class DumpRecorder:
         self._limit = limit
         self._bytes = 0
         self._left_out = 0
+        self._cut: dict[int, None] = {}  # iterations that the limit cut, in order
+        self._process = os.getpid()
         self.config = _config(config, path)
         self._models = models_of(model)
         self._backend = backend_of(self._models)
@@ -101,6 +104,7 @@ class DumpRecorder:
         else:
             if compiled := self._backend.unseen_regions(self._models):
                 _log.warning("not in the dump is what is compiled: %s", ", ".join(compiled))
+                self._note([Gap("compiled", tuple(compiled))])
             self._capture = self._backend.make_capture(self._models, self._observe, self._fail)
             self._begin()
         self._started = True
@@ -147,6 +151,29 @@ class DumpRecorder:
             _log.warning("%d tensors are not in the dump: it has its %s bytes", self._left_out, self._limit)
         if self._queue.dropped:
             _log.error("%d tensors are missing in the dump %s", self._queue.dropped, self.config.path)
+        self._note_gaps()
+
+    def _note_gaps(self) -> None:
+        """Write beside the dump what its steps ran and it does not have."""
+        unseen = tuple(sorted(getattr(self._capture, "unseen_backward", ())))
+        if unseen:
+            _log.warning("not in the dump are the backward operators of %s", ", ".join(unseen))
+        gaps = [Gap("backward", unseen)] if unseen else []
+        if self._left_out:
+            gaps.append(Gap("limit", count=self._left_out, iterations=tuple(self._cut)))
+        if self._queue.dropped:
+            gaps.append(Gap("lost", count=self._queue.dropped))
+        if self._error or self._queue.error:
+            gaps.append(Gap("ended", detail=self.problem))
+        self._note(gaps)
+
+    def _note(self, gaps: Sequence[Gap]) -> None:
+        if self._dump is None or os.getpid() != self._process:
+            return
+        try:
+            self._dump.not_recorded(gaps)
+        except (OSError, ValueError) as error:  # the disk may be full
+            _log.error("the dump does not say what is missing in it: %s", error)
 
     def _made_dump(self, rank: int | None) -> Dump:
         return Dump(
@@ -230,6 +257,7 @@ class DumpRecorder:
         self._bytes += host.values.nbytes
         if self._limit is not None and self._bytes > self._limit:
             self._left_out += 1
+            self._cut[self._iteration] = None
             return
         step = self._step
         if step is None:  # only now, as an iteration without tensors has no folder

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import math
 import secrets
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -11,12 +13,23 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 from mindinsight.writer.alerts import Level
 from mindinsight.writer.capture.backends import models_of
+from mindinsight.writer.capture.dead_layers import DeadLayers, FaultEpisode, SilentGradients, Watched
 from mindinsight.writer.capture.dump_recorder import DumpRecorder
 from mindinsight.writer.capture.guarded_calls import GuardedCalls
 from mindinsight.writer.capture.health import HealthRecord
 from mindinsight.writer.capture.jump_detector import JumpDetector
 from mindinsight.writer.capture.loss_scale import LossScale
-from mindinsight.writer.capture.rank_signs import FINE, OWN, SHARED, SILENT, Examined, combined
+from mindinsight.writer.capture.rank_signs import (
+    FINE,
+    OWN,
+    SHARED,
+    SILENT,
+    Examined,
+    RankSign,
+    Replicas,
+    combined,
+)
+from mindinsight.writer.capture.watch_schedule import WatchSchedule
 from mindinsight.writer.ranks import rank_of
 from mindinsight.writer.record import SummaryRecord
 
@@ -27,6 +40,10 @@ T = TypeVar("T")
 OnTrigger: TypeAlias = Literal["continue", "skip", "raise"]
 
 FOLDER: Final = "flight_dump"  # below the directory of the run
+_RANKS_EVERY: Final = 10  # steps between two measurements of all weights in a distributed training
+_EXACT_EVERY: Final = 16  # steps between two in which all elements of all gradients are read
+_EXACT_FIRST: Final = 3  # steps at the begin that are exact, too
+_SUSPECTED: Final = 3  # steps that are watched when weights have lost their gradient
 _MARK: Final = "_mindinsight_flight_recorder"  # in a network's __dict__: the token of its recorder
 _log: Final = logging.getLogger(__name__)
 
@@ -44,13 +61,17 @@ class FlightRecorder:
             optimizer.step()                                   # stays outside
         recorder.close()
 
-    After each step the loss it returned and the norm of all gradients are checked for NaN, infinity and a
-    jump by ``jump`` times against their running mean; every ``check_every`` steps also the outputs of all
-    modules, and the norms of weights and outputs are remembered as the last healthy ones. A module whose
-    output has become zeros only, as that of a dead ReLU, is a warning and no fault. When something is
-    wrong, before the optimizer changes a weight, random generators and buffers are set back, the step runs
+    After each step the loss it returned and the norm of the gradients are checked for NaN, infinity, a jump
+    by ``jump`` times against their running mean, and growth without end. Of large gradients a sample is
+    measured, 1024 elements each of 64 tensors, and every 16 steps all elements. In some steps the outputs
+    of all modules are checked, too, and the norms of weights and outputs are remembered as the last healthy:
+    as often as 0.8 % of the time pays for, when weights have lost their gradient, or every ``check_every``
+    steps.
+    A layer that has died, as a ReLU whose outputs are zeros only, is a warning and no fault. When something
+    is wrong, before the optimizer changes a weight, random generators and buffers are set back, the step runs
     again under the dump recorder, and an alert in the run says what happened and where the dump is, or that
-    the step did not break again. Generators, buffers and gradients are then as the first run left them.
+    the step did not break again. Generators, buffers and gradients are then as the first run left them. A
+    fault that lasts is one alert, until twenty steps in a row were healthy.
 
     ``on_trigger``: "continue"; "skip" clears the gradients, so that the optimizer changes nothing; "raise"
     raises TrainingFaultError. At most ``dumps`` steps are dumped, each of at most ``budget`` bytes of
@@ -58,8 +79,9 @@ class FlightRecorder:
     buffers and three numbers for each parameter and module.
 
     In a distributed training all ranks dump as soon as one of them sees a fault, so all must call ``step``
-    alike. Where a network is a ``DistributedDataParallel``, or with ``same_gradients``, gradients whose norm
-    is not the same on all ranks are a fault, too: one rank was reduced in another way.
+    alike. Ranks that began with the same weights and no longer have them are a fault, too, and gradients that
+    were the same in five steps and differ: one rank was reduced in another way. ``same_gradients`` says from
+    the first step on that they are the same, or, if False, that ranks may differ.
 
     With the ``scaler`` of a training in mixed precision, gradients that are not finite are a fault only once
     its scale has fallen to one: until then it looks for the scale, skips such a step and goes on.
@@ -77,9 +99,9 @@ class FlightRecorder:
         on_trigger: OnTrigger = "continue",
         dumps: int = 3,
         budget: int = 1 << 30,
-        check_every: int = 100,
+        check_every: int | None = None,
         jump: float = 100.0,
-        warmup: int = 20,
+        warmup: int = 5,
         same_gradients: bool | None = None,
         scaler: torch.amp.GradScaler | None = None,
         record: SummaryRecord | None = None,
@@ -97,19 +119,26 @@ class FlightRecorder:
         self._on_trigger = on_trigger
         self._dumps = dumps
         self._budget = budget
-        self._check_every = max(check_every, 1)
+        self._schedule = WatchSchedule(check_every)
         self._losses = JumpDetector("loss", jump, warmup)
-        self._norms = JumpDetector("norm of the gradients", jump, warmup)
+        self._norms = JumpDetector(training.norm_name(self._tensors), jump, warmup)
         self._loss_scale = LossScale(scaler)
         self._health = HealthRecord()
         self._guarded = GuardedCalls("FlightRecorder")
         self._number = 0
         self._running = False
-        replicated = training.is_replicated(self._models)
-        self._same_gradients = replicated if same_gradients is None else same_gradients
+        self._replicas = Replicas(same_gradients)
+        self._episode = FaultEpisode()
+        self._layers = DeadLayers()
+        self._silent = SilentGradients()
+        self._quiet: frozenset[str] = frozenset()  # modules whose gradients are zeros only
+        self._suspected = 0  # steps to watch because of them
+        self._zeros = 0  # gradients of zeros only in the last exact step
+        self._exact = True
+        self._host_random = False  # whether a step has used the generator of Python or NumPy
         self._before: Any = None
-        self._outputs: dict[str, float] = {}
-        self._end_watch: Callable[[], None] | None = None
+        self._begun = 0.0
+        self._watch: Any = None
         self._token = secrets.token_hex(8)
         for network in self._models.values():
             vars(network)[_MARK] = self._token  # text, so that networks can be pickled as before
@@ -147,11 +176,13 @@ class FlightRecorder:
         self.cancel()  # a step that was begun and never ended
         if self._is_retired():
             return
-        self._outputs = {}
-        if self._number % self._check_every == 0:  # layers may have been added since
-            self._tensors = self._torch.collect(self._models)
-            self._end_watch = self._torch.watch_outputs(self._models, self._outputs.__setitem__)
-        self._before = self._torch.save_state(self._tensors)
+        self._begun = time.perf_counter()
+        if self._schedule.due(self._number, self._suspected > 0 or self._layers.undecided):
+            self._tensors = self._torch.collect(self._models)  # layers may have been added since
+            self._watch = self._torch.OutputWatch(self._models, self._quiet)
+            self._watch.seconds += time.perf_counter() - self._begun
+        self._exact = self._number % _EXACT_EVERY == 0 or self._number < _EXACT_FIRST
+        self._before = self._torch.save_state(self._tensors, self._exact or self._host_random)
         self._running = True
 
     def end(self, result: Any, run: Callable[[], Any]) -> bool:
@@ -161,29 +192,65 @@ class FlightRecorder:
         """
         if self._before is None:
             return False
-        checks, before = self._end_watch is not None, self._before
+        watch, before = self._watch, self._before
         self.cancel()
-        loss, norm = self._measure(result)
-        examined = self._examine(loss, norm, self._outputs)
+        if self._exact and not self._host_random:
+            self._host_random = self._torch.uses_host_generators(before)
+        loss, norm, zeros = self._measure(result)
+        watched = self._finish_watch(watch, zeros)
+        examined = self._examine(loss, norm, watched)
         if self._torch.is_distributed():
-            signs = self._torch.gather_signs(examined.cause, norm, self._torch.device_of(self._tensors))
-            examined = combined(signs, examined, rank_of().number, self._same_gradients)
+            examined = self._across_ranks(examined, norm)
         if examined.cause == SILENT:
             self._report(run, before, examined, norm)
         elif examined.cause != FINE:
             self._trigger(run, before, examined, norm)
-        if checks and examined.cause <= SILENT:
-            self._health.update(self._number, self._outputs, self._weight_norms())
+        if watch is not None:
+            self._end_watched(watch, healthy=examined.cause <= SILENT)
+        self._schedule.passed(time.perf_counter() - self._begun)
         self._number += 1
         return examined.cause > SILENT
+
+    def _across_ranks(self, examined: Examined, norm: float | None) -> Examined:
+        """Return what is wrong with this step on any rank, or with the ranks beside each other."""
+        number = self._number
+        measured = number % _RANKS_EVERY == 0 or number & (number - 1) == 0  # soon after the begin, too
+        weights = (self._guarded(self._torch.weights_norm, self._tensors) if measured else None) or math.nan
+        own = RankSign(examined.cause, math.nan if norm is None else norm, weights)
+        signs = self._torch.gather_signs(own, self._torch.device_of(self._tensors))
+        examined = combined(signs, examined, rank_of().number)
+        differ = self._replicas.check(number, signs)
+        return Examined(differ, SHARED) if differ and examined.cause <= SILENT else examined
+
+    def _finish_watch(self, watch: Any, zeros: int) -> Watched | None:
+        """Return what was watched in this step, and decide whether the next ones are."""
+        suspicious = self._silent.suspicious(zeros)
+        if (suspicious and not self._suspected) or (watch is not None and zeros):
+            self._quiet = self._guarded(self._torch.quiet_modules, self._tensors) or frozenset()
+        if suspicious and not self._suspected:
+            self._suspected = _SUSPECTED
+        if watch is None:
+            return None
+        if self._suspected:
+            self._suspected -= 1
+            if not self._suspected:
+                self._silent.settle()
+        quiet = self._quiet if self._silent.lasting else frozenset()
+        return Watched(watch.outputs, watch.highest, quiet)
+
+    def _end_watched(self, watch: Any, healthy: bool) -> None:
+        begin = time.perf_counter()
+        if healthy:
+            self._health.update(self._number, watch.outputs, self._weight_norms())
+        self._schedule.watched(self._number, watch.seconds + time.perf_counter() - begin)
 
     def cancel(self) -> None:
         """Forget a step that has begun, as one that raised."""
         self._running = False
         self._before = None
-        if self._end_watch is not None:
-            self._end_watch()
-            self._end_watch = None
+        if self._watch is not None:
+            self._watch.end()
+            self._watch = None
 
     def close(self) -> None:
         """Remove the hook from the optimizer and close the record, unless it was given."""
@@ -205,29 +272,44 @@ class FlightRecorder:
             _log.warning("this FlightRecorder does nothing any more: it is closed, or another one took over")
         return self._retired
 
-    def _measure(self, result: Any) -> tuple[float | None, float | None]:
-        """Loss and norm of the gradients after a step; None for what is not there or cannot be measured."""
-        norm = self._guarded(self._torch.gradient_norm, self._tensors)
-        return self._guarded(self._torch.loss_of, result), norm
+    def _measure(self, result: Any) -> tuple[float | None, float | None, int]:
+        """Return loss, norm of the gradients and how many are zeros only; None if it cannot be measured.
+
+        Exact steps give the norm of the sample as well, for comparable steps, unless not all is finite.
+        """
+        norm, zeros = self._guarded(self._torch.sampled_facts, self._tensors) or (None, 0)
+        if self._exact:
+            exact, self._zeros = self._guarded(self._torch.gradient_facts, self._tensors) or (None, 0)
+            norm = exact if exact is not None and not math.isfinite(exact) else norm
+            zeros = self._zeros
+        return self._guarded(self._torch.loss_of, result), norm, max(zeros, self._zeros)
 
     def _weight_norms(self) -> dict[str, float]:
         return self._guarded(self._torch.weight_norms, self._tensors) or {}
 
-    def _examine(self, loss: float | None, norm: float | None, outputs: Mapping[str, float]) -> Examined:
-        """What is wrong with this step, and how near to its cause that is."""
+    def _examine(self, loss: float | None, norm: float | None, watched: Watched | None) -> Examined:
+        """Return what is wrong with this step, and how near to its cause that is."""
+        outputs = watched.outputs if watched is not None else {}
         broken = [name or "the network" for name, size in outputs.items() if not size < float("inf")]
-        if loss is not None and (reason := self._losses.check(loss)):
-            return Examined(reason, OWN)
+        loss_reason = self._losses.check(loss) if loss is not None else ""
+        mended = norm is None or self._loss_scale.mends(norm)
+        norm_reason = self._norms.check(norm) if norm is not None and not mended else ""
+        if loss_reason:
+            return Examined(loss_reason, OWN)
         if broken:
             return Examined(f"the output of {broken[0]} is not finite", OWN)
-        if norm is not None and not self._loss_scale.mends(norm) and (reason := self._norms.check(norm)):
-            return Examined(reason + self._loss_scale.remark(norm), SHARED)
-        silenced = self._health.silenced(outputs)
+        if norm is not None and norm_reason:
+            return Examined(norm_reason + self._loss_scale.remark(norm), SHARED)
+        if watched is None or (loss == 0 and not norm):  # nothing is left to learn
+            return Examined("", FINE)
+        silenced = self._layers.check(self._number, watched)
         return Examined(silenced, SILENT if silenced else FINE)
 
     def _trigger(self, run: Callable[[], Any], before: Any, examined: Examined, norm: float | None) -> None:
-        """Record the step again, tell about it, and do what ``on_trigger`` says."""
-        text, path = self._report(run, before, examined, norm)
+        """Do what ``on_trigger`` says. The first step of a fault is recorded and told before."""
+        text, path = f"Step {self._number}: {examined.reason}.", None
+        if self._episode.begins(self._number):
+            text, path = self._report(run, before, examined, norm)
         if self._on_trigger == "skip":
             self._torch.take_gradients(self._tensors)
         if self._on_trigger == "raise":
@@ -288,8 +370,8 @@ class FlightRecorder:
             finally:
                 self._running = False
             recorder.step()
-        loss, norm = self._measure(result)
-        broken = bool(self._examine(loss, norm, {}).reason) or (norm is not None and norm == first)
+        loss, norm, _ = self._measure(result)
+        broken = bool(self._examine(loss, norm, None).reason) or (norm is not None and norm == first)
         return broken, recorder.problem
 
     def _refuse_inside(self, *_: Any) -> None:

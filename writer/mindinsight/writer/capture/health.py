@@ -25,14 +25,6 @@ class HealthRecord:
         """Take the norms of a healthy step."""
         self.step, self.outputs, self.weights = step, outputs, weights
 
-    def silenced(self, outputs: Mapping[str, float]) -> str:
-        """A sentence about the first module whose output has become all zeros, as that of a dead ReLU."""
-        for name, norm in outputs.items():
-            before = self.outputs.get(name, 0.0)
-            if norm == 0 and before > 0:
-                return f"every output of {name} is zero; its norm was {before:.3g} at step {self.step}"
-        return ""
-
     def grown(self, now: Mapping[str, float]) -> str:
         """A sentence about the weight that grew most, "" where none has ten times its healthy norm."""
         healthy = [(name, norm) for name, norm in now.items() if self.weights.get(name)]

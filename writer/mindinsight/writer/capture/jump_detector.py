@@ -1,36 +1,97 @@
-"""Detector of numbers that are not finite, or jump away from their running mean."""
+"""Detector of numbers that are not finite, jump, or grow without end."""
 
 from __future__ import annotations
 
 import math
+from collections import deque
+from itertools import pairwise
 from typing import Final
 
 _DECAY: Final = 0.9  # of the running mean: about the last ten values
+_HISTORY: Final = 50  # values whose maximum counts: longer than most cycles of a training, as of accumulation
+_BEYOND_MAXIMUM: Final = 0.2  # of the factor: a value this far above all recent ones needs no mean
+# Times all values before: a classifier that has converged gives single batches thousands of times its mean
+# loss, which are no more than its first losses; an explosion passes them within a few steps.
+_BEYOND_ALL: Final = 5.0
+_GROWTH: Final = (5, 10, 20)  # values in which steady growth adds up: fast and slow explosions
+_GROWN: Final = 0.5  # of the factor that it adds up to
+_RISING: Final = 0.8  # share of rises in steady growth: noise interrupts some
+_ACCEPTED: Final = 20  # reported values after which the new level is the normal one
 
 
 class JumpDetector:
     """Check of one number a step: the loss, or the norm of all gradients.
 
-    A value is a jump when its magnitude is more than ``factor`` times the running mean of magnitudes, after
-    ``warmup`` values have been seen. A value that is reported does not enter the mean.
+    After ``warmup`` values other than zero, a value is a jump if its magnitude is more than ``factor`` times
+    the running mean of magnitudes, or a fifth of that times their recent maximum, and five times all before.
+    Growth to half of it within twenty steps is reported too. A value that is reported does not enter the mean
+    until twenty in a row have been.
     """
 
     def __init__(self, name: str, factor: float, warmup: int) -> None:
         self.name = name
         self._factor = factor
-        self._warmup = warmup
+        self._warmup = max(warmup, 1)
         self._seen = 0
         self._mean = 0.0
+        self._earlier = 0.0  # maximum of the values that are no longer recent
+        self._recent: deque[float] = deque(maxlen=_HISTORY)
+        self._reported: list[float] = []  # magnitudes in a row
 
     def check(self, value: float) -> str:
-        """What is wrong with the value in words; "" where nothing is."""
+        """Return what is wrong with the value in words, "" if nothing is."""
         if not math.isfinite(value):
             return f"the {self.name} is {value}"
         magnitude = abs(value)
-        if self._seen >= self._warmup and self._mean > 0 and magnitude > self._factor * self._mean:
-            return (
-                f"the {self.name} jumped to {value:.6g}, {magnitude / self._mean:.3g} times its running mean"
-            )
-        self._mean = magnitude if not self._seen else _DECAY * self._mean + (1 - _DECAY) * magnitude
-        self._seen += 1
+        reason = self._anomaly(value, magnitude) if self._seen >= self._warmup else ""
+        if not reason:
+            self._reported = []
+            self._learn(magnitude)
+        elif len(self._reported) + 1 >= _ACCEPTED:
+            self._start_again()
+        else:
+            self._reported.append(magnitude)
+        return reason
+
+    def _anomaly(self, value: float, magnitude: float) -> str:
+        highest = max(self._recent)
+        if magnitude <= _BEYOND_ALL * self._earlier:
+            return ""
+        jumped = magnitude > self._factor * self._mean
+        if magnitude > _BEYOND_ALL * highest and (
+            jumped or magnitude > _BEYOND_MAXIMUM * self._factor * highest
+        ):
+            times = magnitude / self._mean
+            return f"the {self.name} jumped to {value:.6g}, {times:.3g} times its running mean"
+        for count in _GROWTH:
+            if (start := self._grown_from(magnitude, count)) is not None:
+                return f"the {self.name} grows without end: from {start:.6g} to {value:.6g} in {count} steps"
         return ""
+
+    def _grown_from(self, magnitude: float, count: int) -> float | None:
+        """Return the value ``count`` steps ago if it has grown steadily since, beyond all that was before."""
+        values = [*self._recent, magnitude]
+        grown, earlier = values[-count - 1 :], values[: -count - 1]
+        if len(grown) <= count or magnitude < _GROWN * self._factor * grown[0]:
+            return None
+        if magnitude < _BEYOND_ALL * max(earlier, default=0.0):
+            return None
+        rises = sum(after > before for before, after in pairwise(grown))
+        return grown[0] if rises >= _RISING * count else None
+
+    def _learn(self, magnitude: float) -> None:
+        if magnitude == 0:
+            return  # no gradient, or a loss that is masked: no ground to compare with
+        if len(self._recent) == _HISTORY:
+            self._earlier = max(self._earlier, self._recent[0])
+        self._mean = magnitude if not self._seen else _DECAY * self._mean + (1 - _DECAY) * magnitude
+        self._recent.append(magnitude)
+        self._seen += 1
+
+    def _start_again(self) -> None:
+        """Take the level of the last values for normal, as after a change of the loss's weights."""
+        values, self._reported = self._reported, []
+        self._seen, self._earlier, self._mean = 0, 0.0, 0.0
+        self._recent.clear()
+        for value in values:
+            self._learn(value)

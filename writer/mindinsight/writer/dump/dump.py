@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, Literal
 
@@ -20,7 +20,7 @@ import numpy as np
 
 from mindinsight.writer.arrays import HostArray, mindspore_dtype, to_numpy
 from mindinsight.writer.dump.layout import ESCAPES, file_name, iteration_filter, operator_type
-from mindinsight.writer.dump.metadata import DumpMetadata, settings_text
+from mindinsight.writer.dump.metadata import DumpMetadata, Gap, settings_text
 from mindinsight.writer.dump.origin import origin_of
 from mindinsight.writer.dump.statistics import COLUMNS, cells, header
 from mindinsight.writer.files.directories import private_folder
@@ -76,6 +76,10 @@ class Dump:
     def graph(self, graph: GraphBuilder | bytes) -> None:
         """Write the graph and the order of its operators, unless they are there."""
         self._metadata.graph(graph.serialised() if isinstance(graph, GraphBuilder) else graph)
+
+    def not_recorded(self, gaps: Iterable[Gap]) -> None:
+        """Write what ran and is not in this dump, so that no reader takes it for healthy."""
+        self._metadata.not_recorded(gaps)
 
     def iteration(self, number: int) -> DumpStep:
         """Writer of one iteration, to which the loop gives its values."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from mindinsight.proto import graph_pb2
 from mindinsight.writer.dump.origin import Origin
@@ -13,6 +15,17 @@ from mindinsight.writer.dump.statistics import COLUMNS
 from mindinsight.writer.files.directories import private_folder
 
 _ORDER_HEADER: Final = "NodeExecutionOrder-FullNameWithScope"
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Part of a training step that ran and is not in the dump; ``docs/dumps.md`` describes each kind."""
+
+    kind: Literal["compiled", "backward", "limit", "lost", "ended"]
+    names: tuple[str, ...] = ()  # modules, or types of operators
+    count: int = 0  # tensors
+    detail: str = ""  # the error, in English
+    iterations: tuple[int, ...] = ()  # empty: all
 
 
 class DumpMetadata:
@@ -47,6 +60,17 @@ class DumpMetadata:
         _write_once(private_folder(self._rank / "graphs") / name, content)
         lines = [_ORDER_HEADER, *(node.full_name for node in graph.node if node.full_name), ""]
         _write_once(self._order(f"ms_execution_order_graph_{self._graph_id}.csv"), "\n".join(lines).encode())
+
+    def not_recorded(self, gaps: Iterable[Gap]) -> None:
+        """Add the gaps that ``not_recorded.json`` does not list yet. Without gaps no file is written."""
+        path = self._metadata("not_recorded.json")
+        listed = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+        texts = {json.dumps(asdict(gap)) for gap in gaps} - {json.dumps(entry) for entry in listed}
+        new = [json.loads(text) for text in sorted(texts)]
+        if new:
+            draft = path.with_suffix(".draft")  # replaced as a whole: a reader never sees half of it
+            draft.write_text(json.dumps([*listed, *new], indent=1), encoding="utf-8")
+            draft.replace(path)
 
     def add_iteration(self, iteration: int) -> None:
         """Add to the list of iterations that were dumped."""

@@ -27,7 +27,8 @@ class Training:
         self.writer = SummaryWriter(log_dir)
         self._facts: dict[str, Any] = {"device_num": rank_of().world}
         self._metrics: dict[str, float] = {}
-        self._alerted: set[str] = set()
+        self._broken: set[str] = set()  # tags that are not finite
+        self._reported_at: int | None = None  # the last step that belongs to the fault already reported
         self._refused: set[str] = set()
 
     def configure(self, configuration: Any, **facts: Any) -> None:
@@ -52,13 +53,21 @@ class Training:
             self.writer.record.add_value("eval_lineage", "lineage", {"metrics": self._metrics}, step=0)
 
     def numbers(self, values: Mapping[str, Any], step: int, prefix: str = "") -> None:
-        """Record what is a number, nested dicts by their path; an alert tells of NaN, once for each tag."""
+        """Record numbers, nested dicts by their path. A fault is one alert, however many tags it reaches."""
         for tag, number in self._numbers(values, prefix):
             self.writer.add_scalar(tag, number, step)
-            if not math.isfinite(number) and tag not in self._alerted:
-                self._alerted.add(tag)
-                text = f"It was recorded at step {step}. Later ones are not told."
-                self.writer.record.alert(f"{tag} is {number}", text, "error", step)
+            if math.isfinite(number):
+                self._broken.discard(tag)
+            else:
+                self._report(tag, number, step)
+                self._broken.add(tag)
+
+    def _report(self, tag: str, number: float, step: int) -> None:
+        """Raise the alert of a fault: of the first tag that is not finite while no other is."""
+        if not self._broken and self._reported_at != step:
+            text = f"It was recorded at step {step}. Further ones are not reported until all tags are finite."
+            self.writer.record.alert(f"{tag} is {number}", text, "error", step)
+            self._reported_at = step
 
     def distributions(self, arrays: Iterable[tuple[str, Any]], step: int, suffix: str = "") -> None:
         """Record histograms, by names; arrays that are None or empty are left out."""

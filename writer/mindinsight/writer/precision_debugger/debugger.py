@@ -9,6 +9,7 @@ import sys
 import time
 import weakref
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -39,8 +40,9 @@ class PrecisionDebugger:
             debugger.step()
 
     Keys are ``task`` (statistics, tensor, overflow_check, structure), ``dump_path``, ``level`` (L0 modules,
-    L1 calls, mix both), ``rank``, ``step``, ``extra_info`` and, in the section of the task or beside it,
-    ``scope``, ``list``, ``data_mode``, ``summary_mode`` (statistics, md5). Arguments go before the file.
+    L1 calls, mix both, L2 kernels), ``rank``, ``step``, ``extra_info`` and, in the section of the task or
+    beside it, ``scope``, ``list``, ``data_mode``, ``summary_mode`` (statistics, md5). Arguments go first.
+    Kernels are recorded in MindSpore's graph mode, by its own dump; elsewhere L2 records calls.
 
     Files lie in ``{dump_path}/step{N}/rank{R}``, or ``proc{pid}`` for a process without a rank, and are
     complete after ``stop`` or ``step``. What fails while the training runs is logged once and ends the
@@ -84,6 +86,9 @@ class PrecisionDebugger:
         framework = _framework(models)
         if framework == "mindspore" and self._delegated():
             return
+        if self.config.level == "L2":
+            _log.warning("only MindSpore's graph mode has kernels to record: level L2 records calls, as L1")
+            self.config = replace(self.config, level="L1")
         self._make_probe(framework)
         self._running = True
         self._probe.start(models, self._step_files())
@@ -131,7 +136,7 @@ class PrecisionDebugger:
 
     def _models(self, model: Any) -> dict[str, Any]:
         if model is None:
-            if self.config.level != "L1":
+            if self.config.level not in ("L1", "L2"):
                 raise ValueError(f"level {self.config.level} records modules: call start(model)")
             return {}
         models = {"": model}

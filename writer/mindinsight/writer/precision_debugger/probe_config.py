@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 Task: TypeAlias = Literal["statistics", "tensor", "overflow_check", "structure"]
-Level: TypeAlias = Literal["L0", "L1", "mix"]
+Level: TypeAlias = Literal["L0", "L1", "L2", "mix"]
 Summary: TypeAlias = Literal["statistics", "md5"]
 
 TASKS: Final = ("statistics", "tensor", "overflow_check", "structure")
-LEVELS: Final = ("L0", "L1", "mix")
+LEVELS: Final = ("L0", "L1", "L2", "mix")
 SUMMARIES: Final = ("statistics", "md5")
 DATA_MODES: Final = ("all", "forward", "backward", "input", "output")
 _DIRECTIONS: Final = frozenset({"forward", "backward"})
@@ -184,7 +184,7 @@ def _scope(settings: Mapping[str, Any], level: Level) -> tuple[str, ...]:
     names = _texts(settings, "scope")
     if names and len(names) != 2:
         raise ConfigError(f"scope is the names of the first and the last entry, got {list(names)!r}")
-    forms = {"L0": [_MODULE_NAME], "L1": [_API_NAME], "mix": [_API_NAME, _MODULE_NAME]}[level]
+    forms = {"L0": [_MODULE_NAME], "mix": [_API_NAME, _MODULE_NAME]}.get(level, [_API_NAME])
     for name in names:
         if not any(form.fullmatch(name) for form in forms):
             example = "Module.fc1.Linear.forward.0" if level == "L0" else "Functional.linear.0.forward"

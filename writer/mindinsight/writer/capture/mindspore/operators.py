@@ -1,7 +1,8 @@
 """Capture of MindSpore's operators in PyNative mode: forward, backward and recomputed.
 
-``MsDispatchMode`` sees every operator that is not inside a compiled graph. The scope of a backward operator
-is that of the forward operator it differentiates: hooks on autograd's nodes say which one runs.
+``MsDispatchMode`` sees the operators that are not inside a compiled graph or autograd. ``backward_nodes``
+sees those inside autograd. The scope of a backward operator is that of the forward operator it
+differentiates: hooks on the nodes of autograd say which one runs.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import mindspore
 from mindspore import utils
 
+from mindinsight.writer.capture.mindspore.backward_nodes import BackwardNodes, Mark, UnseenCall
 from mindinsight.writer.capture.mindspore.values import (
     COMPILERS,
     facts_of,
@@ -57,14 +59,6 @@ _OWNER: Final = "_mindinsight_capture"  # attribute of a cell that is captured
 _DispatchMode: Any = getattr(utils, "MsDispatchMode", object)
 
 
-class Mark(NamedTuple):
-    """The forward operator that made a node of autograd."""
-
-    type: str
-    scope: str
-    stack: tuple[CodeLine, ...]
-
-
 class MindSporeCapture:
     """Capture of the operators that run between ``start`` and ``stop``.
 
@@ -91,8 +85,8 @@ class MindSporeCapture:
         self._failed = False
         self._busy = False  # at our own work, which may run operators, too
         self._origins: dict[Hashable, Mark] = {}  # tensor -> the forward operator that made it
-        self._marked: set[int] = set()  # nodes of autograd
-        self._current: Mark | None = None  # whose backward runs
+        self.unseen_backward: set[str] = set()  # types of forward operators
+        self._nodes = self._new_nodes()
 
     @property
     def running(self) -> bool:
@@ -101,7 +95,7 @@ class MindSporeCapture:
     def start(self) -> None:
         """Begin to capture. Raises RuntimeError while another recorder captures: it would see nothing."""
         self._handles = []
-        self._scopes, self._origins, self._marked, self._current = [], {}, set(), None
+        self._scopes, self._origins, self._nodes = [], {}, self._new_nodes()
         for cell, segment in self._cells:
             if getattr(cell, _OWNER, None) is not None:
                 self._release()
@@ -120,7 +114,8 @@ class MindSporeCapture:
             self._mode.__exit__(None, None, None)
         self._mode = None
         self._release()
-        self._scopes, self._origins, self._current = [], {}, None
+        self._scopes, self._origins = [], {}
+        self._nodes.clear()
 
     def operator(self, function: Any, arguments: Sequence[Any], run: Callable[[], Any]) -> Any:
         """Run an operator, and let the observer see what goes in and comes out."""
@@ -147,40 +142,58 @@ class MindSporeCapture:
     def _before(self, name: str, operands: Sequence[Any]) -> Callable[[Any], None] | None:
         phase, stack = _caller(sys._getframe(3))
         mark = Mark(name, "/".join(self._scopes), stack)
+        self._nodes.mark_last()
         if phase == "backward":
-            mark = self._current or Mark("", "", ())
-            scope = "/".join(filter(None, [mark.scope, mark.type and f"Grad_{mark.type}"]))
+            self._nodes.dispatched += 1
+            mark = self._nodes.current or Mark("", "", ())
         else:
-            scope = mark.scope
-            self._mark_nodes(operands)
+            self._mark_nodes(operands, mark)
+        scope = _gradient_scope(mark) if phase == "backward" else mark.scope
         call = OperatorCall(name, _joined(phase, scope), tuple(map(slot_value, operands)), mark.stack)
         observed = self._observer(call)
-        return partial(self._after, observed, None if phase == "backward" else mark)
+        return partial(self._after, observed, None if phase == "backward" else mark, operands)
 
     def _after(
-        self, observed: Callable[[Sequence[Any]], None] | None, mark: Mark | None, outputs: Any
+        self,
+        observed: Callable[[Sequence[Any]], None] | None,
+        mark: Mark | None,
+        operands: Sequence[Any],
+        outputs: Any,
     ) -> None:
         tensors = tuple(tensors_of(outputs))
         if mark is not None:
-            self._current = mark  # the backward of the last one begins before a node says so
+            self._nodes.made(mark, operands, tensors)
             self._origins.update({facts.key: mark for facts in map(facts_of, tensors) if facts})
         if observed is not None:
             observed(tensors)
 
-    def _mark_nodes(self, operands: Sequence[Any]) -> None:
-        """Hook the nodes that made these tensors, which autograd has made only after the operator."""
-        for tensor in tensors_of(operands):
-            node = tensor._grad_node
-            if node is None or node.is_leaf() or node._unique_id() in self._marked:
-                continue
-            facts = facts_of(tensor)
-            mark = self._origins.get(facts.key) if facts else None
-            if mark is not None:
-                self._marked.add(node._unique_id())
-                node.register_prehook(partial(self._arrive, mark))
+    def _mark_nodes(self, operands: Sequence[Any], taker: Mark) -> None:
+        """Hook the nodes that made these tensors, which autograd has made only after the operator.
 
-    def _arrive(self, mark: Mark, *_: Any) -> None:
-        self._current = mark
+        The node of an operator that was not seen gets the scope of ``taker``, which takes the tensor.
+        """
+        for tensor in tensors_of(operands):
+            facts, node = facts_of(tensor), tensor._grad_node
+            if node is not None:
+                mark = self._origins.get(facts.key) if facts else None
+                self._nodes.mark(node, mark or taker._replace(type=str(node.name())))
+
+    def _unseen(self, mark: Mark, calls: Sequence[UnseenCall]) -> None:
+        """Record the backward operators of a node that ran inside autograd."""
+        for call in calls:
+            operator = OperatorCall(
+                call.type, _joined("backward", _gradient_scope(mark)), tuple(call.inputs), mark.stack
+            )
+            observed = self._observer(operator)
+            if observed is not None:
+                observed(call.outputs)
+
+    def _new_nodes(self) -> BackwardNodes:
+        return BackwardNodes(self._unseen, self._in_hook, self.unseen_backward)
+
+    def _in_hook(self, action: Callable[..., Any], *arguments: Any) -> None:
+        if self.running and not self._busy and not self._failed and os.getpid() == self._process:
+            self._guarded(action, *arguments)
 
     def _enter(self, segment: str, cell: Any, inputs: Any) -> None:
         self._scopes.append(segment)
@@ -249,6 +262,10 @@ def _caller(frame: FrameType | None) -> tuple[Phase, tuple[CodeLine, ...]]:
             phase = "recompute"
         frame = frame.f_back
     return phase, tuple(lines)
+
+
+def _gradient_scope(mark: Mark) -> str:
+    return "/".join(filter(None, [mark.scope, mark.type and f"Grad_{mark.type}"]))
 
 
 def _joined(phase: Phase, scope: str) -> str:

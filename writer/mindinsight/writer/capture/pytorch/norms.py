@@ -18,13 +18,32 @@ from mindinsight.writer.capture.pytorch.tensors import tensors_of
 _COMPRESSED: Final = (torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.sparse_bsc)
 
 
-def norm_of_all(tensors: Sequence[torch.Tensor]) -> float | None:
-    """L2 norm of several tensors together; None where none of them has a norm."""
-    norms = _norms([values for tensor in tensors if (values := stored_values(tensor)) is not None])
+def norms_of(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """Return the L2 norm of each tensor that has one."""
+    return _norms([values for tensor in tensors if (values := stored_values(tensor)) is not None])
+
+
+def joined_norms(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """Return the L2 norms of tensors of one shape, as one tensor [tensors] where they can be joined."""
+    if not tensors:
+        return []
+    try:
+        rows = torch.cat([*tensors]).view(len(tensors), -1)
+        return [_norm(rows, 1)] if rows.is_floating_point() and rows.dtype.itemsize > 1 else norms_of(tensors)
+    except RuntimeError:  # one of them is sparse, or differs
+        return norms_of(tensors)
+
+
+def summary_of(norms: Sequence[torch.Tensor]) -> tuple[float, int] | None:
+    """Return the L2 norm of all norms together and the number of zeros among them; None without norms."""
     if not norms:
         return None
     device = norms[0].device
-    return float(torch.linalg.vector_norm(torch.stack([norm.to(device, torch.float32) for norm in norms])))
+    joined = torch.cat([norm.to(device, torch.float32).view(-1) for norm in norms])
+    total, zeros = torch.stack(
+        [torch.linalg.vector_norm(joined), (joined == 0).sum().to(torch.float32)]
+    ).tolist()
+    return total, int(zeros)
 
 
 def norms_by_name(named: Sequence[tuple[str, torch.Tensor]]) -> dict[str, float]:
@@ -65,8 +84,9 @@ def _norms(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     return [_norm(tensor) if tensor.dtype == torch.float16 else next(norms) for tensor in tensors]
 
 
-def _norm(tensor: torch.Tensor) -> torch.Tensor:
-    return torch.linalg.vector_norm(tensor, dtype=torch.float32 if tensor.dtype == torch.float16 else None)
+def _norm(tensor: torch.Tensor, dim: int | None = None) -> torch.Tensor:
+    wide = torch.float32 if tensor.dtype == torch.float16 else None
+    return torch.linalg.vector_norm(tensor, dim=dim, dtype=wide)
 
 
 def _norm_of_finite(values: torch.Tensor) -> float:

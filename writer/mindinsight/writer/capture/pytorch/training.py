@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import math
 import random
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Collection, Mapping
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
@@ -13,11 +14,20 @@ import numpy as np
 import torch
 from torch.nn.modules import module as module_hooks
 
-from mindinsight.writer.capture.pytorch.norms import norm_of_all, norms_by_name, output_norm
+from mindinsight.writer.capture.pytorch.norms import (
+    joined_norms,
+    norms_by_name,
+    norms_of,
+    output_norm,
+    summary_of,
+)
 from mindinsight.writer.capture.rank_signs import RankSign
 
 _SMALL: Final = 1 << 14  # elements
 _FEWEST: Final = 4  # tensors that are worth being concatenated
+# What is measured of the gradients in most steps: reading all of them from memory costs a small network 3 %.
+_SAMPLED_TENSORS: Final = 64
+_SAMPLED_ELEMENTS: Final = 1024  # of a tensor; rows and columns that break are hit, as the stride is odd
 _GRADIENT: Final = attrgetter("grad")
 _log: Final = logging.getLogger(__name__)
 
@@ -29,12 +39,13 @@ class Tensors(NamedTuple):
     buffers: list[torch.Tensor]
     small: list[list[torch.nn.Parameter]]  # of fewer than 16 384 elements, which can be concatenated
     large: list[torch.nn.Parameter]  # and those like which there are too few
+    sample: list[torch.nn.Parameter]  # at most 64 of all
 
 
 class TrainingState(NamedTuple):
     """What a training step reads and changes besides weights and data, as it was at a moment."""
 
-    random: tuple[Any, ...]
+    random: tuple[Any, ...]  # of torch, its devices, Python and NumPy; None for one that is not used
     buffers: list[torch.Tensor]  # copies, in the order of ``Tensors.buffers``
 
 
@@ -44,19 +55,32 @@ def collect(models: Mapping[str, torch.nn.Module]) -> Tensors:
     groups: dict[Any, list[torch.nn.Parameter]] = {}
     for _, parameter in named:
         joins = parameter.dim() > 0 and parameter.numel() < _SMALL
-        key = (parameter.device, parameter.dtype, *parameter.shape[1:], parameter.dim()) if joins else None
+        key = (parameter.device, parameter.dtype, *parameter.shape) if joins else None
         groups.setdefault(key, []).append(parameter)
     large = groups.pop(None, [])
     large += [parameter for group in groups.values() if len(group) < _FEWEST for parameter in group]
     buffers = [buffer for model in models.values() for buffer in model.buffers()]
-    return Tensors(named, buffers, [group for group in groups.values() if len(group) >= _FEWEST], large)
+    small = [group for group in groups.values() if len(group) >= _FEWEST]
+    trained = [parameter for _, parameter in named if parameter.requires_grad]
+    every = max(1, -(-len(trained) // _SAMPLED_TENSORS)) | 1  # odd, so that weights and biases are among them
+    return Tensors(named, buffers, small, large, trained[::every])
 
 
-def save_state(tensors: Tensors) -> TrainingState:
-    """Copy the states of all random generators and the buffers."""
+def save_state(tensors: Tensors, hosts: bool = True) -> TrainingState:
+    """Copy the states of the random generators and the buffers; of Python and NumPy only with ``hosts``."""
     devices = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None
-    generators = torch.get_rng_state(), devices, random.getstate(), np.random.get_state(legacy=False)
+    hosted = (random.getstate(), np.random.get_state(legacy=False)) if hosts else (None, None)
+    generators = torch.get_rng_state(), devices, *hosted
     return TrainingState(generators, [buffer.detach().clone() for buffer in tensors.buffers])
+
+
+def uses_host_generators(state: TrainingState) -> bool:
+    """Return whether Python's or NumPy's generator was used since their states were saved."""
+    _, _, python_state, numpy_state = state.random
+    now = np.random.get_state(legacy=False)
+    parts = [(now["state"][name], before) for name, before in numpy_state["state"].items()]
+    same = all(bool(np.array_equal(after, before)) for after, before in parts)
+    return random.getstate() != python_state or not same
 
 
 def restore_state(tensors: Tensors, state: TrainingState) -> None:
@@ -65,8 +89,9 @@ def restore_state(tensors: Tensors, state: TrainingState) -> None:
     torch.set_rng_state(torch_state)
     if devices is not None:
         torch.cuda.set_rng_state_all(devices)
-    random.setstate(python_state)
-    np.random.set_state(numpy_state)
+    if python_state is not None:
+        random.setstate(python_state)
+        np.random.set_state(numpy_state)
     with torch.no_grad():
         for buffer, saved in zip(tensors.buffers, state.buffers, strict=True):
             buffer.copy_(saved)
@@ -87,17 +112,55 @@ def give_gradients(tensors: Tensors, gradients: list[torch.Tensor | None]) -> No
         parameter.grad = gradient
 
 
-def gradient_norm(tensors: Tensors) -> float | None:
-    """L2 norm of all gradients together; None without gradients.
+def gradient_facts(tensors: Tensors) -> tuple[float, int] | None:
+    """Return the L2 norm of all gradients and how many of them are zeros only; None without gradients.
 
-    Those of small parameters of a shape are measured as one tensor, since each call costs microseconds;
-    concatenating tensors of one shape takes less than half the time of flattening them.
+    Those of small parameters of a shape are measured as one tensor, since each call costs microseconds.
     """
     with torch.no_grad():
-        parts = _gradients(tensors.large)
+        parts = norms_of(_gradients(tensors.large))
         for group in tensors.small:
-            parts += _joined(_gradients(group))
-        return norm_of_all(parts)
+            parts += joined_norms(_gradients(group))
+        return summary_of(parts)
+
+
+def sampled_facts(tensors: Tensors) -> tuple[float, int] | None:
+    """Return what ``gradient_facts`` returns of a sample: the same elements of at most 64 gradients."""
+    with torch.no_grad():
+        return summary_of(norms_of([*map(_thinned, _gradients(tensors.sample))]))
+
+
+def norm_name(tensors: Tensors) -> str:
+    """Return the words for the norm that ``sampled_facts`` returns."""
+    trained = [parameter for _, parameter in tensors.parameters if parameter.requires_grad]
+    large = any(parameter.numel() >= 2 * _SAMPLED_ELEMENTS for parameter in trained)
+    whole = len(tensors.sample) == len(trained) and not large
+    return "norm of the gradients" if whole else "norm of a sample of the gradients"
+
+
+def _thinned(gradient: torch.Tensor) -> torch.Tensor:
+    """Return every n-th element of a large gradient; as it is where its elements do not lie in order."""
+    elements = gradient.numel()
+    if elements < 2 * _SAMPLED_ELEMENTS or gradient.layout != torch.strided or not gradient.is_contiguous():
+        return gradient
+    return gradient.view(-1)[:: elements // _SAMPLED_ELEMENTS | 1]
+
+
+def weights_norm(tensors: Tensors) -> float:
+    """Return the L2 norm of all parameters together, NaN without any that can be measured."""
+    with torch.no_grad():
+        summary = summary_of(norms_of([parameter.detach() for _, parameter in tensors.parameters]))
+    return math.nan if summary is None else summary[0]
+
+
+def quiet_modules(tensors: Tensors) -> frozenset[str]:
+    """Return the modules of which all trainable parameters with a gradient have one of zeros only."""
+    quiet: dict[str, bool] = {}
+    for name, parameter in tensors.parameters:
+        if parameter.requires_grad and parameter.grad is not None:
+            module = name.rpartition(".")[0]
+            quiet[module] = quiet.get(module, True) and not bool(parameter.grad.any())
+    return frozenset(module for module, zeros in quiet.items() if zeros)
 
 
 def weight_norms(tensors: Tensors) -> dict[str, float]:
@@ -120,34 +183,40 @@ def loss_of(result: Any) -> float | None:
     return float(result) if isinstance(result, (int, float)) and not isinstance(result, bool) else None
 
 
-def watch_outputs(
-    models: Mapping[str, torch.nn.Module], put: Callable[[str, float], None]
-) -> Callable[[], None]:
-    """Call ``put(module, norm)`` with the L2 norm of each module's output, until the answer is called.
+class OutputWatch:
+    """L2 norm of each module's output, from ``__init__`` to ``end``, and the largest element of some.
 
-    An output that cannot be measured is left out: the training goes on.
+    An output that cannot be measured is left out: the training goes on. ``seconds`` is the time this took.
     """
-    names = {
-        id(module): ".".join(filter(None, (model_name, path)))
-        for model_name, model in models.items()
-        for path, module in model.named_modules()
-    }
 
-    def hook(module: torch.nn.Module, inputs: Any, output: Any) -> None:
-        name = names.get(id(module))
+    def __init__(self, models: Mapping[str, torch.nn.Module], suspects: Collection[str]) -> None:
+        begin = time.perf_counter()
+        self.outputs: dict[str, float] = {}
+        self.highest: dict[str, float] = {}
+        self._suspects = suspects
+        self._names = {
+            id(module): ".".join(filter(None, (model_name, path)))
+            for model_name, model in models.items()
+            for path, module in model.named_modules()
+        }
+        self.end: Callable[[], None] = module_hooks.register_module_forward_hook(self._take).remove
+        self.seconds = time.perf_counter() - begin
+
+    def _take(self, module: torch.nn.Module, inputs: Any, output: Any) -> None:
+        name = self._names.get(id(module))
         if name is None:
             return
+        begin = time.perf_counter()
         try:
             with torch.no_grad():
                 norm = output_norm(output)
+                if norm is not None:
+                    self.outputs[name] = norm
+                    if name in self._suspects and isinstance(output, torch.Tensor) and output.numel() > 1:
+                        self.highest[name] = float(output.max())
         except Exception as error:
             _log.debug("the output of %s is not watched: %s", name, error)
-            return
-        if norm is not None:
-            put(name, norm)
-
-    end: Callable[[], None] = module_hooks.register_module_forward_hook(hook).remove
-    return end
+        self.seconds += time.perf_counter() - begin
 
 
 def is_distributed() -> bool:
@@ -155,22 +224,13 @@ def is_distributed() -> bool:
     return bool(torch.distributed.is_available() and torch.distributed.is_initialized())
 
 
-def is_replicated(models: Mapping[str, torch.nn.Module]) -> bool:
-    """Whether one of the networks is a ``DistributedDataParallel``: all ranks have the same gradients."""
-    if not torch.distributed.is_available():
-        return False
-    replicated = torch.nn.parallel.DistributedDataParallel
-    return any(isinstance(model, replicated) for model in models.values())
-
-
-def gather_signs(cause: int, norm: float | None, device: torch.device) -> list[RankSign]:
-    """What each rank saw in this step, in one collective call."""
+def gather_signs(own: RankSign, device: torch.device) -> list[RankSign]:
+    """Return what each rank saw in this step, in one collective call."""
     on_device = torch.distributed.get_backend() not in ("gloo", "mpi")
-    own = torch.tensor([float(cause), math.nan if norm is None else norm], dtype=torch.float64)
-    own = own.to(device if on_device else "cpu")
-    signs = [torch.empty_like(own) for _ in range(torch.distributed.get_world_size())]
-    torch.distributed.all_gather(signs, own)
-    return [RankSign(int(sign), size) for sign, size in (pair.tolist() for pair in signs)]
+    values = torch.tensor([*map(float, own)], dtype=torch.float64).to(device if on_device else "cpu")
+    signs = [torch.empty_like(values) for _ in range(torch.distributed.get_world_size())]
+    torch.distributed.all_gather(signs, values)
+    return [RankSign(int(cause), *norms) for cause, *norms in (row.tolist() for row in signs)]
 
 
 def device_of(tensors: Tensors) -> torch.device:
@@ -180,11 +240,3 @@ def device_of(tensors: Tensors) -> torch.device:
 
 def _gradients(parameters: list[torch.nn.Parameter]) -> list[torch.Tensor]:
     return [gradient for gradient in map(_GRADIENT, parameters) if gradient is not None]
-
-
-def _joined(gradients: list[torch.Tensor]) -> list[torch.Tensor]:
-    """Gradients of one trailing shape in one tensor; as they are where one of them is sparse or differs."""
-    try:
-        return [torch.cat(gradients)] if gradients else []
-    except RuntimeError:
-        return gradients
