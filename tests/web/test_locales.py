@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mindinsight.server.api.pages import LANGUAGES, WEB
-from mindinsight.server.http.static.locale_texts import locale_texts
+from mindinsight.server.texts import locale_texts
 
 ENGLISH = locale_texts(WEB / "locales" / "en")
 SCRIPTS = "\n".join(path.read_text(encoding="utf-8") for path in (WEB / "static" / "js").rglob("*.js"))
@@ -59,7 +59,7 @@ def test_every_known_key_is_used() -> None:
     """Keys put together are known by their beginning or end: ``runs.state.${state}``, ``${kind}.none``."""
     templates = [path.read_text(encoding="utf-8") for path in (WEB / "templates").glob("*.html")]
     everything = "".join([SCRIPTS, SERVER, *templates])
-    beginnings = tuple(re.findall(r"`([a-z][\w.]*\.)\$\{", everything))
+    beginnings = tuple(re.findall(r"""(?:`|f")([a-z][\w.]*\.)\$?\{""", everything))
     ends = tuple(re.findall(r"`\$\{\w+\}(\.[\w.]+)`", everything))
     used = {*re.findall(r"""["']([\w.]+)["']""", everything), *re.findall(r"\{\{ ([\w.]+) \}\}", everything)}
     unused = [

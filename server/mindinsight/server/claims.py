@@ -1,0 +1,107 @@
+"""Claims: statements that interpret data, with their evidence and what is missing to decide them.
+
+An analysis decides its claims in one function. Command line, HTTP, pages, reports and exit codes show
+them and add no statement of their own. ``tests/claims`` has a situation in which each claim must be made and
+a near miss in which it must not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias
+
+from mindinsight.server.texts import language_texts, message
+
+Verdict: TypeAlias = Literal["found", "clear", "unknown", "note"]
+
+_DIGITS: Final = 4  # significant digits of a number in a sentence: enough to compare, as pages show them
+_EXACT_BELOW: Final = 1e7  # integers below are written out in full; above, as pages do, by exponent
+_SMALL: Final = 1e-4  # below, a decimal fraction has more zeros than digits
+_SEPARATORS: Final = {"en": ", ", "zh": "、"}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement about data.
+
+    ``verdict`` is "found" for a fault or a difference, "clear" if everything that was examined is free of it,
+    "unknown" if the data cannot decide it, and "note" for a fact that is neither good nor bad.
+    """
+
+    key: str  # of its text: "claim.<area>.<name>" in locales/<language>/claim_<area>.json
+    verdict: Verdict
+    values: Mapping[str, Any] = field(default_factory=dict)  # strings, numbers, claims, or lists of these
+    evidence: tuple[
+        Mapping[str, Any], ...
+    ] = ()  # what a page can link to: operator, tensor, index, run, step
+    missing: tuple[str, ...] = ()  # keys "claim.missing.<name>": what would decide an unknown
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the claim for JSON, with its English text for scripts."""
+        return {
+            "key": self.key,
+            "verdict": self.verdict,
+            "values": {name: _json_value(value) for name, value in self.values.items()},
+            "evidence": [dict(entry) for entry in self.evidence],
+            "missing": list(self.missing),
+            "text": sentence(self),
+        }
+
+
+def exit_code(claims: Iterable[Claim]) -> int:
+    """Return the exit code of a command: 1 if anything was found, else 2 if anything is unknown, else 0."""
+    verdicts = {claim.verdict for claim in claims}
+    if "found" in verdicts:
+        return 1
+    return 2 if "unknown" in verdicts else 0
+
+
+def sentence(claim: Claim, language: str = "en", escape: Callable[[object], str] = str) -> str:
+    """Return the text of a claim, followed by the texts of what is missing to decide it.
+
+    ``escape`` is applied to each value that came from a file.
+    """
+    words = {name: _words(value, language, escape) for name, value in claim.values.items()}
+    words |= {"n": claim.values["n"]} if "n" in claim.values else {}  # chooses between "one | many"
+    texts = [message(claim.key, words, language)]
+    texts += [language_texts(language).get(key, key) for key in claim.missing]
+    return ("" if language == "zh" else " ").join(texts)
+
+
+def _words(value: Any, language: str, escape: Callable[[object], str]) -> str:
+    if isinstance(value, Claim):
+        return sentence(value, language, escape)
+    if isinstance(value, list | tuple):
+        return _SEPARATORS[language].join(_words(entry, language, escape) for entry in value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return format_number(value)
+    return escape(value)
+
+
+def format_number(value: float) -> str:
+    """Return a number as pages show it: integers in full below ten million, else four significant digits."""
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "+Inf" if value > 0 else "−Inf"
+    if float(value).is_integer() and abs(value) < _EXACT_BELOW:
+        return str(int(value)).replace("-", "−")
+    if _SMALL <= abs(value) < _EXACT_BELOW:
+        rounded = float(f"{value:.{_DIGITS - 1}e}")
+        text = repr(rounded).removesuffix(".0")
+    else:
+        mantissa, exponent = f"{value:.{_DIGITS - 1}e}".split("e")
+        text = f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
+    return text.replace("-", "−")
+
+
+def _json_value(value: Any) -> Any:
+    if isinstance(value, Claim):
+        return value.as_json()
+    if isinstance(value, list | tuple):
+        return [_json_value(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value

@@ -1,0 +1,52 @@
+// Claims: statements about data that the server has decided. A page shows them and adds none of its own.
+
+import { h } from "./dom.js";
+
+/**
+ * @typedef {Object} Claim
+ * @property {string} key of its text
+ * @property {"found" | "clear" | "unknown" | "note"} verdict
+ * @property {Record<string, any>} values strings, numbers, claims, or lists of these
+ * @property {Record<string, any>[]} evidence what a page can link to
+ * @property {string[]} missing keys of what would decide an unknown
+ */
+
+/**
+ * What a claim needs of the application.
+ * @typedef {{t: import("./types.js").Translate, boot: {lang: string},
+ *   format: {number: (value: number) => string}}} Words
+ */
+
+/**
+ * The text of a claim, followed by what is missing to decide it.
+ * @param {Words} app
+ * @param {Claim} claim
+ * @returns {string}
+ */
+export function claimText(app, claim) {
+  const values = Object.entries(claim.values).map(([name, value]) => [
+    name,
+    name === "n" ? value : words(app, value),
+  ]);
+  const texts = [app.t(claim.key, Object.fromEntries(values)), ...claim.missing.map((key) => app.t(key))];
+  return texts.join(app.boot.lang === "zh" ? "" : " ");
+}
+
+/**
+ * The claim as an element that names its key and verdict.
+ * @param {Words} app @param {Claim} claim @param {Record<string, any>} [attrs]
+ */
+export function claimElement(app, claim, attrs = {}) {
+  const classes = ["claim", `claim-${claim.verdict}`, attrs.class].filter(Boolean).join(" ");
+  return h("p", { ...attrs, class: classes, "data-claim": claim.key }, claimText(app, claim));
+}
+
+/** @param {Words} app @param {any} value @returns {string} */
+function words(app, value) {
+  if (Array.isArray(value)) {
+    return value.map((entry) => words(app, entry)).join(app.boot.lang === "zh" ? "、" : ", ");
+  }
+  if (typeof value === "number") return app.format.number(value);
+  if (value && typeof value === "object") return claimText(app, value);
+  return String(value);
+}
