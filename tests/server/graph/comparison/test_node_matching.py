@@ -23,9 +23,9 @@ def partners(graph: Any) -> Callable[..., Any]:
         columns = node_columns(
             graph(left, parameters=left_parameters), graph(right, parameters=right_parameters)
         )
-        partner = match_nodes(columns)
+        partner, owners = match_nodes(columns)
         if replaced:
-            match_replaced(columns, partner)
+            match_replaced(columns, partner, np.zeros_like(partner), owners)
         names = [*columns.graphs[0].names, *columns.graphs[1].names]
         count = columns.left_count
         assert all(partner[partner[node]] == node for node in np.flatnonzero(partner >= 0).tolist())

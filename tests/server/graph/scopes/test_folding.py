@@ -56,12 +56,64 @@ def test_layers_with_nothing_but_numbers_for_names_are_called_like_their_scope(g
 
 
 def test_layers_of_another_structure_stay_outside(graph: Any, blocks: Any) -> None:
-    nodes = blocks(6)
-    nodes.insert(-1, ("Default/net/3-Block/Extra-op0", ["Default/net/3-Block/MatMul-op3"]))
+    nodes = blocks(12)
+    nodes.insert(-1, ("Default/net/5-Block/Extra-op0", ["Default/net/5-Block/MatMul-op5"]))
     tree = folded_tree(graph(nodes))
+    boxes = of_type(tree, REPEAT)
+    assert [display_name(tree, box) for box in boxes] == ["5 × 0…4-Block", "6 × 6…11-Block"]
+    assert tree.parents[tree.indices["Default/net/5-Block"]] == tree.parents[boxes[0]]
+
+
+def test_the_count_is_that_of_the_layers_however_many_there_are(graph: Any, blocks: Any) -> None:
+    tree = folded_tree(graph(blocks(160)))
     (box,) = of_type(tree, REPEAT)
-    assert tree.paths[box] == "Default/net/*-Block[5]"
-    assert tree.parents[tree.indices["Default/net/3-Block"]] == tree.parents[box]
+    (rest,) = of_type(tree, REST)
+    assert [display_name(tree, index) for index in (box, rest)] == ["160 × Block", "+ 159 × Block"]
+
+
+def test_layers_between_which_something_else_lies_are_not_folded(graph: Any) -> None:
+    nodes: list[Any] = [("net/In-op0", [])]
+    for number in range(6):
+        nodes.append((f"net/conv{number}-Conv2d/Conv2D-op{number}", [nodes[-1][0]]))
+        nodes.append((f"net/ReLU-op{number}", [nodes[-1][0]]))
+    assert of_type(folded_tree(graph(nodes)), REPEAT) == []
+
+
+def test_consecutive_layers_keep_the_digits_of_their_names(graph: Any) -> None:
+    nodes: list[Any] = [("net/In-op0", [])]
+    for number in range(3, 8):
+        nodes.append((f"net/conv{number}-Conv2d/Conv2D-op{number}", [nodes[-1][0]]))
+    tree = folded_tree(graph(nodes))
+    assert [display_name(tree, box) for box in of_type(tree, REPEAT)] == ["5 × conv3…7-Conv2d"]
+
+
+def test_parallel_layers_are_folded_and_two_rounds_of_them_are_two_boxes(graph: Any) -> None:
+    nodes: list[Any] = [("net/In-op0", [])]
+    nodes += [(f"net/{number}-Expert/MatMul-op{number}", ["net/In-op0"]) for number in range(4)]
+    nodes += [("net/Add-op0", [f"net/{number}-Expert/MatMul-op{number}" for number in range(4)])]
+    nodes += [(f"net/{number}-Expert/MatMul-op{number}", ["net/Add-op0"]) for number in range(4, 8)]
+    tree = folded_tree(graph(nodes))
+    assert [display_name(tree, box) for box in of_type(tree, REPEAT)] == [
+        "4 × 0…3-Expert",
+        "4 × 4…7-Expert",
+    ]
+
+
+def test_a_layer_that_is_wired_otherwise_is_not_among_the_equal_ones(graph: Any) -> None:
+    def network(rewired: int) -> list[Any]:
+        nodes: list[Any] = [("net/In-op0", [])]
+        for number in range(10):
+            value, block = nodes[-1][0], f"net/{number}-Block"
+            skip = value if number == rewired else f"{block}/ReLU-op{number}"
+            nodes += [
+                (f"{block}/ReLU-op{number}", [value]),
+                (f"{block}/MatMul-op{number}", [f"{block}/ReLU-op{number}"]),
+                (f"{block}/Add-op{number}", [skip, f"{block}/MatMul-op{number}"]),
+            ]
+        return nodes
+
+    tree = folded_tree(graph(network(5)))
+    assert [display_name(tree, box) for box in of_type(tree, REPEAT)] == ["5 × 0…4-Block", "4 × 6…9-Block"]
 
 
 def test_alike_scopes_without_numbers_are_no_repetition(graph: Any) -> None:

@@ -105,6 +105,7 @@ def _assemble(data: bytes, fields: list[Field]) -> Graph:
         payload=data,
         starts=message_spans[:, 0],
         ends=message_spans[:, 1],
+        contents=np.concatenate([nodes.contents.T, message_spans[len(nodes.rows) :]]),
         losses=Losses(nodes.types.count(""), dangling, outer.unreadable),
     )
 

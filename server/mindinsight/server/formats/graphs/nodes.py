@@ -18,7 +18,7 @@ from google.protobuf.message import DecodeError
 from mindinsight.proto.graph_pb2 import GraphProto, NodeProto
 from mindinsight.server.formats.budgets import GRAPH_FIELD
 from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.formats.wire_format import FAR, varints
+from mindinsight.server.formats.wire_format import FAR, UnparsableError, message_fields, varints
 from mindinsight.server.graph.model.graph import Flags
 from mindinsight.server.types import Ints
 
@@ -27,6 +27,7 @@ _FEWEST: Final = 16  # messages from which a step in numpy costs less than proto
 _STRETCH: Final = 1 << 20  # bytes that are validated at once
 _INPUT: Final = 1 << 3 | 2
 _TEXTS: Final = (2 << 3 | 2, 3 << 3 | 2, 4 << 3 | 2, 8 << 3 | 2)  # name, op_type, scope, full_name
+_CONTENTS: Final = (5 << 3 | 2, 6 << 3 | 2)  # attribute, output_type
 _INPUT_NAME: Final = 1 << 3 | 2
 _INPUT_TYPE: Final = 2 << 3
 _CONTROL: Final = 1  # InputProto.EdgeType.CONTROL_EDGE
@@ -47,6 +48,7 @@ class Nodes:
     owners: Ints  # [i] the node that each input belongs to, as index into the columns [n]; ascending
     inputs: list[str]  # [i] names of the nodes that are inputs
     controls: Flags  # [i] whether it is a control edge
+    contents: Ints  # [2, n] begin and end of the bytes that hold all attributes and the output's type
 
 
 class _Inputs(NamedTuple):
@@ -67,9 +69,11 @@ class _Fields(NamedTuple):
 def read_nodes(data: bytes, begins: Ints, ends: Ints) -> Nodes:
     """Decode the nodes whose messages lie between ``begins`` and ``ends`` in the bytes of a GraphProto."""
     plain = np.full(len(begins), _is_valid(data, ends))
-    texts, columnar = _read_columns(data, begins, ends, plain)
+    texts, columnar, contents = _read_columns(data, begins, ends, plain)
     readable = plain.copy()
     sequential = _read_sequentially(data, begins, ends, texts, readable, np.flatnonzero(~plain).tolist())
+    for row in np.flatnonzero(~plain & readable).tolist():
+        contents[:, row] = _content_span(data, int(begins[row]), int(ends[row]))
     rows = np.flatnonzero(readable)
     owners = np.concatenate([columnar.owners, sequential.owners])
     order = np.argsort(owners, kind="stable")
@@ -86,6 +90,7 @@ def read_nodes(data: bytes, begins: Ints, ends: Ints) -> Nodes:
         owners=np.searchsorted(rows, owners[order]),
         inputs=[inputs[index] for index in order.tolist()] if sequential.names else inputs,
         controls=np.concatenate([columnar.controls, sequential.controls])[order],
+        contents=contents[:, rows],
     )
 
 
@@ -110,15 +115,25 @@ def _split_offsets(size: int, ends: Ints) -> list[int]:
     return [0, *np.unique(ends[steps[steps < len(ends)]]).tolist(), size]
 
 
-def _read_columns(data: bytes, begins: Ints, ends: Ints, plain: Flags) -> tuple[list[list[str]], _Inputs]:
-    """Decode texts and inputs of the nodes in ``plain``; clears the flags of nodes that are not plain."""
+def _read_columns(
+    data: bytes, begins: Ints, ends: Ints, plain: Flags
+) -> tuple[list[list[str]], _Inputs, Ints]:
+    """Decode texts, inputs and places of contents of the nodes in ``plain``.
+
+    Clears the flags of nodes that are not plain.
+    """
     octets = np.frombuffer(data, np.uint8)
     spans = np.zeros((len(_TEXTS), 2, len(begins)), np.int64)
+    contents = np.array([np.full(len(begins), FAR), np.zeros(len(begins), np.int64)])
     input_rows = [np.zeros((3, 0), np.int64)]
     for fields in _fields(octets, begins, ends, plain):
         for key, span in zip(_TEXTS, spans, strict=True):
             chosen = np.flatnonzero(fields.keys == key)
             span[:, fields.rows[chosen]] = fields.begins[chosen], fields.ends[chosen]
+        chosen = np.flatnonzero((fields.keys == _CONTENTS[0]) | (fields.keys == _CONTENTS[1]))
+        rows = fields.rows[chosen]
+        contents[0, rows] = np.minimum(contents[0, rows], fields.begins[chosen])
+        contents[1, rows] = fields.ends[chosen]  # fields come in order
         chosen = np.flatnonzero(fields.keys == _INPUT)
         input_rows.append(np.array([fields.rows[chosen], fields.begins[chosen], fields.ends[chosen]]))
     owners, first, last = np.concatenate(input_rows, axis=1)
@@ -133,7 +148,8 @@ def _read_columns(data: bytes, begins: Ints, ends: Ints, plain: Flags) -> tuple[
     retained = plain[owners]
     if not retained.all():
         names = [names[index] for index in np.flatnonzero(retained).tolist()]
-    return texts, _Inputs(owners[retained], names, controls[retained])
+    contents[0] = np.minimum(contents[0], contents[1])  # neither attributes nor an output
+    return texts, _Inputs(owners[retained], names, controls[retained]), contents
 
 
 def _inputs(octets: _Octets, begins: Ints, ends: Ints, plain: Flags) -> tuple[Ints, Flags]:
@@ -200,6 +216,15 @@ def _reader(data: bytes) -> _Read:
         return texts
 
     return read
+
+
+def _content_span(data: bytes, begin: int, end: int) -> tuple[int, int]:
+    """Return begin and end of the attributes and the output type in a message; the message if it is odd."""
+    try:
+        spans = [(first, last) for key, first, last in message_fields(data, begin, end) if key in _CONTENTS]
+    except UnparsableError:
+        return begin, end
+    return (min(first for first, _ in spans), max(last for _, last in spans)) if spans else (begin, begin)
 
 
 def _read_sequentially(

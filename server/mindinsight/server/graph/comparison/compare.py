@@ -10,7 +10,7 @@ import numpy as np
 
 from mindinsight.server.graph.comparison.matching import Matching, match
 from mindinsight.server.graph.model.graph import CONSTANT, OPERATOR, Codes, Flags, Graph, Numbers, Offsets
-from mindinsight.server.graph.scopes.tree import Tree
+from mindinsight.server.graph.scopes.tree import PLUMBING, Tree
 
 Side: TypeAlias = Literal[0, 1]  # the left and the right graph
 LEFT: Final = 0
@@ -43,6 +43,7 @@ class Comparison:
     matching: Matching
     input_ids: tuple[Offsets, Offsets]  # [nodes] numbers that mean the same in both graphs
     totals: tuple[Offsets, Offsets]  # [4, t + 1] operators, changed, only, follows: sums before each index
+    rewired: Offsets  # [r] nodes of the left graph that take another value, both having partners
 
     def box_counts(self, side: Side, index: int) -> BoxCounts:
         """Counts for a box, or for one operator."""
@@ -59,6 +60,20 @@ class Comparison:
         if sums.changed or sums.only or sums.missing:
             return CHANGED
         return FOLLOWS if sums.follows else SAME
+
+    def sources_of(self, left_node: int, right_node: int) -> tuple[int, int] | None:
+        """Return the first inputs of a rewired pair that differ, as nodes of their graphs, or None."""
+        nodes = np.array([left_node], np.int32), np.array([right_node], np.int32)
+        graphs = self.trees[LEFT].graph, self.trees[RIGHT].graph
+        spans = [inputs_of(graph, node) for graph, node in zip(graphs, nodes, strict=True)]
+        rows = [
+            graph.edges.sources[int(begin[0]) : int(end[0])].tolist()
+            for graph, (begin, end) in zip(graphs, spans, strict=True)
+        ]
+        for before, after in zip(*rows, strict=False):
+            if self.input_ids[LEFT][before] != self.input_ids[RIGHT][after]:
+                return before, after
+        return None
 
     def _sums(self, side: Side, index: int) -> list[int]:
         end = int(self.trees[side].ends[index])
@@ -77,7 +92,9 @@ def compare(left: Tree, right: Tree) -> Comparison:
     input_ids = _input_identities(matching)
     leaves = np.flatnonzero((left.nodes >= 0) & (matching.to_right >= 0))
     right_leaves = matching.to_right[leaves]
-    pair_states = _pair_states(matching, input_ids, left.nodes[leaves], right.nodes[right_leaves])
+    pair_states, rewired_pairs = _pair_states(
+        matching, input_ids, left.nodes[leaves], right.nodes[right_leaves]
+    )
     states = np.zeros(len(left.paths), dtype=np.uint8), np.zeros(len(right.paths), dtype=np.uint8)
     for tree, partners, state in zip(
         (left, right), (matching.to_right, matching.to_left), states, strict=True
@@ -87,7 +104,8 @@ def compare(left: Tree, right: Tree) -> Comparison:
     states[RIGHT][right_leaves] = pair_states
     totals = _totals(left, states[LEFT]), _totals(right, states[RIGHT])
     partners_of = matching.to_right, matching.to_left
-    return Comparison((left, right), partners_of, states, matching, input_ids, totals)
+    rewired = left.nodes[leaves[rewired_pairs]].astype(np.int64)
+    return Comparison((left, right), partners_of, states, matching, input_ids, totals, rewired)
 
 
 def _totals(tree: Tree, states: Codes) -> Offsets:
@@ -115,8 +133,8 @@ def _input_identities(matching: Matching) -> tuple[Offsets, Offsets]:
 
 def _pair_states(
     matching: Matching, input_ids: tuple[Offsets, Offsets], left_nodes: Numbers, right_nodes: Numbers
-) -> Codes:
-    """[p] state of each pair of operators."""
+) -> tuple[Codes, Flags]:
+    """[p] state of each pair of operators, and flag of the pairs that are wired otherwise."""
     columns = matching.columns
     left, right = left_nodes.astype(np.int64), right_nodes + np.int64(columns.left_count)
     itself = (columns.types[left] != columns.types[right]) | (
@@ -124,11 +142,13 @@ def _pair_states(
     )
     inputs = _input_differences(matching, input_ids, left_nodes, right_nodes)
     output = columns.outputs[left] != columns.outputs[right]
-    changed = itself | inputs.outer | (output & ~inputs.types)
+    passing = np.array([kind in PLUMBING for kind in matching.left.graph.types], dtype=np.bool_)
+    rewired = inputs.rewired & ~passing[left_nodes] & (columns.types[left] == columns.types[right])
+    changed = itself | inputs.outer | rewired | (output & ~inputs.types)
     states = np.full(len(left), SAME, dtype=np.uint8)
     states[output | inputs.operators] = FOLLOWS
     states[changed] = CHANGED
-    return states
+    return states, rewired
 
 
 class _InputDifferences(NamedTuple):
@@ -137,6 +157,7 @@ class _InputDifferences(NamedTuple):
     outer: Flags  # whether a parameter or constant differs
     operators: Flags  # whether an input from an operator, or their number, differs
     types: Flags  # whether such an input has another type or shape
+    rewired: Flags  # whether such an input is another operator than the partner, and both have partners
 
 
 def _input_differences(
@@ -156,8 +177,25 @@ def _input_differences(
     outer = (left.kinds[sources[LEFT]] != OPERATOR) | (right.kinds[sources[RIGHT]] != OPERATOR)
     outputs = matching.columns.outputs
     retyped = outputs[sources[LEFT]] != outputs[sources[RIGHT] + np.int64(matching.columns.left_count)]
-    flags = [np.zeros(len(common), dtype=bool), counts[LEFT] != counts[RIGHT], counts[LEFT] != counts[RIGHT]]
-    for flag, chosen in zip(flags, (different & outer, different & ~outer, retyped & ~outer), strict=True):
+    partners = matching.node_partners
+    both = (partners[sources[LEFT]] >= 0) & (
+        partners[sources[RIGHT] + np.int64(matching.columns.left_count)] >= 0
+    )
+    even = (counts[LEFT] == counts[RIGHT])[pairs] & ~left.edges.controls[edges[LEFT]]
+    states = np.array([kind == "UpdateState" for kind in left.types], dtype=np.bool_)[sources[LEFT]]
+    flags = [
+        np.zeros(len(common), dtype=bool),
+        counts[LEFT] != counts[RIGHT],
+        counts[LEFT] != counts[RIGHT],
+        np.zeros(len(common), dtype=bool),
+    ]
+    chosen_edges = (
+        different & outer,
+        different & ~outer,
+        retyped & ~outer,
+        different & ~outer & both & even & ~states,
+    )
+    for flag, chosen in zip(flags, chosen_edges, strict=True):
         flag[pairs[chosen]] = True
     return _InputDifferences(*flags)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -22,13 +22,15 @@ from mindinsight.server.graph.comparison.compare import (
 )
 from mindinsight.server.graph.model.graph import CONSTANT, OPERATOR, PARAMETER, Graph
 from mindinsight.server.graph.model.node_details import attribute_summaries, output_of
+from mindinsight.server.graph.model.training import BACKWARD
+from mindinsight.server.graph.scopes.tree import PLUMBING
 
 Kind: TypeAlias = Literal[
-    "scope_removed", "scope_added", "replaced", "resized", "attribute", "constant", "output",
+    "rewired", "scope_removed", "scope_added", "replaced", "resized", "attribute", "constant", "output",
     "removed", "added", "renamed",
 ]  # fmt: skip
 _KINDS: Final[tuple[Kind, ...]] = (
-    "scope_removed", "scope_added", "replaced", "resized", "attribute", "constant", "output",
+    "rewired", "scope_removed", "scope_added", "replaced", "resized", "attribute", "constant", "output",
     "removed", "added", "renamed",
 )  # fmt: skip
 _NUMBER: Final = re.compile(r"\d+")
@@ -45,6 +47,7 @@ class Edit:
     right: str
     count: int
     position: tuple[int, int]  # tree indices of the first, -1 for none
+    consequence: bool  # whether it is bookkeeping, backward pass or optimizer beside an edit of the network
 
 
 class _Change(NamedTuple):
@@ -67,17 +70,33 @@ def list_edits(comparison: Comparison) -> list[Edit]:
         *_parameters(comparison),
     ):
         groups.setdefault((change.kind, change.key), []).append(change)
-    edits = [_edit(changes) for changes in groups.values()]
-    return sorted(edits, key=lambda edit: (_KINDS.index(edit.kind), max(edit.position)))
+    edits = [_edit(comparison, changes) for changes in groups.values()]
+    if all(edit.consequence for edit in edits):
+        edits = [replace(edit, consequence=False) for edit in edits]
+    return sorted(edits, key=lambda edit: (edit.consequence, _KINDS.index(edit.kind), max(edit.position)))
 
 
-def _edit(changes: list[_Change]) -> Edit:
+def _edit(comparison: Comparison, changes: list[_Change]) -> Edit:
     first = changes[0]
     subject, left, right = (
         _merged(texts)
         for texts in zip(*((change.subject, change.left, change.right) for change in changes), strict=True)
     )
-    return Edit(first.kind, subject, left, right, len(changes), first.position)
+    follows = all(_follows(comparison, change.position) for change in changes)
+    return Edit(first.kind, subject, left, right, len(changes), first.position, follows)
+
+
+def _follows(comparison: Comparison, position: tuple[int, int]) -> bool:
+    """Whether a place belongs to bookkeeping, the backward pass or the optimizer."""
+    return any(
+        index >= 0
+        and (
+            tree.types[index] in PLUMBING
+            or tree.paths[index].startswith(BACKWARD)
+            or "optimizer" in tree.paths[index]
+        )
+        for tree, index in zip(comparison.trees, position, strict=True)
+    )
 
 
 def _merged(texts: Iterable[str]) -> str:
@@ -106,6 +125,7 @@ def _operators(comparison: Comparison) -> Iterator[_Change]:
     """Yield the changes of operators that differ themselves."""
     left, right = comparison.trees
     changed = np.flatnonzero((comparison.states[LEFT] == CHANGED) & (left.nodes >= 0))
+    rewired = set(comparison.rewired.tolist())
     for index in changed[:_MOST_DETAILS].tolist():
         other = int(comparison.partners[LEFT][index])
         position = index, other
@@ -113,6 +133,12 @@ def _operators(comparison: Comparison) -> Iterator[_Change]:
         kinds = left.types[index], right.types[other]
         if kinds[LEFT] != kinds[RIGHT]:
             yield _Change("replaced", kinds, "", *kinds, position)
+            continue
+        if nodes[LEFT] in rewired and (sources := comparison.sources_of(*nodes)):
+            texts = left.graph.names[sources[0]], right.graph.names[sources[1]]
+            names = (texts[0].rpartition("/")[2], texts[1].rpartition("/")[2])
+            subject = "/".join(left.paths[index].split("/")[-2:])
+            yield _Change("rewired", subject, subject, *names, position)
             continue
         changes = [*_attributes(comparison, nodes, position), *_constants(comparison, nodes, position)]
         yield from changes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,6 +13,7 @@ from mindinsight.server.graph.model.graph import CONSTANT, OPERATOR, PARAMETER, 
 from mindinsight.server.graph.model.graph import scope_of as enclosing_scope
 
 CONTROL_SLOT: Final = -1
+_PACKING: Final = frozenset({"MakeTuple", "UpdateState"})  # one value more moves the positions of all others
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +32,9 @@ class NodeColumns:
     outputs: Offsets  # [n] code of the type and shape of the output
     sources: Offsets  # [e]
     targets: Offsets  # [e]
-    slots: Offsets  # [e] position among the inputs of the target; CONTROL_SLOT for control edges
+    slots: (
+        Offsets  # [e] position among the inputs of the target, 0 where packed; CONTROL_SLOT for control edges
+    )
 
     @property
     def left_count(self) -> int:
@@ -46,7 +49,7 @@ class NodeColumns:
 def node_columns(left: Graph, right: Graph) -> NodeColumns:
     """Decode the nodes of two graphs into columns."""
     graphs = left, right
-    contents = [_content(graph, node) for graph in graphs for node in range(len(graph))]
+    contents = _contents(graphs)
     names = [name for graph in graphs for name in graph.names]
     offsets = 0, len(left)
     return NodeColumns(
@@ -67,6 +70,11 @@ def node_columns(left: Graph, right: Graph) -> NodeColumns:
     )
 
 
+def of_types(columns: NodeColumns, types: Collection[str]) -> Flags:
+    """[n] flag of the nodes of some types."""
+    return np.array([kind in types for graph in columns.graphs for kind in graph.types], dtype=np.bool_)
+
+
 def _codes(values: Iterable[Hashable]) -> Offsets:
     known: dict[Hashable, int] = {}
     return np.array([known.setdefault(value, len(known)) for value in values], dtype=np.int64)
@@ -75,7 +83,27 @@ def _codes(values: Iterable[Hashable]) -> Offsets:
 def _slots(graph: Graph) -> Offsets:
     edges = graph.edges
     begins = np.searchsorted(edges.targets, edges.targets, "left")
-    return np.where(edges.controls, CONTROL_SLOT, np.arange(len(edges)) - begins)
+    packing = np.array([kind in _PACKING for kind in graph.types], dtype=np.bool_)
+    slots = np.where(packing[edges.targets], 0, np.arange(len(edges)) - begins)
+    return np.where(edges.controls, CONTROL_SLOT, slots)
+
+
+def _contents(graphs: Iterable[Graph]) -> list[tuple[Hashable, bytes]]:
+    """``_content`` of all nodes; operators of equal bytes are decoded once."""
+    known: dict[bytes, tuple[Hashable, bytes]] = {}
+    contents = []
+    for graph in graphs:
+        spans = graph.contents.tolist()
+        for node, kind in enumerate(graph.kinds.tolist()):
+            if kind != OPERATOR:
+                contents.append(_content(graph, node))
+                continue
+            key = graph.payload[spans[node][0] : spans[node][1]]
+            content = known.get(key)
+            if content is None:
+                content = known[key] = _content(graph, node)
+            contents.append(content)
+    return contents
 
 
 def _content(graph: Graph, node: int) -> tuple[Hashable, bytes]:

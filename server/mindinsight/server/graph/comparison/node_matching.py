@@ -20,13 +20,18 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from mindinsight.server.graph.comparison.node_columns import NodeColumns
+from mindinsight.server.graph.comparison.node_columns import NodeColumns, of_types
 from mindinsight.server.graph.comparison.node_labels import Labels, neighbour_flags, refine, seed_labels
 from mindinsight.server.graph.model.graph import CONSTANT, OPERATOR, PARAMETER, Flags, Graph, Offsets
+from mindinsight.server.graph.model.training import BACKWARD
+from mindinsight.server.graph.scopes.tree import PLUMBING
 
 _ROUNDS: Final = 4
 _MOST_ROUNDS: Final = 40  # of labelling in a pass: chains of equal operators would take one for a few of them
 _MOST_USERS: Final = 16  # without partners at one position, from which they say nothing about each other
+_TELLING: Final = (
+    0.25  # share of equal names of parameters from which a name that is missing is a parameter less
+)
 _NUMBERED: Final = re.compile(r"[A-Za-z_]*\d+\Z")
 
 
@@ -36,45 +41,114 @@ class _Pass(NamedTuple):
     attributes: bool
     outputs: bool
     scopes: bool
+    owners: bool = False
 
 
 _PASSES: Final = (
     _Pass(attributes=True, outputs=True, scopes=True),
     _Pass(attributes=True, outputs=False, scopes=True),
     _Pass(attributes=False, outputs=False, scopes=True),
+    _Pass(attributes=True, outputs=False, scopes=False, owners=True),
     _Pass(attributes=True, outputs=False, scopes=False),
     _Pass(attributes=False, outputs=False, scopes=False),
 )
 
 
-def match_nodes(columns: NodeColumns) -> Offsets:
-    """[n] partner of each node in the other graph, -1 for none; constants have none."""
+def match_nodes(columns: NodeColumns) -> tuple[Offsets, Offsets]:
+    """Return the partner of each node in the other graph, -1 for none, and the owners; both [n].
+
+    Constants have no partners.
+    """
     partners = np.full(len(columns.kinds), -1, dtype=np.int64)
     unique_names = _match_parameters(columns, partners)
+    owners = owners_of(columns, partners, unique_names)
     for step in _PASSES:
-        _match_by_structure(columns, partners, step, unique_names)
-    return partners
+        _match_by_structure(columns, partners, step, unique_names, owners)
+    return partners, owners
+
+
+def owners_of(columns: NodeColumns, partners: Offsets, unique_names: Offsets) -> Offsets:
+    """[n] number of the parameter that an operator works on, equal in both graphs; 0 where none is known.
+
+    It is used directly or through a Load; the gradient of a parameter has the owner of the optimizer's step.
+    """
+    count = len(partners)
+    users = np.bincount(columns.sources, minlength=count)
+    names = np.where(partners >= 0, np.minimum(np.arange(count), partners) + 1, 0)
+    names = np.where((partners < 0) & (unique_names > 0), np.arange(count) + 1, names)
+    names[(columns.kinds != PARAMETER) | (users > _MOST_USERS)] = 0
+    owners = np.zeros(count, dtype=np.int64)
+    by_slot = np.argsort(-columns.slots, kind="stable")  # the first input is written last
+    sources, targets = columns.sources[by_slot], columns.targets[by_slot]
+    named = names[sources] > 0
+    owners[targets[named]] = names[sources[named]]
+    direct = owners > 0
+    loads = of_types(columns, {"Load"})
+    loaded = loads[sources] & (owners[sources] > 0) & ~direct[targets]
+    owners[targets[loaded]] = owners[sources[loaded]]
+    states = direct[sources] & (columns.slots[by_slot] == 0) & of_types(columns, {"UpdateState"})[targets]
+    owners[targets[states]] = owners[sources[states]]
+    backward = np.array(
+        [name.startswith(BACKWARD) for graph in columns.graphs for name in graph.names], dtype=np.bool_
+    )
+    steps = (
+        (users[sources] == 1)
+        & (backward | loads)[sources]
+        & (owners[sources] == 0)
+        & direct[targets]
+        & ~backward[targets]
+    )
+    owners[sources[steps]] = owners[targets[steps]]
+    return owners
+
+
+def match_again(columns: NodeColumns, partners: Offsets, owners: Offsets) -> int:
+    """Match what is open by its matched neighbours alone, inputs before users; return the number of pairs."""
+    keys = [columns.types, columns.attributes, columns.scopes]
+    total = 0
+    for chosen in (keys, keys[:2], keys[:1]):
+        for _ in range(_MOST_ROUNDS):
+            labels = refine(columns, seed_labels(columns, chosen, partners), partners, 1)
+            fed, used = neighbour_flags(columns, partners)
+            count = 0
+            for refined, near in (
+                (labels.refined[0], fed & used),
+                (labels.by_inputs, fed),
+                (labels.by_outputs, used),
+            ):
+                candidates = near & (partners < 0) & (columns.kinds == OPERATOR)
+                count += _match_unique(columns, partners, refined, candidates, owners)
+            total += count
+            if not count:
+                break
+    return total
 
 
 def _match_parameters(columns: NodeColumns, partners: Offsets) -> Offsets:
     """Match parameters of equal name (names are unique in a graph), or of equal name below another prefix.
 
-    [n] codes of the names that only one graph has, if most are in both; 0 for all other nodes.
+    [n] codes of the names that only one graph has, if enough are in both; 0 for all other nodes.
     """
     left, right = (_parameters(graph) for graph in columns.graphs)
     renamings = [{name: name for name in left if name in right}]
     if 2 * len(renamings[0]) < min(len(left), len(right)):
-        renamings += [{name: prefix + name for name in left} for prefix in _common_prefixes(right)]
-        renamings += [{prefix + name: name for name in right} for prefix in _common_prefixes(left)]
+        renamings += [_prefixed(left, prefix) for prefix in _common_prefixes(right)]
+        renamings += [
+            {new: old for old, new in _prefixed(right, prefix).items()} for prefix in _common_prefixes(left)
+        ]
     best = max(renamings, key=lambda names: sum(old in left and new in right for old, new in names.items()))
     for name, other_name in best.items():
         if name in left and other_name in right:
             pair(partners, left[name], columns.left_count + right[other_name])
+    for name in left.keys() & right.keys():  # inputs of the network keep their names
+        other = columns.left_count + right[name]
+        if partners[left[name]] < 0 and partners[other] < 0:
+            pair(partners, left[name], other)
     named = np.array(
         [*left.values(), *(columns.left_count + node for node in right.values())], dtype=np.int64
     )
     unique_names = np.zeros_like(partners)
-    if 2 * np.count_nonzero(partners[named] >= 0) >= len(named):
+    if 2 * np.count_nonzero(partners[named] >= 0) >= 2 * _TELLING * min(len(left), len(right)):
         alone = named[partners[named] < 0]
         unique_names[alone] = columns.names[alone] + 1
     return unique_names
@@ -87,12 +161,24 @@ def _parameters(graph: Graph) -> dict[str, int]:
 
 
 def _common_prefixes(names: Collection[str]) -> list[str]:
-    """First components of dotted names, up to three with their dots, that at least half of the names have."""
-    parts = (name.split(".")[:-1] for name in names)
+    """First components of dotted names, up to three with their dots, that at least half of the names have.
+
+    Names of an optimizer's moments (``adam_m.fc.weight`` beside ``fc.weight``) do not count.
+    """
+    own = [name.split(".")[:-1] for name in names if name.partition(".")[2] not in names]
     counts = Counter(
-        ".".join(some[:count]) + "." for some in parts for count in range(1, min(len(some), 3) + 1)
+        ".".join(some[:count]) + "." for some in own for count in range(1, min(len(some), 3) + 1)
     )
-    return [prefix for prefix, count in counts.items() if 2 * count >= len(names)]
+    return [prefix for prefix, count in counts.items() if 2 * count >= len(own)]
+
+
+def _prefixed(names: Collection[str], prefix: str) -> dict[str, str]:
+    """Names with a prefix; of an optimizer's moment the parameter gets it: ``adam_m.model.fc.weight``."""
+    renamed = {}
+    for name in names:
+        moment, _, parameter = name.partition(".")
+        renamed[name] = f"{moment}.{prefix}{parameter}" if parameter in names else prefix + name
+    return renamed
 
 
 def pair(partners: Offsets, left: int | Offsets, right: int | Offsets) -> None:
@@ -101,19 +187,27 @@ def pair(partners: Offsets, left: int | Offsets, right: int | Offsets) -> None:
     partners[right] = left
 
 
-def _match_by_structure(columns: NodeColumns, partners: Offsets, step: _Pass, unique_names: Offsets) -> None:
+def _match_by_structure(
+    columns: NodeColumns, partners: Offsets, step: _Pass, unique_names: Offsets, owners: Offsets
+) -> None:
     """Match by labels until nothing new is found. Parameters with unique names are no one's partners."""
     keys = [columns.types, unique_names]
     keys += [columns.attributes] if step.attributes else []
     keys += [columns.outputs] if step.outputs else []
     keys += [columns.scopes] if step.scopes else []
+    keys += [owners] if step.owners else []
     for _ in range(_MOST_ROUNDS):
-        if not _match_labels(columns, partners, keys, step.scopes, unique_names):
+        if not _match_labels(columns, partners, keys, step.scopes, unique_names, owners):
             break
 
 
 def _match_labels(
-    columns: NodeColumns, partners: Offsets, keys: list[Offsets], scopes: bool, unique_names: Offsets
+    columns: NodeColumns,
+    partners: Offsets,
+    keys: list[Offsets],
+    scopes: bool,
+    unique_names: Offsets,
+    owners: Offsets,
 ) -> int:
     """Match what the most telling labels decide; the number of new pairs."""
     labels = refine(columns, seed_labels(columns, keys, partners), partners, _ROUNDS)
@@ -124,33 +218,44 @@ def _match_labels(
     lonely = candidates & (connected | scopes)
     count = 0
     for refined in labels.refined[::-1]:
-        count += _match_unique(columns, partners, refined, lonely & (partners < 0))
+        count += _match_unique(columns, partners, refined, lonely & (partners < 0), owners)
     for by_neighbours, near in ((labels.by_inputs, fed), (labels.by_outputs, used)):
-        count += _match_unique(columns, partners, by_neighbours, near & candidates & (partners < 0))
+        count += _match_unique(columns, partners, by_neighbours, near & candidates & (partners < 0), owners)
     if count:
         return count
     unlike = np.bincount(columns.targets, weights=unique_names[columns.sources] > 0, minlength=len(partners))
-    if scopes and (count := _match_unique(columns, partners, labels.seeds, candidates & (unlike == 0))):
+    if scopes and (
+        count := _match_unique(columns, partners, labels.seeds, candidates & (unlike == 0), owners)
+    ):
         return count
-    return _match_alike(columns, partners, labels.refined[-1], lonely)
+    return _match_alike(columns, partners, labels.refined[-1], lonely, owners)
 
 
-def _match_unique(columns: NodeColumns, partners: Offsets, labels: Labels, candidates: Flags) -> int:
+def _match_unique(
+    columns: NodeColumns, partners: Offsets, labels: Labels, candidates: Flags, owners: Offsets
+) -> int:
     """Match candidates whose label exactly one candidate has in each graph."""
     nodes, begins, ends, left_counts = _groups(columns, labels, candidates)
     chosen = begins[(ends - begins == 2) & (left_counts == 1)]
-    pair(partners, nodes[chosen], nodes[chosen + 1])
-    return len(chosen)
+    return _pair_owned(partners, nodes[chosen], nodes[chosen + 1], owners)
 
 
-def _match_alike(columns: NodeColumns, partners: Offsets, labels: Labels, candidates: Flags) -> int:
+def _pair_owned(partners: Offsets, left: Offsets, right: Offsets, owners: Offsets) -> int:
+    """Make partners of the operators that do not work on different parameters; return the number of pairs."""
+    fitting = (owners[left] == owners[right]) | (owners[left] == 0) | (owners[right] == 0)
+    pair(partners, left[fitting], right[fitting])
+    return int(np.count_nonzero(fitting))
+
+
+def _match_alike(
+    columns: NodeColumns, partners: Offsets, labels: Labels, candidates: Flags, owners: Offsets
+) -> int:
     """Match candidates of one label in file order, where both graphs have as many."""
     nodes, begins, ends, left_counts = _groups(columns, labels, candidates)
     even = (left_counts > 0) & (ends - begins == 2 * left_counts)
     begins, halves = begins[even], left_counts[even]
     firsts = np.repeat(begins - np.cumsum(halves) + halves, halves) + np.arange(halves.sum())
-    pair(partners, nodes[firsts], nodes[firsts + np.repeat(halves, halves)])
-    return len(firsts)
+    return _pair_owned(partners, nodes[firsts], nodes[firsts + np.repeat(halves, halves)], owners)
 
 
 def _groups(
@@ -166,26 +271,60 @@ def _groups(
     return nodes, begins, ends[: len(begins)], lefts[ends[: len(begins)]] - lefts[begins]
 
 
-def match_replaced(columns: NodeColumns, partners: Offsets) -> None:
-    """Match operators of different type that stand in one place: their neighbours are partners.
+def match_replaced(columns: NodeColumns, partners: Offsets, places: Offsets, owners: Offsets) -> int:
+    """Match operators of different type that stand in one place; return the number of pairs.
 
-    A pair has a vote for each input that comes from partners, and for each user at the same position; pairs
-    of most votes first.
+    A pair lies in one scope (``places``, [n]) and has a vote for each input that comes from partners, and for
+    each user at the same position; pairs of most votes first. It needs votes of both, but only one vote if
+    the two are the only open operators of their scope, or work on the same parameter.
     """
     open_nodes = (partners < 0) & (columns.kinds == OPERATOR)
-    votes: dict[tuple[int, int], int] = {}
-    for ends, others in ((columns.sources, columns.targets), (columns.targets, columns.sources)):
-        _count_votes(columns, partners, open_nodes, ends, others, votes)
-    for (left, right), _ in sorted(votes.items(), key=lambda item: (-item[1], item[0])):
-        if partners[left] < 0 and partners[right] < 0:
+    votes: dict[tuple[int, int], list[int]] = {}
+    for direction, (ends, others) in enumerate(
+        ((columns.sources, columns.targets), (columns.targets, columns.sources))
+    ):
+        _count_votes(columns, partners, open_nodes, ends, others, votes, direction)
+    passing = of_types(columns, PLUMBING)
+    working = open_nodes & ~passing
+    alone = np.zeros(len(partners), dtype=np.bool_)
+    for side in (columns.is_left(), ~columns.is_left()):
+        chosen = np.flatnonzero(working & side)
+        alone[chosen] = np.bincount(places[chosen])[places[chosen]] == 1
+    count = 0
+    users = np.bincount(columns.sources, minlength=len(partners))
+    for (left, right), (fed, used) in sorted(votes.items(), key=lambda item: (-sum(item[1]), item[0])):
+        owned = owners[left], owners[right]
+        fits = (fed and used) or (alone[left] and alone[right]) or owned[0] == owned[1] > 0
+        fits = fits or (fed > 0 and users[left] == users[right] == 0)
+        fits = fits and (
+            owned[0] == owned[1] or 0 in owned or _is_renamed(columns, partners, (left, right), owned)
+        )
+        same_place = places[left] == places[right] and passing[left] == passing[right]
+        if fits and same_place and partners[left] < 0 and partners[right] < 0:
             pair(partners, left, right)
+            count += 1
+    return count
+
+
+def _is_renamed(
+    columns: NodeColumns, partners: Offsets, operators: tuple[int, int], owned: tuple[int, int]
+) -> bool:
+    """Whether two operators of one content work on parameters of one type that only differ in their names."""
+    if any(partners[owner - 1] >= 0 or columns.kinds[owner - 1] != PARAMETER for owner in owned):
+        return False
+    left, right = operators
+    same = (columns.types, columns.attributes, columns.outputs)
+    return all(column[left] == column[right] for column in same) and bool(
+        columns.outputs[owned[0] - 1] == columns.outputs[owned[1] - 1]
+    )
 
 
 def match_renamed(columns: NodeColumns, partners: Offsets) -> None:
     """Match parameters of different names that partners use at the same position."""
     labels = refine(columns, seed_labels(columns, [columns.types], partners), partners, 1)
     used = neighbour_flags(columns, partners)[1]
-    _match_unique(columns, partners, labels.by_outputs, (columns.kinds == PARAMETER) & (partners < 0) & used)
+    candidates = (columns.kinds == PARAMETER) & (partners < 0) & used
+    _match_unique(columns, partners, labels.by_outputs, candidates, np.zeros_like(partners))
 
 
 def _count_votes(
@@ -194,7 +333,8 @@ def _count_votes(
     open_nodes: Flags,
     ends: Offsets,
     others: Offsets,
-    votes: dict[tuple[int, int], int],
+    votes: dict[tuple[int, int], list[int]],
+    direction: int,
 ) -> None:
     """Count a vote for each pair of open nodes at ``others`` whose edges end at partners in one slot."""
     edges = np.flatnonzero(open_nodes[others] & (partners[ends] >= 0))
@@ -208,4 +348,4 @@ def _count_votes(
             rights = by_place.get(position, [])
             for right in rights if len(rights) <= _MOST_USERS else ():
                 key = int(others[edge]), right
-                votes[key] = votes.get(key, 0) + 1
+                votes.setdefault(key, [0, 0])[direction] += 1

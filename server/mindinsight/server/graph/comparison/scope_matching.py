@@ -47,34 +47,44 @@ def _add(pairs: list[Pair], taken: Taken, pair: Pair) -> None:
 def _by_similarity(left: Tree, right: Tree, to_right: Numbers) -> Iterator[Pair]:
     """Yield pairs of scopes of one type that share operators, the most similar first."""
     leaves = np.flatnonzero((left.nodes >= 0) & (to_right >= 0)).astype(np.int64)
-    keys = [
-        left_scopes * len(right.paths) + right_scopes
-        for left_scopes in _enclosing(left, leaves)
-        for right_scopes in _enclosing(right, to_right[leaves])
-    ]
-    if not keys:
+    if not len(leaves):
         return
-    combined, shared = np.unique(np.concatenate(keys), return_counts=True)
+    width = len(right.paths)
+    inner, weights = np.unique(
+        left.parents[leaves].astype(np.int64) * width + right.parents[to_right[leaves]], return_counts=True
+    )
+    inner_left, inner_right = np.divmod(inner, width)
+    keys = np.concatenate(
+        [
+            left_scopes * width + right_scopes
+            for left_scopes in _enclosing(left, inner_left)
+            for right_scopes in _enclosing(right, inner_right)
+        ]
+        or [np.zeros(0, np.int64)]
+    )
+    combined, places = np.unique(keys, return_inverse=True)
+    shared = np.bincount(places, weights=np.resize(weights, len(keys)), minlength=len(combined))
     lefts, rights = np.divmod(combined, len(right.paths))
     inside = (lefts > ROOT) & (rights > ROOT)
     lefts, rights, shared = lefts[inside], rights[inside], shared[inside]
     similarity = shared / (_operators_in(left)[lefts] + _operators_in(right)[rights] - shared)
+    left_names, right_names = ([_name(path) for path in tree.paths] for tree in (left, right))
+    left_depths, right_depths = ([path.count("/") for path in tree.paths] for tree in (left, right))
     rows = zip((-similarity).tolist(), lefts.tolist(), rights.tolist(), strict=True)
     candidates = [
         (negative, names_differ, abs(depth), left_scope, right_scope)
         for negative, left_scope, right_scope in rows
         if left.types[left_scope] == right.types[right_scope]
-        for names_differ in (_name(left.paths[left_scope]) != _name(right.paths[right_scope]),)
-        for depth in (left.paths[left_scope].count("/") - right.paths[right_scope].count("/"),)
+        for names_differ in (left_names[left_scope] != right_names[right_scope],)
+        for depth in (left_depths[left_scope] - right_depths[right_scope],)
         if not names_differ or -negative >= _LEAST
     ]
     for *_, left_scope, right_scope in sorted(candidates):
         yield left_scope, right_scope
 
 
-def _enclosing(tree: Tree, leaves: Numbers | Offsets) -> Iterator[Offsets]:
-    """Yield the enclosing scope of each leaf, then the one around it, and so on; the root is repeated."""
-    scopes = tree.parents[leaves].astype(np.int64)
+def _enclosing(tree: Tree, scopes: Offsets) -> Iterator[Offsets]:
+    """Yield the scopes themselves, then the ones around them, and so on; the root is repeated."""
     while (scopes > ROOT).any():
         yield scopes
         scopes = np.maximum(tree.parents[scopes], ROOT).astype(np.int64)

@@ -97,6 +97,7 @@ def edits_json(comparison: Comparison, limit: int) -> dict[str, Any]:
             "before": edit.left,
             "after": edit.right,
             "count": edit.count,
+            "consequence": edit.consequence,
             **pair_entries(comparison, edit.position),
         }
         for edit in edits[:limit]

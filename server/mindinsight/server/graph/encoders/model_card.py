@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from mindinsight.server.claims import Claim
 from mindinsight.server.graph.encoders.nodes import entry
 from mindinsight.server.graph.scopes.costs import Costs
+from mindinsight.server.graph.scopes.folding import REPEAT, display_name
 from mindinsight.server.graph.scopes.model_card import Part, model_parts
 from mindinsight.server.graph.scopes.tree import Tree
 
@@ -14,9 +17,21 @@ def model_card_json(tree: Tree, costs: Costs) -> dict[str, Any]:
     """The network and its parts; ``parameters`` in elements, ``bytes``, ``flops`` of one forward pass."""
     network, parts = model_parts(tree, costs)
     return {
+        "claims": [claim.as_json() for claim in _repeats(tree, parts)],
         "network": {**entry(tree, network), **costs_json(costs, network)},
         "parts": [_part_json(tree, costs, part) for part in parts],
     }
+
+
+def _repeats(tree: Tree, parts: list[Part]) -> Iterator[Claim]:
+    """Yield how many equal layers stand behind each repeated part."""
+    for part in parts:
+        if tree.types[part.index] == REPEAT:
+            count, _, layer = display_name(tree, part.index).partition(" × ")
+            yield Claim(
+                "claim.graph.repeats", "note", {"n": int(count), "layer": layer}, ({"node": part.index},)
+            )
+        yield from _repeats(tree, part.inside)
 
 
 def costs_json(costs: Costs, index: int) -> dict[str, Any]:

@@ -67,6 +67,7 @@ class Graph:
     payload: bytes  # the GraphProto
     starts: Offsets  # [n] where each node's message begins in the payload
     ends: Offsets  # [n]
+    contents: Offsets  # [n, 2] begin and end of an operator's attributes and output type in the payload
     losses: Losses = Losses()
 
     def __len__(self) -> int:
@@ -75,6 +76,11 @@ class Graph:
     def message(self, node: int) -> bytes:
         """Serialized message of a node: NodeProto, ParameterProto or NamedValueProto, by its kind."""
         return self.payload[self.starts[node] : self.ends[node]]
+
+    def content(self, node: int) -> bytes:
+        """Serialized attributes and output type of an operator; equal bytes mean equal contents."""
+        begin, end = self.contents[node].tolist()
+        return self.payload[begin:end]
 
     def subgraph(self, names: tuple[str, ...], order: Offsets, edges: Edges) -> Graph:
         """The subgraph of the nodes in ``order`` with new ``names`` (one per node) and other edges.
@@ -95,6 +101,7 @@ class Graph:
             outputs=outputs[outputs >= 0],
             starts=self.starts[order],
             ends=self.ends[order],
+            contents=self.contents[order],
         )
 
 

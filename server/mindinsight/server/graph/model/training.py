@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from mindinsight.proto.graph_pb2 import NodeProto
 from mindinsight.server.graph.model.graph import OPERATOR, Flags, Graph
+
+BACKWARD: Final = "Gradients"  # begin of the paths of the backward pass
 
 
 def training_operators(graph: Graph) -> Flags:
@@ -13,7 +17,7 @@ def training_operators(graph: Graph) -> Flags:
     return np.array(
         [
             kind == OPERATOR
-            and (name.startswith("Gradients") or "optimizer" in name or _is_optimizer(graph, node))
+            and (name.startswith(BACKWARD) or "optimizer" in name or _is_optimizer(graph, node))
             for node, (name, kind) in enumerate(zip(graph.names, graph.kinds.tolist(), strict=True))
         ],
         dtype=np.bool_,
@@ -25,7 +29,7 @@ def has_training(graph: Graph) -> bool:
     operators = [
         name for name, kind in zip(graph.names, graph.kinds.tolist(), strict=True) if kind == OPERATOR
     ]
-    backward = sum(name.startswith("Gradients") for name in operators)
+    backward = sum(name.startswith(BACKWARD) for name in operators)
     return 0 < backward < len(operators)
 
 

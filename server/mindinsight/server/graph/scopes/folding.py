@@ -1,18 +1,20 @@
-"""Folding of wide scopes: similar siblings are wrapped in boxes until every scope can be drawn.
+"""Folding of wide scopes: equal siblings are wrapped in boxes until every scope can be drawn.
 
 In this order, and only as far as needed:
 
 - numbered sibling scopes of the same structure (``0-Block`` ... ``11-Block``) become ``*-Block[12]``: the
   first stands for all, and the others are in one box, ``*-Block[+11]``;
-- operators of one type in a scope of more than WIDE children become ``Load[16]``, largest first;
+- equal operators in a scope of more than WIDE children become ``Load[16]``, largest first;
 - scopes that still have more than MOST children are split into runs of neighbours, ``Add-op3 … Mul-op9``.
 
-Folding does not change the paths of nodes.
+Boxes with a number hold what is equal in types, attributes and shapes, and either consecutive (values flow
+from one to the next) or parallel (none depends on another). Folding does not change the paths of nodes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -20,7 +22,13 @@ import numpy as np
 
 from mindinsight.server.graph.model.graph import Graph
 from mindinsight.server.graph.scopes.build import Folding, build_tree, number_preorder
-from mindinsight.server.graph.scopes.signatures import number_pattern, signatures_of
+from mindinsight.server.graph.scopes.sibling_flow import connected, parallel, sibling_flow
+from mindinsight.server.graph.scopes.signatures import (
+    common_pattern,
+    number_pattern,
+    operator_codes,
+    signatures_of,
+)
 from mindinsight.server.graph.scopes.tree import GROUP, ROOT, SCOPE, Tree
 
 REPEAT: Final = "repeat_scope"
@@ -33,6 +41,7 @@ MOST: Final = 60
 _RUN: Final = 30
 _REPEATS: Final = 4
 _MEMBERS: Final = 4
+_STANDALONE: Final = re.compile(r"(^|[-_. ])\*([-_. ]|$)")  # a number that is no part of a word
 
 
 def folded_tree(graph: Graph) -> Tree:
@@ -93,23 +102,46 @@ def _paths(tree: Tree, boxes: list[_Box], box_parents: list[int]) -> Iterable[st
 
 
 def _repeats(tree: Tree) -> list[_Box]:
-    """Boxes around numbered sibling scopes of the same structure."""
-    boxes = []
-    signatures = signatures_of(tree)
+    """Boxes around numbered sibling scopes of the same structure, consecutive or parallel."""
     inner = np.flatnonzero(tree.nodes < 0)[1:]  # all scopes but the top
     wide = np.bincount(tree.parents[inner], minlength=1) >= _REPEATS
+    if not wide.any():
+        return []
+    flow = sibling_flow(tree)
+    signatures = signatures_of(tree, flow)
+    alike: list[list[int]] = []
     for index in np.flatnonzero(wide).tolist():
         similar: dict[tuple[str, int], list[int]] = {}
         for child in tree.children(index):
             if tree.nodes[child] < 0:
                 pattern = number_pattern(tree.paths[child])
                 similar.setdefault((pattern, signatures[child]), []).append(child)
-        boxes += [
-            _Box(f"{pattern}[{len(members)}]", REPEAT, tuple(members))
+        alike += [
+            members
             for (pattern, _), members in similar.items()
             if len(members) >= _REPEATS and "*" in pattern
         ]
-    return boxes
+    kinds = np.full(len(tree.paths), -1, dtype=np.int64)
+    for number, members in enumerate(alike):
+        kinds[members] = number
+    both = (kinds[flow.givers] >= 0) & (kinds[flow.givers] == kinds[flow.takers])
+    links: list[set[tuple[int, int]]] = [set() for _ in alike]
+    for giver, taker in zip(flow.givers[both].tolist(), flow.takers[both].tolist(), strict=True):
+        links[kinds[giver]].add((giver, taker))
+    runs: list[list[int]] = []
+    lonely: list[list[int]] = []
+    for number, members in enumerate(alike):
+        groups = connected(members, links[number])
+        runs += [group for group in groups if len(group) >= _REPEATS]
+        lonely.append([group[0] for group in groups if len(group) == 1])
+    if any(len(members) >= _REPEATS for members in lonely):
+        for split in parallel(tree, [members for members in lonely if len(members) >= _REPEATS]):
+            runs += [group for group in split if len(group) >= _REPEATS]
+    return [_Box(_numbered(tree, members), REPEAT, tuple(members)) for members in runs]
+
+
+def _numbered(tree: Tree, members: list[int]) -> str:
+    return f"{common_pattern([_name(tree.paths[member]) for member in members])}[{len(members)}]"
 
 
 def _rests(tree: Tree) -> list[_Box]:
@@ -123,20 +155,25 @@ def _rests(tree: Tree) -> list[_Box]:
 
 
 def _types(tree: Tree) -> list[_Box]:
-    """Boxes around operators of one type in wide scopes, most frequent type first, until none is wide."""
-    boxes = []
-    for index in np.flatnonzero(tree.counts > WIDE).tolist():
-        children = tree.children(index)
-        width = len(children)
-        types: dict[str, list[int]] = {}
-        for child in children:
+    """Boxes around equal parallel operators in wide scopes, most frequent first, until none is wide."""
+    wide = np.flatnonzero(tree.counts > WIDE).tolist()
+    if not wide:
+        return []
+    codes = operator_codes(tree).tolist()
+    alike: dict[tuple[int, str, int], list[int]] = {}
+    for index in wide:
+        for child in tree.children(index):
             if tree.nodes[child] >= 0:
-                types.setdefault(tree.types[child], []).append(child)
-        for kind, members in sorted(types.items(), key=lambda item: -len(item[1])):
-            if width <= WIDE or len(members) < _MEMBERS or len(members) == len(children):
-                break
-            boxes.append(_Box(f"{kind}[{len(members)}]", GROUP, tuple(members)))
-            width -= len(members) - 1
+                alike.setdefault((index, tree.types[child], codes[child]), []).append(child)
+    many = [members for members in alike.values() if len(members) >= _MEMBERS]
+    groups = [group for split in parallel(tree, many) for group in split if len(group) >= _MEMBERS]
+    boxes = []
+    widths = {index: len(tree.children(index)) for index in wide}
+    for members in sorted(groups, key=lambda group: -len(group)):
+        index = int(tree.parents[members[0]])
+        if widths[index] > WIDE and len(members) < tree.counts[index]:
+            boxes.append(_Box(f"{tree.types[members[0]]}[{len(members)}]", GROUP, tuple(members)))
+            widths[index] -= len(members) - 1
     return boxes
 
 
@@ -167,22 +204,59 @@ def in_file_order(tree: Tree, indices: Iterable[int]) -> list[int]:
 
 
 def display_name(tree: Tree, index: int) -> str:
-    """Name of a scope or operator as the pages show it: ``24 × Block`` for ``*-Block[24]``."""
+    """Name of a scope or operator as the pages show it: ``24 × Block`` for ``*-Block[24]``.
+
+    Numbers stay where they tell a box from its siblings, and where they are part of a word: ``3 × conv3…5``.
+    """
     name = _name(tree.paths[index])
     if tree.types[index] not in (REPEAT, REST, GROUP):
         return name
     pattern, _, _ = name.rpartition("[")
-    count = int(tree.counts[index])
+    members = list(folded_members(tree, index))
     if tree.types[index] == GROUP:
-        return f"{count} × {pattern}"
+        return f"{len(members)} × {pattern}"
+    sign = "+ " if tree.types[index] == REST else ""
+    return f"{sign}{len(members)} × {_layer(tree, index, pattern, members)}"
+
+
+def _layer(tree: Tree, index: int, pattern: str, members: list[int]) -> str:
+    """Name of the repeated layers of a box."""
     scope = int(tree.parents[index])
-    while tree.types[scope] in (REPEAT, REST):
+    while tree.types[scope] in (REPEAT, REST, RUN):
         scope = int(tree.parents[scope])
-    layer = pattern.replace("*", "").strip("-_. ") or _name(tree.paths[scope]) or pattern
-    if tree.types[index] == REST:
-        return f"+ {count} × {layer}"
-    rests = sum(int(tree.counts[child]) - 1 for child in tree.children(index) if tree.types[child] == REST)
-    return f"{count + rests} × {layer}"
+    loose = number_pattern(pattern)
+    siblings = [name for name in _scope_names(tree, scope) if number_pattern(name) == loose]
+    whole = len(siblings) == len(members) + (tree.types[index] == REST)
+    if whole and _STANDALONE.search(pattern):
+        return pattern.replace("*", "").strip("-_. ") or _name(tree.paths[scope]) or pattern
+    names = sorted((_name(tree.paths[member]) for member in members), key=lambda text: (len(text), text))
+    matches = map(_first_number(pattern).fullmatch, names)
+    numbers = [int(match[1]) for match in matches if match]
+    contiguous = len(numbers) > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    text = f"{numbers[0]}…{numbers[-1]}" if contiguous else "*"
+    return pattern.replace("*", text, 1) if pattern.count("*") == 1 else pattern
+
+
+def _first_number(pattern: str) -> re.Pattern[str]:
+    return re.compile(re.escape(pattern).replace(r"\*", r"(\d+)", 1))
+
+
+def _scope_names(tree: Tree, scope: int) -> Iterator[str]:
+    """Yield the names of the scopes in a scope, those in boxes that folding made included."""
+    for child in tree.children(scope):
+        if tree.types[child] == SCOPE:
+            yield _name(tree.paths[child])
+        elif tree.types[child] in (REPEAT, REST, RUN):
+            yield from _scope_names(tree, child)
+
+
+def folded_members(tree: Tree, index: int) -> Iterator[int]:
+    """Yield the scopes or operators that a box stands for, however folding nested them."""
+    for child in tree.children(index):
+        if tree.types[child] in (REST, RUN, GROUP):
+            yield from folded_members(tree, child)
+        else:
+            yield child
 
 
 def _name(path: str) -> str:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Depends, Query
 
 from mindinsight.server.graph.comparison.compare import LEFT, RIGHT, Comparison, Side
+from mindinsight.server.graph.comparison.verdict import comparison_claims
 from mindinsight.server.graph.encoders.comparison import (
     box_state,
     edits_json,
@@ -69,8 +70,9 @@ CurrentComparison = Annotated[Comparison, Depends(comparison_of)]
 def differences(
     comparison: CurrentComparison, limit: Annotated[int, Query(ge=1, le=5000)] = 1000
 ) -> dict[str, Any]:
-    """Counts of operators by state, the edits that lead from graph to graph, and the differences."""
+    """Claims about the two graphs, counts of operators by state, the edits in full, and the differences."""
     return {
+        "claims": [claim.as_json() for claim in comparison_claims(comparison)],
         **summary(comparison),
         "edits": edits_json(comparison, _MOST_EDITS),
         **list_differences(comparison, limit),

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
 
+from mindinsight.server.claims import Claim
 from mindinsight.server.graph.encoders.drawing import drawing_json
 from mindinsight.server.graph.encoders.plotly import figure_json
 from mindinsight.server.graph.layout.nested import draw
@@ -50,7 +51,8 @@ def graphs(service: Annotated[Service, Depends(service_of)], run: str) -> dict[s
     tags = sorted(series, key=lambda tag: (tag != "ms_output_optimize.pb", tag))
     pipeline = bool(record.lineage and record.lineage.dataset_graph)
     newest = {tag: [series[tag].count, series[tag].reference(series[tag].count - 1).size] for tag in tags}
-    return {"run": run, "tags": tags, "newest": newest, "dataset": pipeline}
+    claims = [] if tags or pipeline else [Claim("claim.graph.none", "note", {"run": record.name}).as_json()]
+    return {"run": run, "tags": tags, "newest": newest, "dataset": pipeline, "claims": claims}
 
 
 @router.get("/picture")

@@ -10,6 +10,7 @@ from typing import Annotated, Final, Literal
 import numpy as np
 from fastapi import Depends, Query
 
+from mindinsight.server.cancellation import result_of
 from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.errors import ApiError, unknown_tag
 from mindinsight.server.formats.graphs.graph_proto import read_graph
@@ -76,7 +77,7 @@ class TreeCache:
         def read() -> DrawingCache:
             data = series.read(series.count - 1)
             return DrawingCache(
-                executor.submit(build_tree, data).result() if len(data) >= _LARGE else build_tree(data)
+                result_of(executor.submit(build_tree, data)) if len(data) >= _LARGE else build_tree(data)
             )
 
         return self._trees.get(key, read).tree

@@ -19,6 +19,7 @@ import { reveal } from "./scroll_to_row.js";
  * @typedef {Object} Found
  * @property {number} total
  * @property {Difference[]} shown
+ * @property {import("../../core/claims.js").Claim[]} claims
  * @property {number} same
  * @property {number} changed
  * @property {number} follows
@@ -74,16 +75,11 @@ export function createDifferences(app, goTo) {
     show(differences) {
       response = differences;
       element.hidden = false;
-      edits.show(response.edits);
+      edits.show(response.edits, response.claims);
       current = -1;
       rows = response.shown.map((difference) => differenceRow(app, difference, goTo));
       const hidden = response.total - response.shown.length;
-      replace(
-        list,
-        rows,
-        hidden > 0 && h("li", { class: "muted small" }, t("graph.rest", { n: hidden })),
-        !response.total && h("li", { class: "muted" }, t("graph.difference.none")),
-      );
+      replace(list, rows, hidden > 0 && h("li", { class: "muted small" }, t("graph.rest", { n: hidden })));
       mark();
     },
 

@@ -11,7 +11,7 @@
  */
 
 /** Signs beside the words, so that no colour has to be told from another; the worst first. */
-export const SIGNS = { fault: "⚠", lost: "NaN", overflow: "▲", caught: "⚑", zero: "=0" };
+export const SIGNS = { fault: "⚠", lost: "NaN", overflow: "▲", received: "→NaN", caught: "⚑", zero: "=0" };
 const SHOWN = 2; // signs on one box
 
 /**

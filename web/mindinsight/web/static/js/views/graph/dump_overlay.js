@@ -1,5 +1,6 @@
 // A dump laid over the graph of a run: which one, and the boxes coloured by what it found.
 
+import { claimText } from "../../core/claims.js";
 import { toast } from "../../components/toast.js";
 import { h, renew, replace } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
@@ -240,8 +241,10 @@ export class Dumped {
     const { dump } = this.state;
     return this.seeking.ask(
       (signal) => this.app.api.get("v2/dump/fault", { dump }, { signal }),
-      ({ faults: [fault] }) => {
-        if (!fault) return toast(this.app.t("dump.fault.none"));
+      ({ faults: [fault], claims }) => {
+        if (!fault) {
+          return toast(claims.map((/** @type {any} */ claim) => claimText(this.app, claim)).join(" "));
+        }
         const [tensor] = fault.tensors;
         this.change({ rank: fault.rank, step: fault.step });
         return this.toOperator(tensor.graph, tensor.recorded).catch((error) => this.failed(error));

@@ -1,5 +1,6 @@
 // The edits that lead from the left graph to the right one, equal ones grouped: LayerNorm → RmsNorm × 46.
 
+import { claimElement } from "../../core/claims.js";
 import { h, replace } from "../../core/dom.js";
 
 /** @typedef {import("../../core/types.js").App} App */
@@ -11,6 +12,7 @@ import { h, replace } from "../../core/dom.js";
  * @property {string} before
  * @property {string} after
  * @property {number} count
+ * @property {boolean} consequence of an edit of the network: bookkeeping, backward pass, optimizer
  * @property {Entry | null} left
  * @property {Entry | null} right
  */
@@ -33,13 +35,34 @@ export function createEdits(app, goTo) {
   return {
     element,
 
-    /** @param {{total: number, shown: Edit[]}} edits */
-    show(edits) {
+    /**
+     * @param {{total: number, shown: Edit[]}} edits
+     * @param {import("../../core/claims.js").Claim[]} claims
+     */
+    show(edits, claims) {
       const hidden = edits.total - edits.shown.length;
-      element.hidden = !edits.total;
+      const [causes, consequences] = [false, true].map((is) =>
+        edits.shown.filter((edit) => edit.consequence === is).map((edit) => editRow(app, edit, goTo)),
+      );
       replace(
         list,
-        edits.shown.map((edit) => editRow(app, edit, goTo)),
+        claims.map((claim) => h("li", null, claimElement(app, claim))),
+        causes,
+        consequences.length > 0 &&
+          h(
+            "li",
+            null,
+            h(
+              "details",
+              null,
+              h(
+                "summary",
+                { class: "muted small" },
+                t("graph.edits.consequences", { n: consequences.length }),
+              ),
+              h("ol", { class: "branch" }, consequences),
+            ),
+          ),
         hidden > 0 && h("li", { class: "muted small" }, t("graph.rest", { n: hidden })),
       );
     },

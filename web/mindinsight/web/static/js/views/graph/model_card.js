@@ -1,5 +1,6 @@
 // Model card: the parts of the network in order, repeated layers once, with parameters, bytes and operations.
 
+import { claimElement } from "../../core/claims.js";
 import { bytes } from "../../core/format.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
@@ -67,8 +68,11 @@ export class ModelCard {
     );
   }
 
-  /** @param {{network: Part & {kind: string}, parts: Part[]}} card */
-  #content({ network, parts }) {
+  /**
+   * @param {{network: Part & {kind: string}, parts: Part[],
+   *   claims: import("../../core/claims.js").Claim[]}} card
+   */
+  #content({ network, parts, claims }) {
     const { t } = this.app;
     const total = Math.max(1, network.parameters);
     const facts = [
@@ -79,6 +83,7 @@ export class ModelCard {
     return [
       h("h2", null, network.label || t("graph.card")),
       h("p", { class: "graph-sentence" }, sentence(parts)),
+      claims.map((claim) => claimElement(this.app, claim, { class: "small" })),
       facts.length > 0 && h("p", { class: "graph-totals" }, facts.join(" · ")),
       parts.length > 0 &&
         h(

@@ -88,7 +88,7 @@ export class TwoGraphs {
   start() {
     const { selection } = this.app;
     this.following.end();
-    this.runs = selection.all().filter((run) => run.kinds.graph || run.lineage);
+    this.runs = selection.all().filter((run) => run.kinds.graph || run.pipeline);
     const [left, right] = this.state.sides;
     left.run ||=
       (

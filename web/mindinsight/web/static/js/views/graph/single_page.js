@@ -2,6 +2,7 @@
 
 import { segments } from "../../components/button.js";
 import { toast } from "../../components/toast.js";
+import { claimElement } from "../../core/claims.js";
 import { grownRuns } from "../../core/changes.js";
 import { h, renew, replace } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
@@ -25,7 +26,7 @@ export class OneGraph {
     this.modes = modes;
     this.explorer = new Explorer(app, root);
     /** @type {import("./staleness.js").Graphs} */
-    this.graphs = { tags: [], dataset: false, newest: {} };
+    this.graphs = { tags: [], dataset: false, newest: {}, claims: [] };
     /** Which graphs the chosen run has, and whether there are more by now. */
     this.opening = latest(root);
     this.following = latest(root);
@@ -35,7 +36,9 @@ export class OneGraph {
   }
 
   async start() {
-    this.runs = this.app.selection.all().filter((run) => run.kinds.graph || run.lineage);
+    this.runs = this.app.selection
+      .all()
+      .filter((run) => run.kinds.graph || run.pipeline || run.id === this.state.run);
     const selected = this.state.run ? this.runs.find((run) => run.id === this.state.run) : this.firstRun();
     if (!selected) return this.nothing();
     this.state.run = selected.id;
@@ -48,6 +51,7 @@ export class OneGraph {
     return this.opening.ask(
       (signal) => this.graphsOf(signal),
       (graphs) => {
+        if (graphs.claims.length) return this.nothing(graphs.claims);
         this.settle(graphs);
         return this.explorer.load(() => this.controls());
       },
@@ -87,10 +91,15 @@ export class OneGraph {
     this.start();
   }
 
-  nothing() {
+  /** @param {import("../../core/claims.js").Claim[]} [claims] what is known of the run */
+  nothing(claims = []) {
     this.leave();
     this.explorer.picture = null;
-    replace(this.root, noGraph(this.app, this.state.run));
+    replace(
+      this.root,
+      claims.map((claim) => claimElement(this.app, claim)),
+      noGraph(this.app, claims.length ? "" : this.state.run),
+    );
   }
 
   /**

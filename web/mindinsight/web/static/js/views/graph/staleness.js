@@ -8,6 +8,7 @@ import { button } from "../../components/button.js";
  * @property {string[]} tags
  * @property {boolean} dataset
  * @property {Record<string, number[]>} newest
+ * @property {import("../../core/claims.js").Claim[]} claims
  */
 
 /**
