@@ -1,19 +1,8 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { createTranslate } from "../../web/mindinsight/web/static/js/core/i18n.js";
-import {
-  cellsOf,
-  straysByRank,
-  summary,
-} from "../../web/mindinsight/web/static/js/components/health_strip.js";
+import { cellsOf, straysByRank } from "../../web/mindinsight/web/static/js/components/health_strip.js";
 
-const read = (name) =>
-  JSON.parse(
-    readFileSync(new URL(`../../web/mindinsight/web/locales/en/${name}.json`, import.meta.url), "utf8"),
-  );
-const app = { t: createTranslate({ ...read("job"), ...read("alert") }, "en") };
 const stray = (row, kind, step = 1) => ({ row, kind, step, tag: "loss" });
 const health = (count, strays) => ({ runs: Array(count).fill("./r"), ranks: [], tags: ["loss"], strays });
 
@@ -23,12 +12,6 @@ test("the worst of a rank comes first", () => {
     rows.map((row) => row.map(({ kind }) => kind)),
     [[], ["not_finite", "lasting", "spikes"]],
   );
-});
-
-test("a rank counts once, by its worst", () => {
-  const text = summary(app, health(9, [stray(1, "spikes"), stray(1, "silent"), stray(2, "lasting")]));
-  assert.equal(text, "1 rank is silent; 1 rank differs from the others");
-  assert.equal(summary(app, health(9, [])), "All 9 ranks are alike");
 });
 
 test("of many ranks several share a cell, which shows the worst of them", () => {

@@ -13,7 +13,6 @@ import {
   topFactor,
 } from "../../web/mindinsight/web/static/js/views/lineage/columns.js";
 import { between } from "../../web/mindinsight/web/static/js/core/colours.js";
-import { methodText } from "../../web/mindinsight/web/static/js/views/lineage/importance.js";
 import {
   axisType,
   matrixColumns,
@@ -150,22 +149,10 @@ test("few values have a tick each, but none on another", () => {
 
 test("a scatter plot begins with the number that matters most, and no seed", () => {
   const settings = [column("user:opt", false), column("user:seed"), column("user:lr"), column("metric:loss")];
-  const importance = [{ key: "user:seed" }, { key: "user:opt" }, { key: "user:lr" }];
+  const importance = [{ key: "user:opt" }, { key: "user:lr" }];
   assert.equal(topFactor({ columns: settings, importance }), "user:lr");
   assert.equal(topFactor({ columns: settings, importance: [] }), "");
   assert.equal(tableColumns(settings, "metric:loss")[0].key, "metric:loss");
-});
-
-test("a method that explains next to nothing is said to say nothing", () => {
-  const t = (key, values) => [key, ...Object.values(values ?? {})].join(" ");
-  const forest = { method: "forest", columns: [], runs: 12 };
-  assert.equal(methodText(t, null), "lineage.method.computing");
-  assert.equal(methodText(t, { ...forest, explained: 0.834 }), "lineage.method.forest 12 83 %");
-  assert.match(methodText(t, { ...forest, explained: 0.05 }), /5 % lineage\.method\.poor$/);
-  assert.equal(
-    methodText(t, { method: "association", columns: [], why: "few" }),
-    "lineage.method.association.few",
-  );
 });
 
 test("a scatter matrix has a cell for each pair of what matters and the objective", () => {

@@ -55,11 +55,11 @@ def test_few_clicks_lead_to_the_best_run_to_why_and_to_the_sick_rank(page: Page,
     expect(page).to_have_url(re.compile("good=bad-2"))
     page.get_by_role("link", name="Runs", exact=True).click()
     page.get_by_label("Search runs").fill("")
-    strip = page.get_by_role("link", name="Ranks of job: 1 rank has NaN or infinity")
+    strip = page.get_by_role("link", name="Ranks of job: 1 rank has NaN or infinity.")
     expect(strip.locator("i")).to_have_count(4)
     expect(strip.locator("i.not_finite")).to_have_count(1)
     strip.click()
-    expect(page.locator(".answer-story")).to_have_text("1 rank has NaN or infinity")
+    expect(page.locator(".answer-story")).to_have_text("1 rank has NaN or infinity.")
     expect(page.locator("tbody tr")).to_have_count(4)
     first = page.locator("tbody tr").first
     expect(first).to_contain_text("loss: NaN or infinite at step 30")
@@ -69,12 +69,14 @@ def test_few_clicks_lead_to_the_best_run_to_why_and_to_the_sick_rank(page: Page,
 def test_an_alignment_says_where_a_drift_begins(page: Page, url: str) -> None:
     page.goto(f"{url}align?baseline=good-1&run=bad-1")
     story = page.locator(".answer-story")
-    expect(story).to_contain_text("loss agrees within 1 ‰ up to step 60. The drift begins about step 6")
-    expect(page.get_by_role("row", name="norm identical")).to_be_visible()
+    expect(story).to_contain_text(
+        "loss: agrees within 1 ‰ up to step 60; the divergence begins at about step"
+    )
+    expect(page.get_by_role("row", name="norm equal at all 120 steps")).to_be_visible()
     page.locator(".toolbar label").filter(has_text=re.compile("^Run")).locator("select").select_option(
         "./good-2"
     )
-    expect(story).to_contain_text("at all common steps. No scalar drifts beyond its noise.")
+    expect(story).to_contain_text("All 2 common scalars agree within 1 ‰ at all steps.")
     page.get_by_role("row", name="loss").get_by_role("link", name="Difference").click()
     expect(page).to_have_url(re.compile("m=compare.*baseline=good-1"))
 

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mindinsight.server.curves.alignment import Alignment, align, relative_difference
+from mindinsight.server.claims import sentence
+from mindinsight.server.curves.alignment import Alignment, align, claim_of, relative_difference
 from mindinsight.server.types import Doubles
 
 STEPS = np.arange(600)
@@ -85,3 +86,24 @@ def test_differences_of_the_largest_numbers_are_finite() -> None:
     large = np.array([1.7e308, -1.7e308, 0.0])
     assert np.isfinite(relative_difference(large, -large)).all()
     assert relative_difference(np.zeros(0), np.zeros(0)).shape == (0,)
+
+
+def test_few_steps_and_the_last_step_are_no_noise() -> None:
+    assert align(STEPS[:3], np.array([3.0, 3, 4]), STEPS[:3], np.full(3, 3.0), 1e-3).verdict == "differs"
+    assert aligned(np.where(STEPS % 100 == 99, 0.01, 0.0)).verdict == "differs"
+
+
+def test_differences_from_a_baseline_of_zero_are_absolute() -> None:
+    result = align(STEPS, np.full(600, 0.5), STEPS, np.zeros(600), 1e-3)
+    assert (result.absolute, result.largest, result.noise) == (True, 0.5, 0.5)
+    assert sentence(claim_of(result, 1e-3)) == (
+        "differs by more than 1 ‰ at 600 of 600 common steps, by up to 0.5 "
+        "(absolute, because the baseline is 0 or nearly 0); no step was found at which that began"
+    )
+
+
+def test_what_only_one_run_recorded_is_counted() -> None:
+    result = align(STEPS[:10], BASE[:10], STEPS, BASE, 1e-3)
+    assert (result.shared, result.steps) == (10, 600)
+    claim = claim_of(result, 1e-3)
+    assert (claim.verdict, sentence(claim)) == ("unknown", "equal at the 10 common steps of 600")

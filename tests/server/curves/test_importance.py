@@ -1,24 +1,87 @@
+"""Importance of settings: what a search of runs can tell, and what it cannot."""
+
+import math
+from typing import Any
+
 import numpy as np
 import pytest
 
-from mindinsight.server.curves.importance import correlation_ratio, importance, pearson
-
-OBJECTIVE = np.array([1.0, 2.0, 3.0, 4.0, np.nan])
+from mindinsight.server.curves.importance import FEWEST, Importance, better_end, importance
 
 
-def test_numbers_by_correlation_texts_by_groups() -> None:
-    assert importance([10, 20, 30, 40, 50], OBJECTIVE) == pytest.approx(1.0)
-    assert importance([4.0, 3.0, 2.0, 1.0, None], OBJECTIVE) == pytest.approx(1.0)
-    values = [1, 5, 2, None, 9]
-    assert importance(values, OBJECTIVE) == pytest.approx(abs(np.corrcoef([1, 5, 2], [1, 2, 3])[0, 1]))
-    assert importance(["sgd", "sgd", "adam", "adam", "adam"], OBJECTIVE) == pytest.approx(np.sqrt(4 / 5))
+def runs(count: int = 60) -> dict[str, list[Any]]:
+    chance = np.random.default_rng(3)
+    return {
+        "user:bend": chance.uniform(-1, 1, count).tolist(),
+        "user:rate": (10 ** chance.uniform(-5, -1, count)).tolist(),
+        "user:optimizer": chance.choice(["adam", "sgd"], count).tolist(),
+        "user:noise": chance.normal(size=count).tolist(),
+        "user:constant": [1] * count,
+    }
 
 
-def test_nothing_is_said_where_nothing_can_be() -> None:
-    assert importance([1, 2, None, None, 5], OBJECTIVE) is None
-    assert importance([7, 7, 7, 7, 7], OBJECTIVE) is None
-    assert importance(["a", "a", "a", "a", "a"], OBJECTIVE) is None
-    assert importance(["a", "b", "c", "d", "e"], OBJECTIVE) is None
-    assert pearson(np.array([[1.0, 2.0], [1.0, 3.0]])) is None
-    assert pearson(np.zeros((0, 2))) is None
-    assert correlation_ratio(["a", "b", "a"], np.ones(3)) is None
+def keys(answer: Importance) -> list[str]:
+    return [claim.key.removeprefix("claim.lineage.") for claim in answer.claims]
+
+
+def test_an_optimum_inside_the_range_is_found_and_has_no_arrow() -> None:
+    columns = runs()
+    result = importance("metric:loss", columns, [value**2 for value in columns["user:bend"]])
+    assert [column.key for column in result.columns if column.matters] == ["user:bend"]
+    assert result.columns[0].sign == 0
+    assert keys(result) == ["matters", "lowest"]
+    region = result.claims[1].values["region"].values
+    assert -0.3 < region["low"] < 0 < region["high"] < 0.3
+
+
+def test_a_monotone_relation_has_an_arrow_and_a_text_has_its_best_values() -> None:
+    columns = runs()
+    pairs = zip(columns["user:rate"], columns["user:optimizer"], strict=True)
+    result = importance(
+        "metric:acc", columns, [-math.log10(rate) + 1.5 * (name == "sgd") for rate, name in pairs]
+    )
+    signs = {column.key: column.sign for column in result.columns if column.matters}
+    assert signs == {"user:rate": -1, "user:optimizer": 0}
+    assert keys(result).count("highest") == 2
+    assert "lowest" not in keys(result)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_pure_noise_names_no_setting(seed: int) -> None:
+    objective = np.random.default_rng(seed).normal(size=60).tolist()
+    assert keys(importance("metric:loss", runs(), objective)) == ["nothing"]
+
+
+def test_settings_that_change_together_cannot_be_told_apart() -> None:
+    columns = runs()
+    columns["user:double"] = [2 * value for value in columns["user:bend"]]
+    result = importance("metric:loss", columns, [value**2 for value in columns["user:bend"]])
+    assert "together" in keys(result)
+
+
+@pytest.mark.parametrize(
+    ("objective", "expected"),
+    [
+        ([math.nan] * 60, ["too_few", "left_out"]),
+        ([2.0] * 60, ["constant"]),
+        ([*range(FEWEST - 1), *[None] * 49], ["too_few", "left_out"]),
+    ],
+)
+def test_what_cannot_be_known_is_said(objective: list[Any], expected: list[str]) -> None:
+    assert keys(importance("metric:loss", runs(), objective)) == expected
+
+
+def test_missing_values_are_a_value_where_half_of_the_runs_have_one() -> None:
+    columns = {"dropout": [None, 0.5] * 20, "noise": np.random.default_rng(1).normal(size=40).tolist()}
+    result = importance("loss", columns, [1.0, 2.0] * 20)
+    assert (result.columns[0].key, result.columns[0].carried) == ("dropout", 20)
+
+
+def test_the_same_runs_give_the_same_numbers() -> None:
+    objective = runs()["user:bend"]
+    assert importance("a", runs(), objective) == importance("a", runs(), objective)
+
+
+def test_a_name_says_which_end_is_better_or_nothing_does() -> None:
+    ends = [better_end(name) for name in ("val/loss", "accuracy", "perplexity", "error_rate", "x")]
+    assert ends == ["lowest", "highest", "lowest", "lowest", None]

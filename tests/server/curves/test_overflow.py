@@ -15,7 +15,7 @@ from mindinsight.server.api.v1.targets import targets_answer
 from mindinsight.server.curves.bands import band, cells
 from mindinsight.server.curves.buckets import Bucketed, on_edges, percentiles
 from mindinsight.server.curves.compare import difference
-from mindinsight.server.curves.importance import importance
+from mindinsight.server.curves.correlation import association
 from mindinsight.server.curves.overflow import LARGEST, even_edges, interpolate, subtract
 from mindinsight.server.curves.sampling import sample_rows
 from mindinsight.server.curves.smoothing import smooth
@@ -142,10 +142,10 @@ def test_a_histogram_over_all_numbers_in_the_old_interface() -> None:
 
 
 @pytest.mark.parametrize("size", [HUGE, 1e200, 1e-200, 5e-324])
-def test_importance_does_not_depend_on_the_unit(size: Any) -> None:
+def test_an_association_does_not_depend_on_the_unit(size: Any) -> None:
     numbers = [size * share for share in (0.0, 1.0, 1.0, 0.0)]
-    assert importance(numbers, np.array(numbers)) == pytest.approx(1.0)
-    assert importance(["a", "b", "b", "a"], np.array(numbers)) == pytest.approx(1.0)
+    assert association(numbers, np.array(numbers)) == pytest.approx(1.0)
+    assert association(["a", "b", "b", "a"], np.array(numbers)) == pytest.approx(1.0)
 
 
 def test_targets_of_the_old_interface_with_huge_values() -> None:

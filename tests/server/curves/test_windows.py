@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mindinsight.server.curves.smoothing import smooth
-from mindinsight.server.curves.windows import exponential, gaussian, points_of, running_mean
+from mindinsight.server.curves.windows import exponential, gaussian, points_of, running_mean, scan
 from mindinsight.server.types import Doubles
 
 KINDS: list[Callable[[Doubles, float], Doubles]] = [exponential, gaussian, running_mean]
@@ -76,3 +76,15 @@ def test_a_kind_is_chosen_by_name() -> None:
     steps, values = np.arange(9), np.arange(9.0) ** 2
     np.testing.assert_array_equal(smooth(steps, values, 0.5, "mean"), running_mean(values, 0.5))
     assert smooth(steps, values, 0.0, "gaussian") is values
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 64, 1000])
+def test_the_scan_is_the_recurrence(size: int) -> None:
+    rng = np.random.default_rng(size)
+    factor, term = rng.uniform(0, 1, size), rng.normal(size=size)
+    factor[0] = 0.0
+    expected, x = [], 0.0
+    for a, b in zip(factor, term, strict=True):
+        x = a * x + b
+        expected.append(x)
+    np.testing.assert_allclose(scan(factor, term), expected, rtol=1e-12, atol=1e-14)

@@ -5,11 +5,9 @@ import math
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from mindinsight.server.formats.lineage import EvaluationLineage, Lineage, TrainLineage
-from mindinsight.server.plugins import lineage
 from mindinsight.server.plugins.lineage import row_of, stages
 from mindinsight.writer import SummaryRecord
 
@@ -86,25 +84,6 @@ def test_only_the_runs_asked_for_and_of_those_only_the_known(shared_samples: Any
     assert len(table(client)["rows"]) == 2
 
 
-def test_what_matters_is_told_by_how_it_goes_with_the_objective(samples: Any, tmp_path: Path) -> None:
-    rates = np.linspace(0.01, 1, 12)
-    seeds = np.random.default_rng(4).permutation(12)
-    searched(
-        tmp_path, [(float(rate), int(seed), float(3 * rate)) for rate, seed in zip(rates, seeds, strict=True)]
-    )
-    client = samples()
-    wait_until_read(client, 12)
-    answer = table(client, objective="metric:error")
-    importance = {column["key"]: column["importance"] for column in answer["importance"]}
-    assert answer["objective"] == "metric:error"
-    assert answer["importance"][0]["key"] == "user:rate"
-    assert importance["user:rate"] > 0.9 > importance["user:seed"]
-    assert "metric:error" not in importance
-    itself = client.get("/v2/lineage/table", params={"objective": "user:rate"}).json()["importance"]
-    assert "user:rate" not in [column["key"] for column in itself]
-    assert all(0 <= score <= 1 for score in importance.values())
-
-
 def test_an_objective_that_no_run_has_is_told(shared_samples: Any) -> None:
     answer = shared_samples("lenet").get("/v2/lineage/table", params={"objective": "metric:none"})
     assert answer.status_code == 404
@@ -113,7 +92,7 @@ def test_an_objective_that_no_run_has_is_told(shared_samples: Any) -> None:
 
 def test_runs_that_are_gone_have_no_objective(shared_samples: Any) -> None:
     answer = table(shared_samples("lenet"), run="./gone", objective="metric:loss")
-    assert answer == {"columns": [], "rows": [], "objective": None, "importance": []}
+    assert answer == {"columns": [], "rows": [], "objective": None}
 
 
 def test_the_pipeline_of_data_from_the_source_on(shared_samples: Any) -> None:
@@ -172,31 +151,18 @@ def importance_of(client: Any, **params: Any) -> Any:
     return client.get("/v2/lineage/importance", params={"objective": "metric:error", **params})
 
 
-def test_importance_by_forests_of_the_chosen_runs(tmp_path: Path, samples: Any) -> None:
+def test_importance_of_the_chosen_runs(tmp_path: Path, samples: Any) -> None:
     searched(tmp_path, [(number % 7, number, (number % 7 - 3) ** 2) for number in range(28)])
     client = samples()
     wait_until_read(client, 28)
     answer = importance_of(client).json()
-    assert (answer["method"], answer["runs"]) == ("forest", 28)
+    assert answer["runs"] == 28
     (column,) = answer["columns"]  # the seed is none
-    assert (column["key"], column["sign"]) == ("user:rate", 0)
+    assert (column["key"], column["sign"], column["matters"], column["carried"]) == ("user:rate", 0, True, 28)
     assert 0.5 < column["low"] <= column["importance"] <= column["high"]
     assert answer["explained"] > 0.5
     few = importance_of(client, run=[f"./run_{number}" for number in range(6)]).json()
-    assert (few["method"], few["why"]) == ("association", "few")
-    assert [column["key"] for column in few["columns"]] == ["user:rate"]
+    assert (few["columns"], [claim["key"] for claim in few["claims"]]) == ([], ["claim.lineage.too_few"])
     assert importance_of(client, objective="metric:none").status_code == 404
     itself = importance_of(client, objective="user:rate").json()
     assert "user:rate" not in [column["key"] for column in itself["columns"]]
-
-
-def test_importance_without_the_package_is_the_association(
-    tmp_path: Path, samples: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(lineage, "has_forest", lambda: False)
-    searched(tmp_path, [(number, 0, number) for number in range(12)])
-    client = samples()
-    wait_until_read(client, 12)
-    answer = importance_of(client).json()
-    assert (answer["method"], answer["why"]) == ("association", "missing")
-    assert answer["columns"][0] == {"key": "user:rate", "importance": pytest.approx(1)}

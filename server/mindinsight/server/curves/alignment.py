@@ -2,7 +2,8 @@
 they drift.
 
 Differences are shares of the baseline's size: the larger of its value at the step and its usual size there,
-so that a curve that crosses zero is no fault. A drift begins before it is beyond the tolerance: the onset is
+so that a curve that crosses zero is no fault. Where the baseline is 0, or nearly, a share says nothing and
+differences are absolute. A drift begins before it is beyond the tolerance: the onset is
 the change point of the difference (``change_point.py``), the step beyond the tolerance comes later.
 """
 
@@ -10,29 +11,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from mindinsight.server.claims import Claim
+from mindinsight.server.curves.change_point import FEWEST
 from mindinsight.server.curves.departure import departure
 from mindinsight.server.curves.overflow import subtract, unit_of
 from mindinsight.server.types import Doubles, Floats, Ints
 
-Verdict: TypeAlias = Literal["not_finite", "drifts", "apart", "noise", "agrees", "identical", "no_steps"]
-ORDER: Final[tuple[Verdict, ...]] = (
-    "not_finite",
-    "drifts",
-    "apart",
-    "noise",
-    "agrees",
-    "identical",
-    "no_steps",
-)
+Verdict: TypeAlias = Literal[
+    "not_finite", "drifts", "apart", "differs", "noise", "no_steps", "no_finite", "agrees", "identical"
+]
+ORDER: Final[tuple[Verdict, ...]] = get_args(Verdict)
 
 _BLOCKS: Final = 64  # of the usual size of a baseline
 _NOISE_SHARE: Final = 0.01  # of the tolerance: differences below are rounding
-_MOST: Final = 1e6  # relative difference that is told from larger ones
+_MOST: Final = 1e6  # relative difference from which on the baseline counts as 0
 _APART: Final = 0.5  # share of the steps beyond the tolerance without a change point
 
 
@@ -42,57 +39,130 @@ class Alignment:
 
     verdict: Verdict
     shared: int  # steps both have
+    steps: int  # steps of either
     agrees_to: int | None = None  # last step before the first beyond the tolerance; None: not even the first
-    beyond: int | None = None  # first step beyond the tolerance, or finite in one curve only
+    beyond: int | None = None  # first step beyond the tolerance, or not finite and not the same in both
+    broken: int | None = None  # first step that is not finite and not the same in both
+    over: int = 0  # steps beyond the tolerance, before a broken one
     onset: int | None = None  # step at which the drift begins
     score: float = 0.0  # size of the drift in noise levels
-    largest: float = 0.0  # relative difference
-    noise: float = 0.0  # usual relative difference before the onset, or of all steps
+    largest: float = 0.0  # difference
+    noise: float = 0.0  # usual difference before the onset, or of all steps
+    absolute: bool = False  # whether these two are in the unit of the values; else shares of the baseline
 
 
 def align(steps: Ints, values: Floats, base_steps: Ints, base_values: Floats, tolerance: float) -> Alignment:
     """Judge a curve (steps ascending and unique) by its baseline; ``tolerance`` is relative, above 0."""
     shared, mine, theirs = np.intersect1d(steps, base_steps, assume_unique=True, return_indices=True)
-    if not len(shared):
-        return Alignment("no_steps", 0)
+    count, either = len(shared), len(steps) + len(base_steps) - len(shared)
+    if not count:
+        return Alignment("no_steps", 0, either)
     left, right = np.asarray(values, np.float64)[mine], np.asarray(base_values, np.float64)[theirs]
     same = (left == right) | (np.isnan(left) & np.isnan(right))
+    finite = np.isfinite(left) & np.isfinite(right)
     if same.all():
-        return Alignment("identical", len(shared), agrees_to=int(shared[-1]))
-    broken = np.flatnonzero(~same & ~(np.isfinite(left) & np.isfinite(right)))
-    end = int(broken[0]) if len(broken) else len(shared)
-    finite = np.isfinite(left[:end]) & np.isfinite(right[:end])
-    rows = np.flatnonzero(finite)
-    relative = relative_difference(left[rows], right[rows])
-    return _judged(shared, rows, relative, int(broken[0]) if len(broken) else None, tolerance)
+        verdict: Verdict = "identical" if finite.any() else "no_finite"
+        return Alignment(verdict, count, either, agrees_to=int(shared[-1]))
+    broken = np.flatnonzero(~same & ~finite)
+    end = int(broken[0]) if len(broken) else count
+    rows = np.flatnonzero(finite[:end])
+    facts = Alignment("agrees", count, either, broken=int(shared[end]) if len(broken) else None)
+    return _judged(facts, shared, rows, left[rows], right[rows], tolerance)
 
 
 def _judged(
-    shared: Ints, rows: npt.NDArray[np.intp], relative: Doubles, broken: int | None, tolerance: float
+    facts: Alignment,
+    shared: Ints,
+    rows: npt.NDArray[np.intp],
+    values: Doubles,
+    base: Doubles,
+    tolerance: float,
 ) -> Alignment:
-    """The verdict; ``rows`` of ``shared`` have a ``relative`` difference, at ``broken`` it is not finite."""
+    """Return ``facts`` with the verdict; the curves are finite at ``rows`` [n] of ``shared``."""
+    relative = relative_difference(values, base)
+    absolute = bool((np.abs(relative) >= _MOST).any())
+    sizes = np.abs(subtract(values, base) if absolute else relative)
     over = np.flatnonzero(np.abs(relative) > tolerance)
-    beyond = int(rows[over[0]]) if len(over) else broken
-    usual = float(np.median(np.abs(relative))) if len(relative) else 0.0
-    facts = Alignment(
-        "agrees",
-        len(shared),
-        agrees_to=int(shared[-1]) if beyond is None else int(shared[beyond - 1]) if beyond else None,
-        beyond=None if beyond is None else int(shared[beyond]),
-        largest=float(np.abs(relative).max(initial=0.0)),
-        noise=usual,
+    beyond = int(shared[rows[over[0]]]) if len(over) else facts.broken
+    before = shared[shared < beyond] if beyond is not None else shared
+    facts = replace(
+        facts,
+        agrees_to=int(before[-1]) if len(before) else None,
+        beyond=beyond,
+        over=len(over),
+        largest=float(sizes.max(initial=0.0)),
+        noise=float(np.median(sizes)) if len(sizes) else 0.0,
+        absolute=absolute,
     )
-    if beyond is None:
-        return facts
     change = departure(relative, tolerance * _NOISE_SHARE) if len(over) else None
     if change is not None:
-        noise = float(np.median(np.abs(relative[: max(change.onset, 1)])))
+        noise = float(np.median(sizes[: max(change.onset, 1)]))
         onset = int(shared[rows[change.onset]])
-        verdict: Verdict = "drifts" if broken is None else "not_finite"
+        verdict: Verdict = "drifts" if facts.broken is None else "not_finite"
         return replace(facts, verdict=verdict, onset=onset, score=change.score, noise=noise)
-    if broken is not None:
-        return replace(facts, verdict="not_finite", onset=int(shared[broken]))
-    return replace(facts, verdict="apart" if len(over) >= _APART * len(relative) else "noise")
+    if facts.broken is not None:
+        return replace(facts, verdict="not_finite", onset=facts.broken)
+    return replace(facts, verdict=_without_onset(over, len(rows)))
+
+
+def _without_onset(over: npt.NDArray[np.intp], rows: int) -> Verdict:
+    """Return the verdict of a difference that is beyond the tolerance at ``over`` and has no change point."""
+    if not len(over):
+        return "agrees"
+    if rows < FEWEST:
+        return "differs"
+    if len(over) >= _APART * rows:
+        return "apart"
+    return "differs" if over[-1] == rows - 1 else "noise"  # at the end, a divergence may just have begun
+
+
+def claim_of(aligned: Alignment, tolerance: float) -> Claim:
+    """Return the claim about one scalar of two runs."""
+    values: dict[str, Any] = {
+        "n": aligned.shared,
+        "steps": aligned.steps,
+        "over": aligned.over,
+        "step": aligned.onset,
+        "agrees_to": aligned.agrees_to,
+        "broken": aligned.broken,
+        "tolerance": difference_claim(tolerance, absolute=False),
+        "largest": difference_claim(aligned.largest, aligned.absolute),
+        "usual": difference_claim(aligned.noise, aligned.absolute),
+    }
+    values = {name: value for name, value in values.items() if value is not None}
+    evidence = () if aligned.beyond is None else ({"step": aligned.onset or aligned.beyond},)
+    match aligned.verdict:
+        case "no_steps":
+            return Claim("claim.align.no_common_steps", "unknown", values)
+        case "no_finite":
+            return Claim("claim.align.no_finite", "unknown", values)
+        case "identical" | "agrees" as verdict:
+            key = "claim.align.equal" if verdict == "identical" else "claim.align.agrees"
+            if aligned.shared == aligned.steps:
+                return Claim(key, "clear", values)
+            return Claim(f"{key}_common", "unknown", values)
+        case "differs":
+            missing = ("claim.missing.align_steps",)
+            return Claim("claim.align.differs", "found", values, evidence, missing)
+        case "drifts" if (aligned.onset or 0) > (aligned.beyond or 0) or aligned.agrees_to is None:
+            return Claim("claim.align.diverges_beyond_noise", "found", values, evidence)
+        case verdict:
+            return Claim(f"claim.align.{_FOUND[verdict]}", "found", values, evidence)
+
+
+_FOUND: Final[dict[Verdict, str]] = {
+    "not_finite": "non_finite",
+    "drifts": "diverges",
+    "apart": "apart",
+    "noise": "noise",
+}
+
+
+def difference_claim(size: float, absolute: bool) -> Claim:
+    """Return a difference as part of a claim: in thousandths of the baseline, or absolute."""
+    if absolute:
+        return Claim("claim.part.align_absolute", "note", {"size": size})
+    return Claim("claim.part.align_relative", "note", {"size": float(f"{1000 * size:.3g}")})
 
 
 def relative_difference(values: Doubles, base: Doubles) -> Doubles:

@@ -19,8 +19,7 @@ from typing import Final, Literal
 import numpy as np
 
 from mindinsight.server.curves.overflow import limited
-from mindinsight.server.curves.prefix_scan import scan
-from mindinsight.server.curves.windows import exponential, gaussian, running_mean
+from mindinsight.server.curves.windows import exponential, gaussian, running_mean, scan
 from mindinsight.server.types import Doubles, Floats, Ints
 
 SmoothingKind = Literal["debiased", "ema", "gaussian", "mean"]

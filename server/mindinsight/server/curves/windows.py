@@ -8,15 +8,16 @@ finite has no weight, and stays.
 from __future__ import annotations
 
 from math import ceil, pi, sqrt
+from typing import Final
 
 import numpy as np
 
 from mindinsight.server.curves.overflow import limited
-from mindinsight.server.curves.prefix_scan import scan
 from mindinsight.server.types import Doubles
 
 _WIDEST = 4.0  # standard deviations at which a Gaussian ends
 _DIRECT = 1 << 25  # products, from which the Fourier transform is faster
+_NOTHING: Final = 1e-20  # a share below double precision; kept, it would end in slow denormal numbers
 
 
 def points_of(weight: float) -> float:
@@ -70,3 +71,16 @@ def _convolved(values: Doubles, kernel: Doubles) -> Doubles:
     size = 1 << (len(values) + len(kernel) - 1).bit_length()
     product = np.fft.rfft(values, size) * np.fft.rfft(kernel, size)
     return np.asarray(np.fft.irfft(product, size)[half : half + len(values)])
+
+
+def scan(factor: Doubles, term: Doubles) -> Doubles:
+    """x_i = factor_i * x_(i-1) + term_i for all i: a prefix scan in log2(n) passes (Hillis, Steele 1986)."""
+    factor, term = factor.copy(), term.copy()
+    distance = 1
+    while distance < len(term) and factor[distance:].any():
+        term[distance:] += factor[distance:] * term[:-distance].copy()
+        factor[distance:] = factor[distance:] * factor[:-distance].copy()
+        factor[:distance] = 0.0
+        factor[factor < _NOTHING] = 0.0
+        distance *= 2
+    return term

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import math
-import re
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Annotated, Any, Final
 
-import numpy as np
 from fastapi import APIRouter, Depends, Query
 
+from mindinsight.server.cancellation import result_of
 from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.compute.non_finite import non_finite_as_text
-from mindinsight.server.curves.forest_importance import ForestImportance, forest_importance, has_forest
-from mindinsight.server.curves.importance import importance
+from mindinsight.server.curves.importance import Importance, importance
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.lineage import TRAIN_FACTS, Lineage
 from mindinsight.server.http.bulkhead_routes import PayloadRoute
@@ -27,17 +25,14 @@ forests = APIRouter(route_class=PayloadRoute)
 _ANSWERS: Final = 16
 
 Uses = Annotated[Service, Depends(service_of)]
-SEED: Final = re.compile(
-    r"(^|[:._-])seed($|[:._-])", re.IGNORECASE
-)  # what a run was drawn with is no setting
 Runs = Annotated[list[str] | None, Query(description="run ids; all runs when left out", max_length=1000)]
 
 
-class ForestAnswers:
+class ImportanceCache:
     """LRU cache of importance by the values that it is of."""
 
     def __init__(self) -> None:
-        self.answers = LruCache[ForestImportance | None](_ANSWERS)
+        self.answers = LruCache[Importance](_ANSWERS)
 
 
 @router.get("/table")
@@ -48,10 +43,7 @@ def table(
         str | None, Query(description="key of the column that importance is asked for")
     ] = None,
 ) -> dict[str, Any]:
-    """One row for each run with lineage. Columns are ``train:``, ``user:``, ``metric:`` or ``data:`` keys.
-
-    ``importance`` says of every other column how strongly it goes with the objective, from 0 to 1.
-    """
+    """One row for each run with lineage. Columns are ``train:``, ``user:``, ``metric:`` or ``data:`` keys."""
     rows = _lineage_rows(service, run)
     keys = sorted({key for row in rows.values() for key in row}, key=_in_order)
     if not rows:
@@ -63,7 +55,6 @@ def table(
         "columns": columns,
         "rows": [{"run": run_id, "values": non_finite_as_text(row)} for run_id, row in rows.items()],
         "objective": objective,
-        "importance": _importance(list(rows.values()), keys, objective) if objective else [],
     }
 
 
@@ -73,27 +64,27 @@ def importance_of(
     objective: Annotated[str, Query(description="key of a numeric column", max_length=1000)],
     run: Runs = None,
 ) -> dict[str, Any]:
-    """How much each parameter matters for the objective, by permutation on random forests (scikit-learn).
+    """How much each setting matters for the objective, by permutation on a random forest.
 
-    ``method`` is ``forest`` where it could be done: then each column has the interval ``low`` to ``high`` and
-    a ``sign`` (+1, -1, or 0 where there is none), and ``explained`` is the share of the objective's variance
-    that the forests explain of runs they have not seen. Else it is ``association``, as in the table, and
-    ``why`` says whether runs are too ``few`` or the package is ``missing``. Seeds are left out.
+    ``claims`` say what follows: which settings matter beyond chance, where the best runs lie, what was left
+    out, or why nothing can be said. Each of ``columns`` has the interval ``low`` to ``high`` of the shuffles,
+    a ``sign`` (+1 or -1 only where the relation is monotone) and the number of runs that have it
+    (``carried``). ``explained`` is the share of the variance that the forest explains of unseen runs.
     """
-    rows = _lineage_rows(service, run)
-    keys = {key for row in rows.values() for key in row}
-    if objective not in keys:
+    rows = list(_lineage_rows(service, run).values())
+    keys = {key for row in rows for key in row}
+    if objective not in keys and not any(objective in row for row in _lineage_rows(service, None).values()):
         raise ApiError(404, "unknown_column", f"There is no column {objective!r}.", column=objective)
-    values = list(rows.values())
-    settings = {key for key in keys if not (key.startswith("metric:") or SEED.search(key))}
-    others = sorted(settings - {objective}, key=_in_order)
-    target = [_number(row.get(objective)) for row in values]
-    columns = {key: [row.get(key) for row in values] for key in others}
-    answer = _forest_answer(service, columns, target) if has_forest() else None
-    if answer is not None:
-        return answer
-    why = "few" if has_forest() else "missing"
-    return {"method": "association", "why": why, "columns": _importance(values, others, objective)}
+    settings = sorted((key for key in keys - {objective} if not key.startswith("metric:")), key=_in_order)
+    columns = {key: [row.get(key) for row in rows] for key in settings}
+    answer = _importance(service, objective, columns, [row.get(objective) for row in rows])
+    return {
+        "objective": objective,
+        "runs": answer.runs,
+        "explained": answer.explained,
+        "columns": [asdict(column) for column in answer.columns],
+        "claims": [claim.as_json() for claim in answer.claims],
+    }
 
 
 @router.get("/dataset")
@@ -111,30 +102,13 @@ def _lineage_rows(service: Service, run: list[str] | None) -> dict[str, dict[str
     return {record.id: row_of(record.lineage) for record in chosen if record.lineage is not None}
 
 
-def _forest_answer(
-    service: Service, columns: Mapping[str, Sequence[Any]], target: Sequence[float]
-) -> dict[str, Any] | None:
-    """The answer of random forests, computed in a worker process; None where there are too few runs."""
-    key = json.dumps([columns, target])
-    cache = service.parts.of(ForestAnswers).answers
-    computed = cache.get(key, lambda: service.openers.submit(forest_importance, columns, target).result())
-    if computed is None:
-        return None
-    return {
-        "method": "forest",
-        "explained": computed.explained,
-        "runs": computed.runs,
-        "columns": [
-            {
-                "key": column.name,
-                "importance": column.importance,
-                "low": column.low,
-                "high": column.high,
-                "sign": column.sign,
-            }
-            for column in computed.columns
-        ],
-    }
+def _importance(
+    service: Service, objective: str, columns: Mapping[str, Sequence[Any]], values: Sequence[Any]
+) -> Importance:
+    """The importance of settings, computed once in a worker process."""
+    key = json.dumps([objective, columns, values])
+    cache = service.parts.of(ImportanceCache).answers
+    return cache.get(key, lambda: result_of(service.openers.submit(importance, objective, columns, values)))
 
 
 def row_of(lineage: Lineage) -> dict[str, Any]:
@@ -176,20 +150,6 @@ def _is_numeric(values: Sequence[Any]) -> bool:
     return bool(there) and all(
         isinstance(value, (int, float)) and not isinstance(value, bool) for value in there
     )
-
-
-def _importance(
-    rows: Sequence[Mapping[str, Any]], keys: Sequence[str], objective: str
-) -> list[dict[str, Any]]:
-    target = np.array([_number(row.get(objective)) for row in rows], np.float64)
-    others = [key for key in keys if not key.startswith("metric:") and key != objective]
-    scored = [(key, importance([row.get(key) for row in rows], target)) for key in others]
-    known = [{"key": key, "importance": score} for key, score in scored if score is not None]
-    return sorted(known, key=lambda column: -float(column["importance"]))
-
-
-def _number(value: Any) -> float:
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else math.nan
 
 
 router.include_router(forests)

@@ -18,10 +18,12 @@ def test_tags_are_ranked_by_where_they_drift(ask: Ask) -> None:
         ("loss", "drifts"),
         ("lr", "identical"),
     ]
-    headline = answer["headline"]
-    assert (headline["main"], headline["first"], headline["drifting"]) == ("loss", "norm", 2)
-    assert abs(headline["onset"] - 150) <= 8
-    assert 250 < headline["agrees_to"] < 265
+    main, first, differing = answer["claims"]
+    assert (main["values"]["tag"], main["verdict"]) == ("loss", "found")
+    assert 250 < main["values"]["claim"]["values"]["agrees_to"] < 265
+    assert (first["key"], first["values"]["tag"]) == ("claim.align.first", "norm")
+    assert abs(first["values"]["step"] - 150) <= 8
+    assert (differing["values"]["n"], differing["values"]["count"]) == (2, 3)
 
 
 def test_tags_of_other_recorders_are_paired_where_that_is_plain(ask: Ask) -> None:

@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from mindinsight.server.claims import sentence
+from mindinsight.server.formats.lineage import Lineage, TrainLineage
 from mindinsight.server.plugins.answers.health import HealthCache, telling_tags
 from mindinsight.server.store.run import Run
 from mindinsight.server.types import Doubles
@@ -52,3 +54,10 @@ def test_times_of_steps_are_looked_at_before_others() -> None:
     values = {name: np.ones(400) for name in names}
     ranks = [run("a", values), run("b", values), run("c", {"rare": np.ones(400)})]
     assert telling_tags(ranks) == ("step_time", "loss", "grad_norm", "acc", "a", "b")
+
+
+def test_missing_ranks_are_named_up_to_the_number_that_was_recorded() -> None:
+    ranks = [replace(member, rank=rank) for member, rank in zip(job()[:3], (0, 1, 5), strict=False)]
+    ranks[0] = replace(ranks[0], lineage=Lineage(train=TrainLineage(device_num=8)))
+    texts = [sentence(claim) for claim in HealthCache().of(ranks).claims]
+    assert "5 of 8 ranks are missing: 2–4, 6–7." in texts

@@ -7,7 +7,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any, Final
 
-from mindinsight.server.curves.alignment import ORDER, Alignment, align
+from mindinsight.server.claims import Claim
+from mindinsight.server.curves.alignment import ORDER, Alignment, align, claim_of, difference_claim
 from mindinsight.server.store.run import Run
 
 _DECORATION: Final = frozenset({"train", "training", "auto", "scalar", "scalars"})
@@ -20,6 +21,7 @@ class TagAlignment:
     tag: str
     other: str  # its name in the run that is measured; mostly the same
     alignment: Alignment
+    claim: Claim
 
 
 def alignments(run: Run, baseline: Run, tolerance: float) -> list[TagAlignment]:
@@ -28,7 +30,7 @@ def alignments(run: Run, baseline: Run, tolerance: float) -> list[TagAlignment]:
     for tag, other in _pairs(list(baseline.scalars), list(run.scalars)):
         base, line = baseline.scalars[tag].line(), run.scalars[other].line()
         aligned = align(line.steps, line.values, base.steps, base.values, tolerance)
-        rows.append(TagAlignment(tag, other, aligned))
+        rows.append(TagAlignment(tag, other, aligned, claim_of(aligned, tolerance)))
     return sorted(rows, key=_rank)
 
 
@@ -39,19 +41,29 @@ def _rank(row: TagAlignment) -> tuple[int, float, float, str]:
     return (0 if begins else order), (aligned.onset or 0 if begins else 0), -aligned.largest, row.tag
 
 
-def headline(rows: list[TagAlignment]) -> dict[str, Any]:
-    """What one sentence needs: the main tag and where its agreement ends, and the tag that drifts first."""
-    main = min(rows, key=lambda row: _interest(row.tag), default=None)
+def alignment_claims(rows: list[TagAlignment], tolerance: float) -> list[Claim]:
+    """Return the claims about two runs: of the main scalar, of the first to diverge, and of all together."""
+    if not rows:
+        return [Claim("claim.align.no_common_scalar", "unknown")]
+    main = min(rows, key=lambda row: _interest(row.tag))
+    claims = [
+        Claim("claim.part.align_scalar", main.claim.verdict, {"tag": main.tag, "claim": main.claim}),
+    ]
     first = next((row for row in rows if row.alignment.onset is not None), None)
-    return {
-        "main": main.tag if main else None,
-        "verdict": main.alignment.verdict if main else None,
-        "agrees_to": main.alignment.agrees_to if main else None,
-        "beyond": main.alignment.beyond if main else None,
-        "first": first.tag if first else None,
-        "onset": first.alignment.onset if first else None,
-        "drifting": sum(row.alignment.onset is not None for row in rows),
-    }
+    if first is not None:
+        onset = {"tag": first.tag, "step": first.alignment.onset}
+        claims.append(Claim("claim.align.first", "found", onset, evidence=(onset,)))
+    if len(rows) == 1:
+        return claims
+    verdicts = [row.claim.verdict for row in rows]
+    facts: dict[str, Any] = {"count": len(rows), "tolerance": difference_claim(tolerance, absolute=False)}
+    if differing := verdicts.count("found"):
+        claims.append(Claim("claim.align.some_differ", "found", {**facts, "n": differing}))
+    if undecided := verdicts.count("unknown"):
+        claims.append(Claim("claim.align.undecided", "unknown", {**facts, "n": undecided}))
+    if not differing and not undecided:
+        claims.append(Claim("claim.align.all_agree", "clear", {**facts, "n": len(rows)}))
+    return claims
 
 
 def _interest(tag: str) -> tuple[bool, bool, int, str]:

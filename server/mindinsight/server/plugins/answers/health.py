@@ -5,17 +5,27 @@ from __future__ import annotations
 import re
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final
 
+from mindinsight.server.claims import Claim
 from mindinsight.server.curves.rank_differences import Stray
-from mindinsight.server.curves.strays import strays
+from mindinsight.server.curves.strays import FEWEST_STEPS, strays
 from mindinsight.server.store.run import Run
 
 _TAGS: Final = 6  # scalars of a job that are looked at
 _JOBS: Final = 256  # that are remembered
 _GROWTH: Final = 1.01  # more points than when a job was looked at last, before it is looked at again
+_RANGES: Final = 8  # of missing ranks that are named; the count tells how many there are
+_WORST_FIRST: Final = ("not_finite", "silent", "lasting", "spikes")
+_KEYS: Final = {
+    "not_finite": "claim.health.non_finite",
+    "silent": "claim.health.silent",
+    "lasting": "claim.health.differs",
+    "spikes": "claim.health.spikes",
+}
 _TELLING: Final = (r"step_?time|time_per|duration|throughput|tokens|samples_per", r"loss", r"norm", r"acc")
 
 
@@ -35,6 +45,7 @@ class JobHealth:
     ranks: tuple[int | None, ...]  # [r]
     tags: tuple[str, ...]  # that were looked at
     strays: tuple[RankStray, ...]
+    claims: tuple[Claim, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +92,67 @@ def job_health(ranks: Sequence[Run], tags: Sequence[str]) -> JobHealth:
         for stray in strays([(line.steps, line.values) for line in lines]):
             rank_strays.append(RankStray(tag, replace(stray, row=rows[stray.row])))
     return JobHealth(
-        tuple(run.id for run in ranks), tuple(run.rank for run in ranks), tuple(tags), tuple(rank_strays)
+        tuple(run.id for run in ranks),
+        tuple(run.rank for run in ranks),
+        tuple(tags),
+        tuple(rank_strays),
+        tuple(health_claims(ranks, tags, rank_strays)),
     )
+
+
+def health_claims(ranks: Sequence[Run], tags: Sequence[str], rank_strays: Sequence[RankStray]) -> list[Claim]:
+    """Return the claims about a job: ranks by their worst fault, then what cannot be known."""
+    worst: dict[int, str] = {}
+    for stray in rank_strays:
+        kinds = (stray.stray.kind, worst.get(stray.stray.row, stray.stray.kind))
+        worst[stray.stray.row] = min(kinds, key=_WORST_FIRST.index)
+    claims = []
+    for kind in _WORST_FIRST:
+        if rows := [row for row, its_kind in sorted(worst.items()) if its_kind == kind]:
+            evidence = tuple({"run": ranks[row].id, "rank": ranks[row].rank} for row in rows)
+            claims.append(Claim(_KEYS[kind], "found", {"n": len(rows)}, evidence))
+    unknown = [*_missing(ranks), *_not_compared(ranks, tags, worst)]
+    if not claims and not unknown:
+        claims.append(Claim("claim.health.alike", "clear", {"n": len(ranks), "tags": list(tags)}))
+    return claims + unknown
+
+
+def _missing(ranks: Sequence[Run]) -> list[Claim]:
+    """Return the claim that ranks have no data, up to the highest or to the number that was recorded."""
+    numbers = {run.rank for run in ranks if run.rank is not None}
+    if not numbers:
+        return []
+    trained = [run.lineage.train for run in ranks if run.lineage and run.lineage.train]
+    recorded = [lineage.device_num or 0 for lineage in trained]
+    total = max(max(numbers) + 1, *recorded, 0)
+    count = total - len(numbers)
+    if not count:
+        return []
+    facts = {"n": count, "total": total, "ranks": _gaps(sorted(numbers), total)}
+    return [Claim("claim.health.missing_ranks", "unknown", facts)]
+
+
+def _gaps(numbers: Sequence[int], total: int) -> list[str]:
+    """Return the first gaps below ``total`` between ascending numbers: "3" or "5–7", with "…" for more."""
+    gaps = [(a + 1, b - 1) for a, b in pairwise([-1, *numbers, total]) if b - a > 1]
+    names = [str(first) if first == last else f"{first}–{last}" for first, last in gaps]
+    return names if len(names) <= _RANGES else [*names[:_RANGES], "…"]
+
+
+def _not_compared(ranks: Sequence[Run], tags: Sequence[str], worst: Mapping[int, str]) -> list[Claim]:
+    """Return the claim that ranks have too few points to be compared, those with a fault left out."""
+    if not tags:
+        return [Claim("claim.health.nothing_compared", "unknown", {"n": len(ranks)})]
+    short = [
+        row
+        for row, run in enumerate(ranks)
+        if row not in worst
+        and not any(tag in run.scalars and run.scalars[tag].count >= FEWEST_STEPS for tag in tags)
+    ]
+    if not short:
+        return []
+    evidence = tuple({"run": ranks[row].id, "rank": ranks[row].rank} for row in short)
+    return [Claim("claim.health.too_few", "unknown", {"n": len(short), "fewest": FEWEST_STEPS}, evidence)]
 
 
 def telling_tags(ranks: Sequence[Run]) -> tuple[str, ...]:

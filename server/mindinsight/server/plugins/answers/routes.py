@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Query
 
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin
-from mindinsight.server.plugins.answers.alignments import alignments, headline
+from mindinsight.server.plugins.answers.alignments import alignment_claims, alignments
 from mindinsight.server.plugins.answers.health import HealthCache, JobHealth
 from mindinsight.server.plugins.answers.reasons import partings, settings
 from mindinsight.server.store.run import Run
@@ -29,10 +29,12 @@ def alignment(
 ) -> dict[str, Any]:
     """Every scalar that both runs have, ranked by where and how it drifts.
 
-    ``verdict`` is one of not_finite, drifts, apart (from the first step), noise (beyond the tolerance, never
-    lastingly), agrees, identical, no_steps. ``agrees_to`` is the last step before the first one ``beyond``
-    the tolerance, ``onset`` the step at which the drift begins. A tag that only one run has is paired with
-    its like (``loss``, ``train/loss``, ``loss/auto``) where there is one such.
+    ``verdict`` is one of not_finite, drifts, apart (at most steps), differs (too few steps, or too late, to
+    tell noise from a drift), noise (beyond the tolerance, never lastingly), no_steps, no_finite, agrees,
+    identical. ``agrees_to`` is the last step before the first one ``beyond`` the tolerance, ``onset`` the
+    step at which the drift begins. ``largest`` and ``noise`` are shares of the baseline unless ``absolute``.
+    A tag that only one run has is paired with its like (``loss``, ``train/loss``, ``loss/auto``) where there
+    is one such.
     """
     snapshot = service.store.snapshot()
     service.loader.want([run, baseline])
@@ -41,8 +43,11 @@ def alignment(
         "run": run,
         "baseline": baseline,
         "tolerance": tolerance,
-        "headline": headline(rows),
-        "tags": [{"tag": row.tag, "other": row.other, **asdict(row.alignment)} for row in rows],
+        "claims": [claim.as_json() for claim in alignment_claims(rows, tolerance)],
+        "tags": [
+            {"tag": row.tag, "other": row.other, **asdict(row.alignment), "claim": row.claim.as_json()}
+            for row in rows
+        ],
     }
 
 
@@ -86,6 +91,7 @@ def _health_json(of_job: JobHealth) -> dict[str, Any]:
         "runs": of_job.runs,
         "ranks": of_job.ranks,
         "tags": of_job.tags,
+        "claims": [claim.as_json() for claim in of_job.claims],
         "strays": [{"tag": rank_stray.tag, **asdict(rank_stray.stray)} for rank_stray in of_job.strays],
     }
 

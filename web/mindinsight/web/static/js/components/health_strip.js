@@ -1,11 +1,15 @@
 // Strip of the ranks of a job: a cell for each, coloured by the worst that is wrong with it.
 
+import { claimText } from "../core/claims.js";
 import { h } from "../core/dom.js";
 import { strayWords } from "./stray_text.js";
 
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("./stray_text.js").Stray & {row: number, tag: string}} RankStray */
-/** @typedef {{runs: string[], ranks: (number | null)[], tags: string[], strays: RankStray[]}} Health */
+/**
+ * @typedef {{runs: string[], ranks: (number | null)[], tags: string[], strays: RankStray[],
+ *   claims: import("../core/claims.js").Claim[]}} Health
+ */
 
 /** The worst first. */
 export const KINDS = /** @type {const} */ (["not_finite", "silent", "lasting", "spikes"]);
@@ -19,17 +23,6 @@ export function straysByRank(health) {
   for (const stray of health.strays) rows[stray.row].push(stray);
   rows.forEach((row) => row.sort((a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) || a.step - b.step));
   return rows;
-}
-
-/** How many ranks have what as their worst. @param {App} app @param {Health} health */
-export function summary({ t }, health) {
-  const rows = straysByRank(health);
-  const worst = rows.map(([first]) => first?.kind);
-  const counts = KINDS.map((kind) => [kind, worst.filter((other) => other === kind).length]).filter(
-    ([, n]) => n,
-  );
-  if (!counts.length) return t("health.all_well", { n: rows.length });
-  return counts.map(([kind, n]) => t(`health.count.${kind}`, { n })).join(t("stray.and"));
 }
 
 /**
@@ -50,7 +43,7 @@ export function cellsOf(health, most = CELLS) {
 
 /** @param {App} app @param {Health} health @param {string} job @param {number} [most] cells */
 export function healthStrip(app, health, job, most = CELLS) {
-  const text = summary(app, health);
+  const text = health.claims.map((claim) => claimText(app, claim)).join(" ");
   const cells = cellsOf(health, most).map((stray) =>
     h("i", { class: stray?.kind ?? "well", title: stray && rankText(app, health, stray) }),
   );

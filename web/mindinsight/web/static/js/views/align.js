@@ -3,9 +3,10 @@
 import { button } from "../components/button.js";
 import { empty } from "../components/empty.js";
 import { searchBox, select } from "../components/field.js";
+import { claimElement } from "../core/claims.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
-import { alignmentTable, sentence } from "./align/tables.js";
+import { alignmentTable } from "./align/tables.js";
 import { permille } from "./align/units.js";
 
 /** @typedef {import("../core/types.js").App} App */
@@ -154,8 +155,12 @@ class Alignment {
     const { t } = app;
     if (!answer) return;
     this.body.setAttribute("aria-busy", "false");
+    /** @type {import("../core/claims.js").Claim[]} */
+    const claims = answer.claims;
+    const sentences = claims.map((claim) => claimElement(app, claim));
+    const story = h("div", { class: "answer-story", role: "status" }, sentences);
     if (!answer.tags.length) {
-      replace(this.body, empty({ title: t("align.nothing"), text: t("align.need_how") }));
+      replace(this.body, story, h("p", { class: "muted" }, t("align.need_how")));
       return;
     }
     const last = Math.min(...this.ids().map((id) => app.selection.run(id)?.step ?? 0));
@@ -165,7 +170,7 @@ class Alignment {
     const table = alignmentTable(app, answer, wanted, last);
     replace(
       this.body,
-      h("p", { class: "answer-story", role: "status" }, sentence(app, answer)),
+      story,
       h("div", { class: "panel scroll", tabindex: "0", role: "region", "aria-label": t("nav.align") }, table),
     );
   }

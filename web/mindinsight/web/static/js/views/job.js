@@ -2,10 +2,11 @@
 
 import { empty } from "../components/empty.js";
 import { NOT_FINITE_BADGE } from "../components/hatching.js";
-import { healthStrip, straysByRank, summary } from "../components/health_strip.js";
+import { healthStrip, straysByRank } from "../components/health_strip.js";
 import { select } from "../components/field.js";
 import { strayWords } from "../components/stray_text.js";
 import { tableHead } from "../components/table_head.js";
+import { claimElement } from "../core/claims.js";
 import { h, replace, throttle } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { exactPattern } from "../core/patterns.js";
@@ -99,7 +100,11 @@ class JobView {
     replace(this.head, title, this.chooser(job), charts);
     replace(
       this.body,
-      h("p", { class: "answer-story", role: "status" }, summary(app, health)),
+      h(
+        "div",
+        { class: "answer-story", role: "status" },
+        health.claims.map((claim) => claimElement(app, claim)),
+      ),
       h("div", { class: "job-strip" }, healthStrip(app, health, job)),
       h("p", { class: "muted small" }, t("health.looked_at", { tags: health.tags.join(", ") })),
       h(

@@ -25,7 +25,6 @@ import { tint } from "./lineage/objective_colour.js";
  * @typedef {Object} Data
  * @property {Column[]} columns
  * @property {Row[]} rows
- * @property {{key: string, importance: number}[]} importance
  * @property {string | null} [objective]
  */
 /** @typedef {import("./lineage/state.js").State} State */
@@ -59,7 +58,7 @@ export class Lineage {
     this.selectedRuns = new Set(app.url.all("pick"));
     this.inside = /** @type {Row[]} */ ([]); // every range
     /** @type {Data} */
-    this.data = { columns: [], rows: [], importance: [] };
+    this.data = { columns: [], rows: [] };
     this.head = h("div", null);
     this.picture = h("div", { class: "panel scroll axes-panel" });
     this.table = h("div", { class: "panel scroll" });
@@ -137,7 +136,7 @@ export class Lineage {
    * @returns {Promise<Data>}
    */
   async fetch(run, signal) {
-    if (!run.length) return { columns: [], rows: [], importance: [] };
+    if (!run.length) return { columns: [], rows: [] };
     const { api, t } = this.app;
     const plain = await api.get("v2/lineage/table", { run }, { signal });
     const objective = objectiveAmong(plain.columns, this.state.objective);
@@ -258,7 +257,7 @@ export class Lineage {
     const plot = this.plot();
     const rows = (this.inside = data.rows.filter((row) => isBrushed(plot, row)));
     replace(this.picture, drawAxes(app, plot, Math.max(320, this.picture.clientWidth - 32), HEIGHT));
-    this.matters.show(rows, data.importance, this.state.objective, this.brushes.size > 0);
+    this.matters.show(rows, this.state.objective, this.brushes.size > 0);
     this.drawCloud();
     replace(this.table, rowsTable(this, rows));
   }
@@ -271,7 +270,7 @@ export class Lineage {
     const { app, data, state, inside } = this;
     app.charts.removeAll(this.cloud);
     const change = (/** @type {Partial<State>} */ some) => (Object.assign(state, some), this.draw());
-    const importance = this.matters.answer?.columns ?? data.importance;
+    const importance = this.matters.answer?.columns ?? [];
     const dots = scatter(app, {
       columns: data.columns,
       rows: () => inside,

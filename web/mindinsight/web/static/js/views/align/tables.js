@@ -1,9 +1,10 @@
-// The sentence and the table of a precision alignment.
+// The table of a precision alignment.
 
 import { NOT_FINITE_BADGE } from "../../components/hatching.js";
 import { longName } from "../../components/long_name.js";
 import { onsetBar } from "../../components/onset_bar.js";
 import { tableHead } from "../../components/table_head.js";
+import { claimElement } from "../../core/claims.js";
 import { h } from "../../core/dom.js";
 import { exactPattern } from "../../core/patterns.js";
 import { permille } from "./units.js";
@@ -11,48 +12,11 @@ import { permille } from "./units.js";
 /** @typedef {import("../../core/types.js").App} App */
 /**
  * @typedef {{tag: string, other: string, verdict: string, shared: number, agrees_to: number | null,
- *   beyond: number | null, onset: number | null, score: number, largest: number, noise: number}} Row
+ *   beyond: number | null, onset: number | null, score: number, largest: number, noise: number,
+ *   absolute: boolean, claim: import("../../core/claims.js").Claim}} Row
  */
 
-const BADGES = /** @type {Record<string, string>} */ ({
-  not_finite: NOT_FINITE_BADGE,
-  drifts: "badge warn",
-  apart: "badge warn",
-  agrees: "badge ok",
-  identical: "badge ok",
-});
-
-/**
- * "loss agrees within 1 ‰ up to step 1594; drift begins about step 1200 in grad/norm."
- * @param {App} app @param {any} answer
- */
-export function sentence({ t, format }, { headline, tolerance, tags }) {
-  const vars = {
-    tag: headline.main,
-    tolerance: permille(tolerance),
-    step: format.number(headline.agrees_to),
-    beyond: format.number(headline.beyond),
-  };
-  const wide = headline.beyond === null ? "all" : headline.agrees_to === null ? "never" : "to";
-  const main = t(headline.verdict === "no_steps" ? "align.main.no_steps" : `align.main.${wide}`, vars);
-  const first = tags.find((/** @type {Row} */ { onset }) => onset !== null);
-  const drift = first
-    ? t(beginning(first), {
-        tag: first.tag,
-        step: format.number(first.onset),
-        usual: permille(first.noise),
-      })
-    : t("align.no_drift");
-  const more = headline.drifting > 1 ? t("align.more", { n: headline.drifting - 1 }) : "";
-  return [main, drift, more].filter(Boolean).join(" ");
-}
-
-/** Name of the text that tells how a drift begins. @param {Row} row */
-function beginning({ verdict, onset, beyond }) {
-  if (verdict === "not_finite" && onset === beyond) return "align.breaks";
-  const before = beyond !== null && onset !== null && beyond < onset; // noise is over the tolerance
-  return before ? "align.begins.over" : "align.begins";
-}
+const BADGES = { found: "badge warn", clear: "badge ok", unknown: "badge", note: "badge" };
 
 /** @param {App} app @param {any} answer @param {Row[]} rows @param {number} last common step */
 export function alignmentTable(app, answer, rows, last) {
@@ -85,19 +49,21 @@ export function alignmentTable(app, answer, rows, last) {
 /** @param {App} app @param {any} answer @param {Row} row @param {number} last */
 function alignmentRow(app, answer, row, last) {
   const { t, format } = app;
-  const { tag, other, verdict, onset, beyond } = row;
+  const { tag, other, verdict, claim, onset, beyond } = row;
+  const badge = verdict === "not_finite" ? NOT_FINITE_BADGE : BADGES[claim.verdict];
   const name = tag === other ? tag : `${tag} ↔ ${other}`;
   const step = format.number(onset);
+  const size = (/** @type {number} */ value) => (row.absolute ? format.number(value) : permille(value));
   return h(
     "tr",
     null,
     h("th", { scope: "row" }, longName(name)),
-    h("td", null, h("span", { class: BADGES[verdict] ?? "badge" }, t(`align.is.${verdict}`))),
+    h("td", null, claimElement(app, claim, { class: `align-verdict ${badge}` })),
     h("td", { class: "number" }, onset === null ? "" : step),
     h("td", null, onset === null ? "" : onsetBar(onset, last, t("align.from_step", { step }))),
     h("td", { class: "number" }, beyond === null ? t("align.never") : format.number(beyond)),
-    h("td", { class: "number" }, permille(row.noise)),
-    h("td", { class: "number" }, permille(row.largest)),
+    h("td", { class: "number" }, size(row.noise)),
+    h("td", { class: "number" }, size(row.largest)),
     h("td", { class: "look" }, links(app, answer, row)),
   );
 }

@@ -34,7 +34,7 @@ export function objectiveAmong(columns, requested) {
  */
 export function topFactor({ columns, importance }) {
   const numeric = new Set(columns.filter((column) => column.numeric).map((column) => column.key));
-  return importance.find(({ key }) => numeric.has(key) && !SEED.test(key))?.key ?? "";
+  return importance.find(({ key }) => numeric.has(key))?.key ?? "";
 }
 
 /**
