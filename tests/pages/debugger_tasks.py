@@ -73,7 +73,7 @@ def first_nan(hand: Hand) -> str:
     hand.view("Dumps")
     page.goto(page.url.split("?")[0] + "?dump=./broken/dump")
     hand.click(page.get_by_role("button", name="Find the first fault"))
-    fault = page.get_by_text("makes values that are not finite from finite inputs.")
+    fault = page.get_by_text("produced non-finite values from finite inputs.")
     expect(fault).to_be_visible()
     hand.click(page.get_by_role("button", name=re.compile("MatMul-op66$")).first)
     line = page.get_by_role("complementary", name="Operator").locator("figure pre")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mindinsight.server.claims import Claim
 from mindinsight.server.debug.fault import faulty_operator, find_faults
 from mindinsight.server.formats.dumps import list_tensors, open_dump
 from mindinsight.server.formats.graphs.call_stacks import own_frame
@@ -37,7 +38,7 @@ def test_a_healthy_dump_has_none_and_all_of_it_was_judged(lenet: Any) -> None:
     report = find_faults(lenet)
     assert report.faults == []
     assert (report.coverage.tensors, report.coverage.judged) == (198, 198)
-    assert report.coverage.sentences == (("dump.fault.none", {"n": 198}),)
+    assert report.claims == (Claim("claim.fault.none", "clear", {"n": 198}),)
 
 
 def test_the_operator_that_makes_it_is_guilty_not_those_that_pass_it_on(broken: Callable[..., Any]) -> None:
@@ -62,8 +63,8 @@ def test_the_earliest_step_comes_first(broken: Callable[..., Any]) -> None:
 def test_a_broken_weight_arrives_and_no_operator_is_blamed(broken: Callable[..., Any]) -> None:
     dump = broken(0, "Conv2D.*.input.1.*", "Conv2D.*.output.0.*", value=np.inf)
     (fault,) = faults(dump)
-    assert (fault.kind, fault.key) == ("met", "dump.fault.met.weight")
-    assert fault.words["source"] == "conv1.weight"
+    assert (fault.kind, fault.claim.key) == ("met", "claim.fault.met.weight")
+    assert fault.claim.values["source"] == "conv1.weight"
     assert (fault.entry.type, fault.entry.direction, fault.entry.slot) == ("Conv2D", "input", "1")
 
 
@@ -97,17 +98,17 @@ def test_what_was_not_looked_at_is_counted(tmp_path: Path) -> None:
     report = find_faults(dump)
     assert report.faults == []
     assert (report.coverage.unread, report.coverage.silent) == (1, 2)
-    assert [key for key, _ in report.coverage.sentences] == [
-        "dump.fault.some",
-        "dump.fault.unread",
-        "dump.fault.silent",
+    assert [claim.key for claim in report.claims] == [
+        "claim.fault.some",
+        "claim.fault.unread",
+        "claim.fault.silent",
     ]
 
 
 def test_nothing_is_no_all_clear(tmp_path: Path) -> None:
     dump = write_msprobe(tmp_path, "L1")
     (tmp_path / "step0" / "rank0" / "dump.json").write_text('{"task": "structure", "data": {}}')
-    assert find_faults(dump).coverage.sentences == (("dump.fault.empty", {}),)
+    assert find_faults(dump).claims == (Claim("claim.fault.empty", "unknown"),)
     (tmp_path / "step0" / "rank0" / "dump.json").write_text('{"data": {"Torch.log.0.forward": {"outp')
     report = find_faults(dump)
     assert (report.coverage.judged, len(report.damage)) == (0, 1)
@@ -117,7 +118,7 @@ def test_every_verdict_has_a_sentence_that_names_what_it_is_about() -> None:
     """A badge of a word or two in its place would say nothing at a terminal."""
     locales = Path(__file__).parents[3] / "web" / "mindinsight" / "web" / "locales"
     for language in ("en", "zh"):
-        texts = json.loads((locales / language / "dump.json").read_text(encoding="utf-8"))
-        verdicts = ("dump.fault.made", "dump.fault.met.", "dump.fault.unknown.")
+        texts = json.loads((locales / language / "claim_fault.json").read_text(encoding="utf-8"))
+        verdicts = ("claim.fault.made", "claim.fault.met.", "claim.fault.unknown.")
         for key in (key for key in texts if key.startswith(verdicts)):
             assert "{operator}" in texts[key] or "{source}" in texts[key], (language, key)

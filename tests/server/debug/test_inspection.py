@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from mindinsight.server.compute.threads import Threads
 from mindinsight.server.debug import inspection
 from mindinsight.server.debug.inspection import Inspection
 from tests.narrowing import require
@@ -20,7 +21,7 @@ def executor() -> Iterator[Any]:
 
 
 def test_statistics_come_while_the_listing_is_there(data: Any, executor: Any) -> None:
-    inspected = Inspection(str(data / "ms_sync_v2_0_names"), 0, 0, executor, None)
+    inspected = Inspection(str(data / "ms_sync_v2_0_names"), 0, 0, executor, None, Threads(2, "job"))
     listing = inspected.listing()
     assert len(listing.entries) == 99
     assert listing.wait(20)
@@ -35,7 +36,7 @@ def test_a_dump_that_grows_is_followed(copied: Any, executor: Any, monkeypatch: 
     monkeypatch.setattr(inspection, "PATIENCE", 0.0)
     path = copied("ms_sync_v2_0_names")
     step = path / "rank_0" / "Net" / "0" / "0"
-    inspected = Inspection(str(path), 0, 0, executor, None)
+    inspected = Inspection(str(path), 0, 0, executor, None, Threads(2, "job"))
     before = inspected.listing()
     assert inspected.listing() is before
     source = next(step.glob("Conv2D.*.output.0.*"))
@@ -56,7 +57,7 @@ def test_a_file_that_was_half_written_is_read_again_when_it_is_whole(
     source = next((path / "rank_0" / "Net" / "0" / "0").glob("Conv2D.*.output.0.*"))
     content = source.read_bytes()
     source.write_bytes(content[:-5])
-    inspected = Inspection(str(path), 0, 0, executor, None)
+    inspected = Inspection(str(path), 0, 0, executor, None, Threads(2, "job"))
     before = inspected.listing()
     assert before.wait(20)
     assert [result.damage.path for result in before.results if result.damage] == [str(source)]
@@ -76,7 +77,7 @@ def test_a_file_that_stays_broken_is_not_read_for_ever(
     source = next((path / "rank_0" / "Net" / "0" / "0").glob("Conv2D.*.output.0.*"))
     source.write_bytes(source.read_bytes()[:-5])
     os.utime(source, (1, 1))
-    inspected = Inspection(str(path), 0, 0, executor, None)
+    inspected = Inspection(str(path), 0, 0, executor, None, Threads(2, "job"))
     before = inspected.listing()
     assert before.wait(20)
     assert inspected.listing() is before

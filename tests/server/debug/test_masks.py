@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from mindinsight.server.claims import Claim
 from mindinsight.server.debug.fault import Report, find_faults
 from mindinsight.server.debug.masks import places_constants
 from mindinsight.server.formats.dumps import open_dump
@@ -75,9 +76,9 @@ def test_masks_are_no_faults(tmp_path: Path, calls: Sequence[Call], masks: int, 
     report = searched(tmp_path, calls, values)
     assert report.faults == []
     tensors = sum(len(given) + 1 for _, given, _ in calls)
-    assert report.coverage.sentences == (
-        ("dump.fault.finite", {"judged": tensors - masks, "tensors": tensors}),
-        ("dump.fault.masks", {"n": masks}),
+    assert report.claims == (
+        Claim("claim.fault.finite", "clear", {"judged": tensors - masks, "tensors": tensors}),
+        Claim("claim.fault.masks", "note", {"n": masks}),
     )
 
 

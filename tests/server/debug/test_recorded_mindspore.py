@@ -11,16 +11,20 @@ import pytest
 
 import mindinsight
 from mindinsight.server.client.dump_reader import DumpReader
+from mindinsight.server.formats.dumps import open_dump
 
 SAMPLES = Path(__file__).parents[2] / "data" / "dumps" / "samples"
 
 
+def unpacked(name: str, root: Path) -> Path:
+    with zipfile.ZipFile(SAMPLES / f"{name}.zip") as archive:
+        archive.extractall(root)
+    return root / name
+
+
 @pytest.fixture(scope="module")
 def dump(tmp_path_factory: pytest.TempPathFactory) -> DumpReader:
-    root = tmp_path_factory.mktemp("recorded")
-    with zipfile.ZipFile(SAMPLES / "recorded_mindspore.zip") as archive:
-        archive.extractall(root)
-    return mindinsight.dump(root / "recorded_mindspore")
+    return mindinsight.dump(unpacked("recorded_mindspore", tmp_path_factory.mktemp("recorded")))
 
 
 def test_the_operator_and_its_line_are_found(dump: DumpReader) -> None:
@@ -53,3 +57,17 @@ def test_operators_are_joined_and_constants_have_their_slots(dump: DumpReader) -
     assert {slot for slot, direction in slots if direction == "input"} == {"0", "1", "2", "3"}
     weight = dump.tensor("fc.weight", step=0, direction="parameter")
     np.testing.assert_array_equal(weight, dump.tensor("Default/fc-Dense/MatMul-op0", 0, 1, direction="input"))
+
+
+def test_the_backward_that_autograd_runs_unseen_is_recorded(tmp_path: Path) -> None:
+    path = unpacked("recorded_convolution", tmp_path)
+    dump = mindinsight.dump(path)
+    slots = {(entry.type, entry.direction, entry.slot) for entry in dump.tensors(0)}
+    for kind, inputs in (("MaxPoolGrad", 3), ("Conv2DBackpropInput", 2), ("Conv2DBackpropFilter", 2)):
+        assert {(kind, "input", str(slot)) for slot in range(inputs)} | {(kind, "output", "0")} <= slots
+    operators = {operator.name: operator for operator in dump.operators(0)}
+    filters = operators["Gradients/Default/conv2-Conv2d/Grad_Conv2D/Conv2DBackpropFilter-op0"]
+    pooled = "Gradients/Default/pool-MaxPool2d/Grad_MaxPool/MaxPoolGrad-op0"
+    assert set(filters.sources) == {pooled, "Default/conv1-Conv2d/BiasAdd-op0"}
+    (gap,) = open_dump(path).not_recorded  # the net calls a compiled function
+    assert (gap.rank, gap.kind, gap.names) == (0, "backward", ("jit",))

@@ -38,7 +38,7 @@ def _report(service: Service, body: Report) -> BackgroundJob[Part]:
     settings = service.settings
     cache = StatisticsCache(settings.workspace / "cache" / "statistics.sqlite") if settings.cache else None
     source = ReportSource(snapshot.run(body.run), snapshot.runs, _paths(service), service.executor, cache)
-    return BackgroundJob[Part](lambda: make_report(source, body.language))
+    return BackgroundJob[Part](service.jobs, lambda: make_report(source, body.language))
 
 
 REPORT: Final = NumberedJob("report", Report, _report)

@@ -22,11 +22,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
+from mindinsight.server.claims import sentence
 from mindinsight.server.client.dump_results import Comparison, FaultReport, FirstFault, StatisticsTable
 from mindinsight.server.debug.compare.comparison import Side, compare_sides
 from mindinsight.server.debug.examine import measure_all
 from mindinsight.server.debug.explanation import explain
-from mindinsight.server.debug.fault import Report, faulty_operator, find_faults, source_frame
+from mindinsight.server.debug.fault import SEARCHED, Report, faulty_operator, find_faults, source_frame
 from mindinsight.server.formats.dumps import (
     find_dump_dirs,
     find_layout,
@@ -36,7 +37,6 @@ from mindinsight.server.formats.dumps import (
     read_tensor,
 )
 from mindinsight.server.formats.dumps.types import Array, Direction, FileDamage, Operator, TensorEntry
-from mindinsight.server.http.static.locale_texts import message
 
 _NAMED: Final = 10  # candidates that an error lists
 
@@ -178,15 +178,17 @@ class DumpReader:
 
     def _fault_report(self, report: Report, language: str) -> FaultReport:
         coverage = report.coverage
-        summary = " ".join(message(key, words, language) for key, words in coverage.sentences)
+        summary = " ".join(
+            sentence(claim, language) for claim in (*coverage.claims, *report.claims[1:], SEARCHED)
+        )
         first = None
         if report.faults:
             fault = report.faults[0]
             operator = faulty_operator(self.info, fault)
-            verdict = message(fault.key, fault.words, language)
+            verdict = sentence(fault.claim, language)
             explanation = explain(self.info, fault)
-            texts = explanation.sentences if explanation else ()
-            reason = " ".join(message(key, words, language) for key, words in texts)
+            texts = explanation.claims if explanation else ()
+            reason = " ".join(sentence(claim, language) for claim in texts)
             first = FirstFault(fault, verdict, operator, source_frame(operator), reason)
         return FaultReport(first, coverage.tensors, coverage.judged, summary, tuple(report.damage))
 

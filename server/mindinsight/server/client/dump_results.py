@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from mindinsight.server.claims import Claim, sentence
 from mindinsight.server.compute.statistics import Statistics
 from mindinsight.server.debug.compare.comparison import Row
-from mindinsight.server.debug.compare.divergence import Divergence, Tolerance, first_divergence
+from mindinsight.server.debug.compare.divergence import Outcome, Tolerance, decide
 from mindinsight.server.debug.compare.report import fields
 from mindinsight.server.debug.examine import TensorResult
 from mindinsight.server.debug.fault import Fault
@@ -128,9 +129,17 @@ class Comparison(Sequence[Row]):
     def __len__(self) -> int:
         return len(self._rows)
 
-    def first_divergence(self, tolerance: Tolerance | None = None) -> Divergence | None:
-        """The first operator beyond the tolerance (default: cosine 0.9999, relative 0.001); None: none is."""
-        return first_divergence(self._rows, tolerance or Tolerance())
+    def outcome(self, tolerance: Tolerance | None = None) -> Outcome:
+        """Decide whether the dumps agree and what differs first; by default with each type's tolerance."""
+        return decide(self._rows, tolerance)
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """Claims of ``outcome`` with the default tolerance, the most important first."""
+        return self.outcome().claims
+
+    def __str__(self) -> str:
+        return "\n".join(map(sentence, self.claims))
 
     def frame(self) -> DataFrame:
         """The columns of ``mindinsight dump compare --csv``; needs pandas (``mindinsight[notebook]``)."""

@@ -28,7 +28,7 @@ from mindinsight.server.formats.payloads.pr_curves import PrCurve
 from mindinsight.server.formats.payloads.sounds import Sound
 from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.settings import Settings
-from mindinsight.server.settings.base_dirs import absent, bases_of
+from mindinsight.server.settings.base_dirs import base_problems, bases_of
 from mindinsight.server.store.line import Line
 from mindinsight.server.store.mounts import BASE, disk_path
 from mindinsight.server.store.run import Run
@@ -119,8 +119,8 @@ class Summary:
     def __init__(self, path: Paths, on_progress: Callable[[int, int], None] | None = None) -> None:
         """``on_progress`` is called now and then while files are read, with bytes read and all bytes."""
         bases = bases_of(path)
-        for missing in absent(bases):
-            raise BadSettings(f"{missing} is not a directory.")
+        for problem in base_problems(bases):
+            raise BadSettings(problem)
         self._bases = bases
         self._store = Store()
         workspace = Path(tempfile.gettempdir())  # no cache is kept, so it is never touched

@@ -1,7 +1,7 @@
 """Search for the first fault of a dump: the operator that made NaN or infinities, or how they came in.
 
-The command, the routes, the pages and the graph all use this verdict; ``Fault.key`` is the key of its
-sentence in the locale files. ``Coverage`` counts the tensors that could not be judged.
+The command, the routes, the pages and the graph all show the claims of its report. ``Coverage`` counts the
+tensors that could not be judged.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from itertools import tee
+from typing import Final
 
+from mindinsight.server.claims import Claim
 from mindinsight.server.debug.collectives import is_collective
 from mindinsight.server.debug.examine import TensorResult, measure_all
 from mindinsight.server.debug.fault_search import (
@@ -22,8 +24,10 @@ from mindinsight.server.debug.fault_search import (
 from mindinsight.server.debug.finiteness import finiteness, not_finite, surely_finite
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.formats.dumps import list_operators, list_tensors
-from mindinsight.server.formats.dumps.types import Dump, FileDamage, Operator, TensorEntry
+from mindinsight.server.formats.dumps.types import Dump, FileDamage, NotRecorded, Operator, TensorEntry
 from mindinsight.server.formats.graphs.call_stacks import Frame, own_frame
+
+MODULES: Final = "L0"  # level of dumps that hold the inputs and outputs of modules alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +53,30 @@ class Fault:
         return self.kind == "made" and is_collective(self.entry.type)
 
     @property
-    def key(self) -> str:
-        """Key of the sentence in the locale files; its parameters are ``words``."""
-        if self.is_received:
-            return "dump.fault.received"
-        alone = self.kind == "met" and self.entry.type == "Parameter"
-        detail = "alone" if alone else self.origin.carrier or self.origin.gap
-        return f"dump.fault.{self.kind}.{detail}" if detail else f"dump.fault.{self.kind}"
+    def is_located(self) -> bool:
+        """Whether the operator named is known to concern the origin, so that its source line does too."""
+        return self.origin.gap != "between"
 
     @property
-    def words(self) -> dict[str, str]:
+    def claim(self) -> Claim:
+        """Return what is known of the origin. Values were found to be non-finite even where it is unknown."""
         entry = self.entry
-        return {
+        alone = self.kind == "met" and (entry.type == "Parameter" or self.origin.carrier == "constant")
+        detail = "alone" if alone else self.origin.carrier or self.origin.gap
+        name = "received" if self.is_received else f"{self.kind}.{detail}" if detail else self.kind
+        values = {
             "operator": self.origin.operator,
             "source": self.origin.source,
             "slot": entry.slot,
             "tensor": f"{entry.operator} {entry.direction} {entry.slot}",
         }
+        location = {
+            "rank": self.rank,
+            "step": self.step,
+            "graph": entry.graph,
+            "operator": self.origin.operator,
+        }
+        return Claim(f"claim.fault.{name}", "found", values, (location,))
 
 
 @dataclass
@@ -82,20 +93,24 @@ class Coverage:
         return self.tensors - self.unread - self.silent
 
     @property
-    def sentences(self) -> tuple[tuple[str, dict[str, int]], ...]:
-        """Sentences for a search without a fault: keys of the locale files with their parameters."""
+    def claims(self) -> tuple[Claim, ...]:
+        """Return what a search without a fault says of the tensors it covered."""
         if not self.judged:
-            return (("dump.fault.nothing" if self.tensors else "dump.fault.empty", {}),)
+            return (Claim("claim.fault.nothing" if self.tensors else "claim.fault.empty", "unknown"),)
         if self.judged == self.tensors and not self.masks:
-            return (("dump.fault.none", {"n": self.tensors}),)
-        first = "dump.fault.finite" if self.masks else "dump.fault.some"
+            return (Claim("claim.fault.none", "clear", {"n": self.tensors}),)
         counts = {"judged": self.judged - self.masks, "tensors": self.tensors}
-        causes = (
-            ("dump.fault.masks", {"n": self.masks}),
-            ("dump.fault.unread", {"n": self.unread}),
-            ("dump.fault.silent", {"n": self.silent}),
+        first = (
+            Claim("claim.fault.finite", "clear", counts)
+            if self.masks
+            else Claim("claim.fault.some", "unknown", counts)
         )
-        return ((first, counts), *(sentence for sentence in causes if sentence[1]["n"]))
+        details = (
+            Claim("claim.fault.masks", "note", {"n": self.masks}),
+            Claim("claim.fault.unread", "unknown", {"n": self.unread}),
+            Claim("claim.fault.silent", "unknown", {"n": self.silent}),
+        )
+        return (first, *(claim for claim in details if claim.values["n"]))
 
     def count(self, result: TensorResult) -> None:
         unknown = finiteness(result) == "unknown"
@@ -111,6 +126,26 @@ class Report:
     faults: list[Fault] = field(default_factory=list)
     coverage: Coverage = field(default_factory=Coverage)
     damage: list[FileDamage] = field(default_factory=list)  # of files that could not be listed
+    not_recorded: tuple[NotRecorded, ...] = ()
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """Return the claims of the search for non-finite values, with what it could not see."""
+        first = (self.faults[0].claim,) if self.faults else self.coverage.claims
+        unseen = [_unseen_name(gap) for gap in self.not_recorded]
+        if not unseen or not self.coverage.judged:
+            return first
+        values = {"n": len(unseen), "names": unseen[:_NAMED]}
+        return (*first, Claim("claim.fault.not_recorded", "note", values))
+
+
+SEARCHED: Final = Claim("claim.fault.searched", "note")  # beside a search that no check accompanies
+_NAMED: Final = 5  # gaps of a recording that a sentence names
+
+
+def _unseen_name(gap: NotRecorded) -> str:
+    names = ", ".join(gap.names[:_NAMED]) or (str(gap.count) if gap.count else gap.detail)
+    return f"{gap.kind} ({names})" if names else gap.kind
 
 
 def find_faults(
@@ -127,7 +162,7 @@ def find_faults(
 
     Only the tensors needed to decide are read; the coverage is that of the steps searched.
     """
-    report = Report(damage=list(dump.damage))
+    report = Report(damage=list(dump.damage), not_recorded=dump.not_recorded)
     for step in dump.steps():
         for rank in dump.ranks:
             wanted = (steps is None or step in steps) and (ranks is None or rank in ranks)
@@ -169,7 +204,8 @@ def _search_step(
         coverage.count(result)
         if not_finite(result) and not searched:  # operators are read only for a step with a fault
             searched = True
-            fault = find_step_fault(listing.items, list_operators(dump, rank, step).items, measure)
+            operators = list_operators(dump, rank, step).items
+            fault = find_step_fault(listing.items, operators, measure, modules_only=dump.level == MODULES)
             if fault:
                 report.faults.append(fault)
                 return
@@ -181,9 +217,13 @@ def find_step_fault(
     operators: Sequence[Operator],
     measure: Measure,
     certain: bool = False,
+    modules_only: bool = False,
 ) -> Fault | None:
-    """The fault of one rank and step; with ``certain``, only one that an operator surely made."""
-    search = OriginSearch(entries, operators, measure)
+    """The fault of one rank and step; with ``certain``, only one that an operator surely made.
+
+    ``modules_only``: operators between the recorded modules are not in the dump.
+    """
+    search = OriginSearch(entries, operators, measure, modules_only)
     origin = search.origin(certain)
     if origin is None:
         return None

@@ -27,8 +27,8 @@ from mindinsight.server.formats.dumps.types import Operator, TensorEntry
 
 Measure: TypeAlias = Callable[[Iterable[TensorEntry]], Iterable[TensorResult]]  # in the same order
 Kind: TypeAlias = Literal["made", "met", "unknown"]
-Carrier: TypeAlias = Literal["", "input", "weight", "state", "data", "constant"]
-Gap: TypeAlias = Literal["", "inputs", "outputs", "operator", "values", "later"]
+Carrier: TypeAlias = Literal["", "input", "weight", "state", "data", "constant", "mask"]
+Gap: TypeAlias = Literal["", "inputs", "outputs", "operator", "values", "later", "between"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,14 @@ class OriginSearch:
     """Search over the tensors of one rank and step, which are measured on demand."""
 
     def __init__(
-        self, entries: Iterable[TensorEntry], operators: Sequence[Operator], measure: Measure
+        self,
+        entries: Iterable[TensorEntry],
+        operators: Sequence[Operator],
+        measure: Measure,
+        modules_only: bool = False,
     ) -> None:
         self._entries = tuple(entries)
+        self._modules_only = modules_only
         self._measure = measure
         self._operators = {
             (operator.graph, operator.recorded): operator for operator in operators if operator.recorded
@@ -232,7 +237,11 @@ class OriginSearch:
         entry = self._entries[position]
         before = self._order[: self._rank[position]]
         own = operator_key(entry)
+        output = self._first_with(self._side(own, "output"), "not_finite")
+        if output is not None and any(self._gives_mask(p) for p in before):
+            return Origin("made", self._entries[output], entry.operator, "mask")
         scope = self._operators[own].scope if own in self._operators else ()
+        nearest = ""  # module that ran just before, with finite outputs
         for key in reversed(dict.fromkeys(operator_key(self._entries[p]) for p in before)):
             if key == own or key[1] in scope:
                 continue
@@ -241,7 +250,14 @@ class OriginSearch:
                 return Origin("unknown", entry, entry.operator, gap="outputs", source=key[1])
             if self._first_with(self._side(key, "output"), "unknown") is not None:
                 return Origin("unknown", entry, entry.operator, gap="values", source=key[1])
+            nearest = nearest or (key[1] if self._side(key, "output") else "")
+        if self._modules_only and nearest:
+            return Origin("unknown", entry, entry.operator, gap="between", source=nearest)
         return Origin("met", entry, entry.operator, "input")
+
+    def _gives_mask(self, position: int) -> bool:
+        """Whether an operator filled in minus infinities here: what comes of them began where they ended."""
+        return self._entries[position].direction == "output" and self._masks.is_mask(position)
 
     def _propagates(self, entry: TensorEntry) -> bool:
         """Whether an input that is not finite affects the outputs; assumed where none was recorded."""

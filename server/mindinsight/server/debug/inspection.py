@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
+from mindinsight.server.cancellation import LONGEST
 from mindinsight.server.compute.background_job import BackgroundJob
+from mindinsight.server.compute.lru_cache import LruCache
+from mindinsight.server.compute.threads import Threads
 from mindinsight.server.debug.examine import TensorResult, measure_all
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.watchpoints import SlotKey, slot_key
@@ -27,7 +29,13 @@ class Listing:
     """Listing of a step at one time, with a background job that computes its statistics."""
 
     def __init__(
-        self, dump: Dump, rank: int, step: int, executor: Executor, cache: StatisticsCache | None
+        self,
+        dump: Dump,
+        rank: int,
+        step: int,
+        executor: Executor,
+        cache: StatisticsCache | None,
+        threads: Threads,
     ) -> None:
         self._started = time.time_ns()
         listing = list_tensors(dump, rank, step)
@@ -36,7 +44,9 @@ class Listing:
         self.step = step
         self.entries: Sequence[TensorEntry] = tuple(listing.items)  # a tuple, as it is searched often
         self.damage: Sequence[FileDamage] = listing.damage
-        self._job = BackgroundJob(lambda: measure_all(self.entries, executor, cache), len(self.entries))
+        self._job = BackgroundJob(
+            threads, lambda: measure_all(self.entries, executor, cache), len(self.entries)
+        )
 
     @property
     def results(self) -> Sequence[TensorResult]:
@@ -89,7 +99,7 @@ class Listing:
         damaged = [result.damage.path for result in self.results if result.damage is not None]
         return any(_stamp(Path(path)) >= self._started - MARGIN for path in damaged[:MAX_CHECKED])
 
-    def wait(self, seconds: float | None = None) -> bool:
+    def wait(self, seconds: float = LONGEST) -> bool:
         """Wait until all tensors are measured; False when ``seconds`` have passed before."""
         return self._job.wait(seconds)
 
@@ -97,42 +107,61 @@ class Listing:
         self._job.stop()
 
 
+class _Checked(NamedTuple):
+    """A listing, and the files it was checked against."""
+
+    listing: Listing
+    stamps: tuple[int, ...]
+    at: float  # time.monotonic()
+
+
 class Inspection:
     """Holder of the current listing of a step, replaced when the dump has grown."""
 
     def __init__(
-        self, path: str, rank: int, step: int, executor: Executor, cache: StatisticsCache | None
+        self,
+        path: str,
+        rank: int,
+        step: int,
+        executor: Executor,
+        cache: StatisticsCache | None,
+        threads: Threads,
     ) -> None:
         self._path = path
         self._rank = rank
         self._step = step
         self._executor = executor
         self._cache = cache
-        self._lock = threading.Lock()
-        self._listing: Listing | None = None
-        self._stamps: tuple[int, ...] = ()
-        self._checked_at = 0.0
+        self._threads = threads
+        self._refreshes = LruCache[_Checked](0)
+        self._checked: _Checked | None = None
+        self._stopped = False
 
     def listing(self) -> Listing:
-        """The current listing. Raises ``UnreadableError`` when the dump is gone."""
-        with self._lock:
-            if self._listing is None or time.monotonic() - self._checked_at > PATIENCE:
-                self._refresh()
-            assert self._listing is not None
-            return self._listing
+        """Return the current listing. Raises `UnreadableError` when the dump is gone."""
+        checked = self._checked
+        if checked is None or time.monotonic() - checked.at > PATIENCE:
+            checked = self._refreshes.get("listing", self._refreshed)
+        return checked.listing
 
     def stop(self) -> None:
-        if self._listing is not None:
-            self._listing.stop()
+        self._stopped = True
+        if self._checked is not None:
+            self._checked.listing.stop()
 
-    def _refresh(self) -> None:
-        dump = open_dump(self._path)
+    def _refreshed(self) -> _Checked:
+        dump, before = open_dump(self._path), self._checked
         stamps = _stamps(dump, self._rank, self._step)
-        if self._listing is None or stamps != self._stamps or self._listing.outdated:
-            self.stop()
-            self._listing = Listing(dump, self._rank, self._step, self._executor, self._cache)
-            self._stamps = stamps
-        self._checked_at = time.monotonic()
+        if before is None or stamps != before.stamps or before.listing.outdated:
+            listing = Listing(dump, self._rank, self._step, self._executor, self._cache, self._threads)
+            if before is not None:
+                before.listing.stop()
+        else:
+            listing = before.listing
+        self._checked = _Checked(listing, stamps, time.monotonic())
+        if self._stopped:  # dropped meanwhile
+            listing.stop()
+        return self._checked
 
 
 def _stamps(dump: Dump, rank: int, step: int) -> tuple[int, ...]:

@@ -13,6 +13,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from mindinsight.server.claims import Claim
 from mindinsight.server.debug.collectives import gives_all_the_same
 from mindinsight.server.debug.examine import TensorResult, measure_all
 from mindinsight.server.debug.explanation.rules import number_text
@@ -44,20 +45,14 @@ class Divergence:
     norms: Mapping[int, float | None]  # of the output, by rank
 
     @property
-    def key(self) -> str:
-        """Key of the sentence in the locale files; its parameters are ``words``."""
-        return "dump.ranks.stray" if self.ranks else "dump.ranks.differ"
-
-    @property
-    def words(self) -> dict[str, str]:
+    def claim(self) -> Claim:
         shown = list(self.norms.items())[:_SHOWN]
-        return {
-            "operator": self.entry.operator,
-            "ranks": ", ".join(map(str, self.ranks[:_SHOWN])),
-            "norms": ", ".join(
-                f"{rank}: {'–' if norm is None else number_text(norm)}" for rank, norm in shown
-            ),
-        }
+        norms = [f"{rank}: {'–' if norm is None else number_text(norm)}" for rank, norm in shown]
+        values = {"operator": self.entry.operator, "ranks": [*map(str, self.ranks[:_SHOWN])], "norms": norms}
+        location = {"step": self.step, "ranks": list(self.ranks), "operator": self.entry.operator}
+        return Claim(
+            "claim.ranks.stray" if self.ranks else "claim.ranks.differ", "found", values, (location,)
+        )
 
 
 def find_divergence(

@@ -1,15 +1,19 @@
-"""Watchpoints: conditions on chosen operators, ranks and steps, all checked in one pass over a dump."""
+"""Watchpoints: conditions on chosen operators, ranks and steps, all checked in one pass over a dump.
+
+The hits of a check become findings: what is wrong with which tensor, the worst first, each with its claim.
+"""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
-from mindinsight.server.debug.conditions import Limits, Target, Verdict, conditions
+from mindinsight.server.claims import Claim
+from mindinsight.server.debug.conditions import NO_PREVIOUS, Limits, Target, Verdict, conditions
 from mindinsight.server.debug.examine import TensorResult, TensorTask, examine_all
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.targets import parameter_names, targets
@@ -17,6 +21,27 @@ from mindinsight.server.formats.dumps import list_overflows, list_tensors
 from mindinsight.server.formats.dumps.types import Dump, TensorEntry, TensorRef
 
 SlotKey: TypeAlias = tuple[str, str, str, str]  # graph, operator as recorded, direction, slot
+
+# Worst first. What breaks a training comes before what slows it, and both before what is merely unusual.
+_SEVERITY: Final = (
+    *("non_finite", "overflowed", "exploding", "dead", "inactive", "vanishing", "saturated"),
+    *("frozen", "slow", "initial", "condition"),
+)
+_KINDS: Final = {
+    "tensor_overflow": "non_finite",
+    "weight_overflow": "non_finite",
+    "operator_overflow": "overflowed",
+    "weight_change_too_large": "exploding",
+    "tensor_all_zero": "dead",
+    "gradient_vanishing": "vanishing",
+    "weight_not_changed": "frozen",
+    "weight_change_too_small": "slow",
+    "weight_initialization": "initial",
+}
+# A dead tensor is inactive as well, and a frozen one hardly changes: the stronger statement stands alone.
+_IMPLIED: Final = {"inactive": "dead", "slow": "frozen", "saturated": "dead"}
+_SHOWN: Final = 8  # steps that a sentence lists
+_INACTIVE: Final = "range_percentage_gt"  # limit of rules about the share of values where a ReLU is zero
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +94,24 @@ def check(
     cache: StatisticsCache | None = None,
 ) -> Iterator[Hit]:
     """Hits rank by rank and step by step, in execution order; tensors without a watchpoint are not read."""
+    judgements = check_and_count(dump, watchpoints, executor, cache)
+    return (item for item in judgements if isinstance(item, Hit))
+
+
+def check_and_count(
+    dump: Dump,
+    watchpoints: Sequence[Watchpoint],
+    executor: Executor | None = None,
+    cache: StatisticsCache | None = None,
+) -> Iterator[Hit | int]:
+    """Yield the hits as ``check`` does and, last, the number of verdicts that could be reached."""
+    decided = 0
     for result, rules in _results(dump, watchpoints, executor, cache):
         for watchpoint, verdict in zip(rules, result.verdicts, strict=False):  # none when unreadable
+            decided += not verdict.error
             if verdict.hit or verdict.error:
                 yield Hit(watchpoint, result, verdict)
+    yield decided
 
 
 def _results(
@@ -124,3 +163,73 @@ def _names(entry: TensorEntry) -> set[str]:
 
 def _matches_pattern(entry: TensorEntry, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(name, pattern) for name in _names(entry) for pattern in patterns)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckFinding:
+    """One thing that is wrong with one tensor of a rank, at all the steps where it was hit."""
+
+    kind: str  # one of _SEVERITY
+    hits: tuple[Hit, ...]  # in order of steps
+
+    @property
+    def steps(self) -> list[int]:
+        return sorted({hit.entry.step for hit in self.hits})
+
+    @property
+    def claim(self) -> Claim:
+        entry, steps = self.hits[0].entry, self.steps
+        finding = next((result for result in self.hits[0].verdict.findings if result.hit), None)
+        tensor = f"{entry.operator} {entry.direction} {entry.slot}"
+        values = {
+            "tensor": tensor if entry.type != "Parameter" else entry.operator,
+            "steps": [*map(str, steps[:_SHOWN]), *(["…"] if len(steps) > _SHOWN else [])],
+            "condition": self.hits[0].watchpoint.condition,
+            "actual": finding.actual if finding else 0,
+            "limit": self.hits[0].watchpoint.limits[finding.name] if finding else 0,
+        }
+        location = {"rank": entry.rank, "steps": steps, "graph": entry.graph, "operator": entry.operator}
+        return Claim(f"claim.check.{self.kind}", "found", values, (location,))
+
+
+def group_hits(hits: Iterable[Hit]) -> list[CheckFinding]:
+    """Return one finding for each tensor and kind of fault, the worst kind first, then by first step."""
+    grouped: dict[tuple[int, str, str, str, str], dict[str, list[Hit]]] = {}
+    for hit in hits:
+        entry = hit.entry
+        key = (entry.rank, entry.graph, entry.recorded, entry.direction, entry.slot)
+        grouped.setdefault(key, {}).setdefault(_kind(hit), []).append(hit)
+    findings = [
+        CheckFinding(kind, tuple(sorted(own, key=lambda hit: hit.entry.step)))
+        for kinds in grouped.values()
+        for kind, own in kinds.items()
+        if not _is_implied(kind, own, kinds)
+    ]
+    return sorted(findings, key=lambda finding: (_SEVERITY.index(finding.kind), finding.steps[0]))
+
+
+def check_claims(hits: Sequence[Hit], judged: int) -> list[Claim]:
+    """Return the claims of a finished check, given the hits and undecided tensors, and how many were judged.
+
+    Without a hit the check is clear only of what could be judged.
+    """
+    confirmed = [finding.claim for finding in group_hits(hit for hit in hits if hit.verdict.hit)]
+    undecided = sum(hit.verdict.error not in (0, NO_PREVIOUS) and not hit.verdict.hit for hit in hits)
+    if not confirmed:
+        clear, unknown = Claim("claim.check.none", "clear"), Claim("claim.check.unknown", "unknown")
+        confirmed = [clear if judged else unknown]
+    if undecided and judged:
+        confirmed.append(Claim("claim.check.undecided", "note", {"n": undecided}))
+    return confirmed
+
+
+def _kind(hit: Hit) -> str:
+    if hit.watchpoint.condition == "activation_range":
+        return "inactive" if _INACTIVE in hit.watchpoint.limits else "saturated"
+    return _KINDS.get(hit.watchpoint.condition, "condition")
+
+
+def _is_implied(kind: str, hits: Sequence[Hit], kinds: dict[str, list[Hit]]) -> bool:
+    """Return whether a stronger statement covers every step of this one."""
+    stronger = {hit.entry.step for hit in kinds.get(_IMPLIED.get(kind, ""), ())}
+    return {hit.entry.step for hit in hits} <= stronger

@@ -64,8 +64,8 @@ def _fault(source: ReportSource, dump_step: DumpedStep, report: Report, t: Texts
     section = FaultSection(
         t("report.fault_at", rank=fault.rank, step=fault.step),
         dump_step.id,
-        t(fault.key, **fault.words),
-        " ".join(t(key, **words) for key, words in explanation.sentences) if explanation else "",
+        t.claim(fault.claim),
+        " ".join(map(t.claim, explanation.claims)) if explanation else "",
         counts,
     )
     return _with_operator(source, dump_step, section, fault.entry, operator, t)
@@ -73,12 +73,12 @@ def _fault(source: ReportSource, dump_step: DumpedStep, report: Report, t: Texts
 
 def _without_fault(source: ReportSource, dump_step: DumpedStep, report: Report, t: Texts) -> FaultSection:
     """A step whose tensors are all finite: where ranks differ, or that nothing was found."""
-    sentences = " ".join(t(key, **words) for key, words in report.coverage.sentences)
+    sentences = " ".join(map(t.claim, report.claims))
     title = t("report.step", step=dump_step.step)
     apart = find_divergence(dump_step.dump, (dump_step.step,), source.executor, source.cache)
     if apart is None:
         return FaultSection(title, dump_step.id, sentences)
-    section = FaultSection(title, dump_step.id, t(apart.key, **apart.words), counts=sentences)
+    section = FaultSection(title, dump_step.id, t.claim(apart.claim), counts=sentences)
     return _with_operator(source, dump_step, section, apart.entry, apart.operator, t)
 
 

@@ -16,7 +16,7 @@ from mindinsight.server.report.curves import Curve, curve_of
 from mindinsight.server.report.faults import DumpedStep, fault_section
 from mindinsight.server.report.page import render_page
 from mindinsight.server.report.recorded_alerts import RecordedAlert, recorded_alerts
-from mindinsight.server.report.texts import Texts, moment, number, texts
+from mindinsight.server.report.texts import Texts, moment, number
 from mindinsight.server.store.dump_ids import dump_id
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.run_state import state_of
@@ -34,7 +34,7 @@ class Page(NamedTuple):
 
 def make_report(source: ReportSource, language: str) -> Iterator[Progress | Page]:
     """Progress as the work goes on, and the page at the end; dumps that cannot be read are named in it."""
-    t = texts(language)
+    t = Texts(language)
     alerts = sorted(
         (alert for run in source.ranks for alert in recorded_alerts(run)), key=lambda alert: alert.wall
     )
@@ -98,7 +98,7 @@ def _content(
     step: int | None,
     language: str,
 ) -> Content:
-    run, t, lineage = source.run, texts(language), source.run.lineage
+    run, t, lineage = source.run, Texts(language), source.run.lineage
     now = time.time()
     train = lineage.train if lineage else None
     recorded = [(name, getattr(train, name)) for name in TRAIN_FACTS] if train else []

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import time
-from typing import Protocol
 
-from mindinsight.server.http.static.locale_texts import message
-
-
-class Texts(Protocol):
-    """Text of a key of the locale files, with words put in."""
-
-    def __call__(self, key: str, **words: object) -> str: ...
+from mindinsight.server.claims import Claim, sentence
+from mindinsight.server.texts import message
 
 
-def texts(language: str) -> Texts:
-    """The texts of ``en`` or ``zh``."""
+class Texts:
+    """Texts of the locale files in one language, ``en`` or ``zh``."""
 
-    def text(key: str, **words: object) -> str:
-        return message(key, words, language)
+    def __init__(self, language: str) -> None:
+        self._language = language
 
-    return text
+    def __call__(self, key: str, **words: object) -> str:
+        """Return the text of a key with its placeholders filled in."""
+        return message(key, words, self._language)
+
+    def claim(self, claim: Claim) -> str:
+        """Return the sentence of a claim."""
+        return sentence(claim, self._language)
 
 
 def number(value: float | int | None) -> str:

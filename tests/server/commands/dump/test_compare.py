@@ -16,11 +16,11 @@ def test_compare_finds_where_two_dumps_part(run: Any, broken: Any, tmp_path: Pat
     report = tmp_path / "report.csv"
     code, out, _ = run("dump", "compare", broken, LENET, "--step", 1, "--csv", report)
     assert code == 1
-    assert "They diverge at Gradients/Default" in out
-    assert "MatMul-op66: its inputs agree, its outputs do not." in out
+    assert "98 agree, 1 differ." in out
+    assert "MatMul-op66 introduces the difference: its inputs agree, its output 0 differs" in out
     rows = list(csv.DictReader(report.read_text().splitlines()))
     assert len(rows) == 99
-    assert [row["target"].endswith("MatMul-op66.output.0") for row in rows if row["result"] != "pass"] == [
+    assert [row["target"].endswith("MatMul-op66.output.0") for row in rows if row["result"] != "agree"] == [
         True
     ]
 
@@ -41,16 +41,16 @@ def test_compare_puts_what_became_nan_first(run: Any, tmp_path: Path) -> None:
     assert [row[0].rpartition("/")[2] for row in rows] == ["MatMul-op66.output.0", "ReLU-op52.output.0"]
     assert [row[2] for row in rows] == ["108", "0"]
     assert rows[0][3:6] == ["-", "-", "-"]
-    assert "Tensors with NaN or infinities (LOST) where the reference is finite: 1." in out
+    assert "1 tensor has NaN or Inf where the reference is finite." in out
 
 
 def test_compare_of_a_dump_with_itself_agrees(run: Any) -> None:
     code, out, _ = run("dump", "compare", LENET, LENET)
     assert code == 0
-    assert out.splitlines()[-1] == "They agree within the tolerance."
+    assert out.splitlines()[-1] == "All 99 tensors are equal, value for value."
     code, out, _ = run("dump", "compare", LENET, LENET, "--reference-step", 1, "--json")
     assert code == 1
-    assert json.loads(out)["first_divergence"]["kind"] == "arrived"
+    assert json.loads(out)["claims"][0]["key"] == "claim.dump.input_differs"
 
 
 @pytest.mark.parametrize(

@@ -58,4 +58,9 @@ def test_a_directory_that_is_no_dump_is_told_in_words(
     monkeypatch.setenv("LC_ALL", "en_US.UTF-8")
     code, out, err = run("dump", "ls", tmp_path)
     assert (code, out) == (2, "")
-    assert err == f"mindinsight: not a known dump format ({tmp_path})\n"
+    assert err == f"mindinsight: There is no dump in {tmp_path}: the directory is empty.\n"
+    assert (
+        run("dump", "check", tmp_path / "no")[2] == f"mindinsight: There is no directory {tmp_path / 'no'}.\n"
+    )
+    (tmp_path / "notes.txt").write_text("a")
+    assert run("dump", "check", tmp_path)[2] == f"mindinsight: not a known dump format ({tmp_path})\n"

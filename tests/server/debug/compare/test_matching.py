@@ -41,7 +41,7 @@ def test_a_map_goes_before_names() -> None:
 
 def test_names_that_differ_in_numbers_are_paired_in_order() -> None:
     pairs = matches(["x/TopK-op1", "x/TopK-op2"], ["x/TopK-op0", "x/TopK-op2"])
-    assert pairs == [("x/TopK-op1", "x/TopK-op0", "alike"), ("x/TopK-op2", "x/TopK-op2", "name")]
+    assert pairs == [("x/TopK-op1", "x/TopK-op0", "alike"), ("x/TopK-op2", "x/TopK-op2", "alike")]
 
 
 def test_what_no_name_joins_is_aligned_by_direction_and_shape() -> None:

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mindinsight.server.claims import sentence
 from mindinsight.server.debug.explanation import explain
 from mindinsight.server.debug.fault import find_faults
 from mindinsight.server.formats.dumps import open_dump
-from mindinsight.server.http.static.locale_texts import language_texts, message
+from mindinsight.server.texts import language_texts
 from tests.server.debug.conftest import spoil
 from tests.server.debug.planting import write_msprobe
 
@@ -33,7 +34,7 @@ def test_a_planted_square_root_is_explained_with_its_value_and_source(tmp_path: 
         archive.extractall(tmp_path)
     explanation = explained(tmp_path / "recorded_torch")
     assert (explanation.reason, explanation.index) == ("sqrt_negative", (0, 0))
-    text = " ".join(message(key, words) for key, words in explanation.sentences)
+    text = " ".join(map(sentence, explanation.claims))
     assert text == (
         "sqrt received -100.993 at [0, 0]. The square root of a negative number is NaN."
         " That value came from Default/sub-op0."
@@ -43,17 +44,25 @@ def test_a_planted_square_root_is_explained_with_its_value_and_source(tmp_path: 
 def test_where_no_rule_fits_values_stand_side_by_side(lenet: Any) -> None:
     spoil(lenet / "rank_0" / "Net" / "0" / "0", "ReluGrad.ReluGrad-op71.*.output.0.*", np.nan, position=3)
     explanation = explained(lenet)
-    assert explanation.reason == "values"
-    (sentence,) = explanation.sentences
-    assert sentence[1]["result"] == "nan"
-    assert sentence[1]["values"].startswith("0: ")
+    assert explanation.reason == "unknown"
+    (claim,) = explanation.claims
+    assert (claim.key, claim.verdict, claim.values["result"]) == ("claim.cause.unknown", "unknown", "nan")
+    assert claim.values["values"].startswith("0: ")
+
+
+def test_an_infinity_that_the_inputs_cannot_reach_is_no_overflow(lenet: Any) -> None:
+    spoil(lenet / "rank_0" / "Net" / "0" / "0", "MatMul.MatMul-op66.*.output.0.*", np.inf)
+    assert explained(lenet).claims[0].verdict == "unknown"
 
 
 def test_an_overflow_names_the_limit(lenet: Any) -> None:
-    spoil(lenet / "rank_0" / "Net" / "0" / "0", "MatMul.MatMul-op66.*.output.0.*", np.inf)
+    step = lenet / "rank_0" / "Net" / "0" / "0"
+    spoil(step, "MatMul.MatMul-op66.*.output.0.*", np.inf)
+    spoil(step, "MatMul.MatMul-op66.*.input.0.*", 3e38)
+    spoil(step, "MatMul.MatMul-op66.*.input.1.*", 3e38)
     explanation = explained(lenet)
     assert explanation.reason == "overflow"
-    assert explanation.sentences[0][1]["limit"] == "3.40282e+38"
+    assert explanation.claims[0].values["limit"] == "3.40282e+38"
 
 
 def test_without_values_nothing_is_claimed(tmp_path: Path) -> None:
@@ -82,7 +91,7 @@ def test_every_reason_has_a_text(language: str) -> None:
         part
         for file in source.glob("*.py")
         for part in file.read_text().replace("(", '"').split('"')
-        if f"dump.explain.{part}" in language_texts("en")
+        if f"claim.cause.{part}" in language_texts("en")
     }
-    assert {"log_negative", "overflow", "values", "result"} <= reasons
-    assert all(f"dump.explain.{reason}" in language_texts(language) for reason in reasons)
+    assert {"log_negative", "overflow", "unknown", "result"} <= reasons
+    assert all(f"claim.cause.{reason}" in language_texts(language) for reason in reasons)

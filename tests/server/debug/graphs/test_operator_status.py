@@ -48,13 +48,13 @@ def test_a_healthy_step_is_fine(step: Callable[..., Any]) -> None:
     assert (GRAPH, "Conv2D-op51") in states and (GRAPH, "fc1.weight") in states
 
 
-def test_the_maker_is_the_fault_and_who_met_it_has_lost(step: Callable[..., Any]) -> None:
+def test_the_maker_is_the_fault_and_who_met_it_received(step: Callable[..., Any]) -> None:
     results = step(
         {"MatMul.MatMul-op66.*.output.0.*": np.nan, "ApplyMomentum.ApplyMomentum-op73.*.input.3.*": np.inf}
     )
     states = symptoms(results, fault=(GRAPH, "MatMul-op66"))
     assert states[GRAPH, "MatMul-op66"] == Symptom.FAULT
-    assert states[GRAPH, "ApplyMomentum-op73"] == Symptom.LOST
+    assert states[GRAPH, "ApplyMomentum-op73"] == Symptom.RECEIVED
     assert states[GRAPH, "ReLU-op52"] == Symptom.FINE
 
 

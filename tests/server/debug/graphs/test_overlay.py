@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mindinsight.server.compute.threads import Threads
 from mindinsight.server.debug.graphs.operator_status import Symptom
 from mindinsight.server.debug.graphs.overlay import SYMPTOMS, Overlay
 from mindinsight.server.debug.inspection import Listing
@@ -24,7 +25,7 @@ def overlay(copied: Any) -> Iterator[Any]:
     spoil(path / "rank_0" / "Net" / "0" / "1", f"MatMul.{MATMUL}.*.output.0.*", np.nan, position=0)
     graph = read_graph((path / "rank_0" / "graphs" / "ms_output_trace_code_graph_0.pb").read_bytes())
     with ThreadPoolExecutor(1) as executor:
-        listing = Listing(open_dump(path), 0, 1, executor, None)
+        listing = Listing(open_dump(path), 0, 1, executor, None, Threads(2, "job"))
         assert listing.wait(60)
         yield Overlay(folded_tree(graph), listing)
 
@@ -60,7 +61,7 @@ def test_a_weight_that_the_update_broke_marks_no_operator_that_took_it_before(co
     spoil(path / "rank_0" / "Net" / "0" / "1", "Parameter.conv1.weight.*", np.nan, position=0)
     graph = read_graph((path / "rank_0" / "graphs" / "ms_output_trace_code_graph_0.pb").read_bytes())
     with ThreadPoolExecutor(1) as executor:
-        listing = Listing(open_dump(path), 0, 1, executor, None)
+        listing = Listing(open_dump(path), 0, 1, executor, None, Threads(2, "job"))
         assert listing.wait(60)
         overlay = Overlay(folded_tree(graph), listing)
         assert ("Net/0", "conv1.weight") in overlay.updated

@@ -209,7 +209,7 @@ def test_checkpoints(samples: Any) -> None:
 
 def test_every_layout_is_found(samples: Any) -> None:
     layouts = [(Path(folder.path).name, folder.layout) for folder in find_dump_dirs(samples)]
-    assert len(layouts) == 29
+    assert len(layouts) == 30
     assert {layout for _, layout in layouts} == {"sync", "asynchronous", "msprobe", "recorder"}
     assert ("rdr_v2_0", "recorder") in layouts
     assert ("edge_values", "sync") in layouts

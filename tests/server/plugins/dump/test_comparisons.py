@@ -17,11 +17,12 @@ def comparison(client: Any) -> Any:
 
 def test_a_comparison_tells_where_two_dumps_part(finished: Any, comparison: Any) -> None:
     answer = finished(f"compare/{comparison}")
-    assert (answer["compared"], answer["beyond"], answer["levels"]["error"]) == (99, 1, 1)
-    assert answer["divergence"]["kind"] == "made"
-    assert [tensor["recorded"] for tensor in answer["divergence"]["tensors"]] == ["MatMul-op66"]
-    (row,) = finished(f"compare/{comparison}", only="beyond")["rows"]
-    assert (row["codes"], row["apart"], row["result"]) == (["not_finite"], 1, "error")
+    assert (answer["compared"], answer["counts"]["differ"], answer["counts"]["agree"]) == (99, 1, 98)
+    first = answer["claims"][0]
+    assert first["key"] == "claim.dump.introduced"
+    assert [tensor["recorded"] for tensor in first["evidence"]] == ["MatMul-op66"]
+    (row,) = finished(f"compare/{comparison}", only="differ")["rows"]
+    assert (row["codes"], row["apart"], row["result"]) == (["not_finite"], 1, "differ")
     assert row["target_tensor"]["slot"] == "0"
 
 

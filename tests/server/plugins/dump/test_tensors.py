@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from mindinsight.server.formats.dumps import list_tensors, open_dump, read_tensor
+from mindinsight.server.plugins.dump.tensors import Filter, tensors
 from tests.narrowing import require
 
 BROKEN = {"dump": "./job/broken", "rank": 0, "step": 1}
@@ -69,3 +70,26 @@ def test_sorting_puts_what_has_no_value_last(finished: Any, descending: bool) ->
     assert values[: len(known)] == sorted(known, reverse=descending)
     names = [row["operator"] for row in finished("tensors", **BROKEN, sort="operator", limit=1000)["rows"]]
     assert names == sorted(names)
+
+
+def test_no_answer_is_called_done_before_its_rows_are_complete(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last tensors are measured between reading the results and asking whether that is all."""
+
+    class Measured:
+        entries = ()
+        types = ()
+        damage = ()
+        named_dtypes: frozenset[str] = frozenset()
+        is_done = False
+
+        @property
+        def done(self) -> bool:
+            return self.is_done
+
+        @property
+        def results(self) -> tuple[()]:
+            self.is_done = True  # from now on; what was read is the state before
+            return ()
+
+    answer = tensors(Measured(), Filter())  # type: ignore[arg-type]
+    assert (answer["measured"], answer["done"]) == (0, False)

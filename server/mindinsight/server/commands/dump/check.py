@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from dataclasses import asdict
-from itertools import starmap
 from typing import Any
 
+from mindinsight.server.claims import exit_code
 from mindinsight.server.commands.dump.selection import (
     add_json,
     open_single_dump,
@@ -15,17 +14,17 @@ from mindinsight.server.commands.dump.selection import (
     statistics_cache,
     worker_pool,
 )
-from mindinsight.server.commands.messages import localize, report_damage, report_errors
+from mindinsight.server.commands.messages import localize_claim, report_damage, report_errors
 from mindinsight.server.commands.options import add_executor, resolve_path
-from mindinsight.server.commands.terminal import as_json, progress, say, table, terminal_width
-from mindinsight.server.debug.conditions import NO_PREVIOUS, conditions
+from mindinsight.server.commands.terminal import as_json, progress
+from mindinsight.server.debug.conditions import conditions
 from mindinsight.server.debug.examine import measure_all
 from mindinsight.server.debug.explanation import explain
 from mindinsight.server.debug.fault import Fault, Report, faulty_operator, find_faults, source_frame
 from mindinsight.server.debug.limits import checked_limits
 from mindinsight.server.debug.preset import common_faults
 from mindinsight.server.debug.rank_divergence import Divergence, find_divergence
-from mindinsight.server.debug.watchpoints import Hit, Watchpoint, check
+from mindinsight.server.debug.watchpoints import Hit, Watchpoint, check_and_count, check_claims
 from mindinsight.server.formats.dumps.types import Dump
 
 
@@ -54,7 +53,7 @@ def register(actions: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """0: all tensors are finite and no condition is met. 1: a fault, a hit, ranks that differ, damage.
 
-    2: no dump, an invalid condition, or no tensor that could be judged.
+    2: no dump, an invalid condition, or tensors of which it is unknown whether they are finite.
     """
     dump = open_single_dump(options.path)
     watchpoints = _watchpoints(options)
@@ -64,7 +63,10 @@ def run(options: argparse.Namespace) -> int:
         results = list(progress(measured, len(entries), "tensors measured"))
         report = find_faults(dump, options.rank, options.step, executor, statistics_cache())
         apart = None if report.faults else find_divergence(dump, options.step, executor, statistics_cache())
-        hits = list(check(dump, watchpoints, executor, statistics_cache()))
+        checked = list(check_and_count(dump, watchpoints, executor, statistics_cache()))
+    hits = [item for item in checked if isinstance(item, Hit)]
+    findings = check_claims(hits, sum(item for item in checked if isinstance(item, int)))
+    claims = [*report.claims, *([apart.claim] if apart else []), *findings]
     damage += [result.damage for result in results if result.damage is not None]
     confirmed = [hit for hit in hits if hit.verdict.hit]
     if options.json:
@@ -72,6 +74,7 @@ def run(options: argparse.Namespace) -> int:
             as_json(
                 {
                     **_report_json(dump, report),
+                    "claims": [claim.as_json() for claim in claims],
                     "divergence": _divergence_json(apart) if apart else None,
                     "hits": [_hit_json(hit) for hit in confirmed],
                 }
@@ -81,15 +84,9 @@ def run(options: argparse.Namespace) -> int:
         print(_text(dump, report))
         if apart is not None:
             print(_divergence_text(apart))
-        print(_table(confirmed) if confirmed else "No condition is met.")
-        unjudged = sum(hit.verdict.error not in (0, NO_PREVIOUS) for hit in hits)
-        if unjudged:
-            say(f"{unjudged} checks could not be decided: the tensor is not finite or has no values.")
+        print("\n".join(map(localize_claim, findings)))
     report_damage(damage)
-    if not (report.faults or confirmed or report.coverage.judged):
-        return 2
-    unjudged_tensors = report.coverage.tensors - report.coverage.judged
-    return 1 if confirmed or report.faults or apart or damage or unjudged_tensors else 0
+    return 1 if damage and report.coverage.judged else exit_code(claims)
 
 
 def _watchpoints(options: argparse.Namespace) -> list[Watchpoint]:
@@ -123,7 +120,7 @@ def _parse_condition(text: str) -> tuple[str, Any]:
 
 def _text(dump: Dump, report: Report) -> str:
     if not report.faults:
-        return " ".join(localize(key, words) for key, words in report.coverage.sentences)
+        return " ".join(map(localize_claim, report.claims))
     fault = report.faults[0]
     fault_json = _fault_json(dump, fault)
     lines = [f"Rank {fault.rank}, step {fault.step}: {fault_json['verdict']}"]
@@ -141,13 +138,14 @@ def _text(dump: Dump, report: Report) -> str:
 def _divergence_text(divergence: Divergence) -> str:
     frame = source_frame(divergence.operator)
     line = f"\n  {frame.file}:{frame.line}  {frame.code}" if frame else ""
-    return f"Step {divergence.step}: {localize(divergence.key, divergence.words)}{line}"
+    return f"Step {divergence.step}: {localize_claim(divergence.claim)}{line}"
 
 
 def _divergence_json(divergence: Divergence) -> dict[str, Any]:
     frame = source_frame(divergence.operator)
     return {
-        "verdict": localize(divergence.key, divergence.words),
+        "claims": [divergence.claim.as_json()],
+        "verdict": localize_claim(divergence.claim),
         "step": divergence.step,
         "ranks": list(divergence.ranks),
         "operator": divergence.entry.operator,
@@ -170,14 +168,15 @@ def _report_json(dump: Dump, report: Report) -> dict[str, Any]:
 
 
 def _fault_json(dump: Dump, fault: Fault) -> dict[str, Any]:
-    frame = source_frame(faulty_operator(dump, fault))
+    frame = source_frame(faulty_operator(dump, fault)) if fault.is_located else None
     measurement = fault.results[0].measurement
     statistics = measurement.statistics if measurement else None
     explanation = explain(dump, fault)
     return {
-        "explanation": " ".join(starmap(localize, explanation.sentences)) if explanation else None,
+        "explanation": " ".join(map(localize_claim, explanation.claims)) if explanation else None,
         "kind": fault.kind,
-        "verdict": localize(fault.key, fault.words),
+        "verdict": localize_claim(fault.claim),
+        "claims": [claim.as_json() for claim in explanation.claims] if explanation else [],
         "carrier": fault.origin.carrier or None,
         "gap": fault.origin.gap or None,
         "source": fault.origin.source or None,
@@ -196,20 +195,9 @@ def _fault_json(dump: Dump, fault: Fault) -> dict[str, Any]:
     }
 
 
-def _table(hits: Sequence[Hit]) -> str:
-    heads = ("CONDITION", "RANK", "STEP", "OPERATOR", "IO", "SLOT", "BECAUSE")
-    return table(heads, [(*_tensor_columns(hit), _describe_findings(hit)) for hit in hits], terminal_width())
-
-
 def _tensor_columns(hit: Hit) -> tuple[object, ...]:
     entry = hit.entry
     return hit.watchpoint.condition, entry.rank, entry.step, entry.operator, entry.direction, entry.slot
-
-
-def _describe_findings(hit: Hit) -> str:
-    return ", ".join(
-        f"{f.name} {hit.watchpoint.limits[f.name]:g}: {f.actual:.6g}" for f in hit.verdict.findings if f.hit
-    )
 
 
 def _hit_json(hit: Hit) -> dict[str, Any]:

@@ -5,23 +5,23 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from mindinsight.server.claims import Claim, exit_code, sentence
 from mindinsight.server.commands.dump.selection import add_json, open_single_dump, worker_pool
-from mindinsight.server.commands.messages import report_damage, report_errors
+from mindinsight.server.commands.messages import language, report_damage, report_errors
 from mindinsight.server.commands.options import add_executor, resolve_path
-from mindinsight.server.commands.terminal import as_json, progress, say, table, terminal_width
+from mindinsight.server.commands.terminal import as_json, cell, progress, say, table, terminal_width
 from mindinsight.server.debug.compare.comparison import Row, Side, compare_sides, lost_first
 from mindinsight.server.debug.compare.divergence import (
-    COSINE,
-    RELATIVE,
-    Divergence,
+    Outcome,
     Tolerance,
-    beyond,
-    first_divergence,
+    decide,
+    state,
 )
 from mindinsight.server.debug.compare.msprobe_report import (
     has_xlsx,
@@ -41,7 +41,14 @@ _COLUMNS: Final = {
     "one_thousandth": "<0.001",
     "five_thousandths": "<0.005",
     "norm_error": "NORM ERR",
-    "result": "RESULT",
+    "messages": "INTRODUCED",
+}
+_STATES: Final = {
+    "agree": "agree",
+    "differ": "differ",
+    "unknown": "could not be compared",
+    "order": "matched by order alone",
+    "alone": "on one side only",
 }
 
 
@@ -65,15 +72,10 @@ def register(actions: Any) -> None:
         type=Path,
         help="mapping of operators to names in the reference: a JSON object, or CSV with two columns",
     )
-    parser.add_argument(
-        "--cosine", type=float, default=COSINE, help="smallest cosine of tensors that agree (%(default)s)"
-    )
-    parser.add_argument(
-        "--relative",
-        type=float,
-        default=RELATIVE,
-        help="largest relative distance of tensors that agree (%(default)s)",
-    )
+    text = "smallest cosine of tensors that agree; default: not looked at"
+    parser.add_argument("--cosine", type=float, help=text)
+    text = "largest relative distance (L2) of tensors that agree; default: by type, 0.001 for float32"
+    parser.add_argument("--relative", type=float, help=text)
     parser.add_argument("--csv", type=Path, help="write the whole report to this file")
     text = "write a report with the columns of msprobe to this file, CSV or .xlsx"
     parser.add_argument("--msprobe", type=Path, help=text)
@@ -85,23 +87,21 @@ def register(actions: Any) -> None:
 
 @report_errors
 def run(options: argparse.Namespace) -> int:
-    """0: they agree. 1: they differ beyond the tolerance or by a verdict, or cannot be read. 2: no dump."""
+    """0: they agree. 1: they differ. 2: it is unknown, as where nothing could be compared."""
     if options.every_step:
         from mindinsight.server.commands.dump.compare_steps import compare_every_step
 
         names = read_names(options.map) if options.map else {}
-        return compare_every_step(options, names, Tolerance(options.cosine, options.relative))
+        return compare_every_step(options, names, Tolerance(options.relative, options.cosine))
     target, reference = _sides(options)
     count = len(target.entries())
-    if not count or not reference.entries():
-        raise ValueError(f"one of the two has no tensors at rank {target.rank}, step {target.step}")
     names = read_names(options.map) if options.map else {}
     with worker_pool(options.executor, options.target, options.reference) as executor:
         comparison = compare_sides(target, reference, names, executor)
         rows = list(progress(comparison, count, "tensors compared"))
-    tolerance = Tolerance(options.cosine, options.relative)
-    divergence = first_divergence(rows, tolerance)
-    differing = [row for row in rows if beyond(row, tolerance) or row.level == "error"]
+    tolerance = Tolerance(options.relative, options.cosine)
+    outcome = decide(rows, tolerance)
+    differing = [row for row in rows if state(row, tolerance) == "differ"]
     if options.csv:
         with options.csv.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
             write_csv(rows, file)
@@ -109,11 +109,11 @@ def run(options: argparse.Namespace) -> int:
     if options.msprobe:
         _write_msprobe(rows, options.msprobe)
     shown = lost_first(rows if options.all else differing)
-    print(_json(shown, divergence) if options.json else _text(shown, rows, divergence))
+    print(_json(shown, outcome) if options.json else _text(shown, outcome))
     damage = [*target.damage(), *reference.damage()]
     damage += [row.compared.damage for row in rows if row.compared.damage is not None]
     report_damage(damage)
-    return 1 if divergence or differing or damage else 0
+    return exit_code(outcome.claims)
 
 
 def _write_msprobe(rows: Sequence[Row], path: Path) -> None:
@@ -158,47 +158,32 @@ def _side(path: Path, rank: int | None, step: int | None) -> Side:
     steps = dump.steps(rank)
     if not steps:
         raise ValueError(f"{path} has no rank {rank}; it has {', '.join(map(str, dump.ranks))}")
+    if step is not None and step not in steps:
+        raise ValueError(f"{path} has no step {step} of rank {rank}; it has {', '.join(map(str, steps))}")
     return Side(dump, rank, steps[0] if step is None else step)
 
 
-def _text(shown: Sequence[Row], rows: Sequence[Row], divergence: Divergence | None) -> str:
-    counts = {level: sum(row.level == level for row in rows) for level in ("pass", "warning", "error")}
-    unmatched = sum(None in (row.compared.pair.target, row.compared.pair.reference) for row in rows)
-    lines = (
-        [
-            table(
-                list(_COLUMNS.values()),
-                [[fields(row)[name] for name in _COLUMNS] for row in shown],
-                terminal_width(),
-            )
-        ]
-        if shown
-        else []
-    )
-    levels = ", ".join(f"{count} {level}" for level, count in counts.items())
-    lines.append(f"{len(rows)} tensors: {levels}; {unmatched} on one side only.")
-    newly_non_finite = sum(bool(row.lost) or "not_finite" in row.codes for row in rows)
-    if newly_non_finite:
-        lines.append(
-            f"Tensors with NaN or infinities (LOST) where the reference is finite: {newly_non_finite}."
-        )
-    if divergence is None:
-        return "\n".join([*lines, "They agree within the tolerance."])
-    entry = divergence.rows[0].compared.pair.target
-    name = entry.operator if entry else ""
-    if divergence.kind == "made":
-        return "\n".join([*lines, f"They diverge at {name}: its inputs agree, its outputs do not."])
-    return "\n".join(
-        [*lines, f"They differ before any operator: {name} is the first with a differing input."]
-    )
+def _text(shown: Sequence[Row], outcome: Outcome) -> str:
+    cells = [[fields(row)[name] for name in _COLUMNS] for row in shown]
+    lines = [table(list(_COLUMNS.values()), cells, terminal_width())] if shown else []
+    counts = ", ".join(f"{count} {_STATES[name]}" for name, count in outcome.counts.items() if count)
+    tolerances = ", ".join(f"{dtype} {limit:g}" for dtype, limit in sorted(outcome.tolerances.items()))
+    lines.append(f"{sum(outcome.counts.values())} tensors: {counts or 'none'}.")
+    if tolerances:
+        lines.append(f"Tolerance, relative L2 distance: {tolerances}.")
+    return "\n".join([*lines, *sentences(outcome.claims)])
 
 
-def _json(shown: Sequence[Row], divergence: Divergence | None) -> str:
-    first = None
-    if divergence is not None:
-        first = {"kind": divergence.kind, "tensors": [fields(row)["target"] for row in divergence.rows]}
+def sentences(claims: Sequence[Claim]) -> list[str]:
+    """Return the texts of claims in the terminal's language."""
+    return [sentence(claim, language(os.environ), cell) for claim in claims]
+
+
+def _json(shown: Sequence[Row], outcome: Outcome) -> str:
     rows = [fields(row) | {"codes": row.codes, "measures": _measures(row)} for row in shown]
-    return as_json({"first_divergence": first, "tensors": rows})
+    claims = [claim.as_json() for claim in outcome.claims]
+    about = {"counts": outcome.counts, "tolerances": outcome.tolerances}
+    return as_json({"claims": claims, **about, "tensors": rows})
 
 
 def _measures(row: Row) -> dict[str, Any] | None:

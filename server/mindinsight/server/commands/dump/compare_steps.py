@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from mindinsight.server.claims import Claim, exit_code, sentence
 from mindinsight.server.commands.dump.selection import open_single_dump, worker_pool
-from mindinsight.server.commands.messages import report_damage
-from mindinsight.server.commands.terminal import as_json, progress, say, table, terminal_width
-from mindinsight.server.debug.compare.comparison import Row
-from mindinsight.server.debug.compare.divergence import Divergence, Tolerance, beyond, first_divergence
+from mindinsight.server.commands.messages import language, report_damage
+from mindinsight.server.commands.terminal import as_json, cell, progress, say, table, terminal_width
+from mindinsight.server.debug.compare.divergence import Outcome, Tolerance, decide
 from mindinsight.server.debug.compare.report import CsvReport
-from mindinsight.server.debug.compare.steps import StepComparison, common_steps, compare_steps
+from mindinsight.server.debug.compare.steps import (
+    StepComparison,
+    common_steps,
+    compare_steps,
+    decide_steps,
+)
 from mindinsight.server.formats.dumps.types import Dump, FileDamage
 
-_HEADS: Final = ("RANK", "STEP", "TENSORS", "DIFFER", "KIND", "FIRST DIVERGENCE")
+_HEADS: Final = ("RANK", "STEP", "TENSORS", "DIFFER", "FIRST DIFFERENCE")
 
 _Write: TypeAlias = Callable[[StepComparison], None]
 
@@ -30,12 +36,16 @@ class StepSummary:
     rank: int
     step: int
     tensors: int
-    differing: int
-    divergence: Divergence | None
+    outcome: Outcome
+
+    @property
+    def differing(self) -> int:
+        return self.outcome.counts["differ"]
 
     @property
     def operator(self) -> str | None:
-        entry = self.divergence.rows[0].compared.pair.target if self.divergence else None
+        """Operator of the first difference; None if there is none."""
+        entry = self.outcome.first[0].compared.pair.target if self.outcome.first else None
         return entry.operator if entry else None
 
 
@@ -55,10 +65,21 @@ def compare_every_step(options: argparse.Namespace, names: Mapping[str, str], to
             damage += comparison.damage
     if options.csv:
         say(f"{sum(summary.tensors for summary in summaries)} rows written to {options.csv}")
-    shown = [summary for summary in summaries if options.all or summary.differing]
-    print(_json(summaries, shown) if options.json else _text(summaries, shown))
+    shown = [summary for summary in summaries if options.all or exit_code(summary.outcome.claims)]
+    outcomes = {(summary.rank, summary.step): summary.outcome for summary in summaries}
+    claims = decide_steps(outcomes, _unpaired(target, reference, options))
+    print(_json(summaries, shown, claims) if options.json else _text(summaries, shown, claims))
     report_damage(damage)
-    return 1 if damage or any(summary.differing or summary.divergence for summary in summaries) else 0
+    return exit_code(claims)
+
+
+def _unpaired(target: Dump, reference: Dump, options: argparse.Namespace) -> list[tuple[int, int]]:
+    """Rank and step of what only one dump has, as far as it was asked for."""
+    steps = {(rank, step) for dump in (target, reference) for rank in dump.ranks for step in dump.steps(rank)}
+    alone = steps - set(common_steps(target, reference))
+    return sorted(
+        (rank, step) for rank, step in alone if options.rank in (None, rank) and options.step in (None, step)
+    )
 
 
 def _wanted(target: Dump, reference: Dump, options: argparse.Namespace) -> list[tuple[int, int]]:
@@ -96,52 +117,26 @@ def _csv_report(path: Path | None) -> Iterator[_Write]:
 
 def _summary(comparison: StepComparison, tolerance: Tolerance) -> StepSummary:
     rows = comparison.rows
-    differing = sum(_differs(row, tolerance) for row in rows)
-    return StepSummary(
-        comparison.rank, comparison.step, len(rows), differing, first_divergence(rows, tolerance)
-    )
+    return StepSummary(comparison.rank, comparison.step, len(rows), decide(rows, tolerance))
 
 
-def _differs(row: Row, tolerance: Tolerance) -> bool:
-    return bool(beyond(row, tolerance)) or row.level == "error"
-
-
-def _text(summaries: Sequence[StepSummary], shown: Sequence[StepSummary]) -> str:
-    lines = []
-    if shown:
-        cells = [
-            (
-                summary.rank,
-                summary.step,
-                summary.tensors,
-                summary.differing,
-                summary.divergence.kind if summary.divergence else "-",
-                summary.operator or "-",
-            )
-            for summary in shown
-        ]
-        lines.append(table(_HEADS, cells, terminal_width()))
+def _text(summaries: Sequence[StepSummary], shown: Sequence[StepSummary], claims: Sequence[Claim]) -> str:
+    cells = [
+        (summary.rank, summary.step, summary.tensors, summary.differing, summary.operator or "-")
+        for summary in shown
+    ]
+    lines = [table(_HEADS, cells, terminal_width())] if shown else []
     ranks = len({summary.rank for summary in summaries})
     tensors = sum(summary.tensors for summary in summaries)
-    differing = [summary for summary in summaries if summary.differing]
-    lines.append(
-        f"{len(summaries)} steps of {ranks} ranks, {tensors} tensors: {len(differing)} steps differ."
-    )
-    first = min(
-        (summary for summary in summaries if summary.divergence),
-        key=lambda summary: (summary.step, summary.rank),
-        default=None,
-    )
-    if first is None:
-        lines.append("They agree within the tolerance." if not differing else "No operator diverges.")
-    else:
-        lines.append(f"They diverge first at step {first.step}, rank {first.rank}: {first.operator}.")
-    return "\n".join(lines)
+    lines.append(f"{len(summaries)} steps of {ranks} ranks, {tensors} tensors.")
+    texts = [sentence(claim, language(os.environ), cell) for claim in claims]
+    return "\n".join([*lines, *texts])
 
 
-def _json(summaries: Sequence[StepSummary], shown: Sequence[StepSummary]) -> str:
+def _json(summaries: Sequence[StepSummary], shown: Sequence[StepSummary], claims: Sequence[Claim]) -> str:
     return as_json(
         {
+            "claims": [claim.as_json() for claim in claims],
             "steps": len(summaries),
             "tensors": sum(summary.tensors for summary in summaries),
             "differing": [
@@ -150,8 +145,7 @@ def _json(summaries: Sequence[StepSummary], shown: Sequence[StepSummary]) -> str
                     "step": summary.step,
                     "tensors": summary.tensors,
                     "differing": summary.differing,
-                    "first_divergence": summary.divergence
-                    and {"kind": summary.divergence.kind, "operator": summary.operator},
+                    "operator": summary.operator,
                 }
                 for summary in shown
             ],

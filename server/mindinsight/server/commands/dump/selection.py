@@ -14,6 +14,7 @@ from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.formats.dumps import find_dump_dirs, find_layout, list_tensors, open_dump
 from mindinsight.server.formats.dumps.types import Dump, FileDamage, TensorEntry
 from mindinsight.server.settings import environment
+from mindinsight.server.settings.base_dirs import directory_problem, empty_directory
 from mindinsight.server.settings.executors import LOCAL, check_cluster_package
 
 if TYPE_CHECKING:
@@ -51,6 +52,10 @@ def select_tensors(dump: Dump, options: argparse.Namespace) -> tuple[list[Tensor
 def open_single_dump(path: str | os.PathLike[str]) -> Dump:
     """Open the dump at a path. Raises ValueError with the dumps below it where it is none itself."""
     if find_layout(path) is None:
+        if problem := directory_problem(path):
+            raise ValueError(problem)
+        if empty_directory(path):
+            raise ValueError(f"There is no dump in {path}: the directory is empty.")
         below = find_dump_dirs(path)
         if below:
             names = ", ".join(dump.path for dump in below[:MAX_NAMED])

@@ -1,80 +1,484 @@
-"""Divergence of two dumps: the first operator whose outputs differ although its inputs agree."""
+"""Decision of a comparison of two dumps: whether they agree, and what differs first, as claims."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
+import numpy as np
+
+from mindinsight.server.claims import Claim
 from mindinsight.server.debug.compare.comparison import Row
+from mindinsight.server.debug.statistics_cache import Measurement
+from mindinsight.server.formats.dumps.types import TensorEntry
 
-COSINE: Final = 0.9999  # smallest cosine of tensors that agree
-RELATIVE: Final = 1e-3  # largest relative distance of tensors that agree
+State: TypeAlias = Literal["agree", "differ", "unknown", "order", "alone"]
+STATES: Final[tuple[State, ...]] = ("agree", "differ", "unknown", "order", "alone")
+
+# Largest L2 distance of tensors that agree, relative to the reference. About ten roundings of the type:
+# kernels add in another order and round at other places. float32 is given the eleven bits of TF32, which
+# matrix units use for it. Types that are not here, integers and booleans, must be equal.
+RELATIVE: Final = {
+    "float64": 1e-6,
+    "complex128": 1e-6,
+    "float32": 1e-3,
+    "complex64": 1e-3,
+    "float16": 1e-2,
+    "bfloat16": 5e-2,
+}
+_OTHER_FLOATS: Final = 0.25  # float8 and smaller: three bits or fewer
+_WITHOUT_TYPE: Final = 1e-3  # the type was not recorded: as float32
+_EXACT: Final = ("int", "uint", "bool")
+_PEAK: Final = 10  # one element may differ by this many times the tolerance of the largest magnitude
+_PARALLEL: Final = 1 - 1e-6  # cosine of two tensors of which one is a multiple of the other
+_NAMED: Final = 5  # names in a sentence
+_WEIGHTS: Final = frozenset(
+    ["weight", "bias", "gamma", "beta", "moving_mean", "moving_variance", "running_mean", "running_var",
+     "embedding_table"]
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """Tolerance within which two tensors agree."""
+    """Tolerance within which two tensors agree; without ``relative`` it is that of their types."""
 
-    cosine: float = COSINE
-    relative: float = RELATIVE  # L2 of the difference / L2 of the reference
+    relative: float | None = None  # L2 of the difference / L2 of the reference
+    cosine: float | None = None  # smallest cosine; None: not looked at, a small distance implies it
+
+    def limit(self, *dtypes: str) -> float:
+        """Return the largest relative distance for the coarsest of the types; 0 for equality."""
+        limits = [_limit(dtype) for dtype in dtypes]
+        if self.relative is not None and any(limits):
+            return self.relative
+        return max(limits, default=_WITHOUT_TYPE)
 
 
 @dataclass(frozen=True, slots=True)
-class Divergence:
-    """Divergence: an operator whose outputs differ although its inputs agree (``made``), or an input that
-    differs before any operator does, such as a weight, a constant or data (``arrived``)."""
+class Outcome:
+    """Decision on a comparison: claims, the most important first, and the rows of the first difference."""
 
-    kind: Literal["made", "arrived"]
-    rows: tuple[Row, ...]  # of that operator, those beyond the tolerance
+    claims: tuple[Claim, ...]
+    first: tuple[Row, ...]
+    counts: dict[str, int]  # rows by state
+    tolerances: dict[str, float]  # largest relative distance by type, of the types that were compared
+
+
+def _limit(dtype: str) -> float:
+    if not dtype:
+        return _WITHOUT_TYPE
+    return 0.0 if dtype.startswith(_EXACT) else RELATIVE.get(dtype, _OTHER_FLOATS)
 
 
 def beyond(row: Row, tolerance: Tolerance) -> bool | None:
-    """Whether two tensors differ by more than the tolerance; None where unknown."""
+    """Whether two tensors differ by more than the tolerance; None where unknown.
+
+    Recorded statistics can show that values differ, and never that they agree.
+    """
     compared = row.compared
-    measures = compared.measures
-    if measures is not None:
-        too_distant = measures.relative_distance is None or measures.relative_distance > tolerance.relative
-        too_different = measures.cosine is not None and measures.cosine < tolerance.cosine
-        return bool(measures.apart) or too_distant or too_different
+    if compared.pair.argument is not None:
+        return True
+    if None in (compared.pair.target, compared.pair.reference):
+        return None
+    if compared.measures is not None:
+        return _values_differ(row, tolerance)
     if compared.same_checksum is not None:
         return not compared.same_checksum
     if compared.target is None or compared.reference is None:
         return None
-    if compared.target.shape != compared.reference.shape:
+    return True if _sizes_differ(row) or _statistics_differ(row, tolerance) else None
+
+
+def state(row: Row, tolerance: Tolerance) -> State:
+    """State of a row. What was matched by order alone is no part of the decision."""
+    pair = row.compared.pair
+    if pair.target is None or pair.reference is None:
+        return "alone"
+    if pair.way == "order":
+        return "order"
+    differs = beyond(row, tolerance)
+    return "unknown" if differs is None else "differ" if differs else "agree"
+
+
+def _dtypes(row: Row) -> tuple[str, ...]:
+    compared = row.compared
+    sides = (
+        (compared.pair.target, compared.target),
+        (compared.pair.reference, compared.reference),
+    )
+    return tuple((e.dtype if e else "") or (m.dtype if m else "") for e, m in sides)
+
+
+def _values_differ(row: Row, tolerance: Tolerance) -> bool:
+    measures = row.compared.measures
+    assert measures is not None
+    if not measures.differing:
+        return False
+    limit = tolerance.limit(*_dtypes(row))
+    if measures.apart or not limit or measures.relative_distance is None:
         return True
-    finiteness_differs = compared.target.statistics.finite != compared.reference.statistics.finite
-    return finiteness_differs or (
-        None if compared.norm_error is None else compared.norm_error > tolerance.relative
+    peak = _magnitude(row.compared.reference)
+    too_far = peak is not None and (measures.max_absolute or 0) > _PEAK * limit * peak
+    turned = (
+        tolerance.cosine is not None and measures.cosine is not None and measures.cosine < tolerance.cosine
+    )
+    return measures.relative_distance > limit or too_far or turned
+
+
+def _magnitude(measurement: Measurement | None) -> float | None:
+    """Largest magnitude of the finite elements; None where unknown, as of complex numbers."""
+    if measurement is None or measurement.dtype.startswith("complex"):
+        return None
+    statistics = measurement.statistics
+    if statistics.minimum is None or statistics.maximum is None:
+        return None
+    return max(abs(float(statistics.minimum)), abs(float(statistics.maximum)))
+
+
+def _size(measurement: Measurement | None) -> int | None:
+    return None if measurement is None else math.prod(measurement.shape)
+
+
+def _sizes_differ(row: Row) -> bool:
+    target, reference = row.compared.pair.target, row.compared.pair.reference
+    shapes = [
+        entry.shape if entry and entry.shape is not None else measurement and measurement.shape
+        for entry, measurement in ((target, row.compared.target), (reference, row.compared.reference))
+    ]
+    return None not in shapes and math.prod(shapes[0] or ()) != math.prod(shapes[1] or ())
+
+
+def _statistics_differ(row: Row, tolerance: Tolerance) -> bool:
+    target, reference = row.compared.target, row.compared.reference
+    assert target is not None and reference is not None
+    finite = target.statistics.finite, reference.statistics.finite
+    if None not in finite and finite[0] != finite[1]:
+        return True
+    limit = max(tolerance.limit(*_dtypes(row)), 1e-5)  # statistics are recorded with six digits
+    if row.compared.norm_error is not None and row.compared.norm_error > limit:
+        return True
+    peak = _magnitude(reference)
+    return peak is not None and any(
+        a is not None and b is not None and abs(float(a) - float(b)) > _PEAK * limit * peak
+        for a, b in _extremes(target, reference)
     )
 
 
-def first_divergence(rows: Iterable[Row], tolerance: Tolerance) -> Divergence | None:
-    """The first operator with an input or output beyond the tolerance; None when all agree."""
-    for operator in _by_operator(rows):
-        differing = [row for row in operator if beyond(row, tolerance)]
-        differing_inputs = tuple(row for row in differing if _direction(row) != "output")
-        if differing:
-            return (
-                Divergence("arrived", differing_inputs)
-                if differing_inputs
-                else Divergence("made", tuple(differing))
-            )
+def _extremes(target: Measurement, reference: Measurement) -> Iterator[tuple[Any, Any]]:
+    for name in ("minimum", "maximum", "mean"):
+        yield getattr(target.statistics, name), getattr(reference.statistics, name)
+
+
+def decide(rows: Iterable[Row], tolerance: Tolerance | None = None) -> Outcome:
+    """Decide a comparison. Only tensors matched by a map, a name or a place count."""
+    rows, tolerance = list(rows), tolerance or Tolerance()
+    states = [state(row, tolerance) for row in rows]
+    known = Counter(states)
+    counts: dict[str, int] = {name: known[name] for name in STATES}
+    tolerances = {
+        dtype: tolerance.limit(dtype)
+        for row, of_row in zip(rows, states, strict=True)
+        if of_row in ("agree", "differ")
+        for dtype in _dtypes(row)
+        if dtype
+    }
+    differing = [row for row, of_row in zip(rows, states, strict=True) if of_row == "differ"]
+    if not differing:
+        return Outcome(_without_difference(rows, counts, tolerance), (), counts, tolerances)
+    operators = list(_by_operator(rows, tolerance))
+    at = next(i for i, operator in enumerate(operators) if operator.differing)
+    first = operators[at]
+    claims = [_first_difference(first, differing), *_others(operators[at + 1 :], first, differing)]
+    return Outcome((*claims, *_remarks(rows, first)), tuple(first.causes), counts, tolerances)
+
+
+@dataclass(frozen=True, slots=True)
+class _Operator:
+    """Rows of one operator of the target that were matched, by state."""
+
+    rows: list[Row]
+    differing: list[Row]
+    tolerance: Tolerance
+
+    @property
+    def causes(self) -> list[Row]:
+        """Inputs that differ, or the outputs where none does."""
+        return [row for row in self.differing if not _is_output(row)] or self.differing
+
+    @property
+    def inputs_agree(self) -> bool:
+        """Whether inputs were compared, all of those that are recorded, and agree."""
+        inputs = [row for row in self.rows if not _is_output(row)]
+        return bool(inputs) and all(beyond(row, self.tolerance) is False for row in inputs)
+
+
+def _by_operator(rows: Sequence[Row], tolerance: Tolerance) -> Iterator[_Operator]:
+    for _, group in groupby(rows, _operator_key):
+        of_operator = list(group)
+        differing = [row for row in of_operator if state(row, tolerance) == "differ"]
+        yield _Operator(of_operator, differing, tolerance)
+
+
+def _operator_key(row: Row) -> tuple[str, str, bool]:
+    entry = _entry(row)
+    return entry.graph, entry.recorded, row.compared.pair.target is None
+
+
+def _entry(row: Row) -> TensorEntry:
+    entry = row.compared.pair.target or row.compared.pair.reference
+    assert entry is not None
+    return entry
+
+
+def _is_output(row: Row) -> bool:
+    entry = _entry(row)
+    return entry.direction == "output" and entry.type != "Parameter"
+
+
+def _first_difference(operator: _Operator, differing: Sequence[Row]) -> Claim:
+    row = operator.causes[0]
+    evidence = _evidence(operator.causes)
+    name = _entry(row).operator
+    if row.compared.pair.argument is not None:
+        argument = row.compared.pair.argument
+        differ = {"target": argument.target, "reference": argument.reference}
+        about = {"operator": name, "argument": argument.slot, **differ}
+        return Claim("claim.dump.argument_differs", "found", about, evidence)
+    how = _how(row)
+    if not _is_output(row):
+        weight = _weight_name(row, differing)
+        if weight is not None:
+            return Claim("claim.dump.weight_differs", "found", {"name": weight, "how": how}, evidence)
+        return Claim("claim.dump.input_differs", "found", {"name": tensor_name(row), "how": how}, evidence)
+    values: dict[str, Any] = {"operator": name, "slot": _entry(row).slot, "how": how}
+    if operator.inputs_agree:
+        return Claim("claim.dump.introduced", "found", values, evidence)
+    return Claim("claim.dump.output_differs", "found", values, evidence, ("claim.missing.inputs",))
+
+
+def _others(later: Sequence[_Operator], first: _Operator, differing: Sequence[Row]) -> Iterator[Claim]:
+    """Say which later differences cannot follow from the first one, or that all can."""
+    known = {_signature(row) for row in first.causes}
+    count = sum(len(operator.differing) for operator in later)
+    others = [
+        row
+        for operator in later
+        for row in _causes_by_themselves(operator, differing)
+        if _signature(row) not in known
+    ]
+    names = list(dict.fromkeys(_weight_name(row, differing) or tensor_name(row) for row in others))
+    if names:
+        shown = names[:_NAMED] + (["…"] if len(names) > _NAMED else [])
+        yield Claim(
+            "claim.dump.more_differ", "found", {"n": len(names), "names": shown}, _evidence(others[:_NAMED])
+        )
+    elif count:
+        yield Claim("claim.dump.rest_follows", "note", {"n": count})
+
+
+def _causes_by_themselves(operator: _Operator, differing: Sequence[Row]) -> list[Row]:
+    """Weights that differ, or outputs although inputs agree.
+
+    Parameters that are recorded as operators are left out: after the step they hold what the optimizer made.
+    """
+    if not operator.differing or _entry(operator.rows[0]).type == "Parameter":
+        return []
+    if operator.inputs_agree:
+        return operator.differing[:1]
+    return [row for row in operator.differing if not _is_output(row) and _weight_name(row, differing)]
+
+
+def _remarks(rows: Sequence[Row], first: _Operator) -> Iterator[Claim]:
+    row = first.causes[0]
+    measures, target, reference = row.compared.measures, row.compared.target, row.compared.reference
+    if measures and measures.differing and not measures.apart and target and reference:
+        factor = _factor(row)
+        if factor is not None:
+            yield Claim("claim.dump.scaled", "note", {"name": tensor_name(row), "factor": factor})
+        elif _rearranged(target, reference):
+            yield Claim("claim.dump.rearranged", "note", {"name": tensor_name(row)})
+    yield from _facts(rows)
+
+
+def _facts(rows: Sequence[Row]) -> Iterator[Claim]:
+    lost = [row for row in rows if row.lost]
+    if lost:
+        yield Claim("claim.dump.newly_non_finite", "found", {"n": len(lost)}, _evidence(lost[:_NAMED]))
+    both = sum(_same_non_finite(row) for row in rows)
+    if both:
+        yield Claim("claim.dump.non_finite_on_both", "note", {"n": both})
+    types = [row for row in rows if len({dtype for dtype in _dtypes(row) if dtype}) > 1]
+    if types:
+        target, reference = _dtypes(types[0])
+        values = {"n": len(types), "name": tensor_name(types[0]), "target": target, "reference": reference}
+        yield Claim("claim.dump.types_differ", "note", values)
+
+
+def _same_non_finite(row: Row) -> bool:
+    """Whether NaN or infinities stand at the same places of both, with equal signs."""
+    measures, target = row.compared.measures, row.compared.target
+    return bool(measures and not measures.apart and target and target.statistics.finite is False)
+
+
+def _factor(row: Row) -> float | None:
+    """The number by which the reference is multiplied; None if it is not a multiple."""
+    measures, target, reference = row.compared.measures, row.compared.target, row.compared.reference
+    if not measures or measures.cosine is None or not target or not reference:
+        return None
+    norms = target.statistics.norm, reference.statistics.norm
+    if abs(measures.cosine) < _PARALLEL or not norms[0] or not norms[1]:
+        return None
+    factor = math.copysign(norms[0] / norms[1], measures.cosine)
+    return factor if abs(factor - 1) > 1e-3 else None  # closer to 1 it is a rounding, not a factor
+
+
+def _rearranged(target: Measurement, reference: Measurement) -> bool:
+    """Whether minimum, maximum, mean and norm are equal, as after a transposition or permutation."""
+    pairs = [*_extremes(target, reference), (target.statistics.norm, reference.statistics.norm)]
+    peak = _magnitude(reference)
+    return bool(peak) and all(
+        a is not None and b is not None and math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9 * (peak or 0))
+        for a, b in pairs
+    )
+
+
+def _without_difference(
+    rows: Sequence[Row], counts: dict[str, int], tolerance: Tolerance
+) -> tuple[Claim, ...]:
+    facts = tuple(_facts([row for row in rows if state(row, tolerance) == "agree"]))
+    for name, key in (("target", "claim.part.target"), ("reference", "claim.part.reference")):
+        if all(getattr(row.compared.pair, name) is None for row in rows):
+            side = Claim(key, "note")
+            return (Claim("claim.dump.side_empty", "unknown", {"side": side}),)
+    agreeing = [row for row in rows if state(row, tolerance) == "agree"]
+    reasons = _reasons(rows, counts, tolerance)
+    if not counts["agree"] and not counts["unknown"]:
+        return (Claim("claim.dump.nothing_common", "unknown", {"reasons": reasons}),)
+    if not any(_count(row) for row in agreeing):
+        if _only_statistics(rows, tolerance):
+            unknown = {"n": counts["unknown"]}
+            return (Claim("claim.dump.only_statistics", "unknown", unknown, (), ("claim.missing.tensors",)),)
+        return (Claim("claim.dump.nothing_compared", "unknown", {"reasons": reasons}),)
+    if reasons:
+        partly = {"n": len(agreeing), "all": len(rows), "reasons": reasons}
+        return (Claim("claim.dump.partly_agree", "unknown", partly), *facts)
+    worst = max(
+        agreeing, key=lambda row: row.compared.measures.max_absolute or 0 if row.compared.measures else 0
+    )
+    largest = worst.compared.measures.max_absolute if worst.compared.measures else 0
+    if not largest:
+        return (Claim("claim.dump.identical", "clear", {"n": len(agreeing)}), *facts)
+    values = {"n": len(agreeing), "amount": largest, "name": tensor_name(worst)}
+    return (Claim("claim.dump.agree", "clear", values, _evidence([worst])), *facts)
+
+
+def _count(row: Row) -> int:
+    """Number of values that were compared; a checksum counts as one."""
+    measures = row.compared.measures
+    return measures.count + measures.apart if measures else int(row.compared.same_checksum is not None)
+
+
+def _only_statistics(rows: Sequence[Row], tolerance: Tolerance) -> bool:
+    unknown = [row for row in rows if state(row, tolerance) == "unknown"]
+    return any(row.compared.target and row.compared.reference for row in unknown)
+
+
+def _reasons(rows: Sequence[Row], counts: dict[str, int], tolerance: Tolerance) -> list[Claim]:
+    """Say why tensors were not compared."""
+    unknown = [row for row in rows if state(row, tolerance) == "unknown"]
+    unread = sum(row.compared.damage is not None or _damaged(row) for row in unknown)
+    empty = sum(state(row, tolerance) == "agree" and not _count(row) for row in rows)
+    only_target = sum(row.compared.pair.reference is None for row in rows)
+    numbers = {
+        "claim.part.only_target": only_target,
+        "claim.part.only_reference": counts["alone"] - only_target,
+        "claim.part.unreadable": unread,
+        "claim.part.without_values": len(unknown) - unread,
+        "claim.part.by_order": counts["order"],
+        "claim.part.empty": empty if empty == counts["agree"] else 0,
+    }
+    return [Claim(key, "note", {"n": number}) for key, number in numbers.items() if number]
+
+
+def _damaged(row: Row) -> bool:
+    return any(entry and entry.damage for entry in (row.compared.pair.target, row.compared.pair.reference))
+
+
+def _how(row: Row) -> Claim:
+    """By how much and where two tensors differ, as far as it is known."""
+    measures, target = row.compared.measures, row.compared.target
+    if measures is not None and measures.largest is not None and target is not None:
+        index = np.unravel_index(measures.largest, target.shape)
+        values: dict[str, Any] = {"differing": measures.differing, "all": measures.count + measures.apart}
+        values["index"] = str([int(i) for i in index])
+        if measures.apart:
+            return Claim("claim.part.non_finite_at", "note", values)
+        return Claim("claim.part.values_at", "note", values | {"amount": measures.max_absolute})
+    if row.compared.same_checksum is False:
+        return Claim("claim.part.checksums", "note")
+    if _sizes_differ(row):
+        shapes = [_shape(entry, m) for entry, m in _both(row)]
+        return Claim("claim.part.shapes", "note", {"target": shapes[0], "reference": shapes[1]})
+    return Claim("claim.part.statistics", "note")
+
+
+def _both(row: Row) -> Iterator[tuple[TensorEntry | None, Measurement | None]]:
+    yield row.compared.pair.target, row.compared.target
+    yield row.compared.pair.reference, row.compared.reference
+
+
+def _shape(entry: TensorEntry | None, measurement: Measurement | None) -> str:
+    shape = entry.shape if entry and entry.shape is not None else measurement and measurement.shape
+    return str(list(shape or ()))
+
+
+def _signature(row: Row) -> tuple[object, ...]:
+    """Signature of a difference: the same tensor met at two operators has the same."""
+    measures = row.compared.measures
+    if measures is None:
+        return (id(row),)
+    size = measures.count + measures.apart
+    return size, measures.differing, measures.largest, measures.max_absolute
+
+
+def _weight_name(row: Row, differing: Sequence[Row]) -> str | None:
+    """Name of the weight that a tensor is; None for what is none as far as is known."""
+    entry = _entry(row)
+    if entry.direction == "parameter":
+        return f"{_module(entry.operator)}.{entry.slot}"
+    if entry.type == "Parameter":
+        return entry.operator if _is_weight(entry.operator) else None
+    signature = _signature(row)
+    for other in differing:
+        candidate = _entry(other)
+        if (
+            candidate.type == "Parameter"
+            and _is_weight(candidate.operator)
+            and _signature(other) == signature
+        ):
+            return candidate.operator
     return None
 
 
-def _by_operator(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    """Rows grouped by operator of the target; those of one operator are adjacent."""
-    for key, operator in groupby(rows, _operator):
-        if key is not None:
-            yield list(operator)
+def _is_weight(name: str) -> bool:
+    return name.rpartition(".")[2] in _WEIGHTS
 
 
-def _operator(row: Row) -> tuple[str, str] | None:
-    entry = row.compared.pair.target
-    return None if entry is None else (entry.graph, entry.recorded)
+def _module(operator: str) -> str:
+    """Path of a module, without the words around it: ``b`` of ``Module.b.Linear.forward.0``."""
+    parts = operator.split(".")
+    return ".".join(parts[1:-3]) if parts[0] in ("Module", "Cell") and len(parts) > 4 else operator
 
 
-def _direction(row: Row) -> str:
-    return row.compared.pair.target.direction if row.compared.pair.target else ""
+def tensor_name(row: Row) -> str:
+    """Name of a tensor: operator, direction and slot."""
+    entry = _entry(row)
+    return f"{entry.operator} {entry.direction} {entry.slot}"
+
+
+def _evidence(rows: Sequence[Row]) -> tuple[dict[str, Any], ...]:
+    names = ("graph", "operator", "recorded", "type", "direction", "slot", "sequence")
+    return tuple({name: getattr(_entry(row), name) for name in names} for row in rows)

@@ -89,11 +89,12 @@ def _state(rows: list[Row], tolerance: Tolerance) -> State:
     pairs = [row.compared.pair for row in rows]
     if all(pair.target is None or pair.reference is None for pair in pairs):
         return "unmatched"
+    if all(pair.way == "order" for pair in pairs):
+        return "unknown"
     outside = [(beyond(row, tolerance), _direction(row) == "output") for row in rows]
-    if any(differs and not output for differs, output in outside):
-        return "differs"
+    inputs = [differs for differs, output in outside if not output]
     if any(differs for differs, _ in outside):
-        return "introduced"
+        return "introduced" if inputs and all(differs is False for differs in inputs) else "differs"
     return "unknown" if all(differs is None for differs, _ in outside) else "agrees"
 
 

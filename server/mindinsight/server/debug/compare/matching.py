@@ -1,9 +1,9 @@
-"""Matching of the operators of two dumps: by a given map, by name, by normalized name, by order."""
+"""Matching of the operators of two dumps: by a given map, by name, by place, by order."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias
 from mindinsight.server.debug.compare.arguments import Difference
 from mindinsight.server.formats.dumps.types import TensorEntry
 
-Way: TypeAlias = Literal["map", "name", "alike", "order", "none"]
+Way: TypeAlias = Literal["map", "name", "alike", "place", "order", "none"]
 Shapes: TypeAlias = Callable[[TensorEntry], tuple[int, ...] | None]
 
 ALIGNED: Final = 5_000  # most unmatched operators of a side that are aligned by order
@@ -24,6 +24,8 @@ _MODULE_NAME: Final = re.compile(
 )
 _API_NAME: Final = re.compile(r"[A-Za-z]+\.(?P<api>.+)\.(?P<n>\d+)\.(?P<way>forward|backward)")
 _OPERATOR_NUMBER: Final = re.compile(r"-op\d+")
+_SAME_NUMBERS: Final = 0.9  # share of names in common; the rest are operators of one side
+_COUNTED: Final = ("alike", "place")  # ways by which several operators may have one key
 _PYTORCH_PARAMETERS: Final = {
     "gamma": "weight",
     "beta": "bias",
@@ -78,19 +80,26 @@ def match_operators(
     """Match every operator of both sides, in the order of the target; those of the reference alone come last.
 
     ``names`` maps names of the target to names of the reference and has priority. Operators with the same
-    name are matched in order. Those without a match are aligned by order where direction and output shapes
-    agree (``shapes`` is called for those only).
+    name are matched in order, then those of the same type in the same innermost scope, if both sides have
+    as many. Those without a match are aligned by order where type, direction and output shapes agree
+    (``shapes`` is called for those only).
     """
     matched: dict[int, tuple[Group, Way]] = {}
     free = dict(enumerate(references))
-    for way, key, other_key in _keys(names):
+    for way, key, other_key in _keys(names, _same_numbers(targets, references)):
         candidates: dict[Hashable, list[int]] = defaultdict(list)
         for position, group in free.items():
             candidates[other_key(group)].append(position)
+        wanted = Counter(key(group) for position, group in enumerate(targets) if position not in matched)
         for position, group in enumerate(targets):
             key_value = key(group)
-            if position not in matched and key_value is not None and candidates.get(key_value):
-                matched[position] = (free.pop(candidates[key_value].pop(0)), way)
+            if position in matched or key_value is None or not candidates.get(key_value):
+                continue
+            if way in _COUNTED and wanted[key_value] and len(candidates[key_value]) != wanted[key_value]:
+                del candidates[key_value]  # which of them belong together is unknown
+                continue
+            wanted[key_value] -= 1
+            matched[position] = (free.pop(candidates[key_value].pop(0)), way)
     _align(targets, matched, free, shapes)
     matches = [Match(group, *matched.get(position, (None, "none"))) for position, group in enumerate(targets)]
     return matches + [Match(None, group, "none") for group in free.values()]
@@ -118,7 +127,23 @@ def match_slots(match: Match) -> list[Pair]:
     return rows + [Pair(None, entry, match.way) for entry in unmatched_references]
 
 
-def _keys(names: Mapping[str, str]) -> tuple[tuple[Way, Key, Key], ...]:
+def _same_numbers(targets: Sequence[Group], references: Sequence[Group]) -> bool:
+    """Return whether numbers of operators mean the same on both sides.
+
+    MindSpore counts them over a whole graph, so that another graph of the same network, or one with an
+    operator more, has other numbers.
+    """
+    numbered = [
+        [group for group in side if _OPERATOR_NUMBER.search(group.operator)] for side in (targets, references)
+    ]
+    for name in ("recorded", "operator"):  # the scoped name may be known to one side alone
+        names = [{getattr(group, name) for group in side} for side in numbered]
+        if len(names[0] & names[1]) >= _SAME_NUMBERS * min(map(len, names)):
+            return True
+    return False
+
+
+def _keys(names: Mapping[str, str], same_numbers: bool) -> tuple[tuple[Way, Key, Key], ...]:
     """Rules of matching, the most reliable first: a key of the target and one of the reference."""
 
     def mapped(group: Group) -> Hashable:
@@ -127,13 +152,30 @@ def _keys(names: Mapping[str, str]) -> tuple[tuple[Way, Key, Key], ...]:
     def plain(group: Group) -> Hashable:
         return plain_name(group.operator)
 
+    def named(group: Group) -> Hashable:
+        return group.operator if same_numbers or not _OPERATOR_NUMBER.search(group.operator) else None
+
+    def in_graph(group: Group) -> Hashable:
+        return None if named(group) is None else (group.graph, group.recorded)
+
     return (
         ("map", mapped, lambda group: group.recorded),
         ("map", mapped, lambda group: group.operator),
-        ("name", lambda group: (group.graph, group.recorded), lambda group: (group.graph, group.recorded)),
-        ("name", lambda group: group.operator, lambda group: group.operator),
+        ("name", in_graph, in_graph),
+        ("name", named, named),
         ("alike", plain, plain),
+        ("place", _place, _place),
     )
+
+
+def _place(group: Group) -> Hashable:
+    """Place of an operator: forward or backward, its type and its innermost scope; None without a scope."""
+    scopes = [part for part in group.operator.split("/")[:-1] if not _BACKWARD.search(part)]
+    scopes = [part for part in scopes if not part.startswith(("Default", "network-", "_backbone-", "Grad"))]
+    if not scopes or not group.entries[0].type:
+        return None
+    way = "backward" if _BACKWARD.search(group.operator) else "forward"
+    return way, group.entries[0].type, scopes[-1]
 
 
 def _align(
@@ -157,9 +199,13 @@ def _align(
 
 
 def _signature(group: Group, shapes: Shapes) -> Hashable:
-    """Signature of an operator: forward or backward, and the shapes of its outputs."""
+    """Signature of an operator: forward or backward, its type, and the shapes of its outputs."""
     way = "backward" if _BACKWARD.search(group.operator) else "forward"
-    return way, tuple(shapes(entry) for entry in group.entries if entry.direction == "output")
+    return (
+        way,
+        group.entries[0].type,
+        tuple(shapes(entry) for entry in group.entries if entry.direction == "output"),
+    )
 
 
 def _slot(entry: TensorEntry) -> Hashable:

@@ -37,6 +37,8 @@ class Measures:
     max_relative: float | None
     one_thousandth: float | None  # share with a relative error below 0.001
     five_thousandths: float | None
+    differing: int = 0  # elements that are not equal, with those that are apart
+    largest: int | None = None  # flat index of the largest difference, the first that is apart; None: equal
 
 
 def measure_pair(target: Array, reference: Array) -> Measures | None:
@@ -89,22 +91,46 @@ class _Sums:
         self.both = self.target = self.reference = self.difference = 0.0  # sums of products
         self.absolute = self.relative = 0.0  # the largest errors
         self.count = self.apart = self.lost = self.within_one = self.within_five = 0
+        self.differing = self._seen = 0
+        self._largest: int | None = None
+        self._first_apart: int | None = None
 
     def add(self, target: Array, reference: Array) -> None:
         """Add a piece of both tensors."""
+        start, self._seen = self._seen, self._seen + target.size
         a, b, difference = self._wide[:, : target.size]
         np.copyto(a, target)
         np.copyto(b, reference)
         np.subtract(a, b, out=difference)
         if not np.isfinite(difference.sum() if difference.dtype.kind == "c" else total(difference)):
             self.lost += int(np.count_nonzero(np.isfinite(b) & ~np.isfinite(a)))
-            a, b = _comparable(a, b)
+            comparable, a, b = _comparable(a, b)
             self.apart += target.size - a.size
+            self.differing += target.size - a.size
+            if self._first_apart is None and a.size < target.size:
+                self._first_apart = start + int(comparable.argmin())
+            places: Array | None = np.flatnonzero(comparable)
             difference = np.subtract(a, b, out=difference[: a.size])
+        else:
+            places = None
         if a.size:
-            self._add_finite(a, b, difference, *self._real[:, : a.size])
+            largest = self._add_finite(a, b, difference, *self._real[:, : a.size])
+            if largest is not None:
+                self._largest = start + (largest if places is None else int(places[largest]))
+        if target.dtype.kind in "iu" and reference.dtype.kind in "iu":
+            self._add_integers(start, target, reference, int(np.count_nonzero(difference)))
 
-    def _add_finite(self, a: Array, b: Array, difference: Array, error: Array, size: Array) -> None:
+    def _add_integers(self, start: int, target: Array, reference: Array, seen: int) -> None:
+        """Count differences of integers above 2**53, which are equal as doubles."""
+        unequal = np.flatnonzero(target != reference)
+        self.differing += unequal.size - seen
+        if unequal.size and self._largest is None:
+            first = int(unequal[0])
+            self._largest = start + first
+            self.absolute = float(abs(int(target[first]) - int(reference[first])))
+
+    def _add_finite(self, a: Array, b: Array, difference: Array, error: Array, size: Array) -> int | None:
+        """Add elements that can be subtracted; return the position of a new largest difference."""
         of_a, of_b = self._scales
         scaled = a if of_a == 1 else a * of_a, b if of_b == 1 else b * of_b
         self.target += product(scaled[0], scaled[0])
@@ -114,7 +140,10 @@ class _Sums:
         np.abs(b, out=size)
         if not size.all():
             size[size == 0] = self._precision
-        self.absolute = max(self.absolute, float(error.max()))
+        self.differing += int(np.count_nonzero(difference))
+        at = int(error.argmax())
+        largest = at if error[at] > self.absolute else None
+        self.absolute = max(self.absolute, float(error[at]))
         relative = np.divide(error, size, out=size)
         self.relative = max(self.relative, float(relative.max()))
         self.within_one += int(np.count_nonzero(relative < 0.001))
@@ -123,10 +152,14 @@ class _Sums:
         error = error if smaller == 1 else np.multiply(error, smaller, out=error)
         self.difference += product(error, error)
         self.count += a.size
+        return largest
 
     def measures(self) -> Measures:
+        largest = self._largest if self._first_apart is None else self._first_apart
         if self.apart and not self.count:
-            return Measures(0, self.apart, self.lost, *[None] * 7)
+            return Measures(
+                0, self.apart, self.lost, None, None, None, None, None, None, None, self.differing, largest
+            )
         of_target, of_reference = self._scales
         distance = math.sqrt(self.difference) / min(self._scales)
         target, reference = math.sqrt(self.target), math.sqrt(self.reference)
@@ -145,14 +178,16 @@ class _Sums:
             max_relative=self.relative,
             one_thousandth=self.within_one / self.count if self.count else None,
             five_thousandths=self.within_five / self.count if self.count else None,
+            differing=self.differing,
+            largest=largest,
         )
 
 
-def _comparable(a: Array, b: Array) -> tuple[Array, Array]:
-    """Comparable elements; those that are not finite and agree are replaced by zeros."""
+def _comparable(a: Array, b: Array) -> tuple[Array, Array, Array]:
+    """Mask of comparable elements, and these; those that are not finite and agree are replaced by zeros."""
     finite = np.isfinite(a) & np.isfinite(b)
     comparable = finite | (a == b) | (np.isnan(a) & np.isnan(b))
-    return np.where(finite, a, 0)[comparable], np.where(finite, b, 0)[comparable]
+    return comparable, np.where(finite, a, 0)[comparable], np.where(finite, b, 0)[comparable]
 
 
 def _cosine(both: float, target: float, reference: float, *norms: float) -> float | None:

@@ -9,6 +9,7 @@ from typing import Any, Final, TextIO
 from mindinsight.server.compute.non_finite import non_finite_as_text
 from mindinsight.server.compute.statistics import Statistics, as_dumped
 from mindinsight.server.debug.compare.comparison import Row
+from mindinsight.server.debug.compare.divergence import Tolerance, state
 from mindinsight.server.debug.statistics_cache import Measurement
 from mindinsight.server.formats.dumps.types import TensorEntry
 
@@ -25,12 +26,13 @@ MESSAGES: Final = {
     "norm_growth": "the norm of the output is ten times as far off as that of the inputs",
     "missing": "only on one side",
 }
+_BY_TYPE: Final = Tolerance()
 _DIFFERENCES: Final = ("min_diff", "max_diff", "mean_diff", "l2norm_diff")
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
-def fields(row: Row) -> dict[str, Any]:
-    """Columns of a row by name; None where a value is missing."""
+def fields(row: Row, tolerance: Tolerance = _BY_TYPE) -> dict[str, Any]:
+    """Columns of a row by name; None where a value is missing. ``result`` is its state."""
     compared, measures = row.compared, row.compared.measures
     target, reference = compared.pair.target, compared.pair.reference
     of_target = _extremes("target", target, compared.target)
@@ -56,7 +58,7 @@ def fields(row: Row) -> dict[str, Any]:
         "same_checksum": compared.same_checksum,
         **of_target,
         **of_reference,
-        "result": row.level,
+        "result": state(row, tolerance),
         "messages": "; ".join(MESSAGES[code] for code in row.codes),
         "target_argument": compared.pair.argument and compared.pair.argument.target,
         "reference_argument": compared.pair.argument and compared.pair.argument.reference,

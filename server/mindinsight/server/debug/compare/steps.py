@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
+from mindinsight.server.claims import Claim, exit_code
 from mindinsight.server.compute.parallel_map import BATCH, spread
 from mindinsight.server.debug.compare.comparison import (
     Row,
@@ -16,9 +17,12 @@ from mindinsight.server.debug.compare.comparison import (
     needs_no_file,
     pair_batches,
 )
+from mindinsight.server.debug.compare.divergence import Outcome
 from mindinsight.server.debug.compare.matching import Pair
 from mindinsight.server.debug.compare.verdicts import Compared
 from mindinsight.server.formats.dumps.types import Dump, FileDamage
+
+_NAMED: Final = 5  # steps in a sentence
 
 _Numbered: TypeAlias = tuple[int, list[list[Pair]]]  # a batch, and the number of the step it is of
 
@@ -71,6 +75,32 @@ def compare_steps(
             upcoming = next(measured, None)
         unread = [row.compared.damage for row in rows if row.compared.damage is not None]
         yield StepComparison(rank, step, rows, damage.pop(number) + unread)
+
+
+def decide_steps(
+    outcomes: Mapping[tuple[int, int], Outcome], unpaired: Sequence[tuple[int, int]] = ()
+) -> list[Claim]:
+    """Decide a comparison of many steps by the outcome of each (rank, step): name the first that differs.
+
+    ``unpaired`` are the steps that only one side has. They make an agreement unknown, and no difference.
+    """
+    ordered = sorted(outcomes.items(), key=lambda item: (item[0][1], item[0][0]))
+    codes = [exit_code(outcome.claims) for _, outcome in ordered]
+    worst = 1 if 1 in codes else 2 if 2 in codes else 0
+    claims = []
+    if worst or not codes:
+        claims = [
+            Claim("claim.dump.at_step", claim.verdict, {"rank": rank, "step": step, "claim": claim})
+            for (rank, step), outcome in ordered[codes.index(worst) :][:1]
+            for claim in outcome.claims
+        ]
+    else:
+        claims = [Claim("claim.dump.steps_agree", "clear", {"n": len(codes)})]
+    if unpaired:
+        names = [f"rank {rank} step {step}" for rank, step in unpaired[:_NAMED]]
+        names += ["…"] if len(unpaired) > _NAMED else []
+        claims.append(Claim("claim.dump.steps_missing", "unknown", {"n": len(unpaired), "names": names}))
+    return claims
 
 
 def _compare_numbered(numbered: _Numbered) -> tuple[int, list[list[Compared]]]:

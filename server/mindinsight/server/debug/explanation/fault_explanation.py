@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
+from mindinsight.server.claims import Claim, Verdict
 from mindinsight.server.debug.explanation.grown_weight import grown_weight
 from mindinsight.server.debug.explanation.rules import Array, Cause, Element, cause_of, number_text
 from mindinsight.server.debug.fault import Fault, faulty_operator
@@ -17,18 +18,20 @@ from mindinsight.server.formats.unreadable import UnreadableError
 
 LARGEST_TENSOR: Final = 64 << 20  # bytes; larger tensors are not read to explain a fault
 _SHOWN: Final = 4  # inputs whose values a sentence lists
+UNEXPLAINED: Final = ("unknown", "result")  # reasons that say that no rule holds
+SOURCE: Final = "claim.cause.source"
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why an operator's output is not finite, as sentences: keys of the locale files with their words.
+    """Why an operator's output is non-finite.
 
-    ``reason`` names the rule: ``log_negative``, ``overflow``, ..., ``values`` where none fits.
+    ``reason`` names the rule: ``log_negative``, ``overflow``, ..., ``unknown`` or ``result`` if none holds.
     """
 
     reason: str
     index: tuple[int, ...]  # of the first output element that is not finite
-    sentences: tuple[tuple[str, Mapping[str, str]], ...]
+    claims: tuple[Claim, ...]  # the cause first
 
 
 def explain(dump: Dump, fault: Fault) -> Explanation | None:
@@ -50,31 +53,33 @@ def explain(dump: Dump, fault: Fault) -> Explanation | None:
     element = Element([values for values in inputs if values is not None], output, index, _dtype(fault.entry))
     operator = faulty_operator(dump, fault)
     cause = cause_of(_type(fault, operator), element) or _values(element, entries)
-    sentences = _sentences(fault, operator, element, cause, len(entries))
-    return Explanation(cause.reason, index, (*sentences, *_growth(dump, fault, sentences)))
+    claims = _claims(fault, operator, element, cause, len(entries))
+    return Explanation(cause.reason, index, (*claims, *_growth(dump, fault, claims)))
 
 
-def _sentences(
+def _claims(
     fault: Fault, operator: Operator | None, element: Element, cause: Cause, inputs: int
-) -> list[tuple[str, Mapping[str, str]]]:
-    words = {"operator": _type(fault, operator), "at": str(list(element.index)), **cause.words}
-    words.setdefault("result", number_text(element.result))
-    sentences: list[tuple[str, Mapping[str, str]]] = [(f"dump.explain.{cause.reason}", words)]
+) -> list[Claim]:
+    values = {"operator": _type(fault, operator), "at": str(list(element.index)), **cause.words}
+    values.setdefault("result", number_text(element.result))
+    evidence = {"operator": fault.origin.operator, "index": list(element.index)}
+    known = cause.reason not in UNEXPLAINED
+    missing = () if known or inputs > 1 else ("claim.missing.operand",)
+    verdict: Verdict = "found" if known else "unknown"
+    claims = [Claim(f"claim.cause.{cause.reason}", verdict, values, (evidence,), missing)]
     if operator is not None and cause.slot is not None and len(operator.sources) == inputs:
         source = operator.sources[cause.slot]  # one source for each input: the graph knows their order
-        sentences.append(("dump.explain.source", {"source": source}))
-    return sentences
+        claims.append(Claim(SOURCE, "note", {"source": source}, ({"operator": source},)))
+    return claims
 
 
-def _growth(
-    dump: Dump, fault: Fault, sentences: Sequence[tuple[str, Mapping[str, str]]]
-) -> list[tuple[str, Mapping[str, str]]]:
-    """A sentence about a weight of the source, else of the operator itself, that grew since all was well."""
-    named = [words["source"] for key, words in sentences if key == "dump.explain.source"]
+def _growth(dump: Dump, fault: Fault, claims: Sequence[Claim]) -> list[Claim]:
+    """Return a claim about a weight of the source, or of the operator, that grew since all was finite."""
+    named = [str(claim.values["source"]) for claim in claims if claim.key == SOURCE]
     for name in (*named, fault.origin.operator):
         words = grown_weight(dump, fault.rank, fault.step, fault.entry.graph, name)
         if words is not None:
-            return [("dump.explain.grown", words)]
+            return [Claim("claim.cause.grown", "note", words, ({"operator": name},))]
     return []
 
 
@@ -84,7 +89,7 @@ def _values(element: Element, entries: Sequence[TensorEntry]) -> Cause:
     shown = [f"{entry.slot}: {number_text(value)}" for entry, value in pairs if value is not None]
     if not shown:
         return Cause("result", {})
-    return Cause("values", {"values": ", ".join(shown[:_SHOWN])})
+    return Cause("unknown", {"values": ", ".join(shown[:_SHOWN])})
 
 
 def _operator_entries(dump: Dump, fault: Fault) -> list[TensorEntry]:

@@ -59,6 +59,7 @@ class Cause:
 
 
 Rule: TypeAlias = Callable[[Element], Cause | None]
+Bound: TypeAlias = Callable[[Element], float | None]
 
 
 def number_text(value: float) -> str:
@@ -74,9 +75,7 @@ def cause_of(operator: str, element: Element) -> Cause | None:
     name = canonical(operator)
     rule = _RULES.get(name)
     cause = rule(element) if rule else None
-    if cause is None and name in _BINARY and len(element.inputs) < 2:
-        return None  # the other operand is a number that was not recorded: it may well be zero
-    return cause or _overflow(element)
+    return cause or _overflow(name, element)
 
 
 def _element(values: Array, shape: tuple[int, ...], index: tuple[int, ...]) -> float | None:
@@ -233,23 +232,138 @@ def _layer_norm(element: Element) -> Cause | None:
     return Cause("constant_row", {"value": number_text(float(row.flat[0]))}, 0) if constant else None
 
 
-def _overflow(element: Element) -> Cause | None:
-    """Finite inputs whose result is an infinity: it is larger than the type can hold."""
+def _overflow(name: str, element: Element) -> Cause | None:
+    """Return the cause "overflow" if the magnitudes of the inputs can reach an infinity, otherwise None.
+
+    An operator whose result has no known bound is never said to overflow.
+    """
     largest = LARGEST.get(element.dtype)
     floats = [values for values in element.inputs if values.dtype.kind == "f" and values.size]
-    if largest is None or not floats or not math.isinf(element.result):
+    bound = _BOUNDS.get(name)
+    if largest is None or bound is None or not floats or not math.isinf(element.result):
         return None
-    greatest = max(float(np.abs(values).max()) for values in floats)
-    if not math.isfinite(greatest):
+    with np.errstate(all="ignore"):
+        greatest = max(float(np.abs(values).max()) for values in floats)
+        reach = bound(element)
+    if not math.isfinite(greatest) or reach is None or not reach > largest * _ROUNDING:
         return None
     words = {"dtype": element.dtype, "limit": number_text(largest), "value": number_text(greatest)}
     return Cause("overflow", words)
 
 
+def _greatest(values: Array) -> float:
+    return float(np.abs(values.astype(np.float64)).max()) if values.size else 0.0
+
+
+def _magnitudes(element: Element, count: int) -> list[float] | None:
+    """Magnitudes of the first ``count`` operands at the element; None if one was not recorded."""
+    operands = element.operands[:count]
+    known = [abs(value) for value in operands if value is not None]
+    return known if len(known) == count else None
+
+
+def _sum_bound(element: Element) -> float | None:
+    known = _magnitudes(element, 2)
+    return sum(known) if known else None
+
+
+def _product_bound(element: Element) -> float | None:
+    known = _magnitudes(element, 2)
+    return known[0] * known[1] if known else None
+
+
+def _quotient_bound(element: Element) -> float | None:
+    known = _magnitudes(element, 2)
+    return known[0] / known[1] if known and known[1] else None
+
+
+def _square_bound(element: Element) -> float | None:
+    known = _magnitudes(element, 1)
+    return known[0] ** 2 if known else None
+
+
+def _power_bound(element: Element) -> float | None:
+    known = _magnitudes(element, 2)
+    if not known or not known[0]:
+        return None
+    beyond_float64 = known[1] * math.log10(known[0]) > 308
+    return math.inf if beyond_float64 else float(known[0] ** known[1])
+
+
+def _cast_bound(element: Element) -> float | None:
+    known = _magnitudes(element, 1)
+    return known[0] if known else None
+
+
+def _reciprocal_bound(element: Element) -> float | None:
+    known = _magnitudes(element, 1)
+    return 1 / known[0] if known and known[0] else None
+
+
+def _reduction_bound(power: int) -> Bound:
+    """Bound of a sum of powers over all elements that may go into one output."""
+
+    def bound(element: Element) -> float | None:
+        if not element.inputs:
+            return None
+        values = element.inputs[0]
+        terms = values.size // max(element.output.size, 1)
+        return float(terms * _greatest(values) ** power)
+
+    return bound
+
+
+def _contraction_bound(element: Element) -> float | None:
+    """Bound of a sum of K products: K times the largest magnitudes, plus what is added to it.
+
+    K is at most the number of weights that go into one output: the size of the weight by its output features.
+    """
+    arrays = [values for values in element.inputs if values.dtype.kind == "f" and values.ndim >= 2]
+    if len(arrays) < 2:
+        return None
+    left, right = arrays[0], arrays[1]
+    terms = max(values.size // min(values.shape[:2]) for values in (left, right) if values.size)
+    added = sum(
+        _greatest(values) for values in element.inputs if not any(values is array for array in (left, right))
+    )
+    return float(terms * _greatest(left) * _greatest(right) + added)
+
+
+def _gradient_of_root(element: Element) -> Cause | None:
+    """Gradient of a square root, ``SqrtGrad(y, dy)``: dy divided by twice y."""
+    operands = element.operands
+    if len(operands) < 2 or operands[0] != 0 or operands[1] is None:
+        return None
+    return Cause("zero_by_zero" if operands[1] == 0 else "division_by_zero", _value(operands[1]), 0)
+
+
+def _gamma(element: Element) -> Cause | None:
+    """The gamma function, its logarithm and derivative are infinite at zero and the negative integers."""
+    value = _first(element)
+    at_pole = value is not None and value <= 0 and value == math.floor(value)
+    return Cause("pole", _value(value), 0) if at_pole and value is not None else None
+
+
 _DIVISIONS: Final = ("div", "realdiv", "divide", "truediv", "truedivide", "divnonan", "itruediv")
 _POWERS: Final = ("pow", "floatpower", "ipow")
 _REMAINDERS: Final = ("remainder", "fmod", "mod", "floormod", "floordiv", "floordivide")
-_BINARY: Final = frozenset((*_DIVISIONS, *_POWERS, *_REMAINDERS))
+_ROUNDING: Final = 0.999  # a result just below the largest number is rounded up to an infinity
+_MATMULS: Final = (
+    *("matmul", "mm", "bmm", "batchmatmul", "linear", "addmm", "baddbmm", "dense", "einsum", "mv", "dot"),
+    *("conv1d", "conv2d", "conv3d", "convolution", "conv2dbackpropinput", "conv2dbackpropfilter"),
+)
+_BOUNDS: Final[Mapping[str, Bound]] = {  # largest magnitude that a result can reach
+    **dict.fromkeys(("add", "sub", "addn", "tensoradd", "biasadd", "iadd", "isub"), _sum_bound),
+    **dict.fromkeys(("mul", "multiply", "imul"), _product_bound),
+    **dict.fromkeys(_DIVISIONS, _quotient_bound),
+    **dict.fromkeys(("square",), _square_bound),
+    **dict.fromkeys(_POWERS, _power_bound),
+    **dict.fromkeys(("cast", "to", "tocopy", "half", "type", "astype"), _cast_bound),
+    **dict.fromkeys(("reciprocal", "inv"), _reciprocal_bound),
+    **dict.fromkeys(("sum", "reducesum", "mean", "reducemean", "cumsum"), _reduction_bound(1)),
+    **dict.fromkeys(("norm", "linalgvectornorm", "var", "std", "l2loss", "mseloss"), _reduction_bound(2)),
+    **dict.fromkeys(_MATMULS, _contraction_bound),
+}
 _RULES: Final[Mapping[str, Rule]] = {
     **dict.fromkeys(("log", "log2", "log10"), _logarithm(0.0)),
     "log1p": _logarithm(-1.0),
@@ -264,6 +378,8 @@ _RULES: Final[Mapping[str, Rule]] = {
     **dict.fromkeys(("acosh", "arccosh"), _between(1.0, math.inf)),
     "logit": _between(0.0, 1.0, (0.0, 1.0)),
     **dict.fromkeys(_REMAINDERS, _remainder),
+    **dict.fromkeys(("sqrtgrad", "sqrtbackward", "sqrtbackward0"), _gradient_of_root),
+    **dict.fromkeys(("lgamma", "digamma", "gammaln"), _gamma),
     **dict.fromkeys(("mean", "reducemean"), _mean),
     **dict.fromkeys(("std", "var", "stdmean", "varmean"), _deviation),
     **dict.fromkeys(("nlllossforward", "nllloss", "nllloss2dforward", "crossentropyloss"), _likelihood),

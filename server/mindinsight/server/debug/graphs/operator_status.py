@@ -26,9 +26,10 @@ class Symptom(IntEnum):
     FINE = 1
     ZERO = 2  # all its outputs are zeros
     CAUGHT = 3  # a watchpoint hit one of its tensors
-    OVERFLOW = 4  # the device reported it
-    LOST = 5  # NaN or infinities in its inputs or outputs
-    FAULT = 6  # the operator of the first fault
+    RECEIVED = 4  # NaN or infinities in its inputs alone
+    OVERFLOW = 5  # the device reported it
+    LOST = 6  # NaN or infinities in its outputs
+    FAULT = 7  # the operator of the first fault
 
 
 def symptoms(
@@ -58,7 +59,7 @@ def symptoms(
 def _of_tensor(result: TensorResult, alive: bool, overflowed: Collection[str]) -> Symptom:
     entry = result.entry
     if not_finite(result):
-        return Symptom.LOST
+        return Symptom.RECEIVED if entry.direction == "input" else Symptom.LOST
     if entry.operator in overflowed or entry.recorded in overflowed:
         return Symptom.OVERFLOW
     if finiteness(result) == "unknown":

@@ -112,6 +112,8 @@ def step_fault(listing: Listing, results: Sequence[TensorResult], done: bool) ->
         return (known.get(entry.sequence) or TensorResult(entry, None) for entry in entries)
 
     fault = find_step_fault(listing.entries, operators, measure, certain=not done)
+    if fault is not None and fault.kind == "unknown":
+        return None  # the operator named is only the nearest known point
     candidates = (
         operator
         for operator in operators

@@ -161,6 +161,18 @@ class StepFolder:
 
 
 @dataclass(frozen=True, slots=True)
+class NotRecorded:
+    """Part of a training step that ran and is not in the dump, as the recorder noted it."""
+
+    rank: int
+    kind: str  # compiled, backward, limit, lost, ended, as in docs/dumps.md; others may come
+    names: tuple[str, ...] = ()  # modules of "compiled", types of forward operators of "backward"
+    count: int = 0  # tensors of "limit" and "lost"
+    detail: str = ""  # error of "ended", in English
+    steps: tuple[int, ...] = ()  # empty: all
+
+
+@dataclass(frozen=True, slots=True)
 class Dump:
     """A dump directory: the tool that wrote it, its ranks, steps and graphs."""
 
@@ -176,6 +188,7 @@ class Dump:
     config: str = ""  # text of the configuration the dump was made with
     logs: tuple[LogFile, ...] = ()
     damage: tuple[FileDamage, ...] = ()
+    not_recorded: tuple[NotRecorded, ...] = ()  # what the recorder says it did not see
 
     @property
     def ranks(self) -> tuple[int, ...]:

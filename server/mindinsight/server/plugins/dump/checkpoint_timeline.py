@@ -38,7 +38,7 @@ def timeline(
     job = sessions.get(
         ("timeline", key),
         BackgroundJob,
-        lambda: BackgroundJob(lambda: weight_timeline(files, service.executor), total),
+        lambda: BackgroundJob(service.jobs, lambda: weight_timeline(files, service.executor), total),
     )
     job.wait(_WAIT)
     done = job.done  # before the rows are read: none comes after it

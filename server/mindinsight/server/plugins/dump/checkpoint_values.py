@@ -7,6 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Response
 
+from mindinsight.server.cancellation import result_of
 from mindinsight.server.debug.checkpoints.weights import locate_values
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.arrays.stored import Values
@@ -39,7 +40,7 @@ def values_of(
     """
     path = checkpoint_path(service, file)
     try:
-        return check_numbers(service.openers.submit(locate_values, path, name).result())
+        return check_numbers(result_of(service.openers.submit(locate_values, path, name)))
     except UnreadableError as error:
         raise checkpoint_error(error, file) from None
     except KeyError:

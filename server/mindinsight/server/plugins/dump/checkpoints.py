@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
 
+from mindinsight.server.cancellation import result_of
 from mindinsight.server.compute.background_job import BackgroundJob
 from mindinsight.server.compute.lru_cache import SessionCache
 from mindinsight.server.compute.non_finite import non_finite_as_text
@@ -28,6 +29,7 @@ from mindinsight.server.files.folders import files_of, folders_of
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.weights.weight_files import Weight, WeightFile
 from mindinsight.server.http.bulkhead_routes import CheckpointRoute
+from mindinsight.server.http.service import Service
 from mindinsight.server.ingest.discovery.folder_tree import child
 from mindinsight.server.plugins.dump.dependencies import Sessions, Uses, unreadable_error, without_folders
 from mindinsight.server.store.mounts import disk_path, mounts_of
@@ -64,16 +66,19 @@ def checkpoint(service: Uses, sessions: Sessions, file: FileId) -> dict[str, Any
     job = sessions.get(
         ("weights", weights.path, stamp),
         BackgroundJob,
-        lambda: BackgroundJob(lambda: measure_weights(weights, service.executor), len(weights.weights)),
+        lambda: BackgroundJob(
+            service.jobs, lambda: measure_weights(weights, service.executor), len(weights.weights)
+        ),
     )
-    damage_job = _damage_job(sessions, weights, stamp)
+    damage_job = _damage_job(service, sessions, weights, stamp)
     job.wait(_WAIT)
+    done = job.done and damage_job.done  # before the items are read: none comes after it
     measurements = list(job.items)
     unmeasured = weights.weights[len(measurements) :]
     return {
         "id": file,
         "format": weights.format,
-        "done": job.done and damage_job.done,
+        "done": done,
         "error": job.error or damage_job.error,
         "tensors": [*map(_statistics_json, measurements), *map(_weight_json, unmeasured)],
         "damage": [_error_json(error) for error in list(damage_job.items)],
@@ -88,10 +93,11 @@ def difference(service: Uses, sessions: Sessions, first: FileId, second: FileId)
     job = sessions.get(
         ("difference", stamps),
         BackgroundJob,
-        lambda: BackgroundJob(lambda: compare_weights(pair[0], pair[1], service.executor)),
+        lambda: BackgroundJob(service.jobs, lambda: compare_weights(pair[0], pair[1], service.executor)),
     )
     damage_jobs = [
-        _damage_job(sessions, weights, stamp) for weights, (_, stamp) in zip(pair, stamps, strict=True)
+        _damage_job(service, sessions, weights, stamp)
+        for weights, (_, stamp) in zip(pair, stamps, strict=True)
     ]
     job.wait(_WAIT)
     return {
@@ -102,10 +108,12 @@ def difference(service: Uses, sessions: Sessions, first: FileId, second: FileId)
     }
 
 
-def _damage_job(sessions: SessionCache, weights: WeightFile, stamp: int) -> BackgroundJob[UnreadableError]:
+def _damage_job(
+    service: Service, sessions: SessionCache, weights: WeightFile, stamp: int
+) -> BackgroundJob[UnreadableError]:
     """Job that collects damage of a file as a whole, such as a wrong checksum; it reads all of the file."""
     key = ("damage", weights.path, stamp)
-    return sessions.get(key, BackgroundJob, lambda: BackgroundJob(lambda: damage_of(weights)))
+    return sessions.get(key, BackgroundJob, lambda: BackgroundJob(service.jobs, lambda: damage_of(weights)))
 
 
 def _error_json(error: UnreadableError) -> dict[str, str]:
@@ -116,7 +124,7 @@ def open_checkpoint(service: Uses, file: str) -> WeightFile:
     """Open a checkpoint below a base directory by its id; raises ApiError."""
     path = checkpoint_path(service, file)
     try:
-        return service.openers.submit(list_weights, path).result()
+        return result_of(service.openers.submit(list_weights, path))
     except UnreadableError as error:
         raise checkpoint_error(error, file) from None
 

@@ -10,17 +10,18 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
+from mindinsight.server.claims import Claim
 from mindinsight.server.compute.background_job import BackgroundJob
 from mindinsight.server.compute.non_finite import non_finite_as_text
 from mindinsight.server.debug.conditions import NO_PREVIOUS, conditions
 from mindinsight.server.debug.explanation import Explanation, explain
-from mindinsight.server.debug.fault import Fault, faulty_operator, find_faults
+from mindinsight.server.debug.fault import SEARCHED, Fault, faulty_operator, find_faults
 from mindinsight.server.debug.limits import checked_limits
 from mindinsight.server.debug.preset import common_faults
 from mindinsight.server.debug.rank_divergence import Divergence, find_divergence
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.trends import trends
-from mindinsight.server.debug.watchpoints import Hit, Watchpoint, check
+from mindinsight.server.debug.watchpoints import Hit, Watchpoint, check_and_count, check_claims
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps import list_tensors
 from mindinsight.server.formats.dumps.types import Dump
@@ -98,8 +99,7 @@ def fault(
 
     Where there is no fault, ``divergence`` is the first operator with different results on ranks that should
     agree. ``coverage`` counts the tensors searched and those that could not be judged: without a fault,
-    ``judged`` tensors are finite and the others are unknown. ``key`` and ``words`` are a text of the locale
-    files.
+    ``judged`` tensors are finite and the others are unknown. ``claims`` says all of it in sentences.
     """
     opened = open_known_dump(service, dump)
     report = find_faults(opened, rank, step, service.executor, cache_of(service), every=all)
@@ -108,15 +108,15 @@ def fault(
         "divergence": _divergence_json(apart) if apart else None,
         "faults": [_fault_json(opened, fault) for fault in report.faults],
         "coverage": asdict(report.coverage) | {"judged": report.coverage.judged},
-        "sentences": [{"key": key, "words": words} for key, words in report.coverage.sentences],
+        "claims": [claim.as_json() for claim in (*report.claims, *_apart(apart), SEARCHED)],
         "damage": [damage_json(damage) for damage in report.damage],
     }
 
 
-def _check(service: Service, body: Check) -> BackgroundJob[Hit]:
+def _check(service: Service, body: Check) -> BackgroundJob[Hit | int]:
     dump, watchpoints = open_known_dump(service, body.dump), _watchpoints(body)
     executor, cache = service.executor, cache_of(service)
-    return BackgroundJob(lambda: _run_check(dump, watchpoints, executor, cache))
+    return BackgroundJob(service.jobs, lambda: _run_check(dump, watchpoints, executor, cache))
 
 
 CHECK: Final = NumberedJob("check", Check, _check)
@@ -137,12 +137,15 @@ def hits(
 ) -> dict[str, Any]:
     """Hits of a check so far, in execution order; ``unjudged`` counts tensors not finite or unknown."""
     job = CHECK.find(service, number)
-    judgements = list(job.items)
+    done = job.done  # before the items are read: none comes after it
+    judgements = [item for item in job.items if isinstance(item, Hit)]
+    decided = next((item for item in job.items if isinstance(item, int)), None)  # comes last
     hit_rows = [hit for hit in judgements if hit.verdict.hit]
     return {
-        "done": job.done,
+        "done": done,
         "error": job.error,
         "total": len(hit_rows),
+        "claims": [] if decided is None else [claim.as_json() for claim in check_claims(judgements, decided)],
         "unjudged": sum(hit.verdict.error not in (0, NO_PREVIOUS) for hit in judgements),
         "hits": [_hit_json(hit) for hit in hit_rows[offset : offset + limit]],
     }
@@ -178,8 +181,8 @@ def weights_and_gradients(
 
 def _run_check(
     dump: Dump, watchpoints: list[Watchpoint], executor: Executor, cache: StatisticsCache | None
-) -> Iterator[Hit]:
-    return check(dump, watchpoints, executor, cache)
+) -> Iterator[Hit | int]:
+    return check_and_count(dump, watchpoints, executor, cache)
 
 
 def _watchpoints(body: Check) -> list[Watchpoint]:
@@ -206,20 +209,18 @@ def _fault_json(dump: Dump, fault: Fault) -> dict[str, Any]:
     explanation = explain(dump, fault)
     return {
         "kind": fault.kind,
-        "key": fault.key,
-        "words": fault.words,
+        "claims": [claim.as_json() for claim in (fault.claim, *(explanation.claims if explanation else ()))],
         "rank": fault.rank,
         "step": fault.step,
         "tensors": [entry_json(result.entry, result) for result in fault.results],
-        "operator": operator_json(operator) if operator else None,
+        "operator": operator_json(operator) if operator and fault.is_located else None,
         "explanation": _explanation_json(explanation) if explanation else None,
     }
 
 
 def _divergence_json(divergence: Divergence) -> dict[str, Any]:
     return {
-        "key": divergence.key,
-        "words": divergence.words,
+        "claims": [divergence.claim.as_json()],
         "rank": divergence.entry.rank,
         "step": divergence.step,
         "tensor": entry_json(divergence.entry, None),
@@ -228,9 +229,11 @@ def _divergence_json(divergence: Divergence) -> dict[str, Any]:
 
 
 def _explanation_json(explanation: Explanation) -> dict[str, Any]:
-    """Rule, index and sentences: keys of the locale files with their words."""
-    sentences = [{"key": key, "words": dict(words)} for key, words in explanation.sentences]
-    return {"reason": explanation.reason, "index": list(explanation.index), "sentences": sentences}
+    return {"reason": explanation.reason, "index": list(explanation.index)}
+
+
+def _apart(divergence: Divergence | None) -> tuple[Claim, ...]:
+    return (divergence.claim,) if divergence else ()
 
 
 def _hit_json(hit: Hit) -> dict[str, Any]:

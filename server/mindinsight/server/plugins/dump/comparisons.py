@@ -13,12 +13,10 @@ from mindinsight.server.compute.background_job import BackgroundJob
 from mindinsight.server.compute.non_finite import non_finite_as_text
 from mindinsight.server.debug.compare.comparison import Row, Side, compare_sides
 from mindinsight.server.debug.compare.divergence import (
-    COSINE,
-    RELATIVE,
-    Divergence,
+    Outcome,
     Tolerance,
-    beyond,
-    first_divergence,
+    decide,
+    state,
 )
 from mindinsight.server.debug.compare.divergence_strip import STATES, layer_bands, row_error, strip_marks
 from mindinsight.server.debug.compare.msprobe_report import (
@@ -59,7 +57,9 @@ class Comparison(BaseModel):
 def _comparison(service: Service, body: Comparison) -> BackgroundJob[Row]:
     target, reference = (_side(service, side) for side in (body.target, body.reference))
     names, executor = body.names, service.executor
-    return BackgroundJob(lambda: compare_sides(target, reference, names, executor), len(target.entries()))
+    return BackgroundJob(
+        service.jobs, lambda: compare_sides(target, reference, names, executor), len(target.entries())
+    )
 
 
 COMPARISON: Final = NumberedJob("comparison", Comparison, _comparison)
@@ -76,39 +76,41 @@ def rows(
     service: Uses,
     number: int,
     q: Annotated[str, Query(max_length=500)] = "",
-    only: Literal["", "beyond", "warning", "error", "alone"] = "",
+    only: Literal["", "agree", "differ", "unknown", "order", "alone"] = "",
     sort: Literal[
         "sequence", "lost", "cosine", "max_absolute", "max_relative", "one_thousandth", "norm_error"
     ] = "sequence",
     offset: Annotated[int, Query(ge=0)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
-    cosine: float = COSINE,
-    relative: float = RELATIVE,
+    cosine: float | None = None,
+    relative: float | None = None,
     start: Annotated[
         Literal["", "divergence"], Query(description="begin just before the first divergence")
     ] = "",
 ) -> dict[str, Any]:
-    """Rows of a comparison so far, in execution order of the target or worst first, and the divergence."""
+    """Rows of a comparison so far, in execution order of the target or worst first.
+
+    The claims are decided once all rows are there. Without a tolerance, that of each type applies.
+    """
     job = COMPARISON.find(service, number)
+    done = job.done  # before the rows are read: none comes after it
     compared: list[Row] = list(job.items)
-    tolerance = Tolerance(cosine, relative)
+    tolerance = Tolerance(relative, cosine)
     selected = [row for row in compared if _passes(row, q.lower(), only, tolerance)]
-    divergence = first_divergence(compared, tolerance)
+    outcome = decide(compared, tolerance)
     if sort != "sequence":
         selected = _worst_first(selected, sort)
-    elif start and divergence is not None:
-        offset = _position(selected, divergence)
+    elif start and outcome.first:
+        offset = _position(selected, outcome)
     return {
-        "done": job.done,
+        "done": done,
         "error": job.error,
         "all": max(job.total or 0, len(compared)),  # tensors of the reference alone come on top
         "compared": len(compared),
         "total": len(selected),
-        "levels": {
-            level: sum(row.level == level for row in compared) for level in ("pass", "warning", "error")
-        },
-        "beyond": sum(beyond(row, tolerance) is True for row in compared),
-        "divergence": _divergence_json(divergence),
+        "counts": outcome.counts,
+        "tolerances": outcome.tolerances,
+        "claims": [claim.as_json() for claim in outcome.claims] if done and not job.error else [],
         "offset": offset,
         "request": service.workspace.job_requests.body("comparison", number),
         "rows": [_row_json(row, tolerance) for row in selected[offset : offset + limit]],
@@ -116,10 +118,12 @@ def rows(
 
 
 @router.get("/compare/{number}/strip")
-def strip(service: Uses, number: int, cosine: float = COSINE, relative: float = RELATIVE) -> dict[str, Any]:
+def strip(
+    service: Uses, number: int, cosine: float | None = None, relative: float | None = None
+) -> dict[str, Any]:
     """Error and state of every operator so far as columns, in execution order, and the layers they are in."""
     job = COMPARISON.find(service, number)
-    marks = strip_marks(list(job.items), Tolerance(cosine, relative))
+    marks = strip_marks(list(job.items), Tolerance(relative, cosine))
     return {
         "operators": [mark.operator for mark in marks],
         "errors": non_finite_as_text([mark.error for mark in marks]),
@@ -169,16 +173,11 @@ def errors_of(rows: Sequence[Row]) -> dict[str, float]:
 
 
 def _side(service: Service, body: ComparedStep) -> Side:
-    side = Side(open_known_dump(service, body.dump), body.rank, body.step, body.graph)
-    if not side.entries():
-        raise ApiError(
-            404,
-            "unknown_dump_step",
-            f"No tensors at rank {body.rank}, step {body.step}.",
-            rank=body.rank,
-            step=body.step,
-        )
-    return side
+    dump = open_known_dump(service, body.dump)
+    if body.rank not in dump.ranks or body.step not in dump.steps(body.rank):
+        text = f"The dump has no step {body.step} of rank {body.rank}."
+        raise ApiError(404, "unknown_dump_step", text, rank=body.rank, step=body.step)
+    return Side(dump, body.rank, body.step, body.graph)
 
 
 def _passes(row: Row, words: str, only: str, tolerance: Tolerance) -> bool:
@@ -187,11 +186,7 @@ def _passes(row: Row, words: str, only: str, tolerance: Tolerance) -> bool:
         words in tensor.operator.lower() for tensor in (pair.target, pair.reference) if tensor
     ):
         return False
-    if only == "alone":
-        return pair.target is None or pair.reference is None
-    if only == "beyond":
-        return beyond(row, tolerance) is True
-    return not only or row.level == only
+    return not only or state(row, tolerance) == only
 
 
 def _worst_first(rows: list[Row], sort: str) -> list[Row]:
@@ -203,27 +198,18 @@ def _worst_first(rows: list[Row], sort: str) -> list[Row]:
     return [rows[i] for _, i in ordered] + [row for i, row in enumerate(rows) if i not in with_value]
 
 
-def _position(selected: Sequence[Row], divergence: Divergence) -> int:
+def _position(selected: Sequence[Row], outcome: Outcome) -> int:
     """Position of the first row to show; 0 where the rows of the divergence are not among the selected."""
-    first = {id(row) for row in divergence.rows}
+    first = {id(row) for row in outcome.first}
     return max(0, next((i for i, row in enumerate(selected) if id(row) in first), 0) - _BEFORE)
-
-
-def _divergence_json(divergence: Divergence | None) -> dict[str, Any] | None:
-    if divergence is None:
-        return None
-    return {
-        "kind": divergence.kind,
-        "tensors": [_tensor_json(row.compared.pair.target) for row in divergence.rows],
-    }
 
 
 def _row_json(row: Row, tolerance: Tolerance) -> dict[str, Any]:
     pair = row.compared.pair
     tensors = {"target_tensor": _tensor_json(pair.target), "reference_tensor": _tensor_json(pair.reference)}
     damage = damage_json(row.compared.damage)
-    verdict = {"codes": row.codes, "beyond": beyond(row, tolerance), "damage": damage}
-    return {**non_finite_as_text(fields(row)), **tensors, **verdict}
+    verdict = {"codes": row.codes, "state": state(row, tolerance), "damage": damage}
+    return {**non_finite_as_text(fields(row, tolerance)), **tensors, **verdict}
 
 
 def _tensor_json(entry: TensorEntry | None) -> dict[str, Any] | None:

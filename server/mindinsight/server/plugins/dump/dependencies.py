@@ -62,7 +62,7 @@ def listing_of(service: Service, sessions: SessionCache, dump: str, rank: int, s
     path = path_of(service, dump)
 
     def make() -> Inspection:
-        return Inspection(path, rank, step, service.executor, cache_of(service))
+        return Inspection(path, rank, step, service.executor, cache_of(service), service.jobs)
 
     try:
         listing = sessions.get((path, rank, step), Inspection, make).listing()

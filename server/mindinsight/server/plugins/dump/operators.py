@@ -64,6 +64,7 @@ def operator(
     entries = [entry for entry in listing.entries if (entry.graph, entry.recorded) == (graph, recorded)]
     if operator_record is None and not entries:
         raise ApiError(404, "unknown_operator", f"There is no operator {recorded!r}.", operator=recorded)
+    done = listing.done  # before the results are read: none comes after it
     links = graph_links(listed for listed in listing.operators.values() if listed.graph == graph)
     if not any(recorded in (link.source, link.target) for link in links):
         links = content_links(listing.results)
@@ -77,7 +78,7 @@ def operator(
         "inputs": [_link_json(listing, graph, link, link.source) for link in inputs_of(recorded, links)],
         "outputs": [_link_json(listing, graph, link, link.target) for link in outputs_of(recorded, links)],
         "tensors": [_tensor_json(entry, listing.result(entry)) for entry in entries],
-        "done": listing.done,
+        "done": done,
     }
 
 

@@ -57,6 +57,7 @@ def tensors(
 
     Rows without statistics yet do not pass a filter on statistics and come last when sorted by one.
     """
+    done = listing.done  # before the results are read: none comes after it
     results = listing.results
     measured = len(results)
     rows = _filtered_rows(listing, results, filter_)
@@ -66,7 +67,7 @@ def tensors(
     return {
         "all": len(listing.entries),
         "measured": measured,
-        "done": listing.done,
+        "done": done,
         "total": len(rows),
         "offset": offset,
         "rows": [entry_json(listing.entries[i], results[i] if i < measured else None) for i in page],

@@ -1,3 +1,4 @@
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -191,3 +192,22 @@ def test_folders_that_only_look_like_it(tmp_path: Path) -> None:
     assert find_layout(tmp_path) is None
     assert find_layout(tmp_path / "rank_0") is None
     assert find_layout(tmp_path / "nothing") is None
+
+
+def test_what_the_recorder_did_not_see_is_read_and_nonsense_left_out(dump: Any) -> None:
+    dump.add("Conv2D", "Default_Conv2D-op0")
+    metadata = dump.root / "rank_0" / ".dump_metadata"
+    metadata.mkdir()
+    file = metadata / "not_recorded.json"
+    entries = [
+        {"kind": "backward", "names": ["Conv2D", 3]},
+        {"kind": "limit", "count": 7, "iterations": [5, "x"]},
+    ]
+    file.write_text(json.dumps([*entries, {"kind": 1}, 5, {"kind": "new", "names": None, "count": "many"}]))
+    backward, limit, new = open_dump(dump.root).not_recorded
+    assert (backward.rank, backward.kind, backward.names, backward.steps) == (0, "backward", ("Conv2D",), ())
+    assert (limit.count, limit.steps) == (7, (5,))
+    assert (new.kind, new.names, new.count) == ("new", (), 0)
+    file.write_text("[{")
+    damaged = open_dump(dump.root)
+    assert damaged.not_recorded == () and damaged.damage[0].reason == "dump.json"

@@ -22,6 +22,7 @@ from mindinsight.server.formats.dumps.types import (
     Dump,
     FileDamage,
     Listing,
+    NotRecorded,
     Operator,
     StepFolder,
     TensorEntry,
@@ -61,6 +62,7 @@ class SyncLayout(Layout):
         if not ranks:
             folders = [StepFolder(0, 0, "", str(path), str(path))]
         configurations = [_metadata(rank, damage) for rank in ranks]
+        not_recorded = tuple(gap for rank in ranks for gap in _not_recorded(rank, damage))
         metadata, config = next((folder for folder in configurations if folder != ({}, "")), ({}, ""))
         return Dump(
             str(path),
@@ -74,6 +76,7 @@ class SyncLayout(Layout):
             config=config,
             logs=recorder_logs(path),
             damage=tuple(damage),
+            not_recorded=not_recorded,
         )
 
     def tensors(self, folder: StepFolder) -> Listing[TensorEntry]:
@@ -146,6 +149,26 @@ def _metadata(rank: Path, damage: list[FileDamage]) -> tuple[dict[str, Any], str
     metadata = _read_if_present(folder / "config.json", read_json, damage)
     config = _read_if_present(folder / "data_dump.json", read_text, damage)
     return metadata if isinstance(metadata, dict) else {}, config or ""
+
+
+def _not_recorded(rank: Path, damage: list[FileDamage]) -> Iterator[NotRecorded]:
+    """Entries of ``not_recorded.json``. What is no entry is left out, as other tools may write there."""
+    entries = _read_if_present(rank / ".dump_metadata" / "not_recorded.json", read_json, damage)
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, dict) and isinstance(entry.get("kind"), str):
+            yield NotRecorded(
+                _number(rank),
+                entry["kind"],
+                tuple(name for name in _items(entry, "names") if isinstance(name, str)),
+                next((count for count in [entry.get("count")] if type(count) is int), 0),
+                str(entry.get("detail", "")),
+                tuple(step for step in _items(entry, "iterations") if type(step) is int),
+            )
+
+
+def _items(entry: dict[str, Any], key: str) -> list[Any]:
+    items = entry.get(key)
+    return items if isinstance(items, list) else []
 
 
 def _read_if_present(path: Path, read: Callable[[Path], Content], damage: list[FileDamage]) -> Content | None:

@@ -1,5 +1,6 @@
 // Where it went wrong: the first fault, the common faults, watchpoints of one's own, weights and gradients.
 
+import { claimElement } from "../../core/claims.js";
 import { button } from "../../components/button.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
@@ -62,7 +63,11 @@ function conditionSection(page) {
     requests.ask(
       () => app.api.get(`v2/dump/check/${check}`, { limit: 1000 }),
       (response) => {
-        replace(hits, list(page, response));
+        replace(
+          hits,
+          response.claims.map((/** @type {any} */ claim) => claimElement(page.app, claim)),
+          list(page, response),
+        );
         if (!response.done) requests.later(() => fetch(check), POLL);
       },
       fail,

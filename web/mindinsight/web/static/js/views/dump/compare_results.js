@@ -13,7 +13,7 @@ import { failure } from "./failure.js";
 
 const POLL = 700; // ms between requests while tensors are compared
 const SORTS = ["sequence", "lost", "cosine", "max_absolute", "max_relative", "one_thousandth", "norm_error"];
-const ONLY = ["", "beyond", "warning", "error", "alone"];
+const ONLY = ["", "differ", "agree", "unknown", "order", "alone"];
 
 export class CompareResults {
   /** @param {Page} page */

@@ -1,5 +1,6 @@
 // What a comparison found: where the two part, how many agree, and a row for each pair of tensors.
 
+import { claimElement } from "../../core/claims.js";
 import { h } from "../../core/dom.js";
 import { opening } from "./fault.js";
 import { number, short, slotText } from "./rows.js";
@@ -17,50 +18,49 @@ const OF_VALUES = [
 ];
 const OF_STATISTICS = ["max_diff", "min_diff", "mean_diff", "l2norm_diff", "norm_error"];
 const FEW = [...LOST, ...OF_VALUES, "norm_error"];
-const BADGES = { pass: "ok", warning: "warn", error: "bad" };
+const BADGES = { agree: "ok", differ: "bad", unknown: "warn", order: "", alone: "" };
 
 /** @param {Page} page @param {any} answer */
 export function verdict(page, answer) {
-  const { t } = page.app;
-  const { divergence, levels } = answer;
-  const counts = [
-    t("dump.compare.counted", { done: answer.compared, all: answer.all }),
-    t("dump.compare.levels", { pass: levels.pass, warning: levels.warning, error: levels.error }),
-    t("dump.compare.beyond", { n: answer.beyond }),
-  ];
+  const { app } = page;
+  const { t, format } = app;
+  const counts = Object.entries(answer.counts)
+    .filter(([, n]) => n)
+    .map(([state, n]) => t(`dump.compare.counts.${state}`, { n }));
+  const limits = Object.entries(answer.tolerances)
+    .filter(([, limit]) => limit) // without one, values must be equal
+    .map(([dtype, limit]) => `${dtype} ${format.number(limit)}`);
   return [
-    divergence
-      ? parting(page, divergence)
-      : h("p", null, answer.done ? t("dump.compare.agree") : t("common.loading")),
-    h("p", { role: "status" }, counts.join(" · ")),
+    answer.claims.map((/** @type {any} */ claim) => statement(page, claim)),
+    !answer.done && h("p", { class: "booting" }, t("common.loading")),
+    h(
+      "p",
+      { role: "status" },
+      [t("dump.compare.counted", { done: answer.compared, all: answer.all }), ...counts].join(" · "),
+    ),
+    limits.length > 0 &&
+      h("p", { class: "muted small" }, t("dump.compare.tolerance", { limits: limits.join(", ") })),
     answer.error && h("p", null, h("span", { class: "strange" }, answer.error)),
   ];
 }
 
-/** @param {Page} page @param {any} divergence */
-function parting(page, divergence) {
-  const { app } = page;
-  const [tensor] = divergence.tensors;
-  return h(
-    "p",
-    null,
-    h("span", { class: "badge bad" }, app.t(`dump.compare.${divergence.kind}`)),
-    " ",
-    h(
-      "button",
-      { type: "button", class: "link wrapped", onclick: opening(page, tensor, {}) },
-      tensor.operator,
-    ),
-    " ",
-    h("span", { class: "muted" }, slotText(app, tensor)),
-  );
+/** A claim, with a link to the tensor it is about. @param {Page} page @param {any} claim */
+function statement(page, claim) {
+  const element = claimElement(page.app, claim);
+  const [tensor] = claim.evidence;
+  if (tensor?.recorded) {
+    const open = opening(page, tensor, {});
+    const attrs = { type: "button", class: "link wrapped", onclick: open };
+    element.append(" ", h("button", attrs, `${short(tensor.operator)} ${slotText(page.app, tensor)}`));
+  }
+  return element;
 }
 
 /** @param {Page} page @param {any} answer */
 export function comparedTable(page, answer) {
   const { t } = page.app;
   const measures = measuresOf(answer.rows);
-  const heads = ["operator", "slot", "agrees", "introduced", ...measures, "because", "matched"].map((key) =>
+  const heads = ["operator", "slot", "agrees", ...measures, "because", "matched"].map((key) =>
     h("th", { class: measures.includes(key) ? "number" : null }, t(`dump.column.${key}`)),
   );
   const last = answer.offset + answer.rows.length;
@@ -112,11 +112,10 @@ function row(page, pair, measures) {
     : h("span", { title: tensor.operator }, short(tensor.operator));
   return h(
     "tr",
-    { class: alone ? "muted" : pair.beyond ? "far" : null },
+    { class: alone ? "muted" : pair.state === "differ" ? "far" : null },
     h("td", { class: "name" }, name),
     h("td", null, slotText(app, tensor)),
-    agreement(page, pair, alone),
-    introduction(page, pair),
+    agreement(page, pair),
     measures.map((key) => h("td", { class: "number" }, pair[key] === null ? "–" : number(app, pair[key]))),
     reason(page, pair),
     h(
@@ -129,24 +128,10 @@ function row(page, pair, measures) {
   );
 }
 
-/**
- * Whether two tensors agree within the tolerance, which is another question than who made the difference.
- * @param {Page} page @param {any} pair @param {boolean} alone
- */
-function agreement({ app: { t } }, pair, alone) {
-  const word = alone || pair.beyond === null ? "unknown" : pair.beyond ? "no" : "yes";
-  const badge = { yes: "ok", no: "bad", unknown: "" }[word];
-  return h(
-    "td",
-    null,
-    h("span", { class: `badge ${badge}` }, alone ? "–" : t(`dump.compare.agrees.${word}`)),
-  );
-}
-
-/** Whether the operator made the difference. @param {Page} page @param {any} pair */
-function introduction({ app: { t } }, pair) {
-  const badge = `badge ${BADGES[/** @type {"pass"} */ (pair.result)]}`;
-  return h("td", null, h("span", { class: badge }, t(`dump.compare.introduced.${pair.result}`)));
+/** Whether two tensors agree within the tolerance. @param {Page} page @param {any} pair */
+function agreement({ app: { t } }, { state }) {
+  const badge = BADGES[/** @type {"agree"} */ (state)];
+  return h("td", null, h("span", { class: `badge ${badge}` }, t(`dump.compare.state.${state}`)));
 }
 
 /** Rules that hit, in words, and what could not be read. @param {Page} page @param {any} pair */

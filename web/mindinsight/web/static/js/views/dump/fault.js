@@ -1,5 +1,6 @@
 // The first fault over steps and ranks or of one step, and what the device reported of this step.
 
+import { claimElement } from "../../core/claims.js";
 import { button } from "../../components/button.js";
 import { icon } from "../../components/icons.js";
 import { h, replace } from "../../core/dom.js";
@@ -57,6 +58,9 @@ export function faultSection(page) {
               return [verdict(page, fault), chain.element];
             })
           : [allClear(app, answer), answer.divergence && divergence(page, answer.divergence)],
+        answer.claims
+          .filter(isScope)
+          .map((/** @type {any} */ claim) => claimElement(app, claim, { class: "muted" })),
       ),
     (error) => show(failure(app, error)),
   );
@@ -74,17 +78,24 @@ export function faultSection(page) {
  *
  * @param {Page["app"]} app @param {any} answer
  */
-function allClear(app, { sentences, coverage, damage }) {
-  const complete = coverage.judged > 0 && coverage.judged === coverage.tensors && !damage.length;
-  const texts = sentences.map((/** @type {any} */ { key, words }) => app.t(key, words));
-  if (damage.length) texts.push(app.t("dump.fault.unlisted", { n: damage.length }));
+function allClear(app, { claims, damage }) {
+  const said = claims.filter((/** @type {any} */ claim) => !isScope(claim) && claim.verdict !== "found");
+  const complete = !damage.length && said.every((/** @type {any} */ claim) => claim.verdict !== "unknown");
   return h(
-    "p",
+    "div",
     { class: complete ? "" : "dump-unjudged" },
     icon(complete ? "check" : "warning"),
-    " ",
-    texts.join(" "),
+    said.map((/** @type {any} */ claim) => claimElement(app, claim)),
+    damage.length ? h("p", null, app.t("dump.fault.unlisted", { n: damage.length })) : null,
   );
+}
+
+/**
+ * Whether a claim is about what was not seen or searched.
+ * @param {import("../../core/claims.js").Claim} claim
+ */
+function isScope({ key }) {
+  return key === "claim.fault.searched" || key === "claim.fault.not_recorded";
 }
 
 /** @param {Page["app"]} app @param {any} statistics statistics */
@@ -99,15 +110,14 @@ function countsText(app, statistics) {
  *
  * @param {Page["app"]} app @param {any} fault
  */
-function story({ t }, fault) {
-  const judgement = t(fault.key, fault.words);
-  const sentences = (fault.explanation?.sentences ?? []).map((/** @type {any} */ { key, words }) =>
-    t(key, words),
-  );
-  const [headline, ...rest] = sentences.length
-    ? [sentences[0], judgement, ...sentences.slice(1)]
-    : [judgement];
-  return [h("p", { class: "dump-verdict" }, headline), rest.map((sentence) => h("p", null, sentence))];
+function story(app, fault) {
+  const [origin, cause, ...more] = fault.claims;
+  const known = cause && cause.verdict !== "unknown";
+  const [headline, ...rest] = known ? [cause, origin, ...more] : fault.claims;
+  return [
+    claimElement(app, headline, { class: "dump-verdict" }),
+    rest.map((/** @type {any} */ claim) => claimElement(app, claim)),
+  ];
 }
 
 /** @param {Page} page @param {any} fault */
@@ -155,7 +165,7 @@ function divergence(page, found) {
     "div",
     { class: "stack dump-fault" },
     h("p", null, h("span", { class: "badge bad" }, t("dump.ranks.title"))),
-    h("p", { class: "dump-verdict" }, t(found.key, found.words)),
+    found.claims.map((/** @type {any} */ claim) => claimElement(page.app, claim, { class: "dump-verdict" })),
     h(
       "p",
       null,

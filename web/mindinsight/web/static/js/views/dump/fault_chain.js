@@ -67,22 +67,26 @@ class FaultChain {
   ask() {
     const { page, fault } = this;
     const [tensor] = fault.tensors;
-    const step = (fault.explanation?.sentences ?? []).find(
-      (/** @type {any} */ { key }) => key === "dump.explain.source",
-    );
+    const step = fault.claims.find((/** @type {any} */ { key }) => key === "claim.cause.source");
     const params = {
       dump: page.state.dump,
       rank: fault.rank,
       step: fault.step,
       graph: tensor.graph,
       operator: fault.operator?.recorded ?? tensor.recorded,
-      source: step?.words.source ?? "",
+      source: step?.values.source ?? "",
     };
     this.requests.ask(
       () => page.app.api.get("v2/dump/chain", params),
       (answer) => {
-        this.show(answer);
-        if (!answer.done) this.requests.later(() => this.ask(), POLL);
+        if (answer.done) return this.show(answer);
+        // What is not measured yet may change the way back, so that nothing is shown until all is.
+        this.element.hidden = false;
+        replace(
+          this.element,
+          h("p", { class: "booting", role: "status" }, this.page.app.t("common.loading")),
+        );
+        return this.requests.later(() => this.ask(), POLL);
       },
       (error) => {
         this.element.hidden = false;

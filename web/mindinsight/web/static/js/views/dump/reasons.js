@@ -25,6 +25,7 @@ export function reasonText(app, hit) {
 /** Of rules without limits. @param {App} app @param {Hit} hit */
 function overflowText({ t }, { condition, tensor: { statistics } }) {
   if (condition === "operator_overflow") return t("dump.reason.device");
+  if (!condition.endsWith("_overflow")) return t(`dump.condition.${condition}`);
   const infs = infinities(statistics);
   if (!statistics || infs === null || statistics.nans === null) return t("dump.lost_not_counted");
   return t("dump.fault.counts", { nans: statistics.nans, infs, count: statistics.count ?? "?" });
