@@ -1,0 +1,235 @@
+"""Situations of alignment and of ranks: pairs of runs, and jobs, whose differences are planted."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from mindinsight.writer import SummaryRecord
+from tests.claims.situation import Question, situation
+
+EQUAL = ["claim.align.equal", "claim.align.equal_common"]
+AGREES = ["claim.align.agrees", "claim.align.agrees_common", "claim.align.all_agree"]
+LASTING = ["claim.align.diverges", "claim.align.diverges_beyond_noise", "claim.align.first"]
+FAULTS = [f"claim.health.{kind}" for kind in ("non_finite", "silent", "differs", "spikes")]
+STEPS = np.arange(200)
+LOSS = 1 + np.exp(-STEPS / 50)
+
+
+def written(folder: Path, scalars: Mapping[str, Mapping[int, float]]) -> None:
+    """Write a run of scalars, each by step."""
+    with SummaryRecord(str(folder)) as record:
+        for step in sorted({step for points in scalars.values() for step in points}):
+            for tag, points in scalars.items():
+                if step in points:
+                    record.add_value("scalar", tag, float(points[step]))
+            record.record(step)
+
+
+def pair(folder: Path, baseline: Iterable[float], run: Iterable[float], from_step: int = 0) -> Question:
+    """Write two runs of a loss, of which the second starts at ``from_step``; ask how they align."""
+    return runs(folder, {"loss": dict(enumerate(baseline))}, {"loss": dict(enumerate(run, start=from_step))})
+
+
+def runs(
+    folder: Path, baseline: Mapping[str, Mapping[int, float]], run: Mapping[str, Mapping[int, float]]
+) -> Question:
+    written(folder / "a", baseline)
+    written(folder / "b", run)
+    return Question(
+        base=folder,
+        request="/v2/answers/alignment?baseline=./a&run=./b",
+        page="align?baseline=a&run=b",
+    )
+
+
+def job(folder: Path, ranks: Mapping[int, Sequence[float]]) -> Question:
+    """Write one run for each rank with its loss; ask for the health of the job."""
+    for rank, values in ranks.items():
+        written(folder / "job" / f"rank_{rank}", {"loss": dict(enumerate(values))})
+    return Question(base=folder, request="/v2/answers/health?job=./job", page="job?job=job")
+
+
+def noisy(rank: int, steps: int = 200) -> list[float]:
+    values: list[float] = (1 + 0.01 * np.random.default_rng(rank).standard_normal(steps)).tolist()
+    return values
+
+
+@situation(
+    makes=["claim.align.differs"], never=["claim.align.noise", "claim.align.apart", *EQUAL, *AGREES, *LASTING]
+)
+def three_points_of_which_the_last_is_off(folder: Path) -> Question:
+    """Three points say that the last is off by a third, and not whether that is noise."""
+    return pair(folder, [3.0, 3.0, 3.0], [3.0, 3.0, 4.0])
+
+
+@situation(makes=["claim.align.differs"], never=["claim.align.noise", *EQUAL, *AGREES])
+def rare_spikes_and_one_at_the_end(folder: Path) -> Question:
+    """A divergence may just have begun."""
+    steps = np.arange(600)
+    loss = 0.2 + 3 * np.exp(-steps / 150)
+    return pair(folder, loss, loss * np.where(steps % 100 == 99, 1.01, 1))
+
+
+@situation(makes=["claim.align.noise"], never=["claim.align.differs", *LASTING, *AGREES])
+def rare_spikes(folder: Path) -> Question:
+    """Single steps are beyond the tolerance, and the runs agree again after each."""
+    return pair(folder, LOSS, LOSS * np.where(STEPS % 67 == 5, 1.01, 1))
+
+
+@situation(
+    makes=["claim.align.equal_common"],
+    never=["claim.align.equal", *AGREES, *LASTING],
+)
+def ten_steps_against_a_thousand(folder: Path) -> Question:
+    """Nothing is known of 990 steps."""
+    return pair(folder, np.linspace(2, 1, 1000).tolist(), np.linspace(2, 1, 1000)[:10].tolist())
+
+
+@situation(makes=["claim.align.equal"], never=["claim.align.equal_common", *AGREES])
+def equal_at_all_steps(folder: Path) -> Question:
+    return pair(folder, LOSS, LOSS)
+
+
+@situation(makes=["claim.align.agrees"], never=["claim.align.agrees_common", "claim.align.noise", *EQUAL])
+def rounding_at_all_steps(folder: Path) -> Question:
+    return pair(folder, LOSS, LOSS * 1.0001)
+
+
+@situation(makes=["claim.align.agrees_common"], never=["claim.align.agrees", "claim.align.all_agree", *EQUAL])
+def rounding_in_a_run_that_stopped(folder: Path) -> Question:
+    return pair(folder, LOSS, LOSS[:100] * 1.0001)
+
+
+@situation(
+    makes=["claim.align.no_common_steps"],
+    never=["claim.align.no_common_scalar", "claim.align.no_finite", *EQUAL, *AGREES],
+)
+def steps_that_do_not_meet(folder: Path) -> Question:
+    """Equal values at other steps compare to nothing."""
+    return pair(folder, LOSS, LOSS, from_step=1000)
+
+
+@situation(makes=["claim.align.no_common_scalar"], never=["claim.align.no_common_steps", *EQUAL, *AGREES])
+def scalars_of_other_names(folder: Path) -> Question:
+    return runs(folder, {"loss": dict(enumerate(LOSS))}, {"accuracy": dict(enumerate(LOSS))})
+
+
+@situation(
+    makes=["claim.align.no_finite"], never=["claim.align.equal", "claim.align.non_finite", *AGREES, *LASTING]
+)
+def nan_at_every_step_of_both(folder: Path) -> Question:
+    """NaN equals NaN in no sense that a training cares for."""
+    return pair(folder, [math.nan] * 20, [math.nan] * 20)
+
+
+@situation(makes=["claim.align.non_finite", "claim.align.first"], never=["claim.align.no_finite", *EQUAL])
+def nan_in_one_run(folder: Path) -> Question:
+    return pair(folder, LOSS, [*LOSS[:120], math.nan, *LOSS[121:]])
+
+
+@situation(makes=["claim.align.equal"], never=["claim.align.non_finite", "claim.align.first"])
+def nan_at_the_same_step_of_both(folder: Path) -> Question:
+    broken = [*LOSS[:120], math.nan, *LOSS[121:]]
+    return pair(folder, broken, broken)
+
+
+@situation(
+    makes=["claim.align.diverges", "claim.align.first"],
+    never=["claim.align.diverges_beyond_noise", "claim.align.noise", "claim.align.apart"],
+)
+def ramp_from_the_middle(folder: Path) -> Question:
+    return pair(folder, LOSS, LOSS * (1 + 1e-3 * np.maximum(STEPS - 100, 0)))
+
+
+@situation(
+    makes=["claim.align.diverges_beyond_noise", "claim.align.first"],
+    never=["claim.align.diverges", "claim.align.noise"],
+)
+def step_out_of_a_wide_noise(folder: Path) -> Question:
+    """The tolerance is exceeded long before the divergence begins."""
+    noise = 0.01 * np.random.default_rng(0).standard_normal(len(STEPS))
+    return pair(folder, LOSS, LOSS * (1 + noise + 0.2 * (STEPS >= 120)))
+
+
+@situation(makes=["claim.align.apart"], never=["claim.align.noise", "claim.align.differs", *LASTING])
+def one_percent_off_from_the_start(folder: Path) -> Question:
+    return pair(folder, LOSS, LOSS * 1.01)
+
+
+@situation(makes=["claim.align.apart"], never=["claim.align.agrees", *EQUAL])
+def baseline_of_zero(folder: Path) -> Question:
+    """A share of 0 is no number: the difference is 0.5, and not 1e9 thousandths."""
+    question = pair(folder, [0.0] * 20, [0.5] * 20)
+    return Question(base=question.base, request=question.request)
+
+
+@situation(makes=["claim.align.some_differ", "claim.align.undecided"], never=["claim.align.all_agree"])
+def one_scalar_differs_and_one_stopped(folder: Path) -> Question:
+    line = dict(enumerate(LOSS))
+    baseline = {"loss": line, "norm": line}
+    return runs(folder, baseline, {"loss": dict(enumerate(LOSS * 1.01)), "norm": dict(enumerate(LOSS[:9]))})
+
+
+@situation(makes=["claim.align.all_agree"], never=["claim.align.some_differ", "claim.align.undecided"])
+def two_scalars_agree(folder: Path) -> Question:
+    line = dict(enumerate(LOSS))
+    return runs(folder, {"loss": line, "norm": line}, {"loss": line, "norm": dict(enumerate(LOSS * 1.0001))})
+
+
+@situation(makes=["claim.health.missing_ranks"], never=["claim.health.alike", *FAULTS])
+def ranks_0_1_and_5(folder: Path) -> Question:
+    """Nothing is known of ranks 2, 3 and 4."""
+    return job(folder, {rank: noisy(rank) for rank in (0, 1, 5)})
+
+
+@situation(
+    makes=["claim.health.alike"],
+    never=[
+        "claim.health.missing_ranks",
+        "claim.health.too_few",
+        "claim.health.nothing_compared",
+        *FAULTS,
+    ],
+)
+def four_ranks_alike(folder: Path) -> Question:
+    return job(folder, {rank: noisy(rank) for rank in range(4)})
+
+
+@situation(makes=["claim.health.too_few"], never=["claim.health.alike", *FAULTS])
+def ranks_of_three_points(folder: Path) -> Question:
+    return job(folder, {rank: noisy(rank, 3) for rank in range(4)})
+
+
+@situation(makes=["claim.health.nothing_compared"], never=["claim.health.alike", "claim.health.too_few"])
+def ranks_without_a_common_scalar(folder: Path) -> Question:
+    question = job(folder, {0: noisy(0)})
+    written(folder / "job" / "rank_1", {"norm": dict(enumerate(noisy(1)))})
+    return question
+
+
+@situation(makes=["claim.health.non_finite"], never=["claim.health.alike", "claim.health.missing_ranks"])
+def rank_with_a_nan(folder: Path) -> Question:
+    ranks = {rank: noisy(rank) for rank in range(4)}
+    ranks[2][30] = math.nan
+    return job(folder, ranks)
+
+
+@situation(makes=["claim.health.silent"], never=["claim.health.alike", "claim.health.differs"])
+def rank_that_stopped(folder: Path) -> Question:
+    return job(folder, {rank: noisy(rank, 100 if rank == 1 else 200) for rank in range(4)})
+
+
+@situation(makes=["claim.health.differs"], never=["claim.health.alike", "claim.health.non_finite"])
+def rank_with_another_level(folder: Path) -> Question:
+    ranks = {rank: np.array(noisy(rank)) for rank in range(4)}
+    ranks[3][100:] *= 1.5
+    return job(folder, {rank: values.tolist() for rank, values in ranks.items()})
+
+
+@situation(makes=["claim.health.spikes"], never=["claim.health.alike", "claim.health.differs"])
+def rank_with_spikes(folder: Path) -> Question:
+    ranks = {rank: np.array(noisy(rank)) for rank in range(4)}
+    ranks[3][[40, 140]] *= 3
+    return job(folder, {rank: values.tolist() for rank, values in ranks.items()})

@@ -1,0 +1,209 @@
+"""Dumps of several steps with a planted weakness, or none: what a check of common faults may say."""
+
+from __future__ import annotations
+
+import time
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from fastapi.testclient import TestClient
+
+from mindinsight.writer.dump import Dump
+from tests.claims.situation import Question, situation
+
+Array = npt.NDArray[Any]
+Values = Callable[[int], Mapping[str, Array]]  # of an iteration, by operator or parameter
+
+SAMPLES = Path(__file__).parents[2] / "data" / "dumps" / "samples"
+KINDS = [
+    f"claim.check.{name}"
+    for name in (
+        *("non_finite", "overflowed", "exploding", "dead", "inactive", "vanishing", "saturated"),
+        *("frozen", "slow", "initial", "condition", "none", "unknown"),
+    )
+]
+
+
+def except_for(*names: str) -> list[str]:
+    return [key for key in KINDS if key.removeprefix("claim.check.") not in names]
+
+
+def noise(step: int, size: int = 64, scale: float = 1.0) -> Array:
+    return (scale * np.random.default_rng(step).normal(size=size)).astype(np.float32)
+
+
+def checked(
+    folder: Path,
+    outputs: Values | None = None,
+    parameters: Values | None = None,
+    steps: Sequence[int] = (0, 1, 2),
+    conditions: Sequence[str] = (),
+) -> Question:
+    """Write a dump and ask the command and the interface to check it."""
+    dump = Dump(folder / "dump")
+    for number in steps:
+        step = dump.iteration(number)
+        for name, value in (outputs(number) if outputs else {"Default/Add-op0": noise(number)}).items():
+            step.output(name, value)
+        for name, value in (parameters(number) if parameters else {}).items():
+            step.parameter(name, value)
+    options = [part for condition in conditions for part in ("--condition", condition)]
+
+    def ask(client: TestClient) -> Any:
+        return check_through(client, [limits_of(condition) for condition in conditions])
+
+    return Question(
+        command=["dump", "check", str(folder / "dump"), "--json", *options], base=folder, request=ask
+    )
+
+
+def limits_of(text: str) -> dict[str, Any]:
+    name, _, limits = text.partition(":")
+    pairs = (part.split("=") for part in limits.split(",") if part)
+    return {"condition": name, "limits": {key: float(value) for key, value in pairs}}
+
+
+def check_through(client: TestClient, watchpoints: Sequence[Mapping[str, Any]]) -> Any:
+    """Start a check once the dump is known, and return its answer when it is done."""
+    deadline = time.monotonic() + 30
+    body = {"dump": "./dump", "watchpoints": list(watchpoints)}
+    while (started := client.post("v2/dump/check", json=body)).status_code == 404:
+        assert time.monotonic() < deadline, started.text
+        time.sleep(0.05)
+    while not (answer := client.get(f"v2/dump/check/{started.json()['check']}").json())["done"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return answer
+
+
+@situation(makes=["claim.check.none"], never=except_for("none"), exit_code=0)
+def healthy_outputs_and_weights(folder: Path) -> Question:
+    return checked(folder, parameters=lambda step: {"fc.weight": 1 + 0.01 * noise(step)})
+
+
+@situation(makes=["claim.check.dead"], never=except_for("dead"), exit_code=1)
+def an_output_of_zeros(folder: Path) -> Question:
+    return checked(folder, lambda step: {"Default/Mul-op0": np.zeros(64, np.float32)})
+
+
+@situation(makes=["claim.check.dead"], never=except_for("dead"), exit_code=1)
+def a_dead_relu_is_named_once(folder: Path) -> Question:
+    """All values are zero, so that they lie in the inactive range as well: said once."""
+    return checked(folder, lambda step: {"Default/ReLU-op0": np.zeros(64, np.float32)})
+
+
+@situation(makes=["claim.check.none"], never=["claim.check.dead", "claim.check.inactive"], exit_code=0)
+def a_relu_with_one_living_unit_in_ten(folder: Path) -> Question:
+    living = np.where(np.arange(100) % 10 == 0, 1, 0).astype(np.float32)
+    return checked(folder, lambda step: {"Default/ReLU-op0": living * (step + 1)})
+
+
+@situation(makes=["claim.check.inactive"], never=except_for("inactive"), exit_code=1)
+def a_relu_with_one_living_unit_in_ten_thousand(folder: Path) -> Question:
+    nearly_dead = np.zeros(10_000, np.float32)
+    nearly_dead[7] = 1
+    return checked(folder, lambda step: {"Default/ReLU-op0": nearly_dead * (step + 1)})
+
+
+@situation(makes=["claim.check.saturated"], never=except_for("saturated"), exit_code=1)
+def a_tanh_of_ones(folder: Path) -> Question:
+    return checked(folder, lambda step: {"Default/Tanh-op0": np.ones(64, np.float32)})
+
+
+@situation(makes=["claim.check.none"], never=["claim.check.saturated"], exit_code=0)
+def a_tanh_near_one(folder: Path) -> Question:
+    return checked(folder, lambda step: {"Default/Tanh-op0": np.full(64, 0.99, np.float32) + 0.001 * step})
+
+
+@situation(makes=["claim.check.frozen"], never=except_for("frozen"), exit_code=1)
+def a_weight_that_does_not_change(folder: Path) -> Question:
+    return checked(folder, parameters=lambda step: {"fc.weight": noise(0)})
+
+
+@situation(makes=["claim.check.none"], never=["claim.check.frozen", "claim.check.slow"], exit_code=0)
+def a_weight_seen_at_one_step_alone(folder: Path) -> Question:
+    return checked(folder, parameters=lambda step: {"fc.weight": noise(0)}, steps=[0])
+
+
+@situation(makes=["claim.check.slow"], never=except_for("slow"), exit_code=1)
+def a_weight_that_hardly_changes(folder: Path) -> Question:
+    return checked(
+        folder,
+        parameters=lambda step: {"fc.weight": noise(0) * np.float32(1 + 0.001 * step)},
+        conditions=["weight_change_too_small:abs_mean_update_ratio_lt=0.1"],
+    )
+
+
+@situation(makes=["claim.check.exploding"], never=except_for("exploding"), exit_code=1)
+def a_weight_that_grows_tenfold(folder: Path) -> Question:
+    return checked(folder, parameters=lambda step: {"fc.weight": noise(0) * np.float32(10**step)})
+
+
+@situation(makes=["claim.check.none"], never=["claim.check.exploding"], exit_code=0)
+def a_weight_that_grows_by_half(folder: Path) -> Question:
+    return checked(folder, parameters=lambda step: {"fc.weight": noise(0) * np.float32(1.5**step)})
+
+
+@situation(makes=["claim.check.initial"], never=["claim.check.none", "claim.check.dead"], exit_code=1)
+def a_weight_that_starts_at_zero(folder: Path) -> Question:
+    return checked(folder, parameters=lambda step: {"fc.weight": noise(step) * np.float32(step)})
+
+
+@situation(makes=["claim.check.non_finite"], never=except_for("non_finite"), exit_code=1)
+def nan_in_one_output(folder: Path) -> Question:
+    values = noise(0)
+    values[3] = np.nan
+    return checked(folder, lambda step: {"Default/Add-op0": values if step == 1 else noise(step)})
+
+
+@situation(makes=["claim.check.condition"], never=except_for("condition"), exit_code=1)
+def a_chosen_limit_is_exceeded(folder: Path) -> Question:
+    return checked(
+        folder,
+        parameters=lambda step: {"fc.weight": noise(step)},
+        conditions=["weight_too_large:max_gt=0.001"],
+    )
+
+
+@situation(makes=["claim.check.none"], never=except_for("none"), exit_code=0)
+def a_chosen_limit_is_kept(folder: Path) -> Question:
+    return checked(
+        folder,
+        parameters=lambda step: {"fc.weight": noise(step)},
+        conditions=["weight_too_large:max_gt=1000"],
+    )
+
+
+@situation(makes=["claim.check.vanishing"], never=["claim.check.dead", "claim.check.none"], exit_code=1)
+def a_gradient_that_vanishes(folder: Path) -> Question:
+    name = "Gradients/Default/fc-Dense/MatMul-op0"
+    return checked(folder, lambda step: {name: noise(step, scale=1e-12)})
+
+
+@situation(
+    makes=["claim.check.non_finite", "claim.check.undecided"],
+    never=["claim.check.none", "claim.check.unknown"],
+)
+def a_non_finite_tensor_cannot_be_checked_for_more(folder: Path) -> Question:
+    return checked(folder, lambda step: {"Default/ReLU-op0": np.full(4, np.nan, np.float32)})
+
+
+@situation(makes=["claim.check.none"], never=["claim.check.undecided"])
+def every_check_was_decided(folder: Path) -> Question:
+    return checked(folder, lambda step: {"Default/ReLU-op0": np.abs(noise(step))})
+
+
+@situation(
+    makes=["claim.check.overflowed", "claim.check.non_finite"],
+    never=["claim.check.none", "claim.check.dead"],
+    exit_code=1,
+)
+def an_overflow_that_the_device_reported(folder: Path) -> Question:
+    """An asynchronous dump of Ascend: finite values, and a report of the device beside them."""
+    with zipfile.ZipFile(SAMPLES / "async_synthetic.zip") as archive:
+        archive.extractall(folder)
+    return Question(command=["dump", "check", str(folder / "async_SYNTHETIC" / "npy"), "--json"])

@@ -1,0 +1,461 @@
+"""Pairs of dumps with a planted difference, or none: what may be said of them."""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from fastapi.testclient import TestClient
+
+from tests.claims.situation import Question, situation
+
+Array = npt.NDArray[Any]
+Net = dict[str, dict[str, Any]]  # calls by name: "inputs", "outputs" and "parameters"
+
+AGREE = ["claim.dump.agree", "claim.dump.identical", "claim.dump.partly_agree", "claim.dump.steps_agree"]
+NOTHING = ["claim.dump.nothing_common", "claim.dump.nothing_compared", "claim.dump.side_empty"]
+CAUSES = [
+    "claim.dump.weight_differs", "claim.dump.input_differs", "claim.dump.introduced",
+    "claim.dump.output_differs", "claim.dump.argument_differs",
+]  # fmt: skip
+
+
+def but(keys: list[str], *made: str) -> list[str]:
+    return [key for key in keys if key not in made]
+
+
+def array(*shape: int, seed: int = 0, dtype: Any = np.float32) -> Array:
+    return np.random.default_rng(seed).normal(size=shape).astype(dtype)
+
+
+def net(
+    x: Array | None = None, weight: Array | None = None, dtype: Any = np.float32, scale: float = 1
+) -> Net:
+    """Two layers, ``a`` without a bias and ``b``, with the values they have."""
+    x = array(4, 8).astype(dtype) if x is None else x
+    first = array(8, 8, seed=1, dtype=dtype)
+    weight = array(8, 8, seed=2, dtype=dtype) if weight is None else weight
+    h = np.tanh(x @ first)
+    y = (h @ weight) * np.asarray(scale, dtype)
+    return {
+        "Module.a.Linear.forward.0": {"inputs": [x], "parameters": {"weight": first}, "outputs": [h]},
+        "Module.b.Linear.forward.0": {"inputs": [h], "parameters": {"weight": weight}, "outputs": [y]},
+        "Module.c.ReLU.forward.0": {"inputs": [y], "outputs": [np.maximum(y, 0)]},
+    }
+
+
+def write(
+    root: Path, calls: Net, step: int = 0, rank: int = 0, values: bool = True, checksums: bool = False
+) -> Path:
+    """Write a dump of msprobe's layout; without ``values`` it has statistics alone."""
+    folder = root / f"step{step}" / f"rank{rank}"
+    (folder / "dump_tensor_data").mkdir(parents=True)
+
+    def tensor(entry: str, slot: str, value: Any) -> dict[str, Any]:
+        if not isinstance(value, np.ndarray):
+            return {"type": type(value).__name__, "value": value}
+        fields: dict[str, Any] = {
+            "type": "torch.Tensor", "dtype": f"torch.{value.dtype}", "shape": list(value.shape),
+        }  # fmt: skip
+        if value.size and value.dtype.kind == "f":
+            wide = value.astype(np.float64)
+            numbers = wide.max(), wide.min(), wide.mean(), np.linalg.norm(wide)
+            fields |= dict(zip(("Max", "Min", "Mean", "Norm"), map(float, numbers), strict=True))
+        if checksums:
+            fields["md5"] = f"{hash(value.tobytes()) & 0xFFFFFFFF:08x}"
+        if values:
+            fields["data_name"] = f"{entry}.{slot}.npy"
+            np.save(folder / "dump_tensor_data" / fields["data_name"], value)
+        return fields
+
+    data = {}
+    for name, call in calls.items():
+        content: dict[str, Any] = {}
+        if "inputs" in call:
+            given = [tensor(name, f"input.{i}", value) for i, value in enumerate(call["inputs"])]
+            content |= {"input_args": given, "input_kwargs": {}}
+        content["output"] = [tensor(name, f"output.{i}", value) for i, value in enumerate(call["outputs"])]
+        if "parameters" in call:
+            weights = call["parameters"].items()
+            content["parameters"] = {slot: tensor(name, f"parameters.{slot}", v) for slot, v in weights}
+        data[name] = content
+    about = {"task": "tensor" if values else "statistics", "level": "L0", "framework": "pytorch"}
+    (folder / "dump.json").write_text(json.dumps(about | {"data": data}))
+    return root
+
+
+def compared(folder: Path, target: Any = None, reference: Any = None, *options: str) -> Question:
+    """Ask the command and the interface about ``folder/target`` and ``folder/reference``."""
+    a, b = folder / "target", folder / "reference"
+    if target is not None:
+        write(a, target)
+    if reference is not None:
+        write(b, reference)
+    command = ["dump", "compare", str(a), str(b), "--json", *options]
+    return Question(command=command, base=folder, request=None if options else ask)
+
+
+def ask(client: TestClient) -> Any:
+    body = {"target": {"dump": "./target"}, "reference": {"dump": "./reference"}}
+    for _ in range(600):
+        started = client.post("/v2/dump/compare", json=body)
+        if started.status_code != 404:  # else the first scan of the directory has not found both dumps yet
+            break
+        time.sleep(0.05)
+    number = started.json()["comparison"]
+    for _ in range(600):
+        answer = client.get(f"/v2/dump/compare/{number}").json()
+        if answer["done"]:
+            assert not answer["error"], answer["error"]
+            return answer
+        time.sleep(0.05)
+    raise TimeoutError("the comparison did not end")
+
+
+def changed(value: Array, index: Any, by: float = 0.25) -> Array:
+    copy = value.copy()
+    copy[index] += by
+    return copy
+
+
+def altered(change: Callable[[Net], None], **options: Any) -> Net:
+    calls = net(**options)
+    change(calls)
+    return calls
+
+
+@situation(["claim.dump.identical"], [*but(AGREE, "claim.dump.identical"), *NOTHING, *CAUSES], 0)
+def equal_dumps(folder: Path) -> Question:
+    """Two dumps with equal values."""
+    return compared(folder, net(), net())
+
+
+@situation(["claim.dump.agree"], ["claim.dump.identical", *NOTHING, *CAUSES], 0)
+def rounding(folder: Path) -> Question:
+    """Outputs that differ by a rounding."""
+    target = net()
+    target["Module.c.ReLU.forward.0"]["outputs"][0] *= np.float32(1 + 1e-5)
+    return compared(folder, target, net())
+
+
+@situation(["claim.dump.nothing_common"], [*AGREE, *CAUSES, "claim.dump.side_empty"], 2)
+def no_operator_in_common(folder: Path) -> Question:
+    other = {"Module.z.Conv2d.forward.0": {"inputs": [array(3)], "outputs": [array(3, seed=5)]}}
+    return compared(folder, net(), other)
+
+
+@situation(["claim.dump.nothing_common"], AGREE, 2)
+def no_operator_in_common_in_any_step(folder: Path) -> Question:
+    other = {"Module.z.Conv2d.forward.0": {"inputs": [array(3)], "outputs": [array(3, seed=5)]}}
+    return compared(folder, net(), other, "--every-step")
+
+
+@situation(["claim.dump.side_empty"], [*AGREE, *CAUSES, "claim.dump.nothing_common"], 2)
+def an_empty_target(folder: Path) -> Question:
+    return compared(folder, {}, net())
+
+
+@situation(["claim.dump.side_empty"], [*AGREE, *CAUSES], 2)
+def an_empty_reference(folder: Path) -> Question:
+    return compared(folder, net(), {})
+
+
+@situation(["claim.dump.nothing_compared"], [*AGREE, *CAUSES, "claim.dump.only_statistics"], 2)
+def the_only_common_tensor_is_truncated(folder: Path) -> Question:
+    calls = {"Module.a.Linear.forward.0": {"outputs": [array(64)]}}
+    question = compared(folder, calls, calls)
+    (file,) = (folder / "target").rglob("*.npy")
+    file.write_bytes(file.read_bytes()[:140])
+    return question
+
+
+@situation(["claim.dump.partly_agree"], ["claim.dump.identical", "claim.dump.agree", *NOTHING, *CAUSES], 2)
+def one_file_is_truncated(folder: Path) -> Question:
+    question = compared(folder, net(), net())
+    (file,) = (folder / "target").rglob("*b.Linear*parameters.weight.npy")
+    file.write_bytes(file.read_bytes()[:140])
+    return question
+
+
+WEIGHT = ["claim.dump.weight_differs", "claim.dump.rest_follows"]
+
+
+@situation(WEIGHT, [*AGREE, *but(CAUSES, WEIGHT[0]), "claim.dump.more_differ"], 1)
+def one_changed_weight(folder: Path) -> Question:
+    """``b.weight[3, 4]`` is 0.25 larger, and everything follows from it."""
+    return compared(folder, net(weight=changed(array(8, 8, seed=2), (3, 4))), net())
+
+
+@situation(["claim.dump.weight_differs"], AGREE, 1)
+def one_weight_of_many(folder: Path) -> Question:
+    """One of 10,000 weights, whose share in the norm is small."""
+    weight = array(100, 100) * 10
+    sides = [{"Module.a.Linear.forward.0": {"inputs": [array(2)], "parameters": {"weight": w},
+              "outputs": [array(2)]}} for w in (changed(weight, (7, 9), 8.0), weight)]  # fmt: skip
+    return compared(folder, sides[0], sides[1])
+
+
+@situation(["claim.dump.weight_differs", "claim.dump.more_differ"], ["claim.dump.rest_follows", *AGREE], 1)
+def two_changed_weights(folder: Path) -> Question:
+    def change(calls: Net) -> None:
+        for layer in "ab":
+            weights = calls[f"Module.{layer}.Linear.forward.0"]["parameters"]
+            weights["weight"] = changed(weights["weight"], (0, ord(layer) % 8), 1)
+
+    return compared(folder, altered(change), net())
+
+
+@situation(["claim.dump.introduced"], [*AGREE, *but(CAUSES, "claim.dump.introduced")], 1)
+def an_operator_that_is_wrong(folder: Path) -> Question:
+    def change(calls: Net) -> None:
+        y = changed(calls["Module.b.Linear.forward.0"]["outputs"][0], (1, 2))
+        calls["Module.b.Linear.forward.0"]["outputs"] = [y]
+        calls["Module.c.ReLU.forward.0"]["inputs"] = [y]
+
+    return compared(folder, altered(change), net())
+
+
+def outputs_only(calls: Net) -> Net:
+    return {name: {"outputs": call["outputs"]} for name, call in calls.items()}
+
+
+@situation(["claim.dump.output_differs"], [*AGREE, "claim.dump.introduced", "claim.dump.input_differs"], 1)
+def outputs_alone_are_recorded(folder: Path) -> Question:
+    """No input was recorded: whether the operator introduced the difference is unknown."""
+    target = outputs_only(net(weight=changed(array(8, 8, seed=2), (3, 4))))
+    return compared(folder, target, outputs_only(net()))
+
+
+@situation(["claim.dump.identical"], ["claim.dump.output_differs", *NOTHING], 0)
+def equal_outputs_alone(folder: Path) -> Question:
+    return compared(folder, outputs_only(net()), outputs_only(net()))
+
+
+@situation(["claim.dump.output_differs"], ["claim.dump.introduced"], 1)
+def inputs_of_one_side_alone(folder: Path) -> Question:
+    return compared(folder, net(weight=array(8, 8, seed=9)), outputs_only(net()))
+
+
+@situation(["claim.dump.input_differs"], [*AGREE, "claim.dump.weight_differs", "claim.dump.rearranged"], 1)
+def other_data(folder: Path) -> Question:
+    return compared(folder, net(x=array(4, 8, seed=7)), net())
+
+
+@situation(["claim.dump.input_differs", "claim.dump.rearranged"], [*AGREE, "claim.dump.introduced"], 1)
+def a_permuted_batch(folder: Path) -> Question:
+    return compared(folder, net(x=array(4, 8)[[2, 0, 3, 1]]), net())
+
+
+@situation(["claim.dump.weight_differs", "claim.dump.rearranged"], [*AGREE, "claim.dump.scaled"], 1)
+def a_transposed_weight(folder: Path) -> Question:
+    return compared(folder, net(weight=array(8, 8, seed=2).T.copy()), net())
+
+
+@situation(["claim.dump.introduced", "claim.dump.scaled"], [*AGREE, "claim.dump.rearranged"], 1)
+def a_scaled_loss(folder: Path) -> Question:
+    return compared(folder, net(scale=1024), net())
+
+
+@situation(["claim.dump.introduced"], ["claim.dump.scaled", "claim.dump.newly_non_finite"], 1)
+def a_bias_is_no_factor(folder: Path) -> Question:
+    def change(calls: Net) -> None:
+        calls["Module.b.Linear.forward.0"]["outputs"][0] += 1
+
+    return compared(folder, altered(change), net())
+
+
+@situation(["claim.dump.types_differ", "claim.dump.agree"], CAUSES, 0)
+def half_against_single_precision(folder: Path) -> Question:
+    return compared(folder, net(dtype=np.float16), net(x=array(4, 8).astype(np.float16).astype(np.float32)))
+
+
+@situation(["claim.dump.identical"], ["claim.dump.types_differ"], 0)
+def half_precision_on_both(folder: Path) -> Question:
+    return compared(folder, net(dtype=np.float16), net(dtype=np.float16))
+
+
+def with_value(value: Any) -> Net:
+    x = array(4, 8)
+    x[1, 1] = value
+    return {"Module.a.Identity.forward.0": {"inputs": [x], "outputs": [x]}}
+
+
+@situation(["claim.dump.non_finite_on_both", "claim.dump.identical"], ["claim.dump.newly_non_finite"], 0)
+def nan_at_the_same_place(folder: Path) -> Question:
+    return compared(folder, with_value(np.nan), with_value(np.nan))
+
+
+@situation(["claim.dump.newly_non_finite", "claim.dump.input_differs"], ["claim.dump.non_finite_on_both"], 1)
+def nan_in_the_target_alone(folder: Path) -> Question:
+    return compared(folder, with_value(np.nan), with_value(0))
+
+
+@situation(["claim.dump.input_differs"], ["claim.dump.newly_non_finite", *AGREE], 1)
+def nan_in_the_reference_alone(folder: Path) -> Question:
+    return compared(folder, with_value(0), with_value(np.nan))
+
+
+@situation(["claim.dump.input_differs"], ["claim.dump.non_finite_on_both", *AGREE], 1)
+def infinities_of_other_signs(folder: Path) -> Question:
+    return compared(folder, with_value(np.inf), with_value(-np.inf))
+
+
+def statistics(folder: Path, target: Net, reference: Net, checksums: bool = False) -> Question:
+    write(folder / "target", target, values=False, checksums=checksums)
+    write(folder / "reference", reference, values=False, checksums=checksums)
+    return compared(folder)
+
+
+@situation(["claim.dump.only_statistics"], [*AGREE, *CAUSES, *NOTHING], 2)
+def statistics_that_do_not_differ(folder: Path) -> Question:
+    return statistics(folder, net(), net())
+
+
+@situation(["claim.dump.only_statistics"], AGREE, 2)
+def a_permutation_that_statistics_do_not_show(folder: Path) -> Question:
+    x = array(16)
+    sides = [{"Module.a.Identity.forward.0": {"inputs": [v], "outputs": [v]}} for v in (x[::-1].copy(), x)]
+    return statistics(folder, sides[0], sides[1])
+
+
+@situation(["claim.dump.weight_differs"], ["claim.dump.only_statistics", *AGREE], 1)
+def statistics_that_differ(folder: Path) -> Question:
+    return statistics(folder, net(weight=array(8, 8, seed=2) * 2), net())
+
+
+@situation(["claim.dump.identical"], ["claim.dump.only_statistics", *CAUSES], 0)
+def equal_checksums(folder: Path) -> Question:
+    return statistics(folder, net(), net(), checksums=True)
+
+
+@situation(["claim.dump.weight_differs"], [*AGREE, "claim.dump.only_statistics"], 1)
+def other_checksums(folder: Path) -> Question:
+    return statistics(folder, net(weight=changed(array(8, 8, seed=2), (0, 0))), net(), checksums=True)
+
+
+@situation(["claim.dump.partly_agree"], ["claim.dump.identical", "claim.dump.agree", *CAUSES], 2)
+def an_operator_more(folder: Path) -> Question:
+    more = {"Module.d.Dropout.forward.0": {"inputs": [array(3)], "outputs": [array(3)]}}
+    return compared(folder, net() | more, net())
+
+
+@situation(["claim.dump.partly_agree"], ["claim.dump.identical", *CAUSES], 2)
+def an_operator_less(folder: Path) -> Question:
+    target = net()
+    del target["Module.c.ReLU.forward.0"]
+    return compared(folder, target, net())
+
+
+def single(value: Array, name: str = "Module.a.Identity.forward.0") -> Net:
+    return {name: {"inputs": [value], "outputs": [value]}}
+
+
+@situation(["claim.dump.nothing_compared"], AGREE, 2)
+def tensors_without_elements(folder: Path) -> Question:
+    return compared(folder, single(array(0)), single(array(0)))
+
+
+@situation(["claim.dump.identical"], NOTHING, 0)
+def one_tensor_without_elements(folder: Path) -> Question:
+    empty = single(array(0), "Module.z.Identity.forward.0")
+    return compared(folder, net() | empty, net() | empty)
+
+
+@situation(["claim.dump.identical"], CAUSES, 0)
+def equal_values_of_another_shape(folder: Path) -> Question:
+    """[4, 16, 6] against [4, 96]: reshaped values are equal."""
+    return compared(folder, single(array(4, 16, 6)), single(array(4, 16, 6).reshape(4, 96)))
+
+
+@situation(["claim.dump.input_differs"], [*AGREE, *NOTHING], 1)
+def another_size(folder: Path) -> Question:
+    return compared(folder, single(array(4, 3)), single(array(4, 4)))
+
+
+@situation(["claim.dump.input_differs"], AGREE, 1)
+def integers_that_differ_by_one(folder: Path) -> Question:
+    """No tolerance for integers: 1,000,000 and 1,000,001 are other labels."""
+    return compared(folder, single(np.array([1_000_000, 5])), single(np.array([1_000_001, 5])))
+
+
+@situation(["claim.dump.input_differs"], AGREE, 1)
+def integers_that_doubles_cannot_tell_apart(folder: Path) -> Question:
+    return compared(folder, single(np.array([2**53, 5])), single(np.array([2**53 + 1, 5])))
+
+
+@situation(["claim.dump.identical"], CAUSES, 0)
+def large_integers_that_are_equal(folder: Path) -> Question:
+    return compared(folder, single(np.array([2**53 + 1])), single(np.array([2**53 + 1])))
+
+
+@situation(["claim.dump.input_differs"], AGREE, 1)
+def booleans_that_differ(folder: Path) -> Question:
+    values = np.zeros(10_000, bool)
+    return compared(folder, single(values), single(np.roll(values, 1) | (np.arange(10_000) == 7)))
+
+
+@situation(["claim.dump.identical"], [*CAUSES, "claim.dump.types_differ"], 0)
+def complex_numbers_that_are_equal(folder: Path) -> Question:
+    return compared(folder, single(array(4) + 1j * array(4)), single(array(4) + 1j * array(4)))
+
+
+@situation(["claim.dump.input_differs"], AGREE, 1)
+def conjugate_numbers(folder: Path) -> Question:
+    return compared(folder, single(array(4) + 1j * array(4)), single(array(4) - 1j * array(4)))
+
+
+@situation(["claim.dump.identical"], CAUSES, 0)
+def a_module_that_ran_twice(folder: Path) -> Question:
+    calls = single(array(4)) | single(array(4, seed=3), "Module.a.Identity.forward.1")
+    return compared(folder, calls, calls)
+
+
+@situation(["claim.dump.argument_differs"], [*but(CAUSES, "claim.dump.argument_differs"), *AGREE], 1)
+def another_argument(folder: Path) -> Question:
+    sides: list[Net] = [
+        {"Torch.sum.0.forward": {"inputs": [array(4), axis], "outputs": [array(1)]}} for axis in (0, 1)
+    ]
+    return compared(folder, sides[0], sides[1])
+
+
+@situation(["claim.dump.identical"], ["claim.dump.argument_differs"], 0)
+def the_same_argument(folder: Path) -> Question:
+    calls: Net = {"Torch.sum.0.forward": {"inputs": [array(4), 1], "outputs": [array(1)]}}
+    return compared(folder, calls, calls)
+
+
+def steps(folder: Path, *target: tuple[int, int], differ: tuple[int, int] | None = None) -> Question:
+    """Reference: steps 0 and 1 of ranks 0 and 1; ``target`` names steps and ranks of the other."""
+    for step in (0, 1):
+        for rank in (0, 1):
+            write(folder / "reference", net(), step, rank)
+    for step, rank in target:
+        calls = net(x=array(4, 8, seed=8)) if (step, rank) == differ else net()
+        write(folder / "target", calls, step, rank)
+    return compared(folder, None, None, "--every-step")
+
+
+ALL = ((0, 0), (0, 1), (1, 0), (1, 1))
+
+
+@situation(["claim.dump.steps_agree"], ["claim.dump.at_step", "claim.dump.steps_missing"], 0)
+def all_steps_agree(folder: Path) -> Question:
+    return steps(folder, *ALL)
+
+
+@situation(["claim.dump.at_step", "claim.dump.input_differs"], ["claim.dump.steps_agree"], 1)
+def one_step_of_one_rank_differs(folder: Path) -> Question:
+    return steps(folder, *ALL, differ=(1, 1))
+
+
+@situation(["claim.dump.steps_missing", "claim.dump.steps_agree"], ["claim.dump.at_step"], 2)
+def a_rank_is_missing(folder: Path) -> Question:
+    return steps(folder, (0, 0), (1, 0))
+
+
+@situation(["claim.dump.steps_missing", "claim.dump.at_step"], ["claim.dump.steps_agree"], 1)
+def a_step_is_missing_and_another_differs(folder: Path) -> Question:
+    return steps(folder, (0, 0), (0, 1), (1, 0), differ=(0, 1))

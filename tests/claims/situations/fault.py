@@ -1,0 +1,625 @@
+"""Dumps with a planted fault, or none: what may be said of its origin and its cause."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mindinsight.writer.dump import Dump
+from mindinsight.writer.dump.metadata import Gap
+from tests.claims.situation import Question, situation
+from tests.flight import unpack
+from tests.server.debug.planting import spread_sync
+
+Array = npt.NDArray[Any]
+Call = tuple[str, Sequence[Any], Any]  # name, inputs, output
+
+CAUSES = [
+    f"claim.cause.{name}"
+    for name in (
+        *("overflow", "division_by_zero", "zero_by_zero", "log_negative", "log_zero", "sqrt_negative"),
+        *("exp_overflow", "pole", "power_negative", "power_zero", "arc_outside", "softmax_masked", "outside"),
+        *("batch_of_one", "constant_row", "zero_scale", "mean_of_nothing", "deviation_of_one"),
+        *("targets_ignored", "unknown", "result"),
+    )
+]
+ALL_CLEAR = ["claim.fault.none", "claim.fault.finite"]
+INF, NAN = float(np.inf), float(np.nan)
+
+
+def floats(*values: float, dtype: Any = np.float32) -> Array:
+    return np.array(values, dtype)
+
+
+def except_for(*names: str) -> list[str]:
+    """All causes but these: none of them may be claimed beside the true one."""
+    return [key for key in CAUSES if key.removeprefix("claim.cause.") not in names]
+
+
+def write(
+    root: Path,
+    calls: Sequence[Call],
+    rank: int = 0,
+    step: int = 0,
+    level: str = "L1",
+    values: bool = True,
+    parameters: Mapping[str, Array] | None = None,
+    inputs: bool = True,
+    outputs: bool = True,
+) -> Path:
+    """Write a dump in msprobe's layout: statistics, and with ``values`` the tensors beside them."""
+    folder = root / f"step{step}" / f"rank{rank}"
+    (folder / "dump_tensor_data").mkdir(parents=True)
+
+    def tensor(array: Any, entry: str, slot: str) -> Mapping[str, Any]:
+        array = np.asarray(array)
+        record: dict[str, Any] = {
+            "type": "torch.Tensor",
+            "dtype": f"torch.{array.dtype}",
+            "shape": list(array.shape),
+        }
+        if array.size and array.dtype.kind == "f":
+            with np.errstate(all="ignore"):
+                wide = array.astype(np.float64)
+                numbers = wide.max(), wide.min(), wide.mean(), np.linalg.norm(wide)
+            record |= dict(zip(("Max", "Min", "Mean", "Norm"), map(float, numbers), strict=True))
+        if values:
+            record["data_name"] = f"{entry}.{slot}.npy"
+            np.save(folder / "dump_tensor_data" / record["data_name"], array)
+        return record
+
+    data: dict[str, Any] = {}
+    for name, given, made in calls:
+        entry: dict[str, Any] = {}
+        if inputs:
+            entry["input_args"] = [tensor(array, name, f"input.{i}") for i, array in enumerate(given)]
+            entry["input_kwargs"] = {}
+        if outputs:
+            entry["output"] = [tensor(made, name, "output.0")]
+        if parameters and name.startswith("Module."):
+            entry["parameters"] = {
+                slot: tensor(array, name, f"parameters.{slot}") for slot, array in parameters.items()
+            }
+        data[name] = entry
+    (folder / "dump.json").write_text(json.dumps({"task": "tensor", "level": level, "data": data}))
+    return root
+
+
+def forget_statistics(root: Path, *sides: str) -> None:
+    """Remove the statistics of the tensors of these sides from a dump."""
+    path = root / "step0" / "rank0" / "dump.json"
+    content = json.loads(path.read_text())
+    for call in content["data"].values():
+        for tensor in (tensor for side in sides for tensor in call[side]):
+            for name in ("Max", "Min", "Mean", "Norm"):
+                tensor.pop(name, None)
+    path.write_text(json.dumps(content))
+
+
+def ask(folder: Path, *options: str) -> Question:
+    """Ask the command, the interface and the page for the first fault."""
+    return Question(
+        command=["dump", "check", str(folder / "dump"), "--json", *options],
+        base=folder,
+        request="v2/dump/fault?dump=./dump",
+    )
+
+
+def made(folder: Path, operator: str, inputs: Sequence[Any], output: Any, **more: Any) -> Question:
+    """One operator in between two healthy ones."""
+    before: Call = ("Torch.tanh.0.forward", [floats(1, 2)], np.tanh(floats(1, 2)))
+    write(folder / "dump", [before, (f"Torch.{operator}.0.forward", inputs, output)], **more)
+    return ask(folder)
+
+
+@situation(
+    makes=["claim.fault.none", "claim.check.none"],
+    never=["claim.fault.made", "claim.fault.some", "claim.fault.searched"],
+)
+def every_tensor_is_finite(folder: Path) -> Question:
+    """Healthy; the interface and the page say besides what they did not search."""
+    write(folder / "dump", [("Torch.add.0.forward", [floats(1, 2), floats(3, 4)], floats(4, 6))])
+    return Question(command=["dump", "check", str(folder / "dump"), "--json"])
+
+
+@situation(
+    makes=["claim.fault.none", "claim.fault.searched"], never=["claim.fault.made", "claim.fault.not_recorded"]
+)
+def a_search_says_what_it_did_not_search(folder: Path) -> Question:
+    write(folder / "dump", [("Torch.add.0.forward", [floats(1, 2), floats(3, 4)], floats(4, 6))])
+    return Question(base=folder, request="v2/dump/fault?dump=./dump")
+
+
+@situation(
+    makes=["claim.fault.nothing"], never=[*ALL_CLEAR, "claim.check.none", "claim.fault.empty"], exit_code=2
+)
+def shapes_alone_were_recorded(folder: Path) -> Question:
+    write(folder / "dump", [("Torch.neg.0.forward", [floats(1)], floats(-1))], values=False)
+    forget_statistics(folder / "dump", "input_args", "output")
+    return Question(command=["dump", "check", str(folder / "dump"), "--json"])
+
+
+@situation(
+    makes=["claim.fault.empty", "claim.check.unknown"],
+    never=[*ALL_CLEAR, "claim.check.none", "claim.fault.nothing"],
+    exit_code=2,
+)
+def a_dump_without_a_tensor(folder: Path) -> Question:
+    write(folder / "dump", [])
+    return Question(command=["dump", "check", str(folder / "dump"), "--json"])
+
+
+@situation(makes=["claim.fault.some", "claim.fault.unread"], never=["claim.fault.none", "claim.fault.silent"])
+def one_file_is_truncated(folder: Path) -> Question:
+    """Without its statistics the tensor cannot be judged; the others are finite."""
+    write(folder / "dump", [("Torch.add.0.forward", [floats(1, 2), floats(3, 4)], floats(4, 6))])
+    forget_statistics(folder / "dump", "output")
+    tensors = folder / "dump" / "step0" / "rank0" / "dump_tensor_data"
+    (tensors / "Torch.add.0.forward.output.0.npy").write_bytes(b"x")
+    return ask(folder)
+
+
+@situation(
+    makes=["claim.fault.some", "claim.fault.silent"],
+    never=["claim.fault.none", "claim.fault.unread"],
+    exit_code=2,
+)
+def one_tensor_has_neither_values_nor_statistics(folder: Path) -> Question:
+    write(
+        folder / "dump", [("Torch.add.0.forward", [floats(1, 2), floats(3, 4)], floats(4, 6))], values=False
+    )
+    forget_statistics(folder / "dump", "output")
+    return ask(folder)
+
+
+@situation(makes=["claim.fault.finite", "claim.fault.masks"], never=["claim.fault.none", "claim.fault.made"])
+def a_mask_of_attention_is_no_fault(folder: Path) -> Question:
+    scores, mask = floats(1, 1), np.array([0, -INF], np.float32)
+    calls: list[Call] = [
+        ("Torch.add.0.forward", [scores, mask], scores + mask),
+        ("Functional.softmax.0.forward", [scores + mask], floats(1, 0)),
+    ]
+    write(folder / "dump", calls)
+    return Question(base=folder, request="v2/dump/fault?dump=./dump")
+
+
+@situation(
+    makes=["claim.fault.made", "claim.cause.log_negative"],
+    never=[*except_for("log_negative"), *ALL_CLEAR],
+    exit_code=1,
+)
+def logarithm_of_a_negative_number(folder: Path) -> Question:
+    return made(folder, "log", [floats(1, -2)], floats(0, NAN))
+
+
+@situation(makes=["claim.fault.made", "claim.cause.log_zero"], never=except_for("log_zero"), exit_code=1)
+def logarithm_of_zero(folder: Path) -> Question:
+    return made(folder, "log", [floats(1, 0)], floats(0, -INF))
+
+
+@situation(
+    makes=["claim.fault.made", "claim.cause.sqrt_negative"], never=except_for("sqrt_negative"), exit_code=1
+)
+def square_root_of_a_negative_number(folder: Path) -> Question:
+    return made(folder, "sqrt", [floats(1, -4)], floats(1, NAN))
+
+
+@situation(
+    makes=["claim.fault.made", "claim.cause.division_by_zero"],
+    never=except_for("division_by_zero"),
+    exit_code=1,
+)
+def division_of_one_by_zero(folder: Path) -> Question:
+    return made(folder, "div", [floats(1, 1), floats(2, 0)], floats(0.5, INF))
+
+
+@situation(
+    makes=["claim.fault.made", "claim.cause.zero_by_zero"], never=except_for("zero_by_zero"), exit_code=1
+)
+def division_of_zero_by_zero(folder: Path) -> Question:
+    return made(folder, "div", [floats(1, 0), floats(2, 0)], floats(0.5, NAN))
+
+
+@situation(makes=["claim.fault.made", "claim.cause.zero_scale"], never=except_for("zero_scale"), exit_code=1)
+def division_of_all_by_a_scale_of_zero(folder: Path) -> Question:
+    return made(folder, "div", [floats(1, 2), floats(0)], floats(INF, INF))
+
+
+@situation(makes=["claim.fault.made", "claim.cause.overflow"], never=except_for("overflow"), exit_code=1)
+def quotient_beyond_float32(folder: Path) -> Question:
+    """The divisor is tiny, not zero."""
+    return made(folder, "div", [floats(1e30, 1), floats(1e-30, 1)], floats(INF, 1))
+
+
+@situation(makes=["claim.fault.made", "claim.cause.overflow"], never=except_for("overflow"), exit_code=1)
+def product_beyond_float32(folder: Path) -> Question:
+    return made(folder, "mul", [floats(1e30, 1), floats(1e30, 1)], floats(INF, 1))
+
+
+@situation(makes=["claim.fault.made", "claim.cause.unknown"], never=except_for("unknown"), exit_code=1)
+def infinite_product_of_small_numbers(folder: Path) -> Question:
+    return made(folder, "mul", [floats(10, 1), floats(10, 1)], floats(INF, 1))
+
+
+@situation(makes=["claim.fault.made", "claim.cause.overflow"], never=except_for("overflow"), exit_code=1)
+def float16_sum_of_products_beyond_its_range(folder: Path) -> Question:
+    ones = np.full((2, 2), 300, np.float16)
+    return made(folder, "matmul", [ones, ones], np.full((2, 2), INF, np.float16))
+
+
+@situation(makes=["claim.fault.made", "claim.cause.unknown"], never=except_for("unknown"), exit_code=1)
+def infinite_product_of_matrices_of_ones(folder: Path) -> Question:
+    ones = np.ones((2, 2), np.float32)
+    return made(folder, "matmul", [ones, ones], np.array([[INF, 2], [2, 2]], np.float32))
+
+
+@situation(makes=["claim.fault.made", "claim.cause.unknown"], never=except_for("unknown"), exit_code=1)
+def infinity_from_relu(folder: Path) -> Question:
+    """ReLU cannot make an infinity of finite numbers, however large: the operator or the record is wrong."""
+    return made(folder, "relu", [floats(3e38, -1)], floats(INF, 0))
+
+
+@situation(makes=["claim.fault.made", "claim.cause.unknown"], never=except_for("unknown"), exit_code=1)
+def product_with_a_number_that_was_not_recorded(folder: Path) -> Question:
+    return made(folder, "mul", [floats(10, 1)], floats(INF, 1))
+
+
+@situation(makes=["claim.fault.made", "claim.cause.overflow"], never=except_for("overflow"), exit_code=1)
+def sum_beyond_float32(folder: Path) -> Question:
+    return made(folder, "sum", [np.full(4, 3e38, np.float32)], np.array(INF, np.float32))
+
+
+@situation(
+    makes=["claim.fault.made", "claim.cause.unknown"], never=except_for("unknown", "result"), exit_code=1
+)
+def infinite_sum_of_ones(folder: Path) -> Question:
+    return made(folder, "sum", [np.ones(1, np.float32)], floats(INF))
+
+
+@situation(
+    makes=["claim.fault.made", "claim.cause.result"], never=except_for("unknown", "result"), exit_code=1
+)
+def infinity_of_another_shape_than_its_input(folder: Path) -> Question:
+    """No element of the input stands at the index of the infinity."""
+    return made(folder, "topk", [np.ones((4, 4), np.float32)], floats(INF, 1, 2))
+
+
+@situation(
+    makes=["claim.fault.made", "claim.cause.exp_overflow"], never=except_for("exp_overflow"), exit_code=1
+)
+def exponential_of_a_hundred(folder: Path) -> Question:
+    return made(folder, "exp", [floats(100, 0)], floats(INF, 1))
+
+
+@situation(makes=["claim.fault.made", "claim.cause.unknown"], never=except_for("unknown"), exit_code=1)
+def infinite_exponential_of_one(folder: Path) -> Question:
+    return made(folder, "exp", [floats(1, 0)], floats(INF, 1))
+
+
+@situation(makes=["claim.fault.made", "claim.cause.pole"], never=except_for("pole"), exit_code=1)
+def logarithm_of_gamma_at_zero(folder: Path) -> Question:
+    return made(folder, "lgamma", [floats(0, 1)], floats(INF, 0))
+
+
+@situation(
+    makes=["claim.fault.made", "claim.cause.division_by_zero"],
+    never=except_for("division_by_zero"),
+    exit_code=1,
+)
+def gradient_of_a_root_of_zero(folder: Path) -> Question:
+    return made(folder, "SqrtGrad", [floats(0, 1), floats(1, 1)], floats(INF, 0.5))
+
+
+@situation(
+    makes=["claim.fault.made", "claim.cause.power_negative"], never=except_for("power_negative"), exit_code=1
+)
+def fractional_power_of_a_negative_number(folder: Path) -> Question:
+    return made(folder, "pow", [floats(-2, 1), floats(0.5, 1)], floats(NAN, 1))
+
+
+@situation(makes=["claim.fault.made", "claim.cause.power_zero"], never=except_for("power_zero"), exit_code=1)
+def negative_power_of_zero(folder: Path) -> Question:
+    return made(folder, "pow", [floats(0, 1), floats(-1, 1)], floats(INF, 1))
+
+
+@situation(
+    makes=["claim.fault.made", "claim.cause.arc_outside"], never=except_for("arc_outside"), exit_code=1
+)
+def arc_cosine_of_two(folder: Path) -> Question:
+    return made(folder, "acos", [floats(2, 1)], floats(NAN, 0))
+
+
+@situation(makes=["claim.fault.made", "claim.cause.outside"], never=except_for("outside"), exit_code=1)
+def logit_of_two(folder: Path) -> Question:
+    return made(folder, "logit", [floats(2, 0.5)], floats(NAN, 0))
+
+
+@situation(
+    makes=["claim.fault.made.mask", "claim.cause.softmax_masked"],
+    never=[*except_for("softmax_masked"), "claim.fault.met.input", "claim.fault.masks"],
+    exit_code=1,
+)
+def softmax_of_a_row_that_is_masked_altogether(folder: Path) -> Question:
+    masked = np.array([[-INF, -INF], [1, 1]], np.float32)
+    scores = np.ones((2, 2), np.float32)
+    calls: list[Call] = [
+        ("Tensor.masked_fill.0.forward", [scores], masked),
+        ("Functional.softmax.0.forward", [masked], np.array([[NAN, NAN], [0.5, 0.5]], np.float32)),
+    ]
+    write(folder / "dump", calls)
+    return ask(folder)
+
+
+@situation(
+    makes=["claim.fault.made", "claim.cause.batch_of_one"], never=except_for("batch_of_one"), exit_code=1
+)
+def normalization_of_a_batch_of_one(folder: Path) -> Question:
+    return made(folder, "batch_norm", [np.ones((1, 2), np.float32)], np.full((1, 2), NAN, np.float32))
+
+
+@situation(
+    makes=["claim.fault.made", "claim.cause.constant_row"], never=except_for("constant_row"), exit_code=1
+)
+def normalization_of_a_constant_row(folder: Path) -> Question:
+    return made(folder, "layer_norm", [np.ones((2, 3), np.float32)], np.full((2, 3), NAN, np.float32))
+
+
+@situation(
+    makes=["claim.fault.made", "claim.cause.mean_of_nothing"],
+    never=except_for("mean_of_nothing"),
+    exit_code=1,
+)
+def mean_of_no_values(folder: Path) -> Question:
+    return made(folder, "mean", [floats()], np.array(NAN))
+
+
+@situation(
+    makes=["claim.fault.made", "claim.cause.deviation_of_one"],
+    never=except_for("deviation_of_one"),
+    exit_code=1,
+)
+def deviation_of_one_value(folder: Path) -> Question:
+    return made(folder, "std", [floats(3)], np.array(NAN))
+
+
+@situation(
+    makes=["claim.fault.made", "claim.cause.targets_ignored"],
+    never=except_for("targets_ignored"),
+    exit_code=1,
+)
+def loss_over_targets_of_which_none_is_a_class(folder: Path) -> Question:
+    scores, targets = np.ones((2, 3), np.float32), np.array([-100, -100])
+    return made(folder, "nll_loss", [scores, targets], np.array(NAN))
+
+
+@situation(
+    makes=["claim.fault.met.input"],
+    never=["claim.fault.made", "claim.fault.unknown.between", *CAUSES],
+    exit_code=1,
+)
+def not_a_number_in_the_first_input(folder: Path) -> Question:
+    write(folder / "dump", [("Torch.add.0.forward", [floats(NAN, 1), floats(1, 1)], floats(NAN, 2))])
+    return ask(folder)
+
+
+@situation(makes=["claim.fault.met.weight"], never=["claim.fault.made", "claim.fault.met.input"], exit_code=1)
+def infinity_in_a_weight(folder: Path) -> Question:
+    calls: list[Call] = [("Module.fc.Linear.forward.0", [floats(1, 2)], floats(INF, 1))]
+    write(folder / "dump", calls, level="L0", parameters={"weight": floats(INF, 1)})
+    return ask(folder)
+
+
+@situation(
+    makes=["claim.fault.unknown.between"], never=["claim.fault.met.input", "claim.fault.made"], exit_code=1
+)
+def fault_between_two_recorded_modules(folder: Path) -> Question:
+    """Level L0: the operator between the modules was not recorded."""
+    calls: list[Call] = [
+        ("Module.layers.0.Linear.forward.0", [floats(1, 2)], floats(1, 2)),
+        ("Module.layers.1.q.Linear.forward.0", [floats(NAN, 2)], floats(NAN, 2)),
+    ]
+    write(folder / "dump", calls, level="L0")
+    return ask(folder)
+
+
+@situation(makes=["claim.fault.met.input"], never=["claim.fault.unknown.between"], exit_code=1)
+def all_operators_recorded_and_none_gave_it(folder: Path) -> Question:
+    """Level L1 records the operators in between, too: the value came with data."""
+    calls: list[Call] = [
+        ("Torch.tanh.0.forward", [floats(1, 2)], floats(1, 2)),
+        ("Torch.add.0.forward", [floats(NAN, 2), floats(1, 1)], floats(NAN, 3)),
+    ]
+    write(folder / "dump", calls)
+    return ask(folder)
+
+
+@situation(
+    makes=["claim.fault.unknown.inputs"],
+    never=["claim.fault.made", "claim.fault.met.input", *CAUSES],
+    exit_code=1,
+)
+def outputs_alone_were_recorded(folder: Path) -> Question:
+    write(folder / "dump", [("Torch.log.0.forward", [floats(-1)], floats(NAN))], inputs=False)
+    return ask(folder)
+
+
+@situation(
+    makes=["claim.fault.unknown.outputs"], never=["claim.fault.made", "claim.fault.met.input"], exit_code=1
+)
+def inputs_alone_were_recorded(folder: Path) -> Question:
+    calls: list[Call] = [
+        ("Torch.log.0.forward", [floats(-1)], floats(NAN)),
+        ("Torch.add.0.forward", [floats(NAN), floats(1)], floats(NAN)),
+    ]
+    write(folder / "dump", calls, outputs=False)
+    return ask(folder)
+
+
+@situation(makes=["claim.fault.made"], never=[*CAUSES, *ALL_CLEAR], exit_code=1)
+def statistics_tell_the_operator_but_not_the_cause(folder: Path) -> Question:
+    return made(folder, "log", [floats(1, -2)], floats(0, NAN), values=False)
+
+
+DATA = Path(__file__).parents[2] / "data" / "dumps"
+
+
+def lenet(folder: Path, culprit: str, keep: Sequence[str] = (), graph: bool = True) -> Question:
+    """A step of a small network in which NaN spread from a culprit; of ``keep`` sides, if given, alone."""
+    path = Path(shutil.copytree(DATA / "ms_sync_v2_0_names", folder / "dump"))
+    shutil.rmtree(path / "rank_0" / "Net" / "0" / "1")
+    spread_sync(path, culprit)
+    if not graph:
+        shutil.rmtree(path / "rank_0" / "graphs")
+        shutil.rmtree(path / "rank_0" / "execution_order")
+    for file in (path / "rank_0" / "Net" / "0" / "0").iterdir():
+        kind, side = file.name.split(".")[0], file.name.split(".")[-4]
+        if kind != "Parameter" and keep and side not in keep and kind not in keep:
+            file.unlink()
+    return ask(folder)
+
+
+RELU = "MatMulBiasAddReluFusion-op55"
+BIASED = "MatMulBiasAddFusion-op56"
+
+
+@situation(
+    makes=["claim.fault.made"],
+    never=["claim.fault.met.weight", "claim.fault.made.mask", "claim.fault.unknown.operator"],
+    exit_code=1,
+)
+def an_operator_of_a_graph(folder: Path) -> Question:
+    return lenet(folder, RELU)
+
+
+@situation(
+    makes=["claim.fault.met.data"],
+    never=["claim.fault.met.weight", "claim.fault.met.state"],
+    exit_code=1,
+)
+def a_batch_with_nan(folder: Path) -> Question:
+    return lenet(folder, "inputs0")
+
+
+@situation(
+    makes=["claim.fault.met.weight"],
+    never=["claim.fault.met.data", "claim.fault.met.state", "claim.fault.met.alone"],
+    exit_code=1,
+)
+def a_weight_with_nan(folder: Path) -> Question:
+    return lenet(folder, "fc1.weight")
+
+
+@situation(
+    makes=["claim.fault.met.state"], never=["claim.fault.met.weight", "claim.fault.met.data"], exit_code=1
+)
+def a_moment_of_the_optimizer_with_nan(folder: Path) -> Question:
+    return lenet(folder, "moments.fc1.bias")
+
+
+@situation(
+    makes=["claim.fault.unknown.later"],
+    never=["claim.fault.made", "claim.fault.unknown.inputs", "claim.fault.unknown.values"],
+    exit_code=1,
+)
+def a_weight_recorded_after_it_was_updated(folder: Path) -> Question:
+    return lenet(folder, "fc1.weight", ["output"])
+
+
+@situation(
+    makes=["claim.fault.unknown.operator"],
+    never=["claim.fault.made", "claim.fault.unknown.outputs", "claim.fault.unknown.later"],
+    exit_code=1,
+)
+def one_kind_of_operator_was_recorded(folder: Path) -> Question:
+    return lenet(folder, RELU, ["MatMulBiasAddFusion"])
+
+
+@situation(
+    makes=["claim.fault.unknown.values"],
+    never=["claim.fault.made", "claim.fault.unknown.operator", "claim.fault.unknown.outputs"],
+    exit_code=1,
+)
+def an_input_of_the_operator_cannot_be_read(folder: Path) -> Question:
+    question = lenet(folder, RELU)
+    (file,) = (folder / "dump" / "rank_0" / "Net" / "0" / "0").glob(f"*.{RELU}.*.input.1.*")
+    file.write_bytes(b"")
+    return question
+
+
+@situation(makes=["claim.fault.met.alone"], never=["claim.fault.met.weight", "claim.fault.made"], exit_code=1)
+def a_weight_that_no_operator_took(folder: Path) -> Question:
+    step = Dump(folder / "dump").iteration(0)
+    step.output("Default/Add-op0", floats(1, 2))
+    step.parameter("fc.weight", floats(1, NAN))
+    return ask(folder)
+
+
+def flight(folder: Path, name: str, *options: str) -> Question:
+    """What the flight recorder left of a training with a planted fault."""
+    unpack(name, folder)
+    path = f"{name}/flight_dump"
+    return Question(
+        command=["dump", "check", str(folder / path), "--json", *options],
+        base=folder,
+        request=f"v2/dump/fault?dump=./{path}",
+    )
+
+
+@situation(
+    makes=["claim.fault.made", "claim.cause.log_negative", "claim.cause.source", "claim.cause.grown"],
+    never=["claim.fault.received", "claim.ranks.stray"],
+    exit_code=1,
+)
+def a_training_whose_weight_grew(folder: Path) -> Question:
+    return flight(folder, "logarithm")
+
+
+@situation(
+    makes=["claim.fault.made"],
+    never=["claim.cause.grown", "claim.cause.source", "claim.cause.overflow"],
+    exit_code=1,
+)
+def a_training_in_half_precision(folder: Path) -> Question:
+    """A product with a number that was not recorded: nothing names a source or a weight that grew."""
+    return flight(folder, "half_overflow")
+
+
+@situation(
+    makes=["claim.fault.met.data"], never=["claim.fault.received", "claim.fault.met.weight"], exit_code=1
+)
+def nan_on_one_rank(folder: Path) -> Question:
+    return flight(folder, "nan_on_one_rank")
+
+
+@situation(makes=["claim.fault.received"], never=["claim.fault.met.data", "claim.fault.made"], exit_code=1)
+def the_rank_that_received_it(folder: Path) -> Question:
+    unpack("nan_on_one_rank", folder)
+    for other in ("rank_1", "rank_2"):
+        shutil.rmtree(folder / "nan_on_one_rank" / "flight_dump" / other, ignore_errors=True)
+    return Question(command=["dump", "check", str(folder / "nan_on_one_rank" / "flight_dump"), "--json"])
+
+
+@situation(makes=["claim.ranks.stray"], never=["claim.ranks.differ", "claim.fault.made"], exit_code=1)
+def one_rank_of_three_reduces_wrongly(folder: Path) -> Question:
+    return flight(folder, "wrong_reduction")
+
+
+@situation(makes=["claim.ranks.differ"], never=["claim.ranks.stray", "claim.fault.made"], exit_code=1)
+def of_two_ranks_none_is_blamed(folder: Path) -> Question:
+    question = flight(folder, "wrong_reduction")
+    shutil.rmtree(folder / "wrong_reduction" / "flight_dump" / "rank_2")
+    return question
+
+
+@situation(makes=["claim.fault.not_recorded", "claim.fault.none"], never=["claim.fault.made"])
+def a_recording_without_some_backward_operators(folder: Path) -> Question:
+    dump = Dump(folder / "dump")
+    dump.iteration(0).output("Default/Add-op0", floats(1, 2))
+    dump.not_recorded([Gap("backward", ("Conv2D",))])
+    return ask(folder)

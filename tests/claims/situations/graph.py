@@ -1,0 +1,275 @@
+"""Graphs: what is folded, what two of them have in common, and which edit leads from one to the other."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from benchmarks import encoding
+from benchmarks.planted_networks import (
+    GptOptions,
+    PlantedNetwork,
+    ResNetOptions,
+    alexnet,
+    encode_planted,
+    gpt,
+    recurrent,
+    resnet,
+)
+from mindinsight.proto.framing import encode_record
+from mindinsight.proto.graph_pb2 import GraphProto
+from tests.claims.situation import Question, situation
+
+BASE = GptOptions(layers=range(4))
+SMALL = replace(BASE, training=False)
+COMPARED = (
+    "identical", "renamed", "incomplete", "nothing_compared", "unrelated", "lora", "lora_places", "replaced",
+    "residual_rewired", "rewired", "rewired_more", "layers_added", "layers_removed", "changed",
+)  # fmt: skip
+
+Write = Callable[[Path], Question]
+
+
+def write_graph(folder: Path, run: str, network: PlantedNetwork | bytes) -> None:
+    (folder / run).mkdir()
+    data = network if isinstance(network, bytes) else encode_planted(network)
+    event = b"\x09" + struct.pack("<d", 1_700_000_000.0) + encoding.message(4, data)
+    (folder / run / "events.out.events.summary.1700000000.0.graph_MS").write_bytes(encode_record(event))
+
+
+def compared(
+    folder: Path, left: PlantedNetwork | bytes, right: PlantedNetwork | bytes, view: str = "recorded"
+) -> Question:
+    """Ask v2 and the page what is said of two graphs."""
+    write_graph(folder, "left", left)
+    write_graph(folder, "right", right)
+    pair = "run=./left"
+    return Question(
+        base=folder,
+        request=f"/v2/graph/compare/differences?{pair}&other_run=./right&view={view}",
+        page=f"/graph?m=compare&{pair}&run2=./right&view={view}",
+    )
+
+
+def pair(
+    name: str,
+    truth: str,
+    left: Callable[[], PlantedNetwork | bytes],
+    right: Callable[[], PlantedNetwork | bytes],
+    makes: tuple[str, ...],
+    view: str = "recorded",
+) -> None:
+    """Declare two graphs of which exactly ``makes`` is true."""
+
+    def generate(folder: Path) -> Question:
+        return compared(folder, left(), right(), view)
+
+    generate.__name__, generate.__doc__ = name, truth
+    never = [f"claim.graph.{key}" for key in COMPARED if key not in makes]
+    situation(makes=[f"claim.graph.{key}" for key in makes], never=never)(generate)
+
+
+def edited(name: str, truth: str, makes: tuple[str, ...], view: str = "recorded", **changes: object) -> None:
+    """Declare a transformer and an edited copy."""
+    pair(name, truth, lambda: gpt(BASE), lambda: gpt(replace(BASE, **changes)), makes, view)  # type: ignore[arg-type]
+
+
+def inferred(name: str, truth: str, makes: tuple[str, ...], **changes: object) -> None:
+    """Declare a transformer without backward pass and an edited copy."""
+    pair(name, truth, lambda: gpt(SMALL), lambda: gpt(replace(SMALL, **changes)), makes)  # type: ignore[arg-type]
+
+
+edited("same_network", "Two equal graphs.", ("identical",))
+edited("same_network_simplified", "Two equal graphs, simplified.", ("identical",), "simplified")
+pair("same_resnet", "Two equal convolutional graphs.", lambda: resnet(ResNetOptions()),
+     lambda: resnet(ResNetOptions()), ("identical",))  # fmt: skip
+edited(
+    "other_scope_names", "Only scopes have other names.", ("renamed",), root="Default/net-Step/model-Decoder"
+)
+inferred("other_parameter_names", "Only parameters have other names.", ("renamed",), prefix="model.")
+edited("residual_rewired", "The second residual of block 2 takes the block's input.", ("residual_rewired",),
+       rewired=(2,))  # fmt: skip
+edited(
+    "residual_rewired_simplified",
+    "The same edit, simplified.",
+    ("residual_rewired",),
+    "simplified",
+    rewired=(2,),
+)
+inferred(
+    "residual_rewired_inference",
+    "The same edit without a backward pass.",
+    ("residual_rewired",),
+    rewired=(1,),
+)
+edited(
+    "two_residuals_rewired", "The residuals of two blocks are rewired.", ("residual_rewired",), rewired=(1, 2)
+)
+pair("shortcut_rewired", "A shortcut of a residual network is rewired.", lambda: resnet(ResNetOptions()),
+     lambda: resnet(ResNetOptions(rewired=("3.4",))), ("residual_rewired",))  # fmt: skip
+edited("residual_removed", "A residual is gone: nothing was rewired.", ("changed",), no_residual=(1,))
+edited("blocks_swapped", "Two blocks are swapped: the stream was rewired, no residual.", ("rewired",),
+       layers=(0, 2, 1, 3))  # fmt: skip
+edited("norm_moved", "The second norm of every block comes after the MLP.", ("rewired",), swapped=True)
+pair("norm_moved_in_many", "The same edit in more places than are named.",
+     lambda: gpt(replace(SMALL, layers=range(8))), lambda: gpt(replace(SMALL, layers=range(8), swapped=True)),
+     ("rewired", "rewired_more"))  # fmt: skip
+edited("layernorm_to_rmsnorm", "LayerNorm became RmsNorm in all places.", ("replaced",), norm="RmsNorm")
+edited(
+    "layernorm_to_rmsnorm_simplified",
+    "The same edit, simplified.",
+    ("replaced",),
+    "simplified",
+    norm="RmsNorm",
+)
+edited("gelu_to_silu", "Another activation.", ("replaced",), activation="SiLU")
+inferred(
+    "gelu_to_silu_inference", "Another activation without a backward pass.", ("replaced",), activation="SiLU"
+)
+edited("adam_to_sgd", "Another optimizer.", ("replaced",), optimizer="SGD")
+pair(
+    "lstm_to_gru", "Another recurrent cell.", lambda: recurrent(2), lambda: recurrent(2, "GRU"), ("replaced",)
+)
+pair("relu_to_hswish", "Another activation in a residual network.", lambda: resnet(ResNetOptions()),
+     lambda: resnet(ResNetOptions(activation="HSwish")), ("replaced",))  # fmt: skip
+edited("lora", "LoRA of rank 8 on q and v.", ("lora",), lora=("q", "v"))
+edited("lora_simplified", "The same edit, simplified.", ("lora",), "simplified", lora=("q", "v"))
+edited("lora_frozen_base", "LoRA on q and v, the base frozen.", ("lora",), lora=("q", "v"), frozen=True)
+edited(
+    "lora_all", "LoRA on all projections, rank 4.", ("lora",), lora=("q", "k", "v", "o"), frozen=True, rank=4
+)
+edited("wide_beside_dense", "Products beside a layer that are as wide as it are no LoRA.", ("changed",),
+       lora=("q",), rank=64)  # fmt: skip
+pair("lora_rank", "LoRA of another rank: nothing was added.", lambda: gpt(replace(BASE, lora=("q", "v"))),
+     lambda: gpt(replace(BASE, lora=("q", "v"), rank=16)), ("changed",))  # fmt: skip
+pair("lora_removed", "LoRA is gone: it was not added.", lambda: gpt(replace(SMALL, lora=("q", "v"))),
+     lambda: gpt(SMALL), ("changed",))  # fmt: skip
+edited("block_removed", "A block is gone.", ("layers_removed",), layers=(0, 1, 3))
+edited("blocks_added", "Two blocks more at the end.", ("layers_added",), layers=range(6))
+edited("block_inserted", "A block more in the middle.", ("layers_added",), layers=(0, 1, 9, 2, 3))
+pair("deeper_resnet", "The same family, deeper.", lambda: resnet(ResNetOptions()),
+     lambda: resnet(ResNetOptions(blocks=(3, 4, 8, 3))), ("layers_added",))  # fmt: skip
+edited("other_classes", "Another number of classes.", ("changed",), classes=17)
+edited("other_dtype", "float16 instead of float32.", ("changed",), dtype="float16")
+edited("other_batch", "Another batch size.", ("changed",), batch=16)
+edited("fused_attention", "Attention is one operator.", ("changed",), fused=True)
+edited("tied_weights", "Embedding and head share a weight.", ("changed",), tied=True)
+edited("no_biases", "No biases.", ("changed",), bias=False)
+edited("other_dropout", "A constant differs.", ("changed",), dropout=0.5)
+edited("training_and_inference", "The same network without its backward pass.", ("changed",), training=False)
+pair("other_kernel", "Another kernel size.", lambda: resnet(ResNetOptions()),
+     lambda: resnet(ResNetOptions(kernel=5)), ("changed",))  # fmt: skip
+pair("gpt_and_resnet", "A transformer and a residual network.", lambda: gpt(BASE),
+     lambda: resnet(ResNetOptions()), ("unrelated",))  # fmt: skip
+pair("gpt_and_tagger", "A transformer and a recurrent network.", lambda: gpt(BASE), lambda: recurrent(3),
+     ("unrelated",))  # fmt: skip
+pair("alexnet_and_tagger", "A small convolutional and a recurrent network.", alexnet, lambda: recurrent(2),
+     ("unrelated",))  # fmt: skip
+
+
+def _torn() -> bytes:
+    """Return a graph with an input that refers to no node."""
+    proto = GraphProto.FromString(encode_planted(gpt(SMALL)))
+    proto.node[-1].input.add(name="nowhere")
+    data: bytes = proto.SerializeToString()
+    return data
+
+
+pair("dangling_input", "Equal as far as they could be read.", _torn, _torn, ("incomplete",))
+
+
+def _plain_lora() -> PlantedNetwork:
+    """Return a transformer with LoRA on q in all blocks and on v in one: no regular set of layers."""
+    network = gpt(replace(SMALL, lora=("q", "v")))
+    bypass: dict[str, str] = {}
+    remaining = []
+    for operator in network.operators:
+        if "/v/lora" in operator.key or "/v/load.lora" in operator.key:
+            if "block0" in operator.key:
+                remaining.append(operator)
+            elif operator.type == "Add":
+                bypass[operator.key] = str(operator.inputs[0])
+            continue
+        operator.inputs = tuple(
+            bypass.get(source, source) if isinstance(source, str) else source for source in operator.inputs
+        )
+        remaining.append(operator)
+    network.operators = remaining
+    return network
+
+
+pair("lora_in_some", "LoRA in places that form no whole set of layers.", lambda: gpt(SMALL), _plain_lora,
+     ("lora_places",))  # fmt: skip
+
+
+def _empty() -> bytes:
+    """Return a training that holds nothing but its optimizer, which the simplified view leaves out."""
+    network = PlantedNetwork("Default/optimizer-SGD")
+    network.parameters["w"] = (4,)
+    network.add("step", "SGD", "w", shape=(4,))
+    return encode_planted(network)
+
+
+pair("nothing_left_to_compare", "One graph has no operator when simplified.", lambda: gpt(BASE), _empty,
+     ("nothing_compared",), "simplified")  # fmt: skip
+
+
+def card(folder: Path, network: PlantedNetwork) -> Question:
+    """Ask v2 and the page for the model card."""
+    write_graph(folder, "run", network)
+    return Question(
+        base=folder,
+        request="/v2/graph/card?run=./run",
+        page="/graph?run=./run&view=recorded",
+    )
+
+
+@situation(makes=["claim.graph.repeats"], never=["claim.graph.none"])
+def repeated_blocks(folder: Path) -> Question:
+    """Eight equal blocks in a row."""
+    return card(folder, gpt(replace(SMALL, layers=range(8))))
+
+
+@situation(makes=["claim.graph.repeats"])
+def many_repeated_blocks(folder: Path) -> Question:
+    """More equal blocks than a box holds."""
+    return card(folder, gpt(replace(SMALL, layers=range(160))))
+
+
+@situation(never=["claim.graph.repeats"])
+def five_different_convolutions(folder: Path) -> Question:
+    """AlexNet: five convolutions that differ in kernel and channels."""
+    return card(folder, alexnet(training=False))
+
+
+@situation(never=["claim.graph.repeats"])
+def blocks_of_alternating_wiring(folder: Path) -> Question:
+    """Blocks of equal operators, of which every second is wired otherwise."""
+    return card(folder, gpt(replace(SMALL, layers=range(8), rewired=(1, 3, 5, 7))))
+
+
+@situation(never=["claim.graph.repeats"])
+def three_blocks(folder: Path) -> Question:
+    """Three equal blocks are too few to be folded."""
+    return card(folder, gpt(replace(SMALL, layers=range(3))))
+
+
+@situation(makes=["claim.graph.none"])
+def run_without_graph(folder: Path) -> Question:
+    """A run that recorded scalars alone, beside one with a graph."""
+    from mindinsight.writer.record import SummaryRecord
+
+    with SummaryRecord(str(folder / "plain")) as record:
+        record.add_value("scalar", "loss", 1.0)
+        record.record(1)
+    write_graph(folder, "run", gpt(SMALL))
+    return Question(base=folder, request="/v2/graph/graphs?run=./plain", page="/graph?run=./plain")
+
+
+@situation(never=["claim.graph.none"])
+def run_with_graph(folder: Path) -> Question:
+    """A run that has a graph."""
+    write_graph(folder, "run", gpt(SMALL))
+    return Question(base=folder, request="/v2/graph/graphs?run=./run", page="/graph?run=./run")

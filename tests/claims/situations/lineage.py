@@ -1,0 +1,194 @@
+"""Situations of importance: searches of runs whose objective follows a known rule."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mindinsight.writer import SummaryRecord
+from tests.claims.situation import Question, situation
+
+LEADS = ["claim.lineage.matters"]
+REGIONS = ["claim.lineage.lowest", "claim.lineage.highest"]
+ARROWS = ["claim.lineage.rises", "claim.lineage.falls"]
+CHANCE = ["claim.lineage.nothing", "claim.lineage.undecided"]
+
+
+def search(
+    folder: Path, settings: Mapping[str, Sequence[Any]], objective: Iterable[Any], name: str = "loss"
+) -> Question:
+    """Write one run for each value of the objective, None for a run without it; ask what matters."""
+    for number, value in enumerate(objective):
+        with SummaryRecord(str(folder / f"run_{number:03}")) as record:
+            known = {key: column[number] for key, column in settings.items() if column[number] is not None}
+            record.add_value("custom_lineage_data", "user", known)
+            if value is not None:
+                record.add_value("eval_lineage", "eval", {"metrics": {name: float(value)}})
+            record.record(1)
+    return Question(
+        base=folder,
+        request=f"/v2/lineage/importance?objective=metric:{name}",
+        page=f"lineage?o=metric:{name}",
+    )
+
+
+def drawn(count: int, seed: int = 0) -> tuple[np.random.Generator, dict[str, list[Any]]]:
+    """Return a generator, and settings that do nothing."""
+    chance = np.random.default_rng(seed)
+    optimizers = chance.choice(["adam", "sgd", "lion"], count).tolist()
+    return chance, {"dropout": chance.uniform(0, 0.5, count).tolist(), "optimizer": optimizers}
+
+
+def rates(chance: np.random.Generator, count: int) -> tuple[list[float], Any]:
+    """Return learning rates from 1e-5 to 1e-1, uniform by logarithm, and the logarithms."""
+    logarithms = chance.uniform(-5, -1, count)
+    return (10**logarithms).tolist(), logarithms
+
+
+@situation(makes=[*LEADS, "claim.lineage.lowest"], never=[*ARROWS, *CHANCE, "claim.lineage.highest"])
+def learning_rate_with_an_inner_optimum(folder: Path) -> Question:
+    """The loss is lowest at 1e-3, in the middle of the range: no arrow."""
+    chance, settings = drawn(60)
+    settings["learning_rate"], logarithms = rates(chance, 60)
+    return search(folder, settings, (logarithms + 3) ** 2 + chance.normal(size=60) * 0.2)
+
+
+@situation(makes=[*LEADS, "claim.lineage.rises"], never=["claim.lineage.falls", "claim.lineage.together"])
+def loss_that_rises_with_the_rate(folder: Path) -> Question:
+    """Monotone: an arrow is right."""
+    chance, settings = drawn(50)
+    settings["learning_rate"], logarithms = rates(chance, 50)
+    return search(folder, settings, logarithms + 6 + chance.normal(size=50) * 0.2)
+
+
+@situation(
+    makes=["claim.lineage.falls", "claim.lineage.highest"],
+    never=["claim.lineage.rises", "claim.lineage.lowest"],
+)
+def accuracy_that_falls_with_the_rate(folder: Path) -> Question:
+    """Higher is better for an accuracy, so the region is that of the highest."""
+    chance, settings = drawn(50, 1)
+    settings["learning_rate"], logarithms = rates(chance, 50)
+    return search(folder, settings, -logarithms / 10 + chance.normal(size=50) * 0.02, "accuracy")
+
+
+@situation(makes=REGIONS, never=["claim.lineage.too_few"])
+def objective_whose_name_says_nothing(folder: Path) -> Question:
+    """Nobody knows whether a high or a low value is better: both ends are named."""
+    chance, settings = drawn(50, 2)
+    settings["learning_rate"], logarithms = rates(chance, 50)
+    return search(folder, settings, logarithms + chance.normal(size=50) * 0.1, "q")
+
+
+@situation(makes=["claim.lineage.nothing"], never=[*LEADS, *REGIONS, *ARROWS])
+def settings_that_do_nothing(folder: Path) -> Question:
+    """Forty runs of pure noise."""
+    chance, settings = drawn(40, 3)
+    return search(folder, settings, chance.normal(size=40) + 5)
+
+
+@situation(makes=["claim.lineage.undecided"], never=["claim.lineage.nothing", *LEADS])
+def few_runs_that_differ_by_chance(folder: Path) -> Question:
+    """Sixteen runs cannot refute a middling effect."""
+    chance, settings = drawn(16, 4)
+    return search(folder, settings, chance.normal(size=16) + 5)
+
+
+@situation(makes=["claim.lineage.rare", "claim.lineage.nothing"], never=LEADS)
+def setting_that_four_runs_have(folder: Path) -> Question:
+    """A perfect correlation over 4 of 60 runs leads no ranking."""
+    chance, settings = drawn(60, 5)
+    loss = chance.normal(size=60) + 5
+    settings["noise"] = [*loss[:4].tolist(), *[None] * 56]
+    return search(folder, settings, loss)
+
+
+@situation(makes=LEADS, never=["claim.lineage.rare"])
+def setting_that_most_runs_have(folder: Path) -> Question:
+    """Forty of fifty runs carry the setting that decides."""
+    chance, settings = drawn(50, 6)
+    width = chance.uniform(0, 1, 50)
+    settings["width"] = [value if number % 5 else None for number, value in enumerate(width.tolist())]
+    return search(folder, settings, 5 * width + chance.normal(size=50) * 0.1)
+
+
+@situation(makes=["claim.lineage.too_few"], never=[*LEADS, *CHANCE, "claim.lineage.constant"])
+def one_run(folder: Path) -> Question:
+    """One run explains nothing."""
+    return search(folder, {"lr": [0.1]}, [1.0])
+
+
+@situation(makes=["claim.lineage.too_few", "claim.lineage.left_out"], never=LEADS)
+def objective_missing_in_most_runs(folder: Path) -> Question:
+    """Three of thirty runs have the objective."""
+    _, settings = drawn(30, 7)
+    return search(folder, settings, [1.0, 2.0, 3.0, *[None] * 27])
+
+
+@situation(makes=["claim.lineage.left_out", *LEADS], never=["claim.lineage.too_few"])
+def diverged_runs(folder: Path) -> Question:
+    """Five runs end in NaN: they are left out, and that is said."""
+    chance, settings = drawn(50, 8)
+    settings["learning_rate"], logarithms = rates(chance, 50)
+    loss = (logarithms + 3) ** 2 + chance.normal(size=50) * 0.1
+    loss[:5] = math.nan
+    return search(folder, settings, loss)
+
+
+@situation(makes=["claim.lineage.constant"], never=[*CHANCE, *LEADS, "claim.lineage.left_out"])
+def constant_objective(folder: Path) -> Question:
+    """All runs reach the same loss."""
+    _, settings = drawn(20, 9)
+    return search(folder, settings, [2.0] * 20)
+
+
+@situation(makes=["claim.lineage.same_settings"], never=[*CHANCE, "claim.lineage.constant"])
+def equal_settings(folder: Path) -> Question:
+    """Twenty repetitions with different seeds: a seed is no setting."""
+    chance = np.random.default_rng(10)
+    return search(folder, {"lr": [0.1] * 20, "seed": [*range(20)]}, chance.normal(size=20))
+
+
+@situation(makes=[*LEADS, "claim.lineage.together"])
+def two_settings_that_move_together(folder: Path) -> Question:
+    """The batch size grows with the rate: nobody can tell which of them matters."""
+    chance, settings = drawn(60, 11)
+    settings["learning_rate"], logarithms = rates(chance, 60)
+    settings["batch_size"] = np.round(2 ** (logarithms + 10)).astype(int).tolist()
+    return search(folder, settings, (logarithms + 3) ** 2)
+
+
+@situation(makes=[*LEADS, "claim.lineage.lowest"], never=[*ARROWS, "claim.lineage.labels"])
+def optimizer_that_decides(folder: Path) -> Question:
+    """A text decides; its best value is named and it has no direction."""
+    chance, settings = drawn(45, 12)
+    loss = [1.0 if name == "adam" else 3.0 for name in settings["optimizer"]]
+    return search(folder, settings, np.array(loss) + chance.normal(size=45) * 0.2)
+
+
+@situation(makes=["claim.lineage.labels"], never=[*LEADS, "claim.lineage.same_settings"])
+def names_of_runs(folder: Path) -> Question:
+    """A text that is different in every run explains everything and nothing."""
+    chance, settings = drawn(40, 13)
+    settings["comment"] = [f"trial {number}" for number in range(40)]
+    return search(folder, settings, chance.normal(size=40))
+
+
+@situation(makes=LEADS, never=["claim.lineage.same_settings", "claim.lineage.left_out"])
+def one_hyperparameter_is_nan(folder: Path) -> Question:
+    """A NaN among the values of a setting removes neither it nor the others."""
+    chance, settings = drawn(40, 14)
+    width = chance.uniform(0, 1, 40)
+    settings["width"] = [math.nan, *width[1:].tolist()]
+    return search(folder, settings, 5 * width)
+
+
+@situation(makes=[*LEADS, "claim.lineage.falls"], never=["claim.lineage.rises"])
+def negative_objective(folder: Path) -> Question:
+    """Values below and at zero are values like others."""
+    chance, settings = drawn(40, 15)
+    depth = chance.integers(0, 9, 40)
+    settings["depth"] = depth.tolist()
+    return search(folder, settings, -depth + chance.normal(size=40) * 0.1)

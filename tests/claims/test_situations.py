@@ -1,0 +1,56 @@
+"""Every situation is asked through the command line, the HTTP interface and Python: all tell its truth."""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from mindinsight.server.app import create_app
+from mindinsight.server.commands.main import main
+from mindinsight.server.settings import Settings
+from tests.claims.situation import Question, Situation, all_situations, assert_truth, claim_keys
+from tests.narrowing import require
+from tests.server.conftest import wait_until_read
+
+
+@pytest.mark.parametrize("truth", all_situations(), ids=lambda truth: truth.name)
+def test_every_answer_is_true(truth: Situation, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "situation"
+    folder.mkdir()
+    question = truth.write(folder)
+    assert question.command or question.request or question.page or question.direct
+    if question.direct:
+        assert_truth(truth, {claim.key for claim in question.direct()}, "Python")
+    if question.command:
+        code = main([*question.command])
+        printed = capsys.readouterr().out
+        assert_truth(truth, set(claim_keys(json.loads(printed))), "the command")
+        assert truth.exit_code is None or code == truth.exit_code
+    if question.request:
+        assert_truth(truth, ask_server(question, tmp_path / "workspace"), "the interface")
+
+
+def answer_of(client: TestClient, request: str) -> Any:
+    """Return the JSON of a GET, asked again while what it is about has not been discovered."""
+    deadline = time.monotonic() + 10
+    while True:
+        response = client.get(request)
+        if response.status_code != 404 or time.monotonic() > deadline:
+            return response.json()
+        time.sleep(0.1)
+
+
+def ask_server(question: Question, workspace: Path) -> set[str]:
+    base = require(question.base)
+    settings = Settings(base, workspace, workers=1, reload_interval=0.1, **(question.settings or {}))
+    with TestClient(create_app(settings), base_url="http://127.0.0.1") as client:
+        runs = {path.parent for pattern in ("*.summary.*", "*tfevents*") for path in base.rglob(pattern)}
+        wait_until_read(client, len(runs))
+        request = question.request
+        assert request is not None
+        if isinstance(request, str):
+            return set(claim_keys(answer_of(client, request)))
+        return set(claim_keys(request(client)))

@@ -1,0 +1,29 @@
+"""Pages show the claims of a situation, in the words of the locale files, and none that it refutes."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.claims.situation import Situation, all_situations
+from tests.narrowing import require
+from tests.thoroughness import share
+
+
+@pytest.mark.parametrize("truth", share(all_situations(), 4), ids=lambda truth: truth.name)
+def test_a_page_makes_the_claims_of_its_situation(
+    truth: Situation, page: Page, serve: Callable[..., str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "situation"
+    folder.mkdir()
+    question = truth.write(folder)
+    if question.page is None:
+        pytest.skip("asked by the command line and the interface alone")
+    address = serve(require(question.base), **(question.settings or {}))
+    page.goto(address.rstrip("/") + "/" + question.page.lstrip("/"))
+    for key in sorted(truth.makes):
+        expect(page.locator(f'[data-claim="{key}"]').first).to_be_visible()
+        assert page.locator(f'[data-claim="{key}"]').first.inner_text() != key
+    for key in sorted(truth.never):
+        expect(page.locator(f'[data-claim="{key}"]')).to_have_count(0)
