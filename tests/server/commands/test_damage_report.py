@@ -4,7 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.server.commands.conftest import VERSION, written
+from tests.server.formats.tensorboard.conftest import Messages
 
 DATA = Path(__file__).parents[2] / "data" / "events"
 
@@ -47,3 +50,27 @@ def test_wrong_checksums_everywhere_are_said(run: Any, tmp_path: Path) -> None:
 def test_damage_is_counted(run: Any) -> None:
     _, out, _ = run("ls", "--summary-dir", DATA / "damaged", "--runs", "./flip_body_crc", "--json")
     assert json.loads(out)[0]["damage"] == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en_GB.UTF-8", "2 integers above 2^53 were rounded to the nearest double"),
+        ("zh_CN.UTF-8", "2 个绝对值大于 2^53 的整数已舍入为最接近的双精度浮点数"),
+    ],
+)
+@pytest.mark.parametrize("command", [["ls"], ["get", "*", "tokens"]])
+def test_rounded_integers_are_said_and_are_no_damage(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], language: str, text: str
+) -> None:
+    tf = Messages()
+    rows = [
+        tf.record(step, tf.tensor("tokens", 9, [], tf.field(10, number), plugin=tf.plugin("scalars")))
+        for step, number in enumerate((2**53, 2**53 + 1, -(2**53) - 1))
+    ]
+    path = tmp_path / "a" / "events.out.tfevents.1700000000.host.1.0"
+    path.parent.mkdir()
+    path.write_bytes(b"".join(rows))
+    monkeypatch.setenv("LC_ALL", language)
+    code, _, err = run(*command, "--summary-dir", tmp_path)
+    assert (code, err.splitlines()) == (0, [f"./a/{path.name}: {text}"])

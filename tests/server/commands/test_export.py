@@ -194,7 +194,8 @@ def test_nothing_to_export_is_not_a_success(
 ) -> None:
     assert main(["export", "--summary-dir", str(tmp_path), "--output", str(output)]) == 1
     assert main(["export", "--summary-dir", str(tmp_path / "no"), "--output", str(output)]) == 1
-    assert "not a directory" in capsys.readouterr().err
+    missing = f"There is no directory {tmp_path / 'no'}."
+    assert capsys.readouterr().err == f"There are no runs: {tmp_path} is empty.\n{missing}\n"
 
 
 @pytest.mark.parametrize(

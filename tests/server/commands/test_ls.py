@@ -85,11 +85,15 @@ def test_a_script_is_told_everything(run: Any) -> None:
 
 
 def test_nothing_to_list_is_not_a_success(run: Any, tmp_path: Path) -> None:
-    assert run("ls", "--summary-dir", tmp_path)[0] == 1
-    assert run("ls", "--summary-dir", LENET, "--runs", "nope")[0] == 1
+    assert run("ls", "--summary-dir", tmp_path) == (1, "", f"There are no runs: {tmp_path} is empty.\n")
+    (tmp_path / "notes.txt").write_text("a")
+    assert "no file there is an event file" in run("ls", "--summary-dir", tmp_path)[2]
+    code, _, err = run("ls", "--summary-dir", LENET, "--runs", "nope")
+    assert (code, "is called 'nope'. There are 1 others." in err) == (1, True)
     code, _, err = run("ls", "--summary-dir", tmp_path / "no")
     assert code == 1
-    assert "not a directory" in err
+    assert err == f"There is no directory {tmp_path / 'no'}.\n"
+    assert "is a file, not a directory" in run("ls", "--summary-dir", tmp_path / "notes.txt")[2]
 
 
 def test_several_directories_are_listed_and_asked_by_name(run: Any, base: Any, tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_names_in_messages_cannot_control_the_terminal(
 ) -> None:
     report_damage([FileDamage("a\x1b[31m.npy", "dump.truncated", "b\nc")])
     assert capsys.readouterr().err == "a\\x1b[31m.npy: the file is truncated (b\\nc)\n"
-    assert "\\x1b" in localize("dump.fault.made", {"operator": "\x1b[31m", "tensor": "t", "slot": "0"})
+    assert "\\x1b" in localize("claim.fault.made", {"operator": "\x1b[31m", "tensor": "t", "slot": "0"})
 
 
 @pytest.mark.parametrize(

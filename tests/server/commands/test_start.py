@@ -13,6 +13,9 @@ from typing import Any
 
 import pytest
 
+from mindinsight.server.errors import BadSettings
+from mindinsight.server.process.sockets import check
+from mindinsight.server.settings import Settings
 from tests.narrowing import require
 from tests.server.commands.conftest import ended
 
@@ -66,6 +69,23 @@ def test_a_missing_directory_is_said(shell: Any) -> None:
     assert done.stderr == f"There is no directory {shell.base}; name another with --summary-base-dir.\n"
 
 
+def test_a_directory_that_may_not_be_read_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Root may read everything, so the system is asked by a function that refuses."""
+
+    def refuse(path: Any) -> Any:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(BadSettings, match=r"cannot be read: Permission denied; name another"):
+        check(Settings(tmp_path, tmp_path / "workspace", port=0))
+
+
+def test_the_exit_codes_are_in_the_help(shell: Any) -> None:
+    text = " ".join(shell.run("start", "--help").stdout.split())
+    assert "2 a server with the same directories is already running" in text
+    assert "--max-graph-node-size" not in text  # it is accepted, and has no effect
+
+
 def test_several_directories_are_shown_and_told(shell: Any) -> None:
     (shell.base / "mine").mkdir()
     (shell.base / "users" / "ann").mkdir(parents=True)
@@ -77,7 +97,7 @@ def test_several_directories_are_shown_and_told(shell: Any) -> None:
     assert [line for line in done.stdout.splitlines() if line.startswith("Summary base dir: ")] == [
         f"Summary base dir: {base}" for base in bases
     ]
-    absent = f"Warning: directory {shell.base}/lab does not exist; it will be shown once it does.\n"
+    absent = f"Warning: There is no directory {shell.base}/lab. It will be shown once it can be read.\n"
     assert done.stderr == absent
     assert f"showing {os.pathsep.join(bases)}, 0 runs" in shell.run("status").stdout
     again = shell.run(*starting)

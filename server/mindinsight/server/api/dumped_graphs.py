@@ -41,7 +41,7 @@ def overlay_of(tree: Annotated[Tree, Depends(tree_of)], listing: StepListing, se
 CurrentOverlay = Annotated[Overlay, Depends(overlay_of)]
 
 
-def check_job(service: Uses, check: Check = None) -> BackgroundJob[Hit] | None:
+def check_job(service: Uses, check: Check = None) -> BackgroundJob[Hit | int] | None:
     """Dependency: the check whose hits count; None where there is none, or no longer."""
     try:
         return None if check is None else CHECK.find(service, check)
@@ -49,7 +49,7 @@ def check_job(service: Uses, check: Check = None) -> BackgroundJob[Hit] | None:
         return None
 
 
-CheckJob = Annotated[BackgroundJob[Hit] | None, Depends(check_job)]
+CheckJob = Annotated[BackgroundJob[Hit | int] | None, Depends(check_job)]
 
 
 @router.get("")
@@ -91,6 +91,7 @@ def node(
     node: Annotated[str, Query(description="path or index")],
 ) -> dict[str, Any]:
     """Dumped tensors of an operator, or the operators of a scope that have symptoms, worst first."""
+    done = overlay.listing.done  # before the results are read: none comes after it
     index = node_index(overlay.tree, node)
     graph_node = int(overlay.tree.nodes[index])
     if graph_node >= 0:
@@ -98,7 +99,7 @@ def node(
             "operators": _operators(overlay, graph_node),
             "worst": [],
             "total": 0,
-            "done": overlay.listing.done,
+            "done": done,
         }
     column = _column(overlay, SYMPTOMS, job)
     inside = np.arange(index, overlay.tree.ends[index])
@@ -107,7 +108,7 @@ def node(
     rows = [
         {**entry(overlay.tree, leaf), "symptom": _name(column[leaf])} for leaf in affected[:_WORST].tolist()
     ]
-    return {"operators": [], "worst": rows, "total": len(affected), "done": overlay.listing.done}
+    return {"operators": [], "worst": rows, "total": len(affected), "done": done}
 
 
 @router.get("/outer")
@@ -126,8 +127,8 @@ def locate(overlay: CurrentOverlay, recorded: str, graph: str = "") -> dict[str,
     return {"place": leaf, "outer": None} if leaf >= 0 else {"place": None, "outer": graph_node}
 
 
-def _column(overlay: Overlay, colour: Colour, job: BackgroundJob[Hit] | None) -> Doubles:
-    return overlay.column(colour, list(job.items) if job else ())
+def _column(overlay: Overlay, colour: Colour, job: BackgroundJob[Hit | int] | None) -> Doubles:
+    return overlay.column(colour, [item for item in job.items if isinstance(item, Hit)] if job else ())
 
 
 def _by_symptom(overlay: Overlay, column: Doubles, indices: list[int]) -> dict[str, Any]:

@@ -122,6 +122,7 @@ def _summary(run: Run, note: Note) -> dict[str, Any]:
         "step": max((series.last_step for series in run.scalars.values()), default=-1),
         "kinds": {"scalar": len(run.scalars), **kinds} if run.scalars else kinds,
         "lineage": run.lineage is not None,
+        "pipeline": run.lineage is not None and run.lineage.dataset_graph is not None,
         "hyper": non_finite_as_text(hyper_of(run.lineage)),
         "metrics": non_finite_as_text(metrics_of(run.lineage)),
         "dumps": list(run.dumps),

@@ -19,9 +19,9 @@ from starlette.routing import Route
 
 from mindinsight.server.http.installed_version import installed_version
 from mindinsight.server.http.static.assets import PLOTLY, STYLES, Assets
-from mindinsight.server.http.static.locale_texts import language_texts
 from mindinsight.server.http.static.module_graph import imported_modules
 from mindinsight.server.http.static.view_entries import preloaded_scripts, stands_alone, view_entries
+from mindinsight.server.texts import language_texts
 
 LANGUAGES = ("en", "zh")
 WEB = Path(str(files("mindinsight.web")))

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 from mindinsight.server import api
 from mindinsight.server.api.pages import missing_page
 from mindinsight.server.compute.plugin_loading import modules_of
-from mindinsight.server.errors import ApiError, Gone
+from mindinsight.server.errors import ApiError, Gone, memory_short
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.http import validation_errors
 from mindinsight.server.http.installed_version import installed_version
@@ -61,6 +61,7 @@ def _application(state: State, description: str | None) -> FastAPI:
     )
     app.state = state
     app.add_exception_handler(ApiError, _api_error)
+    app.add_exception_handler(MemoryError, lambda request, error: error_response(memory_short()))
     app.add_exception_handler(Gone, _gone)
     app.add_exception_handler(UnreadableError, _unreadable)
     app.add_exception_handler(404, _missing)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from mindinsight.server.commands.messages import describe_reason
+from mindinsight.server.commands.messages import describe_reason, localize
 from mindinsight.server.commands.terminal import cell
+from mindinsight.server.formats.tensorboard.values import ROUNDED
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.run_state import torn_files
 
@@ -34,3 +35,13 @@ def damage_lines(run: Run, now: float, every: bool = False) -> Iterator[str]:
                 yield f"skipped {count} stretches ({size} bytes) of {path}: {describe_reason(reason)}"
         if file.name in torn:
             yield f"unfinished: {path} ends in {file.pending} bytes of an incomplete record"
+    yield from rounding_lines(run)
+
+
+def rounding_lines(run: Run) -> Iterator[str]:
+    """Yield one line for each file with integers that float64 cannot hold. This is no damage."""
+    for file in run.files:
+        count = dict(file.skipped).get(ROUNDED)
+        if count:
+            path = cell(f"{run.id.removesuffix('/')}/{file.name}")
+            yield f"{path}: {localize('damage.rounded', {'n': count})}"

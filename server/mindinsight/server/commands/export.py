@@ -12,6 +12,7 @@ from typing import Any
 from mindinsight.server.client.export import KINDS, TABLES, Exported, export_payloads, export_scalars
 from mindinsight.server.client.reader import Summary
 from mindinsight.server.commands.damage_report import damage_count, damage_lines
+from mindinsight.server.commands.messages import describe_no_runs
 from mindinsight.server.commands.options import add_bases
 from mindinsight.server.commands.terminal import progress, say
 from mindinsight.server.errors import BadSettings
@@ -40,7 +41,7 @@ def export(options: argparse.Namespace) -> int:
     summary = Summary(options.summary_dir, _show_progress if sys.stderr.isatty() else None)
     runs = summary.matching(options.runs)
     if not runs:
-        raise BadSettings(f"No run below {' or '.join(options.summary_dir)} is called {options.runs!r}.")
+        raise BadSettings(describe_no_runs(summary, options.summary_dir, options.runs))
     try:
         return _export_runs(summary, runs, options)
     except OSError as error:  # no room, or no right to write

@@ -12,6 +12,7 @@ from typing import Any, Final
 from mindinsight.server.client.export import KINDS
 from mindinsight.server.client.kinds import payload
 from mindinsight.server.client.reader import Scalars, Summary
+from mindinsight.server.commands.damage_report import rounding_lines
 from mindinsight.server.commands.options import add_bases
 from mindinsight.server.commands.terminal import as_json, say, write
 from mindinsight.server.errors import BadSettings, Gone
@@ -53,10 +54,13 @@ def get(options: argparse.Namespace) -> int:
 
 
 def _print_scalars(summary: Summary, options: argparse.Namespace) -> bool:
-    """Whether there are any."""
+    """Whether there are any. Integers of their files that were rounded are said on standard error."""
     series = summary.scalars(options.tag, options.runs)
     if series:
         _FORMS[options.format](series, options.overwritten)
+    for run in dict.fromkeys(run for run, _ in series.series):
+        for line in rounding_lines(summary.run(run)):
+            say(line)
     return bool(series)
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from mindinsight.server.client.reader import Summary
 from mindinsight.server.commands.damage_report import damage_count, damage_lines
+from mindinsight.server.commands.messages import describe_no_runs
 from mindinsight.server.commands.options import add_bases
 from mindinsight.server.commands.terminal import as_json, cell, printable, say, table, terminal_width
 from mindinsight.server.report.recorded_alerts import recorded_alerts
@@ -34,10 +35,12 @@ def ls(options: argparse.Namespace) -> int:
     """0: listed. 1: there is no such run, or a file is damaged (printed on standard error)."""
     summary, now = Summary(options.summary_dir), time.time()
     runs = [summary.run(name) for name in summary.matching(options.runs)]
+    if not runs:
+        say(describe_no_runs(summary, options.summary_dir, options.runs))
     dumps = {dump for run in summary.by_id().values() for dump in run.dumps}
     if options.json:
         print(as_json(list(_run_json(runs, dumps, now))))
-    else:
+    elif runs:
         print(table(_HEADS, (_row(run, now) for run in runs), terminal_width()))
     for run in () if options.json else runs:
         for line in _alert_lines(run, dumps):

@@ -4,15 +4,45 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
-from typing import Any, Final
+from difflib import get_close_matches
+from typing import Any, Final, NoReturn
 
 from mindinsight.server import commands
 from mindinsight.server.compute.plugin_loading import modules_of
 from mindinsight.server.errors import BadSettings
 
+_CHOICE: Final = re.compile(r"argument [A-Z]+: invalid choice: '(.*)' \(choose from (.*)\)")
+_QUOTED: Final = re.compile(r"[\w-]+")
 _NOT_COMMANDS: Final = ("damage_report", "main", "messages", "options", "terminal")
+
+
+class Parser(argparse.ArgumentParser):
+    """Parser whose errors are one line, with the option or command that was probably meant.
+
+    Parsers of subcommands are of the same class.
+    """
+
+    def error(self, message: str) -> NoReturn:
+        if wrong := _CHOICE.search(message):
+            message = f"there is no {wrong[1]!r}{_suggestion(wrong[1], _QUOTED.findall(wrong[2]))}"
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse; an argument that no subcommand takes is an error here, where its options are known."""
+        known, rest = super().parse_known_args(args, namespace)
+        if rest:
+            options = [name for action in self._actions for name in action.option_strings]
+            what = f"option {rest[0]}" if rest[0].startswith("-") else f"argument {rest[0]!r}"
+            self.error(f"it takes no {what}{_suggestion(rest[0].partition('=')[0], options)}")
+        return known, rest
+
+
+def _suggestion(word: str, known: Sequence[str]) -> str:
+    close = get_close_matches(word, known, n=1)
+    return f"; did you mean {close[0]}?" if close else ""
 
 
 def parser(command: str = "") -> argparse.ArgumentParser:
@@ -20,9 +50,7 @@ def parser(command: str = "") -> argparse.ArgumentParser:
 
     Long options may not be shortened, as before: a shorter form could change its meaning later.
     """
-    top = argparse.ArgumentParser(
-        prog="mindinsight", description="Visualize and analyze training runs.", allow_abbrev=False
-    )
+    top = Parser(prog="mindinsight", description="Visualize and analyze training runs.", allow_abbrev=False)
     top.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     subparsers = top.add_subparsers(title="commands", metavar="COMMAND")
     subparsers.add_parser("help", help="show this help and exit").set_defaults(run=lambda _: _help(top))

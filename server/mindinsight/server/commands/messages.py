@@ -6,15 +6,20 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from mindinsight.server.claims import Claim, sentence
 from mindinsight.server.commands.terminal import cell, say
 from mindinsight.server.formats.dumps.types import FileDamage
 from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.http.static.locale_texts import language_texts, message
+from mindinsight.server.settings.base_dirs import empty_directory
+from mindinsight.server.texts import language_texts, message
 
 if TYPE_CHECKING:
     import argparse
+
+    from mindinsight.server.client.reader import Summary
 
 Command: TypeAlias = "Callable[[argparse.Namespace], int]"
 
@@ -38,10 +43,25 @@ def localize(key: str, words: Mapping[str, object]) -> str:
     return message(key, words, language(os.environ), escape=cell)
 
 
+def localize_claim(claim: Claim) -> str:
+    """Return the sentence of a claim in the language of the terminal, with values escaped."""
+    return sentence(claim, language(os.environ), escape=cell)
+
+
 def report_damage(damage: Sequence[FileDamage]) -> None:
     """Print a line on standard error for each file, or part of one, that could not be read."""
     for entry in damage:
         say(f"{cell(entry.path)}: {describe_reason(entry.reason, entry.detail)}")
+
+
+def describe_no_runs(summary: Summary, directories: Sequence[str], pattern: str) -> str:
+    """Return why no run of a pattern was found: of this name, at all, or anything."""
+    below = " or ".join(directories)
+    if summary.runs:
+        return f"No run below {below} is called {pattern!r}. There are {len(summary.runs)} others."
+    if all(Path(path).is_dir() and empty_directory(path) for path in directories):
+        return f"There are no runs: {below} is empty."
+    return f"There are no runs below {below}: no file there is an event file, a dump or a graph."
 
 
 def report_errors(command: Command) -> Command:

@@ -63,9 +63,12 @@ def add_options(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> 
     option("token", token, None, f"{text} (default: a random one when --host is not a loopback address)")
     option("allow-host", str, "", "additional host names to accept, separated by commas")
     option("allow-frame", str, "", "origins that may embed the pages in a frame, separated by commas")
+    option("allow-redirects-to", str, "", "hosts that stores on web servers may redirect to, by commas")
     option("webhook", webhook_list, "", "post alerts to [json|slack|feishu|dingtalk=]URL; several in quotes")
-    for name, (kind, default, reason) in unused_options().items():
-        option(name, kind, default, f"no effect, accepted for scripts of earlier versions: {reason}")
+    for name, (kind, default, _) in unused_options().items():
+        key = name.replace("-", "_")
+        used = defaults.get(key, default)
+        parser.add_argument(f"--{name}", type=kind, default=used, help=argparse.SUPPRESS)
     option("max-offline-debugger-session-num", number(1, 2), 2, "maximum number of concurrent dump sessions")
     parser.add_argument(
         "--bind_all",
@@ -137,6 +140,7 @@ def settings_of(options: argparse.Namespace) -> Settings:
         token=_token(options),
         allowed_hosts=_names(options.allow_host),
         frame_ancestors=_names(options.allow_frame),
+        allow_redirects_to=_names(options.allow_redirects_to),
         webhooks=options.webhook,
         max_runs=options.max_runs,
         max_offline_debugger_session_num=options.max_offline_debugger_session_num,

@@ -15,8 +15,8 @@ from mindinsight.server.commands.dump.selection import statistics_cache, worker_
 from mindinsight.server.commands.messages import language, report_errors
 from mindinsight.server.commands.options import add_bases
 from mindinsight.server.errors import BadSettings
-from mindinsight.server.http.static.locale_texts import message
 from mindinsight.server.report import Page, Progress, ReportSource, make_report
+from mindinsight.server.texts import message
 
 _NAMED: Final = 8  # runs that an error lists
 

@@ -12,18 +12,27 @@ from mindinsight.server.commands.options import add_options, settings_of, unused
 from mindinsight.server.process import daemon, gc_tuning, logs
 from mindinsight.server.process.sockets import check
 from mindinsight.server.settings import Settings
-from mindinsight.server.settings.base_dirs import absent, joined, stores, texts_of
+from mindinsight.server.settings.base_dirs import base_problems, joined, stores, texts_of
 from mindinsight.server.settings.executors import LOCAL, check_cluster_package
 
 
 def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser("start", help="start the server", allow_abbrev=False)
+    codes = "exit codes: 0 it responds; 1 it cannot start, or other directories are shown on the port; "
+    parser = subparsers.add_parser(
+        "start",
+        help="start the server",
+        epilog=f"{codes}2 a server with the same directories is already running there, or an option is wrong",
+        allow_abbrev=False,
+    )
     add_options(parser, os.environ)
     parser.set_defaults(run=start)
 
 
 def start(options: argparse.Namespace) -> int:
-    """0: it responds. 1: it cannot start. 2: a server with the same base directories is already running."""
+    """0: it responds. 1: it cannot start, or the port has a server with other base directories.
+
+    2: a server with the same base directories is already running.
+    """
     settings = settings_of(options)
     running = daemon.find(settings.port)
     if running and running.alive:
@@ -39,8 +48,8 @@ def start(options: argparse.Namespace) -> int:
         print(message, file=sys.stderr)
     if settings.token is None and not settings.loopback:
         print("Warning: --no-token: anyone who can reach this machine can see the data.", file=sys.stderr)
-    for path in absent(settings.summary_base_dir):
-        print(f"Warning: directory {path} does not exist; it will be shown once it does.", file=sys.stderr)
+    for problem in base_problems(settings.summary_base_dir):
+        print(f"Warning: {problem} It will be shown once it can be read.", file=sys.stderr)
     if not options.foreground:
         daemon.launch(settings)
         _print_addresses(settings)

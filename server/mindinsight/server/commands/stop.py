@@ -23,16 +23,26 @@ def stop(options: argparse.Namespace) -> int:
     running = daemon.find(options.port)
     if running is None:
         print(_describe_missing(options.port))
+        _print_others(options.port)
         return 1
     if not running.alive:
         daemon.forget(options.port)
         print(
             f"The server on port {options.port} (process {running.pid}) had already exited, but not cleanly."
         )
+        _print_others(options.port)
         return 1
     daemon.end(running)
     print(f"The server on port {options.port} (process {running.pid}) has been stopped.")
     return 0
+
+
+def _print_others(port: int) -> None:
+    """Name the servers that run on other ports, each with the command that stops it."""
+    for other in daemon.all_running():
+        if other.alive and other.port != port:
+            print(f"A server is running on port {other.port} (process {other.pid}), showing {other.base}.")
+            print(f"Stop it with: mindinsight stop --port {other.port}")
 
 
 def _describe_missing(port: int) -> str:

@@ -6,6 +6,7 @@ import pytest
 
 from mindinsight.server.api.v1.errors import Fault, V1Error, v1_error
 from mindinsight.server.errors import ApiError
+from mindinsight.server.http.security import error_response
 
 CODES = {  # of MindInsight 2.3.1
     Fault.UNEXPECTED: "50540000",
@@ -54,5 +55,13 @@ def test_a_response_has_code_message_and_status() -> None:
     ],
 )
 def test_an_error_of_the_server_becomes_one_of_v1(status: int, fault: Fault) -> None:
-    error = v1_error(ApiError(status, "code", "What is wrong."))
-    assert (error.fault, str(error)) == (fault, "What is wrong.")
+    answer = v1_error(ApiError(status, "code", "What is wrong."))
+    assert answer.status_code == status
+    body = json.loads(bytes(answer.body))
+    assert body == {"error_code": fault.code, "error_msg": "What is wrong."}
+
+
+def test_an_answer_that_is_busy_says_when_to_come_back() -> None:
+    assert v1_error(ApiError(503, "busy", "Busy.")).headers["retry-after"] == "2"
+    assert error_response(ApiError(503, "busy", "Busy.")).headers["retry-after"] == "2"
+    assert "retry-after" not in error_response(ApiError(404, "gone", "Gone.")).headers

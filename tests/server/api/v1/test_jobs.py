@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from mindinsight.proto.framing import encode_record
+from mindinsight.proto.summary_pb2 import Event
 from mindinsight.server.api.v1.tags import NAMES
 
-from .conftest import DATA, ROOT, RUNS, code_of, fine, serving
+from .conftest import DATA, ROOT, RUNS, Interface, code_of, fine, serving
 
 JOBS = "datavisual/train-jobs"
 CACHES = "datavisual/train-job-caches"
@@ -172,3 +174,43 @@ def test_the_folder_of_a_profiler_and_its_device(tmp_path: Path, names: Any, kin
         (job,) = fine(client.get(f"{ROOT}/{JOBS}"))["train_jobs"]
     expected = "./profiler_b" if "profiler_info_0.json" in names else None
     assert (job["profiler_dir"], job["profiler_type"], job.get("graph_mode")) == (expected, kind, mode)
+
+
+def test_a_run_that_cannot_be_loaded_is_no_job_for_data(tmp_path: Path) -> None:
+    run = tmp_path / "base" / "run"
+    run.mkdir(parents=True)
+    shutil.copy(next((DATA / "events" / "lenet").glob("*_lineage")), run / "a.summary.1700000000_lineage")
+    with serving(tmp_path / "base", tmp_path / "workspace") as client:
+        v1 = Interface(client)
+        job = {"train_id": "./run"}
+        assert v1.ok(JOBS, **job)["total"] == 1
+        assert not any(v1.ok("datavisual/plugins", **job)["plugins"].values())
+        for path, query in (
+            ("single-job", {"plugin_name": "scalar"}),
+            ("scalar/metadata", {"tag": "loss/scalar"}),
+            ("image/metadata", {"tag": "a/image"}),
+            ("image/single-image", {"tag": "a/image", "step": 1}),
+            ("histograms", {"tag": "a/histogram"}),
+            ("tensors", {"tag": "a/tensor"}),
+            ("graphs/nodes", {}),
+            ("landscape/intervals", {}),
+        ):
+            assert v1.fault(f"datavisual/{path}", **job, **query) == (400, "50545005"), path
+        (item,) = v1.ok("datavisual/landscape/landscapes", **job)["landscapes"]
+        assert item["error_code"] == "50545005"
+        assert v1.ok("datavisual/scalars", **job, tag="loss/scalar")["scalars"] == []
+
+
+def test_what_cannot_be_read_has_the_code_of_its_kind(tmp_path: Path) -> None:
+    run = tmp_path / "base" / "run"
+    run.mkdir(parents=True)
+    (run / "ms_output_optimize.pb").write_bytes(b"\xff" * 40)
+    broken = Event(wall_time=1.0, step=1)
+    broken.summary.value.add(tag="landscape").loss_landscape.landscape.z.dims.append(5)
+    (run / "a.summary.1700000000").write_bytes(encode_record(broken.SerializeToString()))
+    with serving(tmp_path / "base", tmp_path / "workspace") as client:
+        v1 = Interface(client)
+        assert v1.fault("datavisual/graphs/nodes", train_id="./run") == (400, "5054500C")
+        assert v1.ok("datavisual/landscape/intervals", train_id="./run") == {"intervals": []}
+        (item,) = v1.ok("datavisual/landscape/landscapes", train_id="./run", type="final")["landscapes"]
+        assert item["error_code"] == "50545017"

@@ -27,7 +27,7 @@ from mindinsight.server.api.v1 import (
 )
 from mindinsight.server.api.v1.errors import RESPONSES, Fault, FaultBody, V1Error, v1_error
 from mindinsight.server.api.v1.openapi import complete
-from mindinsight.server.errors import ApiError, Gone
+from mindinsight.server.errors import ApiError, Gone, memory_short
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.graph.encoders.v1 import MOST_EDGES, TooManyEdges, UnknownNode
 from mindinsight.server.http.openapi import add_schemas
@@ -61,6 +61,7 @@ def create_v1(state: State) -> FastAPI:
         v1.include_router(part.router)
     v1.add_exception_handler(V1Error, _v1_error)
     v1.add_exception_handler(ApiError, _api_error)
+    v1.add_exception_handler(MemoryError, lambda request, error: v1_error(memory_short()))
     v1.add_exception_handler(HTTPException, _http_error)
     v1.add_exception_handler(RequestValidationError, _unreadable_body)
     v1.add_exception_handler(UnknownNode, _unknown_node)
@@ -103,7 +104,7 @@ def _v1_error(request: Request, error: Exception) -> Response:
 
 def _api_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ApiError)
-    return v1_error(error).response(error.status)
+    return v1_error(error)
 
 
 def _http_error(request: Request, error: Exception) -> Response:

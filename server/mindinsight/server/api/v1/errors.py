@@ -91,11 +91,13 @@ class V1Error(Exception):
         return json_response(body, status or self.fault.status)
 
 
-def v1_error(error: ApiError) -> V1Error:
-    """Convert an error of the server to one of v1; to be answered with the status of the original."""
+def v1_error(error: ApiError) -> Response:
+    """Return the response of v1 to an error of the server, with the status and headers of the original."""
     faults = {401: Fault.PERMISSION, 403: Fault.PERMISSION, 404: Fault.UNKNOWN_PATH, 421: Fault.PERMISSION}
     fault = Fault.VALUE if error.status < Fault.UNEXPECTED.status else Fault.UNEXPECTED
-    return V1Error(faults.get(error.status, fault), error.message)
+    response = V1Error(faults.get(error.status, fault), error.message).response(error.status)
+    response.headers.update(error.headers)
+    return response
 
 
 class FaultBody(BaseModel):

@@ -14,13 +14,14 @@ from mindinsight.server.api.v1.parameters import (
     Number,
     RequiredText,
     Text,
-    find_run,
     first_value,
     integer,
+    loaded_run,
     required,
 )
 from mindinsight.server.api.v1.tags import OPTIMIZED, tags_of
 from mindinsight.server.formats.graphs.graph_proto import read_graph
+from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.graph.encoders import v1
 from mindinsight.server.graph.model.simplify import simplify
 from mindinsight.server.graph.scopes.build import Folding, build_tree
@@ -45,14 +46,17 @@ def tree_of(
     view = first_value(mode) or _NORMAL
     if view not in (_NORMAL, _OPTIMIZE):
         raise V1Error(Fault.VALUE, "Parameter mode must be normal or optimize.")
-    run = find_run(service.store.snapshot(), required(train_id, "train_id"))
+    run = loaded_run(service.store.snapshot(), required(train_id, "train_id"))
     tags = tags_of(run)["graph" if view == _NORMAL else "optimized_graph"]
     name = min(tags, default="") if tag is None else first_value(tag)
     if name not in tags:
         raise V1Error(Fault.GRAPH, "Parameter tag does not match any graph of this train job.")
     series = run.references["graph"][str(name) if view == _NORMAL else str(name).removesuffix(OPTIMIZED)]
     make = partial(tree_in, simplified=view == _OPTIMIZE)
-    return service.parts.of(TreeCache).newest(series, f"v1 {view}", make, service.openers)
+    try:
+        return service.parts.of(TreeCache).newest(series, f"v1 {view}", make, service.openers)
+    except UnreadableError as error:
+        raise V1Error(Fault.GRAPH, f"The graph cannot be read: {error.detail}.") from error
 
 
 CurrentTree = Annotated[Tree, Depends(tree_of)]

@@ -9,7 +9,7 @@ import numpy as np
 from mindinsight.server.api.v1.errors import Fault
 from mindinsight.server.api.v1.jobs import CurrentService
 from mindinsight.server.api.v1.json_router import JsonRouter
-from mindinsight.server.api.v1.parameters import FullFlag, RequiredText, find_run, required
+from mindinsight.server.api.v1.parameters import FullFlag, RequiredText, loaded_run, required
 from mindinsight.server.api.v1.rebin import HistogramColumns, common_edges, rebin
 from mindinsight.server.api.v1.sampling import HISTOGRAMS, line_rows
 from mindinsight.server.api.v1.tags import payloads_of, time_and_step
@@ -27,7 +27,7 @@ def histograms(
 ) -> dict[str, Any]:
     """Histogram of each step as rows of [left, width, count], in the same buckets for all steps."""
     run_id, name = required(train_id, "train_id"), required(tag, "tag")
-    series = payloads_of(find_run(service.store.snapshot(), run_id), name, "histogram", Fault.HISTOGRAM)
+    series = payloads_of(loaded_run(service.store.snapshot(), run_id), name, "histogram", Fault.HISTOGRAM)
     rows = line_rows(series, HISTOGRAMS, full)
     recorded = read_histograms([series.read(row) for row in rows.tolist()])
     counted = [_counted(recorded, number) for number in range(len(rows))]

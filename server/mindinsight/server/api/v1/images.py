@@ -13,13 +13,13 @@ from mindinsight.server.api.v1.parameters import (
     FullFlag,
     RequiredNumber,
     RequiredText,
-    find_run,
+    loaded_run,
     required,
     to_integer,
 )
 from mindinsight.server.api.v1.sampling import IMAGES, line_rows
 from mindinsight.server.api.v1.tags import payloads_of, time_and_step
-from mindinsight.server.formats.payloads import image, image_header
+from mindinsight.server.formats.payloads import image
 from mindinsight.server.formats.picture_types import picture_type
 from mindinsight.server.http.bulkhead_routes import PayloadRoute
 
@@ -32,13 +32,13 @@ def metadata(
 ) -> dict[str, Any]:
     """Step, time, width and height of the images of one tag."""
     run_id, name = required(train_id, "train_id"), required(tag, "tag")
-    series = payloads_of(find_run(service.store.snapshot(), run_id), name, "image", Fault.IMAGE)
+    series = payloads_of(loaded_run(service.store.snapshot(), run_id), name, "image", Fault.IMAGE)
     rows = line_rows(series, IMAGES, full)
     return {"metadatas": [{**time_and_step(series, row), **_size(series.read(row))} for row in rows.tolist()]}
 
 
 def _size(payload: bytes) -> dict[str, int]:
-    header = image_header(payload)
+    header = image(payload).header
     return {"width": header.width, "height": header.height}
 
 
@@ -56,7 +56,7 @@ def single_image(
     """The recorded bytes of one image; step -1 is the newest."""
     run_id, name = required(train_id, "train_id"), required(tag, "tag")
     number = to_integer(required(step, "step"), "step")
-    series = payloads_of(find_run(service.store.snapshot(), run_id), name, "image", Fault.IMAGE)
+    series = payloads_of(loaded_run(service.store.snapshot(), run_id), name, "image", Fault.IMAGE)
     rows = [row for row in series.line_rows.tolist() if number in (-1, int(series.steps[row]))]
     if not rows:
         raise V1Error(Fault.IMAGE, "Parameter step does not match any image of this tag.")

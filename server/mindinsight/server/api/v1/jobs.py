@@ -18,6 +18,7 @@ from mindinsight.server.api.v1.parameters import (
     find_run,
     first_value,
     integer,
+    loaded_run,
     required,
 )
 from mindinsight.server.api.v1.tags import NAMES, tags_of
@@ -83,7 +84,7 @@ def single_job(
     run_id = required(train_id, "train_id")
     if plugin not in NAMES:
         raise V1Error(Fault.PLUGIN, "Parameter plugin_name does not match any plugin.")
-    run = find_run(service.store.snapshot(), run_id)
+    run = loaded_run(service.store.snapshot(), run_id)
     return {"train_jobs": [{"id": run.id, "name": run.id, "tags": sorted(tags_of(run)[plugin])}]}
 
 

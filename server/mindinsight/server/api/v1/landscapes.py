@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Annotated, Any
 
 from fastapi import Query
@@ -11,8 +12,18 @@ from fastapi import Query
 from mindinsight.server.api.v1.errors import Fault
 from mindinsight.server.api.v1.jobs import CurrentService
 from mindinsight.server.api.v1.json_router import JsonRouter
-from mindinsight.server.api.v1.parameters import RequiredText, Text, Texts, find_run, first_value, required
+from mindinsight.server.api.v1.parameters import (
+    RequiredText,
+    Text,
+    Texts,
+    first_value,
+    is_loadable,
+    loaded_run,
+    required,
+)
+from mindinsight.server.errors import Gone
 from mindinsight.server.formats.payloads import Landscape, Point, landscape
+from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.http.bulkhead_routes import PayloadRoute
 from mindinsight.server.store.run import Run
 
@@ -22,7 +33,7 @@ router = JsonRouter(route_class=PayloadRoute, prefix="/datavisual/landscape", ta
 @router.get("/intervals")
 def intervals(service: CurrentService, train_id: RequiredText = None) -> dict[str, Any]:
     """Intervals of a job that have a landscape, as [first, last], sorted by start."""
-    run = find_run(service.store.snapshot(), required(train_id, "train_id"))
+    run = loaded_run(service.store.snapshot(), required(train_id, "train_id"))
     found_intervals = {landscape.intervals for landscape in _landscapes(run) if landscape.intervals}
     rows = sorted(found_intervals, key=lambda steps: steps[:1])
     return {"intervals": [{"id": interval_id(steps), "value": [steps[0], steps[-1]]} for steps in rows]}
@@ -49,15 +60,17 @@ def interval_id(interval: tuple[int, ...]) -> str:
 
 
 def _landscapes(run: Run) -> Iterator[Landscape]:
+    """Yield the landscapes of a run that can be read."""
     for series in run.references.get("landscape", {}).values():
         for row in series.line_rows.tolist():
-            yield landscape(series.read(row))
+            with suppress(Gone, UnreadableError):
+                yield landscape(series.read(row))
 
 
 def _item(train_id: str, run: Run | None, kind: str, interval: str | None) -> dict[str, Any]:
     if not train_id.startswith("./"):
         return {"train_id": train_id, "error_code": Fault.VALUE.code}
-    if run is None:
+    if run is None or not is_loadable(run):
         return {"train_id": train_id, "error_code": Fault.JOB.code}
     match = next((landscape for landscape in _landscapes(run) if _matches(landscape, kind, interval)), None)
     if match is None or match.grid is None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, TypeAlias
 from fastapi import Depends, Query, Request
 
 from mindinsight.server.api.v1.errors import Fault, V1Error
+from mindinsight.server.store import file_names
 from mindinsight.server.store.run import Run, Snapshot
 
 REQUIRED: Final = (
@@ -94,3 +95,16 @@ def find_run(snapshot: Snapshot, train_id: str) -> Run:
     if run is None:
         raise V1Error(Fault.JOB, "Parameter train_id does not match any train job.")
     return run
+
+
+def loaded_run(snapshot: Snapshot, train_id: str) -> Run:
+    """Look up a run that has data to answer from. Raises V1Error, also if the run cannot be loaded."""
+    run = find_run(snapshot, train_id)
+    if not is_loadable(run):
+        raise V1Error(Fault.JOB, "This train job cannot be loaded: it has no readable event or graph file.")
+    return run
+
+
+def is_loadable(run: Run) -> bool:
+    """Return True if any event or graph file can be read; lineage, profiles and dumps are not enough."""
+    return any(file_names.role(file.name) in ("summary", "graph") and not file.error for file in run.files)

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.jobs import CurrentService
 from mindinsight.server.api.v1.json_router import JsonRouter, json_response
-from mindinsight.server.api.v1.parameters import FullFlag, RequiredText, Texts, find_run, required
+from mindinsight.server.api.v1.parameters import FullFlag, RequiredText, Texts, loaded_run, required
 from mindinsight.server.api.v1.scalar_points import Pair, ScalarAnswers, points_of, scalar_items
 from mindinsight.server.api.v1.tags import scalar_of
 
@@ -26,7 +26,7 @@ def metadata(
 ) -> dict[str, Any]:
     """Points of one tag, ascending by step; null for values that are not finite."""
     run_id, name = required(train_id, "train_id"), required(tag, "tag")
-    series = scalar_of(find_run(service.store.snapshot(), run_id), name)
+    series = scalar_of(loaded_run(service.store.snapshot(), run_id), name)
     if series is None:
         raise V1Error(Fault.SCALAR, "Parameter tag does not match any scalar of this train job.")
     return {"metadatas": points_of(series, full)}

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from mindinsight.server.compute.non_finite import non_finite_as_null
-from mindinsight.server.curves.importance import FEWEST, pearson
+from mindinsight.server.curves.correlation import FEWEST, pearson
 from mindinsight.server.curves.overflow import differences
 
 Numbers: TypeAlias = list[float | int | None]

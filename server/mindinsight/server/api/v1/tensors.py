@@ -18,8 +18,8 @@ from mindinsight.server.api.v1.parameters import (
     Number,
     RequiredTexts,
     Text,
-    find_run,
     first_value,
+    loaded_run,
     required,
     to_integer,
 )
@@ -62,7 +62,7 @@ def tensors(
     snapshot = service.store.snapshot()
     items = []
     for run_id in train_id or ():
-        run = find_run(snapshot, run_id)
+        run = loaded_run(snapshot, run_id)
         for name in tag or ():
             series = payloads_of(run, name, "tensor", Fault.TENSOR)
             values = (

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from mindinsight.server.api.v1.debugger.session import Session
+from mindinsight.server.compute.threads import Threads
 from mindinsight.server.formats.dumps import open_dump
 from tests.server.api.v1.conftest import DATA, Interface, serving, until
 
@@ -43,7 +44,7 @@ def open_session() -> Iterator[Session]:
     """A session without a server: what the routes work on."""
     with ThreadPoolExecutor(1) as executor:
         dump = open_dump(str(DATA / "dumps" / "ms_sync_v2_0_names"))
-        session = Session("1", "./dump", dump, executor, None)
+        session = Session("1", "./dump", dump, executor, None, Threads(2, "job"))
         yield session
         session.close()
 

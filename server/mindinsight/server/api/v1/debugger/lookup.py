@@ -13,6 +13,7 @@ from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph, display_nam
 from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.parameters import RawBody, parse_json
+from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.formats.dumps.types import Operator, TensorEntry
 from mindinsight.server.http.service import Service, service_of
 
@@ -22,7 +23,8 @@ class OpenSessions:
 
     def __init__(self) -> None:
         self.by_number: dict[str, Session] = {}
-        self.lock: Final = threading.Lock()
+        self.lock: Final = threading.Lock()  # of by_number; no dump is opened under it
+        self.opening: Final = LruCache[str](0)
         self.numbers: Final = itertools.count(1)
 
     def stop(self) -> None:

@@ -6,13 +6,14 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Any, Final
 
 from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph, dump_graph
 from mindinsight.server.api.v1.debugger.events import Events
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.compute.background_job import BackgroundJob
+from mindinsight.server.compute.lru_cache import LruCache
+from mindinsight.server.compute.threads import Threads
 from mindinsight.server.debug.conditions import Limits
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.watchpoints import Hit, Watchpoint, check
@@ -23,6 +24,7 @@ WAITING: Final = "waiting"
 SENDING: Final = "sending"
 RUNNING: Final = "running"
 
+_KEPT: Final = 8  # graphs, and listings of steps
 OperatorKey = tuple[str, str]  # graph, operator as recorded
 
 
@@ -46,7 +48,13 @@ class Session:
     """State of a debugger session. Step n is the dump's iteration n - 1; at step 0 nothing has run."""
 
     def __init__(
-        self, number: str, dump_id: str, dump: Dump, executor: Executor, cache: StatisticsCache | None
+        self,
+        number: str,
+        dump_id: str,
+        dump: Dump,
+        executor: Executor,
+        cache: StatisticsCache | None,
+        threads: Threads,
     ) -> None:
         self.number = number
         self.dump_id = dump_id
@@ -59,12 +67,14 @@ class Session:
         self.recommended = False
         self.download: tuple[str, TensorRef] | None = None  # file name, tensor
         self.events = Events()
-        self.tensors = lru_cache(maxsize=8)(self._tensors)
-        self.graph = lru_cache(maxsize=8)(self._graph)
+        self._tensors = LruCache[dict[OperatorKey, list[TensorEntry]]](_KEPT)
+        self._graphs = LruCache[DumpGraph | None](_KEPT)
         self._executor = executor
         self._cache = cache
+        self._threads = threads
         self._work: BackgroundJob[Hit] | None = None
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # of the state, the watchpoints and the job; nothing waits under it
+        self._pausing = False
         self._last_watchpoint = 0
 
     def total_steps(self, rank: int | None = None) -> int:
@@ -82,20 +92,26 @@ class Session:
         return {name: status[name] for name in names or status}
 
     def add_watchpoint(self, watchpoint: SessionWatchpoint) -> int:
-        """Add a watchpoint under a new number."""
-        self._last_watchpoint += 1
-        self.set_watchpoint(replace(watchpoint, id=self._last_watchpoint))
-        return self._last_watchpoint
+        """Add a watchpoint under a new number, which is returned."""
+        with self._lock:
+            self._last_watchpoint += 1
+            number = self._last_watchpoint
+        self.set_watchpoint(replace(watchpoint, id=number))
+        return number
 
     def set_watchpoint(self, watchpoint: SessionWatchpoint) -> None:
         """Add or replace the watchpoint with this id."""
-        self.watchpoints = {**self.watchpoints, watchpoint.id: watchpoint}
-        self.outdated = True
+        with self._lock:
+            self.watchpoints = {**self.watchpoints, watchpoint.id: watchpoint}
+            self.outdated = True
 
     def remove_watchpoint(self, number: int) -> None:
         """Remove the watchpoint with this id."""
-        self.watchpoints = {key: watchpoint for key, watchpoint in self.watchpoints.items() if key != number}
-        self.outdated = True
+        with self._lock:
+            self.watchpoints = {
+                key: watchpoint for key, watchpoint in self.watchpoints.items() if key != number
+            }
+            self.outdated = True
 
     def advance(self, steps: int) -> None:
         """Advance by ``steps``, or to the end for -1, in the background, until the first step with a hit."""
@@ -113,13 +129,15 @@ class Session:
 
     def pause(self) -> None:
         """Let the background job stop; returns at once."""
-        if self._work is not None:
-            self._work.stop()
+        with self._lock:
+            self._pausing, work = True, self._work
+        if work is not None:
+            work.stop()
 
     def stop(self) -> None:
         """Stop the background job and wait for it, up to 5 s."""
+        self.pause()
         if self._work is not None:
-            self._work.stop()
             self._work.wait(5)
 
     def close(self) -> None:
@@ -133,10 +151,14 @@ class Session:
                 raise V1Error(
                     Fault.DEBUGGER_CONTINUE, "The session is busy; wait until its state is waiting."
                 )
-            self.state = SENDING
+            self.state, self._pausing = SENDING, False
         self.hits = ()
         self.events.add({"metadata": self.status()})
-        self._work = BackgroundJob(lambda: self._run(work()))
+        job = BackgroundJob(self._threads, lambda: self._run(work()))
+        with self._lock:
+            self._work, pausing = job, self._pausing
+        if pausing:
+            job.stop()
 
     def _run(self, results: Iterator[Hit]) -> Iterator[Hit]:
         self.state = RUNNING
@@ -170,11 +192,15 @@ class Session:
         if hits:
             self.events.add({"receive_watchpoint_hits": True})
 
-    def _graph(self, rank: int, graph: str | None) -> DumpGraph | None:
-        return dump_graph(self.dump, rank, graph)
+    def graph(self, rank: int, graph: str | None) -> DumpGraph | None:
+        """Return a graph of a rank, None if the dump has none."""
+        return self._graphs.get((rank, graph), lambda: dump_graph(self.dump, rank, graph))
 
-    def _tensors(self, rank: int, step: int) -> dict[OperatorKey, list[TensorEntry]]:
-        """Tensors of a step, grouped by operator."""
+    def tensors(self, rank: int, step: int) -> dict[OperatorKey, list[TensorEntry]]:
+        """Return the tensors of a step, grouped by operator."""
+        return self._tensors.get((rank, step), lambda: self._grouped(rank, step))
+
+    def _grouped(self, rank: int, step: int) -> dict[OperatorKey, list[TensorEntry]]:
         entries: dict[OperatorKey, list[TensorEntry]] = {}
         for entry in list_tensors(self.dump, rank, step - 1):
             entries.setdefault((entry.graph, entry.recorded), []).append(entry)

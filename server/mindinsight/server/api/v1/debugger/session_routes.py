@@ -42,17 +42,13 @@ def open_session(service: CurrentService, sessions: Sessions, body: JsonBody) ->
     if "dump_dir" not in body:
         raise V1Error(Fault.MISSING, "Parameter dump_dir is missing.")
     dump_id = _dump_id(service, body["dump_dir"])
-    with sessions.lock:
-        for number, session in sessions.by_number.items():
-            if session.dump_id == dump_id:
-                return number
-        return _new_session(service, sessions, dump_id)
+    return sessions.opening.get(dump_id, lambda: _session(service, sessions, dump_id))
 
 
 @router.get("")
 def open_sessions(sessions: Sessions) -> dict[str, dict[str, str]]:
     """Numbers of the open sessions, by dump."""
-    return {"train_jobs": {session.dump_id: number for number, session in sessions.by_number.items()}}
+    return {"train_jobs": {session.dump_id: number for number, session in sessions.by_number.copy().items()}}
 
 
 @router.post("/{session_id}/delete")
@@ -85,14 +81,21 @@ def _dump_id(service: Service, dump_dir: object) -> str:
     return dump_id
 
 
-def _new_session(service: Service, sessions: OpenSessions, dump_id: str) -> str:
-    most = service.settings.max_offline_debugger_session_num
-    if len(sessions.by_number) >= most:
-        raise V1Error(Fault.DEBUGGER_SESSIONS, f"There are {most} sessions already; close one of them first.")
+def _session(service: Service, sessions: OpenSessions, dump_id: str) -> str:
+    """Number of the session of a dump, which is opened unless it is. Raises V1Error."""
+    for number, session in sessions.by_number.copy().items():
+        if session.dump_id == dump_id:
+            return number
     try:
         dump = open_dump(disk_path(service.settings.summary_base_dir, dump_id))
     except (UnreadableError, KeyError):
         raise V1Error(Fault.DEBUGGER_RANKS, "The directory is no longer a dump.") from None
-    number = str(next(sessions.numbers))
-    sessions.by_number[number] = Session(number, dump_id, dump, service.executor, cache_of(service))
+    number, cache = str(next(sessions.numbers)), cache_of(service)
+    opened = Session(number, dump_id, dump, service.executor, cache, service.jobs)
+    most = service.settings.max_offline_debugger_session_num
+    with sessions.lock:
+        if len(sessions.by_number) >= most:
+            text = f"There are {most} sessions already; close one of them first."
+            raise V1Error(Fault.DEBUGGER_SESSIONS, text)
+        sessions.by_number[number] = opened
     return number
