@@ -34,6 +34,7 @@ from mindinsight.server.formats.events import decode
 from mindinsight.server.formats.events.records import verified_records
 from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.formats.graphs.ir import read_ir
+from mindinsight.server.formats.graphs.model_explorer import graphs_of
 from mindinsight.server.formats.graphs.pb_graphs import read_pb
 from mindinsight.server.formats.lineage import decode_lineage
 from mindinsight.server.formats.payloads import by_parts
@@ -43,6 +44,7 @@ from mindinsight.server.formats.payloads.sounds import sound
 from mindinsight.server.formats.payloads.texts import text
 from mindinsight.server.formats.tensorboard import TENSORBOARD, transcode
 from mindinsight.server.formats.tensorboard.hparams import read_session
+from mindinsight.server.formats.text_files import read_json as parsed_json
 from mindinsight.server.formats.texts import encodable, parse_integer
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.wav import peaks, wav
@@ -105,7 +107,7 @@ class OnDisk:
             try:
                 self.use(path)
             except UnreadableError as error:
-                assert error.reason.startswith(("dump.", "payload.")), error
+                assert error.reason.startswith(("dump.", "payload.", "graph.")), error
 
 
 def read_events(data: bytes) -> None:
@@ -264,6 +266,13 @@ def read_json(path: Path) -> None:
         assert repr(content) == repr(encodable(json.loads(text, parse_int=parse_integer)))
 
 
+def read_model_explorer(path: Path) -> None:
+    """Each graph of a file of Model Explorer is one that the reader of our own graphs takes."""
+    for name, model in graphs_of(parsed_json(path)):
+        assert isinstance(name, str)
+        read_graph(model)
+
+
 def file_of(data: bytes) -> bytes:
     """The event file an input stands for: itself, or two bytes of length before each payload to frame."""
     mode, rest, records = data[:1], data[1:], []
@@ -327,6 +336,25 @@ def layouts() -> Iterator[bytes]:
     yield Summary.Layout(category=[{"title": "first", "chart": charts}]).SerializeToString()
 
 
+def model_explorer_files() -> Iterator[bytes]:
+    """A collection of graphs, with types written in each of the forms that adapters use."""
+    types = ("float32[8,3]", "(8, 4)", "tensor<1x?xbf16>", "i64[None]", "ui8")
+    nodes = [
+        {
+            "id": str(number),
+            "label": f"aten.linear/{number}",
+            "namespace": "MLP/fc1;MLP",
+            "incomingEdges": [{"sourceNodeId": str(number - 1), "targetNodeInputId": str(number % 3)}],
+            "attrs": [{"key": "strides", "value": number}, {"key": "uses", "value": {"nodeIds": ["0"]}}],
+            "outputsMetadata": [{"id": "0", "attrs": [{"key": "tensor_shape", "value": text}]}],
+        }
+        for number, text in enumerate(types)
+    ]
+    graph = {"id": "main", "nodes": nodes}
+    for content in (graph, [graph], {"label": "net", "graphs": [graph]}, {"graphCollections": [[graph]]}):
+        yield json.dumps(content).encode()
+
+
 def files(pattern: str) -> Iterator[bytes]:
     for path in sorted(DATA.glob(pattern)):
         if path.stat().st_size <= LARGEST:
@@ -375,6 +403,7 @@ READERS = {
     "safetensors": Reader(OnDisk(read_weights), lambda: files("weights/*.safetensors")),
     "csv": Reader(OnDisk(read_statistics), lambda: packed("async_synthetic.zip", "statistic.csv")),
     "json": Reader(OnDisk(read_json), lambda: packed("msprobe_pytorch.zip", "construct.json", "stack.json")),
+    "model explorer": Reader(OnDisk(read_model_explorer), model_explorer_files),
     "ir": Reader(OnDisk(read_ir), lambda: packed("rdr_v2_0.zip", ".ir")),
     "pb": Reader(OnDisk(read_pb), lambda: packed("rdr_v2_0.zip", ".pb")),
     "bin": Reader(OnDisk(read_bin), lambda: packed("async_synthetic.zip", "/MatMul.", "/Opdebug.")),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mindinsight.server.api.pages import LANGUAGES, WEB
-from mindinsight.server.http.static.locale_texts import locale_texts
+from mindinsight.server.texts import locale_texts
 
 SERVER = WEB.parents[2] / "server"
 KEY = re.compile(r"(?:dump|file|graph)\.[a-z_]+")

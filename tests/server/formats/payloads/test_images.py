@@ -31,3 +31,9 @@ def test_cut_message_is_refused() -> None:
     with pytest.raises(UnreadableError) as caught:
         image(PAYLOAD[:-1])
     assert caught.value.reason == "payload.unparsable"
+
+
+def test_the_size_is_that_of_the_picture_and_not_what_the_message_claims() -> None:
+    encoded = b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR" + (7).to_bytes(4, "big") + (5).to_bytes(4, "big")
+    payload = Summary.Image(height=4, width=600, colorspace=3, encoded_image=encoded).SerializeToString()
+    assert image(payload).header == ImageHeader(7, 5, 3)

@@ -1,5 +1,6 @@
 """Hyperparameters of TensorBoard's plugin become lineage; metrics are the newest values of their scalars."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -32,3 +33,28 @@ def test_a_metric_follows_its_scalar(tf: Any, folder: Any) -> None:
         stream.write(tf.record(2, tf.scalar("accuracy", 0.75)))
     summary.refresh()
     assert require(summary.run("./run").lineage).metrics == {"accuracy": 0.75}
+
+
+def test_one_number_that_json_does_not_have_keeps_all_others(tf: Any, folder: Any) -> None:
+    def hparam(name: str, value: bytes) -> bytes:
+        return tf.field(1, tf.field(1, name.encode()) + tf.field(2, value))
+
+    values = {
+        "lr": tf.field(2, 0.5),
+        "decay": tf.field(2, math.nan),
+        "clip": tf.field(2, math.inf),
+        "layers": tf.field(2, 3.0),
+        "net": tf.field(3, b"mlp"),
+        "bias": tf.field(4, 1),
+        "sizes": tf.field(6, tf.field(1, tf.field(2, math.nan)) + tf.field(1, tf.field(2, 8.0))),
+        "none": tf.field(1, 0),
+    }
+    start = tf.field(3, b"".join(hparam(name, value) for name, value in values.items()))
+    file = folder / "events.out.tfevents.1700000000.host"
+    file.write_bytes(tf.record(0, tf.plugin("hparams", start)))
+    settings = require(mindinsight.open(folder.parent).run("./run").lineage).user_defined
+    assert list(settings) == list(values)
+    assert math.isnan(settings["decay"])
+    assert math.isnan(settings["sizes"][0])
+    known = {name: settings[name] for name in ("lr", "clip", "layers", "net", "bias", "none")}
+    assert known == {"lr": 0.5, "clip": math.inf, "layers": 3, "net": "mlp", "bias": True, "none": None}

@@ -216,3 +216,38 @@ def test_sounds_keep_their_labels_and_several_of_one_step_are_tags(tf: Any, fold
     (folder / NAME).write_bytes(tf.record(0, value, legacy))
     sounds = {tag: sound(series.read(0)) for tag, series in opened(folder).references["audio"].items()}
     assert sounds == {"s/0": Sound(wave, "*one*"), "s/1": Sound(wave + b"2" * 200), "old": Sound(wave)}
+
+
+def test_a_scalar_of_shape_one_stays_in_the_line(tf: Any, folder: Path) -> None:
+    number = tf.field(5, struct.pack("<f", 2.5))
+    rows = [
+        tf.record(0, tf.tensor("loss", 1, [], number, plugin=tf.plugin("scalars"))),
+        *(
+            tf.record(step, tf.tensor("loss", 1, shape, number))
+            for step, shape in enumerate(([], [1], [1], []), 1)
+        ),
+    ]
+    (folder / NAME).write_bytes(b"".join(rows))
+    run = opened(folder)
+    assert run.scalars["loss"].line().steps.tolist() == [0, 1, 2, 3, 4]
+    assert "tensor" not in run.references
+
+
+def test_a_value_without_a_tag_has_the_name_of_its_node(tf: Any, folder: Path) -> None:
+    def named(node: bytes, number: float) -> bytes:
+        return tf.field(7, node) + b"\x15" + struct.pack("<f", number)
+
+    rows = [tf.record(step, named(b"loss", step), named(b"lr", -step)) for step in range(40)]
+    (folder / NAME).write_bytes(b"".join(rows))
+    scalars = opened(folder).scalars
+    assert sorted(scalars) == ["loss", "lr"]
+    assert scalars["lr"].line().values.tolist() == [-step for step in range(40)]
+
+
+@pytest.mark.parametrize(("number", "rounded"), [(2**53, 0), (2**53 + 1, 1), (2**62, 0), (-(2**53) - 1, 1)])
+def test_an_integer_that_no_float_holds_is_counted(tf: Any, folder: Path, number: int, rounded: int) -> None:
+    value = tf.tensor("tokens", 9, [], tf.field(10, number), plugin=tf.plugin("scalars"))
+    (folder / NAME).write_bytes(tf.record(1, value))
+    run = opened(folder)
+    assert run.scalars["tokens"].last_value == float(number)
+    assert dict(run.files[0].skipped).get("rounded_integer", 0) == rounded

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
+from mindinsight.server.formats.picture_sizes import picture_size
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.wire_format import UnparsableError, message_fields, read_varint, signed
 
@@ -38,13 +39,19 @@ def image_header(start: bytes) -> ImageHeader:
 
 
 def image(payload: bytes) -> Image:
-    """Decode an image message. Raises UnreadableError."""
+    """Decode an image message. Raises UnreadableError.
+
+    The size is that of the picture itself. The size that the message states is used if the picture has none.
+    """
     try:
         fields = list(message_fields(payload, 0, len(payload)))
     except UnparsableError as error:
         raise UnreadableError("payload.unparsable", f"image: {error}") from error
     pictures = [payload[at:end] for key, at, end in fields if key == _ENCODED]
-    return Image(image_header(payload), pictures[-1] if pictures else b"")
+    encoded = pictures[-1] if pictures else b""
+    header = image_header(payload)
+    width, height = picture_size(encoded)
+    return Image(replace(header, width=width, height=height) if width and height else header, encoded)
 
 
 def _fields_there(start: bytes) -> Iterator[tuple[int, int, int]]:

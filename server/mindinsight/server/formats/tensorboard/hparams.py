@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import DecodeError
 from google.protobuf.struct_pb2 import Value
 
@@ -82,7 +81,18 @@ def _hparams(data: bytes, at: int, end: int) -> Iterator[tuple[str, Any]]:
     for key, start, stop in message_fields(data, at, end):
         if key == _HPARAM:
             entry = {inner: data[first:last] for inner, first, last in message_fields(data, start, stop)}
-            value = MessageToDict(Value.FromString(entry.get(_VALUE, b"")))
-            if isinstance(value, float) and value.is_integer() and abs(value) < 1 << 53:
-                value = int(value)
+            value = _plain(Value.FromString(entry.get(_VALUE, b"")))
             yield tag_text(entry.get(_KEY, b"")), safe_value(value)
+
+
+def _plain(value: Value) -> Any:
+    """Return a protobuf value as Python's; integers as int. JSON has no NaN, so its rules do not apply."""
+    kind = value.WhichOneof("kind")
+    if kind == "number_value":
+        number = value.number_value
+        return int(number) if number.is_integer() and abs(number) < 1 << 53 else number
+    if kind == "struct_value":
+        return {name: _plain(inner) for name, inner in value.struct_value.fields.items()}
+    if kind == "list_value":
+        return [_plain(inner) for inner in value.list_value.values]
+    return None if kind in (None, "null_value") else getattr(value, kind)

@@ -94,10 +94,11 @@ def shape_of(data: Octets, at: int, end: int) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def single_number(data: Octets, tensor: TensorFields) -> tuple[int, int] | float | None:
-    """The number of a tensor with one element: where its float32 or float64 lies, or what it is.
+def single_number(data: Octets, tensor: TensorFields) -> tuple[int, int] | float | int | None:
+    """Return the number of a tensor with one element: the span of its float32 or float64, or the number.
 
-    None where there is no such number: a type that we do not know, more bytes than one number has.
+    Return None if there is no such number: an unknown type, or more bytes than one number has. Integers
+    are exact.
     """
     spans = [tensor.content] if tensor.content else [(start, stop) for _, start, stop in tensor.values]
     if tensor.dtype in (1, 2) and len(spans) == 1 and spans[0][1] - spans[0][0] == 4 * tensor.dtype:
@@ -117,7 +118,7 @@ def single_number(data: Octets, tensor: TensorFields) -> tuple[int, int] | float
         return None
     if moved.dtype == 14:
         number = widened(np.array([number], np.uint16))[0]
-    return float(number.real)
+    return int(number) if number.dtype.kind in "iu" else float(number.real)
 
 
 def widened(bits: npt.NDArray[np.uint16]) -> npt.NDArray[np.float32]:

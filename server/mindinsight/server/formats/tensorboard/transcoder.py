@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Final
 
 from mindinsight.proto.graph_pb2 import DataType
+from mindinsight.server.formats.picture_sizes import picture_size
 from mindinsight.server.formats.picture_types import picture_type
 from mindinsight.server.formats.sound_types import sound_type
 from mindinsight.server.formats.tensorboard.histograms import histogram_message
-from mindinsight.server.formats.tensorboard.picture_sizes import picture_size
 from mindinsight.server.formats.tensorboard.tensors import (
     STRING,
     STRING_VALUE,

@@ -14,6 +14,7 @@ from mindinsight.server.formats.wire_format import Octets, message_fields, read_
 
 SIMPLE_VALUE: Final = 2 << 3 | 5
 IMAGE, HISTO, AUDIO, TENSOR, _METADATA = (number << 3 | 2 for number in (4, 5, 6, 8, 9))
+_NODE_NAME: Final = 7 << 3 | 2  # older writers name a value by its node alone
 _VALUES: Final = (SIMPLE_VALUE, IMAGE, HISTO, AUDIO, TENSOR)
 _PLUGIN_DATA, _NAME, _CONTENT = 1 << 3 | 2, 1 << 3 | 2, 2 << 3 | 2
 _SIGNATURE: Final = 12  # bytes by which a picture is known
@@ -26,6 +27,7 @@ _NUMBER_KINDS: Final = {
     "pr_curves": "pr_curve",
 }
 _TEXT_KINDS: Final = {**dict.fromkeys(("", "text"), "text"), "custom_scalars": "layout"}  # of strings
+ROUNDED: Final = "rounded_integer"  # a scalar beyond 2^53 that no float64 holds; counted with the skipped
 _PLUGINS: Final = frozenset(
     (*_NUMBER_KINDS, *_TEXT_KINDS, "images", "audio", "mesh", "graphs", "graph_keras_model", "profile")
 ) - {""}
@@ -33,14 +35,17 @@ _PLUGINS: Final = frozenset(
 
 def read_value(event: ParsedEvent, data: Octets, at: int, end: int) -> None:
     """Add the value in ``data[at:end]`` to the event. Raises UnparsableError."""
-    tag, value, plugin, content = b"", None, "", b""
+    tag, node, value, plugin, content = b"", b"", None, "", b""
     for key, start, stop in message_fields(data, at, end):
         if key == VALUE_TAG:
             tag = data[start:stop]
+        elif key == _NODE_NAME:
+            node = data[start:stop]
         elif key in _VALUES:
             value = (key, start, stop)
         elif key == _METADATA:
             plugin, content = _plugin(data, start, stop)
+    tag = tag or node
     if plugin == "hparams":
         event.notes.append(("hparams", content))
         ending = session_end(content)
@@ -109,16 +114,19 @@ class _Value:
             self.event.free.append((start, stop - start))
 
     def _is_scalar(self, tensor: TensorFields) -> bool:
-        known = self.plugin in ("", "scalars")
-        return known and (not tensor.shape or (tensor.count == 1 and self.plugin == "scalars"))
+        if self.plugin:
+            return self.plugin == "scalars" and tensor.count == 1
+        return tensor.shape in ((), (1,))  # only the first event of a tag has to name its plugin
 
     def _read_scalar(self, tensor: TensorFields) -> None:
         number = single_number(self.data, tensor)
         if number is None:
             self.event.skipped.append("unknown")
             return
-        if isinstance(number, float):
-            self.event.entries.append(Entry(EXACT, self.tag, self.whole[0], 8, number))
+        if not isinstance(number, tuple):
+            if float(number) != number:
+                self.event.skipped.append(ROUNDED)
+            self.event.entries.append(Entry(EXACT, self.tag, self.whole[0], 8, float(number)))
             return
         start, stop = number
         self.event.entries.append(

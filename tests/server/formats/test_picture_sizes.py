@@ -5,7 +5,7 @@ import io
 import pytest
 from PIL import Image
 
-from mindinsight.server.formats.tensorboard.picture_sizes import picture_size
+from mindinsight.server.formats.picture_sizes import picture_size
 
 SIZE = (37, 11)
 
