@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 FOLDERS = ["server", "writer", "proto", "web"]
 MODULES = 20  # of a package, beside its own
-FILE_LINES = 300
+FILE_LINES = 600
 FUNCTION_LINES = 60
 
 

@@ -58,6 +58,7 @@ ELSEWHERE = {
     "server/types": "server/store",
     "writer/__init__": "test_imports.py",
     # Adapters to frameworks: stand-ins in the tests named, the real ones in tests/interop.
+    "writer/capture/mindspore/backward_nodes": "server/debug/test_recorded_mindspore.py",
     "writer/capture/mindspore/operators": "server/debug/test_recorded_mindspore.py",
     "writer/capture/mindspore/values": "server/debug/test_recorded_mindspore.py",
     "writer/capture/pytorch/norms": "interop/tensor_kinds_in_torch.py",

@@ -57,6 +57,7 @@ def start(folder: Any, summary: Any) -> Callable[..., Any]:
     (folder / "bin").mkdir()
     (folder / "bin" / "mindinsight").write_text(SHOWN)
     (folder / "bin" / "mindinsight").chmod(0o755)
+    shutil.copy(SCRIPT, folder)  # the checkout may lie below a directory that other users cannot enter
     (folder / "workspace").mkdir()
     (folder / "workspace").chmod(0o1777)
 
@@ -67,7 +68,7 @@ def start(folder: Any, summary: Any) -> Callable[..., Any]:
             "MINDINSIGHT_WORKSPACE": str(folder / "workspace" / "own"),
             **environ,
         }
-        command = [*before, "sh", str(SCRIPT), "start", "--foreground"]
+        command = [*before, "sh", str(folder / SCRIPT.name), "start", "--foreground"]
         done = subprocess.run(command, env=settings, capture_output=True, text=True, check=False)
         return done.returncode, done.stdout.splitlines(), done.stderr
 

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.server.formats.tensorboard.conftest import Messages
+
 TILES = {
     "Scalars": ("scalar", "1.126"),
     "Histograms": ("histogram", "conv1.weight/auto"),
@@ -151,3 +153,14 @@ def test_what_no_page_draws_is_listed_and_rare_tiles_need_data(
     expect(tile(page, "Scalars")).to_be_visible()
     expect(tile(page, "Sounds")).to_be_hidden()
     expect(page.get_by_role("region", name="Recorded and not drawn")).to_have_count(0)
+
+
+def test_rounded_integers_are_said_beside_their_file(page: Page, serve: Any, tmp_path: Path) -> None:
+    tf = Messages()
+    value = tf.tensor("tokens", 9, [], tf.field(10, 2**53 + 1), plugin=tf.plugin("scalars"))
+    path = tmp_path / "base" / "a" / "events.out.tfevents.1700000000.host.1.0"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(tf.record(1, value) + tf.record(2, value))
+    page.goto(f"{serve(tmp_path / 'base')}overview?run=./a")
+    expect(page.get_by_text("2 integers above 2^53 were rounded to the nearest double")).to_be_attached()
+    expect(page.get_by_text("rounded_integer")).to_have_count(0)

@@ -82,3 +82,63 @@ def test_nothing_that_a_frozen_card_contains_runs(page: Page, report: str) -> No
     expect(page.get_by_text("<b>run</b>")).to_be_visible()
     assert page.locator(".frozen-view script, .frozen-view [onclick]").count() == 0
     assert page.title() == "Why it learns · MindInsight"
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {"style": "position: fixed; inset: 0; width: 100vw; height: 100vh"},
+        {"style": r"pos\69tion:fixed; top: 0; left: 0; width: 100vw; height: 100vh"},
+        {"style": r"p\6f sition/**/:/**/sticky; inset: 0; min-width: 200vw; min-height: 200vh"},
+        {"style": "position: absolute; transform: translate(-900px, -900px) scale(99)"},
+        {"style": "margin: -9999px; width: 99999px; height: 99999px"},
+        {"class": "dialog overlay backdrop menu", "style": "width: 200vw; height: 200vh"},
+    ],
+)
+def test_a_frozen_card_covers_nothing_of_the_page(
+    page: Page, report: str, attributes: dict[str, str]
+) -> None:
+    """Asked of the drawn page: what lies above each corner of the heading is the heading's own."""
+    tree = ["div", {}, [["div", attributes, ["cover"]], ["i", {"style": "background: var(--run-1)"}, ["x"]]]]
+    pin = {"view": "scalar", "card": "loss", "frozen": json.dumps(HOSTILE | {"tree": tree})}
+    page.request.post(f"{report}/blocks", data={"pin": pin})
+    open_report(page, report)
+    expect(page.get_by_text("cover")).to_be_attached()
+    uncovered = page.evaluate(
+        """() => {
+            const box = document.querySelector("h1").getBoundingClientRect();
+            const at = (x, y) => document.elementFromPoint(x, y);
+            return [at(box.left + 2, box.top + 2), at(2, 2), at(innerWidth - 20, 2)]
+                .every((found) => !found?.closest(".frozen-view"));
+        }"""
+    )
+    assert uncovered
+    positions = page.locator(".frozen-view *").evaluate_all(
+        "nodes => nodes.map((node) => getComputedStyle(node).position)"
+    )
+    assert "fixed" not in positions
+    assert page.locator(".frozen-view i").evaluate("node => node.style.background") == "var(--run-1)"
+
+
+@pytest.mark.parametrize(
+    "style",
+    [
+        "background: url(https://other.host/a)",
+        r"background: \75 rl(https://other.host/a)",
+        r"--a: \75 rl(https://other.host/a); background: var(--a)",
+        "--a: url(https://other.host/a); background: var(--a)",
+        "background-image: image-set('https://other.host/a' 1x)",
+    ],
+)
+def test_the_style_of_a_frozen_card_loads_nothing(page: Page, report: str, style: str) -> None:
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    tree = ["div", {"style": style}, ["what was seen"]]
+    pin = {"view": "scalar", "card": "loss", "frozen": json.dumps(HOSTILE | {"tree": tree})}
+    page.request.post(f"{report}/blocks", data={"pin": pin})
+    open_report(page, report)
+    expect(page.get_by_text("what was seen")).to_be_visible()
+    assert not [address for address in requests if "other.host" in address]
+    assert page.locator(".frozen-view [style]").count() == 0 or "other.host" not in str(
+        page.locator(".frozen-view [style]").first.get_attribute("style")
+    )

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Header, Query, Response
 
 from mindinsight.server.errors import ApiError
-from mindinsight.server.formats.payloads import image, image_header
+from mindinsight.server.formats.payloads import image
 from mindinsight.server.formats.picture_types import picture_type
 from mindinsight.server.http.bulkhead_routes import PayloadRoute
 from mindinsight.server.http.responses import answer
@@ -23,7 +23,7 @@ Uses = Annotated[Service, Depends(service_of)]
 def steps(service: Uses, run: str, tag: str, accept: Annotated[str, Header()] = "") -> Response:
     """Steps and times of all images of a tag, in the order written, and the size of the newest."""
     series = service.store.snapshot().payloads(run, "image", tag)
-    header = image_header(series.read(series.count - 1))
+    header = image(series.read(series.count - 1)).header
     content: dict[str, Any] = {"run": run, "tag": tag, "step": series.steps, "wall": series.walls}
     return answer({**content, "width": header.width, "height": header.height}, accept)
 

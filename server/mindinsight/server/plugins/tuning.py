@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import TimeoutError as TooLate
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,10 +12,12 @@ import numpy as np
 from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel
 
+from mindinsight.server.cancellation import result_of
 from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.compute.non_finite import non_finite_as_text
-from mindinsight.server.curves.importance import importance as correlation
+from mindinsight.server.curves.correlation import association
 from mindinsight.server.errors import ApiError, BadSettings, not_kept
+from mindinsight.server.http.bulkhead_routes import PayloadRoute
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.store.mounts import mounts_of
@@ -26,7 +27,7 @@ from mindinsight.server.tuning.journal import is_tuned, journals
 from mindinsight.server.tuning.study import ask_to_stop, read_study
 from mindinsight.server.tuning.suggestions import next_suggestions
 
-router = APIRouter()
+router = APIRouter(route_class=PayloadRoute)
 
 Uses = Annotated[Service, Depends(service_of)]
 StudyId = Annotated[str, Query(description="as v2/tuning/studies has it", max_length=300)]
@@ -99,7 +100,7 @@ def importance(
     method: Method = "fanova",
 ) -> dict[str, Any]:
     """How much each parameter matters for a target: Optuna's fANOVA or PED-ANOVA, shares that add up to 1,
-    or the correlation of the lineage page, from 0 to 1 for each. ``method`` is the one that was used."""
+    or the absolute correlation, from 0 to 1 for each. ``method`` is the one that was used."""
     path = _journal(service, study)
     facts = _facts(service, path)
     if target >= len(facts["targets"]):
@@ -172,26 +173,16 @@ def _facts(service: Service, path: Path) -> dict[str, Any]:
 
 
 def _computed(service: Service, key: tuple[Any, ...], function: Any, *arguments: Any) -> Any:
-    """What a function makes of a journal in a process of its own, once for each key."""
-
-    def compute() -> Any:
-        future = service.openers.submit(function, *arguments)
-        try:
-            return future.result(service.settings.deadline)
-        except TooLate:
-            future.cancel()
-            seconds = f"{service.settings.deadline:g}"
-            text = f"This was not done within {seconds} seconds and was stopped. Ask again, or for less."
-            raise ApiError(503, "too_late", text, seconds=seconds) from None
-
-    return service.parts.of(StudyCache).results.get(key, compute)
+    """Return what a function makes of a journal in a process of its own, computed once for each key."""
+    results = service.parts.of(StudyCache).results
+    return results.get(key, lambda: result_of(service.openers.submit(function, *arguments)))
 
 
 def _correlations(trials: Sequence[dict[str, Any]], target: int) -> Iterator[tuple[str, float]]:
     values = np.array([trial["values"][target] for trial in trials], np.float64)
     names = dict.fromkeys(name for trial in trials for name in trial["params"])
     for name in names:
-        score = correlation([trial["params"].get(name) for trial in trials], values)
+        score = association([trial["params"].get(name) for trial in trials], values)
         if score is not None and math.isfinite(score):
             yield name, score
 

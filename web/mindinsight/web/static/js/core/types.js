@@ -19,6 +19,7 @@
  * @property {number} damage number of damaged stretches
  * @property {Record<string, number>} kinds how many tags of each kind
  * @property {boolean} lineage
+ * @property {boolean} pipeline whether the graph of a data pipeline was recorded
  * @property {string[]} dumps
  * @property {boolean} hidden
  * @property {boolean} pinned the baseline

@@ -103,7 +103,11 @@ function fileState(app, file) {
 /** @param {import("../../core/types.js").Translate} t @param {FileFacts} file */
 function skipped(t, file) {
   return Object.entries(file.skipped).map(([kind, n]) =>
-    h("span", { class: "badge" }, t("damage.skipped", { kind, n })),
+    h(
+      "span",
+      { class: "badge" },
+      kind === "rounded_integer" ? t("damage.rounded", { n }) : t("damage.skipped", { kind, n }),
+    ),
   );
 }
 

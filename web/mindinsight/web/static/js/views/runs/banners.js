@@ -8,6 +8,8 @@ import { basePaths } from "./bases.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 
+const UNREADABLE = new Set(["directory.permission", "directory.unreadable"]);
+
 const EXAMPLE = `from mindinsight.writer import SummaryRecord
 
 with SummaryRecord("summary/first") as record:
@@ -53,7 +55,16 @@ export function banners(app, list) {
 
 /** @param {App} app */
 export function nothing(app) {
-  const base = basePaths(app.selection.list());
+  const list = app.selection.list();
+  const base = basePaths(list);
+  const refused = list.errors.find((error) => UNREADABLE.has(error.reason));
+  if (refused) {
+    return empty({
+      icon: "warning",
+      title: app.t("runs.unreadable"),
+      text: app.t("runs.unreadable.why", { base, why: app.t(refused.reason, { path: refused.path }) }),
+    });
+  }
   return empty({
     icon: "runs",
     title: app.t("runs.empty"),
