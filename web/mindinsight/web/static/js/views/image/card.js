@@ -73,6 +73,7 @@ export class ImageCard {
       { class: "button icon quiet", "aria-label": app.t("image.download"), title: app.t("image.download") },
       icon("download"),
     );
+    this.save.hidden = true; // until there is a picture: a link that leads nowhere has no role
     const steps = h("div", { class: "row" }, this.player.element, this.move);
     const body = h("div", { class: "stack" }, this.stage, steps);
     this.element = card({
@@ -143,6 +144,7 @@ export class ImageCard {
     if (picture.getAttribute("src") !== address) picture.src = address;
     picture.alt = app.t("image.alt", { tag, step: steps[next] });
     this.save.href = address;
+    this.save.hidden = false;
     this.save.download = `${tag}_${steps[next]}`.replace(/[^\p{L}\p{N}_-]+/gu, "_");
     this.move.set(steps[next]);
     this.note();
