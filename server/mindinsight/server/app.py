@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import math
 import re
 import threading
@@ -54,6 +55,9 @@ THREADS = 8  # that answer at a time: more only take turns, and keep the event l
 LONGEST = 10  # deadlines of a request that one piece of work in the background may take
 START_SECONDS = 5.0  # for which the start waits for all threads to begin
 STOP_SECONDS = 0.3  # for which the end of a server waits for what is looked at
+
+
+_log = logging.getLogger(__name__)
 
 
 def create_app(settings: Settings, service: Service | None = None) -> Starlette:
@@ -161,9 +165,14 @@ def _v1(state: State) -> Starlette:
 
 def _pages(interface: ASGIApp) -> Starlette:
     from mindinsight.server.api.pages import WEB, Pages
-    from mindinsight.server.http.static.assets import Assets
+    from mindinsight.server.http.static.assets import BUNDLE, Assets
 
-    app = Starlette(routes=Pages(Assets(WEB)).routes())
+    assets = Assets(WEB)
+    if assets.scripts != BUNDLE:
+        _log.info(
+            "the pages' scripts are not bundled: a first visit takes some 130 requests"
+        )
+    app = Starlette(routes=Pages(assets).routes())
     app.router.default = interface
     return app
 
