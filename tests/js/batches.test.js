@@ -93,3 +93,16 @@ test("a request of several is aborted when nobody wants any of them", async () =
   assert.equal(ends[":bc"].signal.aborted, true);
   for (const answer of waiting) await assert.rejects(answer, { name: "AbortError" });
 });
+
+test("items that come within the time to gather go in one request", async () => {
+  const { begun, ends, send } = requests();
+  const ask = batches(1, 9, send, 5);
+  const answers = [ask(":", "a", signal)];
+  await settle();
+  answers.push(ask(":", "b", signal));
+  assert.deepEqual(begun, []);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.deepEqual(begun, [":ab"]);
+  ends[":ab"].answer();
+  assert.deepEqual(await Promise.all(answers), ["A", "B"]);
+});

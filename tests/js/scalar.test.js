@@ -16,24 +16,7 @@ import { createPast } from "../../web/mindinsight/web/static/js/views/scalar/zoo
 import { calmRange, scaleOf } from "../../web/mindinsight/web/static/js/views/scalar/scale.js";
 import { parseThreshold } from "../../web/mindinsight/web/static/js/views/scalar/threshold.js";
 import { upright, zoomed } from "../../web/mindinsight/web/static/js/views/scalar/zoom.js";
-
-/** The address of a page, as views read and write it. @param {string} search */
-function address(search) {
-  const query = new URLSearchParams(search);
-  return {
-    get: (key, otherwise = null) => query.get(key) ?? otherwise,
-    all: (key) => query.getAll(key),
-    set(values) {
-      for (const [key, value] of Object.entries(values)) {
-        query.delete(key);
-        for (const item of Array.isArray(value) ? value : [value]) {
-          if (item !== null && item !== undefined && item !== "") query.append(key, String(item));
-        }
-      }
-    },
-    text: () => query.toString(),
-  };
-}
+import { address, curve } from "./scalar_helpers.js";
 
 function rewritten(search) {
   const url = address(search);
@@ -206,27 +189,13 @@ test("only what the baseline and another run hold is compared", () => {
   assert.deepEqual(comparable(page(holders, ["a", "b"]), Object.keys(holders), "a"), ["both"]);
 });
 
-function curve(step, value, more = {}) {
-  const wall = step.map((number) => 100 + number);
-  return {
-    run: "./a",
-    generation: 1,
-    count: step.length,
-    points: step.length,
-    segments: 1,
-    last: [],
-    non_finite: [],
-    step: Float64Array.from(step),
-    wall: Float64Array.from(wall),
-    value: Float64Array.from(value),
-    ...more,
-  };
-}
-
 /** @param {string} search @param {any} tail what the server says is new */
 function growing(search, tail) {
-  return { options: () => readOptions(address(search)), app: { api: { columns: async () => tail } } };
+  return { options: () => readOptions(address(search)), tails: async () => tail };
 }
+
+const GROWN = new Set(["./a"]);
+const { signal } = new AbortController();
 
 const NEWS = {
   count: 3,
@@ -241,6 +210,8 @@ test("new points are put behind those that are here", async () => {
     growing("s=0", NEWS),
     new Map([["loss", [curve([1, 2], [1, 2])]]]),
     400,
+    GROWN,
+    signal,
   );
   const [grown] = appendedCurves.get("loss");
   assert.deepEqual(
@@ -253,26 +224,59 @@ test("new points are put behind those that are here", async () => {
 test("averages of what lies ahead are fetched anew, as they change behind", async () => {
   const before = new Map([["loss", [curve([1, 2], [1, 2])]]]);
   for (const kind of ["gaussian", "mean"]) {
-    assert.equal(await appended(growing(`s=0.5&sk=${kind}`, NEWS), before, 400), null);
+    assert.equal(await appended(growing(`s=0.5&sk=${kind}`, NEWS), before, 400, GROWN, signal), null);
   }
-  assert.ok(await appended(growing("s=0&sk=mean", NEWS), before, 400));
+  assert.ok(await appended(growing("s=0&sk=mean", NEWS), before, 400, GROWN, signal));
 });
 
 test("relative time goes on from where the curve began", async () => {
   const before = curve([1, 2], [1, 2], { x: Float64Array.of(0, 1) });
-  const appendedCurves = await appended(growing("s=0&x=relative", NEWS), new Map([["loss", [before]]]), 400);
+  const appendedCurves = await appended(
+    growing("s=0&x=relative", NEWS),
+    new Map([["loss", [before]]]),
+    400,
+    GROWN,
+    signal,
+  );
   assert.deepEqual([...appendedCurves.get("loss")[0].x], [0, 1, 2]);
 });
 
 test("a curve is fetched anew when its tail does not fit", async () => {
   const curves = new Map([["loss", [curve([1, 2], [1, 2])]]]);
-  assert.equal(await appended(growing("s=0", { ...NEWS, whole: true }), curves, 400), null);
-  assert.equal(await appended(growing("z=1,2", NEWS), curves, 400), null);
-  assert.equal(await appended(growing("x=tag:lr", NEWS), curves, 400), null);
-  assert.equal(await appended(growing("s=0.5", { ...NEWS, smooth: Float64Array.of(1) }), curves, 400), null);
-  assert.equal(await appended(growing("", NEWS), new Map(), 400), null);
+  assert.equal(await appended(growing("s=0", { ...NEWS, whole: true }), curves, 400, GROWN, signal), null);
+  assert.equal(await appended(growing("z=1,2", NEWS), curves, 400, GROWN, signal), null);
+  assert.equal(await appended(growing("x=tag:lr", NEWS), curves, 400, GROWN, signal), null);
+  assert.equal(
+    await appended(growing("s=0.5", { ...NEWS, smooth: Float64Array.of(1) }), curves, 400, GROWN, signal),
+    null,
+  );
+  assert.equal(await appended(growing("", NEWS), new Map(), 400, GROWN, signal), null);
   const long = Array.from({ length: 1200 }, (_, i) => i);
-  assert.equal(await appended(growing("s=0", NEWS), new Map([["loss", [curve(long, long)]]]), 400), null);
+  assert.equal(
+    await appended(growing("s=0", NEWS), new Map([["loss", [curve(long, long)]]]), 400, GROWN, signal),
+    null,
+  );
+});
+
+test("only curves of runs that have grown are asked for", async () => {
+  const asked = [];
+  const following = {
+    ...growing("s=0", NEWS),
+    tails: async (_key, known) => {
+      asked.push(known);
+      return NEWS;
+    },
+  };
+  const still = { ...curve([1, 2], [1, 2]), run: "./still" };
+  const fresh = await appended(
+    following,
+    new Map([["loss", [curve([1, 2], [1, 2]), still]]]),
+    400,
+    GROWN,
+    signal,
+  );
+  assert.deepEqual(asked, [{ tag: "loss", run: "./a", since: 2, generation: 1 }]);
+  assert.equal(fresh.get("loss")[1], still);
 });
 
 const SHEET = { margin: { l: 48, r: 12, t: 8, b: 32 }, font: { size: 11 } };

@@ -87,3 +87,37 @@ def test_runs_read_before_the_stream_came_are_on_the_page(
         time.sleep(0.05)
     held()
     expect(page.get_by_role("group", name="loss", exact=True)).to_contain_text("1 of 1 points")
+
+
+def test_finished_runs_are_not_asked_for_again(page: Any, serve: Any, tmp_path: Path, chart: Any) -> None:
+    """Eleven runs of three tags, of which one grows: one request for each change, for that run alone."""
+    base = tmp_path / "base"
+    tags = ("loss", "accuracy", "rate")
+    for number in range(10):
+        with SummaryRecord(str(base / f"finished{number}")) as record:
+            for step in (1, 2, 3):
+                for tag in tags:
+                    record.add_value("scalar", tag, step + number)
+                record.record(step)
+    with SummaryRecord(str(base / "live")) as record:
+
+        def grow(step: int) -> None:
+            for tag in tags:
+                record.add_value("scalar", tag, step)
+            record.record(step)
+            record.flush()
+
+        grow(1)
+        page.goto(f"{serve(base)}scalar?runs=!&s=0")
+        for tag in tags:
+            chart(tag).until(lambda traces: sum(len(trace["x"]) for trace in traces) >= 31)
+        asked: list[Any] = []
+        page.on("request", lambda request: asked.append(request) if "v2/scalar" in request.url else None)
+        for step in range(2, 6):
+            grow(step)
+            for tag in tags:
+                chart(tag).until(lambda traces, step=step: any(trace["x"][-1:] == [step] for trace in traces))
+    assert {request.url.rpartition("/")[2] for request in asked} == {"tails"}
+    known = [entry for request in asked for entry in request.post_data_json["series"]]
+    assert {entry["run"] for entry in known} == {"./live"}
+    assert len(asked) <= 8  # three charts grew four times; one change may come in two parts

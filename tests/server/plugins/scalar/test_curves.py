@@ -198,3 +198,34 @@ def test_a_small_curve_needs_no_thread(samples: Any, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("anyio.to_thread.run_sync", refuse)
     query = {"tag": "loss/auto", "run": "./lenet", "px": 300}  # not that of the answer that is cached
     assert client.get("/v2/scalar/series", params=query).status_code == 200
+
+
+@pytest.mark.parametrize("accept", ["application/json", COLUMNS])
+def test_new_points_of_many_series_come_in_one_answer(ask: Any, accept: str) -> None:
+    client = ask(run("./a", loss=[part([1, 2, 3], [1, 2, 3])]), run("./b", loss=[part([5], [1])]))
+    headers = {"accept": accept}
+    known = [
+        {"tag": "loss", "run": "./a", "since": 1, "generation": 0},
+        {"tag": "loss", "run": "./b", "since": 1, "generation": 0},
+        {"tag": "gone", "run": "./b", "since": 1, "generation": 0},
+        {"tag": "loss", "run": "./gone", "since": 1, "generation": 0},
+    ]
+    known[0]["generation"] = series(client)[0]["generation"]
+    known[1]["generation"] = series(client, run="./b")[0]["generation"]
+    alone = [client.get("/tail", params=one | {"smooth": 0.5}, headers=headers) for one in known]
+    answer = client.post("/tails", json={"smooth": 0.5, "series": known}, headers=headers)
+    assert answer.status_code == 200
+    if accept == COLUMNS:
+        head, block = _unpacked(answer.content)
+        bodies = [block[position["at"] :][: position["length"]] for position in head["answers"]]
+        assert bodies == [response.content for response in alone]
+    else:
+        answers = answer.json()["answers"]
+        assert answers == [response.json() for response in alone]
+        assert [decode(rows["step"]).tolist() for rows in answers] == [[2, 3], [], [], []]
+        assert [rows["whole"] for rows in answers] == [False, False, True, True]
+
+
+def test_a_question_for_too_many_series_is_refused(ask: Any) -> None:
+    known = {"tag": "loss", "run": "./a", "since": 1, "generation": 0}
+    assert ask(run("./a")).post("/tails", json={"series": [known] * 1001}).status_code == 422

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Query, Response
 from pydantic import BaseModel, Field
 
 from mindinsight.server.curves.smoothing import SmoothingKind
 from mindinsight.server.http.query_routes import QueryRoute
-from mindinsight.server.http.responses import answer
+from mindinsight.server.http.responses import answer, encoded, encoded_answers, encoded_response
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins.scalar.lines import View, gone_rows, newest_rows
 from mindinsight.server.plugins.scalar.series_answer import (
@@ -20,8 +20,12 @@ from mindinsight.server.plugins.scalar.series_answer import (
     CurveQuery,
     series_answer,
 )
+from mindinsight.server.store.run import Snapshot
 
 router = APIRouter(route_class=QueryRoute)
+posted = APIRouter()  # routes whose question is a body
+
+MOST_TAILS = 1000  # series of one question, each of some 20 us
 
 OneService = Annotated[Service, Depends(service_of)]
 Accept = Annotated[str, Header()]
@@ -53,13 +57,31 @@ class Curves(Smoothed):
         return View(self.px, self.x, self.low, self.high, self.log_x, self.smooth, self.kind, self.least)
 
 
-class Tail(Smoothed):
-    """Query of new points, by those that a page already has."""
+class Known(BaseModel):
+    """Series of which a page has the first points."""
 
     tag: str = Field(description="the tag as recorded")
     run: str = Field(description="run id")
     since: int = Field(ge=0, description="``count`` of the last answer")
     generation: int = Field(description="``generation`` of the last answer")
+
+    def newest(self, snapshot: Snapshot, smoothing: Smoothed) -> dict[str, Any]:
+        """Return the points that came after ``since``."""
+        run = snapshot.runs.get(self.run)
+        if run is None:
+            return gone_rows(self.run)
+        view = View(0, weight=smoothing.smooth, kind=smoothing.kind, least=smoothing.least)
+        return newest_rows(run, self.tag, self.since, self.generation, view)
+
+
+class Tail(Known, Smoothed):
+    """Query of the new points of one series."""
+
+
+class Tails(Smoothed):
+    """Question for the new points of all series of a page that have grown."""
+
+    series: list[Known] = Field(max_length=MOST_TAILS)
 
 
 @router.get("/series")
@@ -83,8 +105,12 @@ async def tail(service: OneService, query: Annotated[Tail, Query()], accept: Acc
     That is so when rows that it has were replaced or overwritten, when very many came, or when the run is
     gone.
     """
-    run = service.store.snapshot().runs.get(query.run)
-    if run is None:
-        return answer(gone_rows(query.run), accept)
-    view = View(0, weight=query.smooth, kind=query.kind, least=query.least)
-    return answer(newest_rows(run, query.tag, query.since, query.generation, view), accept)
+    return answer(query.newest(service.store.snapshot(), query), accept)
+
+
+@posted.post("/tails")
+async def tails(service: OneService, question: Tails, accept: Annotated[str, Header()] = "") -> Response:
+    """The new points of many series: ``answers``, one for each, as ``tail`` gives it."""
+    snapshot = service.store.snapshot()
+    bodies = [encoded(known.newest(snapshot, question), accept) for known in question.series]
+    return encoded_response(encoded_answers(bodies, accept), accept)

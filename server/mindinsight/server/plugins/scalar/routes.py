@@ -10,5 +10,6 @@ from mindinsight.server.plugins.scalar import bands, compare, curves, download, 
 router = APIRouter()
 for part in (curves, ranges, compare, bands, layers, download):
     router.include_router(part.router)
+router.include_router(curves.posted)
 
 PLUGIN = Plugin(name="scalar", router=router)

@@ -30,7 +30,7 @@ import { latest, leaveAsIs } from "./latest.js";
 
 export const LIST = "v2/alert/list";
 const MOST = 20; // alerts that are told one by one
-const GAP_MS = 800;
+const GAP_MS = 2000; // at most so often while values come: an alert is news of minutes
 const AGAIN_MS = 60_000; // silence comes without a change
 const KNOWN = 1000;
 const MUTED = " muted"; // after the key of what was seen

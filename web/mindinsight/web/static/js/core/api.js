@@ -68,15 +68,20 @@ function remember(address, etag, body) {
 }
 
 /**
- * GET an answer with columns, as typed arrays.
+ * GET an answer with columns, as typed arrays; POST with a body, for questions too long for an address.
  * @param {string} path
  * @param {Record<string, any>} [params]
- * @param {{signal?: AbortSignal}} [options]
+ * @param {{signal?: AbortSignal, body?: any}} [options]
  * @returns {Promise<any>}
  */
-export function columns(path, params = {}, { signal } = {}) {
+export function columns(path, params = {}, { signal, body } = {}) {
   return counted(async () => {
-    const answer = await ask(build(path, params), { signal, headers: ACCEPT });
+    const posted = body && {
+      method: "POST",
+      body: JSON.stringify(body),
+      headers: { ...ACCEPT, "Content-Type": "application/json" },
+    };
+    const answer = await ask(build(path, params), { signal, headers: ACCEPT, ...posted });
     return answer.ok ? unpack(await answer.arrayBuffer()) : parse(answer);
   });
 }

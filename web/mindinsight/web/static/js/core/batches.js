@@ -18,9 +18,12 @@
  * @param {number} most requests at a time
  * @param {number} size items in one request
  * @param {(key: string, items: Item[], signal: AbortSignal) => Promise<Answer[]>} send makes one request
+ * @param {number} [gather] ms for which the first item waits for others
  */
-export function batches(most, size, send) {
+export function batches(most, size, send, gather = 0) {
   let running = 0;
+  /** @type {ReturnType<typeof setTimeout> | null} */
+  let timer = null;
   /** @type {Waiting<Item, Answer>[]} */
   let waiting = [];
 
@@ -34,6 +37,16 @@ export function batches(most, size, send) {
         running -= 1;
         next();
       });
+    }
+  };
+
+  const start = () => {
+    if (!gather) next();
+    else if (!timer) {
+      timer = globalThis.setTimeout(() => {
+        timer = null;
+        next();
+      }, gather);
     }
   };
 
@@ -72,7 +85,7 @@ export function batches(most, size, send) {
       const waiter = { key, item, signal, resolve, reject, drop };
       signal.addEventListener("abort", drop, { once: true });
       waiting.push(waiter);
-      next();
+      start();
     });
   };
 }

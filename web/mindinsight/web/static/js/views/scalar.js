@@ -2,7 +2,7 @@
 
 import { nothingOf } from "../components/nothing.js";
 import { grownRuns } from "../core/changes.js";
-import { h, renew, replace } from "../core/dom.js";
+import { h, renew, replace, throttle } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { nameOf, tagsOf } from "../core/tags.js";
 import { alertMarks } from "./scalar/alert_marks.js";
@@ -16,7 +16,7 @@ import { emptyPart } from "./scalar/mode_view.js";
 import { tagTree } from "./scalar/tag_tree.js";
 import { createPast } from "./scalar/zoom_history.js";
 import { ranksView } from "./scalar/ranks.js";
-import { seriesRequests } from "./scalar/series_request.js";
+import { seriesRequests, tailRequests } from "./scalar/series_request.js";
 import { patternOf, toolbar } from "./scalar/toolbar.js";
 
 /** @typedef {import("../core/types.js").App} App */
@@ -30,6 +30,7 @@ const FETCH = ["x", "smooth", "smoothKind", "logX", "overwritten", "zoom", "tole
 const BUILD = ["mode", "filter", "pins", "mixes", "job", "pairs", "baseline"];
 /** Options that need other controls. */
 const HEAD = ["mode", "zoom", "tall", "pairs", "baseline"];
+const GAP = 800; // ms between two looks for new points: one is shown within a second
 const MODES = {
   curves: curvesView,
   compare: compareView,
@@ -61,7 +62,16 @@ class Scalars {
     this.holders = new Map();
     /** Whether other runs are shown since the tags were read: chosen by somebody, new, or gone. */
     this.otherRuns = false;
+    /** Runs with points that the cards were not told of. @type {Set<string>} */
+    this.grown = new Set();
+    this.follow = throttle(() => {
+      const runs = [...this.grown];
+      this.grown.clear();
+      this.part?.update(runs);
+    }, GAP);
     this.runs = this.runsShown();
+    /** What the tags of the shown runs depend on. */
+    this.contents = "";
     this.head = h("div", null);
     this.body = h("div", { class: "scalar-cards" });
     this.past = createPast();
@@ -95,6 +105,7 @@ class Scalars {
       },
       cursor: createCursor(app),
       series: seriesRequests(app.api),
+      tails: tailRequests(app.api),
       alerts: alertMarks(app, root, () => this.options.mode === "curves" && this.part?.paint()),
       tags: [],
       runsOf: (tag) => this.holders.get(tag) ?? [],
@@ -179,14 +190,24 @@ class Scalars {
     this.otherRuns ||= reason === "runs" || runs !== this.runs;
     if (runs !== this.runs) this.page.alerts.read();
     this.runs = runs;
-    this.readTags(leaveAsIs);
+    if (this.otherRuns || this.contents !== this.contentsShown()) this.readTags(leaveAsIs);
+  }
+
+  /** How many tags the shown runs have, and since when there are such runs. */
+  contentsShown() {
+    const runs = this.app.selection.runs();
+    return runs.map(({ id, created, kinds }) => `${id} ${created} ${kinds.scalar ?? 0}`).join("\n");
   }
 
   /** @param {(error: any) => any} [failed] */
   readTags(failed) {
+    const contents = this.contentsShown();
     return this.requests.ask(
       (signal) => tagsOf(this.app, "scalar", signal),
-      (tags) => this.takeTags(tags),
+      (tags) => {
+        this.contents = contents;
+        this.takeTags(tags);
+      },
       failed,
     );
   }
@@ -217,7 +238,8 @@ class Scalars {
   update(change) {
     const runs = grownRuns(this.app, change, "scalar");
     if (change.list) this.page.alerts.read(); // a rule may be another
-    if (runs.length || change.list) this.part?.update(runs);
+    runs.forEach((run) => this.grown.add(run));
+    if (runs.length || change.list) this.follow();
   }
 
   end() {

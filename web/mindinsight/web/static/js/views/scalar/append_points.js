@@ -5,21 +5,30 @@ import { smoothing } from "./options.js";
 /** @typedef {import("./curve.js").Curve} Curve */
 
 /**
- * The same curves with their newest points, or null when they have to be fetched anew: too many points for
+ * Return the curves with their newest points, or null if they have to be fetched anew: too many points for
  * the width, the median of ranks, a range is looked at, rows were replaced, or another scalar is the x axis.
+ * Only the curves of runs that have grown are asked for.
  * @param {import("./card.js").Page} page @param {Map<string, Curve[]>} curves @param {number} width
+ * @param {Set<string>} grown ids of runs
+ * @param {AbortSignal} signal
  * @returns {Promise<Map<string, Curve[]> | null>}
  */
-export async function appended(page, curves, width) {
+export async function appended(page, curves, width, grown, signal) {
   const options = page.options();
   if ([...curves.values()].flat().some((curve) => curve.job)) return null;
   if (options.smooth && looksAhead(options.smoothKind)) return null;
   if (options.zoom || options.x.startsWith("tag:") || !curves.size) return null;
+  const key = JSON.stringify(smoothing(options));
   /** @type {Map<string, Curve[]>} */
   const fresh = new Map();
   for (const [tag, tagCurves] of curves) {
-    const tails = await Promise.all(tagCurves.map((curve) => fetchTail(page, tag, curve)));
-    const joined = tagCurves.map((curve, i) => join(curve, tails[i]));
+    const joined = await Promise.all(
+      tagCurves.map(async (curve) => {
+        if (!grown.has(curve.run)) return curve;
+        const { run, count, generation } = curve;
+        return join(curve, await page.tails(key, { tag, run, since: count, generation }, signal));
+      }),
+    );
     if (joined.some((curve) => curve === null || curve.step.length > 3 * Math.max(width, 300))) return null;
     fresh.set(tag, /** @type {Curve[]} */ (joined));
   }
@@ -29,18 +38,6 @@ export async function appended(page, curves, width) {
 /** Whether new points change what the points before them are smoothed to. @param {string} kind */
 function looksAhead(kind) {
   return kind === "gaussian" || kind === "mean";
-}
-
-/** @param {import("./card.js").Page} page @param {string} tag @param {Curve} curve */
-function fetchTail(page, tag, curve) {
-  const params = {
-    tag,
-    run: curve.run,
-    since: curve.count,
-    generation: curve.generation,
-    ...smoothing(page.options()),
-  };
-  return page.app.api.columns("v2/scalar/tail", params);
 }
 
 /** @param {Curve} curve @param {any} tail @returns {Curve | null} */

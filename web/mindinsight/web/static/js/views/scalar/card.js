@@ -4,7 +4,7 @@
 import { card } from "../../components/card.js";
 import { lookAlikeMark } from "../../components/look_alike.js";
 import { aborted } from "../../core/api.js";
-import { h, renew, replace, throttle } from "../../core/dom.js";
+import { h, renew, replace } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 import { whenNear } from "../../core/lazy_work.js";
 import { toolsOf } from "./card_tools.js";
@@ -35,13 +35,13 @@ import { zoomed } from "./zoom.js";
  * @property {ReturnType<typeof import("./cursor.js").createCursor>} cursor
  * @property {ReturnType<typeof import("./alert_marks.js").alertMarks>} alerts
  * @property {ReturnType<typeof import("./series_request.js").seriesRequests>} series asks for curves
+ * @property {ReturnType<typeof import("./series_request.js").tailRequests>} tails asks for new points
  * @property {string[]} tags all tags there are
  * @property {(tag: string) => string[]} runsOf the selected runs that hold a tag
  * @property {(tags: string[]) => string[]} passing those that the filter lets through
  * @property {() => string[]} shown tags that the filter lets through
  */
 
-const GAP = 400; // ms between two looks for new points
 const DASHES = ["solid", "dash", "dot", "dashdot"]; // of tags that share a chart
 
 /** @param {Page} page @param {string[]} tags more than one share the chart */
@@ -66,8 +66,10 @@ class CurveCard {
     this.stale = true;
     /** Whether it is to be drawn when it is in the page again. */
     this.unpainted = false;
-    /** Whether new points came while all was being fetched. */
-    this.missed = false;
+    /** Runs with new points that were not asked for. @type {Set<string>} */
+    this.grown = new Set();
+    /** Runs whose new points were asked for and have not come. @type {Set<string>} */
+    this.awaited = new Set();
     this.plot = h("div", { class: "chart", role: "img", "aria-label": tags.join(", ") });
     this.foot = h("div", { class: "row small wrap" });
     this.range = h("div", { class: "scalar-range" });
@@ -97,7 +99,6 @@ class CurveCard {
     this.requests = latest(); // also while a filter leaves the card out
     this.rangeRequests = latest(this.element);
     this.visibility = whenNear(this.element, () => this.look());
-    this.grow = throttle(() => this.follow(), GAP);
     queueMicrotask(() =>
       page.cursor.join(this.plot, {
         lines: () => this.lines(),
@@ -127,14 +128,15 @@ class CurveCard {
     const affected = [...this.curves.values()].some((curves) =>
       curves.some((curve) => runs.includes(curve.run)),
     );
-    if (affected || selection.runs().some((run) => runs.includes(run.id))) this.visibility.ask();
+    if (!affected && !selection.runs().some((run) => runs.includes(run.id))) return;
+    runs.forEach((run) => this.grown.add(run));
+    this.visibility.ask();
   }
 
   /** The card is seen and something is to be done. */
   look() {
-    if (!this.stale) this.grow();
-    else if (this.fetching === this.question()) this.missed = true;
-    else this.fetch();
+    if (!this.stale) this.follow();
+    else if (this.fetching !== this.question()) this.fetch();
   }
 
   options() {
@@ -145,17 +147,9 @@ class CurveCard {
   question() {
     const { app, options } = this.page;
     const { x, zoom, smooth, smoothKind, smoothAll, logX, overwritten } = options();
-    return JSON.stringify([
-      app.selection.runs().map((run) => run.id),
-      [...app.selection.folded()],
-      x,
-      zoom,
-      smooth,
-      smoothKind,
-      smoothAll,
-      logX,
-      overwritten,
-    ]);
+    const runs = app.selection.runs().map((run) => run.id);
+    const view = [x, zoom, smooth, smoothKind, smoothAll, logX, overwritten];
+    return JSON.stringify([runs, [...app.selection.folded()], view]);
   }
 
   /** @returns {Promise<void>} */
@@ -165,6 +159,8 @@ class CurveCard {
     const axis = page.options().x;
     /** The question that is on its way. @type {string} */
     this.fetching = this.question();
+    this.grown = new Set(); // what comes from now on is asked for when the answer is there
+    this.awaited = new Set();
     return this.requests.ask(
       (signal) => Promise.all(tags.map((tag) => requestSeries(page, tag, runs, plot.clientWidth, signal))),
       (answers) => {
@@ -175,6 +171,7 @@ class CurveCard {
       },
       (error) => {
         this.fetching = "";
+        this.stale = true;
         if (!aborted(error)) {
           replace(
             this.foot,
@@ -188,17 +185,20 @@ class CurveCard {
   fetched() {
     this.fetching = "";
     this.stale = false;
-    if (this.missed) this.grow();
-    this.missed = false;
+    if (this.grown.size) this.follow();
   }
 
   /** Put new points behind those that are here. */
   follow() {
-    if (this.stale) return; // all of it is on its way
+    const grown = new Set([...this.awaited, ...this.grown]);
+    if (this.stale || !grown.size) return; // all of it is on its way, or here
+    this.awaited = grown;
+    this.grown = new Set();
     this.requests.ask(
-      () => appended(this.page, this.curves, this.plot.clientWidth),
+      (signal) => appended(this.page, this.curves, this.plot.clientWidth, grown, signal),
       (fresh) => {
         if (!fresh) return this.fetch();
+        this.awaited = new Set();
         this.curves = fresh;
         return this.paint();
       },

@@ -8,6 +8,13 @@ const MOST_PIXELS = 20_000; // of all curves of a chart together; each pixel may
 
 const REQUESTS = 2; // at a time, of a browser's six
 const TAGS = 8; // in one request, for charts that wait
+const TAILS = 1000; // curves in one request for new points: as many as the server takes
+const GATHER_MS = 20; // in which the charts of a page learn of the same change
+
+/**
+ * What a page has of a curve: so many points, of a generation.
+ * @typedef {{tag: string, run: string, since: number, generation: number}} Known
+ */
 
 /**
  * Queue of requests for curves; those that differ in their tags alone go together.
@@ -19,6 +26,22 @@ export function seriesRequests(api) {
     const answer = await api.columns("v2/scalar/series", params, { signal });
     return also.length ? unpackAnswers(answer) : [answer];
   });
+}
+
+/**
+ * Queue of requests for the newest points of curves; those of all charts of a page go together.
+ * @param {typeof import("../../core/api.js")} api
+ */
+export function tailRequests(api) {
+  return batches(
+    1,
+    TAILS,
+    async (key, /** @type {Known[]} */ series, signal) => {
+      const body = { ...JSON.parse(key), series };
+      return unpackAnswers(await api.columns("v2/scalar/tails", {}, { signal, body }));
+    },
+    GATHER_MS,
+  );
 }
 
 /**
