@@ -169,9 +169,7 @@ def _pages(interface: ASGIApp) -> Starlette:
 
     assets = Assets(WEB)
     if assets.scripts != BUNDLE:
-        _log.info(
-            "the pages' scripts are not bundled: a first visit takes some 130 requests"
-        )
+        _log.info("the pages' scripts are not bundled: a first visit takes some 130 requests")
     app = Starlette(routes=Pages(assets).routes())
     app.router.default = interface
     return app

@@ -1,5 +1,7 @@
 import gzip
 import json
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -7,6 +9,10 @@ from mindinsight.server.api.v1.json_router import json_text
 from mindinsight.server.api.v1.scalar_points import Pair, ScalarAnswers, scalar_items
 from mindinsight.server.store.parts import ScalarPart
 from mindinsight.server.store.series import ScalarSeries
+
+
+def items(pairs: list[Pair]) -> Callable[[], Any]:
+    return lambda: scalar_items(pairs, full=False)
 
 
 def series(count: int, version: int = 1) -> ScalarSeries:
@@ -18,16 +24,17 @@ def series(count: int, version: int = 1) -> ScalarSeries:
 def test_an_answer_is_made_once_until_its_series_changes() -> None:
     answers = ScalarAnswers()
     pairs = [Pair("./a", "loss/scalar", series(3000))]
-    assert answers.find(pairs) is None
-    first = answers.get(pairs)
-    assert answers.find(pairs) is first
-    assert answers.find([Pair("./b", "loss/scalar", series(3000))]) is None
-    assert answers.find([Pair("./a", "loss/scalar", series(3001, version=2))]) is None
+    assert answers.find("scalars", pairs) is None
+    first = answers.get("scalars", pairs, items(pairs))
+    assert answers.find("scalars", pairs) is first
+    assert answers.find("metadata", pairs) is None
+    assert answers.find("scalars", [Pair("./b", "loss/scalar", series(3000))]) is None
+    assert answers.find("scalars", [Pair("./a", "loss/scalar", series(3001, version=2))]) is None
 
 
 def test_plain_and_packed_are_the_same_content() -> None:
     pairs = [Pair("./a", "loss/scalar", series(3000)), Pair("./b", "loss/scalar", series(4))]
-    answer = ScalarAnswers().get(pairs)
+    answer = ScalarAnswers().get("scalars", pairs, items(pairs))
     assert gzip.decompress(answer.packed) == answer.plain
     assert answer.plain.decode() == json_text(scalar_items(pairs, full=False))
     long, short = (item["values"] for item in json.loads(answer.plain)["scalars"])
@@ -38,5 +45,5 @@ def test_plain_and_packed_are_the_same_content() -> None:
 def test_answers_with_many_series_are_not_kept() -> None:
     answers = ScalarAnswers()
     pairs = [Pair(f"./{number}", "loss/scalar", series(4)) for number in range(5)]
-    assert len(json.loads(answers.get(pairs).plain)["scalars"]) == 5
-    assert answers.find(pairs) is None
+    assert len(json.loads(answers.get("scalars", pairs, items(pairs)).plain)["scalars"]) == 5
+    assert answers.find("scalars", pairs) is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 from mindinsight.server.api.listing import Encoded
@@ -30,24 +30,25 @@ class Pair(NamedTuple):
 
 
 class ScalarAnswers:
-    """Answers by pairs and by the versions of their series, made anew when one of those changed."""
+    """Encoded answers by route, pairs and versions of their series, made anew when one of those changed."""
 
     def __init__(self) -> None:
         self._answers = LruCache[Encoded](_ANSWERS)
 
-    def find(self, pairs: Sequence[Pair]) -> Encoded | None:
-        """The answer with the thinned points of these pairs, if it is there."""
-        return self._answers.find(tuple(pair.key() for pair in pairs))
+    def find(self, route: str, pairs: Sequence[Pair]) -> Encoded | None:
+        """Return the answer of a route with the thinned points of these pairs, None if it is not cached."""
+        return self._answers.find((route, *(pair.key() for pair in pairs)))
 
-    def get(self, pairs: Sequence[Pair]) -> Encoded:
-        """The answer with the thinned points of these pairs."""
+    def get(self, route: str, pairs: Sequence[Pair], content: Callable[[], dict[str, Any]]) -> Encoded:
+        """Return the answer of a route. It is encoded from `content`, which is called unless it is cached."""
         if len(pairs) > _MOST_SERIES:
-            return _encoded(pairs)
-        return self._answers.get(tuple(pair.key() for pair in pairs), lambda: _encoded(pairs))
+            return _encoded(content())
+        key = (route, *(pair.key() for pair in pairs))
+        return self._answers.get(key, lambda: _encoded(content()))
 
 
-def _encoded(pairs: Sequence[Pair]) -> Encoded:
-    plain = json_text(scalar_items(pairs, full=False)).encode()
+def _encoded(content: dict[str, Any]) -> Encoded:
+    plain = json_text(content).encode()
     return Encoded(plain, gzip.compress(plain, _LEVEL, mtime=0))
 
 
