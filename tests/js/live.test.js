@@ -236,3 +236,26 @@ test("changes that come between two refreshes are told as one", () => {
   );
   mock.timers.reset();
 });
+
+test("in the background only those that notify are told; the rest is told when somebody looks again", () => {
+  const told = [];
+  live.on(
+    (change) => told.push(change.version),
+    () => true,
+  );
+  live.begin(1);
+  Stream.newest.says("hello", { version: 1 });
+  const looks = [];
+  globalThis.document = { hidden: true, addEventListener: (_name, callback) => looks.push(callback) };
+  live.start();
+  Stream.newest.says("change", { version: 2, runs: { "./a": ["scalar"] }, list: false });
+  Stream.newest.says("change", { version: 3, runs: { "./b": ["image"] }, list: false });
+  assert.deepEqual(changes, []);
+  assert.deepEqual(told, [2, 3]);
+  globalThis.document.hidden = false;
+  looks.forEach((look) => look());
+  assert.deepEqual(changes, [
+    { version: 3, runs: { "./a": ["scalar"], "./b": ["image"] }, list: false, everything: undefined },
+  ]);
+  delete globalThis.document;
+});

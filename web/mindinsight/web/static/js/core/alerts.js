@@ -6,6 +6,7 @@
 import { get } from "./api.js";
 import { throttle } from "./dom.js";
 import { latest, leaveAsIs } from "./latest.js";
+import { notificationState } from "./notifications.js";
 
 /**
  * @typedef {Object} Alert
@@ -59,8 +60,10 @@ export class Alerts {
     this.#key = `mindinsight alerts seen ${base}`;
     this.#readKept();
     const look = throttle(() => this.#look(), GAP_MS);
-    this.#live.on(look);
-    window.setInterval(() => this.#live.paused() || look(), AGAIN_MS);
+    const notifies = () => notificationState() === "on";
+    this.#live.on(look, notifies);
+    const wanted = () => !this.#live.paused() && (!document.hidden || notifies());
+    window.setInterval(() => wanted() && look(), AGAIN_MS);
     window.addEventListener("storage", () => {
       this.#readKept();
       look();

@@ -15,8 +15,10 @@ const REPEAT_MS = 3000; // in which every server has read what one of them told
 const FAR = 2 ** 22; // versions: no server publishes so many between a change and the list that follows
 
 export class Live {
-  /** @type {Set<(change: Change) => void>} */
-  #callbacks = new Set();
+  /** What is told of changes, and whether also while the page is in the background. */
+  #callbacks = /** @type {Map<(change: Change) => void, () => boolean>} */ (new Map());
+  /** What came while the page was in the background. @type {Change | null} */
+  #unseen = null;
   /** @type {Set<(state: State) => void>} */
   #watchers = new Set();
   /** @type {State} */
@@ -46,13 +48,18 @@ export class Live {
   #collected = null;
 
   start() {
+    globalThis.document?.addEventListener("visibilitychange", () => this.#catchUp());
+    this.#listen();
+  }
+
+  #listen() {
     const source = new EventSource("v2/events");
     source.addEventListener("hello", (event) => this.#hello(JSON.parse(event.data).version));
     source.addEventListener("change", (event) => this.#tell(JSON.parse(event.data)));
     source.onerror = () => {
       this.#broken = true;
       this.#startPolling();
-      if (source.readyState === EventSource.CLOSED) window.setTimeout(() => this.start(), POLL_MS);
+      if (source.readyState === EventSource.CLOSED) window.setTimeout(() => this.#listen(), POLL_MS);
     };
   }
 
@@ -95,11 +102,14 @@ export class Live {
   }
 
   /**
+   * Call back on changes. In the background, where nobody looks, a page asks nothing: what comes meanwhile is
+   * given as one change when it is looked at again.
    * @param {(change: Change) => void} callback
+   * @param {() => boolean} [background] whether it is called in the background, too
    * @returns {() => void} off
    */
-  on(callback) {
-    this.#callbacks.add(callback);
+  on(callback, background = () => false) {
+    this.#callbacks.set(callback, background);
     return () => this.#callbacks.delete(callback);
   }
 
@@ -193,7 +203,7 @@ export class Live {
   /** @param {Change} change */
   #give(change) {
     this.#given = Date.now();
-    this.#callbacks.forEach((callback) => callback(change));
+    this.#spread(change);
     if (!this.#several) return;
     if (!this.#repeated) window.setTimeout(() => this.#repeat(), REPEAT_MS);
     this.#repeated = together(this.#repeated, change);
@@ -202,7 +212,24 @@ export class Live {
   #repeat() {
     const change = this.#repeated;
     this.#repeated = null;
-    if (change && !this.#paused) this.#callbacks.forEach((callback) => callback(change));
+    if (change && !this.#paused) this.#spread(change);
+  }
+
+  /** @param {Change} change */
+  #spread(change) {
+    const hidden = globalThis.document?.hidden;
+    if (hidden) this.#unseen = together(this.#unseen, change);
+    this.#callbacks.forEach((background, callback) => {
+      if (!hidden || background()) callback(change);
+    });
+  }
+
+  /** The page may be looked at again. */
+  #catchUp() {
+    const change = this.#unseen;
+    if (!change || document.hidden) return;
+    this.#unseen = null;
+    this.#spread(change);
   }
 
   /** @param {number} version */
