@@ -21,6 +21,7 @@ import { nearest } from "./nearest.js";
  */
 
 const NEAR = 24; // px from the pointer within which a curve is emphasized
+const REST_MS = 100; // before others fade: drawing a hundred curves anew at each move would hold up the line
 const READ = 3; // curves whose values are read aloud
 const ON = 5; // px from the pointer within which an alert's line is described
 
@@ -46,6 +47,8 @@ class Cursor {
     document.addEventListener("keyup", this.onkey);
     /** The run that stands out in every chart; null: all are alike. @type {string | null} */
     this.emphasized = null;
+    /** Timer until the pointer counts as resting. */
+    this.resting = 0;
     this.unsubscribe = app.selection.onPoint((run) => this.emphasize(run));
   }
 
@@ -85,7 +88,9 @@ class Cursor {
     const x = pointerX(element, member, layout, event);
     const y = event.clientY - element.getBoundingClientRect().top - layout.yaxis._offset;
     const rows = this.look(element, member, x, y, event);
-    this.emphasize(rows.length > 1 && rows[0].away < NEAR ? rows[0].line.curve.run : null);
+    clearTimeout(this.resting);
+    const run = rows.length > 1 && rows[0].away < NEAR ? rows[0].line.curve.run : null;
+    this.resting = window.setTimeout(() => this.emphasize(run), REST_MS);
   }
 
   /**
@@ -149,6 +154,7 @@ class Cursor {
   }
 
   clear() {
+    clearTimeout(this.resting);
     this.clearTip();
     this.emphasize(null);
     this.members.forEach((member) => (member.line.hidden = true));
