@@ -26,8 +26,9 @@ def test_an_inode_of_64_bits_and_a_name_that_is_not_utf8_are_kept(
     Path(path).touch()
     status = os.lstat(path)
     large = os.stat_result((status.st_mode, 2**64 - 5, 2**63 + 1, *status[3:10]), {"st_mtime_ns": 1})
-    monkeypatch.setattr(statistics_cache.Path, "lstat", lambda _: large)  # type: ignore[attr-defined]
-    identity = require(identify(Ref(path)))  # type: ignore[arg-type]
+    with monkeypatch.context() as patched:
+        patched.setattr(statistics_cache.Path, "lstat", lambda _: large)  # type: ignore[attr-defined]
+        identity = require(identify(Ref(path)))  # type: ignore[arg-type]
     cache = StatisticsCache(tmp_path / "cache.sqlite")
     measurement = Measurement(Statistics(1, 0, 0, 1, 0, 0, 0), (1,), "float32")
     cache.keep({identity: measurement})

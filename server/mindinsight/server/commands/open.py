@@ -12,6 +12,7 @@ from mindinsight.server.client.export import safe
 from mindinsight.server.commands.options import add_options
 from mindinsight.server.commands.start import start
 from mindinsight.server.errors import BadSettings
+from mindinsight.server.files.own_files import open_own, own_folder
 from mindinsight.server.formats.graphs.model_explorer import graphs_of
 from mindinsight.server.formats.text_files import read_json
 from mindinsight.server.formats.unreadable import UnreadableError
@@ -29,12 +30,21 @@ def open_files(options: argparse.Namespace) -> int:
     """As ``start``: a server on a directory in the workspace that holds the graphs."""
     graphs = {path: _graphs(path) for path in options.files}
     names = "\0".join(str(path.absolute()) for path in options.files)
-    folder = options.workspace.expanduser().absolute() / "opened" / sha256(names.encode()).hexdigest()[:12]
-    for path, files in graphs.items():
-        run = folder / safe(path.stem)
-        run.mkdir(parents=True, exist_ok=True)
-        for name, data in files:
-            (run / f"{safe(name)}.pb").write_bytes(data)
+    workspace = options.workspace.expanduser().absolute()
+    folder = workspace / "opened" / sha256(names.encode()).hexdigest()[:12]
+    try:
+        for path, files in graphs.items():
+            run = folder / safe(path.stem)
+            for part in (folder.parent, folder, run):
+                own_folder(part)
+            for name, data in files:
+                (run / f"{safe(name)}.pb").unlink(missing_ok=True)
+                descriptor = open_own(run / f"{safe(name)}.pb", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+                with os.fdopen(descriptor, "wb") as file:
+                    file.write(data)
+    except OSError as error:
+        why = f"The workspace {workspace} cannot be used: {error.filename}: {error.strerror}."
+        raise BadSettings(f"{why} Name another with --workspace.") from error
     options.summary_base_dir = [str(folder)]
     return start(options)
 

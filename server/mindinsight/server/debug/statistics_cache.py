@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Final
 
 from mindinsight.server.compute.statistics import Statistics
 from mindinsight.server.debug.recorded_statistics import AnyStatistics
+from mindinsight.server.files.own_files import NotOursError, check_folder, own_database, own_folder
 from mindinsight.server.formats.dumps.types import TensorRef
 from mindinsight.server.formats.safe_values import safe_text
 
@@ -87,15 +88,17 @@ class StatisticsCache:
         try:
             with self._open() as database, database:
                 database.executemany(_INSERT, rows)
-        except sqlite3.DatabaseError:
-            self._file.unlink(missing_ok=True)
+        except (sqlite3.DatabaseError, NotOursError):
+            with suppress(OSError):
+                check_folder(self._file.parent)
+                self._file.unlink(missing_ok=True)
         except OSError:
             return
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with closing(sqlite3.connect(self._file, timeout=10)) as database:
+        own_folder(self._file.parent)
+        with own_database(self._file, to_write=True) as database:
             (version,) = database.execute("PRAGMA user_version").fetchone()
             if version != FORMAT:
                 database.executescript(_CREATE)

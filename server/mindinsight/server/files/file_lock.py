@@ -10,6 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from mindinsight.server.files.own_files import open_own
+
 WAIT: Final = 10.0  # seconds for which another process may hold it
 _AGAIN: Final = 0.01  # seconds between two tries
 
@@ -20,10 +22,10 @@ def locked(file: Path, wait: float = WAIT) -> Iterator[None]:
 
     Raises:
         TimeoutError: somebody held it for ``wait`` seconds. An ``OSError``, as all that can go wrong.
+        NotOursError: the lock file belongs to another user.
     """
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
-    handle = os.open(f"{file}.lock", flags, 0o600)
+    handle = open_own(Path(f"{file}.lock"), os.O_RDWR | os.O_CREAT)
     try:
         until = time.monotonic() + wait
         while not _take(handle):

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import errno
 import os
+import sqlite3
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
+STEPS: Final = 50_000_000  # SQLite instructions of one query; all of 200,000 files take about a tenth
 _NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _COPY_DEPTH: Final = 2  # folders between `<workspace>/remote` and the files of a copy: digest and name
 redirect_hosts: Final[set[str]] = set()  # to which a web server may lead, named by the application
@@ -24,14 +28,23 @@ class NotOursError(OSError):
 
 
 def own_folder(path: Path) -> Path:
-    """Make a folder with mode 0700 where there is none, and return it; a folder of ours is made private.
+    """Make a folder, and those above it that are missing, with mode 0700, and return the path.
 
-    Raises NotOursError for a link or a folder of another user.
+    A folder of this user is made private. Raises NotOursError for a link or a folder of another user.
     """
-    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    missing = [folder for folder in (path, *path.parents) if not os.path.lexists(folder)]
+    for folder in reversed(missing):
+        folder.mkdir(exist_ok=True, mode=0o700)
     check_folder(path, writable=0)
-    if stat.S_IMODE(path.lstat().st_mode) & 0o077:
+    if not hasattr(os, "O_DIRECTORY"):
         path.chmod(0o700)
+    elif stat.S_IMODE(path.lstat().st_mode) & 0o077:
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | _NO_LINK)
+        try:
+            _check_owner(os.fstat(descriptor), path)  # it could be another folder by now
+            os.fchmod(descriptor, 0o700)
+        finally:
+            os.close(descriptor)
     return path
 
 
@@ -48,26 +61,53 @@ def check_folder(path: Path, writable: int = 0o022) -> None:
 def open_own(path: Path, flags: int) -> int:
     """Return a descriptor of a regular file of this user, made with mode 0600 by `O_CREAT`.
 
-    Raises NotOursError for another user's file and for one that has a second name; OSError for a link.
+    Raises NotOursError for a file that another user owns or can write to, and for a file with a second name;
+    OSError for a link. `O_TRUNC` empties the file after these checks.
     """
-    descriptor = os.open(path, flags | _NO_LINK | getattr(os, "O_NONBLOCK", 0), 0o600)
+    descriptor = os.open(path, flags & ~os.O_TRUNC | _NO_LINK | getattr(os, "O_NONBLOCK", 0), 0o600)
     try:
-        _check_file(os.fstat(descriptor), path)
+        _check_file(os.fstat(descriptor), path, 0o022)
+        if flags & os.O_TRUNC:
+            os.ftruncate(descriptor, 0)
     except BaseException:
         os.close(descriptor)
         raise
     return descriptor
 
 
-def check_file(path: Path) -> None:
-    """Raise NotOursError unless `path` is a regular file of this user. For files that SQLite opens."""
-    _check_file(path.lstat(), path)
+def check_file(path: Path, writable: int = 0o022) -> None:
+    """Raise NotOursError unless `path` is a regular file of this user without the mode bits `writable`.
+
+    For files that a library opens, in a folder that `check_folder` accepts.
+    """
+    _check_file(path.lstat(), path, writable)
 
 
 def read_own(path: Path) -> bytes:
     """Return the content of a regular file of this user; raises as `open_own`."""
     with os.fdopen(open_own(path, os.O_RDONLY), "rb") as file:
         return file.read()
+
+
+@contextmanager
+def own_database(path: Path, to_write: bool) -> Iterator[sqlite3.Connection]:
+    """Open an SQLite file of this user, made where it is missing and is to be written.
+
+    A query may take `STEPS` instructions. Raises NotOursError for a file that is not ours or has views or
+    triggers, which would run within our queries; OSError for a missing file; sqlite3.Error.
+    """
+    if to_write:
+        with suppress(FileExistsError):
+            os.close(open_own(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+    check_file(path)
+    address = f"file:{quote(str(path))}?mode={'rw' if to_write else 'ro'}"
+    with closing(sqlite3.connect(address, timeout=30, uri=True)) as database:
+        database.execute("PRAGMA trusted_schema=OFF")
+        database.set_progress_handler(lambda: 1, STEPS)
+        foreign = "SELECT name FROM sqlite_master WHERE type NOT IN ('table', 'index') LIMIT 1"
+        if database.execute(foreign).fetchone():
+            raise NotOursError(errno.EIO, "the database is not ours: it has views or triggers", str(path))
+        yield database
 
 
 def trust_copies(folder: str | os.PathLike[str], hosts: Iterable[str] = ()) -> None:
@@ -95,10 +135,12 @@ def trusted_copy(path: str) -> Path | None:
     return None
 
 
-def _check_file(state: os.stat_result, path: Path) -> None:
+def _check_file(state: os.stat_result, path: Path, writable: int) -> None:
     if not stat.S_ISREG(state.st_mode) or state.st_nlink > 1:
         raise NotOursError(errno.EPERM, "not a regular file with one name", str(path))
     _check_owner(state, path)
+    if hasattr(os, "geteuid") and state.st_mode & writable:
+        raise NotOursError(errno.EPERM, "other users can write to the file", str(path))
 
 
 def _check_owner(state: os.stat_result, path: Path) -> None:

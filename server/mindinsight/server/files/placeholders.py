@@ -20,14 +20,13 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
-from urllib.parse import quote
 
 from mindinsight.server.files.file_lock import locked
-from mindinsight.server.files.own_files import check_file, open_own, own_folder, trusted_copy
+from mindinsight.server.files.own_files import open_own, own_database, own_folder, trusted_copy
 from mindinsight.server.files.remote_store import RemoteFile, RemoteStore, StoreError
 
 CATALOGUE: Final = ".placeholders.sqlite"
@@ -37,7 +36,6 @@ AHEAD: Final = 15  # files that follow in a folder and are fetched along with on
 AHEAD_SIZE: Final = 32 << 20  # bytes of all of them
 REQUESTS: Final = 8  # in flight at a time
 PAUSE: Final = 5.0  # seconds
-STEPS: Final = 50_000_000  # SQLite instructions of one query; all of 200,000 files take about a tenth
 WAIT: Final = 600.0  # seconds for which another process may be fetching the same file
 _PARTS: Final = ".parts"
 _MARK: Final = stat.S_ISVTX
@@ -129,19 +127,8 @@ class Catalogue:
     @contextmanager
     def _open(self, to_write: bool = False) -> Iterator[sqlite3.Connection]:
         """The database, in which nothing but our tables is looked at, for a limited time."""
-        if to_write:
-            with suppress(FileExistsError):
-                os.close(open_own(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
-        check_file(self._path)
-        mode = "rw" if to_write else "ro"
-        address = f"file:{quote(str(self._path))}?mode={mode}"
         try:
-            with closing(sqlite3.connect(address, timeout=30, uri=True)) as database:
-                database.execute("PRAGMA trusted_schema=OFF")
-                database.set_progress_handler(lambda: 1, STEPS)
-                foreign = "SELECT name FROM sqlite_master WHERE type NOT IN ('table', 'index') LIMIT 1"
-                if database.execute(foreign).fetchone():
-                    raise OSError(errno.EIO, "the catalogue of the store is not ours", str(self._path))
+            with own_database(self._path, to_write) as database:
                 yield database
         except sqlite3.Error as error:
             raise OSError(errno.EIO, f"the catalogue of the store cannot be used: {error}") from error

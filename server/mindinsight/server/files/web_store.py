@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import errno
 import http.client
+import io
 import ipaddress
+import re
 import socket
 import ssl
 import threading
@@ -18,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
-from html.parser import HTMLParser
+from html import unescape
 from typing import Any, Final
 from urllib.parse import SplitResult, urljoin, urlsplit
 
@@ -33,10 +35,23 @@ CHARACTERS: Final = 256 << 20  # of all URLs of a listing, which many levels of 
 SECONDS: Final = 120.0  # of one listing, and of one section
 SKIP: Final = 64 << 20  # bytes read in vain to get to a section, from a server that knows no ranges
 REDIRECTS: Final = 5
+ADDRESSES: Final = 8  # of one name, to which connecting is tried
 REQUESTS: Final = 8  # in flight at a time
 WAITS: Final = (2.0, 60.0)  # seconds between two looks at a file: at first, and if it is long the same
 _METADATA: Final = frozenset(("metadata.google.internal", "metadata.goog", "metadata", "instance-data"))
-_SERVICES: Final = tuple(map(ipaddress.ip_address, ("fd00:ec2::254", "100.100.100.200", "168.63.129.16")))
+_SERVICES: Final = tuple(
+    map(
+        ipaddress.ip_address,
+        ("fd00:ec2::254", "fd20:ce::254", "100.100.100.200", "168.63.129.16", "192.0.0.192"),
+    )
+)
+_EMBEDDING: Final = tuple(  # networks whose last 32 bits are an IPv4 address (RFC 4291, 6052, 2765)
+    map(ipaddress.IPv6Network, ("::/96", "64:ff9b::/96", "::ffff:0:0:0/96"))
+)
+# Linear in the page, unlike html.parser, which takes seconds for some megabytes of `<`.
+_LINK: Final = re.compile(
+    r"""<a\s(?:[^<>]*?\s)?href\s{0,9}=\s{0,9}(?:"([^"<>]*)"|'([^'<>]*)'|([^\s"'<>]+))""", re.IGNORECASE
+)
 
 
 class LimitError(Exception):
@@ -103,6 +118,8 @@ class WebStore:
             stream = self._streams.pop(address, None)
         if stream is None or stream.at != start:
             stream = self._open(address, start, end)
+        else:
+            stream.connection.until = time.monotonic() + SECONDS
         data = stream.read(end - start)
         if stream.goes_on and len(data) == end - start and len(self._streams) < REQUESTS:
             with self._lock:
@@ -173,9 +190,9 @@ class WebStore:
         finally:
             connection.close()
         self.cut = self.cut or len(text) > PAGE
-        page = _Page()
-        page.feed(text[:PAGE].decode("utf-8", "replace"))
-        links_inside = _Links(self._within_limit(folder, page.links, seen.answer if seen else ()))
+        found = _LINK.finditer(text[:PAGE].decode("utf-8", "replace"))
+        links = [unescape(next(filter(None, match.groups()), "")) for match in found]
+        links_inside = _Links(self._within_limit(folder, links, seen.answer if seen else ()))
         links_inside.tag = (answer.headers.get("ETag") or "")[:200]
         return links_inside
 
@@ -222,7 +239,7 @@ class _Stream:
 
     def __init__(
         self,
-        connection: http.client.HTTPConnection,
+        connection: _Connection,
         answer: http.client.HTTPResponse,
         at: int,
         limit: int | None,
@@ -237,40 +254,68 @@ class _Stream:
         """Return the next bytes, fewer at the end."""
         size = size if self._limit is None else min(size, self._limit)
         pieces: list[bytes] = []
-        until = time.monotonic() + SECONDS
         while size > 0 and (piece := self._answer.read1(min(size, 1 << 20))):
-            if time.monotonic() > until:
-                raise TimeoutError(errno.ETIMEDOUT, "the server sends too slowly")
             pieces.append(piece)
             size -= len(piece)
             self.at += len(piece)
         return b"".join(pieces)
 
 
-class _Page(HTMLParser):
-    """Targets of the links of a page."""
+class _Connection(http.client.HTTPConnection):
+    """Connection of which each read ends by `until`, in monotonic seconds, however slowly bytes come in.
 
-    def __init__(self) -> None:
+    Heads, sizes of chunks and trailers are read by the standard library byte by byte and without an end.
+    """
+
+    def __init__(self, host: str, port: int, peer: socket.socket) -> None:
+        super().__init__(host, port, timeout=TIMEOUT)
+        self.sock = peer
+        self.until = time.monotonic() + SECONDS
+        self.response_class = self._response  # type: ignore[assignment]
+
+    def _response(self, peer: socket.socket, *args: Any, **options: Any) -> http.client.HTTPResponse:
+        answer = http.client.HTTPResponse(peer, *args, **options)
+        answer.fp = io.BufferedReader(_TimedReader(answer.fp.detach(), peer, self))
+        return answer
+
+
+class _TimedReader(io.RawIOBase):
+    """Raw reader of a socket that raises TimeoutError at its connection's `until`."""
+
+    def __init__(self, raw: Any, peer: socket.socket, connection: _Connection) -> None:
         super().__init__()
-        self.links: list[str] = []
+        self._raw, self._peer, self._connection = raw, peer, connection
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "a":
-            self.links += [value for name, value in attrs if name == "href" and value]
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        left = self._connection.until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError(errno.ETIMEDOUT, "the server sends too slowly")
+        self._peer.settimeout(min(TIMEOUT, left))
+        count: int | None = self._raw.readinto(buffer)
+        return count
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
 
 
 def check_address(host: str, address: str) -> None:
     """Raise LimitError for an address that no store has: link-local, or a cloud's metadata service."""
     number = ipaddress.ip_address(address.partition("%")[0])
-    mapped = getattr(number, "ipv4_mapped", None) or getattr(number, "sixtofour", None) or number
-    refused = any(form.is_link_local or form.is_multicast or form in _SERVICES for form in (number, mapped))
+    forms = [number, getattr(number, "ipv4_mapped", None), getattr(number, "sixtofour", None)]
+    if any(number.version == 6 and number in network for network in _EMBEDDING):
+        forms.append(ipaddress.IPv4Address(int(number) & 0xFFFFFFFF))
+    refused = any(form.is_link_local or form.is_multicast or form in _SERVICES for form in forms if form)
     if refused or host.rstrip(".").lower() in _METADATA:
         raise LimitError("remote.address")
 
 
 def _request(
     method: str, url: str, headers: Mapping[str, str]
-) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
+) -> tuple[_Connection, http.client.HTTPResponse]:
     """Make a request, and follow redirects that stay where they may. The caller closes the connection."""
     origin = urlsplit(url)
     for _ in range(REDIRECTS + 1):
@@ -303,14 +348,13 @@ def _port(split: SplitResult) -> int:
     return split.port or (443 if split.scheme == "https" else 80)
 
 
-def _connect(split: SplitResult) -> http.client.HTTPConnection:
+def _connect(split: SplitResult) -> _Connection:
     """Connect to a checked address of a host, so that the name cannot mean another one in between."""
     host = split.hostname or ""
     infos = socket.getaddrinfo(host, _port(split), type=socket.SOCK_STREAM)
     addresses = [str(info[4][0]) for info in infos]
     for address in addresses:
         check_address(host, address)
-    connection = http.client.HTTPConnection(host, _port(split), timeout=TIMEOUT)
     peer = _first_that_answers(addresses, _port(split))
     if split.scheme == "https":
         try:
@@ -318,16 +362,16 @@ def _connect(split: SplitResult) -> http.client.HTTPConnection:
         except BaseException:
             peer.close()
             raise
-    connection.sock = peer
-    return connection
+    return _Connection(host, _port(split), peer)
 
 
 def _first_that_answers(addresses: list[str], port: int) -> socket.socket:
     """Connect to the first of a name's addresses that takes connections. Raises the last one's OSError."""
-    for address in addresses[:-1]:
+    *others, last = addresses[:ADDRESSES]
+    for address in others:
         with suppress(OSError):
             return socket.create_connection((address, port), TIMEOUT)
-    return socket.create_connection((addresses[-1], port), TIMEOUT)
+    return socket.create_connection((last, port), TIMEOUT)
 
 
 def _check(status: int) -> None:

@@ -19,6 +19,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from mindinsight.server.files.own_files import own_folder
 from mindinsight.server.ingest.watch.filesystems import is_shared
 
 _SEGMENT: Final = 128 << 20  # bytes of a file; it takes room on the disk only where it was written
@@ -101,7 +102,7 @@ class _Segment:
     def __init__(self, folder: Path, size: int) -> None:
         from tempfile import mkstemp  # few servers hold this much
 
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        own_folder(folder)
         self._descriptor, path = mkstemp(dir=folder, prefix=".")
         weakref.finalize(self, os.close, self._descriptor)  # the map has a descriptor of its own
         Path(path).unlink()

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from mindinsight.server.errors import BadSettings
+from mindinsight.server.files.own_files import open_own, own_folder, read_own
 from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import joined
 
@@ -75,7 +76,7 @@ def all_running() -> Iterator[Running]:
 
 def _read(path: Path) -> Running | None:
     try:
-        return Running(**json.loads(path.read_text(encoding="utf-8")))
+        return Running(**json.loads(read_own(path)))
     except (OSError, ValueError, TypeError):
         return None
 
@@ -92,8 +93,10 @@ def remember(settings: Settings, log: Path) -> None:
         log=str(log),
     )
     with contextlib.suppress(OSError):
-        folder().mkdir(parents=True, exist_ok=True, mode=0o700)
-        _file(settings.port).write_text(json.dumps(asdict(running)), encoding="utf-8")
+        file = own_folder(folder()) / _file(settings.port).name
+        file.unlink(missing_ok=True)  # of a server that was killed
+        with os.fdopen(open_own(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "w", encoding="utf-8") as output:
+            json.dump(asdict(running), output)
 
 
 def forget(port: int) -> None:
@@ -134,9 +137,16 @@ def health(address: str) -> dict[str, Any] | None:
 
 
 def launch(settings: Settings) -> None:
-    """Start a server of its own and return when it answers; raises BadSettings with its last words."""
+    """Start a server of its own and return when it answers.
+
+    Raises BadSettings with its last words, or if its output cannot be kept.
+    """
     output = settings.log_dir / f"start.{settings.port}.log"
-    with os.fdopen(os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as log:
+    try:
+        descriptor = open_own(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    except OSError as error:
+        raise BadSettings(f"{output} cannot be written: {error.strerror}. Remove it.") from error
+    with os.fdopen(descriptor, "wb") as log:
         child = subprocess.Popen(
             [sys.executable, "-c", _SERVE],
             stdin=subprocess.PIPE,

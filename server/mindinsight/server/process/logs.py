@@ -13,6 +13,8 @@ from io import FileIO, TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
+from mindinsight.server.errors import BadSettings
+from mindinsight.server.files.own_files import open_own
 from mindinsight.server.settings import Settings
 
 _LEVELS = (logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR, logging.CRITICAL)
@@ -27,16 +29,19 @@ def file_of(settings: Settings) -> Path:
 
 
 def configure(settings: Settings) -> Path:
-    """Send this process's log where the environment says; returns the file."""
+    """Send this process's log where the environment says; returns the file.
+
+    Raises BadSettings if the file cannot be written or is not ours.
+    """
     path = file_of(settings)
     for folder in (settings.workspace, path.parent):  # the mode is for the last part of a path only
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    file = PrivateFile(
-        path,
-        maxBytes=_number("logger_maxBytes", 50 * 1024 * 1024),
-        backupCount=_number("logger_backupCount", 30),
-        encoding="utf-8",
-    )
+    largest, kept = _number("logger_maxBytes", 50 * 1024 * 1024), _number("logger_backupCount", 30)
+    try:
+        file = PrivateFile(path, maxBytes=largest, backupCount=kept, encoding="utf-8")
+    except OSError as error:
+        why = f"The log {path} cannot be written: {error.strerror}."
+        raise BadSettings(f"{why} Remove it, or name another folder with GLOG_log_dir.") from error
     screen = logging.StreamHandler(sys.stderr)
     everything = os.environ.get("GLOG_logtostderr") == "1"  # noqa: SIM112
     screen.setLevel(logging.NOTSET if everything else _level("GLOG_stderrthreshold", 3))
@@ -60,7 +65,7 @@ class PrivateFile(RotatingFileHandler):
     """A rotating log that only its user can read."""
 
     def _open(self) -> TextIOWrapper:
-        handle = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        handle = open_own(Path(self.baseFilename), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         return TextIOWrapper(FileIO(handle, "a"), encoding="utf-8", write_through=True)
 
 

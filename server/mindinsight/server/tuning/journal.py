@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.files.file_lock import locked
+from mindinsight.server.files.own_files import NotOursError, check_file, check_folder, own_folder
 
 if TYPE_CHECKING:
     from optuna.storages import JournalStorage
@@ -31,8 +32,8 @@ def journal_path(workspace: Path, base: Path, study: str) -> Path:
 
 
 def journals(workspace: Path) -> list[Path]:
-    """All journals of a workspace, by name."""
-    return sorted((workspace / FOLDER).glob(f"*{SUFFIX}"))
+    """Return the journals of a workspace by name; none that another user owns or could have put there."""
+    return sorted(path for path in (workspace / FOLDER).glob(f"*{SUFFIX}") if _is_ours(path))
 
 
 def open_journal(path: Path) -> JournalStorage:
@@ -48,8 +49,8 @@ def open_journal(path: Path) -> JournalStorage:
 @contextmanager
 def tuning(path: Path) -> Iterator[None]:
     """Hold the journal for one tuner; what a killed one wrote by half is cut off. Raises BadSettings."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     try:
+        own_folder(path.parent)
         with locked(_tuner_file(path), _BRIEF):
             _cut_half_line(path)
             yield
@@ -57,6 +58,8 @@ def tuning(path: Path) -> Iterator[None]:
         raise BadSettings(
             f"Another process is tuning this study ({path}). Wait for it, or take another --study."
         ) from None
+    except NotOursError as error:
+        raise BadSettings(f"{error.filename}: {error.strerror}. Name another --workspace.") from None
 
 
 def is_tuned(path: Path) -> bool:
@@ -75,6 +78,15 @@ def study_name(path: Path) -> str:
     return re.sub(r"-[0-9a-f]{8}$", "", path.name.removesuffix(SUFFIX))
 
 
+def _is_ours(path: Path) -> bool:
+    try:
+        check_folder(path.parent)
+        check_file(path, writable=0)  # Optuna makes it with the mode of the umask, in a folder with mode 0700
+    except OSError:
+        return False
+    return True
+
+
 def _tuner_file(path: Path) -> Path:
     return path.with_suffix(".tuner")  # its lock is not that of Optuna, which ends in .journal.lock
 
@@ -83,6 +95,7 @@ def _cut_half_line(path: Path) -> None:
     """Optuna takes a journal whose last line has no end for damaged as soon as another line follows."""
     if not path.exists():
         return
+    check_file(path, writable=0)
     with path.open("r+b") as file:
         end = file.seek(0, os.SEEK_END)
         while end > 0:

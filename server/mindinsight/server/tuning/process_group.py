@@ -17,7 +17,8 @@ _PROCESSES: Final = Path("/proc")
 
 def begin(command: Sequence[str], environment: Mapping[str, str], log: Path) -> subprocess.Popen[bytes]:
     """Start a command in a process group of its own, output into ``log``. Raises OSError."""
-    with log.open("ab") as output:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)  # others may write there
+    with os.fdopen(os.open(log, flags, 0o666), "ab") as output:
         return subprocess.Popen(
             list(command),
             env=dict(environment),

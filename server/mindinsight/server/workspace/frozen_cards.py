@@ -16,6 +16,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from mindinsight.server.files.own_files import own_folder, read_own
+
 _NAME: Final = re.compile(r"[0-9a-f]{32}")
 
 
@@ -30,7 +32,8 @@ class FrozenCards:
         data = content.encode("utf-8", "backslashreplace")
         name = secrets.token_hex(16)
         file = self._file(report, name)
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in (self._folder, file.parent):
+            own_folder(folder)
         handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=".card-")  # mode 0600
         try:
             with os.fdopen(handle, "wb") as output:
@@ -42,11 +45,11 @@ class FrozenCards:
         return name
 
     def content(self, report: str, name: str) -> bytes:
-        """KeyError when there is none of this name."""
+        """KeyError when there is none of this name; OSError for one that is not ours."""
         if not _NAME.fullmatch(name):
             raise KeyError(name)
         try:
-            return self._file(report, name).read_bytes()
+            return read_own(self._file(report, name))
         except FileNotFoundError:
             raise KeyError(name) from None
 

@@ -14,6 +14,8 @@ import secrets
 from pathlib import Path
 from typing import Any, Final
 
+from mindinsight.server.files.own_files import own_folder, read_own
+
 _BITS: Final = 48  # of a number: every program reads it exactly
 _KEPT: Final = 200  # requests; of older ones only the server that was asked knows
 _LARGEST: Final = 4 << 20  # bytes of a request; no body is larger that a server takes
@@ -31,7 +33,7 @@ class JobRequests:
         """Keep a request; returns its number, also where the workspace cannot be written."""
         number = secrets.randbits(_BITS)
         try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            own_folder(self._folder)
             path = self._folder / f"{number}.json"
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
@@ -47,7 +49,7 @@ class JobRequests:
         try:
             if not 0 <= number < 1 << _BITS or path.stat().st_size > _LARGEST:
                 return None
-            request = json.loads(path.read_text(encoding="utf-8"))
+            request = json.loads(read_own(path))
         except (OSError, ValueError, RecursionError):
             return None
         if not isinstance(request, dict) or request.get("kind") != kind:

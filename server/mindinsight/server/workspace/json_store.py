@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 from mindinsight.server.files.file_lock import locked
+from mindinsight.server.files.own_files import read_own
 
 _log = logging.getLogger(__name__)
 
@@ -118,7 +119,7 @@ class JsonStore(Generic[T]):
 
     def _read(self) -> Content:
         try:
-            content: Content = json.loads(self._file.read_text(encoding="utf-8"))
+            content: Content = json.loads(read_own(self._file))
             if not all(_by_name(values) for values in content.values()):
                 raise ValueError("not ours")
         except FileNotFoundError:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from itertools import combinations
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -59,7 +60,16 @@ class Cause:
 
 
 Rule: TypeAlias = Callable[[Element], Cause | None]
-Bound: TypeAlias = Callable[[Element], float | None]
+
+
+class Span(NamedTuple):
+    """How far the result of an operator goes, as computed from its inputs."""
+
+    result: float  # of the possible results the nearest to zero
+    inside: float = 0.0  # largest magnitude that a sum inside the operator can have; 0 without one
+
+
+Reach: TypeAlias = Callable[[Element], Span | None]
 
 
 def number_text(value: float) -> str:
@@ -233,100 +243,168 @@ def _layer_norm(element: Element) -> Cause | None:
 
 
 def _overflow(name: str, element: Element) -> Cause | None:
-    """Return the cause "overflow" if the magnitudes of the inputs can reach an infinity, otherwise None.
+    """Return the cause "overflow" if the result is beyond the type, "overflow_inside" if a part of it can be.
 
     An operator whose result has no known bound is never said to overflow.
     """
     largest = LARGEST.get(element.dtype)
     floats = [values for values in element.inputs if values.dtype.kind == "f" and values.size]
-    bound = _BOUNDS.get(name)
-    if largest is None or bound is None or not floats or not math.isinf(element.result):
+    if largest is None or not floats or not math.isinf(element.result):
         return None
+    reach = _REACH.get(name)
     with np.errstate(all="ignore"):
-        greatest = max(float(np.abs(values).max()) for values in floats)
-        reach = bound(element)
-    if not math.isfinite(greatest) or reach is None or not reach > largest * _ROUNDING:
+        greatest = max(_greatest(values) for values in floats)
+        span = reach(element) if reach and math.isfinite(greatest) else None
+    if span is None or not (span.inside or abs(span.result)) > largest:
         return None
     words = {"dtype": element.dtype, "limit": number_text(largest), "value": number_text(greatest)}
-    return Cause("overflow", words)
+    beyond = abs(span.result) > largest and span.result * element.result > 0
+    if not beyond and not span.inside:
+        return None
+    return Cause("overflow" if beyond else "overflow_inside", words)
 
 
 def _greatest(values: Array) -> float:
-    return float(np.abs(values.astype(np.float64)).max()) if values.size else 0.0
+    """Return the largest magnitude. It has the type of the values, which need no copy of another type."""
+    return max(abs(float(values.max())), abs(float(values.min())))
 
 
-def _magnitudes(element: Element, count: int) -> list[float] | None:
-    """Magnitudes of the first ``count`` operands at the element; None if one was not recorded."""
-    operands = element.operands[:count]
-    known = [abs(value) for value in operands if value is not None]
-    return known if len(known) == count else None
+def _of_elements(function: Callable[..., Any], count: int | None = None) -> Reach:
+    """Return the reach of a function of the first ``count`` operands at the element, or of all."""
 
-
-def _sum_bound(element: Element) -> float | None:
-    known = _magnitudes(element, 2)
-    return sum(known) if known else None
-
-
-def _product_bound(element: Element) -> float | None:
-    known = _magnitudes(element, 2)
-    return known[0] * known[1] if known else None
-
-
-def _quotient_bound(element: Element) -> float | None:
-    known = _magnitudes(element, 2)
-    return known[0] / known[1] if known and known[1] else None
-
-
-def _square_bound(element: Element) -> float | None:
-    known = _magnitudes(element, 1)
-    return known[0] ** 2 if known else None
-
-
-def _power_bound(element: Element) -> float | None:
-    known = _magnitudes(element, 2)
-    if not known or not known[0]:
-        return None
-    beyond_float64 = known[1] * math.log10(known[0]) > 308
-    return math.inf if beyond_float64 else float(known[0] ** known[1])
-
-
-def _cast_bound(element: Element) -> float | None:
-    known = _magnitudes(element, 1)
-    return known[0] if known else None
-
-
-def _reciprocal_bound(element: Element) -> float | None:
-    known = _magnitudes(element, 1)
-    return 1 / known[0] if known and known[0] else None
-
-
-def _reduction_bound(power: int) -> Bound:
-    """Bound of a sum of powers over all elements that may go into one output."""
-
-    def bound(element: Element) -> float | None:
-        if not element.inputs:
+    def reach(element: Element) -> Span | None:
+        operands = element.operands[:count]
+        known = [np.float64(value) for value in operands if value is not None]
+        if len(known) != (count or len(element.inputs)):
             return None
-        values = element.inputs[0]
-        terms = values.size // max(element.output.size, 1)
-        return float(terms * _greatest(values) ** power)
+        result = float(function(*known))
+        return None if math.isnan(result) else Span(result)
 
-    return bound
+    return reach
 
 
-def _contraction_bound(element: Element) -> float | None:
-    """Bound of a sum of K products: K times the largest magnitudes, plus what is added to it.
+def _sum(*terms: Any) -> Any:
+    return np.sum(terms)
 
-    K is at most the number of weights that go into one output: the size of the weight by its output features.
-    """
-    arrays = [values for values in element.inputs if values.dtype.kind == "f" and values.ndim >= 2]
-    if len(arrays) < 2:
+
+def _reduced(element: Element) -> list[Array]:
+    """Return the elements that may go into the output element, once for each choice of axes that fits."""
+    values, shape, index = element.inputs[0], element.output.shape, element.index
+    if not 0 < values.ndim <= _MAX_AXES or not values.size or values.shape == shape:
+        return []
+    found = []
+    for count in range(1, values.ndim + 1):
+        for axes in combinations(range(values.ndim), count):
+            rest = [axis for axis in range(values.ndim) if axis not in axes]
+            if tuple(values.shape[axis] for axis in rest) == shape:
+                place = dict(zip(rest, index, strict=True))
+            elif tuple(1 if axis in axes else n for axis, n in enumerate(values.shape)) == shape:
+                place = {axis: index[axis] for axis in rest}
+            else:
+                continue
+            found.append(values[tuple(place.get(axis, slice(None)) for axis in range(values.ndim))])
+    return [part.ravel().astype(np.float64) for part in found]
+
+
+def _span(results: Sequence[float], inside: Sequence[float]) -> Span | None:
+    """Return the span of several possible results: the nearest to zero, and the largest magnitude inside."""
+    if not results:
         return None
-    left, right = arrays[0], arrays[1]
-    terms = max(values.size // min(values.shape[:2]) for values in (left, right) if values.size)
-    added = sum(
-        _greatest(values) for values in element.inputs if not any(values is array for array in (left, right))
+    return Span(min(results, key=abs) if min(results) * max(results) > 0 else 0.0, max(inside))
+
+
+def _reduction(result: Callable[[Array], Any], inside: Callable[[Array], Any]) -> Reach:
+    def reach(element: Element) -> Span | None:
+        parts = _reduced(element) if element.inputs else []
+        return _span([float(result(part)) for part in parts], [float(inside(part)) for part in parts])
+
+    return reach
+
+
+def _accumulated(element: Element) -> Span | None:
+    """Cumulative sum along one of the axes."""
+    values = element.inputs[0] if element.inputs else None
+    if values is None or values.shape != element.output.shape:
+        return None
+    lines = [
+        np.moveaxis(values, axis, -1)[_without(element.index, axis)][: element.index[axis] + 1]
+        for axis in range(values.ndim)
+    ]
+    return _span(
+        [float(line.astype(np.float64).sum()) for line in lines],
+        [float(np.abs(line.astype(np.float64)).sum()) for line in lines],
     )
-    return float(terms * _greatest(left) * _greatest(right) + added)
+
+
+def _squared_error(element: Element) -> Span | None:
+    """Squared difference of two inputs: of elements, or their mean or sum."""
+    if len(element.inputs) < 2:
+        return None
+    if element.inputs[0].shape == element.output.shape:
+        return _of_elements(lambda left, right: (left - right) ** 2, 2)(element)
+    if element.inputs[0].shape != element.inputs[1].shape:
+        return None
+    left, right = (values.astype(np.float64) for values in element.inputs[:2])
+    squares = (left - right) ** 2
+    return Span(float(squares.mean()), float(squares.sum())) if squares.size else None
+
+
+def _product_of_matrices(added: slice = slice(2, None), first: int = 0) -> Reach:
+    """Return the reach of a sum of products of a row and a column, plus what is added to it.
+
+    Whether a matrix is transposed is unknown: all readings that fit the shapes count.
+    """
+
+    def reach(element: Element) -> Span | None:
+        factors, shape = element.inputs[first : first + 2], element.output.shape
+        if len(factors) < 2 or any(not values.ndim or values.dtype.kind != "f" for values in factors):
+            return None
+        both = all(values.ndim > 1 for values in factors)
+        last = element.index[-1:]
+        rows = _vectors(
+            factors[0], element, element.index[-2:-1] if both else last, shape[-2:-1] if both else shape[-1:]
+        )
+        columns = _vectors(factors[1], element, last, shape[-1:])
+        pairs = [(row, column) for row in rows for column in columns if row.size == column.size]
+        terms = [_element(values, shape, element.index) for values in element.inputs[added]]
+        if any(term is None for term in terms):
+            return None
+        more = sum(term for term in terms if term is not None)
+        products = [row * column for row, column in pairs]
+        return _span(
+            [float(product.sum()) + more for product in products],
+            [float(np.abs(product).sum()) + abs(more) for product in products],
+        )
+
+    return reach
+
+
+def _vectors(values: Array, element: Element, place: tuple[int, ...], size: tuple[int, ...]) -> list[Array]:
+    """Return the rows and columns of a matrix that can go into the output element."""
+    if values.ndim == 1:
+        return [values.astype(np.float64)]
+    batch = element.index[:-2][-(values.ndim - 2) :] if values.ndim > 2 else ()
+    if len(batch) != values.ndim - 2 or not place:
+        return []
+    own = tuple(min(at, n - 1) for at, n in zip(batch, values.shape, strict=False))
+    matrix = values[own]
+    found = [matrix[place[0]]] if matrix.shape[0] == size[0] else []
+    found += [matrix[:, place[0]]] if matrix.shape[1] == size[0] else []
+    return [vector.astype(np.float64) for vector in found]
+
+
+def _convolution(element: Element) -> Span | None:
+    """Largest magnitude of a sample times the magnitudes of a filter. Channels come second."""
+    if len(element.inputs) < 2 or element.output.ndim < 3:
+        return None
+    images, filters = element.inputs[:2]
+    batch, channel = element.index[:2]
+    fits = images.ndim == filters.ndim == element.output.ndim
+    if not fits or images.shape[0] != element.output.shape[0] or filters.shape[0] != element.output.shape[1]:
+        return None
+    biases = [values[channel] for values in element.inputs[2:] if values.shape == filters.shape[:1]]
+    products = _greatest(images[batch]) * float(np.abs(filters[channel].astype(np.float64)).sum())
+    return Span(0.0, products + sum(abs(float(bias)) for bias in biases))
 
 
 def _gradient_of_root(element: Element) -> Cause | None:
@@ -344,25 +422,35 @@ def _gamma(element: Element) -> Cause | None:
     return Cause("pole", _value(value), 0) if at_pole and value is not None else None
 
 
-_DIVISIONS: Final = ("div", "realdiv", "divide", "truediv", "truedivide", "divnonan", "itruediv")
+_DIVISIONS: Final = ("div", "realdiv", "divide", "truediv", "truedivide", "itruediv")
 _POWERS: Final = ("pow", "floatpower", "ipow")
 _REMAINDERS: Final = ("remainder", "fmod", "mod", "floormod", "floordiv", "floordivide")
-_ROUNDING: Final = 0.999  # a result just below the largest number is rounded up to an infinity
-_MATMULS: Final = (
-    *("matmul", "mm", "bmm", "batchmatmul", "linear", "addmm", "baddbmm", "dense", "einsum", "mv", "dot"),
-    *("conv1d", "conv2d", "conv3d", "convolution", "conv2dbackpropinput", "conv2dbackpropfilter"),
-)
-_BOUNDS: Final[Mapping[str, Bound]] = {  # largest magnitude that a result can reach
-    **dict.fromkeys(("add", "sub", "addn", "tensoradd", "biasadd", "iadd", "isub"), _sum_bound),
-    **dict.fromkeys(("mul", "multiply", "imul"), _product_bound),
-    **dict.fromkeys(_DIVISIONS, _quotient_bound),
-    **dict.fromkeys(("square",), _square_bound),
-    **dict.fromkeys(_POWERS, _power_bound),
-    **dict.fromkeys(("cast", "to", "tocopy", "half", "type", "astype"), _cast_bound),
-    **dict.fromkeys(("reciprocal", "inv"), _reciprocal_bound),
-    **dict.fromkeys(("sum", "reducesum", "mean", "reducemean", "cumsum"), _reduction_bound(1)),
-    **dict.fromkeys(("norm", "linalgvectornorm", "var", "std", "l2loss", "mseloss"), _reduction_bound(2)),
-    **dict.fromkeys(_MATMULS, _contraction_bound),
+_MAX_AXES: Final = 6  # of a tensor for which all choices of reduced axes are tried
+_SUM: Final = _reduction(np.sum, lambda part: np.abs(part).sum())
+_SQUARES: Final = lambda part: np.square(part).sum()  # noqa: E731
+_REACH: Final[Mapping[str, Reach]] = {
+    **dict.fromkeys(("add", "tensoradd", "biasadd", "iadd"), _of_elements(np.add, 2)),
+    **dict.fromkeys(("sub", "isub", "subtract"), _of_elements(np.subtract, 2)),
+    "addn": _of_elements(_sum),
+    **dict.fromkeys(("mul", "multiply", "imul"), _of_elements(np.multiply, 2)),
+    **dict.fromkeys((*_DIVISIONS, "divnonan"), _of_elements(np.divide, 2)),
+    "square": _of_elements(np.square, 1),
+    **dict.fromkeys(_POWERS, _of_elements(np.power, 2)),
+    "cosh": _of_elements(np.cosh, 1),
+    "sinh": _of_elements(np.sinh, 1),
+    **dict.fromkeys(("cast", "to", "tocopy", "half", "type", "astype"), _of_elements(np.positive, 1)),
+    **dict.fromkeys(("reciprocal", "inv"), _of_elements(np.reciprocal, 1)),
+    **dict.fromkeys(("sum", "reducesum"), _SUM),
+    **dict.fromkeys(("mean", "reducemean"), _reduction(np.mean, lambda part: np.abs(part).sum())),
+    **dict.fromkeys(("norm", "linalgvectornorm"), _reduction(lambda part: 0.0, _SQUARES)),
+    **dict.fromkeys(("var", "std"), _reduction(lambda part: 0.0, _SQUARES)),
+    "l2loss": _reduction(lambda part: np.square(part).sum() / 2, _SQUARES),
+    "mseloss": _squared_error,
+    "cumsum": _accumulated,
+    **dict.fromkeys(("matmul", "mm", "bmm", "batchmatmul", "mv", "dot"), _product_of_matrices()),
+    **dict.fromkeys(("linear", "dense"), _product_of_matrices()),
+    **dict.fromkeys(("addmm", "baddbmm", "addmv"), _product_of_matrices(slice(0, 1), 1)),
+    **dict.fromkeys(("conv1d", "conv2d", "conv3d", "convolution"), _convolution),
 }
 _RULES: Final[Mapping[str, Rule]] = {
     **dict.fromkeys(("log", "log2", "log10"), _logarithm(0.0)),

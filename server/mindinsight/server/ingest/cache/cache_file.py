@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final
 
+from mindinsight.server.files.own_files import open_own
 from mindinsight.server.ingest.cold_columns import ColdColumns
 from mindinsight.server.store.array_block import Array, ArrayBlock, ArrayPosition, array_at
 
@@ -41,7 +42,8 @@ class CacheFileWriter:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._temporary = path.with_name(f".{path.name}.{os.getpid()}")
-        descriptor = os.open(self._temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        self._temporary.unlink(missing_ok=True)  # of a server with this number that was killed
+        descriptor = open_own(self._temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         self._file: IO[bytes] = os.fdopen(descriptor, "wb", buffering=1 << 20)
         self._file.write(_HEADER.pack(_MAGIC, FORMAT, 0))
         self._index: dict[str, Any] = {}
@@ -96,7 +98,7 @@ class CacheFile:
 
     def __init__(self, path: Path) -> None:
         """Raises StaleError for anything that is not a whole pack of this format, OSError without access."""
-        self._file = path.open("rb", buffering=0)
+        self._file = os.fdopen(open_own(path, os.O_RDONLY), "rb", buffering=0)
         try:
             self._entries: Mapping[str, _Entry] = _read_index(self._file)
         except BaseException:

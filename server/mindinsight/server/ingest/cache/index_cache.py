@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
+from mindinsight.server.files.own_files import check_folder, own_folder
 from mindinsight.server.ingest.cache.cache_file import Body, CacheFile, CacheFileWriter, StaleError
 from mindinsight.server.ingest.cache.entries import Note, decode_file, encode_file
 from mindinsight.server.ingest.cold_columns import ColdColumns
@@ -50,7 +51,15 @@ class IndexCache:
         self._saved_sizes: dict[str, int] = {}  # bytes read of each run when it was last written
 
     def open(self) -> None:
-        """Find out what is kept; nothing is read of it yet."""
+        """List the packs and read their notes. Folders of other users and links are left alone."""
+        try:
+            for folder in (self._root, self._folder):
+                check_folder(folder, writable=0)
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            _log.warning("the index cache is not used: %s: %s", error.filename, error.strerror)
+            return
         self._tidy()
         for path in self._cache_files():
             try:
@@ -178,5 +187,5 @@ def _entries_of(folder: Path) -> list[Path]:
 
 
 def _make_private(folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    folder.parent.chmod(0o700)
+    own_folder(folder.parent)
+    own_folder(folder)

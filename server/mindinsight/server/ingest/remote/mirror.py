@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
 from mindinsight.server.files.file_lock import locked
-from mindinsight.server.files.own_files import open_own, own_folder, read_own
+from mindinsight.server.files.own_files import NotOursError, open_own, own_folder, read_own
 from mindinsight.server.files.placeholders import PIECE, ROOM, Catalogue, make_room, put_placeholder
 from mindinsight.server.files.remote_store import DUMP_METADATA, RemoteFile, RemoteStore, StoreError
 from mindinsight.server.formats.budgets import GRAPH
@@ -74,6 +74,8 @@ class Mirror:
             return False
         except StoreError as error:
             self.trouble = error.reason
+        except NotOursError:
+            self.trouble = "remote.not_ours"
         except OSError:
             self.trouble = "remote.full"
         return False
