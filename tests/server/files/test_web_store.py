@@ -1,10 +1,14 @@
 """A web server as a store: one that is honest, and those that send more, lead elsewhere or never end."""
 
+import gzip
+import ipaddress
+import itertools
 import socket
 import threading
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -15,7 +19,7 @@ import pytest
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.files import own_files, web_store
 from mindinsight.server.files.remote_store import RemoteFile, RemoteStore, StoreError, open_store
-from mindinsight.server.files.web_store import LimitError, check_address
+from mindinsight.server.files.web_store import LimitError, WebStore, check_address
 from mindinsight.server.ingest.remote.mirror import Mirror
 
 NAME = "events.out.events.summary.1700000000.0.host_MS"
@@ -258,7 +262,8 @@ def test_a_redirect_to_what_is_no_web_server_or_a_metadata_service(
 @pytest.mark.parametrize(
     "address",
     ["169.254.169.254", "169.254.0.1", "fe80::1%eth0", "fd00:ec2::254", "::ffff:169.254.169.254"]
-    + ["100.100.100.200", "168.63.129.16"],
+    + ["100.100.100.200", "168.63.129.16", "192.0.0.192", "fd20:ce::254"]
+    + ["64:ff9b::a9fe:a9fe", "::169.254.169.254", "::ffff:0:169.254.169.254", "2002:a9fe:a9fe::1", "ff02::1"],
 )
 def test_addresses_of_clouds_and_link_local_networks_are_refused(address: str) -> None:
     with pytest.raises(LimitError, match=r"remote\.address"):
@@ -268,7 +273,7 @@ def test_addresses_of_clouds_and_link_local_networks_are_refused(address: str) -
 def test_a_name_of_a_metadata_service_is_refused_and_ordinary_ones_are_not() -> None:
     with pytest.raises(LimitError):
         check_address("Metadata.Google.Internal.", "10.0.0.1")
-    for address in ("127.0.0.1", "10.0.0.1", "192.0.2.1", "::1", "2001:db8::1"):
+    for address in ("127.0.0.1", "10.0.0.1", "192.0.2.1", "::1", "2001:db8::1", "64:ff9b::c000:201"):
         check_address("store.example", address)
 
 
@@ -321,3 +326,172 @@ def test_a_file_that_is_refused_stays_known_and_a_missing_one_does_not(
     assert len(list(store.list_files())) == 1
     site.answers[f"/runs/{NAME}"] = lambda handler: handler.send_error(status)
     assert len(list(store.list_files())) == remaining
+
+
+@pytest.mark.parametrize(
+    "host", ["0251.0376.0251.0376", "2852039166", "0xa9fea9fe", "0xa9.254.0251.254", "[::ffff:a9fe:a9fe]"]
+)
+def test_other_spellings_of_a_refused_address(host: str) -> None:
+    with pytest.raises(StoreError, match=r"remote\.address"):
+        store_of(f"http://{host}/runs").list_files()
+
+
+def test_a_name_of_many_addresses_is_tried_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[Any] = []
+
+    def connect(address: Any, timeout: float) -> socket.socket:
+        tried.append((address, timeout))
+        raise ConnectionRefusedError
+
+    addresses = [str(ipaddress.IPv4Address("192.0.2.0") + number) for number in range(250)]
+    places: list[Any] = [(2, 1, 6, "", (address, 80)) for address in addresses]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_args, **_options: places)
+    monkeypatch.setattr(socket, "create_connection", connect)
+    with pytest.raises(StoreError, match=r"remote\.unreachable"):
+        store_of("http://store.example/runs").list_files()
+    assert len(tried) == web_store.ADDRESSES
+
+
+OK = b"HTTP/1.1 200 OK\r\n"
+CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("first", "repeated", "limit"),
+    [
+        (b"", b"H", 1 << 20),
+        (b"", b"HTTP/1.1 100 Continue\r\nA: b\r\n\r\n", None),
+        (OK, b"x", 1 << 20),
+        (OK, b"A: b\r\n", None),
+        (OK + b"Content-Length: 1000000\r\n\r\n", b"x", 100),
+        (CHUNKED, b"0", 1 << 20),
+        (CHUNKED + b"1\r\nx\r\n0\r\n", b"A: b\r\n", None),
+    ],
+    ids=["status", "informational", "header", "headers", "body", "size of a chunk", "trailers"],
+)
+def test_an_answer_that_never_ends_is_given_up(
+    monkeypatch: pytest.MonkeyPatch, first: bytes, repeated: bytes, limit: int | None
+) -> None:
+    """Bytes come often enough for every read and make no answer. The server stops after `limit` of them."""
+    monkeypatch.setattr(web_store, "SECONDS", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(1) as executor:
+
+        def answer() -> None:
+            peer, _ = server.accept()
+            with peer, suppress(OSError):
+                peer.sendall(first)
+                for _ in itertools.count() if limit is None else range(limit):
+                    peer.sendall(repeated)
+                    time.sleep(0.001 if len(repeated) > 1 else 0.02)
+
+        executor.submit(answer)
+        file = RemoteFile(f"http://127.0.0.1:{server.getsockname()[1]}/runs/{NAME}", 1 << 30, 0.0, "")
+        try:
+            data = store_of(f"http://127.0.0.1:{server.getsockname()[1]}/runs").read(file, 0, 1 << 20)
+        except StoreError as error:
+            assert error.reason == "remote.unreachable"
+        else:
+            pytest.fail(f"{len(data)} bytes")
+
+
+@pytest.mark.parametrize("count", [101, 100_000])
+def test_heads_without_end_are_given_up(site: Site, count: int) -> None:
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        for number in range(count):
+            handler.wfile.write(b"X-%d: %s\r\n" % (number, b"x" * 100))
+        handler.end_headers()
+
+    site.answers[f"/runs/{NAME}"] = answer
+    store = store_of(site.url)
+
+    def read() -> None:
+        with pytest.raises(StoreError, match=r"remote\.unreachable"):
+            store.read(site.file(), 0, 10)
+
+    assert peak(read) < 8 << 20
+
+
+def test_what_was_not_asked_to_be_packed_is_not_unpacked(site: Site) -> None:
+    """A gigabyte of zeros in a megabyte: the bytes come as they are."""
+    packed = gzip.compress(bytes(64 << 20))
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Encoding", "gzip")
+        handler.end_headers()
+        handler.wfile.write(packed)
+
+    site.answers[f"/runs/{NAME}"] = answer
+    data: list[bytes] = []
+    assert peak(lambda: data.append(store_of(site.url).read(site.file(), 0, 1 << 20))) < 8 << 20
+    assert data == [packed[: 1 << 20]]
+
+
+def test_a_section_behind_the_end_ends_a_copy(site: Site, tmp_path: Path) -> None:
+    """The file is listed with a gigabyte, and each section of it is refused with 416."""
+    site.folder("/runs/", NAME)
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200 if handler.command == "HEAD" else 416)
+        handler.send_header("Content-Length", str(1 << 20))
+        handler.end_headers()
+
+    site.answers[f"/runs/{NAME}"] = answer
+    mirror = Mirror(store_of(site.url), tmp_path / "remote" / "digest" / "runs", threading.Event())
+    mirror.sync()
+    mirror.sync()
+    assert site.asked.count(("GET", f"/runs/{NAME}")) <= 2
+    assert (tmp_path / "remote" / "digest" / "runs" / NAME).stat().st_size == 0
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../x",
+        "%2e%2e/x",
+        "..%2fx",
+        "%2e%2e%2f%2e%2e%2fx",
+        "..",
+        "%2e%2e",
+        "a%00b",
+        "%2fetc%2fpasswd",
+        ".hidden",
+    ]
+    + ["//other.host/x", "http://[", "http://a:b/x", "x" * 5000, "a\\..\\b%2f..%2f..%2fx", "\ud800"],
+)
+def test_names_in_a_listing_lead_nowhere_else(site: Site, tmp_path: Path, name: str) -> None:
+    site.answers["/runs/"] = body(f'<a href="{name}">'.encode("utf-8", "surrogatepass"))
+    site.answers.update({path: body(b"theirs") for path in ("/x", "/runs/..%2fx", "/etc/passwd", "/runs/x")})
+    folder = tmp_path / "remote" / "digest" / "runs"
+    Mirror(store_of(site.url), folder, threading.Event()).sync()
+    inside = {path for path in tmp_path.rglob("*") if path.is_file()}
+    assert {path.name for path in inside} <= {".copied.json", ".copying.lock"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<", "<a ", "<a href=", "<a href='", '<a href="x', "<a  href='x\"", "<!--", "&#x41", "<a href=x "],
+)
+def test_a_page_of_tags_without_end_is_searched_once(site: Site, text: str) -> None:
+    """The standard library's parser takes 80 seconds for `<`, which the limit of CPU time stands for."""
+    site.answers["/runs/"] = body(text.encode() * (web_store.PAGE // len(text)))
+    store = WebStore(site.url)
+    before = time.process_time()
+    store._page(store.root, None)
+    assert time.process_time() - before < 20
+
+
+@pytest.mark.parametrize(
+    ("link", "name"),
+    [
+        ('<a href="a&amp;b">', "a&b"),
+        ("<A class='x' HREF = 'a b'>", "a b"),
+        ("<a\nhref=a>", "a"),
+        ('<a title="t" href="a">', "a"),
+    ],
+)
+def test_links_of_listings_in_their_spellings(site: Site, link: str, name: str) -> None:
+    site.answers["/runs/"] = body(f'<link href="style.css"><abbr href="no">{link}'.encode())
+    store = WebStore(site.url)
+    assert [url.removeprefix(store.root) for url in store._page(store.root, None)] == [name]

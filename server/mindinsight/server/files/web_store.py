@@ -120,7 +120,11 @@ class WebStore:
             stream = self._open(address, start, end)
         else:
             stream.connection.until = time.monotonic() + SECONDS
-        data = stream.read(end - start)
+        try:
+            data = stream.read(end - start)
+        except BaseException:
+            stream.connection.close()
+            raise
         if stream.goes_on and len(data) == end - start and len(self._streams) < REQUESTS:
             with self._lock:
                 self._streams[address] = stream  # of a server without ranges: the next section follows
