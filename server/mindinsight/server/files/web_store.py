@@ -195,7 +195,7 @@ class WebStore:
             connection.close()
         self.cut = self.cut or len(text) > PAGE
         found = _LINK.finditer(text[:PAGE].decode("utf-8", "replace"))
-        links = [unescape(next(filter(None, match.groups()), "")) for match in found]
+        links = list(dict.fromkeys(unescape(next(filter(None, match.groups()), "")) for match in found))
         links_inside = _Links(self._within_limit(folder, links, seen.answer if seen else ()))
         links_inside.tag = (answer.headers.get("ETag") or "")[:200]
         return links_inside
