@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
 from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import unquote
@@ -27,6 +28,9 @@ _WEB: Final = frozenset(("http", "https"))  # read by our own client, whose answ
 _WRAPPERS: Final = frozenset(  # of fsspec, whose URLs or files name further stores
     ("generic", "reference", "blockcache", "filecache", "simplecache", "cached", "data", "asyncwrapper")
 )
+REQUESTS: Final = 8  # in flight at a time
+_QUEUED: Final = 1000  # calls; each takes more than a kilobyte
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -111,6 +115,13 @@ class RemoteStore:
                 break
             wait = min(2 * wait, LONGEST_WAIT)
         raise StoreError(reason)  # without a cause: its text is the store's
+
+
+def concurrently(function: Callable[[S], T], items: Sequence[S]) -> Iterator[T]:
+    """Generate the result for each item in order. `REQUESTS` threads call the function."""
+    with ThreadPoolExecutor(REQUESTS, "store") as executor:
+        for start in range(0, len(items), _QUEUED):
+            yield from executor.map(function, items[start : start + _QUEUED])
 
 
 def open_store(url: str) -> tuple[Any, str]:

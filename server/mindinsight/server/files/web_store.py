@@ -17,7 +17,6 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from html import unescape
@@ -25,6 +24,7 @@ from typing import Any, Final
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from mindinsight.server.files.own_files import redirect_hosts
+from mindinsight.server.files.remote_store import REQUESTS, concurrently
 
 TIMEOUT: Final = 30.0  # seconds in which a server has to send something
 PAGE: Final = 8 << 20  # bytes of the listing of one folder
@@ -36,7 +36,6 @@ SECONDS: Final = 120.0  # of one listing, and of one section
 SKIP: Final = 64 << 20  # bytes read in vain to get to a section, from a server that knows no ranges
 REDIRECTS: Final = 5
 ADDRESSES: Final = 8  # of one name, to which connecting is tried
-REQUESTS: Final = 8  # in flight at a time
 WAITS: Final = (2.0, 60.0)  # seconds between two looks at a file: at first, and if it is long the same
 _METADATA: Final = frozenset(("metadata.google.internal", "metadata.goog", "metadata", "instance-data"))
 _SERVICES: Final = tuple(
@@ -172,12 +171,11 @@ class WebStore:
 
         now = time.monotonic()
         due = [url for url in urls if (seen := known.get(url)) is None or seen.due <= now]
-        with ThreadPoolExecutor(REQUESTS, "web") as executor:
-            for url, answer in zip(due, executor.map(look, due), strict=True):
-                seen = known.pop(url, None)
-                if answer is not None:
-                    wait = min(2 * seen.wait, WAITS[1]) if seen and seen.answer == answer else WAITS[0]
-                    known[url] = _Seen(answer, wait, now + wait)
+        for url, answer in zip(due, concurrently(look, due), strict=True):
+            seen = known.pop(url, None)
+            if answer is not None:
+                wait = min(2 * seen.wait, WAITS[1]) if seen and seen.answer == answer else WAITS[0]
+                known[url] = _Seen(answer, wait, now + wait)
         return [known[url].answer for url in urls if url in known]
 
     def _page(self, folder: str, seen: _Seen | None) -> _Links:

@@ -8,6 +8,7 @@ from pathlib import Path
 import fsspec
 import pytest
 
+from mindinsight.server.files import remote_store
 from mindinsight.server.files.file_lock import locked
 from mindinsight.server.files.opener import open_stream
 from mindinsight.server.files.own_files import trust_copies
@@ -129,7 +130,7 @@ def test_what_nobody_would_look_at_stays_in_the_store(
 
 
 def test_what_was_written_last_comes_first(remote: Remote, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mirror_module, "REQUESTS", 1)
+    monkeypatch.setattr(remote_store, "REQUESTS", 1)
     for number in range(5):
         remote.put(b"x" * (number + 1), f"run{number}/{NAME}")
     remote.mirror.sync()

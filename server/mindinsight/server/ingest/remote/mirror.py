@@ -15,7 +15,6 @@ import shutil
 import tempfile
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
@@ -23,12 +22,17 @@ from typing import BinaryIO, Final, NamedTuple
 from mindinsight.server.files.file_lock import locked
 from mindinsight.server.files.own_files import NotOursError, open_own, own_folder, read_own
 from mindinsight.server.files.placeholders import PIECE, ROOM, Catalogue, make_room, put_placeholder
-from mindinsight.server.files.remote_store import DUMP_METADATA, RemoteFile, RemoteStore, StoreError
+from mindinsight.server.files.remote_store import (
+    DUMP_METADATA,
+    RemoteFile,
+    RemoteStore,
+    StoreError,
+    concurrently,
+)
 from mindinsight.server.formats.budgets import GRAPH
 from mindinsight.server.ingest.discovery.folder_tree import DEPTH
 from mindinsight.server.store import file_names
 
-REQUESTS: Final = 8  # in flight at a time
 OVERLAP: Final = 64  # bytes read again where a file grew: other bytes there are another file
 SAVE: Final = 5.0  # seconds after which a pass that goes on notes what it has
 DESCRIPTION: Final = 64 << 20  # bytes of a file that describes a dump, above which it is a placeholder
@@ -99,12 +103,11 @@ class Mirror:
             self._remove(path)
         reasons = {"remote.cut"} if self._store.cut else set[str]()
         save_at = time.monotonic() + SAVE
-        with ThreadPoolExecutor(REQUESTS, "remote") as executor:
-            for reason in executor.map(self._copy, changed, changed.values()):
-                reasons.add(reason)
-                if time.monotonic() >= save_at:
-                    save_at = time.monotonic() + SAVE
-                    self._write_state()
+        for reason in concurrently(lambda item: self._copy(*item), list(changed.items())):
+            reasons.add(reason)
+            if time.monotonic() >= save_at:
+                save_at = time.monotonic() + SAVE
+                self._write_state()
         self._write_state()
         others = {path: file for path, file in listed.items() if path not in files and not _is_model(path)}
         placed = self._sync_placeholders(others, reasons)
