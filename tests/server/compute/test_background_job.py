@@ -50,7 +50,7 @@ def test_a_job_that_is_stopped_ends_and_cleans_up() -> None:
     assert ended.wait(10)
     assert job.wait(10)
     assert future.cancelled()
-    assert (job.items, job.error) == ([], "")
+    assert (job.items, job.error, job.done) == ([], "", False)
 
 
 def test_a_job_without_a_thread_says_so() -> None:

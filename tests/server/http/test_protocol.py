@@ -1,5 +1,6 @@
 """Connections that only stay open, over real sockets."""
 
+import select
 import socket
 import threading
 import time
@@ -14,10 +15,14 @@ from mindinsight.server.http.protocol import Protocol
 
 GOOD = b"GET / HTTP/1.1\r\nHost: x\r\n"
 LONG = 60.0
+ASKED: list[str] = []  # methods of the requests that came to the app
 
 
 async def app(scope: Any, receive: Any, send: Any) -> None:
     """Answers with as many bytes as the path says."""
+    ASKED.append(scope["method"])
+    if scope["query_string"] == b"hold":
+        time.sleep(0.5)
     size = int(scope["path"][1:] or 2)
     await send({"type": "http.response.start", "status": 200, "headers": []})
     for _ in range(0, size, 1 << 16):
@@ -114,3 +119,18 @@ def test_the_connection_that_has_been_idle_for_longest_makes_room(
     assert answered(new)
     assert closed(idle[1])
     assert answered(idle[0])
+
+
+def test_nothing_is_read_for_a_client_that_has_left_before_its_turn(connect: Any) -> None:
+    """Where the system says so (Linux); what it asked to change is changed everywhere."""
+    holding, first, second = connect(), connect(), connect()
+    ASKED.clear()
+    holding.sendall(GOOD.replace(b"/", b"/?hold", 1) + b"\r\n")
+    while not ASKED:
+        time.sleep(0.01)
+    first.sendall(GOOD + b"\r\n")
+    second.sendall(GOOD.replace(b"GET", b"POST") + b"Content-Length: 0\r\n\r\n")
+    first.close()
+    second.close()
+    assert answered(connect())
+    assert ["GET", *([] if hasattr(select, "POLLRDHUP") else ["GET"]), "POST", "GET"] == ASKED

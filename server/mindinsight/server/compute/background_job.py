@@ -20,7 +20,8 @@ _log = logging.getLogger(__name__)
 class BackgroundJob(Generic[Item]):
     """Iteration in a thread of `threads`, which keeps the items. `items` only grows.
 
-    `error` is the text of what ended it early, "" otherwise.
+    `error` is the text of what ended it early, "" otherwise. A job that was stopped is never done: whoever
+    reads it meanwhile asks again, and gets another.
     """
 
     def __init__(
@@ -32,20 +33,21 @@ class BackgroundJob(Generic[Item]):
         self._results = results
         self._token = Token()
         self._ended = threading.Event()
+        self._stopped = False  # before its end
         if not threads.run(self._run):
             self.error = "no thread can be started"
             self._ended.set()
 
     @property
     def done(self) -> bool:
-        return self._ended.is_set()
+        return self._ended.is_set() and not self._stopped
 
     def stop(self) -> None:
         """Ask the job to end. It does so at its next check, and what it waits for is cancelled."""
         self._token.cancel()
 
     def wait(self, seconds: float = LONGEST) -> bool:
-        """Wait until the job is done. Return False if it is not by then."""
+        """Wait until the job has ended. Return False if it has not by then."""
         return self._ended.wait(seconds)
 
     def _run(self) -> None:
@@ -53,7 +55,7 @@ class BackgroundJob(Generic[Item]):
             with under(self._token):
                 self._collect()
         except Cancelled:
-            pass
+            self._stopped = True
         except Exception as error:
             _log.exception("Looking into a dump failed")
             self.error = str(error) or type(error).__name__

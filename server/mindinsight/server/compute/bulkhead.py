@@ -28,9 +28,7 @@ from mindinsight.server.compute.threads import Threads
 T = TypeVar("T")
 
 SLOTS: Final = 4  # calls at a time; more threads would only take turns at the interpreter
-# Calls that wait for a slot. While the event loop is held up for a second, hundreds of clients come and
-# leave, and it learns only later that they left: 20 clients at a time had 815 calls waiting.
-WAITING: Final = 1024
+WAITING: Final = 1024  # calls that wait for a slot
 STUCK: Final = 4  # threads in reserve for calls that have not ended although nobody waits for them
 PATIENCE: Final = 30.0  # seconds that a call waits for a slot: half of the usual deadline
 

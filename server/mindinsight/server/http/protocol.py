@@ -8,9 +8,10 @@ that reads nothing.
 from __future__ import annotations
 
 import asyncio
+import select
 import sys
 import time
-from typing import Final
+from typing import Any, Final
 
 from mindinsight.server.http.uvicorn_parts import HttpToolsProtocol
 
@@ -21,6 +22,7 @@ HEAD_SECONDS: Final = (
 STALLED_SECONDS: Final = 60.0  # for which a client may take nothing of an answer
 FEWEST: Final = 8  # connections that are always held
 SHARE: Final = 2  # of this many descriptors one is for a connection
+_CLOSED: Final = getattr(select, "POLLRDHUP", 0)  # Linux: the other end has closed
 
 
 class Protocol(HttpToolsProtocol):
@@ -68,6 +70,23 @@ class Protocol(HttpToolsProtocol):
         self._ended = True
         self._cancel("_head")
         super().on_headers_complete()
+
+    def _start_asgi_task(self, cycle: Any, app: Any) -> None:
+        """Answer nothing that only reads for a client that has left already: that costs a hundred times less.
+
+        The event loop learns of it a turn later, and then starts to answer some more of those.
+        """
+        if cycle.scope["method"] in ("GET", "HEAD") and self._has_left():
+            self.transport.abort()
+        else:
+            super()._start_asgi_task(cycle, app)
+
+    def _has_left(self) -> bool:
+        if not _CLOSED:
+            return False
+        ends = select.poll()
+        ends.register(self.transport.get_extra_info("socket"), _CLOSED)
+        return bool(ends.poll(0))
 
     def pause_writing(self) -> None:
         super().pause_writing()

@@ -20,7 +20,7 @@ from mindinsight.server.http.protocol import Protocol
 from mindinsight.server.http.sse import Hub
 from mindinsight.server.process import daemon, gc_tuning, logs
 from mindinsight.server.process.memory_release import MemoryRelease
-from mindinsight.server.process.sockets import listen
+from mindinsight.server.process.sockets import BACKLOG, listen
 from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import joined
 
@@ -32,6 +32,9 @@ _STACK: Final = 2 << 20  # bytes of addresses for each of some 70 threads: a qua
 _ARENAS: Final = 2  # of glibc: each reserves 64 MiB of addresses, and 8 for each core are usual
 LEAVE_SECONDS: Final = 0.3  # for which the end of a server waits for threads at work
 KEEP_ALIVE: Final = 10  # s for which a connection is held without a request
+# Connections accepted in one turn of the event loop. With hundreds each turn takes a second under a load of
+# clients that leave, and every answer takes several turns.
+_ACCEPTED: Final = 8
 
 _log = logging.getLogger(__name__)
 
@@ -47,6 +50,8 @@ class Server(uvicorn_parts.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        for sock in sockets or ():
+            sock.listen(BACKLOG)
         if self.started:
             self._ready()
 
@@ -74,6 +79,7 @@ def run(settings: Settings, ready: Callable[[], None]) -> int:
         app,
         http=Protocol,
         log_config=None,
+        backlog=_ACCEPTED,
         access_log=False,  # addresses may hold a token
         server_header=False,
         proxy_headers=False,  # nothing depends on who asks; the prefix is read in security

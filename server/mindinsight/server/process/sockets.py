@@ -6,17 +6,20 @@ import errno
 import os
 import socket
 from pathlib import Path
+from typing import Final
 
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import base_problems
+
+BACKLOG: Final = 512  # connections that the system keeps until they are accepted: a second's worth at load
 
 
 def listen(settings: Settings) -> socket.socket:
     """The socket to serve on; raises BadSettings naming what is wrong with the port or the address."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
-        sock = socket.create_server((settings.host, settings.port), family=family, backlog=512)
+        sock = socket.create_server((settings.host, settings.port), family=family, backlog=BACKLOG)
     except OSError as error:
         raise BadSettings(_why_not(settings, error)) from error
     # asyncio does so only for listening sockets that it makes itself. Accepted ones inherit it; without it
