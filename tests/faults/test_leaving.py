@@ -1,7 +1,7 @@
 """Clients that leave 0 to 300 ms after asking, as of somebody who scrubs through steps, at load.
 
-Clients that stay beside them get equal answers, and few are refused. Afterwards every address of dumps, graphs and checkpoints answers as before, and nothing is left behind.
-"""
+Clients that stay beside them get equal answers, and few are refused. Afterwards every address of dumps,
+graphs and checkpoints answers as before, and nothing is left behind.
 
 import asyncio
 import json
