@@ -2,6 +2,7 @@
 
 Clients that stay beside them get equal answers, and few are refused. Afterwards every address of dumps,
 graphs and checkpoints answers as before, and nothing is left behind.
+"""
 
 import asyncio
 import json
