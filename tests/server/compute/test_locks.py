@@ -1,56 +1,35 @@
-"""No lock of the executor is held while another is taken, or for long: see docs/decisions/locks.md."""
+"""No lock of the server is held while another is taken, for long, or over input and output.
 
+All of them in a running server: tests/faults/test_chaos.py. The order: docs/decisions/locks.md.
+"""
+
+import ast
 import asyncio
 import random
+import re
 import threading
-import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mindinsight.server.cancellation import checked, result_of
-from mindinsight.server.compute import lru_cache
 from mindinsight.server.compute.bulkhead import Bulkhead, Full, Interrupted
 from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.compute.worker_pool import WorkerPool
+from tests.recorded_locks import Recorded, record
 
 CALLS = 300
 LONG = 0.005  # seconds of processor time of the thread that holds a lock: a thousand times what it needs
-_held = threading.local()
-
-
-class Recorded:
-    """Lock that records what its thread holds already, and for how much processor time it is held."""
-
-    nested: list[str] = []  # noqa: RUF012
-    longest = 0.0
-    taken = 0
-
-    def __init__(self) -> None:
-        self._lock = threading._allocate_lock()  # type: ignore[attr-defined]
-
-    def __enter__(self) -> None:
-        if getattr(_held, "count", 0):
-            Recorded.nested.append(threading.current_thread().name)
-        assert self._lock.acquire(timeout=30)
-        _held.count = getattr(_held, "count", 0) + 1
-        _held.since = time.thread_time()
-
-    def __exit__(self, *error: object) -> None:
-        Recorded.longest = max(Recorded.longest, time.thread_time() - _held.since)
-        Recorded.taken += 1
-        _held.count -= 1
-        self._lock.release()
+SERVER = Path(__file__).parents[3] / "server" / "mindinsight" / "server"
 
 
 @pytest.fixture
 def recorded(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Recorded]]:
-    class Locks:
-        Lock = Recorded
-
-    monkeypatch.setattr(lru_cache, "threading", Locks)
-    Recorded.nested, Recorded.longest, Recorded.taken = [], 0.0, 0
+    monkeypatch.setattr(Recorded, "faults", [])
+    monkeypatch.setattr(Recorded, "longest", {})
+    record(patch=monkeypatch.setattr)
     yield Recorded
 
 
@@ -87,6 +66,32 @@ def test_no_lock_is_taken_under_another_while_calls_are_cancelled(recorded: type
 
     with WorkerPool(2) as pool:
         asyncio.run(scenario(pool))
-    assert recorded.taken > CALLS / 4
-    assert recorded.nested == []
-    assert recorded.longest < LONG
+    assert recorded.longest["mindinsight.server.compute.lru_cache"] > 0
+    assert recorded.faults == []
+    assert max(recorded.longest.values()) < LONG
+
+
+def test_the_recorder_sees_what_is_forbidden(recorded: type[Recorded], tmp_path: Path) -> None:
+    made = {"__name__": "mindinsight.server.made_up"}
+    exec("import threading; first, second = threading.Lock(), threading.Lock()", made)
+    with made["first"]:  # type: ignore[attr-defined]
+        (tmp_path / "x").write_text("")
+        threading.Thread(target=int).start()
+        with made["second"]:  # type: ignore[attr-defined]
+            pass
+    seen = [fault.split(" under ")[0].split(" is ")[0] for fault in recorded.faults]
+    assert {"open", "os.start_thread", "mindinsight.server.made_up"} <= set(seen)
+
+
+def test_every_lock_of_the_server_is_in_the_order_that_is_written_down() -> None:
+    made = {
+        str(path.relative_to(SERVER))
+        for path in SERVER.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in ("Lock", "RLock", "Condition", "Semaphore", "BoundedSemaphore")
+        and ast.unparse(node.func.value) == "threading"
+    }
+    documented = (SERVER.parents[2] / "docs" / "decisions" / "locks.md").read_text()
+    assert made == set(re.findall(r"^\| `([a-z_/0-9]+\.py)` \|", documented, re.MULTILINE))

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import gzip
 import json
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, Final, NamedTuple
 
 from mindinsight.server.api.lineage_values import hyper_of, metrics_of
+from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.compute.non_finite import non_finite_as_text
 from mindinsight.server.store.run import Run, Snapshot, Trouble
 from mindinsight.server.store.run_state import torn_since
@@ -45,20 +45,24 @@ class Listing:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._lock = threading.Lock()
+        self._making = LruCache[Encoded](0)  # others wait for what the first one makes
         self._rows: dict[str, tuple[Run, Note, int, bytes]] = {}
         self._whole: tuple[Any, float, Encoded] = (None, 0.0, Encoded(b"", b""))
 
     def whole(self, snapshot: Snapshot, marks: Marks, key: Any, troubles: Iterable[Trouble] = ()) -> Encoded:
         """Every run; ``key`` changes when anything else does. ``troubles`` of the server come first."""
-        with self._lock:  # others wait for what the first one makes
-            known, made, answer = self._whole
-            if known != key or self._clock() - made > FRESH:
-                plain = self.some(snapshot, marks, snapshot.runs.values(), troubles)
-                answer = Encoded(plain, gzip.compress(plain, _LEVEL, mtime=0))
-                self._whole = (key, self._clock(), answer)
-                self._rows = {run: row for run, row in self._rows.items() if run in snapshot.runs}
+        known, made, answer = self._whole
+        if known == key and self._clock() - made <= FRESH:
             return answer
+
+        def make() -> Encoded:
+            plain = self.some(snapshot, marks, snapshot.runs.values(), troubles)
+            answer = Encoded(plain, gzip.compress(plain, _LEVEL, mtime=0))
+            self._whole = (key, self._clock(), answer)
+            self._rows = {run: row for run, row in self._rows.copy().items() if run in snapshot.runs}
+            return answer
+
+        return self._making.get(key, make)
 
     def some(
         self,

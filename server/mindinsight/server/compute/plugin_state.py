@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Protocol, TypeVar, runtime_checkable
 
 T = TypeVar("T")
@@ -19,21 +18,18 @@ class PluginState:
     """Registry of one object per class, thread-safe."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
         self._made: dict[type, object] = {}
 
     def of(self, kind: type[T]) -> T:
         """The one object of this class, made without arguments by the first who asks."""
-        with self._lock:
-            made = self._made.get(kind)
-            if not isinstance(made, kind):
-                made = self._made[kind] = kind()
-            return made
+        made = self._made.get(kind)
+        if made is None:
+            made = self._made.setdefault(kind, kind())  # one that another thread was quicker with stays
+        assert isinstance(made, kind)
+        return made
 
     def stop(self) -> None:
         """Stop the work of all objects; they stay registered, so that running requests find them stopped."""
-        with self._lock:
-            made = list(self._made.values())
-        for part in made:
+        for part in list(self._made.values()):
             if isinstance(part, Stoppable):
                 part.stop()

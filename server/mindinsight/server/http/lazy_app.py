@@ -5,13 +5,14 @@ What is not asked for costs nothing: a server that only reads files starts in a 
 
 from __future__ import annotations
 
-import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+from mindinsight.server.compute.lru_cache import LruCache
 
 
 class LazyApp:
@@ -20,15 +21,13 @@ class LazyApp:
     def __init__(self, make: Callable[[], ASGIApp]) -> None:
         self._make = make
         self._made: ASGIApp | None = None
-        self._lock = threading.Lock()
+        self._making = LruCache[ASGIApp](1)
         self._ending: AsyncExitStack | None = None
         self._living = False
 
     def app(self) -> ASGIApp:
         """The application, made by the first who asks."""
-        with self._lock:
-            if self._made is None:
-                self._made = self._make()
+        self._made = self._making.get("app", self._make)
         return self._made
 
     @asynccontextmanager

@@ -10,10 +10,12 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, Generic, Protocol, TypeAlias, TypeVar
 
 from mindinsight.server.files.file_lock import locked
 from mindinsight.server.files.own_files import read_own
+
+_DAMAGED: Final = (ValueError, AttributeError, RecursionError)  # what a file that is not ours raises
 
 _log = logging.getLogger(__name__)
 
@@ -41,17 +43,18 @@ class Taken(Exception):  # noqa: N818
 class JsonStore(Generic[T]):
     """The values of one base directory, in a file beside those of other bases.
 
-    A change is made under a lock to what is in the file by then, so that several servers on one workspace
-    lose nothing of each other's. The file is written to a temporary name and renamed, mode 0600. One that is
-    not ours to read is put aside as ``<name>.damaged`` and never overwritten. ``parse`` makes a value of what
-    the file says of one name, or None of what cannot be understood.
+    A change is made to what is in the file by then, under the lock of the file, which all threads and servers
+    wait for up to ten seconds, so that nobody loses anything of others. The file is written to a temporary
+    name and renamed, mode 0600. One that is not ours to read is put aside as ``<name>.damaged`` and never
+    overwritten. ``parse`` makes a value of what the file says of one name, or None of what cannot be
+    understood.
     """
 
     def __init__(self, file: Path, base: Path, parse: Callable[[dict[str, Any]], T | None]) -> None:
         self._file = file
         self._base = str(base)
         self._parse = parse
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # of the three below
         self._values: Mapping[str, T] = {}
         self._stamp: Stamp = None
         self._version = 1
@@ -82,7 +85,7 @@ class JsonStore(Generic[T]):
         Raises:
             OSError: the file cannot be written.
         """
-        with self._lock, locked(self._file):
+        with locked(self._file):
             content = self._read()
             before = {base: self._values_in(content, base) for base in content}
             changed = how(before)
@@ -91,42 +94,53 @@ class JsonStore(Generic[T]):
                 for base, values in changed.items()
             }
             _write(self._file, {**content, **written})
-            self._publish({**before, **changed}.get(self._base, {}))
-            return self._values
+            values = {**before, **changed}.get(self._base, {})
+            self._publish(values, _stamp(self._file), self._stamp)
+            return values
 
     def _refresh(self) -> None:
         """Read the file again when it has changed. What cannot be read leaves the values as they are."""
-        if _stamp(self._file) == self._stamp:
+        known, stamp = self._stamp, _stamp(self._file)
+        if stamp == known:
             return
-        with self._lock:
-            stamp = _stamp(self._file)
-            if stamp == self._stamp:
-                return
+        try:
             try:
-                self._publish(self._values_in(self._read(), self._base))
-            except OSError as error:
-                _log.warning("%s cannot be read: %s", self._file.name, error.strerror or error)
-                self._stamp = stamp
+                content = self._parsed()
+            except _DAMAGED:
+                with locked(self._file):
+                    content = self._read()
+        except OSError as error:
+            _log.warning("%s cannot be read: %s", self._file.name, error.strerror or error)
+            self._stamp = stamp
+        else:
+            self._publish(self._values_in(content, self._base), stamp, known)
 
-    def _publish(self, values: Mapping[str, T]) -> None:
-        self._stamp = _stamp(self._file)
-        self._values = values
-        self._version += 1
+    def _publish(self, values: Mapping[str, T], stamp: Stamp, known: Stamp) -> None:
+        """Show these values from now on, unless others have come since `known`: then the next look reads."""
+        with self._lock:
+            if self._stamp == known:
+                self._stamp, self._values = stamp, values
+                self._version += 1
 
     def _values_in(self, content: Content, base: str) -> dict[str, T]:
         parsed = {name: self._parse(fields) for name, fields in content.get(base, {}).items()}
         return {name: value for name, value in parsed.items() if value is not None}
 
     def _read(self) -> Content:
+        """Read the file, or put it aside. Its lock is held."""
         try:
-            content: Content = json.loads(read_own(self._file))
-            if not all(_by_name(values) for values in content.values()):
-                raise ValueError("not ours")
-        except FileNotFoundError:
-            return {}
-        except (ValueError, AttributeError, RecursionError):
+            return self._parsed()
+        except _DAMAGED:
             self._file.replace(self._file.with_suffix(".json.damaged"))
             return {}
+
+    def _parsed(self) -> Content:
+        try:
+            content: Content = json.loads(read_own(self._file))
+        except FileNotFoundError:
+            return {}
+        if not all(_by_name(values) for values in content.values()):
+            raise ValueError("not ours")
         return content
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,6 @@ class MultiBaseNotes:
         self._folder = folder
         self._bases = bases
         self._notes: dict[str, Notes] = {}  # by path
-        self._lock = threading.Lock()
 
     @property
     def version(self) -> int:
@@ -47,7 +45,6 @@ class MultiBaseNotes:
         return self._of(base).change(BASE + below, others, **fields)
 
     def _of(self, base: Watched) -> Notes:
-        with self._lock:
-            if base.path not in self._notes:
-                self._notes[base.path] = Notes(self._folder, Path(base.path))
-            return self._notes[base.path]
+        if base.path not in self._notes:
+            self._notes.setdefault(base.path, Notes(self._folder, Path(base.path)))
+        return self._notes[base.path]

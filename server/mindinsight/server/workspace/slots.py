@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -43,17 +44,21 @@ class BaseSlots:
         self._base = str(base)
         self._store = JsonStore(folder / "colours.json", base, _slot)
         self._numbers: dict[str, int] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # of the numbers
 
     def of(self, jobs: Collection[str]) -> Mapping[str, int]:
         """See ``Slots``."""
-        if all(job in self._numbers for job in jobs):
-            return self._numbers
-        with self._lock:
-            self._numbers = self._numbers | self._allotted(jobs)
-            return self._numbers
+        if not all(job in self._numbers for job in jobs):
+            kept = self._kept(jobs)
+            with self._lock:
+                numbers = self._numbers | kept
+                new = [job for job in jobs if job not in numbers]  # none, unless the file cannot be written
+                self._numbers = numbers | dict(zip(new, count(1 + max(numbers.values(), default=-1))))
+        return self._numbers
 
-    def _allotted(self, jobs: Collection[str]) -> dict[str, int]:
+    def _kept(self, jobs: Collection[str]) -> dict[str, int]:
+        """Return the slots in the file, which has those of `jobs` by then; none if it cannot be written."""
+
         def with_them(bases: Bases[Slot]) -> Bases[Slot]:
             slots = bases.get(self._base, {})
             if all(job in slots for job in jobs):
@@ -67,8 +72,7 @@ class BaseSlots:
             slots = self._store.change_bases(with_them)
         except OSError as error:
             _log.warning("Colours cannot be kept: %s", error.strerror or error)
-            new = [job for job in jobs if job not in self._numbers]
-            slots = _numbered(new, 1 + max(self._numbers.values(), default=-1))
+            return {}
         return {job: slot.number for job, slot in slots.items()}
 
 
@@ -80,7 +84,6 @@ class MultiBaseSlots:
         self._folder = folder
         self._bases = bases
         self._slots: dict[str, BaseSlots] = {}  # by path
-        self._lock = threading.Lock()
 
     def of(self, jobs: Collection[str]) -> Mapping[str, int]:
         """See ``Slots``."""
@@ -96,10 +99,9 @@ class MultiBaseSlots:
         return numbers
 
     def _of(self, base: Watched) -> BaseSlots:
-        with self._lock:
-            if base.path not in self._slots:
-                self._slots[base.path] = BaseSlots(self._folder, Path(base.path))
-            return self._slots[base.path]
+        if base.path not in self._slots:
+            self._slots.setdefault(base.path, BaseSlots(self._folder, Path(base.path)))
+        return self._slots[base.path]
 
 
 def jobs_by_age(runs: Iterable[Run]) -> list[str]:

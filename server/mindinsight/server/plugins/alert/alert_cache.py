@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 
+from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.curves.rank_differences import Stray
 from mindinsight.server.errors import Gone
 from mindinsight.server.formats.payloads import Alert, alert
@@ -43,29 +43,29 @@ class Source:
     strays: tuple[Stray, ...] = ()  # [n] for rules over the ranks of a job
 
 
+@dataclass(frozen=True)
 class _RunAlerts:
     """The alerts of one run, and the state of run and rules they were made of."""
 
-    def __init__(self) -> None:
-        self.known: tuple[int, Mapping[str, Rule]] = (-1, {})
-        self.watched: dict[tuple[str, str], RuleEpisodes] = {}
-        self.recorded: tuple[int, tuple[Source, ...]] = (-1, ())
-        self.sources: tuple[Source, ...] = ()
+    known: tuple[int, Mapping[str, Rule]] | None = None
+    watched: Mapping[tuple[str, str], RuleEpisodes] = field(default_factory=dict)
+    recorded: tuple[int, tuple[Source, ...]] = (-1, ())
+    sources: tuple[Source, ...] = ()
 
-    def renew(self, run: Run, rules: Mapping[str, Rule]) -> None:
-        version, before = self.known
+    def renewed(self, run: Run, rules: Mapping[str, Rule]) -> _RunAlerts:
+        version, before = self.known or (-1, {})
         if version == run.version and before == rules:
-            return
-        series = _series(run)
+            return self
+        series, recorded = _series(run), self.recorded
         if series is None:
-            self.recorded = (-1, ())
-        elif series.version != self.recorded[0]:
-            self.recorded = (series.version, tuple(_recorded(run.id, series)))
+            recorded = (-1, ())
+        elif series.version != recorded[0]:
+            recorded = (series.version, tuple(_recorded(run.id, series)))
         unchanged = {rule_id for rule_id, rule in rules.items() if before.get(rule_id) == rule}
-        self.watched = dict(self._watch(run, rules, unchanged))
-        self.known = (run.version, rules)
-        sources = (_source(run.id, key, rules[key[0]], state) for key, state in self.watched.items())
-        self.sources = (*self.recorded[1], *(source for source in sources if len(source.steps)))
+        watched = dict(self._watch(run, rules, unchanged))
+        sources = (_source(run.id, key, rules[key[0]], state) for key, state in watched.items())
+        shown = (*recorded[1], *(source for source in sources if len(source.steps)))
+        return _RunAlerts((run.version, rules), watched, recorded, shown)
 
     def _watch(
         self, run: Run, rules: Mapping[str, Rule], unchanged: set[str]
@@ -83,20 +83,27 @@ class AlertCache:
     """The alerts of one server, cached by run; for any thread."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._runs: dict[str, _RunAlerts] = {}
+        self._looks = LruCache[list[Source]](0)
+        self._runs: Mapping[str, _RunAlerts] = {}
         self._jobs = JobWatch()
 
     def sources(self, snapshot: Snapshot, rules: Mapping[str, Rule], now: float) -> list[Source]:
         """All alerts at Unix time ``now``, in an order that depends on nothing but them."""
-        with self._lock:
-            self._runs = {run: self._runs.get(run, _RunAlerts()) for run in sorted(snapshot.runs)}
-            for run_id, run_alerts in self._runs.items():
-                run_alerts.renew(snapshot.runs[run_id], rules)
-            sources = [source for run_alerts in self._runs.values() for source in run_alerts.sources]
-            for rule_id, ranks in self._jobs.strays(snapshot.runs.values(), rules):
-                sources.append(_stray_source(rule_id, rules[rule_id], ranks))
+        key = id(snapshot), tuple(rules.items())
+        sources = self._looks.get(key, lambda: self._sources(snapshot, rules))
         return [*sources, *_silences(snapshot.runs.values(), rules, now)]
+
+    def _sources(self, snapshot: Snapshot, rules: Mapping[str, Rule]) -> list[Source]:
+        before = self._runs
+        runs = {
+            run_id: before.get(run_id, _RunAlerts()).renewed(run, rules)
+            for run_id, run in sorted(snapshot.runs.items())
+        }
+        self._runs = runs
+        sources = [source for run_alerts in runs.values() for source in run_alerts.sources]
+        for rule_id, ranks in self._jobs.strays(snapshot.runs.values(), rules):
+            sources.append(_stray_source(rule_id, rules[rule_id], ranks))
+        return sources
 
 
 def left_out(sources: Iterable[Source], runs: Iterable[Run]) -> int:

@@ -90,7 +90,7 @@ class Outbox(threading.Thread):
                 left = self._due - time.monotonic()
                 if self._state.waiting and left <= 0:
                     return True
-                self._changed.wait(max(left, 0.0) if self._state.waiting else None)
+                self._changed.wait(max(left, 0.0) if self._state.waiting else _TICK)
         return False
 
     def _deliver(self) -> None:
