@@ -56,7 +56,8 @@ def _stack() -> list[tuple[str, float]]:
 
 
 def record(report: Path | None = None, patch: Any = setattr) -> None:
-    """Record the locks of the server made from now on. A report is written each second."""
+    """Record the locks of the server made from now on. A report is written each second, with the
+    names of threads."""
     make_lock, make_condition = threading.Lock, threading.Condition
 
     def lock() -> Any:
@@ -92,5 +93,7 @@ def _watch(event: str, arguments: Any) -> None:
 def _write(report: Path) -> None:
     while True:
         time.sleep(1)
-        report.with_suffix(".new").write_text(json.dumps([Recorded.faults.copy(), Recorded.longest.copy()]))
+        threads = [thread.name for thread in threading.enumerate()]
+        text = json.dumps([Recorded.faults.copy(), Recorded.longest.copy(), threads])
+        report.with_suffix(".new").write_text(text)
         report.with_suffix(".new").replace(report)

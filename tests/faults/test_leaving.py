@@ -94,7 +94,9 @@ def ask(server: Any, path: str) -> tuple[int, bytes]:
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/{path}", timeout=60) as answer:
             body = answer.read()
-            return answer.status, re.sub(rb'"(version|stamp|job|etag)": ?[^,}]+', b"", body)
+            return answer.status, re.sub(
+                rb'"(version|stamp|job|etag|now|scanned|generation)": ?[^,}]+', b"", body
+            )
     except urllib.error.HTTPError as error:
         return error.code, error.read()
 
