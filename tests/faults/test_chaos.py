@@ -20,14 +20,14 @@ import urllib.parse
 import urllib.request
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.faults.test_leaving import DATA, ask, dump_addresses, loaded, query, settled
+from tests.faults.test_leaving import DATA, ask, difference, dump_addresses, loaded, query, settled
 from tests.thoroughness import amount
 
 SECONDS = amount(3600, 20)
@@ -164,6 +164,20 @@ def addresses(server: Any) -> tuple[list[str], list[str]]:
     return found, without
 
 
+async def asked(server: Any, path: str, then: Callable[[asyncio.StreamReader], Awaitable[None]]) -> bool:
+    """Send a request, do something with the answer, and leave. False if the server ended meanwhile."""
+    await asyncio.sleep(0.01)
+    with contextlib.suppress(OSError, asyncio.TimeoutError):
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1 << 10)
+        try:
+            writer.write(f"GET /{path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+            await then(reader)
+            return True
+        finally:
+            writer.transport.abort()
+    return False
+
+
 class Chaos:
     """What happens to a server until `until`, and how often it did."""
 
@@ -183,27 +197,23 @@ class Chaos:
 
     async def leave(self, seed: int) -> None:
         chance = random.Random(seed)
+
+        async def wait(reader: asyncio.StreamReader) -> None:
+            await asyncio.sleep(chance.uniform(0, chance.choice((0.03, 0.5))))
+
         while not self.over:
-            port = chance.choice([self.server.port, self.other.port])
-            with contextlib.suppress(OSError):
-                _, writer = await asyncio.open_connection("127.0.0.1", port)
-                writer.write(f"GET /{chance.choice(self.paths)} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
-                await asyncio.sleep(chance.uniform(0, chance.choice((0.03, 0.5))))
-                writer.transport.abort()
-                self.happened["left"] += 1
-            await asyncio.sleep(0.01)
+            server, path = chance.choice([self.server, self.other]), chance.choice(self.paths)
+            self.happened["left"] += await asked(server, path, wait)
 
     async def read_slowly(self, number: int) -> None:
+        async def read(reader: asyncio.StreamReader) -> None:
+            for _ in range(20):
+                await asyncio.wait_for(reader.read(256), 5)
+                await asyncio.sleep(0.1)
+
         while not self.over:
-            with contextlib.suppress(OSError):
-                reader, writer = await asyncio.open_connection("127.0.0.1", self.other.port, limit=1 << 10)
-                path = self.paths[(number * 7 + self.happened["read slowly"]) % len(self.paths)]
-                writer.write(f"GET /{path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
-                for _ in range(20):
-                    await asyncio.wait_for(reader.read(256), 5)
-                    await asyncio.sleep(0.1)
-                writer.transport.abort()
-                self.happened["read slowly"] += 1
+            path = self.paths[(number * 7 + self.happened["read slowly"]) % len(self.paths)]
+            self.happened["read slowly"] += await asked(self.other, path, read)
 
     async def again(self, happening: Any) -> None:
         chance = random.Random(str(happening.__name__))
@@ -292,7 +302,8 @@ def test_after_everything_at_once_all_answers_are_as_before_and_nothing_is_left(
     for one in (second_server, server):
         assert one.get("health")["status"] == "ok"
         asked = [path for path in before if one is second_server or "/debugger/" not in path]
-        assert [path for path in asked if not answers(one, path, before[path], wait)] == []
+        differ = [path for path in asked if not answers(one, path, before[path], wait)]
+        assert {path: difference(before[path], ask(one, path)) for path in differ} == {}
     wait(lambda: left(idle, named(second_server, report)) == {})
     assert left(idle, named(second_server, report)) == {}
     print(

@@ -32,6 +32,7 @@ DUMPS = ("ms_sync_cpu_2ranks", "recorded_torch", "msprobe_pytorch", "async_synth
 CLIENTS = 16  # that leave, at a time
 STAYING = 4  # clients that read each answer before they ask again
 REFUSED = 0.05  # of what staying clients ask: some may meet a full class, most must not
+CHANGING = re.compile(rb'"(version|stamp|job|etag|now|scanned|generation)": ?[^,}]+')
 UNFINISHED = re.compile(rb'"(done|measured_all|complete)": ?false')
 LEAVES = (0.030, 0.030, 0.300)  # seconds after asking, at most: before the work begins, and while it is done
 SEED = 30
@@ -93,10 +94,7 @@ def ask(server: Any, path: str) -> tuple[int, bytes]:
     """Status and body, without what says when something happened."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/{path}", timeout=60) as answer:
-            body = answer.read()
-            return answer.status, re.sub(
-                rb'"(version|stamp|job|etag|now|scanned|generation)": ?[^,}]+', b"", body
-            )
+            return answer.status, CHANGING.sub(b"", answer.read())
     except urllib.error.HTTPError as error:
         return error.code, error.read()
 
