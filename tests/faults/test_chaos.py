@@ -88,8 +88,8 @@ def values_of(server: Any) -> dict[str, list[str]]:
     files = [f["id"] for f in server.get("v2/dump/checkpoints")["checkpoints"] if "harmed" not in f["id"]]
     file = next(file for file in files if "weights" in file)
     weights = server.get(query("v2/dump/checkpoint", file=file))["tensors"]
-    found = json.dumps(server.get(query("v2/graph/search", run="./lenet", q="conv")))
-    nodes = ["Default", *re.findall(r'"(Default/[^"]*)"', found)[:3]]
+    matching = json.dumps(server.get(query("v2/graph/search", run="./lenet", q="conv")))
+    nodes = ["Default", *re.findall(r'"(Default/[^"]*)"', matching)[:3]]
     side = {"dump": dump, **at}
     jobs = [
         post(server, "v2/dump/compare", {"target": side, "reference": side}),
@@ -139,7 +139,7 @@ def described(server: Any) -> Iterator[tuple[str, list[str], list[str]]]:
 
 def addresses(server: Any) -> tuple[list[str], list[str]]:
     """One address of each path: the first that has an answer, or the last that was tried in vain."""
-    known, found, without = values_of(server), [], []
+    known, answered, without = values_of(server), [], []
     pairs = {
         kind: [(run, row["tag"]) for row in server.get(f"v2/tags?kind={kind}")["tags"] for run in row["runs"]]
         for kind in KINDS
@@ -157,14 +157,14 @@ def addresses(server: Any) -> tuple[list[str], list[str]]:
             at = path.lstrip("/").format(**{name: urllib.parse.quote(given[name], "") for name in within})
             address = query(at, **{name: given[name] for name in behind})
             if ask(server, address)[0] == 200:
-                found.append(address)
+                answered.append(address)
                 break
         else:
             without.append(address)
-    return found, without
+    return answered, without
 
 
-async def asked(server: Any, path: str, then: Callable[[asyncio.StreamReader], Awaitable[None]]) -> bool:
+async def ask_and_leave(server: Any, path: str, then: Callable[[Any], Awaitable[None]]) -> bool:
     """Send a request, do something with the answer, and leave. False if the server ended meanwhile."""
     await asyncio.sleep(0.01)
     with contextlib.suppress(OSError, asyncio.TimeoutError):
@@ -203,17 +203,17 @@ class Chaos:
 
         while not self.over:
             server, path = chance.choice([self.server, self.other]), chance.choice(self.paths)
-            self.happened["left"] += await asked(server, path, wait)
+            self.happened["left"] += await ask_and_leave(server, path, wait)
 
     async def read_slowly(self, number: int) -> None:
         async def read(reader: asyncio.StreamReader) -> None:
             for _ in range(20):
-                await asyncio.wait_for(reader.read(256), 5)
+                await asyncio.wait_for(reader.read(256), 30)
                 await asyncio.sleep(0.1)
 
         while not self.over:
             path = self.paths[(number * 7 + self.happened["read slowly"]) % len(self.paths)]
-            self.happened["read slowly"] += await asked(self.other, path, read)
+            self.happened["read slowly"] += await ask_and_leave(self.other, path, read)
 
     async def again(self, happening: Any) -> None:
         chance = random.Random(str(happening.__name__))
@@ -286,8 +286,8 @@ def test_after_everything_at_once_all_answers_are_as_before_and_nothing_is_left(
     monkeypatch.setitem(type(server).start.__globals__, "SERVE", program)
     second_server.start(workers=2)
     monkeypatch.undo()
-    for one in (server, second_server):
-        assert wait(partial(is_read, one)), one.runs().keys()
+    for tested in (server, second_server):
+        assert wait(partial(is_read, tested)), tested.runs().keys()
     paths, without = addresses(second_server)
     print(f"{len(paths)} addresses with an answer, {len(without)} without")
     paths += without + [path for path in dump_addresses(second_server) if "harmed" in path]
@@ -299,11 +299,11 @@ def test_after_everything_at_once_all_answers_are_as_before_and_nothing_is_left(
         asyncio.run(chaos.run())
     print(f"load {os.getloadavg()[0]:.1f}, {dict(chaos.happened)}")
     assert min(chaos.happened[name] for name in ("kill_worker", "harm_file", "fill_disk", "kill_server")) >= 1
-    for one in (second_server, server):
-        assert one.get("health")["status"] == "ok"
-        asked = [path for path in before if one is second_server or "/debugger/" not in path]
-        differ = [path for path in asked if not answers(one, path, before[path], wait)]
-        assert {path: difference(before[path], ask(one, path)) for path in differ} == {}
+    for tested in (second_server, server):
+        assert tested.get("health")["status"] == "ok"
+        repeated = [path for path in before if tested is second_server or "/debugger/" not in path]
+        differ = [path for path in repeated if not answers(tested, path, before[path], wait)]
+        assert {path: difference(before[path], ask(tested, path)) for path in differ} == {}
     wait(lambda: left(idle, named(second_server, report)) == {})
     assert left(idle, named(second_server, report)) == {}
     print(

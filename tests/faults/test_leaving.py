@@ -101,10 +101,10 @@ def ask(server: Any, path: str) -> tuple[int, bytes]:
 
 def difference(before: tuple[int, bytes], after: tuple[int, bytes]) -> str:
     """Status and surroundings of the first byte that differs."""
-    one, other = before[1], after[1]
-    at = next((n for n, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), len(one))
+    a, b = before[1], after[1]
+    at = next((n for n, pair in enumerate(zip(a, b, strict=False)) if pair[0] != pair[1]), len(a))
     near = slice(max(0, at - 200), at + 200)
-    return f"{before[0]}, {after[0]}: {one[near]!r} {other[near]!r}"
+    return f"{before[0]}, {after[0]}: {a[near]!r} {b[near]!r}"
 
 
 def settled(server: Any, path: str, wait: Any) -> tuple[int, bytes]:

@@ -95,7 +95,8 @@ def test_short_memory_refuses_with_its_reason_and_answers_as_before_afterwards(
 ) -> None:
     """Clients ask for large tensors in half a gigabyte of addresses; nothing hangs."""
     base.run("a")
-    np.savez(base.path / "large.npz", **{f"w{n}": np.arange(LARGE, dtype=np.float32) for n in range(2)})
+    numbers = np.arange(LARGE, dtype=np.float32)
+    np.savez(base.path / "large.npz", w0=numbers, w1=numbers)
     server.start(limits=SHORT)
     assert server.shows(a=99) is True
     paths = [

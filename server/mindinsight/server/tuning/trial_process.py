@@ -9,6 +9,7 @@ import subprocess
 import time
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -117,7 +118,8 @@ class TrialProcess:
         if self._process is not None:
             signal_group(self._process.pid, signal.SIGKILL)
             kill_marked(self._mark)
-            self._process.wait()
+            with suppress(subprocess.TimeoutExpired):  # it waits for a disk: whoever looks later sees its end
+                self._process.wait(GRACE)
 
     def _ended(self, now: float, code: int | None) -> Outcome | None:
         assert self._ending is not None and self._process is not None

@@ -49,9 +49,9 @@ class BaseSlots:
     def of(self, jobs: Collection[str]) -> Mapping[str, int]:
         """See ``Slots``."""
         if not all(job in self._numbers for job in jobs):
-            kept = self._kept(jobs)
+            stored = self._kept(jobs)
             with self._lock:
-                numbers = self._numbers | kept
+                numbers = self._numbers | stored
                 new = [job for job in jobs if job not in numbers]  # none, unless the file cannot be written
                 self._numbers = numbers | dict(zip(new, count(1 + max(numbers.values(), default=-1))))
         return self._numbers
