@@ -23,7 +23,16 @@ Call = tuple[str, Sequence[Any], Any]  # name, inputs, output
 CAUSES = [
     f"claim.cause.{name}"
     for name in (
-        *("overflow", "division_by_zero", "zero_by_zero", "log_negative", "log_zero", "sqrt_negative"),
+        *(
+            "overflow",
+            "overflow_inside",
+            "number",
+            "division_by_zero",
+            "zero_by_zero",
+            "log_negative",
+            "log_zero",
+            "sqrt_negative",
+        ),
         *("exp_overflow", "pole", "power_negative", "power_zero", "arc_outside", "softmax_masked", "outside"),
         *("batch_of_one", "constant_row", "zero_scale", "mean_of_nothing", "deviation_of_one"),
         *("targets_ignored", "unknown", "result"),

@@ -27,7 +27,7 @@ from mindinsight.server.formats.dumps.types import Operator, TensorEntry
 
 Measure: TypeAlias = Callable[[Iterable[TensorEntry]], Iterable[TensorResult]]  # in the same order
 Kind: TypeAlias = Literal["made", "met", "unknown"]
-Carrier: TypeAlias = Literal["", "input", "weight", "state", "data", "constant", "mask"]
+Carrier: TypeAlias = Literal["", "input", "weight", "state", "data", "constant", "mask", "number", "nothing"]
 Gap: TypeAlias = Literal["", "inputs", "outputs", "operator", "values", "later", "between"]
 
 
@@ -35,9 +35,10 @@ Gap: TypeAlias = Literal["", "inputs", "outputs", "operator", "values", "later",
 class Origin:
     """Origin of NaN or infinities, as far as the records tell.
 
-    ``made``: by ``operator``, from finite inputs. ``met``: ``operator`` received them as ``carrier``, named
-    ``source`` where it has a name. ``unknown``: ``operator`` is the nearest known point, because of ``gap``
-    in the records of ``source``. ``entry`` is the first tensor known to hold them.
+    ``made``: by ``operator``, from finite tensors, from none ("nothing") or with a non-finite "number".
+    ``met``: ``operator`` received them as ``carrier``, named ``source`` where it has a name. ``unknown``:
+    ``operator`` is the nearest known point, because of ``gap`` in the records of ``source``. ``entry`` is the
+    first tensor known to hold them.
     """
 
     kind: Kind
@@ -174,7 +175,9 @@ class OriginSearch:
             return self._judge_by_sources(position, operator)
         if self._first_with(self._inputs_of(entry), "unknown") is not None:
             return Origin("unknown", entry, entry.operator, gap="values", source=entry.operator)
-        return Origin("made", entry, entry.operator)
+        carrier: Carrier = "number" if _takes_non_finite_number(operator) else ""
+        carrier = carrier if self._inputs_of(entry) else "nothing"
+        return Origin("made", entry, entry.operator, carrier)
 
     def _judge_by_sources(self, position: int, operator: Operator | None) -> Origin:
         """Origin of an output without recorded inputs, from the outputs of its sources in the graph."""
@@ -305,3 +308,11 @@ class OriginSearch:
     @cached_property
     def _order(self) -> list[int]:
         return execution_order(self._entries, self._operators, self._tensors)
+
+
+def _takes_non_finite_number(operator: Operator) -> bool:
+    """Return whether a recorded argument is NaN or infinite. Arguments are recorded as JSON."""
+    return any(
+        name.startswith("input") and text in ("NaN", "Infinity", "-Infinity")
+        for name, text in operator.arguments
+    )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,7 +11,14 @@ import numpy as np
 
 from mindinsight.server.claims import Claim, Verdict
 from mindinsight.server.debug.explanation.grown_weight import grown_weight
-from mindinsight.server.debug.explanation.rules import Array, Cause, Element, cause_of, number_text
+from mindinsight.server.debug.explanation.rules import (
+    Array,
+    Cause,
+    Element,
+    cause_of,
+    number_at_fault,
+    number_text,
+)
 from mindinsight.server.debug.fault import Fault, faulty_operator
 from mindinsight.server.formats.dumps import describe_tensor, list_tensors, read_tensor
 from mindinsight.server.formats.dumps.types import Dump, Operator, TensorEntry
@@ -38,33 +46,58 @@ def explain(dump: Dump, fault: Fault) -> Explanation | None:
     """Explanation of a fault that an operator made; None where values were not recorded or are too large."""
     if fault.kind != "made" or fault.entry.ref is None:
         return None
-    entries = [entry for entry in _operator_entries(dump, fault) if entry.direction != "output"]
+    operator = faulty_operator(dump, fault)
+    numbers = _numbers(operator)
     try:
         output = _read(fault.entry)
-        inputs = [_read(entry) for entry in entries]
+        inputs = {slot: _read(entry) for slot, entry in _input_entries(dump, fault, operator).items()}
     except (UnreadableError, OSError, TypeError, ValueError):
         return None
-    if output is None or output.dtype.kind != "f" or any(values is None for values in inputs):
+    given = {slot: values for slot, values in inputs.items() if values is not None}
+    if output is None or output.dtype.kind != "f" or len(given) < len(inputs):
         return None
     broken = ~np.isfinite(output)
     if not broken.any():
         return None
     index = tuple(int(axis) for axis in np.unravel_index(int(np.argmax(broken)), output.shape))
-    element = Element([values for values in inputs if values is not None], output, index, _dtype(fault.entry))
-    operator = faulty_operator(dump, fault)
-    cause = cause_of(_type(fault, operator), element) or _values(element, entries)
-    claims = _claims(fault, operator, element, cause, len(entries))
+    given = _in_order(given, numbers)
+    element = Element(tuple(given.values()), output, index, _dtype(fault.entry))
+    kind = _type(fault, operator)
+    cause = number_at_fault(numbers, element) or cause_of(kind, element) or _values(element, tuple(given))
+    claims = _claims(fault, operator, element, cause)
     return Explanation(cause.reason, index, (*claims, *_growth(dump, fault, claims)))
 
 
-def _claims(
-    fault: Fault, operator: Operator | None, element: Element, cause: Cause, inputs: int
-) -> list[Claim]:
+def _numbers(operator: Operator | None) -> dict[str, float]:
+    """Return the numbers among the recorded arguments of an operator, by slot or name."""
+    numbers = {}
+    for name, text in operator.arguments if operator else ():
+        side, _, slot = name.partition(".")
+        try:
+            value = json.loads(text) if side == "input" else None
+        except ValueError:  # cut off
+            continue
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            numbers[slot] = float(value)
+    return numbers
+
+
+def _in_order(tensors: Mapping[str, Array], numbers: Mapping[str, float]) -> dict[str, Array]:
+    """Return tensors and numbers in the order of the call, or the tensors alone if it is unknown."""
+    if not numbers or not all(slot.isdecimal() for slot in (*tensors, *numbers)):
+        return dict(tensors)
+    together = {**tensors, **{slot: np.array(number) for slot, number in numbers.items()}}
+    return {slot: together[slot] for slot in sorted(together, key=int)}
+
+
+def _claims(fault: Fault, operator: Operator | None, element: Element, cause: Cause) -> list[Claim]:
+    inputs = len(element.inputs)
     values = {"operator": _type(fault, operator), "at": str(list(element.index)), **cause.words}
     values.setdefault("result", number_text(element.result))
     evidence = {"operator": fault.origin.operator, "index": list(element.index)}
     known = cause.reason not in UNEXPLAINED
-    missing = () if known or inputs > 1 else ("claim.missing.operand",)
+    recorded = operator is not None and (operator.arguments or operator.depends)
+    missing = () if known or inputs > 1 or recorded else ("claim.missing.operand",)
     verdict: Verdict = "found" if known else "unknown"
     claims = [Claim(f"claim.cause.{cause.reason}", verdict, values, (evidence,), missing)]
     if operator is not None and cause.slot is not None and len(operator.sources) == inputs:
@@ -83,13 +116,23 @@ def _growth(dump: Dump, fault: Fault, claims: Sequence[Claim]) -> list[Claim]:
     return []
 
 
-def _values(element: Element, entries: Sequence[TensorEntry]) -> Cause:
+def _values(element: Element, slots: Sequence[str]) -> Cause:
     """The values side by side, where no rule fits."""
-    pairs = zip(entries, element.operands, strict=True)
-    shown = [f"{entry.slot}: {number_text(value)}" for entry, value in pairs if value is not None]
+    pairs = zip(slots, element.operands, strict=True)
+    shown = [f"{slot}: {number_text(value)}" for slot, value in pairs if value is not None]
     if not shown:
         return Cause("result", {})
     return Cause("unknown", {"values": ", ".join(shown[:_SHOWN])})
+
+
+def _input_entries(dump: Dump, fault: Fault, operator: Operator | None) -> dict[str, TensorEntry]:
+    """Return by slot what went into the operator of a fault; for a backward call, into its forward too."""
+    own = {entry.slot: entry for entry in _operator_entries(dump, fault) if entry.direction != "output"}
+    if operator is None or len(operator.depends) != 1:
+        return own
+    listing = list_tensors(dump, fault.rank, fault.step, fault.entry.graph)
+    forward = [entry for entry in listing if entry.recorded == operator.depends[0]]
+    return own | {f"forward {entry.slot}": entry for entry in forward if entry.direction == "input"}
 
 
 def _operator_entries(dump: Dump, fault: Fault) -> list[TensorEntry]:
@@ -117,4 +160,5 @@ def _dtype(entry: TensorEntry) -> str:
 
 
 def _type(fault: Fault, operator: Operator | None) -> str:
-    return (operator.type if operator else "") or fault.entry.type
+    name = (operator.type if operator else "") or fault.entry.type
+    return f"{name} backward" if operator is not None and operator.depends else name

@@ -85,7 +85,25 @@ def cause_of(operator: str, element: Element) -> Cause | None:
     name = canonical(operator)
     rule = _RULES.get(name)
     cause = rule(element) if rule else None
+    if cause is not None and not _gives(cause.reason, element.result):
+        cause = None  # the condition holds, and does not give this result
     return cause or _overflow(name, element)
+
+
+def number_at_fault(numbers: Mapping[str, float], element: Element) -> Cause | None:
+    """Return the cause if a number that the operator was given is what stands in its output."""
+    result = element.result
+    for argument, number in numbers.items():
+        if not math.isfinite(number) and (number == result or (math.isnan(number) and math.isnan(result))):
+            return Cause("number", {"value": number_text(number), "argument": argument})
+    return None
+
+
+def _gives(reason: str, result: float) -> bool:
+    """Return whether a cause gives NaN or infinity, as the result is. Several give either."""
+    if reason in _EITHER:
+        return True
+    return math.isinf(result) if reason in _INFINITE else math.isnan(result)
 
 
 def _element(values: Array, shape: tuple[int, ...], index: tuple[int, ...]) -> float | None:
@@ -135,16 +153,21 @@ def _division(element: Element) -> Cause | None:
         return None
     if element.inputs[1].size == 1 < element.inputs[0].size:
         return Cause("zero_scale", {}, 1)
+    if operands[0] != 0 and math.isnan(element.result):
+        return None
     reason = "zero_by_zero" if operands[0] == 0 else "division_by_zero"
     return Cause(reason, {"value": number_text(operands[0])}, 1)
 
 
-def _exponential(element: Element) -> Cause | None:
-    value, largest = _first(element), LARGEST.get(element.dtype)
-    if value is None or largest is None or value <= math.log(largest):
-        return None
-    words = {"value": number_text(value), "limit": number_text(math.log(largest)), "dtype": element.dtype}
-    return Cause("exp_overflow", words, 0)
+def _exponential(logarithm: Callable[[float], float]) -> Rule:
+    def rule(element: Element) -> Cause | None:
+        value, largest = _first(element), LARGEST.get(element.dtype)
+        if value is None or largest is None or value <= logarithm(largest):
+            return None
+        limit = number_text(logarithm(largest))
+        return Cause("exp_overflow", {"value": number_text(value), "limit": limit, "dtype": element.dtype}, 0)
+
+    return rule
 
 
 def _power(element: Element) -> Cause | None:
@@ -179,7 +202,7 @@ def _between(low: float, high: float, poles: Sequence[float] = ()) -> Rule:
         if value is None:
             return None
         if value in poles:
-            return Cause("pole", _value(value), 0)
+            return Cause("pole", _value(value), 0) if math.isinf(element.result) else None
         if low <= value <= high:
             return None
         bounds = {"low": number_text(low), "high": number_text(high)}
@@ -201,12 +224,14 @@ def _deviation(element: Element) -> Cause | None:
 
 
 def _likelihood(element: Element) -> Cause | None:
-    """Mean of a loss over targets, of which none is a class: all are ignored."""
+    """Mean of a loss over targets, of which none is a class: all are the one that is ignored."""
     if len(element.inputs) < 2 or not math.isnan(element.result) or element.inputs[1].dtype.kind not in "iu":
         return None
     scores, targets = element.inputs[0], element.inputs[1]
     classes = scores.shape[1] if scores.ndim > 1 else scores.size
-    ignored = bool(((targets < 0) | (targets >= classes)).all())
+    ignored = (
+        targets.size > 0 and bool((targets == targets.flat[0]).all()) and not 0 <= targets.flat[0] < classes
+    )
     return Cause("targets_ignored", {"n": str(targets.size)}, 1) if ignored else None
 
 
@@ -218,8 +243,18 @@ def _softmax(element: Element) -> Cause | None:
     values = element.inputs[0] if element.inputs else None
     if values is None or values.shape != element.output.shape or not values.ndim:
         return None
-    rows = (np.moveaxis(values, axis, -1)[_without(element.index, axis)] for axis in range(values.ndim))
-    return Cause("softmax_masked", {}, 0) if any(bool(np.isneginf(row).all()) for row in rows) else None
+    masked = any(
+        bool(np.isneginf(_row(values, element.index, axis)).all())
+        and bool(np.isnan(_row(element.output, element.index, axis)).all())
+        for axis in range(values.ndim)
+        if values.shape[axis] > 1 or values.ndim == 1
+    )
+    return Cause("softmax_masked", {}, 0) if masked else None
+
+
+def _row(values: Array, index: tuple[int, ...], axis: int) -> Array:
+    """Return the elements along an axis through an element."""
+    return np.moveaxis(values, axis, -1)[_without(index, axis)]
 
 
 def _without(index: tuple[int, ...], axis: int) -> tuple[int, ...]:
@@ -230,16 +265,23 @@ def _batch_norm(element: Element) -> Cause | None:
     values = element.inputs[0] if element.inputs else None
     if values is None or values.ndim < 2 or values.size // max(values.shape[1], 1) > 1:
         return None
-    return Cause("batch_of_one", {}, 0)
+    running = (*element.inputs[2:3], *element.inputs[4:5])  # the variance among them, if one runs along
+    negative = any(bool((values < 0).any()) for values in running)
+    return Cause("batch_of_one", {}, 0) if not negative else None
 
 
 def _layer_norm(element: Element) -> Cause | None:
+    """Equal values in all that is normalized together, which has the shape of the weight."""
     values = element.inputs[0] if element.inputs else None
     if values is None or values.ndim < 1 or values.shape != element.output.shape:
         return None
-    row = values[element.index[:-1]]
-    constant = row.size > 0 and bool((row == row.flat[0]).all())
-    return Cause("constant_row", {"value": number_text(float(row.flat[0]))}, 0) if constant else None
+    axes = element.inputs[1].ndim if len(element.inputs) > 1 else 1
+    row = values[element.index[:-axes]]
+    if not row.size or not bool((row == row.flat[0]).all()):
+        return None
+    value, largest = float(row.flat[0]), LARGEST.get(element.dtype, 0.0)
+    overflows = row.size * abs(value) > largest / max(abs(value), 1.0)  # the sum of the squares, or the sum
+    return Cause("constant_row", {"value": number_text(value)}, 0) if not overflows else None
 
 
 def _overflow(name: str, element: Element) -> Cause | None:
@@ -255,13 +297,12 @@ def _overflow(name: str, element: Element) -> Cause | None:
     with np.errstate(all="ignore"):
         greatest = max(_greatest(values) for values in floats)
         span = reach(element) if reach and math.isfinite(greatest) else None
-    if span is None or not (span.inside or abs(span.result)) > largest:
+    if span is None:
         return None
     words = {"dtype": element.dtype, "limit": number_text(largest), "value": number_text(greatest)}
-    beyond = abs(span.result) > largest and span.result * element.result > 0
-    if not beyond and not span.inside:
-        return None
-    return Cause("overflow" if beyond else "overflow_inside", words)
+    if abs(span.result) > largest and span.result * element.result > 0:
+        return Cause("overflow", words)
+    return Cause("overflow_inside", words) if span.inside > largest else None
 
 
 def _greatest(values: Array) -> float:
@@ -285,6 +326,10 @@ def _of_elements(function: Callable[..., Any], count: int | None = None) -> Reac
 
 def _sum(*terms: Any) -> Any:
     return np.sum(terms)
+
+
+def _quotient(left: Any, right: Any) -> Any:
+    return left / right if right else math.nan  # infinite without an overflow
 
 
 def _reduced(element: Element) -> list[Array]:
@@ -319,6 +364,19 @@ def _reduction(result: Callable[[Array], Any], inside: Callable[[Array], Any]) -
         return _span([float(result(part)) for part in parts], [float(inside(part)) for part in parts])
 
     return reach
+
+
+def _magnitudes(part: Array) -> Any:
+    return np.abs(part).sum()
+
+
+def _squares(part: Array) -> Any:
+    return np.square(part).sum()
+
+
+def _zero(part: Array) -> float:
+    """Return the result nearest to zero of an operator whose order is unknown."""
+    return 0.0
 
 
 def _accumulated(element: Element) -> Span | None:
@@ -361,9 +419,8 @@ def _product_of_matrices(added: slice = slice(2, None), first: int = 0) -> Reach
             return None
         both = all(values.ndim > 1 for values in factors)
         last = element.index[-1:]
-        rows = _vectors(
-            factors[0], element, element.index[-2:-1] if both else last, shape[-2:-1] if both else shape[-1:]
-        )
+        row = slice(-2, -1) if both else slice(-1, None)
+        rows = _vectors(factors[0], element, element.index[row], shape[row])
         columns = _vectors(factors[1], element, last, shape[-1:])
         pairs = [(row, column) for row in rows for column in columns if row.size == column.size]
         terms = [_element(values, shape, element.index) for values in element.inputs[added]]
@@ -383,13 +440,17 @@ def _vectors(values: Array, element: Element, place: tuple[int, ...], size: tupl
     """Return the rows and columns of a matrix that can go into the output element."""
     if values.ndim == 1:
         return [values.astype(np.float64)]
-    batch = element.index[:-2][-(values.ndim - 2) :] if values.ndim > 2 else ()
-    if len(batch) != values.ndim - 2 or not place:
+    if not place or not values.size:
         return []
-    own = tuple(min(at, n - 1) for at, n in zip(batch, values.shape, strict=False))
-    matrix = values[own]
-    found = [matrix[place[0]]] if matrix.shape[0] == size[0] else []
-    found += [matrix[:, place[0]]] if matrix.shape[1] == size[0] else []
+    if values.ndim > max(
+        element.output.ndim, 2
+    ):  # a view as a matrix, of which the record has the shape before
+        matrices = [values.reshape(len(values), -1), values.reshape(-1, values.shape[-1])]
+    else:
+        batch = element.index[:-2][-(values.ndim - 2) :] if values.ndim > 2 else ()
+        matrices = [values[tuple(min(at, n - 1) for at, n in zip(batch, values.shape, strict=False))]]
+    found = [matrix[place[0]] for matrix in matrices if matrix.shape[0] == size[0]]
+    found += [matrix[:, place[0]] for matrix in matrices if matrix.shape[1] == size[0]]
     return [vector.astype(np.float64) for vector in found]
 
 
@@ -418,33 +479,35 @@ def _gradient_of_root(element: Element) -> Cause | None:
 def _gamma(element: Element) -> Cause | None:
     """The gamma function, its logarithm and derivative are infinite at zero and the negative integers."""
     value = _first(element)
-    at_pole = value is not None and value <= 0 and value == math.floor(value)
+    at_pole = value is not None and math.isfinite(value) and value <= 0 and value == math.floor(value)
     return Cause("pole", _value(value), 0) if at_pole and value is not None else None
 
 
 _DIVISIONS: Final = ("div", "realdiv", "divide", "truediv", "truedivide", "itruediv")
 _POWERS: Final = ("pow", "floatpower", "ipow")
+_SINGULAR_AT_ZERO: Final = ("log", "log2", "log10", "sqrt", "rsqrt", "reciprocal")  # their gradients are
 _REMAINDERS: Final = ("remainder", "fmod", "mod", "floormod", "floordiv", "floordivide")
+_INFINITE: Final = ("log_zero", "exp_overflow", "power_zero")  # causes of infinity
+_EITHER: Final = ("division_by_zero", "zero_scale", "pole")  # causes of infinity or NaN
 _MAX_AXES: Final = 6  # of a tensor for which all choices of reduced axes are tried
-_SUM: Final = _reduction(np.sum, lambda part: np.abs(part).sum())
-_SQUARES: Final = lambda part: np.square(part).sum()  # noqa: E731
+_SUM: Final = _reduction(np.sum, _magnitudes)
 _REACH: Final[Mapping[str, Reach]] = {
     **dict.fromkeys(("add", "tensoradd", "biasadd", "iadd"), _of_elements(np.add, 2)),
     **dict.fromkeys(("sub", "isub", "subtract"), _of_elements(np.subtract, 2)),
     "addn": _of_elements(_sum),
     **dict.fromkeys(("mul", "multiply", "imul"), _of_elements(np.multiply, 2)),
-    **dict.fromkeys((*_DIVISIONS, "divnonan"), _of_elements(np.divide, 2)),
+    **dict.fromkeys((*_DIVISIONS, "divnonan"), _of_elements(_quotient, 2)),
     "square": _of_elements(np.square, 1),
-    **dict.fromkeys(_POWERS, _of_elements(np.power, 2)),
+    **dict.fromkeys(_POWERS, _of_elements(lambda base, exponent: base**exponent if base else math.nan, 2)),
     "cosh": _of_elements(np.cosh, 1),
     "sinh": _of_elements(np.sinh, 1),
     **dict.fromkeys(("cast", "to", "tocopy", "half", "type", "astype"), _of_elements(np.positive, 1)),
-    **dict.fromkeys(("reciprocal", "inv"), _of_elements(np.reciprocal, 1)),
+    **dict.fromkeys(("reciprocal", "inv"), _of_elements(lambda value: _quotient(1.0, value), 1)),
     **dict.fromkeys(("sum", "reducesum"), _SUM),
-    **dict.fromkeys(("mean", "reducemean"), _reduction(np.mean, lambda part: np.abs(part).sum())),
-    **dict.fromkeys(("norm", "linalgvectornorm"), _reduction(lambda part: 0.0, _SQUARES)),
-    **dict.fromkeys(("var", "std"), _reduction(lambda part: 0.0, _SQUARES)),
-    "l2loss": _reduction(lambda part: np.square(part).sum() / 2, _SQUARES),
+    **dict.fromkeys(("mean", "reducemean"), _reduction(np.mean, _magnitudes)),
+    **dict.fromkeys(("norm", "linalgvectornorm"), _reduction(_zero, _squares)),
+    **dict.fromkeys(("var", "std"), _reduction(_zero, _squares)),
+    "l2loss": _reduction(lambda part: _squares(part) / 2, _squares),
     "mseloss": _squared_error,
     "cumsum": _accumulated,
     **dict.fromkeys(("matmul", "mm", "bmm", "batchmatmul", "mv", "dot"), _product_of_matrices()),
@@ -459,14 +522,16 @@ _RULES: Final[Mapping[str, Rule]] = {
     **dict.fromkeys(("rsqrt", "reciprocalsqrt"), _reciprocal_root),
     **dict.fromkeys(("reciprocal", "inv"), _reciprocal),
     **dict.fromkeys(_DIVISIONS, _division),
-    **dict.fromkeys(("exp", "expm1", "cosh", "sinh"), _exponential),
+    **dict.fromkeys(("exp", "expm1"), _exponential(math.log)),
+    "exp2": _exponential(math.log2),
     **dict.fromkeys(_POWERS, _power),
     **dict.fromkeys(("acos", "asin", "arccos", "arcsin"), _arc),
     **dict.fromkeys(("atanh", "arctanh", "erfinv"), _between(-1.0, 1.0, (-1.0, 1.0))),
     **dict.fromkeys(("acosh", "arccosh"), _between(1.0, math.inf)),
     "logit": _between(0.0, 1.0, (0.0, 1.0)),
     **dict.fromkeys(_REMAINDERS, _remainder),
-    **dict.fromkeys(("sqrtgrad", "sqrtbackward", "sqrtbackward0"), _gradient_of_root),
+    "sqrtgrad": _gradient_of_root,
+    **dict.fromkeys([f"{name}backward" for name in _SINGULAR_AT_ZERO], _division),  # gradient, input
     **dict.fromkeys(("lgamma", "digamma", "gammaln"), _gamma),
     **dict.fromkeys(("mean", "reducemean"), _mean),
     **dict.fromkeys(("std", "var", "stdmean", "varmean"), _deviation),

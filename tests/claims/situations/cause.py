@@ -1,0 +1,251 @@
+"""Causes that are nearly the true one: conditions that hold elsewhere, or do not give this result."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.claims.situation import Question, situation
+from tests.claims.situations.fault import INF, NAN, Call, ask, except_for, floats, made, write
+
+UNKNOWN = except_for("unknown", "result")
+
+
+def with_numbers(
+    folder: Path, operator: str, numbers: Mapping[int, float], *tensors: Any, output: Any
+) -> Question:
+    """One operator with numbers at these positions among its arguments."""
+    name = f"Torch.{operator}.0.forward"
+    write(folder / "dump", [(name, tensors, output)])
+    path = folder / "dump" / "step0" / "rank0" / "dump.json"
+    content = json.loads(path.read_text())
+    arguments = content["data"][name]["input_args"]
+    for position, number in sorted(numbers.items()):
+        arguments.insert(position, {"type": "float", "value": number})
+    path.write_text(json.dumps(content))
+    return ask(folder)
+
+
+def backward(folder: Path, operator: str, given: Any, gradient: Any, output: Any) -> Question:
+    """A forward call with finite tensors, and its backward call."""
+    calls: Sequence[Call] = [
+        (f"Torch.{operator}.0.forward", [given], np.abs(given)),
+        (f"Torch.{operator}.0.backward", [gradient], output),
+    ]
+    write(folder / "dump", calls)
+    return ask(folder)
+
+
+@situation(makes=["claim.fault.made.number", "claim.cause.number"], never=except_for("number"), exit_code=1)
+def a_constant_that_is_not_a_number(folder: Path) -> Question:
+    return with_numbers(folder, "mul", {1: NAN}, floats(1, 2), output=floats(NAN, NAN))
+
+
+@situation(makes=["claim.fault.made.number"], never=["claim.cause.number", "claim.fault.made"], exit_code=1)
+def a_limit_of_infinity_is_not_the_cause(folder: Path) -> Question:
+    return with_numbers(folder, "clamp", {1: -INF, 2: 5.0}, floats(1, 2), output=floats(NAN, 2))
+
+
+@situation(
+    makes=["claim.cause.division_by_zero", "claim.fault.made"],
+    never=[*except_for("division_by_zero"), "claim.fault.made.number"],
+    exit_code=1,
+)
+def division_by_the_number_zero(folder: Path) -> Question:
+    return with_numbers(folder, "div", {1: 0.0}, floats(3), output=floats(INF))
+
+
+@situation(makes=["claim.cause.overflow"], never=except_for("overflow"), exit_code=1)
+def power_of_a_number(folder: Path) -> Question:
+    """The number comes first: it is the base."""
+    return with_numbers(folder, "pow", {0: 10.0}, floats(50), output=floats(INF))
+
+
+@situation(
+    makes=["claim.fault.made.nothing", "claim.cause.number"],
+    never=[*except_for("number"), "claim.fault.made", "claim.fault.made.number"],
+    exit_code=1,
+)
+def a_tensor_that_is_filled_with_nan(folder: Path) -> Question:
+    write(folder / "dump", [("Torch.full.0.forward", [], floats(NAN, NAN))])
+    path = folder / "dump" / "step0" / "rank0" / "dump.json"
+    content = json.loads(path.read_text())
+    content["data"]["Torch.full.0.forward"]["input_args"] = [{"type": "float", "value": NAN}]
+    path.write_text(json.dumps(content))
+    return ask(folder, "--rank", "0")
+
+
+@situation(makes=["claim.fault.made"], never=["claim.fault.made.nothing", *UNKNOWN], exit_code=1)
+def an_operator_without_a_rule(folder: Path) -> Question:
+    return made(folder, "mystery", [floats(1, 2)], floats(NAN, 2))
+
+
+@situation(makes=["claim.cause.division_by_zero"], never=except_for("division_by_zero"), exit_code=1)
+def gradient_of_a_square_root_at_zero(folder: Path) -> Question:
+    return backward(folder, "sqrt", floats(1, 0), floats(1, -1), floats(0.5, -INF))
+
+
+@situation(makes=["claim.cause.unknown"], never=UNKNOWN, exit_code=1)
+def a_negative_gradient_is_no_argument_of_the_root(folder: Path) -> Question:
+    """The backward call of a root received a negative gradient, not a negative number to take the root of."""
+    return backward(folder, "sqrt", floats(1, 4), floats(1, -1), floats(0.5, NAN))
+
+
+@situation(makes=["claim.cause.unknown"], never=UNKNOWN, exit_code=1)
+def a_negative_gradient_is_no_argument_of_the_logarithm(folder: Path) -> Question:
+    return backward(folder, "log", floats(1, 4), floats(1, -1), floats(1, NAN))
+
+
+@situation(makes=["claim.cause.unknown"], never=UNKNOWN, exit_code=1)
+def negative_power_that_is_tiny(folder: Path) -> Question:
+    """Ten to the power -50 is nearly zero, and no overflow."""
+    return made(folder, "pow", [floats(10, 1), floats(-50, 1)], floats(INF, 1))
+
+
+@situation(makes=["claim.cause.overflow"], never=except_for("overflow"), exit_code=1)
+def negative_power_of_a_small_number(folder: Path) -> Question:
+    return made(folder, "pow", [floats(1e-3, 1), floats(-20, 1)], floats(INF, 1))
+
+
+@situation(makes=["claim.cause.result"], never=UNKNOWN, exit_code=1)
+def an_overflow_in_another_row_of_a_product(folder: Path) -> Question:
+    """Large numbers stand in the first row. The infinity stands in the second, a row of ones."""
+    left, right = np.ones((2, 3), np.float32), np.full((3, 4), 10, np.float32)
+    left[0] = 1e38
+    output = left.astype(np.float64) @ right
+    output[0], output[1, 1] = 3e38, INF
+    return made(folder, "matmul", [left, right], output.astype(np.float32))
+
+
+@situation(makes=["claim.cause.overflow"], never=except_for("overflow"), exit_code=1)
+def an_overflow_in_the_row_of_the_infinity(folder: Path) -> Question:
+    left, right = np.ones((2, 3), np.float32), np.full((3, 4), 10, np.float32)
+    left[1] = 3e38
+    output = np.array([[30] * 4, [INF] * 4], np.float32)
+    return made(folder, "matmul", [left, right], output)
+
+
+@situation(makes=["claim.cause.result"], never=UNKNOWN, exit_code=1)
+def a_long_sum_of_ones(folder: Path) -> Question:
+    ones = np.ones((1, 70_000), np.float32)
+    return made(folder, "matmul", [ones, ones.T], np.array([[INF]], np.float32))
+
+
+@situation(makes=["claim.cause.overflow"], never=except_for("overflow"), exit_code=1)
+def a_long_sum_of_ones_in_half_precision(folder: Path) -> Question:
+    """70,000 is beyond the largest number of float16."""
+    ones = np.ones((1, 70_000), np.float16)
+    return made(folder, "matmul", [ones, ones.T], np.array([[INF]], np.float16))
+
+
+@situation(makes=["claim.cause.result"], never=UNKNOWN, exit_code=1)
+def an_overflow_in_another_row_of_a_sum(folder: Path) -> Question:
+    values = np.array([[3e38, 1e37, 0], [1, 1, 1]], np.float32)
+    return made(folder, "sum", [values], floats(3.1e38, INF))
+
+
+@situation(makes=["claim.cause.overflow_inside"], never=except_for("overflow_inside"), exit_code=1)
+def a_sum_whose_terms_cancel(folder: Path) -> Question:
+    """The sum is zero, and its first terms exceed the type."""
+    return made(folder, "sum", [floats(3e38, 3e38, -3e38, -3e38)], np.array(INF, np.float32))
+
+
+@situation(makes=["claim.cause.overflow_inside"], never=except_for("overflow_inside"), exit_code=1)
+def a_mean_of_large_numbers(folder: Path) -> Question:
+    """No mean exceeds its largest term: only the sum that it is made of does."""
+    return made(folder, "mean", [np.full(4, 3e38, np.float32)], np.array(INF, np.float32))
+
+
+@situation(makes=["claim.cause.overflow_inside"], never=except_for("overflow_inside"), exit_code=1)
+def a_norm_of_large_numbers(folder: Path) -> Question:
+    return made(folder, "norm", [np.full(4, 1e30, np.float32)], np.array(INF, np.float32))
+
+
+@situation(makes=["claim.cause.overflow_inside"], never=except_for("overflow_inside"), exit_code=1)
+def a_norm_of_large_numbers_in_double_precision(folder: Path) -> Question:
+    return made(folder, "norm", [np.full(4, 1e200)], np.array(INF))
+
+
+@situation(makes=["claim.cause.result"], never=[*UNKNOWN, "claim.cause.overflow_inside"], exit_code=1)
+def an_infinite_mean_of_ones(folder: Path) -> Question:
+    return made(folder, "mean", [np.ones(4, np.float32)], np.array(INF, np.float32))
+
+
+@situation(makes=["claim.cause.result"], never=[*UNKNOWN, "claim.cause.overflow_inside"], exit_code=1)
+def an_infinite_convolution_of_ones(folder: Path) -> Question:
+    images, filters = np.ones((1, 3, 4, 4), np.float32), np.ones((8, 3, 3, 3), np.float32)
+    return made(folder, "conv2d", [images, filters], np.full((1, 8, 2, 2), INF, np.float32))
+
+
+@situation(makes=["claim.cause.unknown"], never=UNKNOWN, exit_code=1)
+def a_product_of_the_other_sign(folder: Path) -> Question:
+    """1e60 would be plus infinity."""
+    return made(folder, "mul", [floats(1e30, 1), floats(1e30, 1)], floats(-INF, 1))
+
+
+@situation(makes=["claim.cause.unknown"], never=UNKNOWN, exit_code=1)
+def a_division_that_gives_zero_for_zero(folder: Path) -> Question:
+    return made(folder, "DivNoNan", [floats(1, 1), floats(0, 1)], floats(INF, 1))
+
+
+@situation(makes=["claim.cause.unknown"], never=UNKNOWN, exit_code=1)
+def nan_from_one_by_zero(folder: Path) -> Question:
+    """One divided by zero is infinite. The NaN has another cause."""
+    return made(folder, "div", [floats(1, 1), floats(0, 1)], floats(NAN, 1))
+
+
+@situation(makes=["claim.cause.unknown"], never=UNKNOWN, exit_code=1)
+def infinity_from_the_logarithm_of_a_negative_number(folder: Path) -> Question:
+    return made(folder, "log", [floats(-1, 1)], floats(INF, 0))
+
+
+@situation(makes=["claim.cause.unknown"], never=[*UNKNOWN, "claim.fault.met.input"], exit_code=1)
+def softmax_over_rows_of_which_a_column_is_masked(folder: Path) -> Question:
+    masked = np.array([[-INF, 1], [-INF, 1]], np.float32)
+    calls: list[Call] = [
+        ("Tensor.masked_fill.0.forward", [np.ones((2, 2), np.float32)], masked),
+        ("Functional.softmax.0.forward", [masked], np.array([[NAN, 1], [0, 1]], np.float32)),
+    ]
+    write(folder / "dump", calls)
+    return ask(folder)
+
+
+@situation(makes=["claim.cause.unknown"], never=UNKNOWN, exit_code=1)
+def normalization_of_large_equal_numbers(folder: Path) -> Question:
+    """Their sum exceeds the type before a variance of zero can matter."""
+    return made(folder, "layer_norm", [np.full((2, 4), 3e38, np.float32)], np.full((2, 4), NAN, np.float32))
+
+
+@situation(makes=["claim.cause.unknown"], never=UNKNOWN, exit_code=1)
+def normalization_by_a_negative_variance(folder: Path) -> Question:
+    """A batch of one is no fault in evaluation. The recorded variance is."""
+    inputs = [np.ones((1, 2), np.float32), floats(0, 0), floats(1, -1)]
+    return made(folder, "batch_norm", inputs, np.array([[1, NAN]], np.float32))
+
+
+@situation(makes=["claim.cause.result"], never=UNKNOWN, exit_code=1)
+def targets_of_two_numbers_that_are_no_classes(folder: Path) -> Question:
+    """One number is ignored, not two: one of the targets is wrong."""
+    scores, targets = np.ones((2, 3), np.float32), np.array([-100, -1])
+    return made(folder, "nll_loss", [scores, targets], np.array(NAN))
+
+
+@situation(makes=["claim.cause.overflow"], never=except_for("overflow"), exit_code=1)
+def a_number_beyond_half_precision(folder: Path) -> Question:
+    return made(folder, "to", [floats(70_000)], floats(INF, dtype=np.float16))
+
+
+@situation(makes=["claim.cause.unknown"], never=UNKNOWN, exit_code=1)
+def a_number_within_half_precision(folder: Path) -> Question:
+    return made(folder, "to", [floats(65_000)], floats(INF, dtype=np.float16))
+
+
+@situation(makes=["claim.cause.unknown"], never=UNKNOWN, exit_code=1)
+def an_update_of_adam_without_epsilon(folder: Path) -> Question:
+    """The second moment is zero. No rule knows the order in which an optimizer takes its tensors."""
+    inputs = [floats(1), floats(0.1), floats(0), floats(0.001), floats(0.5)]
+    return made(folder, "Adam", inputs, floats(INF))
