@@ -1,4 +1,4 @@
-"""Numbers that are not finite, jump or grow without end, and those that do not."""
+"""Numbers that are not finite, jump or grow steadily, and those that do not."""
 
 import math
 import random
@@ -47,6 +47,15 @@ def test_an_explosion_is_reported_while_it_is_finite(detector: JumpDetector, rat
     assert begin < reported[0] <= begin + math.ceil(math.log(150, rate)) + 3, reported
 
 
+@pytest.mark.parametrize("rate", [1.2, 1.3, 2.0])
+def test_noise_does_not_hide_an_explosion(rate: float) -> None:
+    for seed in range(20):
+        noise, detector = random.Random(seed), JumpDetector("loss", 100.0, 5)
+        values = [noise.uniform(0.4, 1.6) * (rate ** max(0, step - 10)) for step in range(100)]
+        reported = [step for step, value in enumerate(values) if detector.check(value)]
+        assert 10 < reported[0] <= 10 + math.ceil(math.log(150, rate)) + 20, (seed, reported)
+
+
 def test_growth_that_ends_is_none(detector: JumpDetector) -> None:
     values = [min(1.2**step, 20.0) for step in range(200)]  # as gradients after a plateau, or a sum of eight
     assert not any(detector.check(value) for value in values)
@@ -70,3 +79,16 @@ def test_a_level_that_lasts_is_the_new_normal(detector: JumpDetector) -> None:
 def test_zeros_are_no_ground_to_compare_with(detector: JumpDetector) -> None:
     assert not any(detector.check(0.0) for _ in range(10))
     assert detector.check(5.0) == ""
+
+
+def test_a_change_of_level_is_no_steady_growth() -> None:
+    for seed in range(20):
+        noise, detector = random.Random(seed), JumpDetector("loss", 100.0, 5)
+        values = [noise.uniform(0.5, 1.5) * (50 if step >= 200 else 1) for step in range(400)]
+        assert not any("grew" in detector.check(value) for value in values), seed
+
+
+def test_a_loss_around_zero_does_not_grow() -> None:
+    for seed in range(20):
+        noise, detector = random.Random(seed), JumpDetector("loss", 100.0, 5)
+        assert not any(detector.check(noise.gauss(0, 1)) for _ in range(2000)), seed

@@ -5,6 +5,7 @@ The hits of a check become findings: what is wrong with which tensor, the worst 
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
@@ -15,6 +16,7 @@ from typing import Final, TypeAlias
 from mindinsight.server.claims import Claim
 from mindinsight.server.debug.conditions import NO_PREVIOUS, Limits, Target, Verdict, conditions
 from mindinsight.server.debug.examine import TensorResult, TensorTask, examine_all
+from mindinsight.server.debug.operator_types import canonical
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.targets import parameter_names, targets
 from mindinsight.server.formats.dumps import list_overflows, list_tensors
@@ -39,9 +41,19 @@ _KINDS: Final = {
     "weight_initialization": "initial",
 }
 # A dead tensor is inactive as well, and a frozen one hardly changes: the stronger statement stands alone.
-_IMPLIED: Final = {"inactive": "dead", "slow": "frozen", "saturated": "dead"}
-_SHOWN: Final = 8  # steps that a sentence lists
-_INACTIVE: Final = "range_percentage_gt"  # limit of rules about the share of values where a ReLU is zero
+_IMPLIED: Final = {"inactive": "dead", "slow": "frozen", "saturated": "dead", "vanishing": "dead"}
+_SHOWN: Final = 8  # steps, or tensors, that a sentence lists
+_STATED: Final = {  # limit that the sentence of a kind is about: one of another limit states the condition
+    "dead": "zero_percentage_ge",
+    "exploding": "abs_mean_update_ratio_gt",
+    "initial": "zero_percentage_ge",
+    "slow": "abs_mean_update_ratio_lt",
+    "vanishing": "abs_mean_lt",
+}
+_SATURATED: Final = {"tanh": -1.0, "sigmoid": 0.0}  # functions with two flat ends, of which this is the lower
+_INACTIVE: Final = ("relu", "relu6", "reluv2")  # functions that are flat below zero: a leaky one is not
+_NEAR: Final = 1e-4  # of an end of a function, from which its range is all that is active
+_SHIFT: Final = re.compile(r"(^|[._/])(bias|beta)$", re.I)  # parameters that start with zeros by design
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,23 +189,33 @@ class CheckFinding:
         return sorted({hit.entry.step for hit in self.hits})
 
     @property
+    def name(self) -> str:
+        """Return the tensor in words."""
+        entry = self.hits[0].entry
+        tensor = f"{entry.operator} {entry.direction} {entry.slot}"
+        return tensor if entry.type != "Parameter" else entry.operator
+
+    @property
     def claim(self) -> Claim:
         entry, steps = self.hits[0].entry, self.steps
         finding = next((result for result in self.hits[0].verdict.findings if result.hit), None)
-        tensor = f"{entry.operator} {entry.direction} {entry.slot}"
+        limits = self.hits[0].watchpoint.limits
         values = {
-            "tensor": tensor if entry.type != "Parameter" else entry.operator,
+            "tensor": self.name,
             "steps": [*map(str, steps[:_SHOWN]), *(["…"] if len(steps) > _SHOWN else [])],
             "condition": self.hits[0].watchpoint.condition,
             "actual": finding.actual if finding else 0,
-            "limit": self.hits[0].watchpoint.limits[finding.name] if finding else 0,
+            "limit": limits[finding.name if finding else "rtol"] if finding or "rtol" in limits else 0,
         }
         location = {"rank": entry.rank, "steps": steps, "graph": entry.graph, "operator": entry.operator}
         return Claim(f"claim.check.{self.kind}", "found", values, (location,))
 
 
 def group_hits(hits: Iterable[Hit]) -> list[CheckFinding]:
-    """Return one finding for each tensor and kind of fault, the worst kind first, then by first step."""
+    """Return one finding for each tensor and kind of fault, the worst kind first, then by first step.
+
+    A change from zeros is no explosion, and a bias that starts with zeros is as it should be.
+    """
     grouped: dict[tuple[int, str, str, str, str], dict[str, list[Hit]]] = {}
     for hit in hits:
         entry = hit.entry
@@ -202,7 +224,7 @@ def group_hits(hits: Iterable[Hit]) -> list[CheckFinding]:
     findings = [
         CheckFinding(kind, tuple(sorted(own, key=lambda hit: hit.entry.step)))
         for kinds in grouped.values()
-        for kind, own in kinds.items()
+        for kind, own in _explained(kinds).items()
         if not _is_implied(kind, own, kinds)
     ]
     return sorted(findings, key=lambda finding: (_SEVERITY.index(finding.kind), finding.steps[0]))
@@ -213,7 +235,7 @@ def check_claims(hits: Sequence[Hit], judged: int) -> list[Claim]:
 
     Without a hit the check is clear only of what could be judged.
     """
-    confirmed = [finding.claim for finding in group_hits(hit for hit in hits if hit.verdict.hit)]
+    confirmed = _grouped_claims(group_hits(hit for hit in hits if hit.verdict.hit))
     undecided = sum(hit.verdict.error not in (0, NO_PREVIOUS) and not hit.verdict.hit for hit in hits)
     if not confirmed:
         clear, unknown = Claim("claim.check.none", "clear"), Claim("claim.check.unknown", "unknown")
@@ -223,10 +245,54 @@ def check_claims(hits: Sequence[Hit], judged: int) -> list[Claim]:
     return confirmed
 
 
+def _grouped_claims(findings: Iterable[CheckFinding]) -> list[Claim]:
+    """Return the claim of the first tensor of each kind at the same steps, with the names of the others."""
+    groups: dict[tuple[str, int, tuple[int, ...]], list[CheckFinding]] = {}
+    for finding in findings:
+        key = (finding.kind, finding.hits[0].entry.rank, tuple(finding.steps))
+        groups.setdefault(key, []).append(finding)
+    claims = []
+    for first, *others in groups.values():
+        claims.append(first.claim)
+        if others:
+            names = [*(other.name for other in others[:_SHOWN]), *(["…"] if len(others) > _SHOWN else [])]
+            claims.append(Claim("claim.check.more", "note", {"n": len(others), "tensors": names}))
+    return claims
+
+
 def _kind(hit: Hit) -> str:
+    """Return the kind of a hit; "condition" if no sentence says more than that a chosen limit is exceeded."""
+    finding = next((finding for finding in hit.verdict.findings if finding.hit), None)
+    limits = hit.watchpoint.limits
     if hit.watchpoint.condition == "activation_range":
-        return "inactive" if _INACTIVE in hit.watchpoint.limits else "saturated"
-    return _KINDS.get(hit.watchpoint.condition, "condition")
+        return _range_kind(canonical(hit.entry.type), finding.name if finding else "", limits)
+    kind = _KINDS.get(hit.watchpoint.condition, "condition")
+    stated = _STATED.get(kind)
+    if stated is None:
+        return kind
+    all_zero = stated != "zero_percentage_ge" or (finding is not None and finding.actual == 100)
+    return kind if finding is not None and finding.name == stated and all_zero else "condition"
+
+
+def _range_kind(function: str, limit: str, limits: Limits) -> str:
+    """Return what a share of values within a range says of a function."""
+    start, end = limits.get("range_start_inclusive", 0.0), limits.get("range_end_inclusive", 0.0)
+    low = _SATURATED.get(function)
+    if limit == "range_percentage_lt" and low is not None and max(start - low, 1 - end) < _NEAR:
+        return "saturated"
+    flat = limit == "range_percentage_gt" and function in _INACTIVE and end == 0
+    return "inactive" if flat else "condition"
+
+
+def _explained(kinds: dict[str, list[Hit]]) -> dict[str, list[Hit]]:
+    """Return the hits on a tensor without those that come of zeros at its first recorded step."""
+    if "initial" not in kinds:
+        return kinds
+    exploding = kinds.get("exploding", [])[1:] if "exploding" in kinds else []
+    kept = {**kinds, "exploding": exploding}
+    if _SHIFT.search(kinds["initial"][0].entry.operator):
+        del kept["initial"]
+    return {kind: hits for kind, hits in kept.items() if hits}
 
 
 def _is_implied(kind: str, hits: Sequence[Hit], kinds: dict[str, list[Hit]]) -> bool:

@@ -62,11 +62,11 @@ class FlightRecorder:
         recorder.close()
 
     After each step the loss it returned and the norm of the gradients are checked for NaN, infinity, a jump
-    by ``jump`` times against their running mean, and growth without end. Of large gradients a sample is
-    measured, 1024 elements each of 64 tensors, and every 16 steps all elements. In some steps the outputs
-    of all modules are checked, too, and the norms of weights and outputs are remembered as the last healthy:
-    as often as 0.8 % of the time pays for, when weights have lost their gradient, or every ``check_every``
-    steps.
+    by ``jump`` times against their running mean, and steady growth beyond all before. Of large gradients a
+    sample is measured, 1024 elements each of 64 tensors, and every 16 steps all elements. In some steps the
+    outputs of all modules are checked, too, and the norms of weights and outputs are remembered as the last
+    healthy: as often as 0.8 % of the time pays for, when weights have lost their gradient, or every
+    ``check_every`` steps.
     A layer that has died, as a ReLU whose outputs are zeros only, is a warning and no fault. When something
     is wrong, before the optimizer changes a weight, random generators and buffers are set back, the step runs
     again under the dump recorder, and an alert in the run says what happened and where the dump is, or that

@@ -1,10 +1,12 @@
-"""Detector of numbers that are not finite, jump, or grow without end."""
+"""Detector of numbers that are not finite, jump, or grow steadily beyond all before."""
 
 from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Sequence
 from itertools import pairwise
+from statistics import median
 from typing import Final
 
 _DECAY: Final = 0.9  # of the running mean: about the last ten values
@@ -13,9 +15,15 @@ _BEYOND_MAXIMUM: Final = 0.2  # of the factor: a value this far above all recent
 # Times all values before: a classifier that has converged gives single batches thousands of times its mean
 # loss, which are no more than its first losses; an explosion passes them within a few steps.
 _BEYOND_ALL: Final = 5.0
-_GROWTH: Final = (5, 10, 20)  # values in which steady growth adds up: fast and slow explosions
+_GROWTH: Final = (5, 10, 20, 40)  # values in which steady growth adds up: fast and slow explosions
 _GROWN: Final = 0.5  # of the factor that it adds up to
 _RISING: Final = 0.8  # share of rises in steady growth: noise interrupts some
+_BLOCKS: Final = 4  # of the values, whose medians rise where noise hides the rises of steps
+_BLOCK: Final = 5  # values of a block, at least
+_EACH_BLOCK: Final = 0.1  # of steady growth, as a logarithm, that each block brings
+_ONE_STEP: Final = (
+    0.6  # of steady growth, as a logarithm, that one step may bring: a change of level brings more
+)
 _ACCEPTED: Final = 20  # reported values after which the new level is the normal one
 
 
@@ -35,8 +43,8 @@ class JumpDetector:
         self._seen = 0
         self._mean = 0.0
         self._earlier = 0.0  # maximum of the values that are no longer recent
-        self._recent: deque[float] = deque(maxlen=_HISTORY)
-        self._reported: list[float] = []  # magnitudes in a row
+        self._recent: deque[float] = deque(maxlen=_HISTORY)  # with their signs
+        self._reported: list[float] = []  # values in a row
 
     def check(self, value: float) -> str:
         """Return what is wrong with the value in words, "" if nothing is."""
@@ -46,15 +54,15 @@ class JumpDetector:
         reason = self._anomaly(value, magnitude) if self._seen >= self._warmup else ""
         if not reason:
             self._reported = []
-            self._learn(magnitude)
+            self._learn(value)
         elif len(self._reported) + 1 >= _ACCEPTED:
             self._start_again()
         else:
-            self._reported.append(magnitude)
+            self._reported.append(value)
         return reason
 
     def _anomaly(self, value: float, magnitude: float) -> str:
-        highest = max(self._recent)
+        highest = max(map(abs, self._recent))
         if magnitude <= _BEYOND_ALL * self._earlier:
             return ""
         jumped = magnitude > self._factor * self._mean
@@ -64,28 +72,39 @@ class JumpDetector:
             times = magnitude / self._mean
             return f"the {self.name} jumped to {value:.6g}, {times:.3g} times its running mean"
         for count in _GROWTH:
-            if (start := self._grown_from(magnitude, count)) is not None:
-                return f"the {self.name} grows without end: from {start:.6g} to {value:.6g} in {count} steps"
+            if (start := self._grown_from(value, count)) is not None:
+                grown = f"grew from {start:.6g} to {value:.6g} in {count} steps"
+                return f"the {self.name} {grown}, beyond all before"
         return ""
 
-    def _grown_from(self, magnitude: float, count: int) -> float | None:
-        """Return the value ``count`` steps ago if it has grown steadily since, beyond all that was before."""
-        values = [*self._recent, magnitude]
-        grown, earlier = values[-count - 1 :], values[: -count - 1]
-        if len(grown) <= count or magnitude < _GROWN * self._factor * grown[0]:
-            return None
-        if magnitude < _BEYOND_ALL * max(earlier, default=0.0):
-            return None
-        rises = sum(after > before for before, after in pairwise(grown))
-        return grown[0] if rises >= _RISING * count else None
+    def _grown_from(self, value: float, count: int) -> float | None:
+        """Return the value ``count`` steps ago if it has grown steadily since, beyond all that was before.
 
-    def _learn(self, magnitude: float) -> None:
+        A number that changes its sign, as a loss around zero, has no growth: its least values are chance.
+        """
+        values = [*self._recent, value]
+        grown, earlier = values[-count - 1 :], values[: -count - 1]
+        if len(earlier) < self._warmup or min(grown) * max(grown) <= 0:
+            return None
+        sizes = [abs(number) for number in grown]
+        least = _GROWN * self._factor
+        if sizes[-1] < max(least * sizes[0], _BEYOND_ALL * max(map(abs, earlier))):
+            return None
+        rises = sum(after > before for before, after in pairwise(sizes))
+        if rises >= _RISING * count and _is_steady(sizes, least, 0):
+            return grown[0]
+        size = count // _BLOCKS
+        blocks = [median(sizes[end - size : end]) for end in range(count + 1, size, -size)][::-1]
+        return grown[0] if size >= _BLOCK and _is_steady(blocks, least, _EACH_BLOCK) else None
+
+    def _learn(self, value: float) -> None:
+        magnitude = abs(value)
         if magnitude == 0:
             return  # no gradient, or a loss that is masked: no ground to compare with
         if len(self._recent) == _HISTORY:
-            self._earlier = max(self._earlier, self._recent[0])
+            self._earlier = max(self._earlier, abs(self._recent[0]))
         self._mean = magnitude if not self._seen else _DECAY * self._mean + (1 - _DECAY) * magnitude
-        self._recent.append(magnitude)
+        self._recent.append(value)
         self._seen += 1
 
     def _start_again(self) -> None:
@@ -95,3 +114,15 @@ class JumpDetector:
         self._recent.clear()
         for value in values:
             self._learn(value)
+
+
+def _is_steady(sizes: Sequence[float], least: float, each: float) -> bool:
+    """Return whether numbers grow by a factor of ``least`` and no single step brings most of it.
+
+    With ``each``, every step has to bring that share of the growth, as a logarithm.
+    """
+    growth = sizes[-1] / sizes[0]
+    if growth < least:
+        return False
+    steps = [math.log(after / before) / math.log(growth) for before, after in pairwise(sizes)]
+    return max(steps) <= _ONE_STEP and (not each or min(steps) >= each)
