@@ -20,7 +20,7 @@ _GROWN: Final = 0.5  # of the factor that it adds up to
 _RISING: Final = 0.8  # share of rises in steady growth: noise interrupts some
 _BLOCKS: Final = 4  # of the values, whose medians rise where noise hides the rises of steps
 _BLOCK: Final = 5  # values of a block, at least
-_EACH_BLOCK: Final = 0.1  # of steady growth, as a logarithm, that each block brings
+_EACH_BLOCK: Final = 0.15  # of steady growth, as a logarithm, that each block brings
 _ONE_STEP: Final = (
     0.6  # of steady growth, as a logarithm, that one step may bring: a change of level brings more
 )
