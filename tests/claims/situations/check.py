@@ -23,7 +23,7 @@ KINDS = [
     f"claim.check.{name}"
     for name in (
         *("non_finite", "overflowed", "exploding", "dead", "inactive", "vanishing", "saturated"),
-        *("frozen", "slow", "initial", "condition", "none", "unknown"),
+        *("frozen", "slow", "initial", "condition", "none", "unknown", "more"),
     )
 ]
 
@@ -207,3 +207,67 @@ def an_overflow_that_the_device_reported(folder: Path) -> Question:
     with zipfile.ZipFile(SAMPLES / "async_synthetic.zip") as archive:
         archive.extractall(folder)
     return Question(command=["dump", "check", str(folder / "async_SYNTHETIC" / "npy"), "--json"])
+
+
+@situation(makes=["claim.check.condition"], never=except_for("condition"), exit_code=1)
+def half_zeros_and_a_limit_of_half(folder: Path) -> Question:
+    """The chosen limit is reached. Not all values are zero."""
+    half = np.where(np.arange(64) % 2 == 0, 1, 0).astype(np.float32)
+    limits = ["tensor_all_zero:zero_percentage_ge=50"]
+    return checked(folder, lambda step: {"Default/Mul-op0": half * (step + 1)}, conditions=limits)
+
+
+@situation(makes=["claim.check.dead", "claim.check.more"], never=["claim.check.vanishing"], exit_code=1)
+def what_follows_from_a_dead_relu_is_told_with_it(folder: Path) -> Question:
+    zeros = np.zeros(64, np.float32)
+    names = ("Default/ReLU-op0", "Default/Mul-op0", "Gradients/Default/fc-Dense/MatMul-op0")
+    return checked(folder, lambda step: dict.fromkeys(names, zeros))
+
+
+@situation(makes=["claim.check.condition"], never=except_for("condition"), exit_code=1)
+def a_chosen_range_of_a_tanh(folder: Path) -> Question:
+    """No value lies in the chosen range, and all lie where the function is active."""
+    chosen = "activation_range:range_start_inclusive=-0.1,range_end_inclusive=0.1,range_percentage_lt=50"
+    values = np.full(64, 0.5, np.float32)
+    return checked(folder, lambda step: {"Default/Tanh-op0": values}, conditions=[chosen])
+
+
+@situation(makes=["claim.check.condition"], never=except_for("condition"), exit_code=1)
+def a_chosen_width_of_a_tanh(folder: Path) -> Question:
+    chosen = "activation_range:max_min_gt=0.5"
+    return checked(folder, lambda step: {"Default/Tanh-op0": np.tanh(noise(step))}, conditions=[chosen])
+
+
+@situation(makes=["claim.check.condition"], never=except_for("condition", "more"), exit_code=1)
+def a_leaky_relu_below_zero(folder: Path) -> Question:
+    """A leaky ReLU has a gradient below zero: it is not inactive there."""
+    return checked(folder, lambda step: {"Default/LeakyReLU-op0": -0.01 * np.abs(noise(step))})
+
+
+@situation(makes=["claim.check.condition"], never=except_for("condition"), exit_code=1)
+def a_chosen_maximum_of_a_gradient(folder: Path) -> Question:
+    """What is small is the maximum, not the mean magnitude."""
+    name = "Gradients/Default/fc-Dense/MatMul-op0"
+    return checked(
+        folder, lambda step: {name: noise(step) - 100}, conditions=["gradient_vanishing:max_lt=-1"]
+    )
+
+
+@situation(makes=["claim.check.none"], never=except_for("none"), exit_code=0)
+def a_bias_that_starts_with_zeros(folder: Path) -> Question:
+    """As nearly all do. A change from zero is not many times what it was."""
+    return checked(
+        folder, parameters=lambda step: {"fc.bias": np.full(8, 0.1 * min(step, 1) + 0.05 * step, np.float32)}
+    )
+
+
+@situation(makes=["claim.check.initial"], never=except_for("initial"), exit_code=1)
+def a_weight_that_leaves_zero(folder: Path) -> Question:
+    """A change from zero is no explosion."""
+    grown = np.arange(1, 9, dtype=np.float32)
+    return checked(folder, parameters=lambda step: {"fc.weight": grown * np.float32(step and 1 + 0.1 * step)})
+
+
+@situation(makes=["claim.check.none"], never=except_for("none"), exit_code=0)
+def a_weight_that_changes_by_a_thousandth(folder: Path) -> Question:
+    return checked(folder, parameters=lambda step: {"fc.weight": noise(0) * np.float32(1 + 0.001 * step)})
