@@ -117,6 +117,7 @@ def ask(folder: Path, *options: str) -> Question:
         command=["dump", "check", str(folder / "dump"), "--json", *options],
         base=folder,
         request="v2/dump/fault?dump=./dump",
+        page="dump?dump=./dump&tab=check",
     )
 
 
@@ -577,6 +578,7 @@ def flight(folder: Path, name: str, *options: str) -> Question:
         command=["dump", "check", str(folder / path), "--json", *options],
         base=folder,
         request=f"v2/dump/fault?dump=./{path}",
+        page=f"dump?dump=./{path}&tab=check",
     )
 
 
