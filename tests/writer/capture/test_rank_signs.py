@@ -74,11 +74,19 @@ def test_gradients_may_differ_while_they_are_accumulated() -> None:
     assert not any(answers)
 
 
+def test_weights_that_differ_after_the_gradients_did_are_the_same_fault() -> None:
+    replicas = Replicas(None)
+    assert [replicas.check(step, signs([1.5] * 3, [7.0] * 3)) for step in range(5)] == [""] * 5
+    assert replicas.check(5, signs(APART[3], [7.0] * 3)) == THREE
+    assert replicas.check(50, signs([1.5] * 3, [7.2, 7.3, 7.2])) == ""
+
+
 def test_weights_that_were_the_same_have_to_stay_so_and_it_is_told_once() -> None:
     replicas = Replicas(None)
     weights = {0: [7.0] * 3, 10: [7.1] * 3, 20: [7.2, 7.2001, 7.2], 30: [7.3, 7.4, 7.3]}
     answers = [replicas.check(step, signs(APART[3], weights.get(step))) for step in range(40)]
-    reason = "the weights of rank 1 differ since step 10: norm 7.2 on rank 0, 7.2001 on rank 1, 7.2 on rank 2"
+    norms = "norm 7.2 on rank 0, 7.2001 on rank 1, 7.2 on rank 2"
+    reason = f"the weights of rank 1 differ and were equal at step 10: {norms}"
     assert [(step, text) for step, text in enumerate(answers) if text] == [(20, reason)]
 
 

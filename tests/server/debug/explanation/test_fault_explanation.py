@@ -46,7 +46,7 @@ def test_where_no_rule_fits_values_stand_side_by_side(lenet: Any) -> None:
     explanation = explained(lenet)
     assert explanation.reason == "unknown"
     (claim,) = explanation.claims
-    assert (claim.key, claim.verdict, claim.values["result"]) == ("claim.cause.unknown", "unknown", "nan")
+    assert (claim.key, claim.verdict, claim.values["result"]) == ("claim.cause.unknown", "unknown", "NaN")
     assert claim.values["values"].startswith("0: ")
 
 

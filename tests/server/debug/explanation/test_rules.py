@@ -185,7 +185,7 @@ HALF = floats(6e4, dtype=np.float16)
     [
         ("atanh", lambda: unary(np.arctanh, 0.5, 1), "pole", {"value": "1"}),
         ("Atanh", lambda: unary(np.arctanh, 0.5, -2), "outside", {"value": "-2", "low": "-1", "high": "1"}),
-        ("acosh", lambda: unary(np.arccosh, 2, 0.5), "outside", {"value": "0.5", "high": "inf"}),
+        ("acosh", lambda: unary(np.arccosh, 2, 0.5), "outside", {"value": "0.5", "high": "+Inf"}),
         ("logit", lambda: unary(lambda x: np.log(x / (1 - x)), 0.5, 1), "pole", {"value": "1"}),
         ("fmod", lambda: element(np.fmod(ONE, ONE * 0), ONE, ONE * 0), "division_by_zero", {"value": "3"}),
         ("mean", lambda: element(NAN, np.zeros(0, np.float32)), "mean_of_nothing", {}),

@@ -62,6 +62,7 @@ class Replicas:
         self._equal = self._equal + 1 if not away else 0
         if not away or not armed:
             return ""
+        self._replicated = False  # weights that differ from now on follow from it
         return f"the gradients {_who(away, norms)}: norm {_by_rank(norms)}"
 
     def _weights(self, step: int, norms: Sequence[float]) -> str:
@@ -72,7 +73,8 @@ class Replicas:
             self._replicated = not away
         if away and self._replicated:
             self._replicated = False  # they stay different: told once
-            return f"the weights {_who(away, norms)} since step {self._since}: norm {_by_rank(norms)}"
+            equal = f"were equal at step {self._since}"
+            return f"the weights {_who(away, norms)} and {equal}: norm {_by_rank(norms)}"
         self._since = step if not away else self._since
         return ""
 

@@ -126,7 +126,7 @@ def _text(dump: Dump, report: Report) -> str:
     lines = [f"Rank {fault.rank}, step {fault.step}: {fault_json['verdict']}"]
     lines += [
         f"  {fault.entry.direction} {fault.entry.slot}: {_count(fault_json['nans'])} NaN,"
-        f" {_count(fault_json['infs'])} infinities"
+        f" {_count(fault_json['infs'])} Inf"
     ]
     if fault_json["explanation"]:
         lines.append(f"  {fault_json['explanation']}")

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from mindinsight.server.claims import format_number
 from mindinsight.server.debug.operator_types import canonical
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -73,8 +74,8 @@ Reach: TypeAlias = Callable[[Element], Span | None]
 
 
 def number_text(value: float) -> str:
-    """A number with six digits, as sentences show it."""
-    return f"{value:.6g}"
+    """Return a number with six digits, as sentences show it."""
+    return f"{value:.6g}" if math.isfinite(value) else format_number(value)
 
 
 def cause_of(operator: str, element: Element) -> Cause | None:
