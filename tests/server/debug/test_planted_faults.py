@@ -20,7 +20,7 @@ LOGARITHM = (
     " against 0.88343 at step 20, 5 steps earlier."
 )
 ROOT = "The square root of a negative number is NaN."
-UNKNOWN = "Cause unknown: mul produced -inf"
+UNKNOWN = "Cause unknown: mul produced -Inf"
 FAULTS = [  # run, operator, verdict, explanation, code
     ("nan_in_data", "fc1-Linear/addmm-op0", "came in with the data inputs0", "", "self.fc1(x)"),
     ("nan_in_weight", "fc2-Linear/t-op1", "came in with the weight fc2.weight", "", "self.fc2(hidden)"),

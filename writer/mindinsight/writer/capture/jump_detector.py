@@ -116,13 +116,13 @@ class JumpDetector:
             self._learn(value)
 
 
-def _is_steady(sizes: Sequence[float], least: float, each: float) -> bool:
+def _is_steady(sizes: Sequence[float], least: float, share: float) -> bool:
     """Return whether numbers grow by a factor of ``least`` and no single step brings most of it.
 
-    With ``each``, every step has to bring that share of the growth, as a logarithm.
+    With ``share``, every step has to bring that share of the growth, as a logarithm.
     """
     growth = sizes[-1] / sizes[0]
     if growth < least:
         return False
     steps = [math.log(after / before) / math.log(growth) for before, after in pairwise(sizes)]
-    return max(steps) <= _ONE_STEP and (not each or min(steps) >= each)
+    return max(steps) <= _ONE_STEP and (not share or min(steps) >= share)

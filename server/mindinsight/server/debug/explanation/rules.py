@@ -75,7 +75,7 @@ Reach: TypeAlias = Callable[[Element], Span | None]
 
 def number_text(value: float) -> str:
     """Return a number with six digits, as sentences show it."""
-    return f"{value:.6g}" if math.isfinite(value) else format_number(value)
+    return f"{value:.6g}" if math.isfinite(value) else format_number(value).replace("−", "-")
 
 
 def cause_of(operator: str, element: Element) -> Cause | None:
@@ -338,18 +338,18 @@ def _reduced(element: Element) -> list[Array]:
     values, shape, index = element.inputs[0], element.output.shape, element.index
     if not 0 < values.ndim <= _MAX_AXES or not values.size or values.shape == shape:
         return []
-    found = []
+    parts = []
     for count in range(1, values.ndim + 1):
         for axes in combinations(range(values.ndim), count):
             rest = [axis for axis in range(values.ndim) if axis not in axes]
             if tuple(values.shape[axis] for axis in rest) == shape:
-                place = dict(zip(rest, index, strict=True))
+                fixed = dict(zip(rest, index, strict=True))
             elif tuple(1 if axis in axes else n for axis, n in enumerate(values.shape)) == shape:
-                place = {axis: index[axis] for axis in rest}
+                fixed = {axis: index[axis] for axis in rest}
             else:
                 continue
-            found.append(values[tuple(place.get(axis, slice(None)) for axis in range(values.ndim))])
-    return [part.ravel().astype(np.float64) for part in found]
+            parts.append(values[tuple(fixed.get(axis, slice(None)) for axis in range(values.ndim))])
+    return [part.ravel().astype(np.float64) for part in parts]
 
 
 def _span(results: Sequence[float], inside: Sequence[float]) -> Span | None:
@@ -437,22 +437,20 @@ def _product_of_matrices(added: slice = slice(2, None), first: int = 0) -> Reach
     return reach
 
 
-def _vectors(values: Array, element: Element, place: tuple[int, ...], size: tuple[int, ...]) -> list[Array]:
+def _vectors(values: Array, element: Element, at: tuple[int, ...], size: tuple[int, ...]) -> list[Array]:
     """Return the rows and columns of a matrix that can go into the output element."""
     if values.ndim == 1:
         return [values.astype(np.float64)]
-    if not place or not values.size:
+    if not at or not values.size:
         return []
-    if values.ndim > max(
-        element.output.ndim, 2
-    ):  # a view as a matrix, of which the record has the shape before
+    if values.ndim > max(element.output.ndim, 2):  # the record has the shape before a view as a matrix
         matrices = [values.reshape(len(values), -1), values.reshape(-1, values.shape[-1])]
     else:
         batch = element.index[:-2][-(values.ndim - 2) :] if values.ndim > 2 else ()
-        matrices = [values[tuple(min(at, n - 1) for at, n in zip(batch, values.shape, strict=False))]]
-    found = [matrix[place[0]] for matrix in matrices if matrix.shape[0] == size[0]]
-    found += [matrix[:, place[0]] for matrix in matrices if matrix.shape[1] == size[0]]
-    return [vector.astype(np.float64) for vector in found]
+        matrices = [values[tuple(min(i, n - 1) for i, n in zip(batch, values.shape, strict=False))]]
+    vectors = [matrix[at[0]] for matrix in matrices if matrix.shape[0] == size[0]]
+    vectors += [matrix[:, at[0]] for matrix in matrices if matrix.shape[1] == size[0]]
+    return [vector.astype(np.float64) for vector in vectors]
 
 
 def _convolution(element: Element) -> Span | None:
