@@ -289,10 +289,10 @@ def _explained(kinds: dict[str, list[Hit]]) -> dict[str, list[Hit]]:
     if "initial" not in kinds:
         return kinds
     exploding = kinds.get("exploding", [])[1:] if "exploding" in kinds else []
-    kept = {**kinds, "exploding": exploding}
+    remaining = {**kinds, "exploding": exploding}
     if _SHIFT.search(kinds["initial"][0].entry.operator):
-        del kept["initial"]
-    return {kind: hits for kind, hits in kept.items() if hits}
+        del remaining["initial"]
+    return {kind: hits for kind, hits in remaining.items() if hits}
 
 
 def _is_implied(kind: str, hits: Sequence[Hit], kinds: dict[str, list[Hit]]) -> bool:
