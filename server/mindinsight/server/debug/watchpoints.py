@@ -288,7 +288,7 @@ def _explained(kinds: dict[str, list[Hit]]) -> dict[str, list[Hit]]:
     """Return the hits on a tensor without those that come of zeros at its first recorded step."""
     if "initial" not in kinds:
         return kinds
-    exploding = kinds.get("exploding", [])[1:] if "exploding" in kinds else []
+    exploding = kinds.get("exploding", [])[1:]
     remaining = {**kinds, "exploding": exploding}
     if _SHIFT.search(kinds["initial"][0].entry.operator):
         del remaining["initial"]

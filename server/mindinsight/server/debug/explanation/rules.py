@@ -255,7 +255,8 @@ def _softmax(element: Element) -> Cause | None:
 
 def _row(values: Array, index: tuple[int, ...], axis: int) -> Array:
     """Return the elements along an axis through an element."""
-    return np.moveaxis(values, axis, -1)[_without(index, axis)]
+    row: Array = np.moveaxis(values, axis, -1)[_without(index, axis)]
+    return row
 
 
 def _without(index: tuple[int, ...], axis: int) -> tuple[int, ...]:
