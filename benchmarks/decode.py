@@ -39,7 +39,7 @@ def stretches(path: Path) -> Iterable[Stretch]:
 
 
 def points_of(stretch: Stretch) -> int:
-    scalars = sum(block.values.size for block in stretch.blocks)
+    scalars = sum(piece.values.size for piece in (*stretch.blocks, *stretch.rows))
     return scalars + sum(len(reference.steps) for reference in stretch.references)
 
 

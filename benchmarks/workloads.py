@@ -5,8 +5,9 @@ Deterministic. Made once and kept in ``benchmarks/.data``; ``python -m benchmark
 W1: 8 runs of 10 scalar tags and 100 000 steps. W2: 999 runs of 5 tags and 1 000 steps. W3: one run of
 100 histogram tags, 500 steps and 50 buckets; one of 5 image tags and 200 PNG of 256 x 256; one of 4 tensor
 tags and 50 steps of 64 x 64 x 16 float32. W4: a graph of 20 000 nodes in nested scopes. W5: a run that a
-step is appended to. W6: a run of 1 million points in which every record may have another shape. Eight runs:
-those of W1 with 1 000 steps.
+step is appended to. W6: a run of 1 million points in which every record may have another shape. Wide: a run
+of 10 000 tags and 200 steps, as trainings of large models write them; wide_long: of 1 000 and 20 000. Eight
+runs: those of W1 with 1 000 steps.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ FILE_NAME = {
     "mindspore": "events.out.events.summary.{}.0.host_MS",
     "tensorboard": "events.out.tfevents.{}.host.1.0",
 }
+LAYERS = "layers.{layer}.block.{block}.grad_norm"
+_POINTS = 200_000  # made at a time
 VERSION = 1  # part of the folder's name: another content, another folder
 
 Records = Iterator[bytes]
@@ -58,12 +61,20 @@ def write_run(directory: Path, records: Records, form: Format) -> Path:
     return path
 
 
-def scalar_run(number: int, tags: int, steps: int, form: Format) -> Records:
+def scalar_run(
+    number: int, tags: int, steps: int, form: Format, name: str = "train/{kind}_{index}"
+) -> Records:
     """Losses that fall and metrics that rise, with noise; a step every 50 ms or so."""
     rng = np.random.default_rng(number)
-    names = [f"train/{'loss' if index % 2 else 'accuracy'}_{index}" for index in range(tags)]
-    for first in range(1, steps + 1, 20_000):
-        counted = np.arange(first, min(first + 20_000, steps + 1))
+    names = [
+        name.format(
+            kind="loss" if index % 2 else "accuracy", index=index, layer=index // 100, block=index % 100
+        )
+        for index in range(tags)
+    ]
+    most = min(20_000, max(_POINTS // tags, 1))
+    for first in range(1, steps + 1, most):
+        counted = np.arange(first, min(first + most, steps + 1))
         walls = START + 0.05 * counted + 0.01 * rng.random(len(counted))
         curve = 1 / np.sqrt(counted)[:, None] * np.where(np.arange(tags) % 2, 1, -1)
         numbers = (curve + 0.05 * rng.standard_normal((len(counted), tags))).astype(np.float32)
@@ -108,6 +119,14 @@ def append_step(path: Path, step: int, wall: float, form: Format) -> None:
 
 def w6(form: Format) -> Iterator[tuple[str, Records]]:
     yield "mixed", mixed_records(form, points=1_000_000)
+
+
+def wide(form: Format) -> Iterator[tuple[str, Records]]:
+    yield "wide", scalar_run(7, 10_000, 200, form, LAYERS)
+
+
+def wide_long(form: Format) -> Iterator[tuple[str, Records]]:
+    yield "wide_long", scalar_run(8, 1_000, 20_000, form, LAYERS)
 
 
 def mixed_records(form: Format, points: int) -> Records:
@@ -221,7 +240,8 @@ def _tensor(tag: str, values: np.ndarray, form: Format) -> bytes:
 
 
 WORKLOADS: dict[str, Callable[[Format], Iterator[tuple[str, Records]]]] = {
-    "w1": w1, "w2": w2, "w3": w3, "w4": w4, "w5": w5, "w6": w6, "eight_runs": eight_runs,
+    "w1": w1, "w2": w2, "w3": w3, "w4": w4, "w5": w5, "w6": w6, "wide": wide, "wide_long": wide_long,
+    "eight_runs": eight_runs,
 }  # fmt: skip
 
 if __name__ == "__main__":

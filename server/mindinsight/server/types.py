@@ -5,7 +5,9 @@ Data only. ``formats`` produces these, ``store`` keeps them, ``plugins`` and ``a
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
@@ -46,6 +48,80 @@ class ScalarBlock:
     steps: Ints  # [n]
     walls: Doubles  # [n] Unix seconds
     values: Floats  # [k, n]; float64 only when an exact float64 was recorded
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarRows:
+    """Scalars of many tags that come on their own: the rows of one tag after those of another.
+
+    A tag of a stretch occurs once, here or in a block; its rows are in file order.
+    """
+
+    tags: tuple[str, ...]  # k tags
+    counts: Ints  # [k] rows of each
+    offsets: Ints  # [m] where each event's record starts
+    steps: Ints  # [m]
+    walls: Doubles  # [m] Unix seconds
+    values: Floats  # [m]; float64 only for tags of which an exact float64 was recorded
+
+    def split(self) -> Iterator[ScalarBlock]:
+        """A block for each tag."""
+        end = 0
+        for tag, count in zip(self.tags, self.counts.tolist(), strict=True):
+            span, end = slice(end, end + count), end + count
+            columns = (self.offsets[span], self.steps[span], self.walls[span])
+            yield ScalarBlock((tag,), *columns, self.values[None, span])
+
+    @staticmethod
+    def of_block(block: ScalarBlock) -> ScalarRows:
+        """The rows of a block, tag by tag."""
+        count, length = block.values.shape
+        columns = (np.tile(column, count) for column in (block.offsets, block.steps, block.walls))
+        return ScalarRows(block.tags, np.full(count, length), *columns, block.values.ravel())
+
+    @staticmethod
+    def joined(pieces: Sequence[ScalarRows]) -> tuple[ScalarRows, ...]:
+        """The rows of all ``pieces``, by one stable sort; tags with a float64 in any of them come apart."""
+        if len(pieces) == 1:
+            return tuple(pieces)
+        numbers: dict[str, int] = {}
+        parts = [np.array([numbers.setdefault(tag, len(numbers)) for tag in piece.tags]) for piece in pieces]
+        exact = np.zeros(len(numbers), np.bool_)
+        for piece, part in zip(pieces, parts, strict=True):
+            exact[part] |= piece.values.dtype == np.float64
+        codes = np.concatenate([np.repeat(p, piece.counts) for p, piece in zip(parts, pieces, strict=True)])
+        offsets = np.concatenate([piece.offsets for piece in pieces])
+        few = len(numbers) <= 1 << 16  # sorted by radix, several times as fast
+        order = np.argsort(codes.astype(np.uint16) if few else codes, kind="stable")
+        if ((np.diff(offsets[order]) < 0) & (np.diff(codes[order]) == 0)).any():
+            order = np.lexsort((offsets, codes))
+        dtypes = {False: np.float32, True: np.float64}
+        return tuple(
+            _selected(pieces, tuple(numbers), codes, order, exact == kind, dtypes[kind])
+            for kind in np.unique(exact).tolist()
+        )
+
+
+def _selected(
+    pieces: Sequence[ScalarRows],
+    tags: tuple[str, ...],
+    codes: Ints,
+    order: Ints,
+    chosen: npt.NDArray[np.bool_],
+    dtype: type[np.float32 | np.float64],
+) -> ScalarRows:
+    """The rows of the ``chosen`` of ``tags`` in their ``order``; ``codes`` number the tags of all rows."""
+    counts = np.bincount(codes, minlength=len(tags))
+    if not chosen.all():
+        order = order[chosen[codes[order]]]
+        tags, counts = tuple(compress(tags, chosen)), counts[chosen]
+    columns = [
+        np.concatenate([getattr(piece, name) for piece in pieces])[order]
+        for name in ("offsets", "steps", "walls")
+    ]
+    with np.errstate(invalid="ignore"):  # NaN of the signalling kind
+        values = np.concatenate([piece.values for piece in pieces])[order].astype(dtype, copy=False)
+    return ScalarRows(tags, counts, *columns, values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +171,7 @@ class Stretch:
     notes: tuple[RunNote, ...] = ()
     first_event: float = 0.0  # Unix seconds of the earliest event; 0 when none carries a believable time
     last_event: float = 0.0  # the same of the latest
+    rows: tuple[ScalarRows, ...] = ()  # scalars that are in no block
 
 
 @dataclass(frozen=True, slots=True)

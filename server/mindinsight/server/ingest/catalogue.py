@@ -133,11 +133,8 @@ class Catalogue:
                 self._fail(stage, file, answer.reason, answer.detail)
             else:
                 stage.fold(file, answer.stretch, answer.lineage, answer.fingerprint)
-        except Exception:  # a fault of ours: without this file, and with all others
-            self._remove(stage, [file.name])
-            file = FileStage(file.name, file.path, file.stamp)
-            stage.add(file)
-            self._fail(stage, file, "file.undecodable", traceback.format_exc())
+        except Exception:
+            self._leave_out(stage, file)
         else:
             if not answer.replaced and file.goes_on(request.offset):
                 self._queue.add(stage, file)
@@ -166,6 +163,7 @@ class Catalogue:
         kinds: dict[str, frozenset[ChangedKind]] = {}
         for name, stage in self.stages.items():
             if stage.changed or name not in before.runs:
+                self._settle(stage)
                 runs[name], kinds[name] = stage.publish(version)
             else:
                 runs[name] = before.runs[name]
@@ -173,6 +171,20 @@ class Catalogue:
         listed = bool(gone or runs.keys() - before.runs.keys()) or self.status != _status_of(before)
         after = replace(before, version=version, runs=runs, scanned=time.time(), **self.status._asdict())
         self._store.publish(after, Changes(version, frozenset(kinds) | gone, kinds, listed))
+
+    def _settle(self, stage: RunStage) -> None:
+        for file in list(stage.files.values()):
+            try:
+                stage.settle(file)
+            except Exception:
+                self._leave_out(stage, file)
+
+    def _leave_out(self, stage: RunStage, file: FileStage) -> None:
+        """A fault of ours: go on without this file, and with all others."""
+        self._remove(stage, [file.name])
+        left_out = FileStage(file.name, file.path, file.stamp)
+        stage.add(left_out)
+        self._fail(stage, left_out, "file.undecodable", traceback.format_exc())
 
     def _match_files(self, stage: RunStage, discovered: DiscoveredRun) -> None:
         self._remove(stage, stage.files.keys() - discovered.files.keys())

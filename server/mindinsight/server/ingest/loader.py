@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mindinsight.server.ingest.remote.mirrors import Mirrors
 
 _PUBLISH: Final = 0.1  # seconds between two publications while much is read
+_PAUSE: Final = 5  # times as long as a publication took, at least: a wide run has many series
 _SHARE: Final = 2  # after following for a while, so many times as long is left to others
 _SAVE: Final = 5.0  # seconds between two thoughts of writing the cache
 _RELEASE: Final = 1.0  # seconds between two releases of pages that were looked at
@@ -176,7 +177,8 @@ class Loader:
         now = time.monotonic()
         if self._catalogue.changed:
             self._catalogue.publish()
-            self._publish_at = now + _PUBLISH
+            took = time.monotonic() - now
+            self._publish_at = now + took + max(_PUBLISH - took, _PAUSE * took)
         elif now >= self._scan_noted_at:
             self._store.scanned(time.time())
         else:

@@ -121,7 +121,7 @@ def facts_of(stretches: list[Stretch], data: bytes) -> Facts:
             facts.skipped[name] = facts.skipped.get(name, 0) + count
         for stretch_damage in stretch.damage:
             facts.damage(stretch_damage.offset, stretch_damage.offset + stretch_damage.size)
-        for block in stretch.blocks:
+        for block in (*stretch.blocks, *(block for rows in stretch.rows for block in rows.split())):
             for tag, values in zip(block.tags, block.values, strict=True):
                 columns = (block.offsets, block.steps, block.walls, values)
                 for at, step, wall, value in zip(*(column.tolist() for column in columns), strict=True):

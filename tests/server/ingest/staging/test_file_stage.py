@@ -16,7 +16,10 @@ def file() -> FileStage:
 
 def test_a_fold_says_what_grew_and_how_far_was_read(file: FileStage) -> None:
     grown = file.fold(stretch(300, scalars(1, 2, tags=("loss", "acc")), references=[payloads(2)], pending=7))
-    assert grown == [("scalar", "loss"), ("scalar", "acc"), ("image", "cat")]
+    assert grown == [("image", "cat")]
+    grown += file.settle()
+    assert grown[1:] == [("scalar", "loss"), ("scalar", "acc")]
+    assert file.settle() == []
     assert (file.read, file.pending, file.unread) == (300, 7, 700)
     assert sorted(file.held()) == sorted(grown)
 

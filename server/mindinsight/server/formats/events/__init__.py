@@ -107,15 +107,16 @@ def _stretch(
     schema: Schema,
 ) -> Stretch:
     """What was read from ``records``, whose offsets count from ``base_offset``."""
-    blocks, references = assemble(records.starts, batches, base_offset, schema.tensor_kinds)
+    assembly = assemble(records.starts, batches, base_offset, schema.tensor_kinds)
     first_event, last_event = event_times(batches)
     damage = sorted(records.damage + remarks.damage, key=lambda region: region.offset)
     return Stretch(
         next_offset=base_offset + records.end,
         pending=pending,
         records=len(records.starts),
-        blocks=blocks,
-        references=references,
+        blocks=assembly.blocks,
+        rows=assembly.rows,
+        references=assembly.references,
         damage=tuple(replace(region, offset=region.offset + base_offset) for region in damage),
         version=remarks.version,
         closing=remarks.closing,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
 
-from mindinsight.server.formats.events.chunk import Payloads, RecordBatch, Scalars
+from mindinsight.server.formats.events.chunk import LoneScalars, Payloads, RecordBatch, Scalars
 from mindinsight.server.types import (
     BELIEVABLE,
     Doubles,
@@ -15,12 +16,22 @@ from mindinsight.server.types import (
     Kind,
     ReferenceColumns,
     ScalarBlock,
+    ScalarRows,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """What a stretch holds, by tag."""
+
+    blocks: tuple[ScalarBlock, ...]
+    rows: tuple[ScalarRows, ...]
+    references: tuple[ReferenceColumns, ...]
 
 
 def assemble(
     starts: Ints, parts: list[RecordBatch], base: int, tensor_kinds: tuple[Kind, ...] = ()
-) -> tuple[tuple[ScalarBlock, ...], tuple[ReferenceColumns, ...]]:
+) -> Assembly:
     """Blocks and references of all ``parts``; the records lie at ``starts``, ``base`` bytes into the file.
 
     ``tensor_kinds`` are those that only the first event of a tag may say its tensors to be.
@@ -28,13 +39,23 @@ def assemble(
     steps, walls = np.zeros(len(starts), np.int64), np.zeros(len(starts), np.float64)
     for part in parts:
         steps[part.rows], walls[part.rows] = part.steps, part.walls
-    scalars = _shared(_joined([piece for part in parts for piece in part.scalars]))
+
+    def axis(piece: Scalars | LoneScalars) -> tuple[Ints, Ints, Doubles]:
+        return starts[piece.rows] + base, steps[piece.rows], walls[piece.rows]
+
+    lone = [piece for part in parts for piece in part.lone]
+    alone = {tag for piece in lone for tag in piece.tags}
+    pieces = [piece for part in parts for piece in part.scalars]
+    apart = [piece for piece in pieces if alone.isdisjoint(piece.tags)]
+    beside = [piece for piece in pieces if not alone.isdisjoint(piece.tags)]
+    if beside:  # what shares a tag with others shares it with all of their blocks
+        beside, apart = pieces, []
+    rows = [ScalarRows(piece.tags, piece.counts, *axis(piece), piece.values) for piece in lone]
+    rows += [ScalarRows.of_block(ScalarBlock(piece.tags, *axis(piece), piece.values)) for piece in beside]
+    blocks = [ScalarBlock(piece.tags, *axis(piece), piece.values) for piece in _shared(_joined(apart))]
     payloads = [piece for part in parts for piece in part.payloads]
-    blocks = []
-    for piece in scalars:
-        rows = piece.rows
-        blocks.append(ScalarBlock(piece.tags, starts[rows] + base, steps[rows], walls[rows], piece.values))
-    return tuple(blocks), tuple(_references(steps, walls, payloads, base, tensor_kinds))
+    references = _references(steps, walls, payloads, base, tensor_kinds)
+    return Assembly(tuple(blocks), ScalarRows.joined(rows) if rows else (), tuple(references))
 
 
 def event_times(parts: list[RecordBatch]) -> tuple[float, float]:
@@ -50,6 +71,11 @@ def event_times(parts: list[RecordBatch]) -> tuple[float, float]:
 
 def _joined(pieces: list[Scalars]) -> list[Scalars]:
     """One piece per set of tags that occur in the same pieces."""
+    alike: dict[tuple[str, ...], list[Scalars]] = {}
+    for piece in pieces:
+        alike.setdefault(piece.tags, []).append(piece)
+    if sum(map(len, alike)) == len(set().union(*alike)):
+        return [_concatenated(group, list(tags)) for tags, group in alike.items()]
     homes: dict[str, list[int]] = {}
     for number, piece in enumerate(pieces):
         for tag in piece.tags:
@@ -64,9 +90,11 @@ def _concatenated(pieces: list[Scalars], tags: list[str]) -> Scalars:
     """The rows of ``tags`` from all ``pieces``, in file order."""
     chosen = []
     for piece in pieces:
+        if list(piece.tags) == tags:
+            chosen.append(piece.values)
+            continue
         indices = {tag: index for index, tag in enumerate(piece.tags)}
-        whole = list(piece.tags) == tags
-        chosen.append(piece.values if whole else piece.values[[indices[tag] for tag in tags]])
+        chosen.append(piece.values[[indices[tag] for tag in tags]])
     if len(pieces) == 1:
         return Scalars(tuple(tags), pieces[0].rows, chosen[0])
     rows = np.concatenate([piece.rows for piece in pieces])

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from itertools import pairwise
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +12,7 @@ from mindinsight.server.formats.events.fields import EXACT, KIND_NAMES, SCALAR
 from mindinsight.server.formats.wire_format import unaligned
 from mindinsight.server.types import Doubles, Floats, Ints, Kind
 
+_MANY: Final = 64  # tags from which their rows are kept together
 _CODES: Final = EXACT + len(KIND_NAMES) + 1  # more than there are codes of kinds
 
 
@@ -23,6 +23,16 @@ class Scalars:
     tags: tuple[str, ...]
     rows: Ints  # [m] numbers of the records in the piece, in file order
     values: Floats  # [k, m]
+
+
+@dataclass(frozen=True, slots=True)
+class LoneScalars:
+    """Scalars of many tags: the rows of one tag after those of another, each tag's in file order."""
+
+    tags: tuple[str, ...]  # k
+    counts: Ints  # [k] rows of each
+    rows: Ints  # [m] numbers of the records in the piece
+    values: Floats  # [m]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +55,7 @@ class RecordBatch:
     walls: Doubles  # [n]
     scalars: tuple[Scalars, ...] = ()
     payloads: tuple[Payloads, ...] = ()
+    lone: tuple[LoneScalars, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,27 +101,61 @@ def _columns(kind: type) -> list[str]:
     return [column.name for column in fields(kind)]
 
 
-def by_tag(entries: Entries, names: list[str]) -> tuple[tuple[Scalars, ...], tuple[Payloads, ...]]:
+class Tagged(NamedTuple):
+    """Entries by kind and tag: the last three columns of a batch."""
+
+    scalars: tuple[Scalars, ...] = ()
+    payloads: tuple[Payloads, ...] = ()
+    lone: tuple[LoneScalars, ...] = ()
+
+
+def by_tag(entries: Entries, names: list[str]) -> Tagged:
     """``entries`` by kind and tag (``names`` are the tags), and those of each in file order."""
     if not len(entries.rows):
-        return (), ()
+        return Tagged()
     kinds = np.where(entries.kinds == EXACT, np.uint8(SCALAR), entries.kinds)
     groups = entries.tags * _CODES + kinds
     order = _sorted(entries.rows)
-    order = order[_sorted(groups[order])]
+    one_kind = (kinds == kinds[0]).all()  # tags alone are smaller numbers, sorted faster
+    order = order[_sorted((entries.tags if one_kind else groups)[order])]
     groups, rows = groups[order], entries.rows[order]
+    begins = np.concatenate([[0], np.flatnonzero(np.diff(groups)) + 1])
+    firsts, ends = groups[begins], np.append(begins[1:], len(order))
+    lone: list[LoneScalars] = []
+    alone = firsts % _CODES == SCALAR
+    if np.count_nonzero(alone) >= _MANY:
+        exact = np.logical_or.reduceat(entries.kinds[order] == EXACT, begins)
+        lone = [
+            _lone(entries, names, order, firsts // _CODES, ends - begins, alone & (exact == kind))
+            for kind in np.unique(exact[alone])
+        ]
+        begins, firsts, ends = begins[~alone], firsts[~alone], ends[~alone]
     scalars, payloads = [], []
-    for begin, end in pairwise([0, *(np.flatnonzero(np.diff(groups)) + 1).tolist(), len(order)]):
-        tag, kind = divmod(int(groups[begin]), _CODES)
+    for group, begin, end in zip(firsts.tolist(), begins.tolist(), ends.tolist(), strict=True):
+        tag, kind = divmod(group, _CODES)
         chosen, name = order[begin:end], names[tag]
         if kind in KIND_NAMES:
             offsets, sizes = entries.offsets[chosen], entries.sizes[chosen]
             payloads.append(Payloads(KIND_NAMES[kind], name, rows[begin:end], offsets, sizes))
         else:
-            values = entries.numbers[None, chosen]
-            exact = (entries.kinds[chosen] == EXACT).any()
-            scalars.append(Scalars((name,), rows[begin:end], values if exact else values.astype(np.float32)))
-    return tuple(scalars), tuple(payloads)
+            values = _typed(entries, chosen)[None]
+            scalars.append(Scalars((name,), rows[begin:end], values))
+    return Tagged(tuple(scalars), tuple(payloads), tuple(lone))
+
+
+def _lone(
+    entries: Entries, names: list[str], order: Ints, tags: Ints, counts: Ints, chosen: npt.NDArray[np.bool_]
+) -> LoneScalars:
+    """The ``chosen`` of the groups in which ``order`` sorts the entries: ``counts`` of each of ``tags``."""
+    rows = order[np.repeat(chosen, counts)]
+    texts = tuple(names[tag] for tag in tags[chosen].tolist())
+    return LoneScalars(texts, counts[chosen], entries.rows[rows], _typed(entries, rows))
+
+
+def _typed(entries: Entries, chosen: Ints) -> Floats:
+    """Numbers of scalars, as float64 where one of them is."""
+    values = entries.numbers[chosen]
+    return values if (entries.kinds[chosen] == EXACT).any() else values.astype(np.float32)
 
 
 def _sorted(keys: Ints) -> Ints:

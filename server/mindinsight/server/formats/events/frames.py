@@ -11,8 +11,9 @@ from itertools import repeat
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
-from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE, decode_header
+from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE, decode_header, masked_crc
 from mindinsight.server.formats.events.resync import find_header
 from mindinsight.server.formats.events.rounds.known_rounds import KnownRounds, find
 from mindinsight.server.formats.events.rounds.periodic import LONGEST_PERIOD, repeats
@@ -23,6 +24,11 @@ FRAME_SIZE: Final = HEADER_SIZE + FOOTER_SIZE
 MAX_PAYLOAD: Final = 2**31 - 1  # bytes; a protobuf message cannot be larger
 _FIRST_WALK: Final = 12  # records walked one by one before the first guess
 _LONGEST_WALK: Final = 4096
+_SHORT: Final = 256  # bytes; records up to that are sooner sought than walked
+_FEW: Final = 1024  # records found by a guess; after fewer the next are sought
+_SEEKABLE: Final = 1 << 13  # bytes that are worth it
+_SOUGHT: Final = 1 << 20  # bytes in which records are sought at a time
+_LONGEST_SOUGHT: Final = 1 << 16
 _SUCCESS: Final = 4  # times as many records as were walked, which a guess is to find
 
 
@@ -121,10 +127,61 @@ def _chain(
             limit = _FIRST_WALK
             continue
         headers = [data[start : start + HEADER_SIZE] for start in walked[-2 * LONGEST_PERIOD :]]
+        size = (at - walked[0]) // limit
         guessed, at = repeats(data, at, headers, sizes)
         starts.append(guessed)
-        row += len(guessed)
-        limit = _FIRST_WALK if len(guessed) >= _SUCCESS * limit else min(2 * limit, _LONGEST_WALK)
+        count = len(guessed)
+        if count < _FEW and size <= _SHORT and len(data) - at >= _SEEKABLE:
+            sought, at = _sought(data, at)
+            starts.append(sought)
+            count += len(sought)
+        row += count
+        limit = _FIRST_WALK if count >= _SUCCESS * limit else min(2 * limit, _LONGEST_WALK)
+
+
+def _sought(data: bytes, at: int) -> tuple[Ints, int]:
+    """Starts of some records that follow each other from ``at``, and the offset after them.
+
+    Headers are known by their zeros: at least six bytes of the length of a record below 64 KB. Where all that
+    have the right checksum follow each other, they are the records; what is like one in a payload, and any
+    other record, ends the search.
+    """
+    octets = np.frombuffer(data, np.uint8, min(_SOUGHT, len(data) - at), at)
+    zeros = octets == 0
+    three = zeros[:-2] & zeros[1:-1] & zeros[2:]
+    six = three[:-3] & three[3:]
+    firsts = np.flatnonzero(six[1:] > six[:-1]) + 1
+    firsts = firsts[firsts + HEADER_SIZE <= len(octets)]
+    lengths, right = _lengths(octets, firsts - 1)  # of records below 256 bytes, whose length is one byte
+    longer = firsts[~right & (firsts > 1)] - 2
+    more, good = _lengths(octets, longer)
+    heads = np.concatenate([firsts[right] - 1, longer[good]])
+    order = np.argsort(heads, kind="stable")
+    heads = heads[order]
+    ends = heads + np.concatenate([lengths[right], more[good]])[order] + FRAME_SIZE
+    if not len(heads) or heads[0]:
+        return heads[:0], at
+    breaks = np.flatnonzero(ends[:-1] != heads[1:])
+    count = int(breaks[0]) + 1 if len(breaks) else len(heads)
+    count -= int(ends[count - 1]) > len(data) - at
+    return heads[:count] + at, at + int(ends[count - 1]) if count else at
+
+
+def _lengths(octets: npt.NDArray[np.uint8], heads: Ints) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """The two lower bytes of the lengths at ``heads``, and which of them are lengths with their checksums."""
+    longs = np.ndarray((len(octets) - 7,), "<u8", octets, 0, (1,))[heads]
+    right = longs < _LONGEST_SOUGHT
+    lengths = np.where(right, longs, 0).astype(np.int64)
+    crcs = np.zeros(int(lengths.max(initial=0)) + 1, np.uint32)
+    for length in np.flatnonzero(np.bincount(lengths)).tolist():
+        crcs[length] = _crc_of_length(length)
+    stored = np.ndarray((len(octets) - 3,), "<u4", octets, 0, (1,))[heads + 8]
+    return lengths, right & (crcs[lengths] == stored)
+
+
+@lru_cache(maxsize=1 << 14)
+def _crc_of_length(length: int) -> int:
+    return masked_crc(length.to_bytes(HEADER_SIZE - 4, "little"))
 
 
 def _walk(data: bytes, at: int, limit: int, known: dict[bytes, int]) -> tuple[list[int], int]:

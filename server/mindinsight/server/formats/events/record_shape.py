@@ -35,6 +35,8 @@ _AFTER_WALL: Final = 9  # bytes of a wall time and its key
 _LEAST: Final = 0x80  # of a byte of a varint that another one follows
 _ZEROS: Final = bytes(4)
 _SEVEN: Final = np.uint64(0x7F)
+WIDE: Final = 1 << 13  # bytes of a record that holds so many values that few such records are worth a shape
+_MOST_WIDE: Final = 4  # shapes kept of wide records of one size
 _STEP_BITS: Final = 0x80  # of the bytes of a step: whether the number goes on
 
 
@@ -54,6 +56,8 @@ class RecordShape:
 
 def record_shape(payload: bytes, schema: Schema) -> RecordShape | None:
     """The shape of a record, or None when reading its like as a matrix would be wrong or slow."""
+    if len(payload) >= WIDE:
+        return _wide_shape(payload, schema)
     plain = _without_data(payload, schema.scalar_key)
     if plain is not None:
         return _plain_shape(plain, schema)
@@ -63,6 +67,27 @@ def record_shape(payload: bytes, schema: Schema) -> RecordShape | None:
 @lru_cache(maxsize=1 << 12)  # the runs of a base directory record the same tags
 def _plain_shape(payload: bytes, schema: Schema) -> RecordShape | None:
     return _parsed_shape(payload, schema)
+
+
+def _wide_shape(payload: bytes, schema: Schema) -> RecordShape | None:
+    """The shape of a wide record, which is parsed once: its like is known by comparing bytes."""
+    shape = known_shape(payload, schema)
+    if shape is None and (shape := _parsed_shape(payload, schema)) is not None:
+        known = _wide_shapes(len(payload), schema)
+        known.insert(0, shape)
+        del known[_MOST_WIDE:]
+    return shape
+
+
+def known_shape(payload: bytes, schema: Schema) -> RecordShape | None:
+    """The shape of a wide record if another one had it."""
+    return next((shape for shape in _wide_shapes(len(payload), schema) if is_like(payload, shape)), None)
+
+
+@lru_cache(maxsize=1 << 3)
+def _wide_shapes(size: int, schema: Schema) -> list[RecordShape]:
+    """Shapes of wide records of ``size`` bytes, the newest first."""
+    return []
 
 
 def _parsed_shape(payload: bytes, schema: Schema) -> RecordShape | None:

@@ -18,15 +18,20 @@ from mindinsight.server.formats.events.chunk import Payloads, RecordBatch, Scala
 from mindinsight.server.formats.events.event_message import Entry
 from mindinsight.server.formats.events.fields import EXACT, KIND_NAMES, SCALAR, tag_text
 from mindinsight.server.formats.events.record_shape import (
+    WIDE,
     Octets2D,
     RecordShape,
+    known_shape,
     record_shape,
     step_column,
 )
 from mindinsight.server.formats.events.schema import Schema
+from mindinsight.server.formats.wire_format import unaligned
 from mindinsight.server.types import Floats, Ints
 
 _FEWEST: Final = 48  # records of a shape that are worth the set-up
+_FEWEST_WIDE: Final = 3  # the same of wide records; fewer are read by a shape that is known
+_MANY_COLUMNS: Final = 64  # values of a record that are gathered at once
 _RARE: Final = 16  # a shape is rare when less than one in so many records of its length has it
 _SAMPLE: Final = 64  # records that are looked at first
 _MANY: Final = 2048  # records of one length from which telling their tags apart first is worth it
@@ -43,7 +48,7 @@ def read_shapes(
     ``starts`` and ``sizes`` tell where all records and how long their payloads are.
     """
     parts: list[RecordBatch] = []
-    if len(rows) < _FEWEST:
+    if len(rows) < _fewest(int(sizes[rows].max(initial=0))):
         return parts, rows
     taken = np.zeros(len(starts), np.bool_)
     misses = 0
@@ -53,22 +58,28 @@ def read_shapes(
         for group in _by_tags(data, starts, same_size, int(sizes[same_size[0]]), schema)
     )
     for group in similar:
-        rest = group
-        while len(rest) >= _FEWEST and misses < _RARE_SHAPES:
+        rest, fewest = group, _fewest(int(sizes[group[0]]))
+        while len(rest) >= fewest and misses < _RARE_SHAPES:
             size, begins = int(sizes[rest[0]]), starts[rest] + HEADER_SIZE
-            shape = record_shape(data[begins[0] : begins[0] + size], schema)
+            look_up = record_shape if len(rest) >= _FEWEST_WIDE else known_shape
+            shape = look_up(data[begins[0] : begins[0] + size], schema)
             if shape is None or not _frequent(data, begins, shape):
                 misses, rest = misses + 1, rest[1:]
                 continue
             matrix = _matrix(data, begins, size)
             alike = _alike(matrix, shape)
-            if np.count_nonzero(alike) < _FEWEST:
+            if np.count_nonzero(alike) < fewest:
                 misses, rest = misses + 1, rest[~alike]
                 continue
             misses, chosen, rest = 0, rest[alike], rest[~alike]
-            parts.append(_part(matrix if alike.all() else matrix[alike], shape, chosen, starts))
+            parts.append(_part(data, matrix if alike.all() else matrix[alike], shape, chosen, starts))
             taken[chosen] = True
     return parts, rows[~taken[rows]]
+
+
+def _fewest(size: int) -> int:
+    """How many records of ``size`` bytes are worth the set-up."""
+    return 1 if size >= WIDE else _FEWEST
 
 
 def _by_size(sizes: Ints, rows: Ints) -> list[Ints]:
@@ -79,7 +90,11 @@ def _by_size(sizes: Ints, rows: Ints) -> list[Ints]:
     order = np.argsort(keys, kind="stable")
     edges = np.concatenate([[0], np.flatnonzero(np.diff(keys[order])) + 1, [len(rows)]])
     counts = np.diff(edges)
-    frequent = [group for group in np.argsort(-counts, kind="stable").tolist() if counts[group] >= _FEWEST]
+    frequent = [
+        group
+        for group in np.argsort(-counts, kind="stable").tolist()
+        if counts[group] >= _fewest(int(sizes[rows[order[edges[group]]]]))
+    ]
     return [rows[order[edges[group] : edges[group + 1]]] for group in frequent]
 
 
@@ -97,6 +112,10 @@ def _by_tags(data: bytes, starts: Ints, rows: Ints, size: int, schema: Schema) -
     sample = _matrix(data, begins[:: max(len(begins) // _SAMPLE, 1)], size)
     places = np.flatnonzero(((sample != sample[0]).any(axis=0)) & (shape.mask == 0xFF))[:_MOST_TELLING]
     if not len(places):
+        return [rows]
+    different = np.unique(sample[:, places], axis=0)
+    tags = len(sample) ** 2 // (2 * max(len(sample) - len(different), 1))  # about, as birthdays have it
+    if tags * _FEWEST > len(rows):
         return [rows]
     keys, octets = np.zeros(len(rows), np.uint64), np.frombuffer(data, np.uint8)
     for position, column in enumerate(places.tolist()):
@@ -140,17 +159,17 @@ def _alike(matrix: Octets2D, shape: RecordShape) -> npt.NDArray[np.bool_]:
     return same
 
 
-def _part(matrix: Octets2D, shape: RecordShape, rows: Ints, starts: Ints) -> RecordBatch:
-    event = shape.event
+def _part(data: bytes, matrix: Octets2D, shape: RecordShape, rows: Ints, starts: Ints) -> RecordBatch:
+    event, begins = shape.event, starts[rows] + HEADER_SIZE
     scalars, payloads = [], []
     for kind, dtype in ((SCALAR, "<f4"), (EXACT, "<f8")):
         chosen = [entry for entry in event.entries if entry.kind == kind]
         if chosen:
             tags = tuple(tag_text(entry.tag) for entry in chosen)
-            scalars.append(Scalars(tags, rows, _columns(matrix, chosen, dtype)))
+            scalars.append(Scalars(tags, rows, _columns(data, matrix, begins, chosen, dtype)))
     for entry in event.entries:
         if entry.kind in KIND_NAMES:
-            offsets = starts[rows] + (HEADER_SIZE + entry.at)
+            offsets = begins + entry.at
             sizes = np.full(len(rows), entry.size, np.int64)
             payloads.append(Payloads(KIND_NAMES[entry.kind], tag_text(entry.tag), rows, offsets, sizes))
     walls = np.zeros(len(rows), np.float64)
@@ -161,7 +180,9 @@ def _part(matrix: Octets2D, shape: RecordShape, rows: Ints, starts: Ints) -> Rec
     )
 
 
-def _columns(matrix: Octets2D, entries: list[Entry], dtype: str) -> Floats:
+def _columns(data: bytes, matrix: Octets2D, begins: Ints, entries: list[Entry], dtype: str) -> Floats:
+    if len(entries) >= _MANY_COLUMNS:
+        return unaligned(data, dtype)[np.array([entry.at for entry in entries])[:, None] + begins]
     columns = [matrix[:, entry.at : entry.at + entry.size].view(dtype)[:, 0] for entry in entries]
     values = np.empty((len(columns), len(matrix)), dtype)
     for block in _blocks(matrix):

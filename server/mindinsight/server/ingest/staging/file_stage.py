@@ -88,7 +88,7 @@ class FileStage:
     @property
     def _named_time(self) -> float:
         """Unix seconds in the name of a file of which no event could be read; 0 for others."""
-        if self.scalars.groups or self.references:
+        if self.scalars or self.references:
             return 0.0
         earliest, latest = BELIEVABLE
         seconds = file_names.created(self.name) or 0.0
@@ -118,9 +118,10 @@ class FileStage:
     def fold(
         self, stretch: Stretch, lineage: Lineage | None = None, fingerprint: Fingerprint | None = None
     ) -> list[Key]:
-        """Add what the stretch from ``read`` on holds; the kinds and tags that grew.
+        """Add what the stretch from ``read`` on holds; the kinds and tags of payloads that grew.
 
-        ``lineage`` is the content of a lineage file, which is always read whole.
+        Which scalars grew says ``settle``. ``lineage`` is the content of a lineage file, which is always read
+        whole.
         """
         self.read, self.pending, self.fingerprint = stretch.next_offset, stretch.pending, fingerprint
         self.error, self.suspect, self.wait = "", False, 0.0
@@ -135,8 +136,10 @@ class FileStage:
         grown: list[Key] = []
         for block in stretch.blocks:
             self.scalars.fold(block, self._sessions_of(block.offsets, starts))
-            grown += [("scalar", tag) for tag in block.tags]
             self._numbers += (len(block.tags) + 2) * len(block.steps)
+        for rows in stretch.rows:
+            self.scalars.fold(rows, self._sessions_of(rows.offsets, starts))
+            self._numbers += 3 * len(rows.steps)
         for columns in stretch.references:
             if columns.kind == "graph":
                 grown += self._fold_graphs(columns)
@@ -146,6 +149,10 @@ class FileStage:
                 grown.append(self._fold_references(key, columns, sessions))
         self.sessions += len(starts)
         return grown
+
+    def settle(self) -> list[Key]:
+        """Put all scalars in their columns; the tags that grew since this was last done."""
+        return [("scalar", tag) for tag in self.scalars.take_grown()]
 
     def compact(self, cold: ColdColumns | None = None) -> list[Key]:
         """Hold columns in less memory once the file was read to its end; the tags whose columns moved."""

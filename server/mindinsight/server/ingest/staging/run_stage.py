@@ -88,6 +88,10 @@ class RunStage:
         grown = file.fold(stretch, lineage, fingerprint)
         self._note(file, grown + file.compact(self._cold))
 
+    def settle(self, file: FileStage) -> None:
+        """Note which scalars of a file grew; before the run is published."""
+        self._note_keys(file, file.settle())
+
     def fold_whole(self, file: FileStage) -> None:
         """Add a ``.pb`` file."""
         self._note(file, file.fold_whole())
@@ -102,6 +106,8 @@ class RunStage:
 
     def publish(self, version: int) -> tuple[Run, frozenset[ChangedKind]]:
         """The run as it is now, and the kinds of which something changed since the last time."""
+        for file in self.files.values():
+            self.settle(file)
         self._scalars = dict(self._scalars)
         self._references = {kind: dict(tags) for kind, tags in self._references.items()}
         for key in self._keys:
@@ -116,12 +122,15 @@ class RunStage:
         self._keys, self._others = {}, set()
         return run, kinds
 
-    def _note(self, file: FileStage, keys: Iterable[Key]) -> None:
+    def _note_keys(self, file: FileStage, keys: Iterable[Key]) -> None:
         for key in keys:
             if key not in self._parts:
                 self._parts[key] = TagParts(key)
             self._parts[key].touch(file)
             self._keys[key] = None
+
+    def _note(self, file: FileStage, keys: Iterable[Key]) -> None:
+        self._note_keys(file, keys)
         self._states[file.name] = file.state()
         self.changed = True
 

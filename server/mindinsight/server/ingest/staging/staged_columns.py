@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import numpy as np
 
 from mindinsight.server.ingest.cold_columns import ColdColumns
 from mindinsight.server.ingest.staging.growing_column import Axis, GrowingColumn
-from mindinsight.server.types import Doubles, Floats, Ints, ReferenceColumns, ScalarBlock
+from mindinsight.server.types import Doubles, Floats, Ints, ReferenceColumns, ScalarBlock, ScalarRows
 
+_MOST_WAITING: Final = 1 << 20  # values
 _SAMPLE: Final = 8  # rows by which columns that may be equal are found
 
 
@@ -42,18 +43,71 @@ class ScalarTable:
     """The scalars of one file: tags share an axis as long as they come together.
 
     A tag that comes without the others parts from them, so there are at most as many groups as tags,
-    however records are mixed or cut into stretches.
+    however records are mixed or cut into stretches. What is added waits until somebody looks, or much does:
+    a wide run has work for each of its tags, which is done for many stretches at once.
     """
 
-    __slots__ = ("groups",)
+    __slots__ = ("_count", "_groups", "_grown", "_waiting")
 
     def __init__(self) -> None:
-        self.groups: dict[str, ScalarGroup] = {}
+        self._groups: dict[str, ScalarGroup] = {}
+        self._waiting: list[ScalarBlock | ScalarRows] = []
+        self._count = 0  # of values that wait
+        self._grown: dict[str, None] = {}
 
-    def fold(self, block: ScalarBlock, sessions: Ints | None = None) -> None:
-        """Add the rows of one block; ``sessions`` [n] says which session of the training each is of."""
-        if not len(block.steps):
+    def __bool__(self) -> bool:
+        return bool(self._groups or self._waiting)
+
+    @property
+    def groups(self) -> dict[str, ScalarGroup]:
+        """The group of each tag."""
+        self.settle()
+        return self._groups
+
+    def take_grown(self) -> list[str]:
+        """The tags that got rows since this was last asked."""
+        self.settle()
+        grown, self._grown = list(self._grown), {}
+        return grown
+
+    def fold(self, piece: ScalarBlock | ScalarRows, sessions: Ints | None = None) -> None:
+        """Add rows, at least one; ``sessions`` [n] says which session of the training each is of."""
+        if not len(piece.steps):
             return
+        if sessions is not None:
+            self.settle()
+            for block in [piece] if isinstance(piece, ScalarBlock) else piece.split():
+                self._add(block, sessions[: len(block.steps)])
+                sessions = sessions[len(block.steps) :]
+            return
+        self._waiting.append(piece)
+        self._count += piece.values.size
+        if self._count >= _MOST_WAITING:
+            self.settle()
+
+    def settle(self) -> None:
+        """Add what waits to the columns."""
+        if not self._waiting:
+            return
+        waiting, self._waiting, self._count = self._waiting, [], 0
+        alone = {tag for piece in waiting if isinstance(piece, ScalarRows) for tag in piece.tags}
+        rows: list[ScalarRows] = []
+        blocks: list[ScalarBlock] = []
+        for piece in waiting:
+            if isinstance(piece, ScalarRows):
+                rows.append(piece)
+            elif alone.isdisjoint(piece.tags):
+                blocks.append(piece)
+            else:
+                rows.append(ScalarRows.of_block(piece))
+        for block in _merged(blocks):
+            self._add(block)
+        for joined in ScalarRows.joined(rows) if rows else ():
+            for block in _together(joined):
+                self._add(block)
+
+    def _add(self, block: ScalarBlock, sessions: Ints | None = None) -> None:
+        self._grown.update(dict.fromkeys(block.tags))
         columns = dict(zip(block.tags, block.values, strict=True))
         for group, tags in self._groups_of(block.tags):
             values = {tag: columns[tag] for tag in tags}
@@ -69,20 +123,21 @@ class ScalarTable:
     def put(self, group: ScalarGroup) -> None:
         """Keep a group for its tags."""
         for tag in group.values:
-            self.groups[tag] = group
+            self._groups[tag] = group
 
     def compact(self, cold: ColdColumns | None = None) -> list[str]:
         """Hold equal steps, and equal wall times, of different groups once; the tags whose columns moved.
 
         With ``cold``, columns are moved there if they are large.
         """
+        self.settle()
         moved = self._share()
-        return list(self.groups) if cold is not None and self._move(cold) else moved
+        return list(self._groups) if cold is not None and self._move(cold) else moved
 
     def _share(self) -> list[str]:
         known: dict[tuple[float, ...], GrowingColumn] = {}
         moved: list[str] = []
-        for group in {id(group): group for group in self.groups.values()}.values():
+        for group in {id(group): group for group in self._groups.values()}.values():
             columns = [group.axis.steps, group.axis.walls]
             trimmed = [column.trim() for column in (*columns, *group.values.values())]
             shared = [_shared(column, known) for column in columns]
@@ -92,7 +147,7 @@ class ScalarTable:
 
     def _move(self, cold: ColdColumns) -> bool:
         """Move all columns to ``cold``, those that share their memory once; whether that was done."""
-        groups = {id(group): group for group in self.groups.values()}.values()
+        groups = {id(group): group for group in self._groups.values()}.values()
         columns = [
             column
             for group in groups
@@ -110,9 +165,59 @@ class ScalarTable:
         """The groups the tags are in, each with its tags among these; None holds the new ones."""
         groups: dict[int, tuple[ScalarGroup | None, list[str]]] = {}
         for tag in tags:
-            group = self.groups.get(tag)
+            group = self._groups.get(tag)
             groups.setdefault(id(group), (group, []))[1].append(tag)
         return list(groups.values())
+
+
+def _merged(blocks: Iterable[ScalarBlock]) -> Iterator[ScalarBlock]:
+    """Blocks of the same tags as one, unless one of these tags came in another block in between."""
+    together: dict[tuple[str, ...], list[ScalarBlock]] = {}
+    tags: set[str] = set()
+    for block in blocks:
+        known = together.get(block.tags)
+        if known is not None:
+            known.append(block)
+            continue
+        if not tags.isdisjoint(block.tags):
+            yield from map(_concatenated, together.values())
+            together, tags = {}, set()
+        tags.update(block.tags)
+        together[block.tags] = [block]
+    yield from map(_concatenated, together.values())
+
+
+def _concatenated(blocks: list[ScalarBlock]) -> ScalarBlock:
+    if len(blocks) == 1:
+        return blocks[0]
+    with np.errstate(invalid="ignore"):  # NaN of the signalling kind, float32 beside float64
+        values = np.concatenate([block.values for block in blocks], axis=1)
+    offsets, steps, walls = (
+        np.concatenate([getattr(block, name) for block in blocks]) for name in ("offsets", "steps", "walls")
+    )
+    return ScalarBlock(blocks[0].tags, offsets, steps, walls, values)
+
+
+def _together(rows: ScalarRows) -> Iterator[ScalarBlock]:
+    """The rows as blocks of tags with equal steps and wall times."""
+    count = int(rows.counts[0])
+    if (rows.counts == count).all():
+        steps, walls = (column.reshape(-1, count) for column in (rows.steps, rows.walls.view(np.int64)))
+        if (steps == steps[0]).all() and (walls == walls[0]).all():
+            columns = (rows.offsets[:count], rows.steps[:count], rows.walls[:count])
+            yield ScalarBlock(rows.tags, *columns, rows.values.reshape(-1, count))
+            return
+    ends = np.cumsum(rows.counts).tolist()
+    alike: dict[tuple[bytes, bytes], list[int]] = {}
+    for number, (begin, end) in enumerate(zip([0, *ends], ends, strict=False)):
+        key = (rows.steps[begin:end].tobytes(), rows.walls[begin:end].tobytes())
+        alike.setdefault(key, []).append(number)
+    for numbers in alike.values():
+        spans = [slice(ends[number] - int(rows.counts[number]), ends[number]) for number in numbers]
+        values = np.stack([rows.values[span] for span in spans])
+        tags = tuple(rows.tags[number] for number in numbers)
+        first = spans[0]
+        yield ScalarBlock(tags, rows.offsets[first], rows.steps[first], rows.walls[first], values)
 
 
 def _shared(column: GrowingColumn, known: dict[tuple[float, ...], GrowingColumn]) -> bool:

@@ -20,6 +20,7 @@ from mindinsight.server.formats.events.chunk import RecordBatch, Scalars
 from mindinsight.server.formats.events.event_message import ParsedEvent
 from mindinsight.server.formats.events.fields import EXACT, SCALAR, tag_text
 from mindinsight.server.formats.events.record_shape import (
+    WIDE,
     RecordShape,
     is_like,
     record_shape,
@@ -60,7 +61,8 @@ def read_rounds(
     left = np.ones(len(starts), np.bool_)
     row = misses = taken = begun = 0
     by_row = {rounds.row: rounds for rounds in known}
-    while len(starts) - row >= FEWEST and misses < _MISSES + taken // FEWEST:
+    wide = len(starts) and int(sizes.mean()) >= WIDE  # left to shapes.py
+    while not wide and len(starts) - row >= FEWEST and misses < _MISSES + taken // FEWEST:
         model: Round | None
         if row in by_row:
             _, model, count = by_row[row]
@@ -100,6 +102,8 @@ def _round_at(data: bytes, starts: Ints, sizes: Ints, row: int, schema: Schema) 
     shapes: list[RecordShape] = []
     records: dict[bytes, int] = {}
     end = min(row + _LONGEST + 1, len(starts))
+    if end - row > _LONGEST and not _recurs(data, starts[row:end], sizes[row:end], schema):
+        return None, 1
     spans = zip((starts[row:end] + HEADER_SIZE).tolist(), sizes[row:end].tolist(), strict=True)
     for number, (at, size) in enumerate(spans):
         payload = data[at : at + size]
@@ -115,6 +119,14 @@ def _round_at(data: bytes, starts: Ints, sizes: Ints, row: int, schema: Schema) 
         records.update(dict.fromkeys(tags, number))
         shapes.append(shape)
     return None, 1
+
+
+def _recurs(data: bytes, starts: Ints, sizes: Ints, schema: Schema) -> bool:
+    """Whether the last of some records has the shape of one before it, as it has in rounds."""
+    places = np.flatnonzero(sizes == sizes[-1])
+    payloads = [data[at + HEADER_SIZE : at + HEADER_SIZE + int(sizes[-1])] for at in starts[places].tolist()]
+    shape = record_shape(payloads.pop(), schema)
+    return shape is None or any(is_like(payload, shape) for payload in payloads)
 
 
 def _next_step(data: bytes, starts: Ints, model: Round) -> int:
