@@ -56,19 +56,34 @@ class ScalarSeries:
 
     def __init__(self, tag: str, parts: Sequence[ScalarPart], version: int, generation: int = 0) -> None:
         """``parts`` holds at least one part, oldest file first."""
-        last = parts[-1]
         self.tag = tag
         self.parts = tuple(parts)
         self.version = version
         self.generation = generation
-        self.count = sum([len(part.steps) for part in parts])
-        newest = last.steps[int(last.sessions[-1]) if len(last.sessions) else 0 :]
-        row = -1 if len(last.starts) == 1 else len(last.steps) - 1 - int(np.argmax(newest[::-1]))
-        self.last_step: int = last.steps.item(row)  # of the line: the newest file overwrites what is above it
-        self.last_wall: float = last.walls.item(row)
-        self.last_value: float = last.values.item(row)
+        self.count = len(parts[0].steps) if len(parts) == 1 else sum([len(part.steps) for part in parts])
         self._columns: Columns | None = None
         self._line: tuple[Line, Ints | None] | None = None  # and its rows, None for all
+
+    @cached_property
+    def _last_row(self) -> int:
+        """Row in the newest file of the last point of the line: that file overwrites what is above it."""
+        last = self.parts[-1]
+        if len(last.starts) == 1:
+            return -1
+        newest = last.steps[int(last.sessions[-1]) if len(last.sessions) else 0 :]
+        return len(last.steps) - 1 - int(np.argmax(newest[::-1]))
+
+    @property
+    def last_step(self) -> int:
+        return int(self.parts[-1].steps[self._last_row])
+
+    @property
+    def last_wall(self) -> float:
+        return float(self.parts[-1].walls[self._last_row])
+
+    @property
+    def last_value(self) -> float:
+        return float(self.parts[-1].values[self._last_row])
 
     def columns(self) -> Columns:
         """Every row; no copy when one file holds them all, else concatenated once."""

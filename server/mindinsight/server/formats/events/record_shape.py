@@ -36,7 +36,8 @@ _LEAST: Final = 0x80  # of a byte of a varint that another one follows
 _ZEROS: Final = bytes(4)
 _SEVEN: Final = np.uint64(0x7F)
 WIDE: Final = 1 << 13  # bytes of a record that holds so many values that few such records are worth a shape
-_MOST_WIDE: Final = 4  # shapes kept of wide records of one size
+_WIDEST: Final = 1 << 20  # bytes of a record whose shape is kept, which takes several times as many
+_MOST_WIDE: Final = 2  # shapes kept of wide records of one size
 _STEP_BITS: Final = 0x80  # of the bytes of a step: whether the number goes on
 
 
@@ -72,7 +73,10 @@ def _plain_shape(payload: bytes, schema: Schema) -> RecordShape | None:
 def _wide_shape(payload: bytes, schema: Schema) -> RecordShape | None:
     """The shape of a wide record, which is parsed once: its like is known by comparing bytes."""
     shape = known_shape(payload, schema)
-    if shape is None and (shape := _parsed_shape(payload, schema)) is not None:
+    if shape is not None:
+        return shape
+    shape = _parsed_shape(payload, schema)
+    if shape is not None and len(payload) <= _WIDEST:
         known = _wide_shapes(len(payload), schema)
         known.insert(0, shape)
         del known[_MOST_WIDE:]
@@ -84,7 +88,7 @@ def known_shape(payload: bytes, schema: Schema) -> RecordShape | None:
     return next((shape for shape in _wide_shapes(len(payload), schema) if is_like(payload, shape)), None)
 
 
-@lru_cache(maxsize=1 << 3)
+@lru_cache(maxsize=1 << 2)
 def _wide_shapes(size: int, schema: Schema) -> list[RecordShape]:
     """Shapes of wide records of ``size`` bytes, the newest first."""
     return []

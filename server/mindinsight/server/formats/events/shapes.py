@@ -110,7 +110,7 @@ def _by_tags(data: bytes, starts: Ints, rows: Ints, size: int, schema: Schema) -
     if shape is None:
         return [rows]
     sample = _matrix(data, begins[:: max(len(begins) // _SAMPLE, 1)], size)
-    places = np.flatnonzero(((sample != sample[0]).any(axis=0)) & (shape.mask == 0xFF))[:_MOST_TELLING]
+    places = np.flatnonzero(((sample != sample[0]).any(axis=0)) & (shape.mask == 0xFF))
     if not len(places):
         return [rows]
     different = np.unique(sample[:, places], axis=0)
@@ -118,7 +118,7 @@ def _by_tags(data: bytes, starts: Ints, rows: Ints, size: int, schema: Schema) -
     if tags * _FEWEST > len(rows):
         return [rows]
     keys, octets = np.zeros(len(rows), np.uint64), np.frombuffer(data, np.uint8)
-    for position, column in enumerate(places.tolist()):
+    for position, column in enumerate(places[:_MOST_TELLING].tolist()):
         keys |= octets[begins + column].astype(np.uint64) << np.uint64(8 * position)
     groups, left = [], np.ones(len(rows), np.bool_)
     for key in np.unique(keys[:: max(len(begins) // _SAMPLE, 1)]):
@@ -138,7 +138,7 @@ def _frequent(data: bytes, begins: Ints, shape: RecordShape) -> bool:
 def _matrix(data: bytes, starts: Ints, size: int) -> Octets2D:
     """[n, size] bytes from each of ``starts``; a view when they are evenly spaced."""
     gaps = np.diff(starts)
-    if (gaps == gaps[0]).all():
+    if len(gaps) and (gaps == gaps[0]).all():
         return np.ndarray((len(starts), size), np.uint8, data, int(starts[0]), (int(gaps[0]), 1))
     windows = np.ndarray((len(data) - size + 1, size), np.uint8, data, 0, (1, 1))
     return windows[starts]

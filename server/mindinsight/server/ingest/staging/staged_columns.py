@@ -11,7 +11,7 @@ from mindinsight.server.ingest.cold_columns import ColdColumns
 from mindinsight.server.ingest.staging.growing_column import Axis, GrowingColumn
 from mindinsight.server.types import Doubles, Floats, Ints, ReferenceColumns, ScalarBlock, ScalarRows
 
-_MOST_WAITING: Final = 1 << 20  # values
+_MOST_WAITING: Final = 1 << 19  # values
 _SAMPLE: Final = 8  # rows by which columns that may be equal are found
 
 
