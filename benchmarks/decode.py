@@ -39,7 +39,8 @@ def stretches(path: Path) -> Iterable[Stretch]:
 
 
 def points_of(stretch: Stretch) -> int:
-    scalars = sum(piece.values.size for piece in (*stretch.blocks, *stretch.rows))
+    scalars = sum(block.values.size for block in stretch.blocks)
+    scalars += sum(rows.values.size for rows in stretch.rows)
     return scalars + sum(len(reference.steps) for reference in stretch.references)
 
 

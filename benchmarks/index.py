@@ -168,6 +168,29 @@ def tfevents(contest: Contest) -> list[Row]:
     return rows
 
 
+def wide(contest: Contest) -> list[Row]:
+    """Runs of many tags; TensorBoard reads its own files and keeps all points, as ours does."""
+    rows = []
+    for workload, title, steps, promises in (
+        ("wide", "10 000 tags × 200 steps", 200, {"tensorboard": 0.35, "mindspore": 0.2}),
+        ("wide_long", "1 000 tags × 20 000 steps", 20_000, {"mindspore": 0.2}),
+    ):
+        bases = dict(zip(("mindspore", "tensorboard"), base_of(workload), strict=True))
+        peer, peer_memory, peer_number = loading(contest.tensorboard(bases["tensorboard"], keep=steps), 1, 2)
+        for form, promise in promises.items():
+            cpu, memory, number = loading(contest.ours(bases[form]), 1, 2)
+            files = "TensorBoard's files" if form == "tensorboard" else "our format"
+            share = (
+                "" if contest.tensorboard_python is None else f", {number / peer_number:.2f} of TensorBoard"
+            )
+            work = f"wide: {title}, {files}, all points kept, CPU s"
+            rows += [
+                Row(work, peer, NONE, f"{cpu}{share}", f"≤ {promise} of TensorBoard"),
+                Row("the same, MB", peer_memory, NONE, memory, "≤ TensorBoard"),
+            ]
+    return rows
+
+
 def whole_series(contest: Contest) -> list[Row]:
     mine, theirs = base_of("w1")
     cells = []
@@ -315,6 +338,7 @@ MEASURES: dict[str, Callable[[Contest], list[Row]]] = {
     for section in (
         start,
         w1,
+        wide,
         whole_series,
         w2,
         tfevents,

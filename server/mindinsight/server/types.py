@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -76,8 +76,14 @@ class ScalarRows:
     def of_block(block: ScalarBlock) -> ScalarRows:
         """The rows of a block, tag by tag."""
         count, length = block.values.shape
-        columns = (np.tile(column, count) for column in (block.offsets, block.steps, block.walls))
-        return ScalarRows(block.tags, np.full(count, length), *columns, block.values.ravel())
+        return ScalarRows(
+            block.tags,
+            np.full(count, length, np.int64),
+            np.tile(block.offsets, count),
+            np.tile(block.steps, count),
+            np.tile(block.walls, count),
+            block.values.ravel(),
+        )
 
     @staticmethod
     def joined(pieces: Sequence[ScalarRows]) -> tuple[ScalarRows, ...]:
@@ -95,9 +101,8 @@ class ScalarRows:
         order = np.argsort(codes.astype(np.uint16) if few else codes, kind="stable")
         if ((np.diff(offsets[order]) < 0) & (np.diff(codes[order]) == 0)).any():
             order = np.lexsort((offsets, codes))
-        dtypes = {False: np.float32, True: np.float64}
         return tuple(
-            _selected(pieces, tuple(numbers), codes, order, exact == kind, dtypes[kind])
+            _selected(pieces, tuple(numbers), codes, order, exact == kind, kind)
             for kind in np.unique(exact).tolist()
         )
 
@@ -108,20 +113,24 @@ def _selected(
     codes: Ints,
     order: Ints,
     chosen: npt.NDArray[np.bool_],
-    dtype: type[np.float32 | np.float64],
+    exact: bool,
 ) -> ScalarRows:
     """The rows of the ``chosen`` of ``tags`` in their ``order``; ``codes`` number the tags of all rows."""
     counts = np.bincount(codes, minlength=len(tags))
     if not chosen.all():
         order = order[chosen[codes[order]]]
         tags, counts = tuple(compress(tags, chosen)), counts[chosen]
-    columns = [
-        np.concatenate([getattr(piece, name) for piece in pieces])[order]
-        for name in ("offsets", "steps", "walls")
-    ]
     with np.errstate(invalid="ignore"):  # NaN of the signalling kind
-        values = np.concatenate([piece.values for piece in pieces])[order].astype(dtype, copy=False)
-    return ScalarRows(tags, counts, *columns, values)
+        values = np.concatenate([piece.values for piece in pieces])[order]
+        values = values if exact else values.astype(np.float32, copy=False)
+    return ScalarRows(
+        tags,
+        counts,
+        np.concatenate([piece.offsets for piece in pieces])[order],
+        np.concatenate([piece.steps for piece in pieces])[order],
+        np.concatenate([piece.walls for piece in pieces])[order],
+        cast("Floats", values),
+    )
 
 
 @dataclass(frozen=True, slots=True)

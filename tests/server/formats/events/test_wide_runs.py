@@ -20,7 +20,7 @@ from mindinsight.server.formats.events.schema import MINDSPORE, Schema
 from mindinsight.server.formats.tensorboard import TENSORBOARD
 from mindinsight.server.formats.wire_format import UnparsableError
 from mindinsight.server.ingest.staging.staged_columns import ScalarTable
-from mindinsight.server.types import ScalarRows, Stretch
+from mindinsight.server.types import ScalarBlock, ScalarRows, Stretch
 from tests.thoroughness import amount
 
 Rows = dict[str, list[tuple[int, int, bytes, bytes]]]  # offset, step, wall time, number
@@ -219,7 +219,8 @@ def test_columns_of_a_wide_run_are_the_same_whenever_somebody_looks(
     table = ScalarTable()
     seen = []
     for number, stretch in enumerate(stretches(data, schema, size)):
-        for piece in (*stretch.blocks, *stretch.rows):
+        pieces: list[ScalarBlock | ScalarRows] = [*stretch.blocks, *stretch.rows]
+        for piece in pieces:
             table.fold(piece)
         if number in looks:
             seen += [(view, view.copy()) for view in (g.values[t].view() for t, g in table.groups.items())]

@@ -73,9 +73,16 @@ def read_columnar(
     entries, good = join_columns(steps), heads.fits
     if not good[entries.rows].all():
         entries = choose(entries, good[entries.rows])
-    scalars, *others = by_tag(replace(entries, rows=numbers[entries.rows]), tags.names)
+    tagged = by_tag(replace(entries, rows=numbers[entries.rows]), tags.names)
     common = tuple(_only(piece, good, numbers) for piece in prefixes)
-    part = RecordBatch(numbers[good], heads.steps[good], heads.walls[good], common + scalars, *others)
+    part = RecordBatch(
+        numbers[good],
+        heads.steps[good],
+        heads.walls[good],
+        common + tagged.scalars,
+        tagged.payloads,
+        tagged.lone,
+    )
     return [part], np.setdiff1d(rows, part.rows, assume_unique=True)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 
@@ -214,7 +214,7 @@ def _together(rows: ScalarRows) -> Iterator[ScalarBlock]:
         alike.setdefault(key, []).append(number)
     for numbers in alike.values():
         spans = [slice(ends[number] - int(rows.counts[number]), ends[number]) for number in numbers]
-        values = np.stack([rows.values[span] for span in spans])
+        values = cast("Floats", np.stack([rows.values[span] for span in spans]))
         tags = tuple(rows.tags[number] for number in numbers)
         first = spans[0]
         yield ScalarBlock(tags, rows.offsets[first], rows.steps[first], rows.walls[first], values)
