@@ -449,7 +449,9 @@ def test_a_fault_of_ours_is_said_once_and_not_tried_again_until_the_file_changes
     assert (steps("./a"), steps("./b")) == ([1, 2], None)
 
 
+@pytest.mark.parametrize("when", ["fold", "_add"])  # at once, or when it is published
 def test_a_stretch_that_cannot_be_put_in_costs_only_its_file(
+    when: str,
     base: Any,
     events: Any,
     settings: Any,
@@ -458,18 +460,18 @@ def test_a_stretch_that_cannot_be_put_in_costs_only_its_file(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    fold = ScalarTable.fold
+    method = getattr(ScalarTable, when)
 
     def fail(self: Any, block: Any, *others: Any) -> None:
         if block.steps[0] == 7:
             raise IndexError("ours")
-        fold(self, block, *others)
+        method(self, block, *others)
 
     path = events.file(base / "a", events.records(1))
     events.file(base / "b", events.records(1))
     loader = Loader(settings, store)
     loader.load()
-    monkeypatch.setattr(ScalarTable, "fold", fail)
+    monkeypatch.setattr(ScalarTable, when, fail)
     events.append(path, events.records(7))
     events.append(base / "b" / path.name, events.records(2))
     loader.load()
