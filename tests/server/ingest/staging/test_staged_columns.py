@@ -7,7 +7,7 @@ import numpy as np
 
 from mindinsight.server.ingest.cold_columns import ColdColumns
 from mindinsight.server.ingest.staging.staged_columns import ScalarTable
-from mindinsight.server.types import ScalarBlock
+from mindinsight.server.types import ScalarBlock, ScalarRows
 
 
 def ints(*numbers: Any) -> Any:
@@ -133,3 +133,40 @@ def test_small_tables_are_not_moved(tmp_path: Path) -> None:
     before = table.groups["a"].axis.steps.view()
     assert table.compact(ColdColumns(tmp_path)) == []
     assert table.groups["a"].axis.steps.view() is before
+
+
+def lone(tags: str, *steps: int, apart: float = 0.0) -> ScalarRows:
+    """Rows of ``tags``, each at the same ``steps``, the wall times of each so much later than another's."""
+    rows, count = np.tile(ints(*steps), len(tags)), len(steps)
+    walls = rows + np.repeat(np.arange(len(tags)), count) * apart
+    return ScalarRows((*tags,), np.full(len(tags), count), rows, rows, walls, rows.astype(np.float32))
+
+
+def test_rows_of_lone_tags_with_equal_axes_share_one_and_keep_nothing_else() -> None:
+    table = table_of(lone("abc", 1, 2), lone("abc", 3))
+    assert table.groups["a"] is table.groups["c"]
+    assert [steps_of(table, tag) for tag in "abc"] == [[1, 2, 3]] * 3
+    assert (
+        table.groups["a"].axis.steps.view().base is None or table.groups["a"].axis.steps.view().base.size == 3
+    )
+    own = table_of(lone("ab", 1, 2, apart=0.5))
+    assert own.groups["a"] is not own.groups["b"]
+    assert own.groups["b"].axis.walls.view().tolist() == [1.5, 2.5]
+
+
+def test_rows_beside_blocks_of_the_same_tags_stay_in_order() -> None:
+    table = table_of(block("ab", 1, 2), lone("bc", 3), block("ab", 4), block("d", 1), block("d", 2))
+    assert [steps_of(table, tag) for tag in "abcd"] == [[1, 2, 4], [1, 2, 3, 4], [3], [1, 2]]
+
+
+def test_what_waits_is_told_once_as_grown() -> None:
+    table = table_of(block("ab", 1), lone("c", 2))
+    assert (sorted(table.take_grown()), table.take_grown()) == (["a", "b", "c"], [])
+    table.fold(block("b", 2))
+    assert table.take_grown() == ["b"]
+
+
+def test_sessions_go_with_the_rows_of_each_tag() -> None:
+    table = ScalarTable()
+    table.fold(lone("ab", 1, 2, 1), ints(0, 0, 1, 0, 1, 1))
+    assert [table.groups[tag].axis.session_rows for tag in "ab"] == [[2], [1]]

@@ -199,12 +199,12 @@ def _concatenated(blocks: list[ScalarBlock]) -> ScalarBlock:
 
 
 def _together(rows: ScalarRows) -> Iterator[ScalarBlock]:
-    """The rows as blocks of tags with equal steps and wall times."""
+    """The rows as blocks of tags with equal steps and wall times, copied, as they may be held alone."""
     count = int(rows.counts[0])
     if (rows.counts == count).all():
         steps, walls = (column.reshape(-1, count) for column in (rows.steps, rows.walls.view(np.int64)))
         if (steps == steps[0]).all() and (walls == walls[0]).all():
-            columns = (rows.offsets[:count], rows.steps[:count], rows.walls[:count])
+            columns = (rows.offsets[:count], rows.steps[:count].copy(), rows.walls[:count].copy())
             yield ScalarBlock(rows.tags, *columns, rows.values.reshape(-1, count))
             return
     ends = np.cumsum(rows.counts).tolist()
@@ -217,7 +217,8 @@ def _together(rows: ScalarRows) -> Iterator[ScalarBlock]:
         values = cast("Floats", np.stack([rows.values[span] for span in spans]))
         tags = tuple(rows.tags[number] for number in numbers)
         first = spans[0]
-        yield ScalarBlock(tags, rows.offsets[first], rows.steps[first], rows.walls[first], values)
+        steps, walls = rows.steps[first].copy(), rows.walls[first].copy()
+        yield ScalarBlock(tags, rows.offsets[first], steps, walls, values)
 
 
 def _shared(column: GrowingColumn, known: dict[tuple[float, ...], GrowingColumn]) -> bool:
