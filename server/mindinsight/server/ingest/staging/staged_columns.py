@@ -204,8 +204,8 @@ def _together(rows: ScalarRows) -> Iterator[ScalarBlock]:
     if (rows.counts == count).all():
         steps, walls = (column.reshape(-1, count) for column in (rows.steps, rows.walls.view(np.int64)))
         if (steps == steps[0]).all() and (walls == walls[0]).all():
-            columns = (rows.offsets[:count], rows.steps[:count].copy(), rows.walls[:count].copy())
-            yield ScalarBlock(rows.tags, *columns, rows.values.reshape(-1, count))
+            shared = (rows.offsets[:count], rows.steps[:count].copy(), rows.walls[:count].copy())
+            yield ScalarBlock(rows.tags, *shared, rows.values.reshape(-1, count))
             return
     ends = np.cumsum(rows.counts).tolist()
     alike: dict[tuple[bytes, bytes], list[int]] = {}
@@ -217,8 +217,8 @@ def _together(rows: ScalarRows) -> Iterator[ScalarBlock]:
         values = cast("Floats", np.stack([rows.values[span] for span in spans]))
         tags = tuple(rows.tags[number] for number in numbers)
         first = spans[0]
-        steps, walls = rows.steps[first].copy(), rows.walls[first].copy()
-        yield ScalarBlock(tags, rows.offsets[first], steps, walls, values)
+        axis = (rows.offsets[first], rows.steps[first].copy(), rows.walls[first].copy())
+        yield ScalarBlock(tags, *axis, values)
 
 
 def _shared(column: GrowingColumn, known: dict[tuple[float, ...], GrowingColumn]) -> bool:
