@@ -75,8 +75,8 @@ def written(form: str, layout: str, seed: int) -> bytes:
         numbers = rng.standard_normal(len(tags))
         exact = layout == "exact"
         values = [
-            scalar(tag, number, form, exact and (place % 3 == 0 or (place % 7 == 0 and step > 120)))
-            for place, (tag, number) in enumerate(zip(tags, numbers.tolist(), strict=True))
+            scalar(tag, number, form, exact and (column % 3 == 0 or (column % 7 == 0 and step > 120)))
+            for column, (tag, number) in enumerate(zip(tags, numbers.tolist(), strict=True))
         ]
         if layout == "payloads" and step % 4 == 0:
             values.insert(step % 50, message(1, message(1, b"picture") + message(4, rng.bytes(step))))
@@ -145,13 +145,13 @@ def _parse(payload: bytes, at: int, schema: Schema, rows: Rows, spans: Spans) ->
 
 def joined(spans: Spans) -> Spans:
     """Touching spans as one."""
-    result: Spans = []
+    touching: Spans = []
     for begin, end in spans:
-        if result and result[-1][1] == begin:
-            result.append((result.pop()[0], end))
+        if touching and touching[-1][1] == begin:
+            touching.append((touching.pop()[0], end))
         else:
-            result.append((begin, end))
-    return result
+            touching.append((begin, end))
+    return touching
 
 
 def stretches(data: bytes, schema: Schema, size: int) -> Iterator[Stretch]:
@@ -164,7 +164,7 @@ def stretches(data: bytes, schema: Schema, size: int) -> Iterator[Stretch]:
         at = stretch.next_offset
 
 
-def said(stretches: list[Stretch]) -> tuple[Rows, Spans, int]:
+def facts_of(stretches: list[Stretch]) -> tuple[Rows, Spans, int]:
     rows: Rows = {}
     for stretch in stretches:
         tags: list[str] = []
@@ -187,8 +187,8 @@ def test_a_wide_run_is_read_as_record_by_record(form: str, layout: str) -> None:
     data, schema = written(form, layout, 1), SCHEMAS[form]
     wanted = slowly(data, schema)
     assert wanted[1:] == ([], len(data))
-    assert said([decode(data, 0, True, schema)]) == wanted
-    assert said([*stretches(data, schema, 150_000)]) == wanted
+    assert facts_of([decode(data, 0, True, schema)]) == wanted
+    assert facts_of([*stretches(data, schema, 150_000)]) == wanted
 
 
 @settings(max_examples=amount(300, 20), deadline=None)
@@ -201,8 +201,8 @@ def test_a_wide_run_is_read_as_record_by_record(form: str, layout: str) -> None:
 def test_a_damaged_wide_run_too(form: str, layout: str, seed: int, size: int) -> None:
     data, schema = damaged(written(form, layout, seed), seed), SCHEMAS[form]
     wanted = slowly(data, schema)
-    assert said([decode(data, 0, True, schema)]) == wanted
-    assert said([*stretches(data, schema, size)])[0] == wanted[0]
+    assert facts_of([decode(data, 0, True, schema)]) == wanted
+    assert facts_of([*stretches(data, schema, size)])[0] == wanted[0]
 
 
 @settings(max_examples=amount(100, 8), deadline=None)
