@@ -18,10 +18,16 @@ ROOT = Path(__file__).parents[1]
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a copy of what git tracks and the build needs: no bundle and no node_modules."""
     folder = tmp_path_factory.mktemp("clone")
-    kept = ["proto", "server", "web", "writer", *(path.name for path in ROOT.glob("*.*") if path.is_file())]
-    kept += ["LICENSE", ".npmrc"]
+    paths = [
+        "proto",
+        "server",
+        "web",
+        "writer",
+        *(path.name for path in ROOT.glob("*.*") if path.is_file()),
+    ]
+    paths += ["LICENSE", ".npmrc"]
     listed = subprocess.run(
-        ["git", "ls-files", "-z", *kept], cwd=ROOT, capture_output=True, text=True, check=True
+        ["git", "ls-files", "-z", *paths], cwd=ROOT, capture_output=True, text=True, check=True
     )
     for name in filter(None, listed.stdout.split("\0")):
         if (ROOT / name).exists():

@@ -58,7 +58,7 @@ STRANGER: Final = 65534
 BASE: Final = Path("/runs")
 
 
-class Place:
+class SharedWorkspace:
     """A workspace in which a second user may write, and files of ours that must stay as they are."""
 
     def __init__(self, folder: Path) -> None:
@@ -108,87 +108,87 @@ class Place:
 
 
 @pytest.fixture
-def place() -> Iterator[Place]:
+def shared() -> Iterator[SharedWorkspace]:
     with tempfile.TemporaryDirectory(prefix="second-user-") as folder:  # pytest's own are private
-        place = Place(Path(folder))
-        yield place
-        assert place.is_untouched()
+        shared = SharedWorkspace(Path(folder))
+        yield shared
+        assert shared.is_untouched()
 
 
-def test_index_cache(place: Place, caplog: pytest.LogCaptureFixture) -> None:
+def test_index_cache(shared: SharedWorkspace, caplog: pytest.LogCaptureFixture) -> None:
     """Old folders of a cache are removed: not those that a link leads to."""
-    place.stranger('ln -s "$home" cache')
-    cache = IndexCache(place.workspace, BASE)
+    shared.stranger('ln -s "$home" cache')
+    cache = IndexCache(shared.workspace, BASE)
     cache.open()
     cache.save({})
     assert "index cache is not used" in caplog.text
 
 
-def test_pack_of_an_index_cache(place: Place) -> None:
-    genuine = place.home.parent / "pack"
+def test_pack_of_an_index_cache(shared: SharedWorkspace) -> None:
+    genuine = shared.home.parent / "pack"
     writer = CacheFileWriter(genuine)
     writer.array(np.arange(3))
     writer.run("run", [])
     writer.finish()
     CacheFile(genuine).close()
-    pack = place.plant("cache/0123/1.pack", genuine.read_bytes())
+    pack = shared.plant("cache/0123/1.pack", genuine.read_bytes())
     with pytest.raises(OSError, match="another user"):
         CacheFile(pack)
 
 
-def test_cold_columns(place: Place) -> None:
-    place.stranger("mkdir cache")
-    cold = ColdColumns(place.workspace / "cache", smallest=1)
+def test_cold_columns(shared: SharedWorkspace) -> None:
+    shared.stranger("mkdir cache")
+    cold = ColdColumns(shared.workspace / "cache", smallest=1)
     (column,) = cold.move([np.arange(1000)])
     assert (column[999], cold.moved) == (999, 0)
 
 
-def test_statistics_cache(place: Place) -> None:
+def test_statistics_cache(shared: SharedWorkspace) -> None:
     identity = Identity("/runs/a.npy", "", 1, 2, 3, 4)
     lie = Measurement(Statistics(1, 0, 0, 1, 0, 0, 0), (1,), "float32")
-    genuine = StatisticsCache(place.home.parent / "own" / "statistics.sqlite")
+    genuine = StatisticsCache(shared.home.parent / "own" / "statistics.sqlite")
     genuine.keep({identity: lie})
     assert genuine.find([identity])
-    file = place.plant(
-        "cache/statistics.sqlite", (place.home.parent / "own" / "statistics.sqlite").read_bytes()
+    file = shared.plant(
+        "cache/statistics.sqlite", (shared.home.parent / "own" / "statistics.sqlite").read_bytes()
     )
     theirs = StatisticsCache(file)
     assert theirs.find([identity]) == {}
     theirs.keep({identity: lie})
     assert file.stat().st_uid == STRANGER
-    place.stranger('rm cache/statistics.sqlite; ln -s "$victim" cache/statistics.sqlite')
+    shared.stranger('rm cache/statistics.sqlite; ln -s "$victim" cache/statistics.sqlite')
     theirs.keep({identity: lie})
 
 
-def test_catalogue(place: Place) -> None:
+def test_catalogue(shared: SharedWorkspace) -> None:
     """A catalogue of a second user names a file of ours: nothing of it is read, and nothing is written."""
-    file = RemoteFile(str(place.victim), 4, 1.0, "")
-    made = place.home.parent / "made"
+    file = RemoteFile(str(shared.victim), 4, 1.0, "")
+    made = shared.home.parent / "made"
     made.mkdir()
-    Catalogue(made / "copy").put(f"file://{place.home}", {"tensor": file}, ())
-    catalogue = place.plant(f"remote/digest/{CATALOGUE}", (made / CATALOGUE).read_bytes())
-    place.stranger("cd remote/digest; mkdir runs; truncate -s 4 runs/tensor; chmod 1644 runs/tensor")
-    trust_copies(place.workspace / "remote")
+    Catalogue(made / "copy").put(f"file://{shared.home}", {"tensor": file}, ())
+    catalogue = shared.plant(f"remote/digest/{CATALOGUE}", (made / CATALOGUE).read_bytes())
+    shared.stranger("cd remote/digest; mkdir runs; truncate -s 4 runs/tensor; chmod 1644 runs/tensor")
+    trust_copies(shared.workspace / "remote")
     with pytest.raises(OSError, match="another user"):
         open_stream(catalogue.parent / "runs" / "tensor")
 
 
-def test_mirror(place: Place) -> None:
-    place.stranger('mkdir remote; ln -s "$home" remote/digest')
-    url = place.home.as_uri()
+def test_mirror(shared: SharedWorkspace) -> None:
+    shared.stranger('mkdir remote; ln -s "$home" remote/digest')
+    url = shared.home.as_uri()
     mirror = Mirror(
-        RemoteStore(url, threading.Event()), place.workspace / "remote/digest/runs", threading.Event()
+        RemoteStore(url, threading.Event()), shared.workspace / "remote/digest/runs", threading.Event()
     )
     assert not mirror.sync()
     assert mirror.trouble == "remote.not_ours"
 
 
-def test_sections_of_large_files(place: Place) -> None:
+def test_sections_of_large_files(shared: SharedWorkspace) -> None:
     """Parts of files of a store, in a folder that the second user made first."""
-    place.stranger('mkdir -p remote/digest; ln -s "$home" remote/digest/.parts')
+    shared.stranger('mkdir -p remote/digest; ln -s "$home" remote/digest/.parts')
     file = RemoteFile("address", 4, 1.0, "")
     with pytest.raises(OSError, match="a link"):
-        put_placeholder(place.workspace / "remote/digest/runs", "tensor", file)
+        put_placeholder(shared.workspace / "remote/digest/runs", "tensor", file)
 
 
 STORES: Final[dict[str, tuple[Callable[[Path], Any], Callable[[Any], Any], Callable[[Any], Any]]]] = {
@@ -210,43 +210,43 @@ STORES: Final[dict[str, tuple[Callable[[Path], Any], Callable[[Any], Any], Calla
 
 
 @pytest.mark.parametrize("name", STORES)
-def test_json_file(place: Place, name: str) -> None:
+def test_json_file(shared: SharedWorkspace, name: str) -> None:
     make, values, change = STORES[name]
-    own = place.home.parent / "own"
+    own = shared.home.parent / "own"
     own.mkdir()
     change(make(own))
     assert values(make(own))
     content = (own / f"{name}.json").read_bytes()
-    place.plant(f"{name}.json", content)
-    store = make(place.workspace)
+    shared.plant(f"{name}.json", content)
+    store = make(shared.workspace)
     assert not values(store)
     with pytest.raises(OSError, match="another user"):
         change(store)
-    place.stranger(f'rm {name}.json; ln -s "$victim" {name}.json')
-    assert not values(make(place.workspace))
+    shared.stranger(f'rm {name}.json; ln -s "$victim" {name}.json')
+    assert not values(make(shared.workspace))
 
 
-def test_colours(place: Place) -> None:
-    place.plant("colours.json", b'{"/runs": {"job": {"number": 7}}}')
-    assert BaseSlots(place.workspace, BASE).of(["job"]) != {"job": 7}
+def test_colours(shared: SharedWorkspace) -> None:
+    shared.plant("colours.json", b'{"/runs": {"job": {"number": 7}}}')
+    assert BaseSlots(shared.workspace, BASE).of(["job"]) != {"job": 7}
 
 
 @pytest.mark.parametrize("script", ['ln -s "$home/new"', "touch", "mkfifo"])
-def test_lock(place: Place, script: str) -> None:
-    place.stranger(f"{script} notes.json.lock")
-    with pytest.raises(OSError), locked(place.workspace / "notes.json"):
+def test_lock(shared: SharedWorkspace, script: str) -> None:
+    shared.stranger(f"{script} notes.json.lock")
+    with pytest.raises(OSError), locked(shared.workspace / "notes.json"):
         pass
     with pytest.raises(OSError):
-        Notes(place.workspace, BASE).change("run", note="text")
+        Notes(shared.workspace, BASE).change("run", note="text")
 
 
-def test_frozen_card(place: Place) -> None:
+def test_frozen_card(shared: SharedWorkspace) -> None:
     name = "0" * 32
-    place.plant(f"reports/report/{name}.json", b'{"tree": []}')
-    cards = FrozenCards(place.workspace / "reports")
+    shared.plant(f"reports/report/{name}.json", b'{"tree": []}')
+    cards = FrozenCards(shared.workspace / "reports")
     with pytest.raises(OSError, match="another user"):
         cards.content("report", name)
-    place.stranger(f'cd reports/report; rm {name}.json; ln -s "$victim" {name}.json')
+    shared.stranger(f'cd reports/report; rm {name}.json; ln -s "$victim" {name}.json')
     with pytest.raises(OSError):
         cards.content("report", name)
     with pytest.raises(OSError, match="another user"):
@@ -254,47 +254,47 @@ def test_frozen_card(place: Place) -> None:
     cards.drop("report")
 
 
-def test_request_of_a_job(place: Place) -> None:
-    place.plant("jobs/7.json", b'{"kind": "compare", "body": {"x": 1}}')
-    requests = JobRequests(place.workspace / "jobs")
+def test_request_of_a_job(shared: SharedWorkspace) -> None:
+    shared.plant("jobs/7.json", b'{"kind": "compare", "body": {"x": 1}}')
+    requests = JobRequests(shared.workspace / "jobs")
     assert requests.body("compare", 7) is None
     requests.add("compare", {"x": 2})
-    assert [path.name for path in (place.workspace / "jobs").iterdir()] == ["7.json"]
+    assert [path.name for path in (shared.workspace / "jobs").iterdir()] == ["7.json"]
 
 
-def test_journal_of_a_study(place: Place) -> None:
-    path = journal_path(place.workspace, BASE, "study")
-    place.plant(str(path.relative_to(place.workspace)), b'{"op_code": 0}\n{"half')
-    assert journals(place.workspace) == []
+def test_journal_of_a_study(shared: SharedWorkspace) -> None:
+    path = journal_path(shared.workspace, BASE, "study")
+    shared.plant(str(path.relative_to(shared.workspace)), b'{"op_code": 0}\n{"half')
+    assert journals(shared.workspace) == []
     with pytest.raises(BadSettings, match="another user"), tuning(path):
         pass
     assert path.read_bytes().endswith(b"half")
 
 
-def test_registry_of_servers(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_registry_of_servers(shared: SharedWorkspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """`mindinsight stop` ends the process that the file names."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(place.workspace))
+    monkeypatch.setenv("XDG_STATE_HOME", str(shared.workspace))
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as sleeper:
         born = daemon.birth(sleeper.pid)
         running = (
             f'"pid": {sleeper.pid}, "born": "{born}", "started": 1.0, "address": "", "base": "", "log": ""'
         )
         name = f"mindinsight/{platform.node()}-18080.json"
-        place.plant(name, f'{{"port": 18080, {running}}}'.encode())
+        shared.plant(name, f'{{"port": 18080, {running}}}'.encode())
         assert daemon.find(18080) is None
         assert list(daemon.all_running()) == []
         assert main(["stop", "--port", "18080"]) != 0
         assert sleeper.poll() is None
         sleeper.kill()
-    place.stranger(f'rm {name}; ln -s "$victim" {name}')
-    daemon.remember(Settings(BASE, place.workspace, port=18080), place.workspace / "log")
+    shared.stranger(f'rm {name}; ln -s "$victim" {name}')
+    daemon.remember(Settings(BASE, shared.workspace, port=18080), shared.workspace / "log")
     assert daemon.find(18080) is None
 
 
 @pytest.mark.parametrize("script", ['ln -s "$victim"', "touch"])
-def test_logs(place: Place, script: str) -> None:
-    place.stranger(f"mkdir log; {script} log/mindinsight.18080.log; {script} log/start.18080.log")
-    settings = Settings(BASE, place.workspace, port=18080)
+def test_logs(shared: SharedWorkspace, script: str) -> None:
+    shared.stranger(f"mkdir log; {script} log/mindinsight.18080.log; {script} log/start.18080.log")
+    settings = Settings(BASE, shared.workspace, port=18080)
     with pytest.raises(BadSettings, match="cannot be written"):
         logs.configure(settings)
     with pytest.raises(BadSettings, match="cannot be written"):
@@ -302,38 +302,40 @@ def test_logs(place: Place, script: str) -> None:
     logging.shutdown()
 
 
-def test_opened_graphs(place: Place, tmp_path: Path) -> None:
+def test_opened_graphs(shared: SharedWorkspace, tmp_path: Path) -> None:
     graph = tmp_path / "graph.json"
     graph.write_text('{"label": "a", "graphs": [{"id": "g", "nodes": [{"id": "n", "label": "Add"}]}]}')
-    place.stranger('ln -s "$home" opened')
-    assert main(["open", "--workspace", str(place.workspace), str(graph)]) != 0
+    shared.stranger('ln -s "$home" opened')
+    assert main(["open", "--workspace", str(shared.workspace), str(graph)]) != 0
 
 
-def test_output_of_a_trial(place: Place) -> None:
-    place.stranger('mkdir trial; ln -s "$victim" trial/trial.log')
+def test_output_of_a_trial(shared: SharedWorkspace) -> None:
+    shared.stranger('mkdir trial; ln -s "$victim" trial/trial.log')
     with pytest.raises(OSError):
-        begin(["true"], {}, place.workspace / "trial" / "trial.log")
+        begin(["true"], {}, shared.workspace / "trial" / "trial.log")
 
 
-def test_base_directory(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+def test_base_directory(shared: SharedWorkspace, capsys: pytest.CaptureFixture[str]) -> None:
     """A shared folder with catalogues without end, links and pipes: `ls` reads the runs and nothing else."""
-    base = place.workspace / "shared"
+    base = shared.workspace / "shared"
     base.mkdir()
     base.chmod(0o777)
     with SummaryRecord(str(base / "run")) as record:
         record.add_value("scalar", "loss", 0.5)
         record.record(1)
-    made = place.home.parent / "made"
+    made = shared.home.parent / "made"
     made.mkdir()
-    Catalogue(made / "copy").put(f"file://{place.home}", {"x": RemoteFile(str(place.victim), 4, 1.0, "")}, ())
+    Catalogue(made / "copy").put(
+        f"file://{shared.home}", {"x": RemoteFile(str(shared.victim), 4, 1.0, "")}, ()
+    )
     with closing(sqlite3.connect(made / CATALOGUE)) as database:
         endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n"
         database.executescript(f"DROP TABLE store; CREATE VIEW store(url) AS {endless}")
     content = (made / CATALOGUE).read_bytes()
     for folder in ("shared", "."):
-        place.plant(f"{folder}/{CATALOGUE}", content)
+        shared.plant(f"{folder}/{CATALOGUE}", content)
     name = "events.out.events.summary.1700000000.0.host_MS"
-    place.stranger(
+    shared.stranger(
         f'cd shared; mkdir theirs; cd theirs; mkfifo {name}; ln -s "$victim" {name}1;'
         f'truncate -s 4 {name}2; chmod 1644 {name}2; mkdir .parts; ln -s "$victim" .parts/x'
     )

@@ -128,8 +128,10 @@ def test_a_server_with_all_its_routes_writes_nothing(base: Watched, tmp_path: Pa
         answered = 0
         for method, path, parameters in operations(app):
             places = {parameter["name"]: parameter["in"] for parameter in parameters}
-            query = {name: GOOD[name] for name, place in places.items() if place == "query" and name in GOOD}
-            inside = [name for name, place in places.items() if place == "path"]
+            query = {
+                name: GOOD[name] for name, location in places.items() if location == "query" and name in GOOD
+            }
+            inside = [name for name, location in places.items() if location == "path"]
             body = None if method == "get" else {"run": "./values", "name": "name"}
             answer = client.request(method, address(path, GOOD, inside), params=query, json=body)
             answered += answer.status_code == 200

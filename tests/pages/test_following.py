@@ -111,13 +111,13 @@ def test_finished_runs_are_not_asked_for_again(page: Any, serve: Any, tmp_path: 
         page.goto(f"{serve(base)}scalar?runs=!&s=0")
         for tag in tags:
             chart(tag).until(lambda traces: sum(len(trace["x"]) for trace in traces) >= 31)
-        asked: list[Any] = []
-        page.on("request", lambda request: asked.append(request) if "v2/scalar" in request.url else None)
+        requests: list[Any] = []
+        page.on("request", lambda request: requests.append(request) if "v2/scalar" in request.url else None)
         for step in range(2, 6):
             grow(step)
             for tag in tags:
                 chart(tag).until(lambda traces, step=step: any(trace["x"][-1:] == [step] for trace in traces))
-    assert {request.url.rpartition("/")[2] for request in asked} == {"tails"}
-    known = [entry for request in asked for entry in request.post_data_json["series"]]
+    assert {request.url.rpartition("/")[2] for request in requests} == {"tails"}
+    known = [entry for request in requests for entry in request.post_data_json["series"]]
     assert {entry["run"] for entry in known} == {"./live"}
-    assert len(asked) <= 8  # three charts grew four times; one change may come in two parts
+    assert len(requests) <= 8  # three charts grew four times; one change may come in two parts

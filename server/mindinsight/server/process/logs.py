@@ -36,9 +36,9 @@ def configure(settings: Settings) -> Path:
     path = file_of(settings)
     for folder in (settings.workspace, path.parent):  # the mode is for the last part of a path only
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    largest, kept = _number("logger_maxBytes", 50 * 1024 * 1024), _number("logger_backupCount", 30)
+    largest, count = _number("logger_maxBytes", 50 * 1024 * 1024), _number("logger_backupCount", 30)
     try:
-        file = PrivateFile(path, maxBytes=largest, backupCount=kept, encoding="utf-8")
+        file = PrivateFile(path, maxBytes=largest, backupCount=count, encoding="utf-8")
     except OSError as error:
         why = f"The log {path} cannot be written: {error.strerror}."
         raise BadSettings(f"{why} Remove it, or name another folder with GLOG_log_dir.") from error

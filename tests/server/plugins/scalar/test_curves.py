@@ -212,7 +212,7 @@ def test_new_points_of_many_series_come_in_one_answer(ask: Any, accept: str) -> 
     ]
     known[0]["generation"] = series(client)[0]["generation"]
     known[1]["generation"] = series(client, run="./b")[0]["generation"]
-    alone = [client.get("/tail", params=one | {"smooth": 0.5}, headers=headers) for one in known]
+    alone = [client.get("/tail", params=entry | {"smooth": 0.5}, headers=headers) for entry in known]
     answer = client.post("/tails", json={"smooth": 0.5, "series": known}, headers=headers)
     assert answer.status_code == 200
     if accept == COLUMNS:
