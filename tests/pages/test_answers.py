@@ -44,9 +44,9 @@ def test_few_clicks_lead_to_the_best_run_to_why_and_to_the_sick_rank(page: Page,
     best, to_best, to_why = walk(Walk(page))
     assert best == "good-1" and to_best <= 3 and to_why <= 5
     story = page.locator(".answer-story")
-    expect(story).to_contain_text("The bad runs part from the good ones first in loss, at about step 6")
-    expect(story).to_contain_text("All recorded settings are the same.")
-    row = page.get_by_role("row", name="loss parts")
+    expect(story).to_contain_text("The bad runs diverge from the good ones first in loss, at about step 6")
+    expect(story).to_contain_text("These runs recorded no settings.")
+    row = page.get_by_role("row", name="loss diverges")
     expect(row).to_contain_text("+")
     link = row.get_by_role("link", name="Scalars").get_attribute("href") or ""
     assert all(name in link for name in ("good-", "bad-", "q=%5Eloss%24")), link
@@ -79,6 +79,17 @@ def test_an_alignment_says_where_a_drift_begins(page: Page, url: str) -> None:
     expect(story).to_contain_text("All 2 common scalars agree within 1 ‰ at all steps.")
     page.get_by_role("row", name="loss").get_by_role("link", name="Difference").click()
     expect(page).to_have_url(re.compile("m=compare.*baseline=good-1"))
+
+
+def test_a_link_to_a_missing_run_shows_no_other_verdict(page: Page, url: str) -> None:
+    page.goto(f"{url}align?baseline=good-1&run=gone")
+    expect(page.get_by_text("There is no run")).to_be_visible()
+    expect(page.locator(".claim")).to_have_count(0)
+    page.goto(f"{url}why?good=good-1&good=gone&bad=bad-1")
+    expect(page.locator(".answer-story")).to_contain_text("There is no run gone.")
+    page.goto(f"{url}job?job=gone")
+    expect(page.get_by_text("There is no job gone with several ranks")).to_be_visible()
+    expect(page.locator(".claim")).to_have_count(0)
 
 
 def test_what_is_not_finite_is_hatched_in_every_table(page: Page, url: str) -> None:

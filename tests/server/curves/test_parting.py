@@ -1,6 +1,7 @@
 """Good and bad runs: the step from which their curves part."""
 
 import numpy as np
+import pytest
 
 from mindinsight.server.curves.parting import part
 from mindinsight.server.types import Doubles, Ints
@@ -52,8 +53,33 @@ def test_what_is_not_finite_in_a_bad_run_is_named() -> None:
     broken = values.copy()
     broken[250:] = np.nan
     result = part([curve(1)], [(steps, broken)])
-    assert (result.kind, result.onset) == ("not_finite", 250)
+    assert (result.kind, result.onset, result.broken, result.broken_runs) == ("not_finite", 250, 250, 1)
+    assert result.grows is None
     assert part([(steps, broken)], [(steps, broken)]).kind == "together"
+
+
+@pytest.mark.parametrize("start", [61, 200, 400])
+@pytest.mark.parametrize("rate", [1.05, 1.2, 3.0])
+@pytest.mark.parametrize("noise", [0.001, 0.02])
+def test_growth_until_nan_begins_where_it_was_planted(start: int, rate: float, noise: float) -> None:
+    """Bad runs that learn more slowly differ from their first step, and break much later."""
+    good = [curve(seed) for seed in (1, 2)]
+    values = (0.5 + 2 * np.exp(-STEPS / 200)) * (1 + noise * np.random.default_rng(5).standard_normal(500))
+    values = values * rate ** np.clip(STEPS - start, 0, 300)
+    values[values > 50] = np.nan
+    result = part(good, [(STEPS, values)])
+    assert result.kind == "not_finite"
+    assert result.grows is not None
+    assert abs(result.grows - start) <= 6
+    assert result.broken == np.argmax(np.isnan(values))
+
+
+def test_a_good_run_that_broke_before_is_no_difference() -> None:
+    steps, values = curve(2)
+    early, late = values.copy(), values.copy()
+    early[50:] = np.nan
+    late[250:] = np.nan
+    assert part([curve(1), (steps, early)], [(steps, late)]).broken is None
 
 
 def test_few_steps_say_nothing() -> None:

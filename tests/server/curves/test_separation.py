@@ -1,33 +1,74 @@
-"""How well a setting tells two groups of runs apart."""
+"""How well a setting separates two groups of runs, and how often that happens by chance."""
 
+from collections.abc import Sequence
+
+import numpy as np
 import pytest
 
-from mindinsight.server.curves.separation import chance, separation
+from mindinsight.server.curves.separation import Separation, Value, separations
+
+INSIDE = [0.001, 0.002, 0.004, 0.006, 0.009]
+OUTSIDE = [1e-5, 2e-5, 1e-4, 0.05, 0.1]
 
 
-def test_numbers_separate_by_their_order() -> None:
-    assert separation([0.1, 0.2], [0.3, 0.4]) == 1
-    assert separation([0.1, 0.3], [0.2, 0.4]) == pytest.approx(0.5)
-    assert separation([1, 2], [1, 2]) == 0
+def one(good: Sequence[Value], bad: Sequence[Value]) -> Separation:
+    return separations([good], [bad])[0]
+
+
+def test_a_threshold_separates() -> None:
+    told = one([0.1, 0.2], [0.3, 0.4])
+    assert (told.effect, told.region_of, told.values, told.inside) == (1, "good", (0.1, 0.2), (2, 0))
+    assert one([0.3, 0.4], [0.1, 0.2]).values == (0.3, 0.4)
+    assert one([0.1, 0.3], [0.2, 0.4]).effect == pytest.approx(0.5)
+    assert one([1, 2], [1, 2]).effect == 0
+
+
+def test_an_interval_separates_on_either_side() -> None:
+    good = one(INSIDE, OUTSIDE)
+    assert (good.effect, good.region_of, good.values) == (1, "good", tuple(INSIDE))
+    bad = one(OUTSIDE, INSIDE)
+    assert (bad.effect, bad.region_of, bad.values) == (1, "bad", tuple(INSIDE))
+    assert good.chance < 0.05
 
 
 def test_texts_separate_by_their_shares() -> None:
-    assert separation(["adam", "adam"], ["sgd"]) == 1
-    assert separation(["adam", "sgd"], ["sgd", "sgd"]) == pytest.approx(0.5)
-    assert separation(["adam"], ["adam"]) == 0
+    assert one(["adam", "adam"], ["sgd"]).effect == 1
+    told = one(["adam", "sgd"], ["sgd", "sgd"])
+    assert (told.effect, told.values) == (pytest.approx(0.5), ("adam",))
+    assert one(["adam"], ["adam"]).effect == 0
+    assert one([float("nan"), 1.0], [2.0, 3.0]).effect == 1
 
 
-def test_a_setting_that_only_one_group_has_tells_them_apart() -> None:
-    assert separation([None, None], [0.1, 0.2]) == 1
-    assert separation([True], [1]) == 1
+def test_a_setting_that_only_one_group_has_separates_them() -> None:
+    assert one([None, None], [0.1, 0.2]).values == (None,)
+    assert one([True], [1]).effect == 1
 
 
-def test_without_a_group_nothing_is_told_apart() -> None:
-    assert separation([], [1]) == 0
+def test_without_a_group_nothing_is_separated() -> None:
+    assert (one([], [1]).effect, one([], [1]).chance) == (0, 1)
+    assert separations([], []) == []
 
 
-def test_few_runs_are_told_apart_by_chance() -> None:
-    assert chance([1, 2, 3], [4]) == pytest.approx(0.5)
-    assert chance([1, 2, 3], [4, 5, 6]) == pytest.approx(0.1)
-    assert chance([1] * 10, [2] * 10) < 0.01
-    assert chance([1, 1], [1, 1]) == 1
+def test_few_runs_are_separated_by_chance() -> None:
+    assert one([1, 2, 3], [4]).chance == pytest.approx(0.5)
+    assert one([1, 2, 3], [4, 5, 6]).chance == pytest.approx(0.1)
+    assert one([1] * 10, [2] * 10).chance < 0.01
+    assert one([1, 1], [1, 1]).chance == 1
+
+
+def test_chance_is_corrected_for_the_number_of_settings() -> None:
+    chance = np.random.default_rng(0)
+    good, bad = chance.uniform(size=(30, 4)).tolist(), chance.uniform(size=(30, 4)).tolist()
+    told = separations([[1, 2, 3, 4], *good], [[5, 6, 7, 8], *bad])[0]
+    assert told.chance < 0.05
+    assert told.corrected > 0.5
+
+
+def test_random_settings_are_rarely_beyond_chance() -> None:
+    alarms = 0
+    for seed in range(40):
+        chance = np.random.default_rng(seed)
+        columns = chance.uniform(size=(12, 16)).tolist()
+        told = separations([column[:8] for column in columns], [column[8:] for column in columns])
+        alarms += min(setting.corrected for setting in told) <= 0.05
+    assert alarms <= 5  # two are expected

@@ -112,9 +112,14 @@ def health_claims(ranks: Sequence[Run], tags: Sequence[str], rank_strays: Sequen
             evidence = tuple({"run": ranks[row].id, "rank": ranks[row].rank} for row in rows)
             claims.append(Claim(_KEYS[kind], "found", {"n": len(rows)}, evidence))
     unknown = [*_missing(ranks), *_not_compared(ranks, tags, worst)]
-    if not claims and not unknown:
-        claims.append(Claim("claim.health.alike", "clear", {"n": len(ranks), "tags": list(tags)}))
+    common = [tag for tag in tags if all(_is_compared(run, tag) for run in ranks)]
+    if not claims and not unknown and common:
+        claims.append(Claim("claim.health.alike", "clear", {"n": len(ranks), "tags": common}))
     return claims + unknown
+
+
+def _is_compared(run: Run, tag: str) -> bool:
+    return tag in run.scalars and run.scalars[tag].count >= FEWEST_STEPS
 
 
 def _missing(ranks: Sequence[Run]) -> list[Claim]:
@@ -142,12 +147,12 @@ def _gaps(numbers: Sequence[int], total: int) -> list[str]:
 def _not_compared(ranks: Sequence[Run], tags: Sequence[str], worst: Mapping[int, str]) -> list[Claim]:
     """Return the claim that ranks have too few points to be compared, those with a fault left out."""
     if not tags:
-        return [Claim("claim.health.nothing_compared", "unknown", {"n": len(ranks)})]
+        everyone = tuple({"run": run.id, "rank": run.rank} for run in ranks)
+        return [Claim("claim.health.nothing_compared", "unknown", {"n": len(ranks)}, everyone)]
     short = [
         row
         for row, run in enumerate(ranks)
-        if row not in worst
-        and not any(tag in run.scalars and run.scalars[tag].count >= FEWEST_STEPS for tag in tags)
+        if row not in worst and not any(_is_compared(run, tag) for tag in tags)
     ]
     if not short:
         return []

@@ -7,11 +7,12 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
 
+from mindinsight.server.claims import Claim
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.plugins.answers.alignments import alignment_claims, alignments
 from mindinsight.server.plugins.answers.health import HealthCache, JobHealth
-from mindinsight.server.plugins.answers.reasons import partings, settings
+from mindinsight.server.plugins.answers.reasons import Setting, partings, settings, still_read, why_claims
 from mindinsight.server.store.run import Run
 
 router = APIRouter()
@@ -38,12 +39,14 @@ def alignment(
     """
     snapshot = service.store.snapshot()
     service.loader.want([run, baseline])
-    rows = alignments(snapshot.run(run), snapshot.run(baseline), tolerance)
+    both = [snapshot.run(run), snapshot.run(baseline)]
+    unread = still_read(both)
+    rows = [] if unread else alignments(both[0], both[1], tolerance)
     return {
         "run": run,
         "baseline": baseline,
         "tolerance": tolerance,
-        "claims": [claim.as_json() for claim in alignment_claims(rows, tolerance)],
+        "claims": [claim.as_json() for claim in unread or alignment_claims(rows, tolerance)],
         "tags": [
             {"tag": row.tag, "other": row.other, **asdict(row.alignment), "claim": row.claim.as_json()}
             for row in rows
@@ -54,18 +57,37 @@ def alignment(
 @router.get("/why")
 def why(service: Uses, good: Group, bad: Group) -> dict[str, Any]:
     """Settings in which good and bad runs differ, the most telling first, and the step at which each scalar
-    parts, the earliest first. Runs that are gone are left out.
+    diverges, the earliest first. ``unknown`` lists runs that are not there.
 
-    ``kind`` is one of not_finite, parts, apart (from the first step), together, too_few.
+    ``effect`` is the difference of the shares of both groups in the ``region`` that separates them best, and
+    ``chance`` how often any of the settings separates groups of these sizes as well by chance. ``kind`` is one
+    of not_finite, parts, apart (from the first step), together, too_few. While a run is read for the first
+    time, the only claim says so.
     """
     runs = service.store.snapshot().runs
     service.loader.want([*good, *bad])
-    groups = [[runs[run_id] for run_id in group if run_id in runs] for group in (good, bad)]
+    ours, theirs = ([runs[run_id] for run_id in group if run_id in runs] for group in (good, bad))
+    unread = still_read([*ours, *theirs])
+    rows, tags = ([], []) if unread else (settings(ours, theirs), partings(ours, theirs))
+    claims = unread or why_claims(ours, theirs, rows, tags)
     return {
-        "good": [run.id for run in groups[0]],
-        "bad": [run.id for run in groups[1]],
-        "settings": [asdict(setting) for setting in settings(*groups)],
-        "metrics": [{"tag": row.tag, **asdict(row.parting)} for row in partings(*groups)],
+        "good": [run.id for run in ours],
+        "bad": [run.id for run in theirs],
+        "unknown": [run_id for run_id in (*good, *bad) if run_id not in runs],
+        "claims": [claim.as_json() for claim in claims],
+        "settings": [_setting_json(setting) for setting in rows],
+        "metrics": [{"tag": row.tag, **asdict(row.parting)} for row in tags],
+    }
+
+
+def _setting_json(setting: Setting) -> dict[str, Any]:
+    told = setting.separation
+    return {
+        "name": setting.name,
+        "effect": told.effect,
+        "chance": told.corrected,
+        "good": setting.good,
+        "bad": setting.bad,
     }
 
 
@@ -83,15 +105,16 @@ def health(
         if run.job in members:
             members[run.job].append(run)
     cache = service.parts.of(HealthCache)
-    return {"jobs": {name: _health_json(cache.of(runs)) for name, runs in members.items() if len(runs) > 1}}
+    jobs = {name: runs for name, runs in members.items() if len(runs) > 1}
+    return {"jobs": {name: _health_json(cache.of(runs), still_read(runs)) for name, runs in jobs.items()}}
 
 
-def _health_json(of_job: JobHealth) -> dict[str, Any]:
+def _health_json(of_job: JobHealth, unread: list[Claim]) -> dict[str, Any]:
     return {
         "runs": of_job.runs,
         "ranks": of_job.ranks,
         "tags": of_job.tags,
-        "claims": [claim.as_json() for claim in of_job.claims],
+        "claims": [claim.as_json() for claim in unread or of_job.claims],
         "strays": [{"tag": rank_stray.tag, **asdict(rank_stray.stray)} for rank_stray in of_job.strays],
     }
 

@@ -39,7 +39,7 @@ class Alignment {
     this.requests = latest(root);
     this.head = h("div");
     this.body = h("div", { class: "stack" });
-    this.offs = [app.url.on(() => (this.drawHead(), this.load(leaveAsIs)))];
+    this.offs = [app.url.on(() => (this.drawHead(), this.load()))];
   }
 
   end() {
@@ -51,16 +51,23 @@ class Alignment {
     return this.app.selection.all().filter((run) => run.kinds.scalar);
   }
 
-  /** Ids of the baseline and of the other run: those of the address, else the first that are shown. */
+  /**
+   * Ids of the baseline and of the other run: those of the address, even if there is no such run, else the
+   * first that are shown.
+   */
   ids() {
     const { url, selection } = this.app;
-    const runs = this.runs();
-    const find = (/** @type {string} */ key) => runs.find((run) => run.id === `./${url.get(key, "?")}`);
+    const named = (/** @type {string} */ key) => {
+      const name = url.get(key);
+      return name === null ? undefined : `./${name === "." ? "" : name}`;
+    };
     const shown = selection.entries().filter((run) => run.kinds.scalar);
-    const order = [...(shown.length > 1 ? shown : []), ...selection.runs(), ...runs];
-    const baseline = find("baseline") ?? order.find((run) => run.pinned) ?? order[1];
-    const other = find("run") ?? order.find((run) => run.id !== baseline?.id);
-    return [baseline, other].flatMap((run) => (run ? [run.id] : []));
+    const order = [...(shown.length > 1 ? shown : []), ...selection.runs(), ...this.runs()];
+    const other = named("run");
+    const free = order.filter((run) => run.id !== other);
+    const baseline = named("baseline") ?? (free.find((run) => run.pinned) ?? free[other ? 0 : 1])?.id;
+    const run = other ?? order.find(({ id }) => id !== baseline)?.id;
+    return [baseline, run].filter((id) => id !== undefined);
   }
 
   tolerance() {
@@ -88,8 +95,13 @@ class Alignment {
   }
 
   /** @param {(error: any) => any} [failed] */
-  load(failed) {
+  load(failed = (error) => this.drawError(error)) {
     const [baseline, run] = this.ids();
+    const missing = [baseline, run].find((id) => !this.app.selection.run(id));
+    if (missing) {
+      this.requests.end();
+      return this.drawError({ key: "error.unknown_run", vars: { run: missing.slice(2) || "." } });
+    }
     this.body.setAttribute("aria-busy", "true");
     return this.requests.ask(
       (signal) =>
@@ -107,7 +119,7 @@ class Alignment {
     const { t } = app;
     const [baseline, run] = this.ids();
     const options = this.runs().map(({ id, name }) => ({ value: id, label: name }));
-    const short = (/** @type {string} */ id) => id.slice(2);
+    const short = (/** @type {string} */ id) => id.slice(2) || ".";
     const choose = (/** @type {string} */ key, /** @type {string} */ value) =>
       select({
         label: t(`align.${key}`),
@@ -148,6 +160,14 @@ class Alignment {
         filter,
       ),
     );
+  }
+
+  /** Show why there is no answer, and no earlier answer beside it. @param {any} error */
+  drawError(error) {
+    this.answer = null;
+    this.body.setAttribute("aria-busy", "false");
+    const text = error.key ? this.app.t(error.key, error.vars) : String(error.message ?? error);
+    replace(this.body, h("p", { class: "answer-story", role: "status" }, text));
   }
 
   draw() {

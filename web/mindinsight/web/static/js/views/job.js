@@ -40,8 +40,8 @@ class JobView {
   constructor(root, app) {
     this.root = root;
     this.app = app;
-    /** @type {Health | null} */
-    this.health = null;
+    /** What the server last said, and of which job. @type {{job: string, health: Health | null} | null} */
+    this.answer = null;
     this.requests = latest(root);
     this.head = h("div", { class: "toolbar" });
     this.body = h("div", { class: "stack" });
@@ -69,13 +69,14 @@ class JobView {
   load(failed) {
     const job = this.job();
     if (!job) {
+      this.answer = null;
       this.draw();
       return undefined;
     }
     return this.requests.ask(
       (signal) => this.app.api.get("v2/answers/health", { job: [job] }, { signal }),
       ({ jobs }) => {
-        this.health = jobs[job] ?? null;
+        this.answer = { job, health: jobs[job] ?? null };
         this.draw();
       },
       failed,
@@ -83,13 +84,16 @@ class JobView {
   }
 
   draw() {
-    const { app, health } = this;
+    const { app, answer } = this;
     const { t } = app;
     const job = this.job();
+    if (job && answer?.job !== job) return; // not answered yet
+    const health = answer?.health;
     const title = h("h1", null, job ? job.slice(2) || "." : t("nav.job"));
     if (!job || !health) {
       replace(this.head, title, this.chooser(job));
-      replace(this.body, empty({ title: t("health.none"), text: t("scalar.ranks.how") }));
+      const missing = job ? t("health.no_job", { job: job.slice(2) || "." }) : t("health.none");
+      replace(this.body, empty({ title: missing, text: t("scalar.ranks.how") }));
       return;
     }
     const charts = h(
@@ -140,6 +144,13 @@ function table(app, health) {
   const { t, format, selection } = app;
   const now = selection.list().now;
   const strays = straysByRank(health);
+  const unknown = new Set(
+    health.claims
+      .filter(({ verdict }) => verdict === "unknown")
+      .flatMap(({ evidence }) => evidence.map(({ run }) => run)),
+  );
+  const well = (/** @type {number} */ row) =>
+    t(unknown.has(health.runs[row]) ? "health.unknown" : "health.well");
   const order = health.runs
     .map((_, row) => row)
     .sort((a, b) => Number(!strays[a].length) - Number(!strays[b].length));
@@ -151,11 +162,7 @@ function table(app, health) {
       h("th", { scope: "row" }, t("runs.rank", { rank: health.ranks[row] ?? health.runs[row] })),
       h("td", null, run ? stateMark(app, run, now) : ""),
       h("td", { class: "number" }, run && run.step >= 0 ? format.number(run.step, 12) : ""),
-      h(
-        "td",
-        null,
-        strays[row].length ? strays[row].map((stray) => fault(app, health, stray)) : t("health.well"),
-      ),
+      h("td", null, strays[row].length ? strays[row].map((stray) => fault(app, health, stray)) : well(row)),
     );
   });
   const head = tableHead([t("health.rank"), t("runs.col.state"), t("common.step"), t("health.wrong")], [2]);

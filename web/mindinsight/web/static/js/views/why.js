@@ -1,20 +1,22 @@
-// Why: what tells good runs from bad ones. Settings by their effect, scalars by the step at which they part.
+// Why: what separates good runs from bad ones. Settings by their effect, scalars by the step of divergence.
 
 import { segments } from "../components/button.js";
 import { empty } from "../components/empty.js";
 import { lineSample } from "../components/line.js";
 import { longName } from "../components/long_name.js";
 import { mainTag } from "../components/main_tag.js";
+import { claimElement } from "../core/claims.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { commonStart } from "../core/names.js";
 import { tagsOf } from "../core/tags.js";
 import { bestEnd, stateOf } from "./runs/values.js";
 import { members, readGroups, splitRuns, writeGroups } from "./why/groups.js";
-import { changes, metricsTable, settingsTable, story } from "./why/tables.js";
+import { changes, metricsTable, settingsTable } from "./why/tables.js";
 
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("../core/types.js").Run} Run */
+/** @typedef {import("../core/claims.js").Claim} Claim */
 /** @typedef {import("./why/groups.js").Group} Group */
 
 export const alone = true;
@@ -186,7 +188,12 @@ class Why {
     const table = (/** @type {any[]} */ metrics) => metricsTable(app, metrics, this.groups, last);
     replace(
       this.body,
-      story(app, answer.settings, answer.metrics),
+      h("div", { class: "answer-story", role: "status" }, [
+        answer.unknown.map((/** @type {string} */ id) =>
+          h("p", { class: "claim claim-unknown" }, t("error.unknown_run", { run: id.slice(2) || "." })),
+        ),
+        answer.claims.map((/** @type {Claim} */ claim) => claimElement(app, claim)),
+      ]),
       part(t("why.metrics", { n: parting.length }), parting.length ? table(parting) : null),
       part(
         t("why.settings", { n: answer.settings.length }),

@@ -20,30 +20,6 @@ const VALUES = 4; // values of a group that are written out
 /** Scalars that change, not those that never were together or always are. @param {Metric} metric */
 export const changes = ({ kind }) => kind === "not_finite" || kind === "parts";
 
-/** The sentence above the tables. @param {App} app @param {Setting[]} settings @param {Metric[]} metrics */
-export function story(app, settings, metrics) {
-  const { t } = app;
-  const parting = metrics.filter(changes);
-  const [first, second] = parting;
-  const telling = settings.filter(({ effect }) => effect === 1);
-  const texts = [
-    first
-      ? t(first.kind === "not_finite" ? "why.first_nan" : "why.first", { tag: first.tag, step: first.onset })
-      : t("why.nothing_parts"),
-    second ? t("why.second", { tag: second.tag, step: second.onset, n: parting.length - 1 }) : "",
-    telling.length
-      ? t("why.telling", {
-          names: telling
-            .slice(0, 3)
-            .map(({ name }) => name)
-            .join(", "),
-          n: telling.length,
-        })
-      : t(settings.length ? "why.none_telling" : "why.same_settings", { n: settings.length }),
-  ];
-  return h("p", { class: "answer-story", role: "status" }, texts.filter(Boolean).join(" "));
-}
-
 /** @param {App} app @param {Setting[]} settings */
 export function settingsTable(app, settings) {
   const { t } = app;

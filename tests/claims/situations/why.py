@@ -1,0 +1,274 @@
+"""Situations of the question why some runs are bad: planted settings, and curves that leave at a known step."""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mindinsight.server.types import Doubles
+from mindinsight.writer import SummaryRecord
+from tests.claims.situation import Question, situation
+
+STEPS = np.arange(200)
+COURSE = 0.5 + 2 * np.exp(-STEPS / 40)
+SEPARATES = ["claim.why.only_good", "claim.why.only_bad"]
+BREAKS = ["claim.why.breaks", "claim.why.grows"]
+NOTHING = ["claim.why.none_separates", "claim.why.too_few_runs", "claim.why.by_chance"]
+
+
+def curve(seed: int, factor: Any = 1.0) -> list[float]:
+    """Return a falling loss with 1 % of noise, times ``factor`` [200]."""
+    noise = 1 + 0.01 * np.random.default_rng(seed).standard_normal(len(STEPS))
+    values: list[float] = (COURSE * noise * factor).tolist()
+    return values
+
+
+def groups(
+    folder: Path,
+    good: Sequence[Mapping[str, Any]],
+    bad: Sequence[Mapping[str, Any]],
+    curves: Mapping[str, Mapping[str, Sequence[float]]] | None = None,
+) -> Question:
+    """Write a run for each mapping of settings, by default with the same kind of curve; ask why."""
+    names = [f"good_{n}" for n in range(len(good))] + [f"bad_{n}" for n in range(len(bad))]
+    for number, (name, settings) in enumerate(zip(names, [*good, *bad], strict=True)):
+        tags = (curves or {}).get(name, {"loss": curve(number)})
+        with SummaryRecord(str(folder / name)) as record:
+            if settings:
+                record.add_value("custom_lineage_data", "user", dict(settings))
+            for step in range(max(map(len, tags.values()))):
+                for tag, values in tags.items():
+                    if step < len(values):
+                        record.add_value("scalar", tag, values[step])
+                record.record(step)
+    query = "&".join(f"{name.partition('_')[0]}=./{name}" for name in names)
+    return Question(base=folder, request=f"/v2/answers/why?{query}", page=f"why?{query.replace('./', '')}")
+
+
+def with_curves(
+    folder: Path, good: Sequence[Mapping[str, Any]], bad: Sequence[Mapping[str, Any]]
+) -> Question:
+    """Write runs of the given curves, all with the same setting."""
+    curves = {f"good_{n}": tags for n, tags in enumerate(good)} | {
+        f"bad_{n}": tags for n, tags in enumerate(bad)
+    }
+    return groups(folder, [{"lr": 0.1}] * len(good), [{"lr": 0.1}] * len(bad), curves)
+
+
+def drawn(seed: int, count: int) -> list[dict[str, Any]]:
+    """Return settings that do nothing."""
+    chance = np.random.default_rng(seed)
+    return [
+        {"dropout": float(chance.uniform()), "optimizer": str(chance.choice(["adam", "sgd"]))}
+        for _ in range(count)
+    ]
+
+
+def exploding(seed: int, start: int, slow: float = 1.0) -> list[float]:
+    """Return a loss that grows by a fifth in each step from ``start`` on until it is NaN."""
+    values = np.array(curve(seed)) * slow * 1.2 ** np.maximum(STEPS - start, 0)
+    return [value if value < 1e4 else math.nan for value in values.tolist()]
+
+
+@situation(
+    makes=["claim.why.only_good", "claim.why.together"],
+    never=["claim.why.only_bad", "claim.why.several", "claim.why.partly", *NOTHING],
+)
+def learning_rate_with_an_optimum_inside(folder: Path) -> Question:
+    """Good from 1e-3 to 9e-3, bad on both sides: no threshold separates them."""
+    good, bad = drawn(1, 6), drawn(2, 8)
+    for number, run in enumerate(good):
+        run["learning_rate"] = 0.001 + 0.0016 * number
+    for number, run in enumerate(bad):
+        run["learning_rate"] = (1e-5 if number % 2 else 0.05) * (1 + number / 10)
+    return groups(folder, good, bad)
+
+
+@situation(makes=["claim.why.only_bad"], never=["claim.why.only_good", "claim.why.partly", *NOTHING])
+def batch_sizes_that_are_bad_in_the_middle(folder: Path) -> Question:
+    good, bad = drawn(3, 8), drawn(4, 6)
+    for number, run in enumerate(good):
+        run["warmup"] = (10 if number % 2 else 5000) + number
+    for number, run in enumerate(bad):
+        run["warmup"] = 300 + 20 * number
+    return groups(folder, good, bad)
+
+
+@situation(makes=["claim.why.only_good"], never=["claim.why.only_bad", "claim.why.several", *NOTHING])
+def rate_above_a_threshold(folder: Path) -> Question:
+    good, bad = drawn(5, 6), drawn(6, 6)
+    for number, run in enumerate([*good, *bad]):
+        run["learning_rate"] = 10 ** (-4 + 0.25 * number)
+    return groups(folder, good, bad)
+
+
+@situation(makes=["claim.why.only_good"], never=["claim.why.partly", "claim.why.same_settings", *NOTHING])
+def option_that_the_bad_runs_lack(folder: Path) -> Question:
+    good, bad = drawn(7, 6), drawn(8, 6)
+    for number, run in enumerate(good):
+        run["clip"] = 1.0 + number % 2
+    return groups(folder, good, bad)
+
+
+@situation(makes=["claim.why.partly"], never=[*SEPARATES, "claim.why.several", *NOTHING])
+def rate_with_one_exception_on_each_side(folder: Path) -> Question:
+    good, bad = drawn(9, 12), drawn(10, 12)
+    for number, run in enumerate([*good, *bad]):
+        run["learning_rate"] = 10 ** (-4 + 0.125 * number)
+    good[0]["learning_rate"], bad[0]["learning_rate"] = 0.05, 2e-4
+    return groups(folder, good, bad)
+
+
+@situation(makes=["claim.why.several"], never=["claim.why.none_separates", "claim.why.by_chance"])
+def rate_and_batch_size_changed_together(folder: Path) -> Question:
+    good, bad = drawn(11, 6), drawn(12, 6)
+    for number, run in enumerate([*good, *bad]):
+        run["learning_rate"], run["batch_size"] = 10 ** (-4 + 0.25 * number), 16 * (number + 1)
+    return groups(folder, good, bad)
+
+
+@situation(makes=["claim.why.by_chance"], never=[*SEPARATES, "claim.why.partly", "claim.why.none_separates"])
+def two_runs_against_two(folder: Path) -> Question:
+    """Of six groupings two are separated by a threshold: two settings of three do it by chance."""
+    good = [{"a": 1, "b": 5, "c": 2}, {"a": 2, "b": 2, "c": 9}]
+    bad = [{"a": 3, "b": 3, "c": 3}, {"a": 4, "b": 4, "c": 4}]
+    return groups(folder, good, bad)
+
+
+@situation(makes=["claim.why.by_chance"], never=[*SEPARATES, "claim.why.partly", "claim.why.none_separates"])
+def one_of_forty_random_settings_separates(folder: Path) -> Question:
+    """Four runs against four: one setting would be 3 %, and one of forty is nearly sure."""
+    chance = np.random.default_rng(3)
+    names = [f"setting_{n:02}" for n in range(40)]
+    runs = [{name: float(chance.uniform()) for name in names} for _ in range(8)]
+    for number, run in enumerate(runs):
+        run["setting_07"] = float(number)
+    return groups(folder, runs[:4], runs[4:])
+
+
+@situation(
+    makes=["claim.why.none_separates"], never=[*SEPARATES, "claim.why.partly", "claim.why.too_few_runs"]
+)
+def settings_that_do_nothing(folder: Path) -> Question:
+    return groups(folder, drawn(13, 10), drawn(14, 10))
+
+
+@situation(makes=["claim.why.too_few_runs"], never=[*SEPARATES, "claim.why.none_separates"])
+def two_runs_against_two_without_an_order(folder: Path) -> Question:
+    return groups(folder, [{"lr": 1}, {"lr": 3}], [{"lr": 3}, {"lr": 1}])
+
+
+@situation(
+    makes=["claim.why.same_settings"],
+    never=["claim.why.no_settings", "claim.why.none_separates", "claim.why.too_few_runs"],
+)
+def same_settings_everywhere(folder: Path) -> Question:
+    return groups(folder, [{"lr": 0.1}] * 2, [{"lr": 0.1}] * 2)
+
+
+@situation(makes=["claim.why.no_settings"], never=["claim.why.same_settings", "claim.why.none_separates"])
+def runs_that_recorded_no_settings(folder: Path) -> Question:
+    """That nothing differs is not known."""
+    return groups(folder, [{}, {}], [{}, {}])
+
+
+@situation(
+    makes=["claim.why.grows"], never=["claim.why.breaks", "claim.why.together", "claim.why.too_few_steps"]
+)
+def loss_that_grows_from_step_61_until_nan(folder: Path) -> Question:
+    return with_curves(
+        folder,
+        [{"loss": curve(n)} for n in range(3)],
+        [{"loss": exploding(n + 9, 61)} for n in range(3)],
+    )
+
+
+@situation(makes=["claim.why.breaks"], never=["claim.why.grows", "claim.why.together"])
+def nan_out_of_nothing(folder: Path) -> Question:
+    """Nothing grows before: that it was on its way is not said."""
+    bad = [value if step < 120 else math.nan for step, value in enumerate(curve(9))]
+    return with_curves(folder, [{"loss": curve(n)} for n in range(3)], [{"loss": bad}, {"loss": bad}])
+
+
+@situation(makes=["claim.why.together"], never=[*BREAKS, "claim.why.diverges"])
+def nan_in_a_good_run_first(folder: Path) -> Question:
+    """A NaN that a good run has as well, and earlier, is not what makes runs bad."""
+    good = [{"loss": curve(n)} for n in range(3)]
+    good[1]["loss"][50] = math.nan
+    bad = [{"loss": curve(n + 9)} for n in range(2)]
+    bad[0]["loss"][90] = math.nan
+    return with_curves(folder, good, bad)
+
+
+@situation(
+    makes=["claim.why.diverges", "claim.why.follows"],
+    never=["claim.why.apart", "claim.why.together", *BREAKS],
+)
+def norm_before_loss(folder: Path) -> Question:
+    bad = [
+        {
+            "norm": curve(n + 20, 1 + np.clip((STEPS - 80) / 20, 0, 2)),
+            "loss": curve(n, 1 + np.clip((STEPS - 120) / 20, 0, 2)),
+        }
+        for n in (7, 8)
+    ]
+    return with_curves(folder, [{"norm": curve(n + 30), "loss": curve(n)} for n in range(3)], bad)
+
+
+@situation(makes=["claim.why.diverges"], never=["claim.why.follows", "claim.why.apart", *BREAKS])
+def only_the_loss_diverges(folder: Path) -> Question:
+    bad = [{"norm": curve(n + 20), "loss": curve(n, 1 + np.clip((STEPS - 120) / 20, 0, 2))} for n in (7, 8)]
+    return with_curves(folder, [{"norm": curve(n + 30), "loss": curve(n)} for n in range(3)], bad)
+
+
+@situation(makes=["claim.why.apart"], never=["claim.why.diverges", "claim.why.together", *BREAKS])
+def three_times_the_loss_from_the_start(folder: Path) -> Question:
+    """There is no step at which that begins."""
+    return with_curves(
+        folder,
+        [{"loss": curve(n)} for n in range(3)],
+        [{"loss": curve(n + 9, 3.0)} for n in range(3)],
+    )
+
+
+@situation(makes=["claim.why.together"], never=["claim.why.diverges", "claim.why.apart", *BREAKS])
+def curves_alike(folder: Path) -> Question:
+    return with_curves(
+        folder, [{"loss": curve(n)} for n in range(3)], [{"loss": curve(n + 9)} for n in range(3)]
+    )
+
+
+@situation(makes=["claim.why.too_few_steps"], never=["claim.why.together", "claim.why.no_common_scalar"])
+def five_steps(folder: Path) -> Question:
+    return with_curves(folder, [{"loss": curve(1)[:5]}], [{"loss": curve(2)[:5]}])
+
+
+@situation(makes=["claim.why.no_common_scalar"], never=["claim.why.together", "claim.why.too_few_steps"])
+def scalars_with_other_names(folder: Path) -> Question:
+    return with_curves(folder, [{"loss": curve(1)}], [{"val_loss": curve(2)}])
+
+
+def unread(folder: Path, read: int) -> Question:
+    """Ask about two runs of which the second has 8 MiB, and ``read`` bytes of it are read."""
+    from mindinsight.server.plugins.answers.reasons import still_read
+    from mindinsight.server.store.run import Run
+
+    sizes = [(100, 100), (read, 8 << 20)]
+    runs = [
+        Run(f"./{n}", str(n), str(folder), f"./{n}", None, 0.0, 0.0, total, read=known, total=total)
+        for n, (known, total) in enumerate(sizes)
+    ]
+    return Question(direct=lambda: still_read(runs))
+
+
+@situation(makes=["claim.answers.reading"])
+def half_of_a_run_is_read(folder: Path) -> Question:
+    return unread(folder, 4 << 20)
+
+
+@situation(never=["claim.answers.reading"])
+def all_but_the_newest_step_is_read(folder: Path) -> Question:
+    """A run that trains always has something that is not read yet."""
+    return unread(folder, (8 << 20) - 4096)
