@@ -1,4 +1,4 @@
-"""Situations of the question why some runs are bad: planted settings, and curves that leave at a known step."""
+"""Situations of the question why some runs are bad: planted settings, and curves that leave at a step."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from mindinsight.server.types import Doubles
 from mindinsight.writer import SummaryRecord
 from tests.claims.situation import Question, situation
 

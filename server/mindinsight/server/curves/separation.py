@@ -1,4 +1,4 @@
-"""Separation of two groups of runs by a setting: where good and bad runs lie, and how likely that is by chance.
+"""Separation of two groups of runs by a setting: where both lie, and how likely that is by chance.
 
 A number separates by an interval of its values, of which a threshold is a special case: Kuiper's two-sample
 statistic (1960) is the largest difference of the shares of both groups in any interval, so that an optimum
@@ -105,7 +105,7 @@ def _scores(order: Ints, ordered: bool, divisions: Divisions) -> Doubles:
 def _region(
     values: Sequence[Value], order: Ints, ordered: bool, first: int
 ) -> tuple[float, str, tuple[Value, ...], tuple[int, int]]:
-    """Return the effect, the group that prefers the region, the values in it, and runs of both groups there."""
+    """Return the effect, the group in the region, the region's values, and how many runs of both lie there."""
     shares = _differences(order, (np.arange(len(values)) < first)[None])[0]
     if ordered:
         chosen, side = _interval(shares)

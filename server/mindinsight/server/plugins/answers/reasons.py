@@ -1,4 +1,4 @@
-"""What separates good runs from bad ones: settings by their effect, scalars by the step at which they diverge."""
+"""What separates good runs from bad ones: settings by effect, scalars by the step of divergence."""
 
 from __future__ import annotations
 

@@ -59,10 +59,10 @@ def why(service: Uses, good: Group, bad: Group) -> dict[str, Any]:
     """Settings in which good and bad runs differ, the most telling first, and the step at which each scalar
     diverges, the earliest first. ``unknown`` lists runs that are not there.
 
-    ``effect`` is the difference of the shares of both groups in the ``region`` that separates them best, and
-    ``chance`` how often any of the settings separates groups of these sizes as well by chance. ``kind`` is one
-    of not_finite, parts, apart (from the first step), together, too_few. While a run is read for the first
-    time, the only claim says so.
+    ``effect`` is the difference of the shares of both groups among the values that separate them best, and
+    ``chance`` how often any of the settings separates groups of these sizes as well by chance. ``kind`` is
+    one of not_finite, parts, apart (from the first step), together, too_few. While a run is read for the
+    first time, the only claim says so.
     """
     runs = service.store.snapshot().runs
     service.loader.want([*good, *bad])
