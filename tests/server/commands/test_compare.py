@@ -76,6 +76,22 @@ def test_nothing_to_compare_is_two(run: Any, base: Any, name: str) -> None:
     assert "--pair" in err
 
 
+def test_steps_that_only_one_run_has_are_unknown(run: Any, base: Any) -> None:
+    """Equal at the ten common steps, and nothing is known of the others: neither 0 nor 1."""
+    with SummaryRecord(str(base / "longer")) as record:
+        for step in range(100):
+            record.add_value("scalar", "loss/auto", 10.0 - step)
+            record.record(step)
+    code, out, _ = run("compare", "./longer", "./reference", "--summary-dir", base)
+    assert (code, "loss/auto: equal at the 10 common steps of 100" in out) == (2, True)
+
+
+def test_a_tolerance_of_zero_is_equality(run: Any, base: Any) -> None:
+    options = ("--summary-dir", base, "--tolerance", "0")
+    assert run("compare", "./reference", "./reference", *options)[0] == 0
+    assert run("compare", "./same", "./reference", *options)[0] == 1
+
+
 def test_what_is_not_there_is_said(run: Any, base: Any) -> None:
     code, _, err = run("compare", "./gone", "./reference", "--summary-dir", base)
     assert (code, "no run './gone'" in err) == (1, True)

@@ -149,6 +149,8 @@ def test_importance_by_correlation(make_study: Callable[..., Any], serve: Any) -
     answer = serve().get("v2/tuning/importance", params={"study": path.stem, "method": "correlation"}).json()
     assert set(answer["importance"]) <= {"x", "kind"}
     assert all(0 <= score <= 1 for score in answer["importance"].values())
+    (claim,) = answer["claims"]
+    assert (claim["key"], claim["verdict"]) == ("claim.lineage.too_few", "unknown")
 
 
 def test_suggestions_write_nothing(make_study: Callable[..., Any], serve: Any) -> None:

@@ -10,10 +10,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from mindinsight.server.claims import Claim, exit_code
 from mindinsight.server.client.reader import Summary
+from mindinsight.server.commands.messages import localize_claim
 from mindinsight.server.commands.options import add_bases
 from mindinsight.server.commands.terminal import as_json, say, table, terminal_width
-from mindinsight.server.curves.compare import difference
+from mindinsight.server.curves.alignment import align, claim_of, relative_difference
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.store.run import Run
 
@@ -29,8 +31,9 @@ class Comparison:
     steps: int  # common steps
     first: int | None  # first step beyond the tolerance
     beyond: int  # steps beyond it
-    largest: float | None  # finite relative difference, share of the reference's value
+    largest: float | None  # finite relative difference, share of the reference's size at the step and nearby
     largest_step: int | None
+    claim: Claim
 
 
 def register(subparsers: Any) -> None:
@@ -52,7 +55,7 @@ def register(subparsers: Any) -> None:
 
 
 def compare(options: argparse.Namespace) -> int:
-    """0: within the tolerance. 1: beyond it, or a run does not exist. 2: nothing could be compared."""
+    """0: within the tolerance. 1: beyond it, or a run does not exist. 2: some steps could not be compared."""
     summary = Summary(options.summary_dir)
     run, reference = _run(summary, options.name), _run(summary, options.reference)
     pairs = list(_pairs(run, reference, options.tag, options.pair))
@@ -62,10 +65,16 @@ def compare(options: argparse.Namespace) -> int:
         print(as_json([_json(row) for row in rows]))
     elif rows:
         print(table(_heads(options.unit), (_row(row, UNITS[options.unit]) for row in rows), terminal_width()))
+        for row in rows:
+            print(
+                localize_claim(Claim("claim.part.align_scalar", "note", {"tag": row.tag, "claim": row.claim}))
+            )
     if not any(row.steps for row in rows):
-        say("Nothing to compare: the runs have no tag with common steps. Pair tags with --pair TAG=REF_TAG.")
+        if not rows:
+            say(localize_claim(Claim("claim.align.no_common_scalar", "unknown")))
+        say("Pair tags of different names with --pair TAG=REF_TAG.")
         return 2
-    return 1 if any(row.beyond for row in rows) else 0
+    return exit_code(row.claim for row in rows)
 
 
 def _run(summary: Summary, name: str) -> Run:
@@ -94,19 +103,24 @@ def _pairs(
 
 
 def _compared(run: Run, reference: Run, tag: str, other: str, tolerance: float) -> Comparison:
-    line, reference_line = run.scalars[tag].line(), reference.scalars[other].line()
-    comparison = difference(line.steps, line.values, reference_line.steps, reference_line.values, tolerance)
-    sizes = np.abs(comparison.relative)
-    finite = np.flatnonzero(np.isfinite(sizes))
+    line, base = run.scalars[tag].line(), reference.scalars[other].line()
+    aligned = align(line.steps, line.values, base.steps, base.values, tolerance)
+    steps, mine, theirs = np.intersect1d(line.steps, base.steps, assume_unique=True, return_indices=True)
+    left, right = (np.asarray(values, np.float64) for values in (line.values[mine], base.values[theirs]))
+    finite = np.flatnonzero(np.isfinite(left) & np.isfinite(right))
+    sizes = np.where((left == right) | (np.isnan(left) & np.isnan(right)), 0.0, np.inf)
+    sizes[finite] = np.abs(relative_difference(left[finite], right[finite]))
+    beyond = np.flatnonzero(sizes > tolerance)
     worst = int(finite[np.argmax(sizes[finite])]) if len(finite) else None
     return Comparison(
         tag,
         other,
-        len(comparison.steps),
-        None if comparison.parted is None else int(comparison.steps[comparison.parted]),
-        int((~(sizes <= tolerance)).sum()),
+        len(steps),
+        int(steps[beyond[0]]) if len(beyond) else None,
+        len(beyond),
         None if worst is None else float(sizes[worst]),
-        None if worst is None else int(comparison.steps[worst]),
+        None if worst is None else int(steps[worst]),
+        claim_of(aligned, tolerance),
     )
 
 
@@ -128,6 +142,7 @@ def _json(row: Comparison) -> dict[str, Any]:
         "first_step": row.first,
         "largest": row.largest,
         "largest_step": row.largest_step,
+        "claim": row.claim.as_json(),
     }
 
 

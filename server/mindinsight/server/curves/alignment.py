@@ -29,6 +29,7 @@ ORDER: Final[tuple[Verdict, ...]] = get_args(Verdict)
 
 _BLOCKS: Final = 64  # of the usual size of a baseline
 _NOISE_SHARE: Final = 0.01  # of the tolerance: differences below are rounding
+_ROUNDING: Final = 1e-12  # relative difference that is none, for a tolerance of 0
 _MOST: Final = 1e6  # relative difference from which on the baseline counts as 0
 _APART: Final = 0.5  # share of the steps beyond the tolerance without a change point
 
@@ -52,7 +53,7 @@ class Alignment:
 
 
 def align(steps: Ints, values: Floats, base_steps: Ints, base_values: Floats, tolerance: float) -> Alignment:
-    """Judge a curve (steps ascending and unique) by its baseline; ``tolerance`` is relative, above 0."""
+    """Judge a curve (steps ascending and unique) by its baseline; ``tolerance`` is relative."""
     shared, mine, theirs = np.intersect1d(steps, base_steps, assume_unique=True, return_indices=True)
     count, either = len(shared), len(steps) + len(base_steps) - len(shared)
     if not count:
@@ -94,7 +95,7 @@ def _judged(
         noise=float(np.median(sizes)) if len(sizes) else 0.0,
         absolute=absolute,
     )
-    change = departure(relative, tolerance * _NOISE_SHARE) if len(over) else None
+    change = departure(relative, max(tolerance * _NOISE_SHARE, _ROUNDING)) if len(over) else None
     if change is not None:
         noise = float(np.median(sizes[: max(change.onset, 1)]))
         onset = int(shared[rows[change.onset]])

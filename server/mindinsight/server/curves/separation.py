@@ -105,7 +105,7 @@ def _scores(order: Ints, ordered: bool, divisions: Divisions) -> Doubles:
 def _region(
     values: Sequence[Value], order: Ints, ordered: bool, first: int
 ) -> tuple[float, str, tuple[Value, ...], tuple[int, int]]:
-    """Return the effect, the group in the region, the region's values, and how many runs of both lie there."""
+    """Return the effect, the group in the region, its values, and how many runs of both lie there."""
     shares = _differences(order, (np.arange(len(values)) < first)[None])[0]
     if ordered:
         chosen, side = _interval(shares)

@@ -16,6 +16,7 @@ from mindinsight.server.cancellation import result_of
 from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.compute.non_finite import non_finite_as_text
 from mindinsight.server.curves.correlation import association
+from mindinsight.server.curves.importance import importance as setting_importance
 from mindinsight.server.errors import ApiError, BadSettings, not_kept
 from mindinsight.server.http.bulkhead_routes import PayloadRoute
 from mindinsight.server.http.service import Service, service_of
@@ -100,17 +101,22 @@ def importance(
     method: Method = "fanova",
 ) -> dict[str, Any]:
     """How much each parameter matters for a target: Optuna's fANOVA or PED-ANOVA, shares that add up to 1,
-    or the absolute correlation, from 0 to 1 for each. ``method`` is the one that was used."""
+    or the absolute correlation, from 0 to 1 for each. ``method`` is the one that was used. ``claims`` say
+    which of them matter beyond chance: shares add up to 1 for pure noise, too."""
     path = _journal(service, study)
     facts = _facts(service, path)
     if target >= len(facts["targets"]):
         raise ApiError(404, "unknown_target", f"The study has no target {target}.", target=target)
     complete = [trial for trial in facts["trials"] if trial["state"] in ("complete", "imported")]
+    name, values = facts["targets"][target]["name"], [trial["values"][target] for trial in complete]
+    key = ("claims", path, len(complete), target)
+    known = _computed(service, key, setting_importance, name, _parameters(complete), values)
+    claims = [claim.as_json() for claim in known.claims]
     if method == "correlation":
         correlations = dict(_correlations(complete, target))
-        return {"method": method, "importance": correlations, "trials": len(complete)}
+        return {"method": method, "importance": correlations, "trials": len(complete), "claims": claims}
     key = ("importance", path, len(complete), target, method)
-    return dict(_computed(service, key, study_importance, str(path), target, method))
+    return {**_computed(service, key, study_importance, str(path), target, method), "claims": claims}
 
 
 @router.get("/suggestions")
@@ -178,11 +184,16 @@ def _computed(service: Service, key: tuple[Any, ...], function: Any, *arguments:
     return results.get(key, lambda: result_of(service.openers.submit(function, *arguments)))
 
 
+def _parameters(trials: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
+    """Return the values of each parameter by trial, None for a trial without it."""
+    names = dict.fromkeys(name for trial in trials for name in trial["params"])
+    return {name: [trial["params"].get(name) for trial in trials] for name in names}
+
+
 def _correlations(trials: Sequence[dict[str, Any]], target: int) -> Iterator[tuple[str, float]]:
     values = np.array([trial["values"][target] for trial in trials], np.float64)
-    names = dict.fromkeys(name for trial in trials for name in trial["params"])
-    for name in names:
-        score = association([trial["params"].get(name) for trial in trials], values)
+    for name, column in _parameters(trials).items():
+        score = association(column, values)
         if score is not None and math.isfinite(score):
             yield name, score
 

@@ -2,6 +2,7 @@
 
 import { select } from "../../../components/field.js";
 import { tableHead } from "../../../components/table_head.js";
+import { claimElement } from "../../../core/claims.js";
 import { h } from "../../../core/dom.js";
 import { parameterNames, valueText } from "./values.js";
 
@@ -63,8 +64,14 @@ export function importancePanel(panel) {
 function bars({ app, study, importance }) {
   const { t } = app;
   if (!importance) return h("p", { class: "muted", role: "status" }, t("tuning.computing"));
+  const claims = importance.claims.map((claim) => claimElement(app, claim));
   const rows = Object.entries(importance.importance).sort((a, b) => b[1] - a[1]);
-  if (!rows.length) return h("p", { class: "muted" }, t("tuning.too_few"));
+  if (!rows.length) return claims;
+  const matter = new Set(
+    importance.claims
+      .filter(({ key }) => key === "claim.lineage.matters")
+      .flatMap(({ evidence }) => evidence.map(({ setting }) => setting)),
+  );
   const table = h(
     "table",
     { class: "importance" },
@@ -74,7 +81,7 @@ function bars({ app, study, importance }) {
       rows.map(([name, share]) =>
         h(
           "tr",
-          null,
+          { class: matter.has(name) ? null : "muted" },
           h("th", { scope: "row" }, name),
           h("td", { class: "bar" }, h("i", { style: { width: `${share * 100}%` } })),
           h("td", { class: "number" }, share.toFixed(2)),
@@ -86,7 +93,7 @@ function bars({ app, study, importance }) {
     (name) => !(name in importance.importance),
   );
   const names = without.join(", ");
-  return [table, names && h("p", { class: "muted" }, t("tuning.importance_without", { names }))];
+  return [claims, table, names && h("p", { class: "muted" }, t("tuning.importance_without", { names }))];
 }
 
 /** @param {StudyPanel} panel */

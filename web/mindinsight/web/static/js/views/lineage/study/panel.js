@@ -28,7 +28,10 @@ export class StudyPanel {
     /** @type {Study | null} */
     this.study = null;
     this.missing = "";
-    /** @type {{method: string, importance: Record<string, number>, trials: number} | null} */
+    /**
+     * @type {{method: string, importance: Record<string, number>, trials: number,
+     *   claims: import("../../../core/claims.js").Claim[]} | null}
+     */
     this.importance = null;
     /** @type {Record<string, any>[] | null} */
     this.suggestions = null;
