@@ -7,10 +7,11 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
+from mindinsight.server.claims import Claim
 from mindinsight.server.compute.parallel_map import batched, spread
 from mindinsight.server.compute.statistics import PIECE
 from mindinsight.server.debug.checkpoints.weights import State, compare_tensor
@@ -19,6 +20,8 @@ from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.weights.weight_files import Weight, WeightFile, open_weights
 
 CellState: TypeAlias = State | Literal["start", "absent"]
+
+_NAMED: Final = 3  # tensors that one sentence lists
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,48 @@ def weight_timeline(files: Sequence[WeightFile], executor: Executor | None = Non
     batches = batched(tensors, weight=lambda name: tensors[name])
     for rows in spread(partial(_timeline_batch, [file.path for file in files]), batches, executor):
         yield from rows
+
+
+def timeline_claims(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> list[Claim]:
+    """Return what all ``rows`` of a timeline say about the tensors of ``checkpoints``, which are its columns."""
+    claims = []
+    broken = {row.name: at for row in rows if (at := _first_broken(row)) is not None}
+    if broken:
+        at = min(broken.values())
+        first = [name for name, place in broken.items() if place == at]
+        facts = {"n": len(broken), "first": len(first), "names": _few(first), "checkpoint": checkpoints[at]}
+        evidence = tuple({"tensor": name, "checkpoint": checkpoints[at]} for name in first[:_NAMED])
+        claims.append(Claim("claim.checkpoint.non_finite", "found", facts, evidence))
+    unknown = [row.name for row in rows if any(_is_unknown(cell) for cell in row.cells)]
+    if unknown:
+        values = {"n": len(unknown), "names": _few(unknown)}
+        claims.append(Claim("claim.checkpoint.unreadable", "unknown", values))
+    if not claims:
+        claims.append(Claim("claim.checkpoint.finite", "clear", {"n": len(rows)}))
+    compared = [row for row in rows if sum(cell.state != "absent" for cell in row.cells) > 1]
+    if not compared:
+        return [*claims, Claim("claim.checkpoint.no_common_tensor", "unknown")]
+    frozen = [row.name for row in compared if {cell.state for cell in row.cells} <= _FROZEN]
+    if frozen:
+        values = {"n": len(frozen), "count": len(compared), "names": _few(frozen)}
+        claims.append(Claim("claim.checkpoint.frozen", "note", values))
+    return claims
+
+
+_FROZEN: Final[frozenset[CellState]] = frozenset({"start", "absent", "unchanged"})
+
+
+def _first_broken(row: TimelineRow) -> int | None:
+    return next((at for at, cell in enumerate(row.cells) if cell.non_finite), None)
+
+
+def _is_unknown(cell: TimelineCell) -> bool:
+    """Return True if nothing is known of the values of a tensor that is there."""
+    return cell.state == "unreadable"
+
+
+def _few(names: Sequence[str]) -> list[str]:
+    return [*names[:_NAMED], *(["…"] if len(names) > _NAMED else [])]
 
 
 def _timeline_batch(paths: Sequence[Path], names: Sequence[str]) -> list[TimelineRow]:

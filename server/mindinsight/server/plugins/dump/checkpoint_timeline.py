@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
 
 from mindinsight.server.compute.background_job import BackgroundJob
 from mindinsight.server.compute.non_finite import non_finite_as_text
-from mindinsight.server.debug.checkpoints.timeline import TimelineRow, weight_timeline
+from mindinsight.server.debug.checkpoints.timeline import TimelineRow, timeline_claims, weight_timeline
 from mindinsight.server.http.bulkhead_routes import CheckpointRoute
 from mindinsight.server.plugins.dump.checkpoints import open_checkpoint
 from mindinsight.server.plugins.dump.dependencies import Sessions, Uses
@@ -30,7 +31,8 @@ def timeline(
 ) -> dict[str, Any]:
     """Rows of tensors from ``offset`` on, as far as computed; repeat until ``done``.
 
-    Each has a state, a relative change (L2) and a number of non-finite elements for each checkpoint.
+    Each has a state, a relative change (L2) and a number of non-finite elements for each checkpoint. There are
+    ``claims`` once all rows are computed.
     """
     files = [open_checkpoint(service, name) for name in file]
     key = tuple((weights.path, weights.path.lstat().st_mtime_ns) for weights in files)
@@ -42,11 +44,14 @@ def timeline(
     )
     job.wait(_WAIT)
     done = job.done  # before the rows are read: none comes after it
+    known = done and not job.error
+    claims = timeline_claims(list(job.items), [Path(name).name for name in file]) if known else []
     return {
         "done": done,
         "error": job.error,
         "total": total,
         "offset": offset,
+        "claims": [claim.as_json() for claim in claims],
         "rows": [_row_json(row) for row in list(job.items)[offset:]],
     }
 

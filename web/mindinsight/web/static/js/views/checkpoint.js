@@ -3,6 +3,7 @@
 import { empty } from "../components/empty.js";
 import { searchBox } from "../components/field.js";
 import { headCell, virtualTable } from "../components/virtual.js";
+import { claimElement } from "../core/claims.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { failure } from "./dump/failure.js";
@@ -12,7 +13,7 @@ import { kindOf, shownRows } from "./checkpoint/rows.js";
 import { tensorPanel } from "./checkpoint/panel.js";
 import { readState, settle, writeState } from "./checkpoint/state.js";
 import { cells, columnsOf } from "./checkpoint/tables.js";
-import { headline, legend, timelineCells } from "./checkpoint/timeline.js";
+import { legend, timelineCells } from "./checkpoint/timeline.js";
 import { timelineHeads } from "./checkpoint/timeline_heads.js";
 
 /** @typedef {import("../core/types.js").App} App */
@@ -240,13 +241,15 @@ export class Checkpoints {
     ];
     this.status.textContent = parts.filter(Boolean).join(" · ");
     const bad = (/** @type {string} */ text) => h("div", { class: "banner bad" }, text);
-    const said = state.mode === "timeline" ? headline(app, rows, this.series()) : null;
+    /** @type {import("../core/claims.js").Claim[]} */
+    const claims = answer.claims ?? [];
     replace(
       this.story,
       damage.map(bad),
-      said?.lost && bad(said.lost),
-      said?.frozen && h("p", null, said.frozen),
-      said && legend(app),
+      claims.map((claim) =>
+        claimElement(app, claim, { class: claim.verdict === "found" ? "banner bad" : "" }),
+      ),
+      state.mode === "timeline" && legend(app),
     );
   }
 

@@ -3,7 +3,6 @@
 import { between } from "../../core/colours.js";
 import { h } from "../../core/dom.js";
 import { ramp } from "../../core/ramp.js";
-import { brokenCells, isFrozen } from "./rows.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {{id: string, label: string, step: number | null}} Saved */
@@ -87,21 +86,6 @@ function shortText({ t, format }, row, at, kind) {
   if (kind === "frozen") return "=";
   if (kind === "moved") return row.changes[at] === null ? "≠" : format.number(Number(row.changes[at]), 2);
   return kind === "odd" ? "!" : "";
-}
-
-/** What matters first, as a sentence. @param {App} app @param {Row[]} rows @param {Saved[]} checkpoints */
-export function headline({ t }, rows, checkpoints) {
-  const broken = rows.filter((row) => brokenCells(row));
-  const frozen = rows.filter(isFrozen);
-  const first = (/** @type {Row} */ row) => row.non_finite.findIndex((count) => count);
-  const at = Math.min(...broken.map(first));
-  const [origin] = broken.filter((row) => first(row) === at);
-  return {
-    lost:
-      origin &&
-      t("checkpoint.first_lost", { n: broken.length, name: origin.name, checkpoint: checkpoints[at].label }),
-    frozen: frozen.length ? t("checkpoint.frozen", { n: frozen.length, all: rows.length }) : "",
-  };
 }
 
 /** @param {App} app */

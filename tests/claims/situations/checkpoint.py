@@ -1,0 +1,92 @@
+"""Situations of a series of checkpoints: tensors that break, stay or cannot be read."""
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from fastapi.testclient import TestClient
+
+from tests.claims.situation import Question, situation
+
+ONES = np.ones(4, np.float32)
+BROKEN = np.array([1, np.nan, 1, np.inf], np.float32)
+
+
+def series(folder: Path, *checkpoints: Mapping[str, Any]) -> Question:
+    """Write one file for each checkpoint, a mapping of tensors; ask for their timeline."""
+    names = [f"net-{step}.npz" for step in range(1, len(checkpoints) + 1)]
+    for name, tensors in zip(names, checkpoints, strict=True):
+        np.savez(folder / name, **tensors)
+    return asked(folder, names)
+
+
+def asked(folder: Path, names: Sequence[str]) -> Question:
+    params = {"file": [f"./{name}" for name in names]}
+
+    def ask(client: TestClient) -> Any:
+        deadline = time.monotonic() + 30
+        while True:
+            response = client.get("/v2/dump/checkpoint/timeline", params=params)
+            if response.status_code == 200 and response.json()["done"]:
+                return response.json()
+            assert time.monotonic() < deadline, response.text
+            time.sleep(0.1)
+
+    return Question(base=folder, request=ask)
+
+
+@situation(
+    makes=["claim.checkpoint.non_finite"],
+    never=["claim.checkpoint.finite", "claim.checkpoint.frozen", "claim.checkpoint.unreadable"],
+)
+def weight_that_breaks(folder: Path) -> Question:
+    return series(
+        folder, {"a": ONES, "b": ONES}, {"a": 2 * ONES, "b": 3 * ONES}, {"a": BROKEN, "b": 4 * ONES}
+    )
+
+
+@situation(
+    makes=["claim.checkpoint.finite", "claim.checkpoint.frozen"],
+    never=["claim.checkpoint.non_finite", "claim.checkpoint.no_common_tensor"],
+)
+def embedding_that_never_moves(folder: Path) -> Question:
+    return series(folder, {"a": ONES, "b": ONES}, {"a": 2 * ONES, "b": ONES}, {"a": 3 * ONES, "b": ONES})
+
+
+@situation(makes=["claim.checkpoint.finite"], never=["claim.checkpoint.frozen"])
+def weight_that_moves_at_last(folder: Path) -> Question:
+    """Unchanged between two checkpoints, and not in all of them."""
+    return series(folder, {"a": ONES}, {"a": ONES}, {"a": 2 * ONES})
+
+
+@situation(makes=["claim.checkpoint.finite"], never=["claim.checkpoint.frozen"])
+def weight_that_came_later(folder: Path) -> Question:
+    """A tensor of a single checkpoint was compared with nothing."""
+    return series(folder, {"a": ONES}, {"a": 2 * ONES, "new": ONES})
+
+
+@situation(
+    makes=["claim.checkpoint.no_common_tensor"],
+    never=["claim.checkpoint.frozen", "claim.checkpoint.unreadable"],
+)
+def checkpoints_of_two_nets(folder: Path) -> Question:
+    return series(folder, {"a": ONES}, {"b": ONES})
+
+
+@situation(
+    makes=["claim.checkpoint.unreadable"], never=["claim.checkpoint.finite", "claim.checkpoint.frozen"]
+)
+def tensor_that_was_cut(folder: Path) -> Question:
+    """Of a tensor that cannot be read in one checkpoint it is not known whether it is finite."""
+    question = series(folder, {"a": np.arange(4000.0)}, {"a": np.arange(4000.0)})
+    damaged = bytearray((folder / "net-2.npz").read_bytes())
+    damaged[2000:2400] = bytes(400)
+    (folder / "net-2.npz").write_bytes(damaged)
+    return question
+
+
+@situation(never=["claim.checkpoint.no_common_tensor", "claim.checkpoint.non_finite"])
+def checkpoints_with_one_common_tensor(folder: Path) -> Question:
+    return series(folder, {"a": ONES, "b": ONES}, {"b": 2 * ONES, "c": ONES})
