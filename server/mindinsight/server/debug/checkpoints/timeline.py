@@ -58,7 +58,7 @@ def weight_timeline(files: Sequence[WeightFile], executor: Executor | None = Non
 
 
 def timeline_claims(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> list[Claim]:
-    """Return what all ``rows`` of a timeline say about the tensors of ``checkpoints``, which are its columns."""
+    """Return what all rows of a timeline say; ``checkpoints`` are the names of its columns."""
     claims = []
     broken = {row.name: at for row in rows if (at := _first_broken(row)) is not None}
     if broken:

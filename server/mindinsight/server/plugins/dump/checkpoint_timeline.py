@@ -31,8 +31,8 @@ def timeline(
 ) -> dict[str, Any]:
     """Rows of tensors from ``offset`` on, as far as computed; repeat until ``done``.
 
-    Each has a state, a relative change (L2) and a number of non-finite elements for each checkpoint. There are
-    ``claims`` once all rows are computed.
+    Each has a state, a relative change (L2) and a number of non-finite elements for each checkpoint. There
+    are ``claims`` once all rows are computed.
     """
     files = [open_checkpoint(service, name) for name in file]
     key = tuple((weights.path, weights.path.lstat().st_mtime_ns) for weights in files)
