@@ -142,15 +142,11 @@ test("the nearest recorded step is taken", () => {
   );
 });
 
-test("losses are best low, accuracies high", () => {
-  assert.deepEqual(["loss/train", "Top5_Acc", "error", "acc_loss", "val/psnr", "lr"].map(bestEnd), [
-    "min",
-    "max",
-    "min",
-    "min",
-    "max",
-    "min",
-  ]);
+test("losses are best low, accuracies high, and of other scalars it is not known", () => {
+  const ends = (/** @type {string[]} */ ...tags) => tags.map(bestEnd);
+  assert.deepEqual(ends("loss", "val/error_rate", "train_err", "step_time"), Array(4).fill("min"));
+  assert.deepEqual(ends("accuracy", "F1", "tokens_per_sec", "mIoU"), Array(4).fill("max"));
+  assert.deepEqual(ends("learning_rate", "accumulated_cost", "grad_norm"), Array(3).fill(null));
 });
 
 test("a run's state follows the age of its last event", () => {

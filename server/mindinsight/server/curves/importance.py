@@ -41,11 +41,14 @@ _NAMED: Final = 8  # settings that one sentence lists
 
 # A random seed is no setting.
 SEED: Final = re.compile(r"(^|[:._-])seed($|[:._-])", re.IGNORECASE)
+# The page's side is views/runs/values.js.
 _HIGHER: Final = re.compile(
-    r"acc|auc|f1|map\b|bleu|rouge|recall|precision|score|reward|psnr|ssim|iou|throughput|speed", re.IGNORECASE
+    r"acc(?!um)|auc|f1|map\b|bleu|rouge|recall|precision|score|reward|psnr|ssim|iou|dice|ndcg|r2\b"
+    r"|throughput|speed|per_sec",
+    re.IGNORECASE,
 )
 _LOWER: Final = re.compile(
-    r"loss|err|perplexity|ppl|mse|mae|nll|wer\b|cer\b|fid\b|latency|time", re.IGNORECASE
+    r"loss|(?<![a-z])err|error|perplexity|ppl|mse|mae|nll|wer\b|cer\b|fid\b|latency|time", re.IGNORECASE
 )
 
 

@@ -158,7 +158,8 @@ class Overview {
 
   /** Kinds of data that the run does not hold, in one line. @param {Run} run */
   drawAbsent(run) {
-    const missing = this.tiles.map((tile) => tile.missing(run)).filter((kind) => kind !== null);
+    const read = run.read >= run.total; // before, it is not known what the run holds
+    const missing = read ? this.tiles.map((tile) => tile.missing(run)).filter((kind) => kind !== null) : [];
     const names = missing.flatMap(({ title, why }, i) => [i ? ", " : "", h("span", { title: why }, title)]);
     if (this.absent) replace(this.absent, missing.length ? [this.app.t("overview.absent"), names] : null);
   }

@@ -91,7 +91,7 @@ class Why {
         const tags = await tagsOf(this.app, "scalar", signal);
         const common = tags.filter(({ runs: holders }) => holders.length * 2 > runs.length);
         const tag = mainTag(common.length ? common : tags, /loss/i);
-        const end = bestEnd(tag);
+        const end = bestEnd(tag) ?? "min";
         const { tables } = await api.get("v2/runs/columns", { tag: [tag] }, { signal });
         const column = (/** @type {string} */ name) => api.column(tables[tag][name]);
         const [best, last] = [column(end), column("last")];

@@ -1,7 +1,7 @@
 // Banners above the runs table while something is wrong or loading, and its empty state.
 
 import { damageBanner } from "../../components/damage.js";
-import { empty } from "../../components/empty.js";
+import { empty, loading } from "../../components/empty.js";
 import { icon } from "../../components/icons.js";
 import { h } from "../../core/dom.js";
 import { basePaths } from "./bases.js";
@@ -65,6 +65,7 @@ export function nothing(app) {
       text: app.t("runs.unreadable.why", { base, why: app.t(refused.reason, { path: refused.path }) }),
     });
   }
+  if (!list.scanned) return loading(app.t("common.loading"));
   return empty({
     icon: "runs",
     title: app.t("runs.empty"),

@@ -125,7 +125,7 @@ function scalarColumn(app, values, key, statistic, tag) {
   const value = (/** @type {Run} */ run) => values.scalar(run, tag, statistic);
   const title = titleOf(tag);
   const label = statistic === "last" ? title : `${title} · ${app.t(`runs.part.${statistic}`)}`;
-  const first = bestEnd(tag) === "min" ? "ascending" : "descending";
+  const first = bestEnd(tag) === "max" ? "descending" : "ascending";
   return { key, label, number: true, part: true, first, value, cell: (run) => numberCell(app, value(run)) };
 }
 

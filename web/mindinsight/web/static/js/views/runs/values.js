@@ -9,12 +9,21 @@ import { createOrder } from "./tag_order.js";
 /** @typedef {import("../../core/types.js").Run} Run */
 /** @typedef {{last: Map<string, number>, min: Map<string, number>, max: Map<string, number>}} Numbers */
 
-/** Higher is better for these; lower for all others. */
-const HIGHER = /acc|auc|f1|map\b|bleu|rouge|recall|precision|score|reward|psnr|ssim|iou|throughput|speed/i;
+// The server's side is curves/importance.py.
+const HIGHER = new RegExp(
+  "acc(?!um)|auc|f1|map\\b|bleu|rouge|recall|precision|score|reward|psnr|ssim|iou|dice|ndcg|r2\\b" +
+    "|throughput|speed|per_sec",
+  "i",
+);
+const LOWER = /loss|(?<![a-z])err|error|perplexity|ppl|mse|mae|nll|wer\b|cer\b|fid\b|latency|time/i;
 
-/** Which end of a scalar is its best: "max" or "min". @param {string} tag @returns {"min" | "max"} */
+/**
+ * Which end of a scalar is its best; null if its name does not say.
+ * @param {string} tag @returns {"min" | "max" | null}
+ */
 export function bestEnd(tag) {
-  return HIGHER.test(tag) && !/loss|error/i.test(tag) ? "max" : "min";
+  if (LOWER.test(tag)) return "min";
+  return HIGHER.test(tag) ? "max" : null;
 }
 
 /**
@@ -92,7 +101,8 @@ export function createValues(app, element) {
     scalar(run, tag, statistic) {
       const member = this.memberOf(run, tag);
       if (member === undefined) return undefined;
-      return tables.get(member)?.[statistic === "best" ? bestEnd(tag) : statistic].get(run.id);
+      const part = statistic === "best" ? bestEnd(tag) : statistic;
+      return part === null ? undefined : tables.get(member)?.[part].get(run.id);
     },
 
     /**

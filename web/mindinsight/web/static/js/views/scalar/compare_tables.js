@@ -91,7 +91,8 @@ export function settingsTable(app, runs) {
   const differ = keys.filter(
     (key) => new Set(runs.map((run) => JSON.stringify(run.hyper[key] ?? null))).size > 1,
   );
-  if (!differ.length) return h("p", { class: "muted" }, app.t("scalar.compare.same_settings"));
+  const same = keys.length ? "scalar.compare.same_settings" : "scalar.compare.no_settings";
+  if (!differ.length) return h("p", { class: "muted" }, app.t(same));
   const text = (/** @type {any} */ value) =>
     value === undefined || value === null
       ? "–"

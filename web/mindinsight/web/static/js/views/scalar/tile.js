@@ -93,11 +93,13 @@ function minisIn(app, box, tags) {
 function numbers(app, tag, steps, values) {
   const { number } = app.format;
   const finite = Array.from(values).filter(Number.isFinite);
-  const best = finite.length ? Math[bestEnd(tag)](...finite) : undefined;
+  const end = bestEnd(tag);
   const broken = Array.from(values).findIndex((value) => !Number.isFinite(value));
   return [
     h("span", null, app.t("runs.part.last"), " ", h("b", null, number(values[values.length - 1]))),
-    h("span", null, app.t("runs.part.best"), " ", h("b", null, number(best))),
+    end && finite.length > 0
+      ? h("span", null, app.t("runs.part.best"), " ", h("b", null, number(Math[end](...finite))))
+      : null,
     broken >= 0
       ? h(
           "span",
