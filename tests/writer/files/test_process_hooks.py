@@ -51,6 +51,25 @@ def test_an_exception_in_the_loop_costs_nothing(tmp_path: Path, reading: Any) ->
     assert tags_and_steps(reading) == [("s", 1)]
 
 
+@pytest.mark.parametrize(("interactive", "expected"), [(False, "ArithmeticError: in the loop"), (True, "")])
+def test_an_uncaught_exception_is_what_ended_the_training(
+    tmp_path: Path, reading: Any, interactive: bool, expected: str
+) -> None:
+    """Nobody closed the recorder: of an exception in a session it is not known whether it ended anything."""
+    status, _ = run(f"""
+        if {interactive}:
+            sys.ps1 = ">>> "
+        def train():
+            record = SummaryRecord(directory)
+            put(record, "s", 1)
+            raise ArithmeticError("in the loop")
+        train()
+    """, tmp_path)  # fmt: skip
+    assert status == 1
+    (events,) = reading.files_events()
+    assert events[-1].closing.error == expected
+
+
 def test_a_forked_child_leaves_the_parents_file_and_values_alone(tmp_path: Path, reading: Any) -> None:
     status, errors = run("""
         record = SummaryRecord(directory)

@@ -29,6 +29,15 @@ _MINDSPORE_OPERATORS: Final = "mindspore.train.summary.summary_record"
 _log: Final = logging.getLogger(__name__)
 
 
+def _finish(file: EventFile) -> None:
+    """Close the files of a recorder that nobody closed, with the exception that ends the process, if any.
+
+    A file that is only closed looks like that of a training that came to its end.
+    """
+    error = process_hooks.fatal_error()
+    file.close(b"" if error is None else events.closing_record(error))
+
+
 def _local_files(
     directory: Path, names: Sequence[FileName], now: int, size: int | None
 ) -> tuple[RecordSink, RecordSink]:
@@ -115,7 +124,7 @@ class SummaryRecord:
         self._closed = self._warned_closed = False
         self._scalars, self._tags = pending.scalars, pending.good_tags
         process_hooks.call_in_children(self._queue.forget)
-        weakref.finalize(self, self._events.close)
+        weakref.finalize(self, _finish, self._events)
 
     @property
     def log_dir(self) -> str:

@@ -27,3 +27,14 @@ def call_at_worker_exit(function: Callable[[], None]) -> None:
         from multiprocessing.util import Finalize
 
         Finalize(None, function, exitpriority=0)
+
+
+def fatal_error() -> BaseException | None:
+    """Return the exception that nobody caught and that ends this process; None in an interactive session.
+
+    There ``sys.last_value`` is that of any earlier statement, and the session went on.
+    """
+    if hasattr(sys, "ps1") or sys.flags.interactive:
+        return None
+    error = getattr(sys, "last_value", None)
+    return error if isinstance(error, BaseException) else None
