@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,26 @@ def test_a_closing_record_says_how_a_training_ended(run: Any, tmp_path: Path) ->
         path.chmod(0o600)  # as a copy of it has
     assert states(run, tmp_path) == {"./ill": "failed", "./well": "finished"}
     assert "failed: ValueError: odd batch" in run("ls", "--summary-dir", tmp_path)[1]
+
+
+def test_a_directory_that_cannot_be_listed_is_named(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Runs in it are missing from the list, from an export and from a pattern: that is said."""
+    written(tmp_path / "base" / "a", 0, closed=True)
+    written(tmp_path / "base" / "b", 0, closed=True)
+    scandir = os.scandir
+
+    def refuse(path: Any = ".") -> Any:
+        name = os.readlink(f"/proc/self/fd/{path}") if isinstance(path, int) else os.fspath(path)
+        if Path(name).name == "b":
+            raise PermissionError(13, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    for command in (("ls",), ("export", "--output", tmp_path / "out")):
+        code, _, err = run(*command, "--summary-dir", tmp_path / "base")
+        assert (code, "not read: ./b: permission denied" in err) == (1, True)
 
 
 def test_a_script_is_told_everything(run: Any) -> None:

@@ -34,3 +34,8 @@ def test_a_file_that_is_no_graph_is_said_to_be_none(
     assert main(["open", str(file), "--workspace", str(tmp_path / "workspace")]) == 1
     assert "bad.json cannot be shown" in capsys.readouterr().err
     assert not (tmp_path / "workspace").exists()
+
+
+def test_a_directory_is_no_graph_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["open", str(tmp_path), "--workspace", str(tmp_path / "workspace")]) == 1
+    assert "is a directory" in capsys.readouterr().err

@@ -31,7 +31,7 @@ from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import base_problems, bases_of
 from mindinsight.server.store.line import Line
 from mindinsight.server.store.mounts import BASE, disk_path
-from mindinsight.server.store.run import Run
+from mindinsight.server.store.run import Run, Trouble
 from mindinsight.server.store.series import Recorded, ReferenceSeries, ScalarSeries
 from mindinsight.server.store.store import Store
 from mindinsight.server.types import Kind
@@ -139,6 +139,12 @@ class Summary:
     def runs(self) -> tuple[str, ...]:
         """Ids of the runs, by name: ``./a/b`` below the directory, ``./`` for the directory itself."""
         return tuple(sorted(self._store.snapshot().runs))
+
+    @property
+    def problems(self) -> tuple[Trouble, ...]:
+        """Directories that could not be listed, so that runs in them are missing here."""
+        errors = self._store.snapshot().errors
+        return tuple(error for error in errors if error.reason != "directory.nested")  # shown elsewhere
 
     def matching(self, run: str) -> tuple[str, ...]:
         """Ids of the runs a name or a pattern with ``*`` and ``?`` means."""

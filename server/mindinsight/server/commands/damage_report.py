@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from mindinsight.server.commands.messages import describe_reason, localize
 from mindinsight.server.commands.terminal import cell
 from mindinsight.server.formats.tensorboard.values import ROUNDED
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.run_state import torn_files
+
+if TYPE_CHECKING:
+    from mindinsight.server.client.reader import Summary
+
+
+def directory_lines(summary: Summary) -> Iterator[str]:
+    """Yield one line for each directory that could not be listed: runs in it are missing."""
+    for problem in summary.problems:
+        yield f"not read: {localize(problem.reason, {'path': problem.path})}"
 
 
 def damage_count(run: Run, now: float) -> int:

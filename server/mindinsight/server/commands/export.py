@@ -11,7 +11,7 @@ from typing import Any
 
 from mindinsight.server.client.export import KINDS, TABLES, Exported, export_payloads, export_scalars
 from mindinsight.server.client.reader import Summary
-from mindinsight.server.commands.damage_report import damage_count, damage_lines
+from mindinsight.server.commands.damage_report import damage_count, damage_lines, directory_lines
 from mindinsight.server.commands.messages import describe_no_runs
 from mindinsight.server.commands.options import add_bases
 from mindinsight.server.commands.terminal import progress, say
@@ -57,6 +57,9 @@ def _export_runs(summary: Summary, runs: tuple[str, ...], options: argparse.Name
             problems += 1
             say(f"not written: {piece.path}: {piece.problem}")
     problems += _report_damage(summary, runs)
+    for line in directory_lines(summary):
+        problems += 1
+        say(line)
     print(f"{pieces} values of {len(runs)} runs in {len(paths)} files below {options.output}")
     return 0 if pieces and not problems else 1
 

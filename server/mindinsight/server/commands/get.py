@@ -12,7 +12,7 @@ from typing import Any, Final
 from mindinsight.server.client.export import KINDS
 from mindinsight.server.client.kinds import payload
 from mindinsight.server.client.reader import Scalars, Summary
-from mindinsight.server.commands.damage_report import rounding_lines
+from mindinsight.server.commands.damage_report import directory_lines, rounding_lines
 from mindinsight.server.commands.options import add_bases
 from mindinsight.server.commands.terminal import as_json, say, write
 from mindinsight.server.errors import BadSettings, Gone
@@ -45,6 +45,8 @@ def get(options: argparse.Namespace) -> int:
     summary = Summary(options.summary_dir)
     show = _print_scalars if options.kind == "scalar" else _print_payloads
     printed = show(summary, options)
+    for line in directory_lines(summary):
+        say(line)
     if not printed:
         known = summary.matching(options.runs)
         tag = f"no {options.kind} {options.tag!r} in {options.runs!r}"

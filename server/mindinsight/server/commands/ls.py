@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Iterator
 from typing import Any, Final
 
 from mindinsight.server.client.reader import Summary
-from mindinsight.server.commands.damage_report import damage_count, damage_lines
+from mindinsight.server.commands.damage_report import damage_count, damage_lines, directory_lines
 from mindinsight.server.commands.messages import describe_no_runs
 from mindinsight.server.commands.options import add_bases
 from mindinsight.server.commands.terminal import as_json, cell, printable, say, table, terminal_width
@@ -48,7 +48,10 @@ def ls(options: argparse.Namespace) -> int:
     for run in runs:
         for line in damage_lines(run, now):
             say(line)
-    return 0 if runs and not any(damage_count(run, now) for run in runs) else 1
+    for line in directory_lines(summary):
+        say(line)
+    whole = not summary.problems and not any(damage_count(run, now) for run in runs)
+    return 0 if runs and whole else 1
 
 
 def _row(run: Run, now: float) -> tuple[object, ...]:

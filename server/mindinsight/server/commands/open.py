@@ -51,6 +51,8 @@ def open_files(options: argparse.Namespace) -> int:
 
 def _graphs(path: Path) -> list[tuple[str, bytes]]:
     """The graphs of a file. Raises BadSettings."""
+    if path.is_dir():
+        raise BadSettings(f"{path} is a directory; name graph files of Model Explorer (JSON).")
     try:
         return graphs_of(read_json(path.absolute()))
     except UnreadableError as error:
