@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { cellsOf, straysByRank } from "../../web/mindinsight/web/static/js/components/health_strip.js";
+import {
+  cellsOf,
+  straysByRank,
+  unknownRuns,
+} from "../../web/mindinsight/web/static/js/components/health_strip.js";
 
 const stray = (row, kind, step = 1) => ({ row, kind, step, tag: "loss" });
 const health = (count, strays) => ({ runs: Array(count).fill("./r"), ranks: [], tags: ["loss"], strays });
@@ -25,4 +29,13 @@ test("of many ranks several share a cell, which shows the worst of them", () => 
     ],
   );
   assert.equal(cellsOf(health(4, [])).length, 4);
+});
+
+test("a rank that was not compared is not known to be well", () => {
+  const claims = [
+    { verdict: "found", evidence: [{ run: "./a" }] },
+    { verdict: "unknown", evidence: [{ run: "./b" }, { run: "./c" }] },
+    { verdict: "unknown", evidence: [] },
+  ];
+  assert.deepEqual([...unknownRuns({ claims })], ["./b", "./c"]);
 });

@@ -81,7 +81,7 @@ def test_a_directory_that_cannot_be_listed_is_named(
     scandir = os.scandir
 
     def refuse(path: Any = ".") -> Any:
-        name = os.readlink(f"/proc/self/fd/{path}") if isinstance(path, int) else os.fspath(path)
+        name = Path(f"/proc/self/fd/{path}").readlink() if isinstance(path, int) else os.fspath(path)
         if Path(name).name == "b":
             raise PermissionError(13, "Permission denied", path)
         return scandir(path)

@@ -41,11 +41,21 @@ export function cellsOf(health, most = CELLS) {
   return cells;
 }
 
+/** Runs of which it is not known whether they are well. @param {Pick<Health, "claims">} health */
+export function unknownRuns({ claims }) {
+  const unknown = claims.filter(({ verdict }) => verdict === "unknown");
+  return new Set(unknown.flatMap(({ evidence }) => evidence.map(({ run }) => run)));
+}
+
 /** @param {App} app @param {Health} health @param {string} job @param {number} [most] cells */
 export function healthStrip(app, health, job, most = CELLS) {
   const text = health.claims.map((claim) => claimText(app, claim)).join(" ");
-  const cells = cellsOf(health, most).map((stray) =>
-    h("i", { class: stray?.kind ?? "well", title: stray && rankText(app, health, stray) }),
+  const unknown = unknownRuns(health);
+  const share = Math.ceil(health.runs.length / most);
+  const rest = (/** @type {number} */ cell) =>
+    health.runs.slice(cell * share, (cell + 1) * share).some((run) => unknown.has(run)) ? "unknown" : "well";
+  const cells = cellsOf(health, most).map((stray, i) =>
+    h("i", { class: stray?.kind ?? rest(i), title: stray && rankText(app, health, stray) }),
   );
   return h(
     "a",

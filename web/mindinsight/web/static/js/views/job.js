@@ -2,7 +2,7 @@
 
 import { empty } from "../components/empty.js";
 import { NOT_FINITE_BADGE } from "../components/hatching.js";
-import { healthStrip, straysByRank } from "../components/health_strip.js";
+import { healthStrip, straysByRank, unknownRuns } from "../components/health_strip.js";
 import { select } from "../components/field.js";
 import { strayWords } from "../components/stray_text.js";
 import { tableHead } from "../components/table_head.js";
@@ -144,11 +144,7 @@ function table(app, health) {
   const { t, format, selection } = app;
   const now = selection.list().now;
   const strays = straysByRank(health);
-  const unknown = new Set(
-    health.claims
-      .filter(({ verdict }) => verdict === "unknown")
-      .flatMap(({ evidence }) => evidence.map(({ run }) => run)),
-  );
+  const unknown = unknownRuns(health);
   const well = (/** @type {number} */ row) =>
     t(unknown.has(health.runs[row]) ? "health.unknown" : "health.well");
   const order = health.runs
