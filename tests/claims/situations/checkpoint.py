@@ -19,10 +19,10 @@ def series(folder: Path, *checkpoints: Mapping[str, Any]) -> Question:
     names = [f"net-{step}.npz" for step in range(1, len(checkpoints) + 1)]
     for name, tensors in zip(names, checkpoints, strict=True):
         np.savez(folder / name, **tensors)
-    return asked(folder, names)
+    return timeline_of(folder, names)
 
 
-def asked(folder: Path, names: Sequence[str]) -> Question:
+def timeline_of(folder: Path, names: Sequence[str]) -> Question:
     params = {"file": [f"./{name}" for name in names]}
 
     def ask(client: TestClient) -> Any:

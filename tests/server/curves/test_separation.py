@@ -16,8 +16,13 @@ def one(good: Sequence[Value], bad: Sequence[Value]) -> Separation:
 
 
 def test_a_threshold_separates() -> None:
-    told = one([0.1, 0.2], [0.3, 0.4])
-    assert (told.effect, told.region_of, told.values, told.inside) == (1, "good", (0.1, 0.2), (2, 0))
+    separation = one([0.1, 0.2], [0.3, 0.4])
+    assert (separation.effect, separation.region_of, separation.values, separation.inside) == (
+        1,
+        "good",
+        (0.1, 0.2),
+        (2, 0),
+    )
     assert one([0.3, 0.4], [0.1, 0.2]).values == (0.3, 0.4)
     assert one([0.1, 0.3], [0.2, 0.4]).effect == pytest.approx(0.5)
     assert one([1, 2], [1, 2]).effect == 0
@@ -33,8 +38,8 @@ def test_an_interval_separates_on_either_side() -> None:
 
 def test_texts_separate_by_their_shares() -> None:
     assert one(["adam", "adam"], ["sgd"]).effect == 1
-    told = one(["adam", "sgd"], ["sgd", "sgd"])
-    assert (told.effect, told.values) == (pytest.approx(0.5), ("adam",))
+    separation = one(["adam", "sgd"], ["sgd", "sgd"])
+    assert (separation.effect, separation.values) == (pytest.approx(0.5), ("adam",))
     assert one(["adam"], ["adam"]).effect == 0
     assert one([float("nan"), 1.0], [2.0, 3.0]).effect == 1
 
@@ -59,9 +64,9 @@ def test_few_runs_are_separated_by_chance() -> None:
 def test_chance_is_corrected_for_the_number_of_settings() -> None:
     chance = np.random.default_rng(0)
     good, bad = chance.uniform(size=(30, 4)).tolist(), chance.uniform(size=(30, 4)).tolist()
-    told = separations([[1, 2, 3, 4], *good], [[5, 6, 7, 8], *bad])[0]
-    assert told.chance < 0.05
-    assert told.corrected > 0.5
+    separation = separations([[1, 2, 3, 4], *good], [[5, 6, 7, 8], *bad])[0]
+    assert separation.chance < 0.05
+    assert separation.corrected > 0.5
 
 
 def test_random_settings_are_rarely_beyond_chance() -> None:
@@ -69,6 +74,6 @@ def test_random_settings_are_rarely_beyond_chance() -> None:
     for seed in range(40):
         chance = np.random.default_rng(seed)
         columns = chance.uniform(size=(12, 16)).tolist()
-        told = separations([column[:8] for column in columns], [column[8:] for column in columns])
-        alarms += min(setting.corrected for setting in told) <= 0.05
+        separation = separations([column[:8] for column in columns], [column[8:] for column in columns])
+        alarms += min(setting.corrected for setting in separation) <= 0.05
     assert alarms <= 5  # two are expected

@@ -49,7 +49,7 @@ def separations(good: Sequence[Sequence[Value]], bad: Sequence[Sequence[Value]])
     first, second = sizes[0]
     divisions = _divisions(first + second, first)
     actual = (np.arange(first + second) < first)[None]
-    chances, observed, found = [], [], []
+    chances, observed, regions = [], [], []
     for ours, theirs in zip(good, bad, strict=True):
         values = [*ours, *theirs]
         order, ordered = _order(values)
@@ -58,13 +58,13 @@ def separations(good: Sequence[Sequence[Value]], bad: Sequence[Sequence[Value]])
         descending = np.sort(-scores)
         chances.append(np.searchsorted(descending, -scores + _ROUNDING, side="right") / len(scores))
         observed.append(float((scores >= score - _ROUNDING).mean()))
-        found.append(_region(values, order, ordered, first))
+        regions.append(_region(values, order, ordered, first))
     smallest = np.min(np.stack(chances), axis=0)  # [d]
     return [
         Separation(
             effect, chance, max(chance, float((smallest <= chance + _ROUNDING).mean())), side, region, inside
         )
-        for (effect, side, region, inside), chance in zip(found, observed, strict=True)
+        for (effect, side, region, inside), chance in zip(regions, observed, strict=True)
     ]
 
 
@@ -77,8 +77,8 @@ def _order(values: Sequence[Value]) -> tuple[Ints, bool]:
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in known):
         numbers = [value for value in known if not (isinstance(value, float) and math.isnan(value))]
         if len(numbers) == len(known):
-            place = {value: number for number, value in enumerate(sorted(set(numbers)), start=1)}
-            return np.array([0 if value is None else place[value] for value in values], np.int64), True
+            number_of = {value: number for number, value in enumerate(sorted(set(numbers)), start=1)}
+            return np.array([0 if value is None else number_of[value] for value in values], np.int64), True
     return np.unique(np.array([repr(value) for value in values]), return_inverse=True)[1], False
 
 

@@ -63,7 +63,7 @@ def timeline_claims(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> 
     broken = {row.name: at for row in rows if (at := _first_broken(row)) is not None}
     if broken:
         at = min(broken.values())
-        first = [name for name, place in broken.items() if place == at]
+        first = [name for name, column in broken.items() if column == at]
         facts = {"n": len(broken), "first": len(first), "names": _few(first), "checkpoint": checkpoints[at]}
         evidence = tuple({"tensor": name, "checkpoint": checkpoints[at]} for name in first[:_NAMED])
         claims.append(Claim("claim.checkpoint.non_finite", "found", facts, evidence))

@@ -68,13 +68,13 @@ def settings(good: Sequence[Run], bad: Sequence[Run]) -> list[Setting]:
 
 def _telling(row: Setting) -> tuple[bool, float, float, int, str]:
     """Order settings: those beyond chance first, then by effect; of two that tell as much, fewer values."""
-    told = row.separation
+    separation = row.separation
     variety = len({repr(value) for value in (*row.good, *row.bad)})
-    return not _is_proven(told), -told.effect, told.chance, variety, row.name
+    return not _is_proven(separation), -separation.effect, separation.chance, variety, row.name
 
 
-def _is_proven(told: Separation) -> bool:
-    return told.corrected <= (_CHANCE if told.effect == 1 else _CHANCE_PARTLY)
+def _is_proven(separation: Separation) -> bool:
+    return separation.corrected <= (_CHANCE if separation.effect == 1 else _CHANCE_PARTLY)
 
 
 def _distinct(values: Sequence[Value]) -> list[Value]:
@@ -178,14 +178,14 @@ def _setting_claims(rows: Sequence[Setting], recorded: int, good: int, bad: int)
 
 def _separates(row: Setting, good: int, bad: int) -> Claim:
     """Return where the runs of one group lie and those of the other do not, or fewer of them."""
-    told = row.separation
-    facts = {"setting": row.name, "region": _region(told.values), "effect": told.effect}
-    inside = {"good": told.inside[0], "bad": told.inside[1]}
-    evidence = ({"setting": row.name, "chance": told.corrected},)
-    if told.effect < 1:
+    separation = row.separation
+    facts = {"setting": row.name, "region": _region(separation.values), "effect": separation.effect}
+    inside = {"good": separation.inside[0], "bad": separation.inside[1]}
+    evidence = ({"setting": row.name, "chance": separation.corrected},)
+    if separation.effect < 1:
         return Claim("claim.why.partly", "found", {**facts, **inside, "goods": good, "bads": bad}, evidence)
-    counts = {"n": inside[told.region_of]}
-    key = "claim.why.only_good" if told.region_of == "good" else "claim.why.only_bad"
+    counts = {"n": inside[separation.region_of]}
+    key = "claim.why.only_good" if separation.region_of == "good" else "claim.why.only_bad"
     return Claim(key, "found", {**facts, **counts}, evidence)
 
 

@@ -81,11 +81,11 @@ def why(service: Uses, good: Group, bad: Group) -> dict[str, Any]:
 
 
 def _setting_json(setting: Setting) -> dict[str, Any]:
-    told = setting.separation
+    separation = setting.separation
     return {
         "name": setting.name,
-        "effect": told.effect,
-        "chance": told.corrected,
+        "effect": separation.effect,
+        "chance": separation.corrected,
         "good": setting.good,
         "bad": setting.bad,
     }
