@@ -109,8 +109,8 @@ def importance(
         raise ApiError(404, "unknown_target", f"The study has no target {target}.", target=target)
     complete = [trial for trial in facts["trials"] if trial["state"] in ("complete", "imported")]
     name, values = facts["targets"][target]["name"], [trial["values"][target] for trial in complete]
-    key = ("claims", path, len(complete), target)
-    known = _computed(service, key, setting_importance, name, _parameters(complete), values)
+    claims_key = ("claims", path, len(complete), target)
+    known = _computed(service, claims_key, setting_importance, name, _parameters(complete), values)
     claims = [claim.as_json() for claim in known.claims]
     if method == "correlation":
         correlations = dict(_correlations(complete, target))
