@@ -192,8 +192,8 @@ class WebStore:
         finally:
             connection.close()
         self.cut = self.cut or len(text) > PAGE
-        links = _LINK.finditer(text[:PAGE].decode("utf-8", "replace"))
-        targets = list(dict.fromkeys(unescape(next(filter(None, match.groups()), "")) for match in links))
+        matches = _LINK.finditer(text[:PAGE].decode("utf-8", "replace"))
+        targets = list(dict.fromkeys(unescape(next(filter(None, match.groups()), "")) for match in matches))
         links_inside = _Links(self._within_limit(folder, targets, seen.answer if seen else ()))
         links_inside.tag = (answer.headers.get("ETag") or "")[:200]
         return links_inside
