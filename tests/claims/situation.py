@@ -32,6 +32,7 @@ class Question:
         None  # path of a GET, or a function that asks a client and returns the JSON
     )
     page: str | None = None  # path and query of a page, relative to the server's address
+    press: str | None = None  # button of the page that asks, as a CSS selector
     direct: Callable[[], Sequence[Any]] | None = None  # an analysis in Python; returns claims
     settings: dict[str, Any] | None = None  # of the server, such as ``token``
 

@@ -15,7 +15,13 @@ from tests.claims.situation import Question, situation
 Array = npt.NDArray[Any]
 Net = dict[str, dict[str, Any]]  # calls by name: "inputs", "outputs" and "parameters"
 
-AGREE = ["claim.dump.agree", "claim.dump.identical", "claim.dump.partly_agree", "claim.dump.steps_agree"]
+AGREE = [
+    "claim.dump.agree",
+    "claim.dump.identical",
+    "claim.dump.same_checksums",
+    "claim.dump.partly_agree",
+    "claim.dump.steps_agree",
+]
 NOTHING = ["claim.dump.nothing_common", "claim.dump.nothing_compared", "claim.dump.side_empty"]
 CAUSES = [
     "claim.dump.weight_differs", "claim.dump.input_differs", "claim.dump.introduced",
@@ -95,7 +101,10 @@ def compared(folder: Path, target: Any = None, reference: Any = None, *options: 
     if reference is not None:
         write(b, reference)
     command = ["dump", "compare", str(a), str(b), "--json", *options]
-    return Question(command=command, base=folder, request=None if options else ask)
+    if options:
+        return Question(command=command)
+    page = "dump?dump=./target&tab=compare&with=./reference"
+    return Question(command=command, base=folder, request=ask, page=page, press=".dump-main .button.primary")
 
 
 def ask(client: TestClient) -> Any:
@@ -208,6 +217,104 @@ def two_changed_weights(folder: Path) -> Question:
     return compared(folder, altered(change), net())
 
 
+def shifted(calls: Net, **weights: tuple[str, Any]) -> None:
+    for layer, (slot, index) in weights.items():
+        values = calls[f"Module.{layer}.Linear.forward.0"]["parameters"]
+        values[slot] = changed(values[slot], index)
+
+
+@situation(["claim.dump.weight_differs", "claim.dump.more_differ"], ["claim.dump.rest_follows", *AGREE], 1)
+def two_weights_changed_alike(folder: Path) -> Question:
+    """The same element of two weights by the same amount: one does not follow from the other."""
+    names = {"a": ("weight", (3, 4)), "b": ("weight", (3, 4))}
+    return compared(folder, altered(lambda calls: shifted(calls, **names)), net())
+
+
+def biased() -> Net:
+    calls = net()
+    calls["Module.b.Linear.forward.0"]["parameters"]["bias"] = array(8, seed=11)
+    return calls
+
+
+@situation(["claim.dump.weight_differs", "claim.dump.more_differ"], ["claim.dump.rest_follows", *AGREE], 1)
+def weight_and_bias_of_one_layer(folder: Path) -> Question:
+    target = biased()
+    shifted(target, b=("weight", (3, 4)))
+    shifted(target, b=("bias", 2))
+    return compared(folder, target, biased())
+
+
+@situation(["claim.dump.weight_differs"], ["claim.dump.more_differ", *AGREE], 1)
+def tied_weights(folder: Path) -> Question:
+    """One weight that two layers share is one cause."""
+    sides = []
+    for weight in (changed(array(8, 8, seed=2), (3, 4)), array(8, 8, seed=2)):
+        calls = net(weight=weight)
+        calls["Module.d.Linear.forward.0"] = dict(calls["Module.b.Linear.forward.0"])
+        sides.append(calls)
+    return compared(folder, sides[0], sides[1])
+
+
+@situation(["claim.dump.weight_differs", "claim.dump.unseen_before"], AGREE, 1)
+def an_unreadable_tensor_before_the_difference(folder: Path) -> Question:
+    """What differs first is not known where an earlier tensor cannot be read."""
+    question = compared(folder, net(weight=changed(array(8, 8, seed=2), (3, 4))), net())
+    (file,) = (folder / "target").rglob("*a.Linear*output.0.npy")
+    file.write_bytes(file.read_bytes()[:140])
+    return question
+
+
+@situation(["claim.dump.weight_differs"], ["claim.dump.unseen_before", *AGREE], 1)
+def an_unreadable_tensor_after_the_difference(folder: Path) -> Question:
+    question = compared(folder, net(weight=changed(array(8, 8, seed=2), (3, 4))), net())
+    (file,) = (folder / "target").rglob("*c.ReLU*output.0.npy")
+    file.write_bytes(file.read_bytes()[:140])
+    return question
+
+
+@situation(["claim.dump.output_differs"], ["claim.dump.introduced", *AGREE], 1)
+def weights_that_were_not_recorded(folder: Path) -> Question:
+    """A module whose inputs agree: its unrecorded weights may differ."""
+    sides = [net(weight=changed(array(8, 8, seed=2), (3, 4))), net()]
+    for calls in sides:
+        for call in calls.values():
+            call.pop("parameters", None)
+    return compared(folder, sides[0], sides[1])
+
+
+def trained(weight: Array) -> Net:
+    """Forward and backward passes whose loss is a sum: gradients of outputs are ones."""
+    calls = net(weight=weight)
+    ones = np.ones((4, 8), np.float32)
+    calls["Module.b.Linear.backward.0"] = {"inputs": [ones], "outputs": [ones @ weight.T]}
+    return calls
+
+
+@situation(["claim.dump.weight_differs", "claim.dump.rest_follows"], ["claim.dump.more_differ", *AGREE], 1)
+def a_gradient_that_follows_from_the_weight(folder: Path) -> Question:
+    weight = array(8, 8, seed=2)
+    return compared(folder, trained(changed(weight, (3, 4))), trained(weight))
+
+
+def backward_alone(weight: Array) -> Net:
+    calls = trained(weight)
+    return {name: call for name, call in calls.items() if "backward" in name}
+
+
+@situation(["claim.dump.output_differs"], ["claim.dump.introduced", *AGREE], 1)
+def a_backward_pass_alone(folder: Path) -> Question:
+    """Its inputs agree, but what it kept of the forward pass was not recorded."""
+    weight = array(8, 8, seed=2)
+    return compared(folder, backward_alone(changed(weight, (3, 4))), backward_alone(weight))
+
+
+@situation(["claim.dump.introduced"], [*AGREE, "claim.dump.output_differs"], 1)
+def a_backward_pass_that_is_wrong(folder: Path) -> Question:
+    target = trained(array(8, 8, seed=2))
+    target["Module.b.Linear.backward.0"]["outputs"][0] *= 2
+    return compared(folder, target, trained(array(8, 8, seed=2)))
+
+
 @situation(["claim.dump.introduced"], [*AGREE, *but(CAUSES, "claim.dump.introduced")], 1)
 def an_operator_that_is_wrong(folder: Path) -> Question:
     def change(calls: Net) -> None:
@@ -265,6 +372,13 @@ def a_bias_is_no_factor(folder: Path) -> Question:
         calls["Module.b.Linear.forward.0"]["outputs"][0] += 1
 
     return compared(folder, altered(change), net())
+
+
+@situation(["claim.dump.input_differs"], ["claim.dump.scaled", *AGREE], 1)
+def an_offset_that_looks_like_a_factor(folder: Path) -> Question:
+    """100 ± 0.01 plus 1 is nearly, and not, a multiple."""
+    x = np.float32(100) + np.float32(0.01) * array(400)
+    return compared(folder, single(x + np.float32(1)), single(x))
 
 
 @situation(["claim.dump.types_differ", "claim.dump.agree"], CAUSES, 0)
@@ -326,7 +440,11 @@ def statistics_that_differ(folder: Path) -> Question:
     return statistics(folder, net(weight=array(8, 8, seed=2) * 2), net())
 
 
-@situation(["claim.dump.identical"], ["claim.dump.only_statistics", *CAUSES], 0)
+@situation(
+    ["claim.dump.same_checksums", "claim.dump.by_checksum"],
+    ["claim.dump.identical", "claim.dump.only_statistics", *CAUSES],
+    0,
+)
 def equal_checksums(folder: Path) -> Question:
     return statistics(folder, net(), net(), checksums=True)
 
@@ -334,6 +452,13 @@ def equal_checksums(folder: Path) -> Question:
 @situation(["claim.dump.weight_differs"], [*AGREE, "claim.dump.only_statistics"], 1)
 def other_checksums(folder: Path) -> Question:
     return statistics(folder, net(weight=changed(array(8, 8, seed=2), (0, 0))), net(), checksums=True)
+
+
+@situation(["claim.dump.identical"], ["claim.dump.by_checksum", "claim.dump.same_checksums"], 0)
+def checksums_beside_values(folder: Path) -> Question:
+    for side in ("target", "reference"):
+        write(folder / side, net(), checksums=True)
+    return compared(folder)
 
 
 @situation(["claim.dump.partly_agree"], ["claim.dump.identical", "claim.dump.agree", *CAUSES], 2)
@@ -389,6 +514,35 @@ def integers_that_doubles_cannot_tell_apart(folder: Path) -> Question:
 @situation(["claim.dump.identical"], CAUSES, 0)
 def large_integers_that_are_equal(folder: Path) -> Question:
     return compared(folder, single(np.array([2**53 + 1])), single(np.array([2**53 + 1])))
+
+
+@situation(["claim.dump.agree"], [*CAUSES, "claim.dump.identical"], 0)
+def just_within_the_tolerance(folder: Path) -> Question:
+    return compared(folder, single(array(64) * np.float32(1 + 0.9e-3)), single(array(64)))
+
+
+@situation(["claim.dump.input_differs", "claim.dump.scaled"], AGREE, 1)
+def just_beyond_the_tolerance(folder: Path) -> Question:
+    return compared(folder, single(array(64) * np.float32(1 + 1.1e-3)), single(array(64)))
+
+
+@situation(["claim.dump.identical"], CAUSES, 0)
+def numbers_without_dimensions(folder: Path) -> Question:
+    return compared(folder, single(np.array(2.5, np.float32)), single(np.array(2.5, np.float32)))
+
+
+@situation(["claim.dump.input_differs"], AGREE, 1)
+def numbers_without_dimensions_that_differ(folder: Path) -> Question:
+    return compared(folder, single(np.array(2.5, np.float32)), single(np.array(2.75, np.float32)))
+
+
+@situation(["claim.dump.partly_agree"], ["claim.dump.identical", *CAUSES], 2)
+def parameters_of_other_names(folder: Path) -> Question:
+    """``weight`` and ``weight_g`` are two parameters, not one that differs."""
+    sides = [net(), net()]
+    values = sides[0]["Module.b.Linear.forward.0"]["parameters"]
+    values["weight_g"] = values.pop("weight") * 3
+    return compared(folder, sides[0], sides[1])
 
 
 @situation(["claim.dump.input_differs"], AGREE, 1)

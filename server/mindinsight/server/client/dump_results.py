@@ -131,7 +131,8 @@ class Comparison(Sequence[Row]):
 
     def outcome(self, tolerance: Tolerance | None = None) -> Outcome:
         """Decide whether the dumps agree and what differs first; by default with each type's tolerance."""
-        return decide(self._rows, tolerance)
+        unread = sum(row.compared.damage is not None for row in self._rows)
+        return decide(self._rows, tolerance, max(0, len(self.damage) - unread))
 
     @property
     def claims(self) -> tuple[Claim, ...]:

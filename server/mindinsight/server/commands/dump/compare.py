@@ -100,7 +100,8 @@ def run(options: argparse.Namespace) -> int:
         comparison = compare_sides(target, reference, names, executor)
         rows = list(progress(comparison, count, "tensors compared"))
     tolerance = Tolerance(options.relative, options.cosine)
-    outcome = decide(rows, tolerance)
+    unlisted = [*target.damage(), *reference.damage()]
+    outcome = decide(rows, tolerance, len(unlisted))
     differing = [row for row in rows if state(row, tolerance) == "differ"]
     if options.csv:
         with options.csv.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
@@ -110,9 +111,8 @@ def run(options: argparse.Namespace) -> int:
         _write_msprobe(rows, options.msprobe)
     shown = lost_first(rows if options.all else differing)
     print(_json(shown, outcome) if options.json else _text(shown, outcome))
-    damage = [*target.damage(), *reference.damage()]
-    damage += [row.compared.damage for row in rows if row.compared.damage is not None]
-    report_damage(damage)
+    unread = [row.compared.damage for row in rows if row.compared.damage is not None]
+    report_damage([*unlisted, *unread])
     return exit_code(outcome.claims)
 
 

@@ -117,7 +117,9 @@ def _csv_report(path: Path | None) -> Iterator[_Write]:
 
 def _summary(comparison: StepComparison, tolerance: Tolerance) -> StepSummary:
     rows = comparison.rows
-    return StepSummary(comparison.rank, comparison.step, len(rows), decide(rows, tolerance))
+    return StepSummary(
+        comparison.rank, comparison.step, len(rows), decide(rows, tolerance, comparison.unlisted)
+    )
 
 
 def _text(summaries: Sequence[StepSummary], shown: Sequence[StepSummary], claims: Sequence[Claim]) -> str:

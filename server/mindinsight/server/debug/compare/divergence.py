@@ -34,8 +34,18 @@ _OTHER_FLOATS: Final = 0.25  # float8 and smaller: three bits or fewer
 _WITHOUT_TYPE: Final = 1e-3  # the type was not recorded: as float32
 _EXACT: Final = ("int", "uint", "bool")
 _PEAK: Final = 10  # one element may differ by this many times the tolerance of the largest magnitude
-_PARALLEL: Final = 1 - 1e-6  # cosine of two tensors of which one is a multiple of the other
+_UNPARALLEL: Final = (
+    5e-7  # largest sine of two tensors of which one is a multiple of the other: four roundings
+)
+_ROUNDINGS: Final = {"float16": 4e-3, "bfloat16": 3e-2}  # the same, of types that round earlier
+_EPSILON: Final = 1e-15  # rounding of a cosine
 _NAMED: Final = 5  # names in a sentence
+_MODULES: Final = ("Module.", "Cell.")
+_WEIGHTLESS: Final = frozenset(
+    ["AvgPool1d", "AvgPool2d", "CrossEntropyLoss", "Dropout", "ELU", "Flatten", "GELU", "GeLU", "Identity",
+     "LeakyReLU", "LogSoftmax", "MaxPool1d", "MaxPool2d", "MSELoss", "ReLU", "ReLU6", "SiLU", "Sigmoid",
+     "SoftmaxCrossEntropyWithLogits", "Softmax", "Tanh"]
+)  # fmt: skip
 _WEIGHTS: Final = frozenset(
     ["weight", "bias", "gamma", "beta", "moving_mean", "moving_variance", "running_mean", "running_var",
      "embedding_table"]
@@ -172,8 +182,11 @@ def _extremes(target: Measurement, reference: Measurement) -> Iterator[tuple[Any
         yield getattr(target.statistics, name), getattr(reference.statistics, name)
 
 
-def decide(rows: Iterable[Row], tolerance: Tolerance | None = None) -> Outcome:
-    """Decide a comparison. Only tensors matched by a map, a name or a place count."""
+def decide(rows: Iterable[Row], tolerance: Tolerance | None = None, unlisted: int = 0) -> Outcome:
+    """Decide a comparison. Only tensors matched by a map, a name or a place count.
+
+    ``unlisted`` is the number of files of both sides whose tensors are unknown.
+    """
     rows, tolerance = list(rows), tolerance or Tolerance()
     states = [state(row, tolerance) for row in rows]
     known = Counter(states)
@@ -187,12 +200,23 @@ def decide(rows: Iterable[Row], tolerance: Tolerance | None = None) -> Outcome:
     }
     differing = [row for row, of_row in zip(rows, states, strict=True) if of_row == "differ"]
     if not differing:
-        return Outcome(_without_difference(rows, counts, tolerance), (), counts, tolerances)
+        return Outcome(_without_difference(rows, counts, tolerance, unlisted), (), counts, tolerances)
     operators = list(_by_operator(rows, tolerance))
     at = next(i for i, operator in enumerate(operators) if operator.differing)
     first = operators[at]
-    claims = [_first_difference(first, differing), *_others(operators[at + 1 :], first, differing)]
-    return Outcome((*claims, *_remarks(rows, first)), tuple(first.causes), counts, tolerances)
+    claims = [_first_difference(first, operators, differing), *_unseen(states, rows, first, unlisted)]
+    claims += _others(operators[at + 1 :], first, differing)
+    decided = [row for row, of_row in zip(rows, states, strict=True) if of_row in ("agree", "differ")]
+    return Outcome((*claims, *_remarks(decided, first)), tuple(first.causes), counts, tolerances)
+
+
+def _unseen(states: Sequence[State], rows: Sequence[Row], first: _Operator, unlisted: int) -> Iterator[Claim]:
+    """Say how many tensors before the first difference were not compared and may differ as well."""
+    before = next(i for i, row in enumerate(rows) if row is first.causes[0])
+    alone = sum(row.compared.pair.target is None for row in rows)  # their place is unknown: they come last
+    count = sum(of_row not in ("agree", "differ") for of_row in states[:before]) + alone + unlisted
+    if count:
+        yield Claim("claim.dump.unseen_before", "note", {"n": count})
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +231,22 @@ class _Operator:
     def causes(self) -> list[Row]:
         """Inputs that differ, or the outputs where none does."""
         return [row for row in self.differing if not _is_output(row)] or self.differing
+
+    @property
+    def backward(self) -> bool:
+        """Whether the operator is of a backward pass, which uses tensors that are not among its inputs."""
+        return is_backward(_entry(self.rows[0]).recorded)
+
+    @property
+    def weights_seen(self) -> bool:
+        """Whether the weights of a module are among the rows, or it has none. Other operators get them as inputs."""
+        name = _entry(self.rows[0]).recorded
+        parts = name.split(".")
+        return (
+            not name.startswith(_MODULES)
+            or any(_entry(row).direction == "parameter" for row in self.rows)
+            or (len(parts) > 3 and parts[-3] in _WEIGHTLESS)
+        )
 
     @property
     def inputs_agree(self) -> bool:
@@ -238,7 +278,7 @@ def _is_output(row: Row) -> bool:
     return entry.direction == "output" and entry.type != "Parameter"
 
 
-def _first_difference(operator: _Operator, differing: Sequence[Row]) -> Claim:
+def _first_difference(operator: _Operator, operators: Sequence[_Operator], differing: Sequence[Row]) -> Claim:
     row = operator.causes[0]
     evidence = _evidence(operator.causes)
     name = _entry(row).operator
@@ -254,21 +294,37 @@ def _first_difference(operator: _Operator, differing: Sequence[Row]) -> Claim:
             return Claim("claim.dump.weight_differs", "found", {"name": weight, "how": how}, evidence)
         return Claim("claim.dump.input_differs", "found", {"name": tensor_name(row), "how": how}, evidence)
     values: dict[str, Any] = {"operator": name, "slot": _entry(row).slot, "how": how}
-    if operator.inputs_agree:
+    if not operator.inputs_agree:
+        missing = "claim.missing.inputs"
+    elif operator.backward and not _forward_agrees(operator, operators):
+        missing = "claim.missing.forward"
+    elif not operator.weights_seen and not any(map(_records_weights, operators)):
+        missing = "claim.missing.weights"
+    else:
         return Claim("claim.dump.introduced", "found", values, evidence)
-    return Claim("claim.dump.output_differs", "found", values, evidence, ("claim.missing.inputs",))
+    return Claim("claim.dump.output_differs", "found", values, evidence, (missing,))
+
+
+def _records_weights(operator: _Operator) -> bool:
+    return any(
+        _entry(row).direction == "parameter" or _entry(row).type == "Parameter" for row in operator.rows
+    )
+
+
+def _forward_agrees(operator: _Operator, operators: Sequence[_Operator]) -> bool:
+    """Whether the forward pass of an operator of a backward pass was compared, in this or in all of its calls."""
+    forward = _entry(operator.rows[0]).recorded.replace("backward", "forward")
+    agreeing = [other for other in operators if not other.backward and not other.differing]
+    return any(_entry(other.rows[0]).recorded == forward and other.inputs_agree for other in agreeing)
 
 
 def _others(later: Sequence[_Operator], first: _Operator, differing: Sequence[Row]) -> Iterator[Claim]:
     """Say which later differences cannot follow from the first one, or that all can."""
-    known = {_signature(row) for row in first.causes}
-    count = sum(len(operator.differing) for operator in later)
-    others = [
-        row
-        for operator in later
-        for row in _causes_by_themselves(operator, differing)
-        if _signature(row) not in known
-    ]
+    known = {_signature(first.causes[0])}
+    count = len(differing) - 1
+    others = [row for row in first.causes[1:] if not _is_output(row) and _weight_name(row, differing)]
+    others += [row for operator in later for row in _causes_by_themselves(operator, differing)]
+    others = [row for row in others if _signature(row) not in known]
     names = list(dict.fromkeys(_weight_name(row, differing) or tensor_name(row) for row in others))
     if names:
         shown = names[:_NAMED] + (["…"] if len(names) > _NAMED else [])
@@ -286,7 +342,7 @@ def _causes_by_themselves(operator: _Operator, differing: Sequence[Row]) -> list
     """
     if not operator.differing or _entry(operator.rows[0]).type == "Parameter":
         return []
-    if operator.inputs_agree:
+    if operator.inputs_agree and not operator.backward and operator.weights_seen:
         return operator.differing[:1]
     return [row for row in operator.differing if not _is_output(row) and _weight_name(row, differing)]
 
@@ -303,10 +359,18 @@ def _remarks(rows: Sequence[Row], first: _Operator) -> Iterator[Claim]:
     yield from _facts(rows)
 
 
+def is_backward(name: str) -> bool:
+    """Whether an operator is of a backward pass, by its recorded name."""
+    return ".backward" in name or "parameters_grad" in name or name.startswith("Gradients/")
+
+
 def _facts(rows: Sequence[Row]) -> Iterator[Claim]:
     lost = [row for row in rows if row.lost]
     if lost:
         yield Claim("claim.dump.newly_non_finite", "found", {"n": len(lost)}, _evidence(lost[:_NAMED]))
+    checksums = sum(row.compared.measures is None and row.compared.same_checksum is True for row in rows)
+    if checksums:
+        yield Claim("claim.dump.by_checksum", "note", {"n": checksums})
     both = sum(_same_non_finite(row) for row in rows)
     if both:
         yield Claim("claim.dump.non_finite_on_both", "note", {"n": both})
@@ -329,7 +393,8 @@ def _factor(row: Row) -> float | None:
     if not measures or measures.cosine is None or not target or not reference:
         return None
     norms = target.statistics.norm, reference.statistics.norm
-    if abs(measures.cosine) < _PARALLEL or not norms[0] or not norms[1]:
+    sine = max((_ROUNDINGS.get(dtype, _UNPARALLEL) for dtype in _dtypes(row)), default=_UNPARALLEL)
+    if 1 - abs(measures.cosine) > sine**2 / 2 + _EPSILON or not norms[0] or not norms[1]:
         return None
     factor = math.copysign(norms[0] / norms[1], measures.cosine)
     return factor if abs(factor - 1) > 1e-3 else None  # closer to 1 it is a rounding, not a factor
@@ -346,19 +411,19 @@ def _rearranged(target: Measurement, reference: Measurement) -> bool:
 
 
 def _without_difference(
-    rows: Sequence[Row], counts: dict[str, int], tolerance: Tolerance
+    rows: Sequence[Row], counts: dict[str, int], tolerance: Tolerance, unlisted: int
 ) -> tuple[Claim, ...]:
     facts = tuple(_facts([row for row in rows if state(row, tolerance) == "agree"]))
     for name, key in (("target", "claim.part.target"), ("reference", "claim.part.reference")):
-        if all(getattr(row.compared.pair, name) is None for row in rows):
+        if not unlisted and all(getattr(row.compared.pair, name) is None for row in rows):
             side = Claim(key, "note")
             return (Claim("claim.dump.side_empty", "unknown", {"side": side}),)
     agreeing = [row for row in rows if state(row, tolerance) == "agree"]
-    reasons = _reasons(rows, counts, tolerance)
-    if not counts["agree"] and not counts["unknown"]:
+    reasons = _reasons(rows, counts, tolerance, unlisted)
+    if not unlisted and not counts["agree"] and not counts["unknown"]:
         return (Claim("claim.dump.nothing_common", "unknown", {"reasons": reasons}),)
     if not any(_count(row) for row in agreeing):
-        if _only_statistics(rows, tolerance):
+        if not unlisted and _only_statistics(rows, tolerance):
             unknown = {"n": counts["unknown"]}
             return (Claim("claim.dump.only_statistics", "unknown", unknown, (), ("claim.missing.tensors",)),)
         return (Claim("claim.dump.nothing_compared", "unknown", {"reasons": reasons}),)
@@ -369,6 +434,8 @@ def _without_difference(
         agreeing, key=lambda row: row.compared.measures.max_absolute or 0 if row.compared.measures else 0
     )
     largest = worst.compared.measures.max_absolute if worst.compared.measures else 0
+    if not any(row.compared.measures for row in agreeing):
+        return (Claim("claim.dump.same_checksums", "clear", {"n": len(agreeing)}), *facts)
     if not largest:
         return (Claim("claim.dump.identical", "clear", {"n": len(agreeing)}), *facts)
     values = {"n": len(agreeing), "amount": largest, "name": tensor_name(worst)}
@@ -386,7 +453,7 @@ def _only_statistics(rows: Sequence[Row], tolerance: Tolerance) -> bool:
     return any(row.compared.target and row.compared.reference for row in unknown)
 
 
-def _reasons(rows: Sequence[Row], counts: dict[str, int], tolerance: Tolerance) -> list[Claim]:
+def _reasons(rows: Sequence[Row], counts: dict[str, int], tolerance: Tolerance, unlisted: int) -> list[Claim]:
     """Say why tensors were not compared."""
     unknown = [row for row in rows if state(row, tolerance) == "unknown"]
     unread = sum(row.compared.damage is not None or _damaged(row) for row in unknown)
@@ -398,6 +465,7 @@ def _reasons(rows: Sequence[Row], counts: dict[str, int], tolerance: Tolerance) 
         "claim.part.unreadable": unread,
         "claim.part.without_values": len(unknown) - unread,
         "claim.part.by_order": counts["order"],
+        "claim.part.unlisted": unlisted,
         "claim.part.empty": empty if empty == counts["agree"] else 0,
     }
     return [Claim(key, "note", {"n": number}) for key, number in numbers.items() if number]
@@ -437,11 +505,12 @@ def _shape(entry: TensorEntry | None, measurement: Measurement | None) -> str:
 
 def _signature(row: Row) -> tuple[object, ...]:
     """Signature of a difference: the same tensor met at two operators has the same."""
-    measures = row.compared.measures
-    if measures is None:
+    measures, target, reference = row.compared.measures, row.compared.target, row.compared.reference
+    if measures is None or target is None or reference is None:
         return (id(row),)
     size = measures.count + measures.apart
-    return size, measures.differing, measures.largest, measures.max_absolute
+    values = [value for pair in _extremes(target, reference) for value in pair]
+    return size, measures.differing, measures.largest, measures.max_absolute, *map(str, values)
 
 
 def _weight_name(row: Row, differing: Sequence[Row]) -> str | None:

@@ -29,6 +29,7 @@ _COUNTED: Final = ("alike", "place")  # ways by which several operators may have
 _PYTORCH_PARAMETERS: Final = {
     "gamma": "weight",
     "beta": "bias",
+    "embedding_table": "weight",
     "moving_mean": "running_mean",
     "moving_variance": "running_var",
 }
@@ -116,6 +117,8 @@ def match_slots(match: Match) -> list[Pair]:
         for entry in unmatched_references:
             candidates[key(entry)].append(entry)
         for entry in list(unmatched):
+            if key is not _slot and entry.direction == "parameter":
+                continue  # parameters are known by name: another name is another parameter
             if candidates.get(key(entry)):
                 other = candidates[key(entry)].pop(0)
                 pairs.append((entry, other))

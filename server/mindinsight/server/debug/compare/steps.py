@@ -35,6 +35,7 @@ class StepComparison:
     step: int
     rows: list[Row]
     damage: list[FileDamage]  # files that could not be listed or read
+    unlisted: int = 0  # how many of them could not be listed
 
 
 def common_steps(target: Dump, reference: Dump) -> list[tuple[int, int]]:
@@ -74,7 +75,8 @@ def compare_steps(
             rows += judged_rows(upcoming[1])
             upcoming = next(measured, None)
         unread = [row.compared.damage for row in rows if row.compared.damage is not None]
-        yield StepComparison(rank, step, rows, damage.pop(number) + unread)
+        unlisted = damage.pop(number)
+        yield StepComparison(rank, step, rows, unlisted + unread, len(unlisted))
 
 
 def decide_steps(

@@ -54,15 +54,19 @@ class Comparison(BaseModel):
     names: dict[str, str] = Field(default_factory=dict)
 
 
-def _comparison(service: Service, body: Comparison) -> BackgroundJob[Row]:
-    target, reference = (_side(service, side) for side in (body.target, body.reference))
-    names, executor = body.names, service.executor
-    return BackgroundJob(
-        service.jobs, lambda: compare_sides(target, reference, names, executor), len(target.entries())
-    )
+class _ComparisonJob(BackgroundJob[Row]):
+    """Comparison of two sides in the background."""
+
+    def __init__(self, service: Service, body: Comparison) -> None:
+        target, reference = (_side(service, side) for side in (body.target, body.reference))
+        names, executor = body.names, service.executor
+        self.unlisted = len(target.damage()) + len(reference.damage())
+        super().__init__(
+            service.jobs, lambda: compare_sides(target, reference, names, executor), len(target.entries())
+        )
 
 
-COMPARISON: Final = NumberedJob("comparison", Comparison, _comparison)
+COMPARISON: Final = NumberedJob("comparison", Comparison, _ComparisonJob)
 
 
 @router.post("/compare")
@@ -97,7 +101,7 @@ def rows(
     compared: list[Row] = list(job.items)
     tolerance = Tolerance(relative, cosine)
     selected = [row for row in compared if _passes(row, q.lower(), only, tolerance)]
-    outcome = decide(compared, tolerance)
+    outcome = decide(compared, tolerance, job.unlisted if isinstance(job, _ComparisonJob) else 0)
     if sort != "sequence":
         selected = _worst_first(selected, sort)
     elif start and outcome.first:
