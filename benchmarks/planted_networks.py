@@ -152,6 +152,10 @@ class GptOptions:
     prefix: str = ""  # of the names of parameters
     training: bool = True
     optimizer: str = "AdamWeightDecay"
+    order: str = "qkv"  # in which the independent projections are computed
+    joined: bool = False  # q, k and v as one projection that is split
+    dropped: bool = False  # a dropout after the multi-layer perceptron
+    scopes: tuple[str, str, str] = ("blocks-CellList", "attn-Attention", "mlp-MLP")
 
 
 def gpt(options: GptOptions) -> PlantedNetwork:
@@ -176,7 +180,7 @@ class _Gpt:
         position = n.weight("wpe", f"{p}wpe", 32, WIDTH, frozen=o.frozen)
         value = n.add("embed", "Add", value, position, shape=self.shape)
         names = o.names or o.layers
-        with n.scope("blocks-CellList"):
+        with n.scope(o.scopes[0], "blocks-CellList"):
             for identity, number in zip(o.layers, names, strict=True):
                 with n.scope(f"{number}-Block", f"block{identity}"):
                     value = self.block(value, f"{p}blocks.{number}", identity)
@@ -245,12 +249,14 @@ class _Gpt:
         o, n = self.o, self.n
         heads = (o.batch, 8, 32, WIDTH // 8)
         scores = (o.batch, 8, 32, 32)
-        with n.scope("attn-Attention", "attn"):
-            split = []
-            for name in "qkv":
-                projected = self.dense(value, name, f"{parameter}.{name}", WIDTH)
-                shaped = n.add(f"heads_{name}", "Reshape", projected, ("=", heads), shape=heads)
-                split.append(n.add(f"split_{name}", "Transpose", shaped, ("=", (0, 2, 1, 3)), shape=heads))
+        with n.scope(o.scopes[1], "attn"):
+            projected = self.joined(value, parameter) if o.joined else {}
+            parts = {}
+            for name in o.order:
+                part = projected.get(name) or self.dense(value, name, f"{parameter}.{name}", WIDTH)
+                shaped = n.add(f"heads_{name}", "Reshape", part, ("=", heads), shape=heads)
+                parts[name] = n.add(f"split_{name}", "Transpose", shaped, ("=", (0, 2, 1, 3)), shape=heads)
+            split = [parts[name] for name in "qkv"]
             if o.fused:
                 mixed = n.add("flash", "FlashAttentionScore", *split, shape=heads, head_num=8)
             else:
@@ -262,6 +268,13 @@ class _Gpt:
             merged = n.add("join", "Reshape", merged, ("=", self.shape), shape=self.shape)
             return self.dense(merged, "o", f"{parameter}.o", WIDTH)
 
+    def joined(self, value: str, parameter: str) -> dict[str, str]:
+        """Append one projection for q, k and v, and the operators that split it."""
+        n = self.n
+        wide = self.dense(value, "qkv", f"{parameter}.qkv", 3 * WIDTH)
+        split = n.add("split", "Split", wide, shape=self.shape, several=3, axis=-1, output_num=3)
+        return {name: n.item(f"split.{name}", split, i, self.shape) for i, name in enumerate("qkv")}
+
     def block(self, value: str, parameter: str, identity: int) -> str:
         o, n = self.o, self.n
         normed = self.norm(value, "ln1", f"{parameter}.ln1")
@@ -272,7 +285,7 @@ class _Gpt:
         first = n.add("residual1", "Add", value, dropped, shape=self.shape)
         normed = first if o.swapped else self.norm(first, "ln2", f"{parameter}.ln2")
         hidden = (*self.shape[:2], o.hidden * WIDTH)
-        with n.scope("mlp-MLP", "mlp"):
+        with n.scope(o.scopes[2], "mlp"):
             wide = self.dense(normed, "up", f"{parameter}.mlp.up", hidden[2])
             with n.scope("act", "act"):
                 active = n.add("act", o.activation, wide, shape=hidden)
@@ -280,6 +293,10 @@ class _Gpt:
                 gate = self.dense(normed, "gate", f"{parameter}.mlp.gate", hidden[2])
                 active = n.add("gated", "Mul", active, gate, shape=hidden)
             narrow = self.dense(active, "down", f"{parameter}.mlp.down", WIDTH)
+        if o.dropped:
+            with n.scope("drop2-Dropout", "drop2"):
+                dropped = n.add("drop", "Dropout", narrow, ("=", o.dropout), shape=self.shape, several=2)
+                narrow = n.item("drop", dropped, 0, self.shape)
         if o.swapped:
             narrow = self.norm(narrow, "ln2", f"{parameter}.ln2")
         if identity in o.no_residual:

@@ -10,6 +10,7 @@ import argparse
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from random import Random
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -112,6 +113,15 @@ PAIRS: Final[dict[str, Pair]] = {
         gpt(base),
         gpt(replace(base, norm="RmsNorm", lora=("q", "v"), layers=range(len(base.layers) + 1), prefix="m.")),
     ),
+    "a dropout inserted in every block": _edited(dropped=True),
+    "q, k and v joined": _edited(joined=True),
+    "branches computed in another order": _edited(order="vqk"),
+    "hidden width 4 → 8": _edited(hidden=8),
+    "other names for blocks": _edited(scopes=("layers-ModuleList", "self_attn-MHA", "ffn-FeedForward")),
+    "blocks numbered from 1": lambda base: (
+        gpt(base),
+        gpt(replace(base, names=[layer + 1 for layer in base.layers])),
+    ),
     "kernel 3 → 5": _fixed(lambda: resnet(ResNetOptions()), lambda: resnet(ResNetOptions(kernel=5))),
     "ReLU → HSwish": _fixed(
         lambda: resnet(ResNetOptions()), lambda: resnet(ResNetOptions(activation="HSwish"))
@@ -130,6 +140,48 @@ PAIRS: Final[dict[str, Pair]] = {
     "LSTM → GRU": _fixed(lambda: recurrent(2), lambda: recurrent(2, "GRU")),
     "a recurrent layer more": _fixed(lambda: recurrent(2), lambda: recurrent(3)),
 }
+EDITS: Final[tuple[dict[str, object], ...]] = (
+    {"norm": "RmsNorm"}, {"activation": "SiLU"}, {"gated": True}, {"fused": True}, {"joined": True},
+    {"dropped": True}, {"order": "vqk"}, {"order": "kvq"}, {"hidden": 3}, {"hidden": 8}, {"bias": False},
+    {"dropout": 0.5}, {"batch": 16}, {"classes": 17}, {"dtype": "float16"}, {"tied": True},
+    {"swapped": True}, {"optimizer": "SGD"}, {"training": False}, {"lora": ("q", "v")}, {"lora": ("o",)},
+    {"lora": ("up", "down"), "rank": 4}, {"rewired": (1,)}, {"no_residual": (2,)}, {"prefix": "model."},
+    {"root": "Default/net-Step/model-Decoder"}, {"head": "pooled", "classes": 10},
+    {"scopes": ("layers-ModuleList", "self_attn-MHA", "ffn-FeedForward")},
+)  # fmt: skip
+
+
+def random_pairs(count: int, seed: int) -> dict[str, Pair]:
+    """Return pairs of networks that differ in two to four edits drawn at random, and in their blocks.
+
+    Blocks keep their numbers: which of several equal blocks was removed is unknown after renumbering.
+    """
+    pairs: dict[str, Pair] = {}
+    for number in range(seed, seed + count):
+        random = Random(number)
+        edits = random.sample(EDITS, random.randint(2, 4))
+        blocks = random.choice(["", "", "a block removed", "a block inserted"])
+        place = random.random()
+
+        def pair(
+            base: GptOptions,
+            edits: list[dict[str, object]] = edits,
+            blocks: str = blocks,
+            place: float = place,
+        ) -> tuple[PlantedNetwork, PlantedNetwork]:
+            layers = list(base.layers)
+            at = int(place * len(layers))
+            layers[at : at + (blocks == "a block removed")] = [1_000] if blocks == "a block inserted" else []
+            changes = {name: value for edit in edits for name, value in edit.items()}
+            right = replace(base, layers=layers, **changes)  # type: ignore[arg-type]
+            return gpt(base), gpt(right)
+
+        words = [f"{name} {value}" for edit in edits for name, value in edit.items()]
+        words += [blocks] if blocks else []
+        pairs[f"{number}: {', '.join(words)}"] = pair
+    return pairs
+
+
 UNRELATED: Final[dict[str, Pair]] = {
     "transformer, residual network": lambda base: (gpt(base), resnet(ResNetOptions())),
     "residual network, transformer for inference": lambda base: (
@@ -185,11 +237,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--layers", type=int, default=12)
     parser.add_argument("--only", default="", help="part of the name of a pair")
+    parser.add_argument("--random", type=int, default=0, help="pairs with edits drawn at random instead")
+    parser.add_argument("--seed", type=int, default=0, help="of the first random pair")
     parser.add_argument("--show", type=int, default=0, help="wrong and missed pairs to print")
     options = parser.parse_args()
     base = GptOptions(layers=range(options.layers))
     print("| pair | operators | precision | recall | CPU s |\n|---|---|---|---|---|")
-    for related, pairs in ((True, PAIRS), (False, UNRELATED)):
+    drawn = random_pairs(options.random, options.seed)
+    for related, pairs in ((True, drawn or PAIRS), (False, {} if drawn else UNRELATED)):
         for name, pair in pairs.items():
             if options.only not in name:
                 continue

@@ -19,7 +19,7 @@ VIEWS = {  # address -> what is there when all of the run has come, and what is 
     ),
     "lineage?": ([".axes path.run"], "No lineage yet"),
     "landscape?": ([".landscape-chart", ".loss-plot path"], "No loss landscapes in the selected runs"),
-    "dump?": ([".dump-main tr[data-key]"], "The dump ./gone/dump no longer exists"),
+    "dump?": ([".dump-main tr[data-key]"], "The dump ./gone/dump does not exist"),
 }
 
 

@@ -104,7 +104,7 @@ def compared(folder: Path, target: Any = None, reference: Any = None, *options: 
     if options:
         return Question(command=command)
     page = "dump?dump=./target&tab=compare&with=./reference"
-    return Question(command=command, base=folder, request=ask, page=page, press=".dump-main .button.primary")
+    return Question(command=command, base=folder, request=ask, page=page, press=".dump-main button.primary")
 
 
 def ask(client: TestClient) -> Any:

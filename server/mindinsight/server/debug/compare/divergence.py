@@ -37,7 +37,7 @@ _PEAK: Final = 10  # one element may differ by this many times the tolerance of 
 _UNPARALLEL: Final = (
     5e-7  # largest sine of two tensors of which one is a multiple of the other: four roundings
 )
-_ROUNDINGS: Final = {"float16": 4e-3, "bfloat16": 3e-2}  # the same, of types that round earlier
+_ROUNDINGS: Final = {"float16": 4e-3, "bfloat16": 3e-2}
 _EPSILON: Final = 1e-15  # rounding of a cosine
 _NAMED: Final = 5  # names in a sentence
 _MODULES: Final = ("Module.", "Cell.")
@@ -239,7 +239,10 @@ class _Operator:
 
     @property
     def weights_seen(self) -> bool:
-        """Whether the weights of a module are among the rows, or it has none. Other operators get them as inputs."""
+        """Whether the weights of a module are among the rows, or it has none.
+
+        Operators that are no modules get their weights as inputs.
+        """
         name = _entry(self.rows[0]).recorded
         parts = name.split(".")
         return (
@@ -312,7 +315,7 @@ def _records_weights(operator: _Operator) -> bool:
 
 
 def _forward_agrees(operator: _Operator, operators: Sequence[_Operator]) -> bool:
-    """Whether the forward pass of an operator of a backward pass was compared, in this or in all of its calls."""
+    """Whether the forward pass of an operator of a backward pass was compared and agrees."""
     forward = _entry(operator.rows[0]).recorded.replace("backward", "forward")
     agreeing = [other for other in operators if not other.backward and not other.differing]
     return any(_entry(other.rows[0]).recorded == forward and other.inputs_agree for other in agreeing)

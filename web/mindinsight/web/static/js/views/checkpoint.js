@@ -1,5 +1,6 @@
 // Checkpoints: how weights moved over a training, the tensors of a file, and what differs between two.
 
+import { button } from "../components/button.js";
 import { empty } from "../components/empty.js";
 import { searchBox } from "../components/field.js";
 import { headCell, virtualTable } from "../components/virtual.js";
@@ -11,7 +12,7 @@ import { toolbar } from "./checkpoint/controls.js";
 import { readLoss, runOf } from "./checkpoint/origin.js";
 import { kindOf, shownRows } from "./checkpoint/rows.js";
 import { tensorPanel } from "./checkpoint/panel.js";
-import { readState, settle, writeState } from "./checkpoint/state.js";
+import { readState, settle, unknownFile, writeState } from "./checkpoint/state.js";
 import { cells, columnsOf } from "./checkpoint/tables.js";
 import { legend, timelineCells } from "./checkpoint/timeline.js";
 import { timelineHeads } from "./checkpoint/timeline_heads.js";
@@ -104,7 +105,24 @@ export class Checkpoints {
       replace(root, h("h1", null, app.t("nav.checkpoint")), empty(message));
       return;
     }
-    replace(root, this.head, h("div", { class: "dump-body" }, this.main, this.side));
+    const file = unknownFile(this.state, listed);
+    if (file) {
+      const all = () => this.change({ mode: undefined, series: "", file: "", second: "" });
+      replace(
+        root,
+        h("h1", null, app.t("nav.checkpoint")),
+        empty({
+          title: app.t("error.unknown_checkpoint", { file }),
+          action: button(app.t("checkpoint.others"), all, { class: "primary" }),
+        }),
+      );
+      return;
+    }
+    this.open();
+  }
+
+  open() {
+    replace(this.root, this.head, h("div", { class: "dump-body" }, this.main, this.side));
     this.fetch();
   }
 
@@ -115,7 +133,7 @@ export class Checkpoints {
       Object.assign(changes, { sort: "", descending: false, unchanged: false, tensor: "", at: "" });
     }
     Object.assign(this.state, changes);
-    if (keys.some((key) => READ.includes(key))) this.fetch();
+    if (keys.some((key) => READ.includes(key))) this.open();
     else this.draw();
   }
 

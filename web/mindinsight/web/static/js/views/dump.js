@@ -1,5 +1,6 @@
 // Dumps: inputs and outputs of every operator, the first fault, and the differences between two dumps.
 
+import { button } from "../components/button.js";
 import { empty } from "../components/empty.js";
 import { viewPath } from "../components/icons.js";
 import { grownRuns } from "../core/changes.js";
@@ -92,8 +93,16 @@ class Dumps {
   async start() {
     const { page } = this;
     page.dumps = (await page.app.api.get("v2/dump/list")).dumps;
-    if (!page.dumps.some(({ id }) => id === page.state.dump)) page.state.dump = firstChoice(page);
+    page.state.dump ||= firstChoice(page);
+    if (page.state.dump && !page.dumps.some(({ id }) => id === page.state.dump)) {
+      this.openTab.gone();
+      return;
+    }
     await this.read(() => {
+      if (namesUnknownStep(page)) {
+        this.openTab.unknownStep(readState(page.app), () => this.changed(["step"]));
+        return;
+      }
       this.openTab.build();
       this.panel.changed(["operator"]);
     });
@@ -219,7 +228,24 @@ function shownPart(page, head, main) {
       else panel?.changed?.(keys);
     },
     refresh: () => panel?.refresh?.(),
-    /** The dump is not there any more: others can still be chosen. */
+    /**
+     * The address names a step that the dump does not have: nothing is said of another one.
+     * @param {{rank: number, step: number}} asked @param {() => void} proceed
+     */
+    unknownStep({ rank, step }, proceed) {
+      leave();
+      const known = { rank: page.state.rank, step: page.state.step };
+      replace(head, header(page));
+      replace(
+        main,
+        empty({
+          icon: viewPath(app, "dump"),
+          title: t("error.unknown_dump_step", { rank, step }),
+          action: button(t("dump.show_step", known), proceed, { class: "primary" }),
+        }),
+      );
+    },
+    /** The dump is not there, or not any more: others can still be chosen. */
     gone() {
       leave();
       page.summary = null;
@@ -249,6 +275,14 @@ function settle({ state, summary }) {
   const onlyLogs = summary?.logs && !summary.ranks.some((/** @type {any} */ { steps }) => steps.length);
   if (onlyLogs && state.tab === "tensors") state.tab = "logs";
   if (!summary?.logs && state.tab === "logs") state.tab = "tensors";
+}
+
+/** Whether the address names a rank or a step that the dump does not have. @param {Page} page */
+function namesUnknownStep({ app, summary }) {
+  const { rank, step } = readState(app);
+  const entry = summary?.ranks.find((/** @type {any} */ known) => known.rank === rank);
+  if (app.url.get("rank") !== null && !entry) return true;
+  return app.url.get("step") !== null && Boolean(entry) && !entry.steps.includes(step);
 }
 
 /** The dump of a selected run if there is one, else the first; "" for none. @param {Page} page */

@@ -48,6 +48,16 @@ export function writeState(url, state) {
 }
 
 /**
+ * The file or series of the address that does not exist; "" if all do.
+ * @param {State} state
+ * @param {{checkpoints: {id: string}[], series: {key: string}[]}} listed
+ */
+export function unknownFile({ file, second, series: key }, { checkpoints, series }) {
+  const unknown = [file, second].find((id) => id && !checkpoints.some((known) => known.id === id));
+  return unknown ?? (key && !series.some((known) => known.key === key) ? key : "");
+}
+
+/**
  * A mode, a series and files that there are.
  * @param {State} state
  * @param {{checkpoints: {id: string}[], series: {key: string, checkpoints: {id: string}[]}[]}} listed

@@ -29,6 +29,8 @@ export class ReferenceChoice {
     };
     /** Names of the dump -> names of the reference. @type {Record<string, string>} */
     this.names = {};
+    /** Whether the address names a rank or a step, which has to exist. */
+    this.named = url.get("with_rank") !== null || url.get("with_step") !== null;
     this.requests = latest();
     this.element = h("div", { class: "toolbar" });
     this.read();
@@ -40,10 +42,17 @@ export class ReferenceChoice {
     return this.requests.ask(
       () => app.api.get("v2/dump/summary", { dump: this.reference.dump }),
       (summary) => {
+        const { rank, step } = this.reference;
         settlePosition(this.reference, summary);
         this.draw(summary.ranks);
+        if (!this.named || (rank === this.reference.rank && step === this.reference.step)) return;
+        const error = { key: "error.unknown_dump_step", vars: { rank, step } };
+        this.element.prepend(failure(app, error));
       },
-      (error) => replace(this.element, failure(app, error)),
+      (error) => {
+        this.draw([]);
+        this.element.prepend(failure(app, error));
+      },
     );
   }
 
@@ -51,6 +60,7 @@ export class ReferenceChoice {
   pick(changes) {
     const { app, state } = this.page;
     const { dump, rank, step } = Object.assign(this.reference, changes);
+    this.named = false;
     app.url.set({ with: dump === state.dump ? null : dump, with_rank: rank, with_step: step });
     this.read();
   }
@@ -66,7 +76,7 @@ export class ReferenceChoice {
       this.element,
       select({
         label: t("dump.compare.with"),
-        options: this.page.dumps.map(({ id }) => ({ value: id, label: id.slice(2) || "." })),
+        options: this.options(),
         value: dump,
         onchange: (value) => this.pick({ dump: value }),
       }),
@@ -85,8 +95,15 @@ export class ReferenceChoice {
       this.nameMap(),
       button(t("dump.compare.start"), () => this.start({ ...this.reference }, this.names), {
         class: "primary",
+        disabled: !ranks.length,
       }),
     );
+  }
+
+  /** The dumps, and the one of the address although it may not exist. */
+  options() {
+    const ids = new Set([this.reference.dump, ...this.page.dumps.map(({ id }) => id)]);
+    return [...ids].map((id) => ({ value: id, label: id.slice(2) || "." }));
   }
 
   /** Upload of a file that maps names. */

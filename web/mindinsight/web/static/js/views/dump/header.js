@@ -49,14 +49,18 @@ export function header(page) {
 /** @param {Page} page */
 function chooser(page) {
   const { app, state, dumps, change } = page;
+  const known = dumps.some(({ id }) => id === state.dump);
   const fields = {
     label: app.t("dump.dump"),
-    options: dumps.map((dump) => ({ value: dump.id, label: dumpName(dump.id) })),
+    options: [...(known ? [] : [{ id: state.dump }]), ...dumps].map(({ id }) => ({
+      value: id,
+      label: dumpName(id),
+    })),
     value: state.dump,
     onchange: (/** @type {string} */ dump) => change({ dump, operator: "", tensor: "" }),
   };
   return [
-    dumps.length > MANY ? searchSelect({ ...fields, id: "dumps" }) : dumps.length > 1 && select(fields),
+    dumps.length > MANY ? searchSelect({ ...fields, id: "dumps" }) : (dumps.length > 1 || !known) && select(fields),
     placeChooser(page),
   ];
 }
