@@ -48,6 +48,7 @@ class PlantedNetwork:
         self.operators: list[Planted] = []
         self.parameters: dict[str, Shape] = {}
         self.frozen: set[str] = set()
+        self.first_uses: dict[str, str] = {}  # keys of the operators that load the parameters
         self.dtype = dtype
         self._scope = [*root.split("/")] if root else []
         self._keys: list[str] = []
@@ -80,6 +81,7 @@ class PlantedNetwork:
     def weight(self, key: str, name: str, *shape: int, frozen: bool = False) -> str:
         """Load a parameter, which is declared with its first use; return the key of the Load."""
         self.parameters.setdefault(name, shape)
+        self.first_uses.setdefault(name, "/".join([*self._keys, key]))
         if frozen:
             self.frozen.add(name)
         return self.add(f"load.{key}", "Load", name, TOKEN, shape=shape)
@@ -570,7 +572,7 @@ class _Backward:
         done = []
         for name in names:
             self.scope = scope
-            path = name.removeprefix(self.prefix)
+            path = n.first_uses.get(name, name)
             total = self._sum(f"optimizer {path}", self.gradients[name], n.parameters[name])
             extra = []
             for moment in moments:

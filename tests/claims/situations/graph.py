@@ -26,7 +26,8 @@ BASE = GptOptions(layers=range(4))
 SMALL = replace(BASE, training=False)
 COMPARED = (
     "identical", "renamed", "incomplete", "nothing_compared", "unrelated", "lora", "lora_places", "replaced",
-    "residual_rewired", "rewired", "rewired_more", "layers_added", "layers_removed", "changed",
+    "residual_rewired", "rewired", "rewired_more", "layers_added", "layers_removed", "changed", "reordered",
+    "added", "removed", "backward_added", "backward_removed",
 )  # fmt: skip
 
 Write = Callable[[Path], Question]
@@ -109,7 +110,17 @@ edited(
 )
 pair("shortcut_rewired", "A shortcut of a residual network is rewired.", lambda: resnet(ResNetOptions()),
      lambda: resnet(ResNetOptions(rewired=("3.4",))), ("residual_rewired",))  # fmt: skip
-edited("residual_removed", "A residual is gone: nothing was rewired.", ("changed",), no_residual=(1,))
+edited("residual_removed", "A residual is gone: nothing was rewired.", ("removed",), no_residual=(1,))
+edited("dropout_inserted", "A dropout more in every block.", ("added",), dropped=True)
+inferred("dropout_inserted_inference", "The same edit without a backward pass.", ("added",), dropped=True)
+edited("projections_joined", "One projection for q, k and v.", ("changed",), joined=True)
+edited("branches_in_another_order", "Independent branches are computed in another order.", ("reordered",),
+       order="vqk")  # fmt: skip
+inferred("branches_in_another_order_inference", "The same without side effects.", ("identical",), order="vqk")
+edited(
+    "blocks_numbered_from_one", "Blocks are counted from another number.", ("renamed",), names=(1, 2, 3, 4)
+)
+edited("wider_layers", "A wider multi-layer perceptron.", ("changed",), hidden=8)
 edited("blocks_swapped", "Two blocks are swapped: the stream was rewired, no residual.", ("rewired",),
        layers=(0, 2, 1, 3))  # fmt: skip
 edited("norm_moved", "The second norm of every block comes after the MLP.", ("rewired",), swapped=True)
@@ -156,9 +167,12 @@ edited("other_dtype", "float16 instead of float32.", ("changed",), dtype="float1
 edited("other_batch", "Another batch size.", ("changed",), batch=16)
 edited("fused_attention", "Attention is one operator.", ("changed",), fused=True)
 edited("tied_weights", "Embedding and head share a weight.", ("changed",), tied=True)
-edited("no_biases", "No biases.", ("changed",), bias=False)
+edited("no_biases", "No biases.", ("removed",), bias=False)
 edited("other_dropout", "A constant differs.", ("changed",), dropout=0.5)
-edited("training_and_inference", "The same network without its backward pass.", ("changed",), training=False)
+edited("training_and_inference", "The same network without its loss and backward pass.",
+       ("backward_removed", "removed"), training=False)  # fmt: skip
+inferred("inference_and_training", "The same network with its loss and backward pass.",
+         ("backward_added", "added"), training=True)  # fmt: skip
 pair("other_kernel", "Another kernel size.", lambda: resnet(ResNetOptions()),
      lambda: resnet(ResNetOptions(kernel=5)), ("changed",))  # fmt: skip
 pair("gpt_and_resnet", "A transformer and a residual network.", lambda: gpt(BASE),
@@ -167,6 +181,24 @@ pair("gpt_and_tagger", "A transformer and a recurrent network.", lambda: gpt(BAS
      ("unrelated",))  # fmt: skip
 pair("alexnet_and_tagger", "A small convolutional and a recurrent network.", alexnet, lambda: recurrent(2),
      ("unrelated",))  # fmt: skip
+
+
+def _joined(*order: str) -> Callable[[], PlantedNetwork]:
+    """Return a generator of a network that concatenates two values in an order."""
+
+    def generate() -> PlantedNetwork:
+        network = PlantedNetwork()
+        network.parameters["x"] = (4, 8)
+        values = {kind: network.add(kind, kind, "x", shape=(4, 8)) for kind in ("Tanh", "Sigmoid")}
+        packed = network.add("pack", "MakeTuple", *(values[kind] for kind in order), shape=(4, 8), several=2)
+        network.add("join", "Concat", packed, shape=(4, 16), axis=1)
+        return network
+
+    return generate
+
+
+pair("concatenated_in_another_order", "The order of what is concatenated matters.",
+     _joined("Tanh", "Sigmoid"), _joined("Sigmoid", "Tanh"), ("changed",))  # fmt: skip
 
 
 def _torn() -> bytes:

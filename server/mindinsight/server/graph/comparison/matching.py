@@ -31,6 +31,7 @@ from mindinsight.server.graph.comparison.node_matching import (
     match_nodes,
     match_renamed,
     match_replaced,
+    match_used,
     pair,
 )
 from mindinsight.server.graph.comparison.scope_matching import Pair, match_scopes
@@ -80,6 +81,7 @@ def _match_open(left: Tree, right: Tree, columns: NodeColumns, partners: Offsets
     drop_contradicted(columns, partners)
     match_again(columns, partners, owners)
     match_carriers(columns, partners, owners, carriers)
+    match_used(columns, partners, owners)
     scopes = match_scopes(left, right, _leaf_partners(left, right, columns, partners))
     _match_remaining(left, right, columns, partners, owners, scopes)
     places = _places(left, right, columns, scopes)

@@ -32,6 +32,7 @@ _MOST_USERS: Final = 16  # without partners at one position, from which they say
 _TELLING: Final = (
     0.25  # share of equal names of parameters from which a name that is missing is a parameter less
 )
+_LAYER: Final = re.compile(r"((?:[^.]+\.)*?)(\d+)(?=\.)")
 _NUMBERED: Final = re.compile(r"[A-Za-z_]*\d+\Z")
 
 
@@ -62,7 +63,19 @@ def match_nodes(columns: NodeColumns) -> tuple[Offsets, Offsets]:
     partners = np.full(len(columns.kinds), -1, dtype=np.int64)
     unique_names = _match_parameters(columns, partners)
     owners = owners_of(columns, partners, unique_names)
+    parameters = np.flatnonzero((columns.kinds == PARAMETER) & (partners >= 0) & columns.is_left())
+    numbers = [_LAYER.match(str(columns.graphs[0].names[node])) for node in parameters.tolist()]
+    others = [
+        _LAYER.match(columns.graphs[1].names[int(partners[node]) - columns.left_count])
+        for node in parameters.tolist()
+    ]
+    shifted = any(
+        one and other and one[1] == other[1] and one[2] != other[2]
+        for one, other in zip(numbers, others, strict=True)
+    )
     for step in _PASSES:
+        if shifted and step.scopes:
+            continue  # layers of equal numbers are not the same layers
         _match_by_structure(columns, partners, step, unique_names, owners)
     return partners, owners
 
@@ -136,6 +149,7 @@ def _match_parameters(columns: NodeColumns, partners: Offsets) -> Offsets:
         renamings += [
             {new: old for old, new in _prefixed(right, prefix).items()} for prefix in _common_prefixes(left)
         ]
+    renamings += [shifted] if (shifted := _shifted(left, right)) else []
     best = max(renamings, key=lambda names: sum(old in left and new in right for old, new in names.items()))
     for name, other_name in best.items():
         if name in left and other_name in right:
@@ -170,6 +184,35 @@ def _common_prefixes(names: Collection[str]) -> list[str]:
         ".".join(some[:count]) + "." for some in own for count in range(1, min(len(some), 3) + 1)
     )
     return [prefix for prefix, count in counts.items() if 2 * count >= len(own)]
+
+
+def _shifted(left: Collection[str], right: Collection[str]) -> dict[str, str]:
+    """Return names of the left by those of the right if layers are counted from another number there.
+
+    ``blocks.0`` to ``blocks.11`` become ``blocks.1`` to ``blocks.12``. Empty if they are counted alike.
+    """
+    ranges = [_layer_ranges(names) for names in (left, right)]
+    moves = {
+        prefix: others[0] - numbers[0]
+        for prefix, numbers in ranges[0].items()
+        if (others := ranges[1].get(prefix)) and len(others) == len(numbers) and others[0] != numbers[0]
+        if all(some[-1] - some[0] == len(some) - 1 for some in (numbers, others))
+    }
+    renamed = {}
+    for name in left if moves else ():
+        layer = _LAYER.match(name)
+        move = moves.get(layer[1], 0) if layer else 0
+        renamed[name] = f"{layer[1]}{int(layer[2]) + move}{name[layer.end() :]}" if layer else name
+    return renamed
+
+
+def _layer_ranges(names: Collection[str]) -> dict[str, list[int]]:
+    """Return the sorted numbers of layers by what is before them in the names of their parameters."""
+    found: dict[str, set[int]] = {}
+    for layer in map(_LAYER.match, names):
+        if layer:
+            found.setdefault(layer[1], set()).add(int(layer[2]))
+    return {prefix: sorted(numbers) for prefix, numbers in found.items()}
 
 
 def _prefixed(names: Collection[str], prefix: str) -> dict[str, str]:
@@ -325,6 +368,39 @@ def match_renamed(columns: NodeColumns, partners: Offsets) -> None:
     used = neighbour_flags(columns, partners)[1]
     candidates = (columns.kinds == PARAMETER) & (partners < 0) & used
     _match_unique(columns, partners, labels.by_outputs, candidates, np.zeros_like(partners))
+
+
+def match_used(columns: NodeColumns, partners: Offsets, owners: Offsets) -> int:
+    """Match open operators of one type that partners use at one position; return the number of pairs.
+
+    Other users may differ, as where one graph has a backward pass. Both must have no other candidate.
+    """
+    total = 0
+    for _ in range(_MOST_ROUNDS):
+        open_nodes = (partners < 0) & (columns.kinds == OPERATOR)
+        edges = np.flatnonzero(open_nodes[columns.sources] & (partners[columns.targets] >= 0))
+        sources, targets, slots = (
+            column[edges].tolist() for column in (columns.sources, columns.targets, columns.slots)
+        )
+        used: dict[tuple[int, int], int] = {}
+        for source, target, slot in zip(sources, targets, slots, strict=True):
+            if source >= columns.left_count:
+                used[target, slot] = source
+        candidates: dict[int, set[int]] = {}
+        for source, target, slot in zip(sources, targets, slots, strict=True):
+            other = used.get((int(partners[target]), slot)) if source < columns.left_count else None
+            if other is not None and columns.types[source] == columns.types[other]:
+                candidates.setdefault(source, set()).add(other)
+                candidates.setdefault(other, set()).add(source)
+        lefts = [node for node in candidates if node < columns.left_count and len(candidates[node]) == 1]
+        rights = [min(candidates[node]) for node in lefts]
+        sure = [(a, b) for a, b in zip(lefts, rights, strict=True) if len(candidates[b]) == 1]
+        if not sure or not (
+            count := _pair_owned(partners, *(np.array(side) for side in zip(*sure, strict=True)), owners)
+        ):
+            break
+        total += count
+    return total
 
 
 def _count_votes(

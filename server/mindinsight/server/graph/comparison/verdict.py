@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from mindinsight.server.claims import Claim
-from mindinsight.server.graph.comparison.compare import CHANGED, LEFT, ONLY, RIGHT, Comparison, Side
+from mindinsight.server.graph.comparison.compare import CHANGED, FOLLOWS, LEFT, ONLY, RIGHT, Comparison, Side
 from mindinsight.server.graph.model.graph import OPERATOR, PARAMETER, Flags, Graph
 from mindinsight.server.graph.model.node_details import shapes_at
 from mindinsight.server.graph.model.training import BACKWARD
@@ -23,6 +23,8 @@ _PRODUCTS: Final = frozenset(
 _SCALES: Final = frozenset({"Mul", "Dropout", "TupleGetItem", "Reshape", "Cast", "mul", "dropout"})
 _NUMBER: Final = re.compile(r"\d+")
 _NUMBERED_OPERATOR: Final = re.compile(r"-op\d+$")
+_EFFECTS: Final = frozenset({"UpdateState"})  # states that only order side effects
+_UNORDERED: Final = frozenset({"UpdateState", "Depend", "AddN"})  # users to whom the order is nothing
 _MOST_UPSTREAM: Final = 3000  # operators that are searched for the begin of a skip connection
 _MOST_REWIRED: Final = 20  # operators named one by one; more are counted
 
@@ -40,6 +42,8 @@ def comparison_claims(comparison: Comparison) -> list[Claim]:
         return [Claim("claim.graph.unrelated", "found", {"left": operators[0], "right": operators[1]})]
     if not _differ(comparison):
         return [_agreement(comparison, operators[0])]
+    if _only_reordered(comparison):
+        return [Claim("claim.graph.reordered", "clear", {"n": operators[0]})]
     return [*_edits(comparison)]
 
 
@@ -47,15 +51,51 @@ def _differ(comparison: Comparison) -> bool:
     """Whether anything differs but names: operators, parameters, wiring, what the graphs return."""
     if any((states > 0).any() for states in comparison.states):
         return True
+    return not _surroundings_agree(comparison)
+
+
+def _surroundings_agree(comparison: Comparison) -> bool:
+    """Whether parameters and what the graphs return agree."""
     columns, partners = comparison.matching.columns, comparison.matching.node_partners
     parameters = np.flatnonzero(columns.kinds == PARAMETER)
     if (partners[parameters] < 0).any():
-        return True
+        return False
     if (columns.outputs[parameters] != columns.outputs[partners[parameters]]).any():
-        return True
+        return False
     left, right = (graph.outputs.tolist() for graph in columns.graphs)
     agree: bool = [int(partners[node]) - columns.left_count for node in left] == right
-    return not agree
+    return agree
+
+
+def _only_reordered(comparison: Comparison) -> bool:
+    """Whether nothing differs but the order of side effects and of what is added or packed for them."""
+    if any(((states == CHANGED) | (states == ONLY)).any() for states in comparison.states):
+        return False
+    if not _surroundings_agree(comparison):
+        return False
+    columns = comparison.matching.columns
+    left, right = comparison.trees
+    inputs = _Inputs(left.graph), _Inputs(right.graph)
+    users: dict[int, set[str]] = {}
+    edges = left.graph.edges
+    for source, target in zip(edges.sources.tolist(), edges.targets.tolist(), strict=True):
+        users.setdefault(source, set()).add(left.graph.types[target])
+    for index in np.flatnonzero(comparison.states[LEFT] == FOLLOWS).tolist():
+        node, other = int(left.nodes[index]), int(right.nodes[comparison.partners[LEFT][index]])
+        if columns.outputs[node] != columns.outputs[other + columns.left_count]:
+            return False
+        sources = inputs[LEFT].of(node), inputs[RIGHT].of(other)
+        ids = [comparison.input_ids[side][of_side].tolist() for side, of_side in enumerate(sources)]
+        kind = left.graph.types[node]
+        packed = kind == "MakeTuple" and users.get(node, set()) <= _UNORDERED
+        if kind in _EFFECTS or ((packed or kind == "AddN") and sorted(ids[LEFT]) == sorted(ids[RIGHT])):
+            continue
+        if len(ids[LEFT]) != len(ids[RIGHT]) or any(
+            before != after and not {left.graph.types[source], right.graph.types[taken]} <= _EFFECTS
+            for before, after, source, taken in zip(*ids, *sources, strict=True)
+        ):
+            return False
+    return True
 
 
 def _agreement(comparison: Comparison, operators: int) -> Claim:
@@ -89,11 +129,17 @@ def _edits(comparison: Comparison) -> Iterator[Claim]:
         *_replaced(comparison),
         *_rewired(comparison, forward[LEFT]),
         *_layers(comparison),
+        *_backward(comparison),
     ]
     yield from named
     explained = {node for adapter in adapters for node in adapter.nodes}
-    working, others = _unexplained(comparison, forward, explained)
-    if working or not named:
+    working, others, lonely = _unexplained(comparison, forward, explained)
+    if working and len(lonely) == 1 and working == sum(map(len, lonely.values())):
+        ((side, op_type), places) = lonely.popitem()
+        evidence = tuple({("left", "right")[side]: index} for index in places)
+        key = "claim.graph.added" if side == RIGHT else "claim.graph.removed"
+        yield Claim(key, "found", {"type": op_type, "n": working}, evidence)
+    elif working or not named:
         yield Claim("claim.graph.changed", "found", {"n": working or max(others, 1)})
 
 
@@ -274,14 +320,28 @@ def _layers(comparison: Comparison) -> Iterator[Claim]:
             yield Claim(key, "found", {"n": len(layers), "layers": names[:10]}, evidence)
 
 
-def _unexplained(comparison: Comparison, forward: list[Flags], explained: set[int]) -> tuple[int, int]:
+def _backward(comparison: Comparison) -> Iterator[Claim]:
+    """Say that only one graph has a backward pass."""
+    counts = [sum(name.startswith(BACKWARD) for name in tree.graph.names) for tree in comparison.trees]
+    if counts[LEFT] and not counts[RIGHT]:
+        yield Claim("claim.graph.backward_removed", "found", {"n": counts[LEFT]})
+    elif counts[RIGHT] and not counts[LEFT]:
+        yield Claim("claim.graph.backward_added", "found", {"n": counts[RIGHT]})
+
+
+def _unexplained(
+    comparison: Comparison, forward: list[Flags], explained: set[int]
+) -> tuple[int, int, dict[tuple[Side, str], list[int]]]:
     """Count the operators that differ and that no edit names: of the forward pass, and others.
+
+    Of the former, those of one graph alone are returned by side and type.
 
     Parameters of another type count as operators of the forward pass if no operator differs.
     """
     columns, partners = comparison.matching.columns, comparison.matching.node_partners
     rewired = set(comparison.rewired.tolist())
     counts = [0, 0]
+    lonely: dict[tuple[Side, str], list[int]] = {}
     side: Side
     for side in (LEFT, RIGHT):
         tree, states = comparison.trees[side], comparison.states[side]
@@ -294,9 +354,11 @@ def _unexplained(comparison: Comparison, forward: list[Flags], explained: set[in
                 named = (side == RIGHT and node in explained) or _in_lonely_layer(comparison, side, index)
             if not named:
                 counts[not forward[side][node]] += 1
+                if forward[side][node] and states[index] == ONLY:
+                    lonely.setdefault((side, tree.types[index]), []).append(index)
     parameters = np.flatnonzero((columns.kinds == PARAMETER) & (partners >= 0) & columns.is_left())
     resized = int(np.count_nonzero(columns.outputs[parameters] != columns.outputs[partners[parameters]]))
-    return counts[0] or resized, counts[1]
+    return counts[0] or resized, counts[1], lonely
 
 
 def _in_lonely_layer(comparison: Comparison, side: Side, index: int) -> bool:
