@@ -1,6 +1,5 @@
 // Checkpoints: how weights moved over a training, the tensors of a file, and what differs between two.
 
-import { button } from "../components/button.js";
 import { empty } from "../components/empty.js";
 import { searchBox } from "../components/field.js";
 import { headCell, virtualTable } from "../components/virtual.js";
@@ -8,7 +7,7 @@ import { claimElement } from "../core/claims.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { failure } from "./dump/failure.js";
-import { toolbar } from "./checkpoint/controls.js";
+import { noFile, toolbar } from "./checkpoint/controls.js";
 import { readLoss, runOf } from "./checkpoint/origin.js";
 import { kindOf, shownRows } from "./checkpoint/rows.js";
 import { tensorPanel } from "./checkpoint/panel.js";
@@ -107,15 +106,7 @@ export class Checkpoints {
     }
     const file = unknownFile(this.state, listed);
     if (file) {
-      const all = () => this.change({ mode: undefined, series: "", file: "", second: "" });
-      replace(
-        root,
-        h("h1", null, app.t("nav.checkpoint")),
-        empty({
-          title: app.t("error.unknown_checkpoint", { file }),
-          action: button(app.t("checkpoint.others"), all, { class: "primary" }),
-        }),
-      );
+      replace(root, noFile(this, file));
       return;
     }
     this.open();

@@ -232,32 +232,18 @@ function shownPart(page, head, main) {
      * The address names a step that the dump does not have: nothing is said of another one.
      * @param {{rank: number, step: number}} asked @param {() => void} proceed
      */
-    unknownStep({ rank, step }, proceed) {
+    unknownStep(asked, proceed) {
       leave();
-      const known = { rank: page.state.rank, step: page.state.step };
       replace(head, header(page));
-      replace(
-        main,
-        empty({
-          icon: viewPath(app, "dump"),
-          title: t("error.unknown_dump_step", { rank, step }),
-          action: button(t("dump.show_step", known), proceed, { class: "primary" }),
-        }),
-      );
+      replace(main, noStep(page, asked, proceed));
     },
     /** The dump is not there, or not any more: others can still be chosen. */
     gone() {
       leave();
       page.summary = null;
       replace(head, header(page));
-      replace(
-        main,
-        empty({
-          icon: viewPath(page.app, "dump"),
-          title: t("dump.gone", { dump: page.state.dump }),
-          text: t("dump.gone_how"),
-        }),
-      );
+      const title = t("dump.gone", { dump: page.state.dump });
+      replace(main, empty({ icon: viewPath(app, "dump"), title, text: t("dump.gone_how") }));
     },
     /** The dump cannot be read: others can still be chosen. @param {any} error */
     fail(error) {
@@ -275,6 +261,19 @@ function settle({ state, summary }) {
   const onlyLogs = summary?.logs && !summary.ranks.some((/** @type {any} */ { steps }) => steps.length);
   if (onlyLogs && state.tab === "tensors") state.tab = "logs";
   if (!summary?.logs && state.tab === "logs") state.tab = "tensors";
+}
+
+/**
+ * A step that the dump does not have, and a button that shows another.
+ * @param {Page} page @param {{rank: number, step: number}} asked @param {() => void} proceed
+ */
+function noStep({ app, state: { rank, step } }, asked, proceed) {
+  const { t } = app;
+  return empty({
+    icon: viewPath(app, "dump"),
+    title: t("error.unknown_dump_step", { rank: asked.rank, step: asked.step }),
+    action: button(t("dump.show_step", { rank, step }), proceed, { class: "primary" }),
+  });
 }
 
 /** Whether the address names a rank or a step that the dump does not have. @param {Page} page */

@@ -1,6 +1,7 @@
 // Controls of the checkpoint page: what is shown, filters, and the ways to the run, its loss and its dumps.
 
 import { button, segments } from "../../components/button.js";
+import { empty } from "../../components/empty.js";
 import { check, select } from "../../components/field.js";
 import { h } from "../../core/dom.js";
 import { columnsOf, plain } from "./tables.js";
@@ -144,4 +145,18 @@ function save(view) {
   const address = URL.createObjectURL(new Blob([csv(table)], { type: "text/csv" }));
   h("a", { href: address, download: `checkpoint-${mode}.csv` }).click();
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
+
+/**
+ * In place of a page: a file or series that does not exist, and a button that shows the others.
+ * @param {import("../checkpoint.js").Checkpoints} view @param {string} file
+ */
+export function noFile(view, file) {
+  const { t } = view.app;
+  const proceed = () => view.change({ mode: undefined, series: "", file: "", second: "" });
+  const action = button(t("checkpoint.others"), proceed, { class: "primary" });
+  return [
+    h("h1", null, t("nav.checkpoint")),
+    empty({ title: t("error.unknown_checkpoint", { file }), action }),
+  ];
 }

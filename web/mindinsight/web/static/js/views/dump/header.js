@@ -60,7 +60,9 @@ function chooser(page) {
     onchange: (/** @type {string} */ dump) => change({ dump, operator: "", tensor: "" }),
   };
   return [
-    dumps.length > MANY ? searchSelect({ ...fields, id: "dumps" }) : (dumps.length > 1 || !known) && select(fields),
+    dumps.length > MANY
+      ? searchSelect({ ...fields, id: "dumps" })
+      : (dumps.length > 1 || !known) && select(fields),
     placeChooser(page),
   ];
 }

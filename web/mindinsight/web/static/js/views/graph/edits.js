@@ -47,26 +47,27 @@ export function createEdits(app, goTo) {
       replace(
         list,
         claims.map((claim) => h("li", null, claimElement(app, claim))),
-        causes,
-        consequences.length > 0 &&
-          h(
-            "li",
-            null,
-            h(
-              "details",
-              null,
-              h(
-                "summary",
-                { class: "muted small" },
-                t("graph.edits.consequences", { n: consequences.length }),
-              ),
-              h("ol", { class: "branch" }, consequences),
-            ),
-          ),
+        explained(claims) ? folded(t("graph.edits.parts", { n: causes.length }), causes) : causes,
+        folded(t("graph.edits.consequences", { n: consequences.length }), consequences),
         hidden > 0 && h("li", { class: "muted small" }, t("graph.rest", { n: hidden })),
       );
     },
   };
+}
+
+/**
+ * Whether the claims name everything that was edited.
+ * @param {import("../../core/claims.js").Claim[]} claims
+ */
+function explained(claims) {
+  return claims.length > 0 && claims.every(({ key }) => key !== "claim.graph.changed");
+}
+
+/** Rows that open on demand; nothing without rows. @param {string} summary @param {HTMLElement[]} rows */
+function folded(summary, rows) {
+  if (!rows.length) return false;
+  const head = h("summary", { class: "muted small" }, summary);
+  return h("li", null, h("details", null, head, h("ol", { class: "branch" }, rows)));
 }
 
 /**

@@ -14,6 +14,9 @@ import { h } from "../../core/dom.js";
 export function noGraph(app, run) {
   const { t } = app;
   const icon = viewPath(app, "graph");
+  if (run && !app.selection.run(run)) {
+    return empty({ icon, title: t("error.unknown_run", { run }), text: t("graph.none.wait") });
+  }
   if (run) {
     return empty({ icon, title: t("graph.none.here", { run }), text: t("graph.none.wait") });
   }
