@@ -335,6 +335,7 @@ def match_replaced(columns: NodeColumns, partners: Offsets, places: Offsets, own
         alone[chosen] = np.bincount(places[chosen])[places[chosen]] == 1
     count = 0
     users = np.bincount(columns.sources, minlength=len(partners))
+    biased = of_types(columns, {"BiasAdd"})  # adds a parameter: no partner of a sum of two operators
     for (left, right), (fed, used) in sorted(votes.items(), key=lambda item: (-sum(item[1]), item[0])):
         owned = owners[left], owners[right]
         fits = (fed and used) or (alone[left] and alone[right]) or owned[0] == owned[1] > 0
@@ -342,6 +343,7 @@ def match_replaced(columns: NodeColumns, partners: Offsets, places: Offsets, own
         fits = fits and (
             owned[0] == owned[1] or 0 in owned or _is_renamed(columns, partners, (left, right), owned)
         )
+        fits = fits and not ((biased[left] and not owned[1]) or (biased[right] and not owned[0]))
         same_place = places[left] == places[right] and passing[left] == passing[right]
         if fits and same_place and partners[left] < 0 and partners[right] < 0:
             pair(partners, left, right)
@@ -395,9 +397,9 @@ def match_used(columns: NodeColumns, partners: Offsets, owners: Offsets) -> int:
         lefts = [node for node in candidates if node < columns.left_count and len(candidates[node]) == 1]
         rights = [min(candidates[node]) for node in lefts]
         sure = [(a, b) for a, b in zip(lefts, rights, strict=True) if len(candidates[b]) == 1]
-        if not sure or not (
-            count := _pair_owned(partners, *(np.array(side) for side in zip(*sure, strict=True)), owners)
-        ):
+        pairs = np.array(sure, dtype=np.int64).reshape(-1, 2)
+        count = _pair_owned(partners, pairs[:, 0], pairs[:, 1], owners)
+        if not count:
             break
         total += count
     return total
