@@ -161,16 +161,16 @@ def random_pairs(count: int, seed: int) -> dict[str, Pair]:
         random = Random(number)
         edits = random.sample(EDITS, random.randint(2, 4))
         blocks = random.choice(["", "", "a block removed", "a block inserted"])
-        place = random.random()
+        position = random.random()
 
         def pair(
             base: GptOptions,
             edits: list[dict[str, object]] = edits,
             blocks: str = blocks,
-            place: float = place,
+            position: float = position,
         ) -> tuple[PlantedNetwork, PlantedNetwork]:
             layers = list(base.layers)
-            at = int(place * len(layers))
+            at = int(position * len(layers))
             layers[at : at + (blocks == "a block removed")] = [1_000] if blocks == "a block inserted" else []
             changes = {name: value for edit in edits for name, value in edit.items()}
             right = replace(base, layers=layers, **changes)  # type: ignore[arg-type]

@@ -70,8 +70,8 @@ def match_nodes(columns: NodeColumns) -> tuple[Offsets, Offsets]:
         for node in parameters.tolist()
     ]
     shifted = any(
-        one and other and one[1] == other[1] and one[2] != other[2]
-        for one, other in zip(numbers, others, strict=True)
+        left and right and left[1] == right[1] and left[2] != right[2]
+        for left, right in zip(numbers, others, strict=True)
     )
     for step in _PASSES:
         if shifted and step.scopes:
@@ -208,11 +208,11 @@ def _shifted(left: Collection[str], right: Collection[str]) -> dict[str, str]:
 
 def _layer_ranges(names: Collection[str]) -> dict[str, list[int]]:
     """Return the sorted numbers of layers by what is before them in the names of their parameters."""
-    found: dict[str, set[int]] = {}
+    ranges: dict[str, set[int]] = {}
     for layer in map(_LAYER.match, names):
         if layer:
-            found.setdefault(layer[1], set()).add(int(layer[2]))
-    return {prefix: sorted(numbers) for prefix, numbers in found.items()}
+            ranges.setdefault(layer[1], set()).add(int(layer[2]))
+    return {prefix: sorted(numbers) for prefix, numbers in ranges.items()}
 
 
 def _prefixed(names: Collection[str], prefix: str) -> dict[str, str]:
