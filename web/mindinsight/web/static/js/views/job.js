@@ -87,7 +87,6 @@ class JobView {
     const { app, answer } = this;
     const { t } = app;
     const job = this.job();
-<<<<<<< HEAD
     if (job && answer?.job !== job) return; // not answered yet
     const health = answer?.health;
     const title = h("h1", null, job ? job.slice(2) || "." : t("nav.job"));
@@ -95,13 +94,6 @@ class JobView {
       replace(this.head, title, this.chooser(job));
       const missing = job ? t("health.no_job", { job: job.slice(2) || "." }) : t("health.none");
       replace(this.body, empty({ title: missing, text: t("scalar.ranks.how") }));
-=======
-    const heading = h("h1", null, job ? job.slice(2) || "." : t("nav.job"));
-    if (!job || !health) {
-      replace(this.head, heading, this.chooser(job));
-      const title = job ? t("health.unknown", { job: job.slice(2) || "." }) : t("health.none");
-      replace(this.body, empty({ title, text: t("scalar.ranks.how") }));
->>>>>>> bb4bae3b (graph: fold operators behind a named edit; say which run is missing)
       return;
     }
     const charts = h(
@@ -109,7 +101,7 @@ class JobView {
       { class: "button", href: app.url.link("scalar", { m: "ranks", job }) },
       t("health.charts"),
     );
-    replace(this.head, heading, this.chooser(job), charts);
+    replace(this.head, title, this.chooser(job), charts);
     replace(
       this.body,
       h(
