@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +17,7 @@ from mindinsight.proto.framing import encode_record
 from mindinsight.proto.summary_pb2 import Event
 from mindinsight.server.settings import Settings
 from tests.narrowing import require
+from tests.waiting import until
 
 SERVE = "import sys; from mindinsight.server.process.serve import main; sys.exit(main())"
 NAME = "events.out.events.summary.1700000000.0.host_MS"
@@ -119,7 +119,7 @@ class Server:
     def shows(self, **steps: Any) -> Any:
         """Wait until these runs and no others are there with these last steps."""
         wanted = {f"./{name}": step for name, step in steps.items()}
-        return until(lambda: self.steps() == wanted) or self.steps()
+        return until(lambda: self.steps() == wanted, show=self.steps)
 
     def children(self) -> Any:
         """Process numbers of the server's processes below it."""
@@ -166,14 +166,6 @@ def parents() -> Any:
             continue
         table[int(entry.parent.name)] = int(fields[1])
     return table
-
-
-def until(condition: Any, seconds: Any = 40) -> Any:
-    """Wait for a condition; gives what it gave last."""
-    end = time.monotonic() + seconds
-    while not (result := condition()) and time.monotonic() < end:
-        time.sleep(0.05)
-    return result
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ def test_ten_thousand_files_at_once(base: Any, server: Any, wait: Any) -> None:
             name = f"events.out.events.summary.{1_700_000_001 + number}.0.host_MS"
             (aside / str(run) / name).write_bytes(content)
     aside.rename(base.path / "all")
-    assert wait(lambda: server.get("health")["points"] == 100 + 10_000, 500), server.get("health")
+    assert wait(lambda: server.get("health")["points"] == 100 + 10_000, 500, lambda: server.get("health"))
     assert server.get("health")["files"] == 10_001
     assert {run["step"] for run in server.runs().values()} == {4, 99}
 
@@ -56,7 +56,7 @@ def test_a_file_that_grows_by_fifty_megabytes_a_second_while_it_is_read(
     writer.join()
     print(f"{len(piece) * count / 1e6 / (time.monotonic() - began):.0f} MB/s")
     size = path.stat().st_size  # what was read past the size that was last noticed counts a moment later
-    assert wait(lambda: server.get("health")["bytes_read"] == size, 150), server.get("health")
+    assert wait(lambda: server.get("health")["bytes_read"] == size, 150, lambda: server.get("health"))
     health = server.get("health")
     assert (health["damaged_stretches"], health["points"]) == (0, 1 + 2_010 * count)
 

@@ -80,7 +80,7 @@ def test_workers_killed_again_and_again_cost_nothing_but_time(base: Any, server:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
             killed.add(pid)
-    assert wait(lambda: server.steps() == wanted, 120), server.steps()
+    assert wait(lambda: server.steps() == wanted, 120, server.steps)
     health = server.get("health")
     assert (health["files_unreadable"], health["damaged_stretches"]) == (0, 0)
     assert health["points"] == 5 * 60

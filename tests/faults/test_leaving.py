@@ -119,7 +119,7 @@ def settled(server: Any, path: str, wait: Any) -> tuple[int, bytes]:
             return False
         return True
 
-    assert wait(same, 60), (path, last[-1])
+    wait(same, 60, lambda: (path, last[-1]))
     return last[-1]
 
 
@@ -219,8 +219,8 @@ def test_clients_that_leave_change_no_answer_and_leave_nothing(filled: Any, serv
     print(json.dumps({name: value for name, value in counted.items() if "work_" in name or "pool_" in name}))
     assert counted['mindinsight_work_stuck{class="dumps"}'] == 0
     assert sum(value for name, value in counted.items() if "work_cancelled" in name) > 0
-    assert wait(lambda: held(server)["threads"] <= idle["threads"]), (idle, held(server))
-    assert wait(lambda: held(server)["descriptors"] <= idle["descriptors"] + 2), (idle, held(server))
+    wait(lambda: held(server)["threads"] <= idle["threads"], show=lambda: (idle, held(server)))
+    wait(lambda: held(server)["descriptors"] <= idle["descriptors"] + 2, show=lambda: (idle, held(server)))
     assert wait(lambda: len(server.workers()) <= 6)
     assert server.stop() == 0
 

@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -37,6 +37,7 @@ from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import bases_of
 from mindinsight.writer import SummaryRecord
 from tests.remote.answers import answers, copy_runs, lineages, wait_until_read
+from tests.waiting import until
 from tests.writer.conftest import records_in
 
 DUMPS = Path(__file__).parents[1] / "data" / "dumps" / "msprobe_pytorch"
@@ -169,13 +170,6 @@ def served(text: str, workspace: Path, interval: float = 1.0) -> Iterator[TestCl
     settings = Settings(bases, workspace, workers=1, reload_interval=interval)
     with TestClient(create_app(settings), base_url="http://127.0.0.1") as client:
         yield client
-
-
-def until(condition: Callable[[], object], seconds: float = 120) -> object:
-    end = time.monotonic() + seconds
-    while not (value := condition()) and time.monotonic() < end:
-        time.sleep(0.05)
-    return value
 
 
 def records(first: int, end: int) -> bytes:

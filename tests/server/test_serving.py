@@ -2,7 +2,6 @@
 
 import dataclasses
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future
 from pathlib import Path
@@ -17,6 +16,7 @@ from mindinsight.server.app import create_app, make_service
 from mindinsight.server.ingest import dispatcher
 from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.settings import Settings
+from tests.waiting import until
 
 
 class Reluctant(Executor):
@@ -73,13 +73,6 @@ def client(tmp_path: Path, executor: Any, monkeypatch: pytest.MonkeyPatch) -> It
         yield client
 
 
-def until(condition: Any) -> Any:
-    end = time.monotonic() + 120
-    while not (value := condition()) and time.monotonic() < end:
-        time.sleep(0.02)
-    return value
-
-
 def runs(client: Any) -> Any:
     return {run["id"]: run for run in client.get("/v2/runs").json()["runs"]}
 
@@ -91,22 +84,22 @@ def points(client: Any, run: Any) -> Any:
 
 def test_a_loaded_series_is_answered_while_another_run_is_loaded(client: Any, executor: Any) -> None:
     assert executor.asked.wait(120)
-    assert until(lambda: points(client, "./fast") == [50])
+    until(lambda: points(client, "./fast") == [50])
     assert points(client, "./slow") == []
     listing = runs(client)
     assert listing["./fast"]["read"] == listing["./fast"]["total"]
     assert listing["./slow"]["read"] == 0 < listing["./slow"]["total"]
     executor.release()
-    assert until(lambda: points(client, "./slow") == [500])
+    until(lambda: points(client, "./slow") == [500])
 
 
 def test_how_far_loading_is_can_be_asked_for(client: Any, executor: Any) -> None:
     assert executor.asked.wait(120)
-    assert until(lambda: client.get("/health").json()["points"] == 50)
+    until(lambda: client.get("/health").json()["points"] == 50)
     health = client.get("/health").json()
     assert health["runs"] == 2
     assert 0 < health["bytes_read"] < health["bytes_total"]
     executor.release()
-    assert until(lambda: client.get("/health").json()["points"] == 550)
+    until(lambda: client.get("/health").json()["points"] == 550)
     health = client.get("/health").json()
     assert health["bytes_read"] == health["bytes_total"]

@@ -1,7 +1,5 @@
 """Reading back what the writer wrote, with the messages of mindinsight.proto and nothing of the server."""
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -87,16 +85,3 @@ def reading_of() -> Any:
 @pytest.fixture(scope="session")
 def records_of() -> Any:
     return payloads
-
-
-@pytest.fixture(scope="session")
-def until() -> Callable[..., Any]:
-    """``until(condition)`` looks until it holds: for what a background thread does."""
-
-    def wait(condition: Any, seconds: int = 60) -> None:
-        end = time.monotonic() + seconds
-        while not condition():
-            assert time.monotonic() < end
-            time.sleep(0.01)
-
-    return wait

@@ -10,6 +10,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool
 from mindinsight.proto.summary_pb2 import Alert, Summary
 from mindinsight.writer import SummaryRecord
 from mindinsight.writer.alerts import AlertThrottle
+from tests.waiting import until
 from tests.writer.tensorboard_messages import message_class
 
 
@@ -41,7 +42,7 @@ def test_without_a_step_it_belongs_to_the_last_recorded_one(tmp_path: Path, read
     assert alerts_of(reading) == [(0, "before any"), (12, "after")]
 
 
-def test_it_is_in_the_file_without_flush_or_record(tmp_path: Path, reading: Any, until: Any) -> None:
+def test_it_is_in_the_file_without_flush_or_record(tmp_path: Path, reading: Any) -> None:
     record = SummaryRecord(tmp_path, flush_seconds=3600)
     record.add_value("scalar", "loss", 1.0)
     record.alert("now")

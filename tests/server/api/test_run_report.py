@@ -1,9 +1,7 @@
 """Routes of reports: begun, followed, downloaded; unknown runs and numbers."""
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -11,6 +9,7 @@ from fastapi.testclient import TestClient
 from mindinsight.server.app import create_app
 from mindinsight.server.settings import Settings
 from tests.flight import unpack
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -20,13 +19,6 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
     with TestClient(app, base_url="http://127.0.0.1") as client:
         until(lambda: client.get("/v2/dump/list").json()["dumps"])
         yield client
-
-
-def until(condition: Any) -> None:
-    end = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def test_a_report_is_made_followed_and_downloaded(client: TestClient) -> None:

@@ -10,16 +10,12 @@ import pytest
 from mindinsight.server.cancellation import check, claim, result_of, watch
 from mindinsight.server.compute.bulkhead import Bulkhead, Full, Interrupted
 from mindinsight.server.compute.memory_budget import RESERVE, SHARE, MemoryBudget, MemoryShort
+from tests.waiting import until_async
 
 
 def forever() -> None:
     while True:
         check()
-
-
-async def until(condition: Any) -> None:
-    while not condition():
-        await asyncio.sleep(0.01)
 
 
 async def abandoned(hold: Any, function: Any) -> None:
@@ -47,7 +43,7 @@ def test_an_endless_loop_ends_when_it_is_abandoned() -> None:
         hold = Bulkhead(slots=1, stuck=1)
         for _ in range(3):  # more than may be abandoned: each has ended before the next
             await abandoned(hold, forever)
-            await until(lambda: not hold.stuck)
+            await until_async(lambda: not hold.stuck)
         assert await hold.run(lambda: "free") == "free"
 
     asyncio.run(scenario())
@@ -66,12 +62,12 @@ def test_a_thread_that_cannot_be_ended_frees_its_slot_and_counts_until_it_ends()
             await hold.run(lambda: "none is free")
         assert (hold.refused, hold.stuck) == (1, 2)
         waits.release()
-        await until(lambda: hold.stuck < 2)
+        await until_async(lambda: hold.stuck < 2)
         assert await hold.run(lambda: "free again") == "free again"
         with pytest.raises(RuntimeError):  # the one that has it gives it back
             while True:
                 waits.release()
-                await until(lambda: hold.stuck < 1)
+                await until_async(lambda: hold.stuck < 1)
 
     asyncio.run(scenario())
 
@@ -87,7 +83,7 @@ def test_a_call_waits_for_the_end_of_cancelled_ones_and_is_not_refused() -> None
         assert (healthy.done(), hold.waiting) == (False, 1)
         end.set()
         assert await healthy == "served"
-        await until(lambda: not hold.stuck)
+        await until_async(lambda: not hold.stuck)
         assert (hold.refused, hold.waiting) == (0, 0)
 
     asyncio.run(scenario())
@@ -132,7 +128,7 @@ def test_what_an_abandoned_call_waits_for_is_cancelled() -> None:
 
         await abandoned(hold, wait)
         assert future.cancelled()
-        await until(lambda: not hold.stuck)
+        await until_async(lambda: not hold.stuck)
 
     asyncio.run(scenario())
 
@@ -208,15 +204,15 @@ def test_counters_tell_what_happened() -> None:
     async def scenario() -> None:
         hold = Bulkhead(slots=1, waiting=1)
         await abandoned(hold, forever)
-        await until(lambda: not hold.stuck)
+        await until_async(lambda: not hold.stuck)
         assert (hold.cancelled, hold.refused) == (1, 0)
         tasks = [asyncio.ensure_future(hold.run(forever)) for _ in range(3)]
-        await until(lambda: hold.refused == 1)
+        await until_async(lambda: hold.refused == 1)
         hold.cancel()
         for task in tasks:
             with pytest.raises((Full, Interrupted)):
                 if task is tasks[1]:
-                    await until(lambda: hold.running)
+                    await until_async(lambda: hold.running)
                     hold.cancel()
                 await task
 

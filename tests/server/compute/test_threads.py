@@ -2,23 +2,16 @@
 
 import gc
 import threading
-import time
 from typing import Any
 
 import pytest
 
 from mindinsight.server.compute.threads import Threads
+from tests.waiting import until
 
 
 def named(name: str) -> list[threading.Thread]:
     return [thread for thread in threading.enumerate() if thread.name == name]
-
-
-def until(condition: Any) -> None:
-    end = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def test_all_start_together_and_go_on_after_a_call_that_fails(caplog: pytest.LogCaptureFixture) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from mindinsight.server.compute.worker_pool import WorkerPool
 from mindinsight.server.compute.worker_process import CannotBegin, Worker
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -39,13 +40,6 @@ def gone(pid: Any) -> Any:
         return True
 
 
-def until(condition: Any, seconds: Any = 30) -> Any:
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.02)
-    return condition()
-
-
 def test_tasks_run_in_another_process(workers: Any) -> None:
     assert workers.submit(os.getpid).result(60) != os.getpid()
 
@@ -57,7 +51,7 @@ def test_a_process_is_kept_for_what_comes_next(workers: Any) -> None:
 def test_several_work_at_a_time() -> None:
     with WorkerPool(2) as workers:
         slow = workers.submit(time.sleep, 3600)
-        assert until(lambda: workers.running)
+        until(lambda: workers.running)
         assert workers.submit(int, "7").result(60) == 7
         assert slow.cancel()
 
@@ -101,13 +95,13 @@ def test_a_task_that_hangs_can_be_given_up_and_its_worker_is_ended(workers: Any,
     if way == "stopped":
         os.kill(pid, signal.SIGSTOP)
     task = workers.submit(time.sleep, 3600)
-    assert until(lambda: workers.running)
+    until(lambda: workers.running)
     after = workers.submit(os.getpid)
     task.cancel()
     with pytest.raises(CancelledError):
         task.result(60)
     assert after.result(60) != pid
-    assert until(lambda: gone(pid))
+    until(lambda: gone(pid))
 
 
 def test_a_task_given_up_before_its_turn_is_never_done(workers: Any, tmp_path: Path) -> None:
@@ -126,7 +120,7 @@ def test_shutting_down_ends_what_hangs() -> None:
     workers.shutdown(cancel_futures=True)
     assert task.cancelled()
     assert waiting.cancelled()
-    assert until(lambda: gone(pid))
+    until(lambda: gone(pid))
     with pytest.raises(RuntimeError, match="after shutdown"):
         workers.submit(int, "1")
 
@@ -141,7 +135,7 @@ def test_without_cancelling_shutting_down_waits_for_what_was_given() -> None:
 def test_an_idle_process_is_put_away_and_another_one_begins() -> None:
     with WorkerPool(1, linger=0.05) as workers:
         pid = workers.submit(os.getpid).result(60)
-        assert until(lambda: gone(pid))
+        until(lambda: gone(pid))
         assert workers.submit(os.getpid).result(60) != pid
 
 

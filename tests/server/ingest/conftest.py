@@ -1,7 +1,6 @@
 """Event files written record by record, and a loader that is driven by hand."""
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from mindinsight.proto.summary_pb2 import Event
 from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.settings import Settings
 from mindinsight.server.store.store import Store
+from tests.waiting import until
 
 
 class Events:
@@ -114,12 +114,4 @@ def loader_threads() -> set[Any]:
 
 @pytest.fixture
 def wait() -> Callable[..., Any]:
-    """Wait for what another thread does; gives what the condition gave last."""
-
-    def until(condition: Any, seconds: int = 120) -> Any:
-        end = time.monotonic() + seconds
-        while not (result := condition()) and time.monotonic() < end:
-            time.sleep(0.01)
-        return result
-
     return until

@@ -12,6 +12,7 @@ from mindinsight.proto.graph_pb2 import TensorProto
 from mindinsight.proto.summary_pb2 import Event
 from mindinsight.server.compute.slices import parse_slice
 from mindinsight.server.http.column_encoding import decode
+from tests.waiting import until
 
 EXPECTED = Path(__file__).parents[2] / "data" / "events" / "lenet" / "expected.json"
 PARAMS = {"run": "./lenet", "tag": "Tensor"}
@@ -169,17 +170,11 @@ def test_a_message_that_is_no_tensor_is_told_with_its_reason(samples: Any, tmp_p
     event.summary.value.add(tag="t").tensor.CopyFrom(TensorProto(dims=[3], data_type=11, float_data=[1.0]))
     (folder / "events.out.events.summary.1.0.host_MS").write_bytes(encode_record(event.SerializeToString()))
     client = samples(max_runs=1)
-    wait_for(lambda: client.get("/v2/tags", params={"kind": "tensor"}).json()["tags"])
+    until(lambda: client.get("/v2/tags", params={"kind": "tensor"}).json()["tags"])
     for path in ("steps", "slice", "distribution", "download"):
         answer = client.get(f"/v2/tensor/{path}", params={"run": "./odd", "tag": "t", "row": 0})
         assert (answer.status_code, answer.json()["error"]["key"]) == (422, "payload.shape")
         assert str(tmp_path) not in answer.text
-
-
-def wait_for(condition: Any) -> None:
-    end = time.monotonic() + 30
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.02)
 
 
 @pytest.mark.parametrize("values", [[1e300, 1 / 3], [1e308] * 4, [-1e308, 1e308], [5e-324, 1e-300]])

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -97,17 +96,6 @@ def tune(begin_tuner: Any) -> Callable[..., Any]:
         return process.returncode, json.loads(out) if out.startswith("{") else out, err
 
     return run
-
-
-def wait_until(condition: Any, what: Any, seconds: int = 120) -> Any:
-    """What ``condition`` gives as soon as that is true."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        value = condition()
-        if value:
-            return value
-        time.sleep(0.02)
-    raise TimeoutError(what)
 
 
 def alive(process: Any) -> bool:

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from .conftest import alive, optuna_study, wait_until
+from tests.waiting import until
+
+from .conftest import alive, optuna_study
 
 pytestmark = pytest.mark.slow
 
@@ -38,7 +40,7 @@ def processes(tmp_path: Any, count: Any) -> Any:
         pairs = [[int(number) for number in file.read_text().split()] for file in files]
         return pairs if len(pairs) == count and all(len(pair) == 2 for pair in pairs) else None
 
-    return wait_until(look, f"{count} trials that run")
+    return until(look)
 
 
 def all_ended(pairs: Any) -> bool:
@@ -66,7 +68,7 @@ def test_a_signal_ends_all_trials_and_the_same_command_goes_on(
     _, err = tuner.communicate(timeout=120)
     assert tuner.returncode == 130
     assert "interrupted; the same command goes on" in err
-    wait_until(lambda: all_ended(pairs), "the end of all processes")
+    until(lambda: all_ended(pairs))
     go_on.touch()
     code, report, _ = tune(file, "--trials", 3, "--json")
     assert code == 0
@@ -92,7 +94,7 @@ def test_after_kill_9_of_the_tuner_nothing_finished_is_run_again(
     code, report, err = tune(file, "--trials", 4, "--json")
     assert code == 0, err
     assert "half-finished trials are marked failed and their values tried again: 2" in err
-    wait_until(lambda: all_ended(pairs), "the end of the processes that were left")
+    until(lambda: all_ended(pairs))
     assert [trial["state"] for trial in report["trials"]] == [
         *("complete", "complete", "interrupted", "complete", "complete")
     ]
@@ -111,7 +113,7 @@ def test_kill_9_of_a_trial_is_a_failed_trial_and_leaves_no_child(
     _, err = tuner.communicate(timeout=120)
     assert tuner.returncode == 1
     assert "trial 0 failed: the command was ended by signal 9" in err
-    wait_until(lambda: all_ended(pairs), "the end of the child")
+    until(lambda: all_ended(pairs))
 
 
 def test_a_training_that_ignores_sigterm_is_killed(
@@ -123,7 +125,7 @@ def test_a_training_that_ignores_sigterm_is_killed(
     tuner.send_signal(signal.SIGINT)
     tuner.communicate(timeout=120)
     assert tuner.returncode == 130
-    wait_until(lambda: all_ended(pairs), "the end of all processes")
+    until(lambda: all_ended(pairs))
 
 
 def test_one_tuner_at_a_time(

@@ -12,8 +12,9 @@ import pytest
 
 from mindinsight.server.tuning.process_group import kill_marked, marked_processes
 from mindinsight.server.tuning.space import MARK
+from tests.waiting import until
 
-from .conftest import alive, optuna_study, wait_until
+from .conftest import alive, optuna_study
 
 pytestmark = pytest.mark.slow
 
@@ -56,7 +57,7 @@ def stranger() -> Iterator[Any]:
 def process_of_trial(folder: Path, number: Any) -> int:
     """The process of a trial, once it runs."""
     file = folder / f"trial_{number:04d}" / "process"
-    text = wait_until(lambda: file.exists() and file.read_text().endswith(" ") and file.read_text(), file)
+    text = until(lambda: file.exists() and file.read_text().endswith(" ") and file.read_text())
     return int(text)
 
 
@@ -93,7 +94,7 @@ def test_process_ids_of_other_programs_are_left_alone_after_a_reboot(
     tuner.wait()
     for process in trials:
         os.kill(process, signal.SIGKILL)
-    wait_until(lambda: not any(map(alive, trials)), "the end of the trials")
+    until(lambda: not any(map(alive, trials)))
     optuna_study(workspace).ask()  # trial 3: the power went before it had values or a process
     # One id belongs to another program now, that of the tuner to a trial of another study, one to nobody.
     others = stranger(), stranger(**{MARK: "0" * 32})
@@ -125,7 +126,7 @@ def test_process_ids_of_other_programs_are_left_alone_after_a_reboot(
 def test_only_processes_with_the_mark_of_the_trial_are_killed(stranger: Any) -> None:
     marks = "a" * 32, "b" * 32
     own, other, plain = stranger(**{MARK: marks[0]}), stranger(**{MARK: marks[1]}), stranger()
-    wait_until(lambda: marked_processes(marks[0]) == [own.pid], "the environment of the process")
+    until(lambda: marked_processes(marks[0]) == [own.pid])
     assert kill_marked(marks[0]) == 1
     assert own.wait() == -signal.SIGKILL
     assert (other.poll(), plain.poll()) == (None, None)

@@ -13,7 +13,7 @@ import pytest
 from mindinsight.writer.encoding import jobs
 from mindinsight.writer.encoding.encoder import Item
 from mindinsight.writer.files.event_file import EventFile
-from tests.faults.conftest import until
+from tests.waiting import until
 
 
 class Disk:

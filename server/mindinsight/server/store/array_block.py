@@ -52,4 +52,6 @@ def array_at(block: bytes | memoryview, position: ArrayPosition) -> Array:
     dtype, at, length = position
     if length < 0 or at < 0:
         raise ValueError(f"{length} numbers at {at}")
-    return np.frombuffer(block, np.dtype(f"<{dtype}"), length, at)
+    array = np.frombuffer(block, np.dtype(f"<{dtype}"), length, at)
+    array.flags.writeable = False  # a bytearray or a writable mapping would give a writable view
+    return array

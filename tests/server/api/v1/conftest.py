@@ -1,7 +1,6 @@
 """One server for all tests of the package, over copies of the samples."""
 
 import shutil
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from fastapi.testclient import TestClient
 
 from mindinsight.server.app import create_app, make_service
 from mindinsight.server.settings import Settings
+from tests.waiting import until
 
 DATA = Path(__file__).parents[3] / "data"
 ROOT = "/v1/mindinsight"
@@ -37,13 +37,6 @@ def serving(base: Any, workspace: Any, **settings: Any) -> Iterator[Any]:
     with TestClient(create_app(chosen, service), base_url="http://127.0.0.1") as client:
         until(lambda: client.get(f"{ROOT}/datavisual/train-jobs").json()["load_status"] == "loaded")
         yield client
-
-
-def until(condition: Any) -> None:
-    end = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 class Interface:

@@ -16,7 +16,7 @@ from mindinsight.server.plugins.alert.webhook_sender import WebhookSender, pause
 from mindinsight.server.settings import Settings
 from mindinsight.server.settings.webhooks import Webhook
 from mindinsight.server.workspace.deliveries import Deliveries
-from tests.faults.conftest import until
+from tests.waiting import until
 
 from .receivers import Receiver, answering, drip_head, garbage, receiving
 from .test_webhook_messages import alert

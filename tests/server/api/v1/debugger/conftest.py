@@ -11,7 +11,8 @@ import pytest
 from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.compute.threads import Threads
 from mindinsight.server.formats.dumps import open_dump
-from tests.server.api.v1.conftest import DATA, Interface, serving, until
+from tests.server.api.v1.conftest import DATA, Interface, serving
+from tests.waiting import until
 
 SESSIONS = "debugger/sessions"
 RELU = "Default/network-WithLossCell/_backbone-Net/relu-ReLU/ReLU-op52"

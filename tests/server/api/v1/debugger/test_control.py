@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from tests.server.api.v1.conftest import code_of, until
+from tests.server.api.v1.conftest import code_of
 from tests.server.api.v1.debugger.conftest import RELU, go, state, watch
+from tests.waiting import until
 
 
 def test_stepping(dumps: Any, session: Any) -> None:
