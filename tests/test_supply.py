@@ -36,6 +36,7 @@ def locked() -> Any:
     return versions
 
 
+LICENCE = re.compile(r"MIT|BSD|Apache|ISC|MPL-2.0")
 USERS = [
     requirement.name for requirement in requirements("dependencies", "arrow", "notebook", "remote", "tune")
 ]
@@ -86,10 +87,24 @@ def low(requirement: Any) -> Any:
     return next(specifier.version for specifier in requirement.specifier if specifier.operator == ">=")
 
 
-@pytest.mark.parametrize("name", USERS)
-def test_each_dependency_is_argued_for_and_its_licence_named(name: Any) -> None:
-    text = (ROOT / "docs" / "dependencies.md").read_text()
-    assert re.search(rf"\b{re.escape(name)}\b", text)
+def rows() -> list[list[str]]:
+    """Return the cells of each row of a package in the tables of the document."""
+    lines = re.findall(r"^\| (.*) \|$", (ROOT / "docs" / "dependencies.md").read_text(), re.MULTILINE)
+    return [re.split(r" \| ", line) for line in lines]
+
+
+def test_the_tables_name_each_dependency_with_its_licence_and_nothing_else() -> None:
+    extras = re.search(r"^\[project.optional-dependencies\]\n(.*?)\n\n", PROJECT, re.MULTILINE | re.DOTALL)
+    lists = ["dependencies", *re.findall(r"^(\w+) = \[", extras[1] if extras else "", re.MULTILINE)]
+    needed = {requirement.name for requirement in requirements(*lists)}
+    assert len(needed) > len(USERS)
+    licences = {
+        cell: cells[at + 1] for cells in rows() for at, cell in enumerate(cells[:2]) if cell in needed
+    }
+    assert licences.keys() == needed
+    assert [name for name, licence in licences.items() if not LICENCE.search(licence)] == []
+    named = {cells[1] if cells[0] in lists else cells[0] for cells in rows()}
+    assert named - needed == {"package", "extra", "see below"}
 
 
 @pytest.mark.parametrize("name", USERS)
