@@ -11,7 +11,7 @@ QUICK := tests/proto tests/server tests/writer tests/web tests/js tests/examples
 
 unexport PYTHONDONTWRITEBYTECODE  # hundreds of tests start Python, which would compile everything each time
 
-.PHONY: help demo docs bundle quick test thorough format test-lowest lock audit install chromium proto screenshots benchmarks interop interop-v1 interop-openapi test-remote
+.PHONY: help demo docs bundle quick test thorough format test-lowest lock audit changelog install chromium proto screenshots benchmarks interop interop-v1 interop-openapi test-remote
 help:  ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 
@@ -89,6 +89,9 @@ lock:  ## choose the versions for the tests anew (needs uv)
 audit: $(VENV)/.test-installed  ## known weaknesses of the locked versions (asks the advisories' service)
 	$(BIN)/python -m pip install --quiet pip-audit
 	$(BIN)/pip-audit --requirement requirements/test.lock --no-deps --disable-pip
+
+changelog: $(VENV)/.test-installed  ## what the next release will say; VERSION=3.1.0 moves it to CHANGELOG.md
+	$(BIN)/python -m tests.changelog $(VERSION)
 
 proto:  ## regenerate the protobuf code
 	bash proto/generate.sh

@@ -1,8 +1,8 @@
 """Everything of 3.0.0 that somebody may rely on is still there: `tests/data/public_3.0.0.txt` holds the list.
 
-Imports, the calls of what is imported, URLs with parameters, commands with options, and the numbers
-of fields in files. Formats that are only read are held by the files in `tests/data`. A release adds what the list
-lacks (`python -m tests.test_public >> tests/data/public_3.0.0.txt`). Only a new major version removes a line.
+Imports, the calls of what is imported, URLs with parameters, commands with options, and the numbers of
+fields in files. Formats that are only read are held by the files in `tests/data`. A release adds what the
+list lacks: `python -m tests.test_public >> tests/data/public_3.0.0.txt`. Only a major version removes a line.
 """
 
 from __future__ import annotations
