@@ -1,6 +1,6 @@
 """Section of the changelog made of the fragments in `changelog.d/`.
 
-`python -m tests.changelog` prints it. With a version, it moves to `CHANGELOG.md` and the fragments are deleted.
+`python -m tests.changelog` prints it. With a version, it moves to `CHANGELOG.md`: the fragments are deleted.
 """
 
 from __future__ import annotations
