@@ -1,5 +1,7 @@
 """The directions of import that .importlinter lays down, and what an import brings along."""
 
+import ast
+import re
 import subprocess
 import sys
 import sysconfig
@@ -62,3 +64,20 @@ def test_reading_and_showing_are_offered_and_nothing_else() -> None:
     assert mindinsight.show.__module__ == "mindinsight.server.client.notebook"
     with pytest.raises(AttributeError, match="nothing"):
         mindinsight.nothing  # noqa: B018
+
+
+def test_nothing_private_of_other_packages_is_imported() -> None:
+    """Underscored modules and names of dependencies change without notice."""
+    private = [
+        f"{path.relative_to(ROOT)}: {module}.{alias.name}"
+        for part in PARTS
+        for path in (ROOT / part).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom | ast.Import)
+        for module in [getattr(node, "module", None) or ""]
+        for alias in node.names
+        if not module.startswith("mindinsight") and not getattr(node, "level", 0)
+        if any(re.match("_[a-z]", name) for name in f"{module}.{alias.name}".split("."))
+    ]
+    (dispatch,) = private  # PyTorch offers no other way to see every operator
+    assert dispatch.endswith("capture/pytorch/operators.py: torch.utils._python_dispatch.TorchDispatchMode")

@@ -14,8 +14,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from anyio import to_thread
-from anyio._backends._asyncio import WorkerThread
-from starlette._utils import get_route_path
 from starlette.applications import Starlette
 from starlette.datastructures import State
 from starlette.middleware import Middleware
@@ -32,7 +30,7 @@ from mindinsight.server.files.own_files import trust_copies
 from mindinsight.server.http.body_limit import BodyLimit
 from mindinsight.server.http.health import Health
 from mindinsight.server.http.kind_routes import KindRoutes
-from mindinsight.server.http.lazy_app import LazyApp
+from mindinsight.server.http.lazy_app import LazyApp, route_path
 from mindinsight.server.http.security import Security, error_response
 from mindinsight.server.http.service import Service
 from mindinsight.server.http.sse import Hub
@@ -132,7 +130,7 @@ def _pages_or_interface(pages: ASGIApp, interface: ASGIApp) -> ASGIApp:
     """Route by the beginning of the path; the pages pass on what they do not know, such as ``/metrics``."""
 
     async def route(scope: Scope, receive: Receive, send: Send) -> None:
-        app = interface if get_route_path(scope).startswith(INTERFACE) else pages
+        app = interface if route_path(scope).startswith(INTERFACE) else pages
         await app(scope, receive, send)
 
     return route
@@ -217,10 +215,15 @@ async def _running(state: State, parts: Iterable[LazyApp]) -> AsyncIterator[None
 async def _start_light_threads() -> None:
     """Start the threads of light requests at once, and keep them."""
     to_thread.current_default_thread_limiter().total_tokens = THREADS
-    WorkerThread.MAX_IDLE_TIME = math.inf  # type: ignore[assignment]
     together = threading.Barrier(THREADS)
     with contextlib.suppress(threading.BrokenBarrierError):  # the system gives fewer
-        await asyncio.gather(*(to_thread.run_sync(together.wait, START_SECONDS) for _ in range(THREADS)))
+        await asyncio.gather(*(to_thread.run_sync(_begin_and_stay, together) for _ in range(THREADS)))
+
+
+def _begin_and_stay(together: threading.Barrier) -> None:
+    """Wait until all threads have begun. They stay: anyio would end idle ones and has no option for it."""
+    setattr(type(threading.current_thread()), "MAX_IDLE_TIME", math.inf)  # noqa: B010 - not in its type
+    together.wait(START_SECONDS)
 
 
 async def _report_slow(service: Service) -> None:

@@ -4,14 +4,46 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from typing import Any
+from typing import Any, Final
 
+from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers, State
 from starlette.responses import Response
 
 from mindinsight.server.api.listing import Listing, Marks
 from mindinsight.server.http.service import Service
 from mindinsight.server.store.run import Run, Snapshot, Trouble
 from mindinsight.server.workspace.slots import jobs_by_age
+
+MOST_RUNS: Final = 1000
+
+
+class RunsQuery(BaseModel):
+    """Query of runs."""
+
+    run: list[str] | None = Field(None, max_length=MOST_RUNS)
+
+
+class TagsQuery(BaseModel):
+    """Query of the tags of one kind."""
+
+    kind: str = "scalar"
+    run: list[str] | None = Field(None, max_length=MOST_RUNS)
+    job: str | None = Field(None, description="only the ranks of this job")
+    brief: bool = False
+
+
+async def runs(state: State, headers: Headers, query: RunsQuery) -> Response:
+    """Every run (or the asked ones) with what a list shows of it."""
+    accepted = headers.get("if-none-match", ""), headers.get("accept-encoding", "")
+    # in a thread: it may write the colours of new runs
+    return await run_in_threadpool(run_list, state.service, *accepted, query.run)
+
+
+async def tags(state: State, headers: Headers, query: TagsQuery) -> Response:
+    """The tags of a kind with the runs that have them, or (``brief``) how many; of some runs or a job."""
+    return tag_list(state.service.store.snapshot(), query.kind, query.run, query.job, query.brief)
 
 
 def run_list(

@@ -1,4 +1,4 @@
-"""Routes of runs: the list, files, tags and notes."""
+"""Routes of runs: files and notes. The list and the tags are in ``run_answers``."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ import time
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Query, Response
-from fastapi.responses import JSONResponse
+from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, Field
 
-from mindinsight.server.api.run_answers import run_list, tag_list
 from mindinsight.server.errors import not_kept, unknown_run
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.store.run_state import torn_files
@@ -21,17 +19,6 @@ router = APIRouter(tags=["runs"])
 OneService = Annotated[Service, Depends(service_of)]
 Label = Annotated[str, Field(min_length=1, max_length=100)]
 SomeRuns = Annotated[list[str] | None, Query(max_length=1000)]
-
-
-@router.get("/v2/runs", response_class=JSONResponse)
-def runs(
-    service: OneService,
-    run: SomeRuns = None,
-    if_none_match: Annotated[str, Header()] = "",
-    accept_encoding: Annotated[str, Header()] = "",
-) -> Response:
-    """Every run (or the asked ones) with what a list shows of it."""
-    return run_list(service, if_none_match, accept_encoding, run)
 
 
 @router.get("/v2/runs/files")
@@ -58,18 +45,6 @@ def _file(file: FileState) -> dict[str, Any]:
             for stretch in file.damage
         ],
     }
-
-
-@router.get("/v2/tags", response_class=JSONResponse)
-def tags(
-    service: OneService,
-    kind: str = "scalar",
-    run: SomeRuns = None,
-    job: Annotated[str | None, Query(description="only the ranks of this job")] = None,
-    brief: bool = False,
-) -> Response:
-    """The tags of a kind with the runs that have them, or (``brief``) how many; of some runs or a job."""
-    return tag_list(service.store.snapshot(), kind, run, job, brief)
 
 
 class NoteChange(BaseModel):

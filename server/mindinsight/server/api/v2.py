@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import logging
-from typing import Final
+from functools import cache, partial
+from typing import Any, Final
 
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.exception_handlers import http_exception_handler
-from starlette._utils import get_route_path
+from fastapi.openapi.utils import get_openapi
 from starlette.datastructures import State
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp
 
 from mindinsight.server import api
+from mindinsight.server.api.direct_routes import ROUTES
 from mindinsight.server.api.pages import missing_page
 from mindinsight.server.compute.plugin_loading import modules_of
 from mindinsight.server.errors import ApiError, Gone, memory_short
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.http import validation_errors
 from mindinsight.server.http.installed_version import installed_version
-from mindinsight.server.http.openapi import OURS, ErrorBody, WrongParameters, add_schemas
+from mindinsight.server.http.lazy_app import route_path
+from mindinsight.server.http.openapi import OURS, ErrorBody, WrongParameters, add_schemas, described_endpoint
 from mindinsight.server.http.security import error_response
 from mindinsight.server.plugins import Plugin, find_plugin, plugins
 
@@ -33,8 +36,7 @@ def create_interface(state: State) -> FastAPI:
     """``/v2`` over what the server holds in ``state``."""
     app = _application(state, "/v2/openapi.json")
     _add_routes(app)
-    described = app.openapi
-    app.openapi = lambda: add_schemas(described(), ErrorBody, WrongParameters)  # type: ignore[method-assign]
+    app.openapi = cache(partial(_description, app))  # type: ignore[method-assign]
     return app
 
 
@@ -47,6 +49,17 @@ def create_kind_interface(state: State, name: str, interface: ASGIApp) -> FastAP
     app.router.default = interface
     _add_kind(app, kind)
     return app
+
+
+def _description(app: FastAPI) -> dict[str, Any]:
+    """Return the OpenAPI description of ``app`` and of the routes that are answered before it."""
+    direct = APIRouter(responses=OURS)
+    for route in ROUTES:
+        direct.add_api_route(route.path, described_endpoint(route), tags=[route.tag])
+    routes = [*direct.routes, *app.routes]
+    return add_schemas(
+        get_openapi(title=app.title, version=app.version, routes=routes), ErrorBody, WrongParameters
+    )
 
 
 def _application(state: State, description: str | None) -> FastAPI:
@@ -85,9 +98,7 @@ def _add_kind(app: FastAPI, kind: Plugin) -> None:
 
 async def _missing(request: Request, error: Exception) -> Response:
     """An address where nothing is: a page for people, JSON for programs."""
-    if "text/html" in request.headers.get("accept", "") and not get_route_path(request.scope).startswith(
-        "/v2/"
-    ):
+    if "text/html" in request.headers.get("accept", "") and not route_path(request.scope).startswith("/v2/"):
         return HTMLResponse(missing_page(request), 404)
     assert isinstance(error, HTTPException)
     return await http_exception_handler(request, error)

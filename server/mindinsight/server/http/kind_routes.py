@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from starlette._utils import get_route_path
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mindinsight.server.compute.lru_cache import LruCache
+from mindinsight.server.http.lazy_app import route_path
 
 _PREFIX = "/v2/"
 
@@ -27,7 +27,7 @@ class KindRoutes:
         self._making = LruCache[ASGIApp | None](0)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        kind, below, _ = get_route_path(scope).removeprefix(_PREFIX).partition("/")
+        kind, below, _ = route_path(scope).removeprefix(_PREFIX).partition("/")
         app = self._interface
         if below and kind.isidentifier():
             made = self._made.get(kind)

@@ -15,6 +15,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from mindinsight.server.compute.lru_cache import LruCache
 
 
+def route_path(scope: Scope) -> str:
+    """Return the path of a request below the prefix (``root_path``) that the application has."""
+    path, root = str(scope["path"]), str(scope.get("root_path", ""))
+    inside = path == root or path.startswith(f"{root}/")
+    return path[len(root) :] if inside else path
+
+
 class LazyApp:
     """ASGI application that is made on its first request, in a thread, so that other requests do not wait."""
 

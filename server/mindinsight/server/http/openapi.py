@@ -6,10 +6,15 @@ model of every route, a quarter of a second for a server, for bodies that nobody
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable
+from inspect import Parameter, Signature
+from typing import Annotated, Any, Final, TypeAlias
 
+from fastapi import Header, Query
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
+
+from mindinsight.server.http.query_routes import QueryRoute
 
 Responses: TypeAlias = dict[int | str, dict[str, Any]]
 _REFERENCE: Final = "#/components/schemas/{model}"
@@ -41,6 +46,21 @@ def response(description: str, *models: type[BaseModel]) -> dict[str, Any]:
     references = [{"$ref": _REFERENCE.format(model=model.__name__)} for model in models]
     schema = references[0] if len(references) == 1 else {"anyOf": references}
     return {"description": description, "content": {"application/json": {"schema": schema}}}
+
+
+def described_endpoint(route: QueryRoute) -> Callable[..., Any]:
+    """Return a function whose signature and docstring describe ``route`` to FastAPI. It is never called."""
+
+    def endpoint(**parameters: Any) -> None:
+        raise NotImplementedError
+
+    kind, header = Parameter.KEYWORD_ONLY, Annotated[str, Header()]
+    query = Parameter("query", kind, annotation=Annotated[route.query, Query()])
+    headers = [Parameter(name, kind, default="", annotation=header) for name in route.headers]
+    parameters = [query, *headers] if route.query.model_fields else headers
+    setattr(endpoint, "__signature__", Signature(parameters))  # noqa: B010 - not in its type
+    endpoint.__name__, endpoint.__doc__ = route.answer.__name__, route.answer.__doc__
+    return endpoint
 
 
 def add_schemas(description: dict[str, Any], *models: type[BaseModel]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import sys
 import time
 from typing import Any, Final
 
-from mindinsight.server.http.uvicorn_parts import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 LONGEST_HEAD: Final = 1 << 16  # bytes of address and headers; they are held before anybody has shown a token
 HEAD_SECONDS: Final = (

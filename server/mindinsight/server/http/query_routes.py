@@ -1,57 +1,82 @@
-"""Route class for hot endpoints, whose query parameters are one pydantic model, validated in one step.
+"""Routes that need no FastAPI: the query is one pydantic model, validated in one step.
 
-FastAPI validates parameters one by one, which takes longer than answering with a short series. The OpenAPI
-description and the validation errors (422) are those of any other route.
+FastAPI and what it loads take as long to import as the rest of the server, and it validates parameters one by
+one, which takes longer than answering with a short series. Errors (422) and the OpenAPI description are those
+of any other route.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeVar, get_origin, get_type_hints
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, get_args, get_origin
 
-from fastapi.exceptions import RequestValidationError
-from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
-from starlette.datastructures import QueryParams
-from starlette.requests import Request
-from starlette.responses import Response
+from starlette.datastructures import Headers, QueryParams, State
+from starlette.responses import JSONResponse, Response
+from starlette.types import Scope
 
-from mindinsight.server.http.service import service_of
-
-Model = TypeVar("Model", bound=BaseModel)
-
-
-class QueryRoute(APIRoute):
-    """Route of ``async endpoint(service, query, accept)``; ``query`` is annotated with the model."""
-
-    def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # type: ignore[override]
-        endpoint = self.endpoint
-        model: type[BaseModel] = get_type_hints(endpoint)["query"]
-        fields = {name: get_origin(field.annotation) is list for name, field in model.model_fields.items()}
-
-        async def handle(request: Request) -> Response:
-            query = validated(model, values_of(request.query_params, fields))
-            accept = request.headers.get("accept", "")
-            answer: Response = await endpoint(await service_of(request), query, accept)
-            return answer
-
-        return handle
+from mindinsight.server.errors import ApiError, memory_short
+from mindinsight.server.http.security import error_response
 
 
-def values_of(query: QueryParams, fields: Mapping[str, bool]) -> dict[str, str | list[str]]:
-    """The parameters of these names that the query has; a list where a name may come several times (True)."""
-    return {
-        name: query.getlist(name) if several else query[name]
-        for name, several in fields.items()
-        if name in query
-    }
+class NoQuery(BaseModel):
+    """Query of a route without parameters."""
 
 
-def validated(model: type[Model], parameters: Mapping[str, Any]) -> Model:
-    """``parameters`` as an instance of the model; raises RequestValidationError for invalid ones."""
-    try:
-        return model.model_validate(parameters)
-    except ValidationError as error:
-        details = error.errors(include_url=False)
-        located = [{**detail, "loc": ("query", *detail["loc"])} for detail in details]
-        raise RequestValidationError(located) from error
+@dataclass(frozen=True)
+class QueryRoute:
+    """Route of GET requests for one path. The docstring of ``answer`` describes it."""
+
+    path: str
+    query: type[BaseModel]
+    answer: Callable[[State, Headers, Any], Awaitable[Response]]
+    tag: str  # group in the OpenAPI description
+    headers: tuple[str, ...] = ()  # that the answer depends on
+
+    async def response(self, state: State, scope: Scope) -> Response:
+        """Answer one request. Errors of the server's own kinds become answers."""
+        if scope["method"] != "GET":
+            return JSONResponse({"detail": "Method Not Allowed"}, 405, {"Allow": "GET"})
+        try:
+            query = self.query.model_validate(self._values(scope["query_string"]))
+        except ValidationError as error:
+            return invalid("query", error)
+        try:
+            return await self.answer(state, Headers(scope=scope), query)
+        except ApiError as error:
+            return error_response(error)
+        except MemoryError:
+            return error_response(memory_short())
+
+    def _values(self, query_string: bytes) -> dict[str, str | list[str]]:
+        """Return the parameters that the model has: the last of several, unless its field is a list."""
+        query = QueryParams(query_string)
+        return {
+            name: query.getlist(name) if several else query[name]
+            for name, several in self._fields.items()
+            if name in query
+        }
+
+    @cached_property
+    def _fields(self) -> dict[str, bool]:
+        return {name: _is_list(field.annotation) for name, field in self.query.model_fields.items()}
+
+
+def _is_list(annotation: Any) -> bool:
+    """Return True for ``list[...]`` and ``list[...] | None``."""
+    return get_origin(annotation) is list or any(get_origin(part) is list for part in get_args(annotation))
+
+
+def invalid(location: str, error: ValidationError) -> Response:
+    """Return the answer (422) that says which parameters are invalid, and why."""
+    return JSONResponse(
+        {
+            "detail": [
+                {"loc": (location, *detail["loc"]), "msg": detail["msg"], "type": detail["type"]}
+                for detail in error.errors(include_url=False, include_input=False, include_context=False)
+            ]
+        },
+        422,
+    )

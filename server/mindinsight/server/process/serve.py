@@ -12,10 +12,11 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Final
 
+import uvicorn
+
 from mindinsight.server.app import create_app
 from mindinsight.server.compute.freed_memory import limit_arenas
 from mindinsight.server.errors import BadSettings
-from mindinsight.server.http import uvicorn_parts
 from mindinsight.server.http.protocol import Protocol
 from mindinsight.server.http.sse import Hub
 from mindinsight.server.process import daemon, gc_tuning, logs
@@ -39,10 +40,10 @@ _ACCEPTED: Final = 8
 _log = logging.getLogger(__name__)
 
 
-class Server(uvicorn_parts.Server):
+class Server(uvicorn.Server):
     """uvicorn's server that reports when it answers, ends event streams on a signal and releases memory."""
 
-    def __init__(self, config: uvicorn_parts.Config, hub: Hub, ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, hub: Hub, ready: Callable[[], None]) -> None:
         super().__init__(config)
         self._hub = hub
         self._ready = ready
@@ -75,7 +76,7 @@ def run(settings: Settings, ready: Callable[[], None]) -> int:
     signal.signal(signal.SIGTERM, _quit)
     app = create_app(settings)
     gc_tuning.after_imports()
-    config = uvicorn_parts.Config(
+    config = uvicorn.Config(
         app,
         http=Protocol,
         log_config=None,

@@ -1,32 +1,28 @@
-"""Route for the list of alerts, newest first."""
+"""Answer with the list of alerts, newest first. Without FastAPI."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers, State
+from starlette.responses import JSONResponse, Response
 
-from fastapi import APIRouter, Depends, Query
-
-from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins.alert.alert_list import LIMIT, MOST, MOST_RUNS, MOST_SKIPPED, alert_list
 from mindinsight.server.types import Level
 
-router = APIRouter()
+
+class AlertsQuery(BaseModel):
+    """Query of alerts: runs, levels, time and which of them."""
+
+    run: list[str] | None = Field(None, description="run ids; all when left out", max_length=MOST_RUNS)
+    level: list[Level] | None = Field(None, description="all when left out")
+    since: float | None = Field(None, description="Unix seconds: only what is later")
+    skip: int = Field(0, ge=0, le=MOST_SKIPPED)
+    limit: int = Field(LIMIT, ge=0, le=MOST)
+    without: list[str] | None = Field(None, description="run ids that are left out", max_length=MOST_RUNS)
 
 
-@router.get("/list")
-def alerts(
-    service: Annotated[Service, Depends(service_of)],
-    run: Annotated[
-        list[str] | None, Query(description="run ids; all when left out", max_length=MOST_RUNS)
-    ] = None,
-    level: Annotated[list[Level] | None, Query(description="all when left out")] = None,
-    since: Annotated[float | None, Query(description="Unix seconds: only what is later")] = None,
-    skip: Annotated[int, Query(ge=0, le=MOST_SKIPPED)] = 0,
-    limit: Annotated[int, Query(ge=0, le=MOST)] = LIMIT,
-    without: Annotated[
-        list[str] | None, Query(description="run ids that are left out", max_length=MOST_RUNS)
-    ] = None,
-) -> dict[str, Any]:
+async def alerts(state: State, headers: Headers, query: AlertsQuery) -> Response:
     """Alerts of the training code and of rules, newest first; ``total`` says how many there are.
 
     One of a rule over scalars stands for a stretch of ``count`` points from ``step`` on, ``ongoing`` when the
@@ -35,4 +31,5 @@ def alerts(
     ``left_out`` counts recorded ones that are none of these, whatever their level: they cannot be read, or
     there are too many newer ones of their run.
     """
-    return alert_list(service, run, level, since, skip, limit, without or ())
+    selection = query.run, query.level, query.since, query.skip, query.limit, query.without or ()
+    return JSONResponse(await run_in_threadpool(alert_list, state.service, *selection))

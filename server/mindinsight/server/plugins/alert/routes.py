@@ -1,14 +1,8 @@
-"""Plugin of alerts: its routes, gathered."""
+"""Plugin of alerts. The list is a direct route (``api/direct_routes.py``)."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-
 from mindinsight.server.plugins import Plugin
-from mindinsight.server.plugins.alert import listing, rules
+from mindinsight.server.plugins.alert import rules
 
-router = APIRouter()
-for part in (listing, rules):
-    router.include_router(part.router)
-
-PLUGIN = Plugin(name="alert", router=router)
+PLUGIN = Plugin(name="alert", router=rules.router)

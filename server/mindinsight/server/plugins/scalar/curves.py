@@ -1,16 +1,16 @@
-"""Routes for curves: for a chart of a width, and the points that came since."""
+"""Answers with curves: for a chart of a width, and the points that came since. Without FastAPI."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, Header, Query, Response
 from pydantic import BaseModel, Field
+from starlette.datastructures import Headers, State
+from starlette.responses import Response
 
 from mindinsight.server.curves.smoothing import SmoothingKind
-from mindinsight.server.http.query_routes import QueryRoute
 from mindinsight.server.http.responses import answer, encoded, encoded_answers, encoded_response
-from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.http.service import Service
 from mindinsight.server.plugins.scalar.lines import View, gone_rows, newest_rows
 from mindinsight.server.plugins.scalar.series_answer import (
     MOST_PIXELS,
@@ -22,13 +22,7 @@ from mindinsight.server.plugins.scalar.series_answer import (
 )
 from mindinsight.server.store.run import Snapshot
 
-router = APIRouter(route_class=QueryRoute)
-posted = APIRouter()  # routes whose question is a body
-
 MOST_TAILS = 1000  # series of one question, each of some 20 us
-
-OneService = Annotated[Service, Depends(service_of)]
-Accept = Annotated[str, Header()]
 
 
 class Smoothed(BaseModel):
@@ -84,8 +78,7 @@ class Tails(Smoothed):
     series: list[Known] = Field(max_length=MOST_TAILS)
 
 
-@router.get("/series")
-async def series(service: OneService, query: Annotated[Curves, Query()], accept: Accept = "") -> Response:
+async def series(state: State, headers: Headers, query: Curves) -> Response:
     """Every run's curve of one tag: per pixel its extremes, the two ends, and all that is not finite.
 
     ``count`` is the number of points recorded, ``points`` of the line, of which the columns hold those
@@ -95,22 +88,20 @@ async def series(service: OneService, query: Annotated[Curves, Query()], accept:
     are ``answers``, one for each tag; in columns each of them is one of bytes that holds such an answer.
     """
     wanted = CurveQuery(query.tag, tuple(query.run), query.view(), query.overwritten, frozenset(query.fold))
-    return await series_answer(service, wanted, accept, query.also)
+    return await series_answer(state.service, wanted, headers.get("accept", ""), query.also)
 
 
-@router.get("/tail")
-async def tail(service: OneService, query: Annotated[Tail, Query()], accept: Accept = "") -> Response:
+async def tail(state: State, headers: Headers, query: Tail) -> Response:
     """The points that came after ``since``; ``whole`` says that a page has to fetch the series anew.
 
     That is so when rows that it has were replaced or overwritten, when very many came, or when the run is
     gone.
     """
-    return answer(query.newest(service.store.snapshot(), query), accept)
+    return answer(query.newest(state.service.store.snapshot(), query), headers.get("accept", ""))
 
 
-@posted.post("/tails")
-async def tails(service: OneService, question: Tails, accept: Annotated[str, Header()] = "") -> Response:
-    """The new points of many series: ``answers``, one for each, as ``tail`` gives it."""
+def new_points(service: Service, question: Tails, accept: str) -> Response:
+    """Return the new points of many series: ``answers``, one for each, as ``tail`` gives it."""
     snapshot = service.store.snapshot()
     bodies = [encoded(known.newest(snapshot, question), accept) for known in question.series]
     return encoded_response(encoded_answers(bodies, accept), accept)
