@@ -42,11 +42,11 @@ def section(folder: Path) -> str:
     """Return the fragments as Markdown, by type."""
     lines: list[str] = []
     for name, heading in TYPES.items():
-        chosen = [(path, found) for path in fragments(folder) if (found := NAME.fullmatch(path.name))]
+        chosen = [(path, named) for path in fragments(folder) if (named := NAME.fullmatch(path.name))]
         entries = [
-            f"* {' '.join(path.read_text(encoding='utf-8').split())}{_reference(found['issue'])}"
-            for path, found in chosen
-            if found["type"] == name
+            f"* {' '.join(path.read_text(encoding='utf-8').split())}{_reference(named['issue'])}"
+            for path, named in chosen
+            if named["type"] == name
         ]
         lines += [f"### {heading}", "", *entries, ""] if entries else []
     return "\n".join(lines)

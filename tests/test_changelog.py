@@ -33,8 +33,8 @@ def test_every_fragment_can_be_published() -> None:
 )
 def test_a_fragment_with_a_fault_is_refused(tmp_path: Path, name: str, text: str, fault: str | None) -> None:
     (tmp_path / name).write_text(text)
-    found = fault_of(tmp_path / name)
-    assert found is None if fault is None else fault in str(found)
+    refusal = fault_of(tmp_path / name)
+    assert refusal is None if fault is None else fault in str(refusal)
 
 
 def test_a_release_moves_the_fragments_to_the_changelog(tmp_path: Path) -> None:
