@@ -8,7 +8,7 @@ import * as format from "../../web/mindinsight/web/static/js/core/format.js";
 import { createTranslate } from "../../web/mindinsight/web/static/js/core/i18n.js";
 import { inOrder } from "../../web/mindinsight/web/static/js/core/run_list.js";
 import { nearest } from "../../web/mindinsight/web/static/js/components/field.js";
-import { bestEnd, isTorn, stateOf } from "../../web/mindinsight/web/static/js/views/runs/values.js";
+import { bestEnd, isTorn, stateOf } from "../../web/mindinsight/web/static/js/components/runs/values.js";
 import { groupsBy } from "../../web/mindinsight/web/static/js/views/scalar/groups.js";
 
 test("numbers are short and say when they are none", () => {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { createCamera } from "../../web/mindinsight/web/static/js/views/graph/camera.js";
-import { path } from "../../web/mindinsight/web/static/js/views/graph/lines.js";
-import { neighbour } from "../../web/mindinsight/web/static/js/views/graph/neighbour.js";
-import { spoken } from "../../web/mindinsight/web/static/js/views/graph/shapes.js";
+import { createCamera } from "../../web/mindinsight/web/static/js/components/graph/camera.js";
+import { path } from "../../web/mindinsight/web/static/js/components/graph/lines.js";
+import { neighbour } from "../../web/mindinsight/web/static/js/components/graph/neighbour.js";
+import { spoken } from "../../web/mindinsight/web/static/js/components/graph/shapes.js";
 import { descendants } from "../../web/mindinsight/web/static/js/views/graph/scopes.js";
 
 globalThis.requestAnimationFrame = (callback) => (callback(0), 0);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { badgeOf } from "../../web/mindinsight/web/static/js/views/graph/badges.js";
+import { badgeOf } from "../../web/mindinsight/web/static/js/components/graph/badges.js";
 import { counterpart } from "../../web/mindinsight/web/static/js/views/graph/counterpart.js";
-import { spoken } from "../../web/mindinsight/web/static/js/views/graph/shapes.js";
+import { spoken } from "../../web/mindinsight/web/static/js/components/graph/shapes.js";
 import { readState, writeState } from "../../web/mindinsight/web/static/js/views/graph/pair_state.js";
 
 const t = (key, vars) => (vars?.n === undefined ? key : `${key}(${vars.n})`);

@@ -7,7 +7,7 @@ import {
   covers,
   detailOf,
   isLarge,
-} from "../../web/mindinsight/web/static/js/views/graph/level_of_detail.js";
+} from "../../web/mindinsight/web/static/js/components/graph/level_of_detail.js";
 import { drawnText } from "../../web/mindinsight/web/static/js/views/graph/scopes.js";
 import { scopesText } from "../../web/mindinsight/web/static/js/views/graph/single_state.js";
 

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { marksOf } from "../../web/mindinsight/web/static/js/views/graph/dump_marks.js";
-import { nearestFirst, runWithGraph } from "../../web/mindinsight/web/static/js/views/graph/nearest_dumps.js";
+import { marksOf } from "../../web/mindinsight/web/static/js/components/graph/dump_marks.js";
+import {
+  nearestFirst,
+  runWithGraph,
+} from "../../web/mindinsight/web/static/js/components/graph/nearest_dumps.js";
 
 const app = {
   t: (key, vars) => (vars ? `${key} ${vars.n}` : key),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { lineUnder } from "../../web/mindinsight/web/static/js/views/graph/hover.js";
+import { lineUnder } from "../../web/mindinsight/web/static/js/components/graph/hover.js";
 
 const straight = { points: [0, 0, 0, 100] };
 const curve = { points: [50, 0, 150, 100] };

@@ -5,11 +5,11 @@ import {
   countWithin,
   firstFrom,
   holding,
-} from "../../web/mindinsight/web/static/js/views/graph/index_ranges.js";
+} from "../../web/mindinsight/web/static/js/components/graph/index_ranges.js";
 import { scaled, sentence } from "../../web/mindinsight/web/static/js/views/graph/model_card.js";
-import { around } from "../../web/mindinsight/web/static/js/views/graph/marking.js";
+import { around } from "../../web/mindinsight/web/static/js/components/graph/marking.js";
 import { readState, writeState } from "../../web/mindinsight/web/static/js/views/graph/single_state.js";
-import { hiddenTitles } from "../../web/mindinsight/web/static/js/views/graph/title_bar.js";
+import { hiddenTitles } from "../../web/mindinsight/web/static/js/components/graph/title_bar.js";
 
 const boxes = [
   { id: 1, end: 9, open: true, x: 0, y: 0, w: 100, h: 900 },

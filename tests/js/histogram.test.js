@@ -2,9 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { overlayFigure } from "../../web/mindinsight/web/static/js/views/histogram/outlines.js";
-import { ownScale, SharedScales } from "../../web/mindinsight/web/static/js/views/histogram/shared_scale.js";
-import { heatFigure, strongest } from "../../web/mindinsight/web/static/js/views/histogram/over_time.js";
-import { firstStrange, summed } from "../../web/mindinsight/web/static/js/views/histogram/not_finite.js";
+import {
+  ownScale,
+  SharedScales,
+} from "../../web/mindinsight/web/static/js/components/histogram/shared_scale.js";
+import { heatFigure, strongest } from "../../web/mindinsight/web/static/js/components/histogram/over_time.js";
+import { firstStrange, summed } from "../../web/mindinsight/web/static/js/components/histogram/not_finite.js";
 
 test("a few steps with all values in one bin do not take the contrast of the others", () => {
   const peaks = new Float32Array(20).fill(0.25);

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { lossTags, pathOf } from "../../web/mindinsight/web/static/js/views/landscape/curve.js";
+import { lossTags, pathOf } from "../../web/mindinsight/web/static/js/components/landscape/curve.js";
 import { landscapeFigure } from "../../web/mindinsight/web/static/js/views/landscape/figures.js";
 import {
   intervalOf,
   labelOf,
   stretchOf,
-} from "../../web/mindinsight/web/static/js/views/landscape/intervals.js";
+} from "../../web/mindinsight/web/static/js/components/landscape/intervals.js";
 
 const path = { x: [0], y: [0], z: [0] };
 

@@ -18,7 +18,7 @@ import {
   matrixColumns,
   matrixFigure,
 } from "../../web/mindinsight/web/static/js/views/lineage/scatter_matrix.js";
-import { tint } from "../../web/mindinsight/web/static/js/views/lineage/objective_colour.js";
+import { tint } from "../../web/mindinsight/web/static/js/components/objective_colour.js";
 
 const column = (key, numeric = true) => ({ key, numeric, label: key });
 const rows = [

@@ -2,10 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { telling } from "../../web/mindinsight/web/static/js/core/run_traits.js";
-import { defaultColumns } from "../../web/mindinsight/web/static/js/views/runs/columns.js";
-import { byCoverage, joinTags, plainName } from "../../web/mindinsight/web/static/js/views/runs/joined.js";
+import { defaultColumns } from "../../web/mindinsight/web/static/js/components/runs/columns.js";
+import {
+  byCoverage,
+  joinTags,
+  plainName,
+} from "../../web/mindinsight/web/static/js/components/runs/joined.js";
 import { moved, nextSort } from "../../web/mindinsight/web/static/js/views/runs/order.js";
-import { createValues } from "../../web/mindinsight/web/static/js/views/runs/values.js";
+import { createValues } from "../../web/mindinsight/web/static/js/components/runs/values.js";
 
 globalThis.window = globalThis;
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
 import { createCurves } from "../../web/mindinsight/web/static/js/views/runs/curves.js";
-import { createValues } from "../../web/mindinsight/web/static/js/views/runs/values.js";
+import { createValues } from "../../web/mindinsight/web/static/js/components/runs/values.js";
 
 globalThis.window = globalThis;
 

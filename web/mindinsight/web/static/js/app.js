@@ -10,7 +10,7 @@ import * as format from "./core/format.js";
 import { createTranslate, loadTexts } from "./core/i18n.js";
 import { Live } from "./core/live.js";
 import { followPreferences } from "./core/preferences.js";
-import { Router } from "./core/router.js";
+import { Router } from "./frame/router.js";
 import { Selection } from "./core/selection.js";
 import { Theme } from "./core/theme.js";
 import { Url } from "./core/url.js";

@@ -3,7 +3,7 @@
 import { h } from "../core/dom.js";
 import { latest } from "../core/latest.js";
 import { whenNear } from "../core/lazy_work.js";
-import { saveButton } from "../core/share.js";
+import { saveButton } from "./share.js";
 import { card } from "./card.js";
 import { lookAlikeMark } from "./look_alike.js";
 import { pinButton } from "./pin_button.js";

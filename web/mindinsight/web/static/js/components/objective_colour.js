@@ -1,14 +1,14 @@
 // Colour of a line on the scale of its objective.
 
-import { between } from "../../core/colours.js";
-import { ramp } from "../../core/ramp.js";
+import { between } from "../core/colours.js";
+import { ramp } from "../core/ramp.js";
 
 /** The ramp begins in the panel's colour, which no line may have. */
 const START = 0.2;
 
 /**
  * The ramp without its beginning, for dots and lines on a panel.
- * @param {import("../../core/types.js").App} app
+ * @param {import("../core/types.js").App} app
  * @returns {[number, string][]}
  */
 export function inkRamp(app) {
@@ -17,10 +17,10 @@ export function inkRamp(app) {
 }
 
 /**
- * @param {import("../../core/types.js").App} app
- * @param {import("./axes.js").Row[]} rows
+ * @param {import("../core/types.js").App} app
+ * @param {{run: string, values: Record<string, any>}[]} rows
  * @param {string} objective
- * @returns {(row: import("./axes.js").Row) => string}
+ * @returns {(row: {run: string, values: Record<string, any>}) => string}
  */
 export function tint(app, rows, objective) {
   const values = rows.map((row) => Number(row.values[objective])).filter(Number.isFinite);

@@ -1,12 +1,12 @@
 // Sharing of a view: copy its address, or save it as a file that opens without a server.
 
-import { iconButton } from "../components/button.js";
-import { dialog } from "../components/dialog.js";
-import { toast } from "../components/toast.js";
-import { h } from "./dom.js";
-import { offlinePage } from "./offline.js";
+import { iconButton } from "./button.js";
+import { dialog } from "./dialog.js";
+import { toast } from "./toast.js";
+import { h } from "../core/dom.js";
+import { offlinePage } from "../core/offline.js";
 
-/** @typedef {import("./types.js").App} App */
+/** @typedef {import("../core/types.js").App} App */
 
 /**
  * The address of what is shown, to the clipboard; where a page may not use it, in a box to copy from.

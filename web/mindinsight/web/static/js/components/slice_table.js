@@ -1,8 +1,8 @@
 // Table of a slice: cells coloured by value, values that are not finite highlighted.
 
-import { h } from "../../core/dom.js";
+import { h } from "../core/dom.js";
 
-/** @typedef {import("../../core/types.js").App} App */
+/** @typedef {import("../core/types.js").App} App */
 
 const FACTS = [
   "count",

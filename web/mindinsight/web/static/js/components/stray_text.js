@@ -1,14 +1,6 @@
 // Text of what is wrong with a rank that strays from the others.
 
-/**
- * @typedef {Object} Stray
- * @property {"not_finite" | "silent" | "lasting" | "spikes"} kind
- * @property {number} step at which it begins
- * @property {number | null} last_step of a lasting difference that ended
- * @property {number | null} relative difference as a share of the median of the ranks
- * @property {number} count of spikes, or of values that are not finite
- * @property {number | null} period of spikes in steps
- */
+/** @typedef {import("../core/types.js").Stray} Stray */
 
 const PLENTY = 10; // times the median, from which on percent are hard to read
 

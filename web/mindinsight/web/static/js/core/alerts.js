@@ -26,7 +26,7 @@ import { notificationState } from "./notifications.js";
  * @property {boolean} ongoing
  * @property {string | null} [dump] id of the dump of this step
  * @property {number | null} [dump_rank]
- * @property {import("../components/stray_text.js").Stray | null} [stray] of a rule over the ranks of a job
+ * @property {import("./types.js").Stray | null} [stray] of a rule over the ranks of a job
  */
 
 export const LIST = "v2/alert/list";

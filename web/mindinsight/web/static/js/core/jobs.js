@@ -21,6 +21,20 @@ export function ofNewestJobs(runs, count) {
   return runs.filter((run) => newest.has(run.job));
 }
 
+/**
+ * Jobs with more than one rank.
+ * @param {import("./types.js").App} app
+ * @returns {{id: string, ranks: number}[]}
+ */
+export function jobsOf(app) {
+  /** @type {Map<string, number>} */
+  const count = new Map();
+  for (const run of app.selection.all()) {
+    if (run.rank !== null) count.set(run.job, (count.get(run.job) ?? 0) + 1);
+  }
+  return [...count].filter(([, ranks]) => ranks > 1).map(([id, ranks]) => ({ id, ranks }));
+}
+
 /** How many jobs there are. @param {Run[]} runs */
 export function countJobs(runs) {
   return new Set(runs.map((run) => run.job)).size;

@@ -86,6 +86,48 @@
  */
 
 /**
+ * @typedef {Object} Tile
+ * @property {HTMLElement} element
+ * @property {(run: Run) => Promise<void>} refresh
+ * @property {() => void} relink
+ * @property {(run: Run) => {title: string, why: string} | null} missing what is said where the run has none
+ */
+/**
+ * What a kind gives: `has` whether the run holds any; `load` fetches and answers with what fills the box and
+ * the line of figures.
+ * @typedef {Object} TileKind
+ * @property {string} kind
+ * @property {string} title
+ * @property {string} view
+ * @property {string} [icon] another than the view's
+ * @property {Record<string, string>} [params]
+ * @property {(box: HTMLElement, run: Run) => void} [begin] fills the box before anything is loaded
+ * @property {boolean} [wide] as wide as the page
+ * @property {(run: Run) => boolean} has
+ * @property {(app: App, run: Run, signal: AbortSignal) => Promise<(box: HTMLElement, figures: HTMLElement) =>
+ *   void>} load
+ */
+
+/**
+ * @typedef {Object} Stray
+ * @property {"not_finite" | "silent" | "lasting" | "spikes"} kind
+ * @property {number} step at which it begins
+ * @property {number | null} last_step of a lasting difference that ended
+ * @property {number | null} relative difference as a share of the median of the ranks
+ * @property {number} count of spikes, or of values that are not finite
+ * @property {number | null} period of spikes in steps
+ */
+
+/**
+ * What a page may ask of the router.
+ * @typedef {Object} Router
+ * @property {() => string} current name of the view that is shown
+ * @property {(name: string) => boolean} knows whether there is a view of this name
+ * @property {(href: string) => void} go
+ * @property {(callback: (view: string) => void) => () => void} on a view is about to be shown
+ */
+
+/**
  * @typedef {Object} App
  * @property {import("./alerts.js").Alerts} alerts
  * @property {Boot} boot
@@ -98,7 +140,7 @@
  * @property {import("./live.js").Live} live
  * @property {import("./selection.js").Selection} selection
  * @property {import("./charts.js").Charts} charts
- * @property {import("./router.js").Router} router
+ * @property {Router} router
  */
 
 export {};

@@ -4,7 +4,7 @@ import { iconButton, namedIconButton, turning } from "../components/button.js";
 import { icon } from "../components/icons.js";
 import { chooseLanguage } from "../core/i18n.js";
 import { h, replace } from "../core/dom.js";
-import { copyLink, savePage } from "../core/share.js";
+import { copyLink, savePage } from "../components/share.js";
 import { reportsButton } from "../components/pin_button.js";
 import { bell } from "./bell.js";
 import { connection } from "./connection.js";

@@ -1,14 +1,14 @@
 // Client-side router: changes views without a page load, so that Plotly is parsed once.
 
-import { together } from "./changes.js";
-import { h, replace } from "./dom.js";
-import { latest } from "./latest.js";
-import { importView } from "./views.js";
+import { together } from "../core/changes.js";
+import { h, replace } from "../core/dom.js";
+import { latest } from "../core/latest.js";
+import { importView } from "../core/views.js";
 import { empty } from "../components/empty.js";
 import { lostPage } from "../components/lost.js";
 
-/** @typedef {import("./types.js").App} App */
-/** @typedef {import("./types.js").Change} Change */
+/** @typedef {import("../core/types.js").App} App */
+/** @typedef {import("../core/types.js").Change} Change */
 
 export class Router {
   #url;
@@ -17,7 +17,7 @@ export class Router {
   /** @type {App} */
   // @ts-expect-error given by start(), before anything else is called
   #app;
-  /** @type {import("./types.js").View | null} */
+  /** @type {import("../core/types.js").View | null} */
   #view = null;
   /** What came while a view was still being mounted. @type {Change | null} */
   #missed = null;
@@ -26,8 +26,8 @@ export class Router {
   #callbacks = new Set();
 
   /**
-   * @param {import("./types.js").Boot} boot
-   * @param {import("./url.js").Url} url
+   * @param {import("../core/types.js").Boot} boot
+   * @param {import("../core/url.js").Url} url
    */
   constructor(boot, url) {
     this.#url = url;
@@ -93,7 +93,7 @@ export class Router {
 
   /** @param {AbortSignal} signal aborted when somebody goes on to another view */
   async #mount(signal) {
-    const module = /** @type {import("./types.js").ViewModule} */ (await importView(this.#current));
+    const module = /** @type {import("../core/types.js").ViewModule} */ (await importView(this.#current));
     if (signal.aborted) return;
     document.getElementById("body")?.classList.toggle("alone", module.alone === true);
     const element = h("div", { class: `view-${this.#current}` });

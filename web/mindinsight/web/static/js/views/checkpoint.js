@@ -6,7 +6,7 @@ import { headCell, virtualTable } from "../components/virtual.js";
 import { claimElement } from "../core/claims.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
-import { failure } from "./dump/failure.js";
+import { failure } from "../components/dump/failure.js";
 import { noFile, toolbar } from "./checkpoint/controls.js";
 import { readLoss, runOf } from "./checkpoint/origin.js";
 import { kindOf, shownRows } from "./checkpoint/rows.js";

@@ -6,19 +6,19 @@ import { viewPath } from "../components/icons.js";
 import { grownRuns } from "../core/changes.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
-import { failure } from "./dump/failure.js";
+import { failure } from "../components/dump/failure.js";
 import { checkPart } from "./dump/check.js";
 import { comparePart } from "./dump/compare.js";
 import { graphPart } from "./dump/graph.js";
-import { header } from "./dump/header.js";
+import { header } from "../components/dump/header.js";
 import { logsPart } from "./dump/logs.js";
 import { operatorPanel } from "./dump/operator.js";
-import { readState, settlePosition, writeState } from "./dump/state.js";
+import { readState, settlePosition, writeState } from "../components/dump/state.js";
 import { tensorsPart } from "./dump/tensors.js";
 import { treePart } from "./dump/tree.js";
 
 /** @typedef {import("../core/types.js").App} App */
-/** @typedef {import("./dump/state.js").State} State */
+/** @typedef {import("../components/dump/state.js").State} State */
 /**
  * @typedef {Object} Part
  * @property {HTMLElement} element
@@ -26,16 +26,7 @@ import { treePart } from "./dump/tree.js";
  * @property {() => void} [refresh]
  * @property {() => void} [end]
  */
-/**
- * @typedef {Object} Page
- * @property {App} app
- * @property {State} state
- * @property {any} summary
- * @property {any[]} dumps
- * @property {number} comparison
- * @property {any} look
- * @property {(some: Partial<State>) => void} change
- */
+/** @typedef {import("../components/dump/state.js").Page} Page */
 
 export const alone = true;
 

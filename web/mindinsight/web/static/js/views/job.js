@@ -8,10 +8,10 @@ import { strayWords } from "../components/stray_text.js";
 import { tableHead } from "../components/table_head.js";
 import { claimElement } from "../core/claims.js";
 import { h, replace, throttle } from "../core/dom.js";
+import { jobsOf } from "../core/jobs.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { exactPattern } from "../core/patterns.js";
-import { stateMark } from "./runs/columns.js";
-import { jobsOf } from "./scalar/ranks.js";
+import { stateMark } from "../components/runs/columns.js";
 
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("../components/health_strip.js").Health} Health */

@@ -6,8 +6,8 @@ import { h, replace } from "../core/dom.js";
 import { keepFocus } from "../core/focus.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { toolbar } from "./landscape/controls.js";
-import { lossCurve, readLosses } from "./landscape/curve.js";
-import { intervalOf } from "./landscape/intervals.js";
+import { lossCurve, readLosses } from "../components/landscape/curve.js";
+import { intervalOf } from "../components/landscape/intervals.js";
 import { landscapeCard, planesNote } from "./landscape/landscape_card.js";
 import { differentPlanes, sharedLevels, sharedRange } from "./landscape/levels.js";
 import { readState, writeState } from "./landscape/state.js";
@@ -37,7 +37,7 @@ export class Landscapes {
     this.state = readState(app.url);
     /** @type {Landscape[]} */
     this.all = [];
-    /** @type {import("./landscape/curve.js").Loss[]} */
+    /** @type {import("../components/landscape/curve.js").Loss[]} */
     this.losses = [];
     /** @type {{draw: () => void, end: () => void, element: HTMLElement}[]} */
     this.cards = [];

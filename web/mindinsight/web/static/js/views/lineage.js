@@ -16,7 +16,7 @@ import { rowsTable } from "./lineage/tables.js";
 import { scatter } from "./lineage/scatter.js";
 import { readState, writeState } from "./lineage/state.js";
 import { StudyPanel } from "./lineage/study/panel.js";
-import { tint } from "./lineage/objective_colour.js";
+import { tint } from "../components/objective_colour.js";
 
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("./lineage/axes.js").Column} Column */

@@ -10,8 +10,8 @@ import { filesPanel } from "./overview/files.js";
 import { otherPanel } from "./overview/other.js";
 import { reportButton } from "./overview/report.js";
 import { tiles } from "./overview/tiles.js";
-import { annotateDialog, keep } from "./runs/annotate.js";
-import { stateMark } from "./runs/columns.js";
+import { annotateDialog, keep } from "../components/runs/annotate.js";
+import { stateMark } from "../components/runs/columns.js";
 
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("../core/types.js").Run} Run */

@@ -13,16 +13,16 @@ import { colourBy } from "../frame/colour_by.js";
 import { createHealth } from "./runs/health.js";
 import { answerLinks, selectionLinks } from "./runs/answers.js";
 import { banners, nothing } from "./runs/banners.js";
-import { createBases, onlyBase } from "./runs/bases.js";
+import { createBases, onlyBase } from "../components/runs/bases.js";
 import { counts, jobRow, runRow } from "./runs/cells.js";
 import { columnChooser } from "./runs/chooser.js";
-import { columnsOf, defaultColumns } from "./runs/columns.js";
+import { columnsOf, defaultColumns } from "../components/runs/columns.js";
 import { createCurves } from "./runs/curves.js";
 import { matchesQuery, namesIn, parseQuery } from "./runs/query.js";
 import { fold, nameInList, sorted } from "./runs/rows.js";
 import { headCells } from "./runs/heads.js";
 import { moved } from "./runs/order.js";
-import { createValues } from "./runs/values.js";
+import { createValues } from "../components/runs/values.js";
 
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("../core/types.js").Run} Run */
@@ -60,7 +60,7 @@ class RunsTable {
     this.now = 0;
     this.comparedVersion = -1; // version of the list whose clock was compared
     this.offset = 0;
-    /** @type {import("./runs/columns.js").TableColumn[]} */
+    /** @type {import("../components/runs/columns.js").TableColumn[]} */
     this.columns = [];
     this.colours = colourBy(app);
     this.summary = h("p", { class: "muted", role: "status" });

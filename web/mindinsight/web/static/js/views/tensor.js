@@ -6,12 +6,12 @@ import { grownRuns } from "../core/changes.js";
 import { h, replace, throttle } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { tagsOfEntries } from "../core/tags.js";
-import { heatFigure } from "./histogram/over_time.js";
-import { firstStrange, strange, summed } from "./histogram/not_finite.js";
+import { heatFigure } from "../components/histogram/over_time.js";
+import { firstStrange, strange, summed } from "../components/histogram/not_finite.js";
 import { toolbar } from "./tensor/controls.js";
 import { pager, sliceHeat } from "./tensor/slice.js";
 import { readState, writeState } from "./tensor/state.js";
-import { factsTable, sliceTable } from "./tensor/table.js";
+import { factsTable, sliceTable } from "../components/slice_table.js";
 
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("./tensor/state.js").State} State */

@@ -10,7 +10,7 @@ import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { commonStart } from "../core/names.js";
 import { tagsOf } from "../core/tags.js";
-import { bestEnd, stateOf } from "./runs/values.js";
+import { bestEnd, stateOf } from "../components/runs/values.js";
 import { members, readGroups, splitRuns, writeGroups } from "./why/groups.js";
 import { changes, metricsTable, settingsTable } from "./why/tables.js";
 

@@ -1,6 +1,6 @@
 // Errors of the dump pages, as text and as a banner.
 
-import { icon } from "../../components/icons.js";
+import { icon } from "../icons.js";
 import { h } from "../../core/dom.js";
 
 /** @typedef {import("../../core/types.js").App} App */

@@ -1,12 +1,12 @@
 // Which dump, rank and step; what is done with it; and the shortest way to what went wrong.
 
-import { button, segments } from "../../components/button.js";
-import { select, slider } from "../../components/field.js";
-import { icon } from "../../components/icons.js";
-import { searchSelect } from "../../components/search_select.js";
+import { button, segments } from "../button.js";
+import { select, slider } from "../field.js";
+import { icon } from "../icons.js";
+import { searchSelect } from "../search_select.js";
 import { h } from "../../core/dom.js";
 
-/** @typedef {import("../dump.js").Page} Page */
+/** @typedef {import("./state.js").Page} Page */
 
 const MANY = 8; // dumps beyond which they are searched
 

@@ -2,7 +2,7 @@
 
 import { h } from "../../core/dom.js";
 
-/** @typedef {import("../dump.js").Page} Page */
+/** @typedef {import("./state.js").Page} Page */
 /** @typedef {import("../../core/types.js").App} App */
 
 /** @type {{key: string, sort?: string, number?: boolean}[]} */

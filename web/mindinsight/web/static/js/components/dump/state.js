@@ -25,6 +25,17 @@
  * @property {string} tensor "output/0" of it
  */
 
+/**
+ * @typedef {Object} Page
+ * @property {App} app
+ * @property {State} state
+ * @property {any} summary
+ * @property {any[]} dumps
+ * @property {number} comparison
+ * @property {any} look
+ * @property {(some: Partial<State>) => void} change
+ */
+
 /** @type {State} */
 export const DEFAULTS = {
   dump: "",

@@ -1,12 +1,12 @@
 // Values of one tensor from any reader: its histogram, a slice as heat map or table, and the file.
 
-import { segments } from "../../components/button.js";
-import { plotArea } from "../../components/chart_card.js";
-import { empty } from "../../components/empty.js";
-import { windowText } from "../../components/slice_window.js";
+import { segments } from "../button.js";
+import { plotArea } from "../chart_card.js";
+import { empty } from "../empty.js";
+import { windowText } from "../slice_window.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
-import { sliceTable } from "../tensor/table.js";
+import { sliceTable } from "../slice_table.js";
 import { inWords } from "./failure.js";
 import { histogramFigure, sliceFigure } from "./tensor_figures.js";
 

@@ -1,6 +1,6 @@
 // The drawing on the page: what is selected, what is lit, what a click or a key does.
 
-import { loading } from "../../components/empty.js";
+import { loading } from "../empty.js";
 import { h, replace, svg } from "../../core/dom.js";
 import { createCamera, LEGIBLE } from "./camera.js";
 import { boxAt, canvasKey } from "./canvas_input.js";

@@ -1,6 +1,6 @@
 // Counts of the values that are not finite, which no picture of buckets shows.
 
-import { NOT_FINITE_BADGE } from "../../components/hatching.js";
+import { NOT_FINITE_BADGE } from "../hatching.js";
 import { h } from "../../core/dom.js";
 
 const NAMES = { nan: "NaN", positive_infinity: "+Inf", negative_infinity: "−Inf" };

@@ -1,6 +1,6 @@
 // Figures with time on the x axis: heat map of shares, and bands of percentiles.
 
-import { hatchImages } from "../../components/hatching.js";
+import { hatchImages } from "../hatching.js";
 import { ramp } from "../../core/ramp.js";
 import { middles, row, times } from "./series.js";
 

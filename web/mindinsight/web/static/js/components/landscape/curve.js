@@ -1,11 +1,11 @@
 // The loss over the steps, with the stretches that landscapes were made of: a click on one shows it.
 
 import { h, svg } from "../../core/dom.js";
-import { mainTag } from "../../components/main_tag.js";
+import { mainTag } from "../main_tag.js";
 import { intervalOf, labelOf, stretchOf } from "./intervals.js";
 
 /** @typedef {import("../../core/types.js").App} App */
-/** @typedef {import("./figures.js").Landscape} Landscape */
+/** @typedef {import("./intervals.js").Landscape} Landscape */
 /** @typedef {{run: string, tag: string, step: ArrayLike<number>, value: ArrayLike<number>}} Loss */
 
 const WIDE = 1000;

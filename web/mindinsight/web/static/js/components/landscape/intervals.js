@@ -1,6 +1,19 @@
 // Intervals of training that landscapes were computed for.
 
-/** @typedef {import("./figures.js").Landscape} Landscape */
+/**
+ * @typedef {Object} Landscape
+ * @property {string} run
+ * @property {string} tag
+ * @property {Float64Array} x
+ * @property {Float64Array} y
+ * @property {Float64Array} z rows along y
+ * @property {{x: Float64Array, y: Float64Array, z: Float64Array} | null} path
+ * @property {number[]} intervals
+ * @property {{x: Float64Array, y: Float64Array, z: Float64Array} | null} convergence
+ * @property {string} decomposition
+ * @property {string} unit "step" or "epoch"
+ * @property {number} step_per_epoch
+ */
 
 /** "1,2,3,4,5", or "final" for one of the final weights alone. @param {Landscape} landscape */
 export function intervalOf(landscape) {

@@ -1,8 +1,8 @@
 // Dialog that edits a run's note, labels and colour; the server stores them in the workspace.
 
-import { button } from "../../components/button.js";
-import { dialog } from "../../components/dialog.js";
-import { toast } from "../../components/toast.js";
+import { button } from "../button.js";
+import { dialog } from "../dialog.js";
+import { toast } from "../toast.js";
 import { h } from "../../core/dom.js";
 
 /**

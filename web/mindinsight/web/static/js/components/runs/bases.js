@@ -1,7 +1,7 @@
 // The base directories above the table: which there are, how changes are noticed, and the search for one of
 // them.
 
-import { button } from "../../components/button.js";
+import { button } from "../button.js";
 import { h, renew } from "../../core/dom.js";
 import { directoryOf } from "./values.js";
 

@@ -1,7 +1,7 @@
 // The columns of the runs table: a key in the address, a heading, a value to sort by, a cell.
 
-import { NOT_FINITE_BADGE } from "../../components/hatching.js";
-import { viewIcon } from "../../components/icons.js";
+import { NOT_FINITE_BADGE } from "../hatching.js";
+import { viewIcon } from "../icons.js";
 import { h } from "../../core/dom.js";
 import { directoryColumn } from "./bases.js";
 import { titleOf } from "./joined.js";

@@ -5,7 +5,7 @@ import { mainTag } from "../../components/main_tag.js";
 import { factsOf, problemsOf } from "./facts.js";
 import { drawWaveform } from "./waveform.js";
 
-/** @type {import("../overview/tiles.js").TileKind} */
+/** @type {import("../../core/types.js").TileKind} */
 const audioTile = {
   kind: "audio",
   title: "nav.audio",

@@ -1,6 +1,6 @@
 // The run a checkpoint belongs to, its loss at the steps of checkpoints, and its dumps.
 
-import { lossTags } from "../landscape/curve.js";
+import { lossTags } from "../../components/landscape/curve.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */

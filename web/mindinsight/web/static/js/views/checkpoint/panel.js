@@ -3,8 +3,8 @@
 import { iconButton } from "../../components/button.js";
 import { select } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
-import { tensorFacts } from "../dump/tensor_facts.js";
-import { firstLook, ValueWindow } from "../dump/value_window.js";
+import { tensorFacts } from "../../components/dump/tensor_facts.js";
+import { firstLook, ValueWindow } from "../../components/dump/value_window.js";
 import { cellText } from "./timeline.js";
 
 /** @typedef {import("../checkpoint.js").Checkpoints} Checkpoints */

@@ -1,7 +1,7 @@
 // Columns and cells of the tables: tensors of a checkpoint, and what differs between two.
 
 import { h } from "../../core/dom.js";
-import { number, shapeText } from "../dump/rows.js";
+import { number, shapeText } from "../../components/dump/rows.js";
 import { nonFinite, valueOf } from "./rows.js";
 
 /** @typedef {import("../../core/types.js").App} App */

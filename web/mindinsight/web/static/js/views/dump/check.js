@@ -4,10 +4,10 @@ import { claimElement } from "../../core/claims.js";
 import { button } from "../../components/button.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
-import { failure } from "./failure.js";
+import { failure } from "../../components/dump/failure.js";
 import { faultSection, opening, overflowSection } from "./fault.js";
 import { reasonText } from "./reasons.js";
-import { short, slotText } from "./rows.js";
+import { short, slotText } from "../../components/dump/rows.js";
 import { trendsSection } from "./trends.js";
 import { watchForm } from "./watch.js";
 

@@ -4,7 +4,7 @@ import { h } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { ReferenceChoice } from "./compare_choice.js";
 import { CompareResults } from "./compare_results.js";
-import { position } from "./state.js";
+import { position } from "../../components/dump/state.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 /** @typedef {import("./compare_choice.js").Reference} Reference */

@@ -5,8 +5,8 @@ import { select } from "../../components/field.js";
 import { icon } from "../../components/icons.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
-import { failure } from "./failure.js";
-import { settlePosition } from "./state.js";
+import { failure } from "../../components/dump/failure.js";
+import { settlePosition } from "../../components/dump/state.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 /** @typedef {{dump: string, rank: number, step: number}} Reference */

@@ -4,10 +4,10 @@ import { check, searchBox, select } from "../../components/field.js";
 import { pinButton } from "../../components/pin_button.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
-import { saveButton } from "../../core/share.js";
+import { saveButton } from "../../components/share.js";
 import { comparedTable, verdict } from "./compare_tables.js";
 import { DivergenceStrip } from "./divergence_strip.js";
-import { failure } from "./failure.js";
+import { failure } from "../../components/dump/failure.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 

@@ -3,7 +3,7 @@
 import { claimElement } from "../../core/claims.js";
 import { h } from "../../core/dom.js";
 import { opening } from "./fault.js";
-import { number, short, slotText } from "./rows.js";
+import { number, short, slotText } from "../../components/dump/rows.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 

@@ -5,10 +5,10 @@ import { button } from "../../components/button.js";
 import { icon } from "../../components/icons.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
-import { failure } from "./failure.js";
+import { failure } from "../../components/dump/failure.js";
 import { faultChain } from "./fault_chain.js";
 import { sourceLine } from "./operator_facts.js";
-import { infinities, slotText } from "./rows.js";
+import { infinities, slotText } from "../../components/dump/rows.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 

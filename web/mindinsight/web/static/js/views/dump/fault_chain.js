@@ -3,10 +3,10 @@
 import { button } from "../../components/button.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
-import { createCanvas } from "../graph/canvas.js";
-import { SIGNS } from "../graph/dump_marks.js";
-import { inWords } from "./failure.js";
-import { lostElements, number, short } from "./rows.js";
+import { createCanvas } from "../../components/graph/canvas.js";
+import { SIGNS } from "../../components/graph/dump_marks.js";
+import { inWords } from "../../components/dump/failure.js";
+import { lostElements, number, short } from "../../components/dump/rows.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 /**

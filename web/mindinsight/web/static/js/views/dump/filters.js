@@ -3,7 +3,7 @@
 import { button } from "../../components/button.js";
 import { check, searchBox, select } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
-import { DEFAULTS, FILTERS, STATISTICS } from "./state.js";
+import { DEFAULTS, FILTERS, STATISTICS } from "../../components/dump/state.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 

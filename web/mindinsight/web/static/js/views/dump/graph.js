@@ -4,12 +4,12 @@ import { iconButton } from "../../components/button.js";
 import { select } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
-import { createCanvas } from "../graph/canvas.js";
-import { lostSigns, scale } from "../graph/dump_legend.js";
-import { isLost, marksOf } from "../graph/dump_marks.js";
-import { inWords } from "./failure.js";
-import { number } from "./rows.js";
-import { position, STATISTICS } from "./state.js";
+import { createCanvas } from "../../components/graph/canvas.js";
+import { lostSigns, scale } from "../../components/graph/dump_legend.js";
+import { isLost, marksOf } from "../../components/graph/dump_marks.js";
+import { inWords } from "../../components/dump/failure.js";
+import { number } from "../../components/dump/rows.js";
+import { position, STATISTICS } from "../../components/dump/state.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 

@@ -4,7 +4,7 @@ import { button } from "../../components/button.js";
 import { searchBox, select } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
-import { failure } from "./failure.js";
+import { failure } from "../../components/dump/failure.js";
 import { LEVELS, linesOf, matchingLines, pieces } from "./log_lines.js";
 
 /** @typedef {import("../dump.js").Page} Page */

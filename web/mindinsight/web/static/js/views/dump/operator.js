@@ -3,11 +3,11 @@
 import { button, iconButton } from "../../components/button.js";
 import { h, renew, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
-import { failure } from "./failure.js";
+import { failure } from "../../components/dump/failure.js";
 import { argumentList, callStacks, graphLink, links, sourceLine } from "./operator_facts.js";
-import { slotText } from "./rows.js";
-import { position } from "./state.js";
-import { tensorTable } from "./tensor_table.js";
+import { slotText } from "../../components/dump/rows.js";
+import { position } from "../../components/dump/state.js";
+import { tensorTable } from "../../components/dump/tensor_table.js";
 import { TensorView } from "./values.js";
 
 /** @typedef {import("../dump.js").Page} Page */

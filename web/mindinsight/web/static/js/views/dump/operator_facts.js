@@ -2,9 +2,9 @@
 
 import { button } from "../../components/button.js";
 import { h } from "../../core/dom.js";
-import { runWithGraph } from "../graph/nearest_dumps.js";
-import { short } from "./rows.js";
-import { position } from "./state.js";
+import { runWithGraph } from "../../components/graph/nearest_dumps.js";
+import { short } from "../../components/dump/rows.js";
+import { position } from "../../components/dump/state.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 

@@ -1,6 +1,6 @@
 // Why a rule was hit, in words: the value that was met and the limit it is beyond.
 
-import { infinities, number } from "./rows.js";
+import { infinities, number } from "../../components/dump/rows.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /**

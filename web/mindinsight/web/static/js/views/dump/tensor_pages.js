@@ -1,7 +1,7 @@
 // The table of tensors page by page, as it is scrolled to and again while statistics are counted.
 
 import { latest } from "../../core/latest.js";
-import { filters, position } from "./state.js";
+import { filters, position } from "../../components/dump/state.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 

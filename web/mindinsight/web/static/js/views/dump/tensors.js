@@ -2,12 +2,12 @@
 
 import { headCell, virtualTable } from "../../components/virtual.js";
 import { h, replace } from "../../core/dom.js";
-import { inWords } from "./failure.js";
-import { damage } from "./header.js";
+import { inWords } from "../../components/dump/failure.js";
+import { damage } from "../../components/dump/header.js";
 import { filterBar } from "./filters.js";
 import { tensorPages } from "./tensor_pages.js";
-import { FILTERS } from "./state.js";
-import { cells, COLUMNS } from "./rows.js";
+import { FILTERS } from "../../components/dump/state.js";
+import { cells, COLUMNS } from "../../components/dump/rows.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 

@@ -6,9 +6,9 @@ import { icon } from "../../components/icons.js";
 import { h, replace } from "../../core/dom.js";
 import { keepFocus } from "../../core/focus.js";
 import { latest } from "../../core/latest.js";
-import { failure } from "./failure.js";
-import { damage } from "./header.js";
-import { position } from "./state.js";
+import { failure } from "../../components/dump/failure.js";
+import { damage } from "../../components/dump/header.js";
+import { position } from "../../components/dump/state.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 

@@ -3,9 +3,9 @@
 import { button } from "../../components/button.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
-import { failure } from "./failure.js";
+import { failure } from "../../components/dump/failure.js";
 import { opening } from "./fault.js";
-import { number, short } from "./rows.js";
+import { number, short } from "../../components/dump/rows.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 

@@ -1,10 +1,10 @@
 // One tensor: every statistic and its values.
 
 import { h, replace } from "../../core/dom.js";
-import { slotText } from "./rows.js";
-import { tensorPlace } from "./state.js";
-import { tensorFacts } from "./tensor_facts.js";
-import { firstLook, ValueWindow } from "./value_window.js";
+import { slotText } from "../../components/dump/rows.js";
+import { tensorPlace } from "../../components/dump/state.js";
+import { tensorFacts } from "../../components/dump/tensor_facts.js";
+import { firstLook, ValueWindow } from "../../components/dump/value_window.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 

@@ -2,7 +2,7 @@
 
 import { h, replace } from "../../core/dom.js";
 
-/** @type {import("../overview/tiles.js").TileKind} */
+/** @type {import("../../core/types.js").TileKind} */
 export const datasetTile = {
   kind: "dataset",
   icon: "dataset",

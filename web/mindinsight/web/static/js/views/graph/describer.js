@@ -3,7 +3,7 @@
 import { drawnText } from "./scopes.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
-import { holding } from "./index_ranges.js";
+import { holding } from "../../components/graph/index_ranges.js";
 import { flowFacts, nodeFacts, outerFacts, panelElement } from "./panel.js";
 
 /** @typedef {import("./explorer.js").Explorer} Explorer */
@@ -87,7 +87,7 @@ export class Describer {
     );
   }
 
-  /** What flows along a line. @param {import("./shapes.js").Line} line */
+  /** What flows along a line. @param {import("../../components/graph/shapes.js").Line} line */
   flow(line) {
     const { explorer } = this;
     const { source, target } = line;

@@ -2,7 +2,7 @@
 
 import { iconButton } from "../../components/button.js";
 import { h, replace } from "../../core/dom.js";
-import { SIGNS } from "./badges.js";
+import { SIGNS } from "../../components/graph/badges.js";
 import { createEdits } from "./edits.js";
 import { reveal } from "./scroll_to_row.js";
 

@@ -8,7 +8,7 @@ import { asPng, asSvg, save } from "./save.js";
  * @typedef {Object} Drawing
  * @property {string} [title] of one of several drawings
  * @property {string} name of the files, without ending
- * @property {import("./canvas.js").Canvas} canvas
+ * @property {import("../../components/graph/canvas.js").Canvas} canvas
  * @property {() => Promise<any>} [figure] asks for the Plotly figure
  */
 

@@ -2,8 +2,8 @@
 
 import { button } from "../../components/button.js";
 import { select } from "../../components/field.js";
-import { dumpName, placeChooser } from "../dump/header.js";
-import { STATISTICS } from "../dump/state.js";
+import { dumpName, placeChooser } from "../../components/dump/header.js";
+import { STATISTICS } from "../../components/dump/state.js";
 import { SYMPTOMS } from "./dump_state.js";
 
 /** @typedef {import("./dump_state.js").State} State */

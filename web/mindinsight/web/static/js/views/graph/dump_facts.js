@@ -2,10 +2,10 @@
 
 import { h, renew, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
-import { failure } from "../dump/failure.js";
-import { shapeText, slotText } from "../dump/rows.js";
-import { tensorTable } from "../dump/tensor_table.js";
-import { SIGNS } from "./dump_marks.js";
+import { failure } from "../../components/dump/failure.js";
+import { shapeText, slotText } from "../../components/dump/rows.js";
+import { tensorTable } from "../../components/dump/tensor_table.js";
+import { SIGNS } from "../../components/graph/dump_marks.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /**

@@ -4,26 +4,29 @@ import { claimText } from "../../core/claims.js";
 import { toast } from "../../components/toast.js";
 import { h, renew, replace } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
-import { inWords } from "../dump/failure.js";
-import { position, settlePosition } from "../dump/state.js";
+import { inWords } from "../../components/dump/failure.js";
+import { position, settlePosition } from "../../components/dump/state.js";
 import { dumpControls } from "./dump_controls.js";
 import { dumpFacts } from "./dump_facts.js";
-import { dumpLegend } from "./dump_legend.js";
-import { marksOf } from "./dump_marks.js";
+import { dumpLegend } from "../../components/graph/dump_legend.js";
+import { marksOf } from "../../components/graph/dump_marks.js";
 import { readState, SYMPTOMS, writeState } from "./dump_state.js";
-import { nearestFirst } from "./nearest_dumps.js";
+import { nearestFirst } from "../../components/graph/nearest_dumps.js";
 import { drawnText } from "./scopes.js";
 
 /** @typedef {import("../../core/types.js").App} App */
+/** @typedef {import("../../components/graph/shapes.js").Box} Box */
+/** @typedef {import("../../components/graph/dump_marks.js").Marks} Marks */
+/** @typedef {import("../../components/graph/dump_marks.js").Coloured} Coloured */
 /** @typedef {import("../../core/types.js").Run} Run */
 /** @typedef {import("./dump_state.js").State} State */
 /**
  * @typedef {Object} Graph the graph that is shown
- * @property {import("./canvas.js").Canvas} canvas
+ * @property {import("../../components/graph/canvas.js").Canvas} canvas
  * @property {(path: string, params: Record<string, any>, signal?: AbortSignal) => Promise<any>} ask
  * @property {(id: number) => Promise<void>} goTo
  * @property {(node: number) => Promise<void>} outer
- * @property {(box: import("./shapes.js").Box) => import("./dump_marks.js").Marks} marks without a dump
+ * @property {(box: Box) => Marks} marks without a dump
  * @property {() => void} again something else is known of the selected node
  */
 
@@ -194,7 +197,7 @@ export class Dumped {
     );
   }
 
-  /** @param {{boxes: import("./dump_marks.js").Coloured[]} | null} coloured @param {string} paint */
+  /** @param {{boxes: Coloured[]} | null} coloured @param {string} paint */
   mark(coloured, paint) {
     const { canvas } = this.graph;
     const of = new Map(coloured?.boxes.map((box) => [box.id, box]));

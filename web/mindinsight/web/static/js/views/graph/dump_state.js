@@ -1,6 +1,6 @@
 // State of the dump overlay of a graph in the address.
 
-import { STATISTICS } from "../dump/state.js";
+import { STATISTICS } from "../../components/dump/state.js";
 
 /** @typedef {{dump: string, rank: number, step: number, paint: string, check: boolean}} State */
 

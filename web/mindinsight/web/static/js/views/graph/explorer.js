@@ -3,7 +3,7 @@
 import { h, renew, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { Bookmarks } from "./bookmarks.js";
-import { createCanvas } from "./canvas.js";
+import { createCanvas } from "../../components/graph/canvas.js";
 import { Describer } from "./describer.js";
 import { Dumped } from "./dump_overlay.js";
 import { createFinder } from "./finder.js";

@@ -3,10 +3,10 @@
 import { iconButton } from "../../components/button.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
-import { firstFrom } from "./index_ranges.js";
+import { firstFrom } from "../../components/graph/index_ranges.js";
 
 /** @typedef {import("../../core/types.js").App} App */
-/** @typedef {import("./dump_marks.js").Marks} Marks */
+/** @typedef {import("../../components/graph/dump_marks.js").Marks} Marks */
 
 const NOTHING = { badge: null, heat: null, hatched: false };
 

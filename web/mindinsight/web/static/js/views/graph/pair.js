@@ -1,7 +1,7 @@
 // A node and its partner in the other graph: in what they differ.
 
 import { h } from "../../core/dom.js";
-import { badgeOf, SIGNS } from "./badges.js";
+import { badgeOf, SIGNS } from "../../components/graph/badges.js";
 import { tracedText, traceButtons } from "./panel.js";
 
 /** @typedef {import("../../core/types.js").App} App */

@@ -1,7 +1,7 @@
 // The page of two graphs: how much is the same, both drawings, and beside them search, differences and panel.
 
 import { h } from "../../core/dom.js";
-import { SIGNS } from "./badges.js";
+import { SIGNS } from "../../components/graph/badges.js";
 import { NAMES, SIDES } from "./pair_requests.js";
 
 /** @typedef {import("../../core/types.js").App} App */
@@ -9,7 +9,7 @@ import { NAMES, SIDES } from "./pair_requests.js";
  * @typedef {Object} Parts
  * @property {import("./pair_bar.js").PairBar} bar
  * @property {HTMLElement} counts
- * @property {import("./canvas.js").Canvas[]} canvases
+ * @property {import("../../components/graph/canvas.js").Canvas[]} canvases
  * @property {{element: HTMLElement}} finder
  * @property {{element: HTMLElement, edits: HTMLElement}} differences
  * @property {{element: HTMLElement}} panel

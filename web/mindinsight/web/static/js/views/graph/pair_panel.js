@@ -10,7 +10,7 @@ import { outerFacts, panelElement } from "./panel.js";
 /** @typedef {"up" | "down" | null} Direction */
 /**
  * @typedef {Object} Page
- * @property {import("./canvas.js").Canvas[]} canvases
+ * @property {import("../../components/graph/canvas.js").Canvas[]} canvases
  * @property {ReturnType<import("../../core/latest.js").latest>} pointing questions of which the last counts
  * @property {(side: Side) => Record<string, any>} named what tells the server a graph
  * @property {(side: Side, id: number) => void} find show a node of one graph, and its partner

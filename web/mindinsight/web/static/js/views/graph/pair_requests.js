@@ -84,7 +84,7 @@ export class Pair {
 
 /**
  * The node of a pair, or the innermost scope around it that is drawn.
- * @param {import("./canvas.js").Canvas} canvas
+ * @param {import("../../components/graph/canvas.js").Canvas} canvas
  * @param {any} pair
  * @param {"left" | "right"} name
  * @returns {number | null}

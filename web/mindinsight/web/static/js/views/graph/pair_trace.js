@@ -5,7 +5,7 @@ const NAMES = ["left", "right"];
 /**
  * @param {import("../../core/types.js").App} app
  * @param {Record<string, any>[]} graphs what tells the server each graph
- * @param {import("./canvas.js").Canvas[]} canvases
+ * @param {import("../../components/graph/canvas.js").Canvas[]} canvases
  * @param {any} pair what v2/graph/compare/node answers
  * @param {"up" | "down"} direction
  * @param {AbortSignal} signal

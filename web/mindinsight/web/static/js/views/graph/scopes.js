@@ -5,7 +5,10 @@ import { EVERYTHING } from "./single_state.js";
 
 const MANY = 2000; // boxes whose numbers are too many for an address
 
-/** Numbers of the boxes that are drawn, for a request. @param {import("./shapes.js").Box[]} boxes */
+/**
+ * Numbers of the boxes that are drawn, for a request.
+ * @param {import("../../components/graph/shapes.js").Box[]} boxes
+ */
 export function drawnText(boxes) {
   return boxes.length > MANY ? EVERYTHING : boxes.map((box) => box.id).join(",");
 }
@@ -73,7 +76,7 @@ export function unflatten(state, scopes) {
 
 /**
  * A scope and all that is drawn inside it; scopes come before what is in them.
- * @param {import("./shapes.js").Box[]} boxes
+ * @param {import("../../components/graph/shapes.js").Box[]} boxes
  * @param {number} id
  */
 export function descendants(boxes, id) {

@@ -24,7 +24,7 @@ export const EVERYTHING = "all";
 /**
  * Open scopes as text; where there are many, as those that are closed among those that are drawn.
  * @param {Set<number>} open
- * @param {import("./shapes.js").Box[]} boxes that are drawn, scopes before what is in them
+ * @param {import("../../components/graph/shapes.js").Box[]} boxes drawn, scopes before what is in them
  */
 export function scopesText(open, boxes) {
   if (open.size <= MANY) return [...open].sort((a, b) => a - b).join(",") || "0";

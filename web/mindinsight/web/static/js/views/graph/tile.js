@@ -2,14 +2,14 @@
 
 import { h, replace, svg } from "../../core/dom.js";
 import { datasetTile } from "./dataset_tile.js";
-import { shapes } from "./shapes.js";
+import { shapes } from "../../components/graph/shapes.js";
 
-/** @typedef {import("./shapes.js").Picture} Picture */
+/** @typedef {import("../../components/graph/shapes.js").Picture} Picture */
 
 // What of a large drawing is shown: its beginning, legible, rather than all of it as a speck.
 const MOST = { width: 480, height: 270 };
 
-/** @type {import("../overview/tiles.js").TileKind} */
+/** @type {import("../../core/types.js").TileKind} */
 const graphTile = {
   kind: "graph",
   title: "nav.graph",

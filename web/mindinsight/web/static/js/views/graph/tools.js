@@ -11,8 +11,9 @@ import { guide } from "./legend.js";
  */
 export function drawingTools(app, root, { drawings, reset }) {
   const { t } = app;
-  const onEach = (/** @type {(canvas: import("./canvas.js").Canvas) => void} */ action) => () =>
-    drawings().forEach(({ canvas }) => action(canvas));
+  const onEach =
+    (/** @type {(canvas: import("../../components/graph/canvas.js").Canvas) => void} */ action) => () =>
+      drawings().forEach(({ canvas }) => action(canvas));
   const anchored =
     (/** @type {(anchor: HTMLElement) => void} */ action) => (/** @type {MouseEvent} */ event) =>
       action(/** @type {HTMLElement} */ (event.currentTarget));

@@ -5,16 +5,16 @@ import { runName } from "../../components/run_name.js";
 import { h, replace, throttle } from "../../core/dom.js";
 import { leaveAsIs } from "../../core/latest.js";
 import { overlayFigure, ridgeFigure, stepFigure } from "./outlines.js";
-import { heatFigure, percentileFigure } from "./over_time.js";
-import { firstStrange, strange } from "./not_finite.js";
-import { ownScale, SharedScales } from "./shared_scale.js";
+import { heatFigure, percentileFigure } from "../../components/histogram/over_time.js";
+import { firstStrange, strange } from "../../components/histogram/not_finite.js";
+import { ownScale, SharedScales } from "../../components/histogram/shared_scale.js";
 import { newestStep, scaleControls } from "./toolbar.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/tags.js").Tag} Tag */
 /** @typedef {import("./options.js").Options} Options */
-/** @typedef {import("./series.js").Series} Series */
-/** @typedef {import("./shared_scale.js").Scale} Scale */
+/** @typedef {import("../../components/histogram/series.js").Series} Series */
+/** @typedef {import("../../components/histogram/shared_scale.js").Scale} Scale */
 /**
  * @typedef {Object} Card
  * @property {HTMLElement} element

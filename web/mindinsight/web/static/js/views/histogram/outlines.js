@@ -1,11 +1,11 @@
 // Figures of densities as outlines: ridges, overlay of all steps, and runs side by side at one step.
 
-import { densities } from "./shared_scale.js";
-import { label, middles, row } from "./series.js";
+import { densities } from "../../components/histogram/shared_scale.js";
+import { label, middles, row } from "../../components/histogram/series.js";
 
 /** @typedef {import("../../core/types.js").App} App */
-/** @typedef {import("./series.js").Series} Series */
-/** @typedef {import("./shared_scale.js").Scale} Scale */
+/** @typedef {import("../../components/histogram/series.js").Series} Series */
+/** @typedef {import("../../components/histogram/shared_scale.js").Scale} Scale */
 
 /** Height of an outline at most, in usual peaks. */
 const HIGHEST = 1.5;

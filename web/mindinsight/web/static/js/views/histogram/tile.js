@@ -1,10 +1,10 @@
 // Overview tile of histograms: the distribution of a tag over the steps as a heat map.
 
 import { h, replace } from "../../core/dom.js";
-import { strange } from "./not_finite.js";
+import { strange } from "../../components/histogram/not_finite.js";
 import { mainTag } from "../../components/main_tag.js";
 
-/** @type {import("../overview/tiles.js").TileKind} */
+/** @type {import("../../core/types.js").TileKind} */
 const histogramTile = {
   kind: "histogram",
   title: "nav.histogram",

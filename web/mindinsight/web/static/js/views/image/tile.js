@@ -3,7 +3,7 @@
 import { h, replace } from "../../core/dom.js";
 import { mainTag } from "../../components/main_tag.js";
 
-/** @type {import("../overview/tiles.js").TileKind} */
+/** @type {import("../../core/types.js").TileKind} */
 const imageTile = {
   kind: "image",
   title: "nav.image",

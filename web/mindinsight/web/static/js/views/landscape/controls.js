@@ -5,7 +5,7 @@ import { check, select, slider } from "../../components/field.js";
 import { icon } from "../../components/icons.js";
 import { h, replace } from "../../core/dom.js";
 import { MAPS } from "./figures.js";
-import { labelOf } from "./intervals.js";
+import { labelOf } from "../../components/landscape/intervals.js";
 
 /** @typedef {import("../landscape.js").Landscapes} Landscapes */
 

@@ -1,25 +1,12 @@
 // A loss landscape as lines of equal loss, as a filled map, or as a surface; the path of training on it.
 
 import { ramp } from "../../core/ramp.js";
-import { inkRamp } from "../lineage/objective_colour.js";
+import { inkRamp } from "../../components/objective_colour.js";
 import { pathTraces } from "./path_traces.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 
-/**
- * @typedef {Object} Landscape
- * @property {string} run
- * @property {string} tag
- * @property {Float64Array} x
- * @property {Float64Array} y
- * @property {Float64Array} z rows along y
- * @property {{x: Float64Array, y: Float64Array, z: Float64Array} | null} path
- * @property {number[]} intervals
- * @property {{x: Float64Array, y: Float64Array, z: Float64Array} | null} convergence
- * @property {string} decomposition
- * @property {string} unit "step" or "epoch"
- * @property {number} step_per_epoch
- */
+/** @typedef {import("../../components/landscape/intervals.js").Landscape} Landscape */
 
 /**
  * Colour scales to choose from; "" is the page's own. All are even to the eye, so none makes cliffs where

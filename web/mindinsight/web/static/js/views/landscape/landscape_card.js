@@ -6,7 +6,7 @@ import { icon } from "../../components/icons.js";
 import { pinButton } from "../../components/pin_button.js";
 import { h } from "../../core/dom.js";
 import { whenNear } from "../../core/lazy_work.js";
-import { saveButton } from "../../core/share.js";
+import { saveButton } from "../../components/share.js";
 import { landscapeFigure, name } from "./figures.js";
 
 /** @typedef {import("../../core/types.js").App} App */

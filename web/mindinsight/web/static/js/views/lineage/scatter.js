@@ -2,7 +2,7 @@
 
 import { check, select } from "../../components/field.js";
 import { h } from "../../core/dom.js";
-import { inkRamp } from "./objective_colour.js";
+import { inkRamp } from "../../components/objective_colour.js";
 import { matrixColumns, matrixFigure } from "./scatter_matrix.js";
 
 /** @typedef {import("./axes.js").Column} Column */

@@ -7,28 +7,8 @@ import { icon, viewIcon } from "../../components/icons.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
-/**
- * @typedef {Object} Tile
- * @property {HTMLElement} element
- * @property {(run: Run) => Promise<void>} refresh
- * @property {() => void} relink
- * @property {(run: Run) => {title: string, why: string} | null} missing what is said where the run has none
- */
-/**
- * What a kind gives: `has` whether the run holds any; `load` fetches and answers with what fills the box and
- * the line of figures.
- * @typedef {Object} TileKind
- * @property {string} kind
- * @property {string} title
- * @property {string} view
- * @property {string} [icon] another than the view's
- * @property {Record<string, string>} [params]
- * @property {(box: HTMLElement, run: Run) => void} [begin] fills the box before anything is loaded
- * @property {boolean} [wide] as wide as the page
- * @property {(run: Run) => boolean} has
- * @property {(app: App, run: Run, signal: AbortSignal) => Promise<(box: HTMLElement, figures: HTMLElement) =>
- *   void>} load
- */
+/** @typedef {import("../../core/types.js").Tile} Tile */
+/** @typedef {import("../../core/types.js").TileKind} TileKind */
 
 /**
  * The tiles of all views that have a module `tile.js`.

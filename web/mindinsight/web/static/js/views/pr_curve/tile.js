@@ -6,7 +6,7 @@ import { curveFigure } from "./figures.js";
 
 const NEWEST = Number.MAX_SAFE_INTEGER;
 
-/** @type {import("../overview/tiles.js").TileKind} */
+/** @type {import("../../core/types.js").TileKind} */
 const prCurveTile = {
   kind: "pr_curve",
   title: "nav.pr_curve",

@@ -7,7 +7,7 @@ import { toast } from "../../components/toast.js";
 import { h, replace } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 import { PATH } from "../../core/pins.js";
-import { copyLink, savePage } from "../../core/share.js";
+import { copyLink, savePage } from "../../components/share.js";
 import { BlockView } from "./block.js";
 
 /** @typedef {import("../../core/types.js").App} App */

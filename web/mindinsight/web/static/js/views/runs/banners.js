@@ -4,7 +4,7 @@ import { damageBanner } from "../../components/damage.js";
 import { empty, loading } from "../../components/empty.js";
 import { icon } from "../../components/icons.js";
 import { h } from "../../core/dom.js";
-import { basePaths } from "./bases.js";
+import { basePaths } from "../../components/runs/bases.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 

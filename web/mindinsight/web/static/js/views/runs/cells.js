@@ -6,14 +6,14 @@ import { lineSample } from "../../components/line.js";
 import { longName } from "../../components/long_name.js";
 import { lookAlikeMark } from "../../components/look_alike.js";
 import { h } from "../../core/dom.js";
-import { annotateDialog, keep } from "./annotate.js";
-import { stateOf } from "./values.js";
+import { annotateDialog, keep } from "../../components/runs/annotate.js";
+import { stateOf } from "../../components/runs/values.js";
 
 const CELLS = 32; // of the strip of ranks, wide enough to be seen
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
-/** @typedef {import("./columns.js").TableColumn} TableColumn */
+/** @typedef {import("../../components/runs/columns.js").TableColumn} TableColumn */
 
 /**
  * @param {App} app

@@ -4,15 +4,17 @@ import { headCell } from "../../components/virtual.js";
 import { h } from "../../core/dom.js";
 import { movable, nextSort } from "./order.js";
 
+/** @typedef {import("../../components/runs/columns.js").TableColumn} TableColumn */
+
 /**
  * @param {import("../../core/types.js").App} app
- * @param {import("./columns.js").TableColumn[]} columns
+ * @param {import("../../components/runs/columns.js").TableColumn[]} columns
  * @param {string} sort of the address
  * @param {{onsort: (sort: string | null) => void, onmove: (key: string, before: string | null) => void,
  *   actions: string}} options
  */
 export function headCells(app, columns, sort, { onsort, onmove, actions }) {
-  /** @param {Pick<import("./columns.js").TableColumn, "key" | "label" | "number" | "first">} column */
+  /** @param {Pick<TableColumn, "key" | "label" | "number" | "first">} column */
   const cell = ({ key, label, number, first = "descending" }, sortable = true) =>
     headCell({
       label,

@@ -4,7 +4,7 @@ import { iconButton } from "../../components/button.js";
 import { menu } from "../../components/dialog.js";
 import { openMenu } from "../../components/pin_button.js";
 import { h } from "../../core/dom.js";
-import { savePage } from "../../core/share.js";
+import { savePage } from "../../components/share.js";
 import { pictureOf } from "./picture.js";
 import { thresholdForm } from "./threshold_form.js";
 

@@ -3,26 +3,13 @@
 import { empty } from "../../components/empty.js";
 import { select } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
+import { jobsOf } from "../../core/jobs.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 import { emptyPart } from "./mode_view.js";
 import { rankCard } from "./rank_card.js";
 
 /** @typedef {import("./card.js").Page} Page */
 /** @typedef {ReturnType<typeof rankCard>} RankCard */
-
-/**
- * Jobs with more than one rank.
- * @param {import("../../core/types.js").App} app
- * @returns {{id: string, ranks: number}[]}
- */
-export function jobsOf(app) {
-  /** @type {Map<string, number>} */
-  const count = new Map();
-  for (const run of app.selection.all()) {
-    if (run.rank !== null) count.set(run.job, (count.get(run.job) ?? 0) + 1);
-  }
-  return [...count].filter(([, ranks]) => ranks > 1).map(([id, ranks]) => ({ id, ranks }));
-}
 
 /**
  * The job is chosen here, whichever runs are selected: so are its tags.

@@ -3,14 +3,14 @@
 import { NOT_FINITE_BADGE } from "../../components/hatching.js";
 import { h, replace } from "../../core/dom.js";
 import { middleCut } from "../../core/names.js";
-import { bestEnd } from "../runs/values.js";
+import { bestEnd } from "../../components/runs/values.js";
 import { tellingTags } from "./telling.js";
 
 const DOT = 7; // px
 const SHOWN = 6; // scalars
 const LONGEST = 40; // characters of a tag
 
-/** @type {import("../overview/tiles.js").TileKind} */
+/** @type {import("../../core/types.js").TileKind} */
 const scalarTile = {
   kind: "scalar",
   wide: true,

@@ -6,7 +6,7 @@ import { mainTag } from "../../components/main_tag.js";
 const ROWS = 6;
 const COLUMNS = 6;
 
-/** @type {import("../overview/tiles.js").TileKind} */
+/** @type {import("../../core/types.js").TileKind} */
 const tensorTile = {
   kind: "tensor",
   title: "nav.tensor",

@@ -4,7 +4,7 @@ import { h, replace } from "../../core/dom.js";
 import { mainTag } from "../../components/main_tag.js";
 import { markdown } from "../../components/markdown.js";
 
-/** @type {import("../overview/tiles.js").TileKind} */
+/** @type {import("../../core/types.js").TileKind} */
 const textTile = {
   kind: "text",
   title: "nav.text",
