@@ -1,5 +1,46 @@
+import path from "node:path";
 import js from "@eslint/js";
 import globals from "globals";
+
+/** Folders of scripts; each imports only from those after it, and a view never from another view. */
+const LAYERS = ["views", "frame", "components", "core"];
+
+/** Whether the script `from` may not import `to`; both are paths in the folder of scripts. */
+function crosses(from, to) {
+  const [layer, view] = from.replace(/\.js$/, "").split("/");
+  const [below, other] = to.replace(/\.js$/, "").split("/");
+  if (!LAYERS.includes(layer)) return false; // the application
+  if (layer === "views" && below === "views") return view !== other;
+  return LAYERS.indexOf(below) < LAYERS.indexOf(layer);
+}
+
+/** Imports, also those of types in comments, follow the layers. */
+const layers = {
+  meta: { type: "problem", schema: [] },
+  create(context) {
+    const scripts = path.join(import.meta.dirname, "web/mindinsight/web/static/js");
+    const file = path.relative(scripts, context.filename).split(path.sep).join("/");
+    const check = (node, target) => {
+      const imported = path.posix.join(path.posix.dirname(file), target);
+      if (target.startsWith(".") && crosses(file, imported)) {
+        context.report({ loc: node.loc, message: `${file} may not import ${imported}` });
+      }
+    };
+    const declared = (node) =>
+      node.source?.type !== "TemplateLiteral" && check(node, String(node.source?.value));
+    return {
+      ImportDeclaration: declared,
+      ImportExpression: declared,
+      ExportNamedDeclaration: (node) => node.source && declared(node),
+      ExportAllDeclaration: declared,
+      Program() {
+        for (const comment of context.sourceCode.getAllComments()) {
+          for (const [, target] of comment.value.matchAll(/import\("([^"]+)"\)/g)) check(comment, target);
+        }
+      },
+    };
+  },
+};
 
 const STYLE = {
   "max-lines": ["error", 300],
@@ -35,7 +76,8 @@ export default [
   {
     files: ["web/mindinsight/web/static/js/**/*.js"],
     languageOptions: { ecmaVersion: 2022, sourceType: "module", globals: globals.browser },
-    rules: STYLE,
+    plugins: { mindinsight: { rules: { layers } } },
+    rules: { ...STYLE, "mindinsight/layers": "error" },
   },
   {
     files: ["tests/js/**/*.js", "eslint.config.js", "web/bundle.js"],

