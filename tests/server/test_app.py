@@ -16,7 +16,7 @@ from mindinsight.server.app import create_app
 from mindinsight.server.settings import Settings
 
 def loaded():
-    names = ("fastapi", "pydantic", "plotly", "pandas", "mindinsight.server.compute.statistics")
+    names = ("fastapi", "plotly", "pandas", "mindinsight.server.compute.statistics")
     return {name for name in names if name in sys.modules}
 
 folder = Path(sys.argv[1])
@@ -109,16 +109,6 @@ def test_a_page_loads_the_routes_of_its_kind_alone(tmp_path: Path) -> None:
     print(client.get("/v2/histogram/nothing").status_code)
 """
     assert outcome(tmp_path, code) == ["404", "histogram", "404"]
-
-
-def test_the_server_starts_without_uvicorns_command_line(tmp_path: Path) -> None:
-    code = """
-    import mindinsight.server.process.serve
-    print("click" in sys.modules)
-    import uvicorn
-    print(uvicorn.run.__name__, "click" in sys.modules)
-"""
-    assert outcome(tmp_path, code) == ["False", "run", "True"]
 
 
 def test_both_interfaces_answer_and_describe_themselves(tmp_path: Path) -> None:

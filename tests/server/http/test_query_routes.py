@@ -46,7 +46,7 @@ def client() -> TestClient:
     router = APIRouter()
 
     @router.get("/plain/told")
-    async def told(query: Annotated[Asked, Query()], accept: Annotated[str, Header()] = "") -> Response:
+    async def plain(query: Annotated[Asked, Query()], accept: Annotated[str, Header()] = "") -> Response:
         """What was understood."""
         return await echo(state, Headers({"accept": accept}), query)
 

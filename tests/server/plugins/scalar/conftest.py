@@ -8,6 +8,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from mindinsight.server.api.direct_routes import DirectRoutes
 from mindinsight.server.errors import ApiError
 from mindinsight.server.http.service import Service
 from mindinsight.server.plugins.scalar.routes import PLUGIN
@@ -22,7 +23,7 @@ def ask() -> Callable[..., Any]:
 
     def over(*runs: Any) -> TestClient:
         app = FastAPI()
-        app.include_router(PLUGIN.router)
+        app.include_router(PLUGIN.router, prefix="/v2/scalar")
         snapshot = Snapshot(1, {run.id: run for run in runs}, 0, "/x", "polling", WALL)
         wanted: list[Any] = []
         store: Any = SimpleNamespace(snapshot=lambda: snapshot)
@@ -36,6 +37,6 @@ def ask() -> Callable[..., Any]:
 
             return JSONResponse(error.body(), error.status)
 
-        return TestClient(app)
+        return TestClient(DirectRoutes(app.state, app), "http://testserver/v2/scalar")
 
     return over
