@@ -1,15 +1,25 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { mock, test } from "node:test";
 
-import { asking, build, column, columns, get } from "../../web/mindinsight/web/static/js/core/api.js";
+import {
+  asking,
+  build,
+  column,
+  columns,
+  get,
+  onAsking,
+} from "../../web/mindinsight/web/static/js/core/api.js";
 import { unpack, unpackAnswers } from "../../web/mindinsight/web/static/js/core/column_decoding.js";
 import { colourOf, dashesOf } from "../../web/mindinsight/web/static/js/core/colours.js";
+import { throttle } from "../../web/mindinsight/web/static/js/core/dom.js";
 import * as format from "../../web/mindinsight/web/static/js/core/format.js";
 import { createTranslate } from "../../web/mindinsight/web/static/js/core/i18n.js";
 import { inOrder } from "../../web/mindinsight/web/static/js/core/run_list.js";
 import { nearest } from "../../web/mindinsight/web/static/js/components/field.js";
 import { bestEnd, isTorn, stateOf } from "../../web/mindinsight/web/static/js/components/runs/values.js";
 import { groupsBy } from "../../web/mindinsight/web/static/js/views/scalar/groups.js";
+
+globalThis.window ??= globalThis;
 
 test("numbers are short and say when they are none", () => {
   const cases = [
@@ -208,6 +218,8 @@ test("requests are counted until their responses are read, errors too", async (c
     columns("v2/scalar/series"),
     get("v2/gone").catch((error) => error.status),
   ];
+  const counts = [];
+  const off = onAsking((count) => counts.push(count));
   assert.equal(asking(), 3);
   answers[0](Response.json({ runs: [] }));
   assert.deepEqual(await responses[0], { runs: [] });
@@ -217,4 +229,22 @@ test("requests are counted until their responses are read, errors too", async (c
   answers[2](new Response("", { status: 404 }));
   assert.equal(await responses[2], 404);
   assert.equal(asking(), 0);
+  assert.deepEqual(counts, [3, 2, 1, 0]);
+  off();
+});
+
+test("a throttled function runs at once and once more, unless it is cancelled", () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const calls = [];
+  const work = throttle(() => calls.push(calls.length), 100);
+  (work(), work(), work());
+  mock.timers.tick(100);
+  assert.deepEqual(calls, [0, 1]);
+  work();
+  work.cancel();
+  mock.timers.tick(200);
+  assert.deepEqual(calls, [0, 1]);
+  work();
+  assert.deepEqual(calls, [0, 1, 2]);
+  mock.timers.reset();
 });

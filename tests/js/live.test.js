@@ -259,3 +259,26 @@ test("in the background only those that notify are told; the rest is told when s
   ]);
   delete globalThis.document;
 });
+
+test("a subscriber that throws does not keep a change from the others", () => {
+  const log = mock.method(console, "error", () => {});
+  const [others, states] = [[], []];
+  live.on(() => {
+    throw new Error("of the first");
+  });
+  live.on((change) => others.push(change.version));
+  live.onState(() => {
+    throw new Error("of a state");
+  });
+  live.onState((state) => states.push(state));
+  live.begin(5);
+  Stream.newest.says("hello", { version: 5 });
+  Stream.newest.says("change", { version: 6, runs: {}, list: true });
+  assert.deepEqual(others, [6]);
+  assert.deepEqual(states, ["live"]);
+  assert.deepEqual(
+    log.mock.calls.map((call) => call.arguments[0].message),
+    ["of a state", "of the first"],
+  );
+  log.mock.restore();
+});

@@ -56,7 +56,11 @@ def test_scripts_pass_the_development_tools(script: str) -> None:
         ("components/x.js", 'import "../frame/side.js";', True),
         ("core/x.js", 'export { empty } from "../components/empty.js";', True),
         ("core/x.js", 'void import("../components/empty.js");', True),
-        ("views/graph/x.js", 'import "../graph.js";\nimport "./y.js";\nimport "../../components/empty.js";', False),
+        (
+            "views/graph/x.js",
+            'import "../graph.js";\nimport "./y.js";\nimport "../../components/empty.js";',
+            False,
+        ),
         ("frame/x.js", 'import "../components/empty.js";\nimport "../core/dom.js";', False),
     ],
 )

@@ -1,4 +1,4 @@
-"""Plugin of scalars: its routes, gathered. Curves and their tails are direct routes (``api/direct_routes.py``)."""
+"""Plugin of scalars: its routes, gathered. Curves are direct routes (``api/direct_routes.py``)."""
 
 from __future__ import annotations
 

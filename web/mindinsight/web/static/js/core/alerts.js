@@ -4,7 +4,7 @@
 // the runs of which nobody wants to be told.
 
 import { get } from "./api.js";
-import { throttle } from "./dom.js";
+import { throttle, tell } from "./dom.js";
 import { latest, leaveAsIs } from "./latest.js";
 import { notificationState } from "./notifications.js";
 
@@ -132,7 +132,7 @@ export class Alerts {
     const fresh = ids ? alerts.filter((alert) => !ids.has(alert.id)) : [];
     this.#reported = new Set([...alerts.map((alert) => alert.id), ...(ids ?? [])].slice(0, KNOWN));
     this.#new = total;
-    this.#callbacks.forEach((callback) => callback(fresh));
+    tell(this.#callbacks, fresh);
   }
 }
 

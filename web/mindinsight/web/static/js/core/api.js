@@ -1,5 +1,6 @@
 // Questions to the server. Addresses are relative, so pages work below any prefix and behind any proxy.
 
+import { tell } from "./dom.js";
 import { ACCEPT, typed, unpack } from "./column_decoding.js";
 
 export class ApiError extends Error {
@@ -27,13 +28,27 @@ export function asking() {
   return flying;
 }
 
+/** @type {Set<(count: number) => void>} */
+const counters = new Set();
+
+/**
+ * Tell how many questions are on their way, now and whenever that changes.
+ * @param {(count: number) => void} callback
+ * @returns {() => void} off
+ */
+export function onAsking(callback) {
+  counters.add(callback);
+  callback(flying);
+  return () => counters.delete(callback);
+}
+
 /** @template T @param {() => Promise<T>} question @returns {Promise<T>} */
 async function counted(question) {
-  flying++;
+  tell(counters, ++flying);
   try {
     return await question();
   } finally {
-    flying--;
+    tell(counters, --flying);
   }
 }
 

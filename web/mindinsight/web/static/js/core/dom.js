@@ -115,8 +115,10 @@ export function debounce(f, delay) {
 }
 
 /**
- * Call `f` at most once per `gap` ms: at once, and at the end if there were calls between.
+ * Call `f` at most once per `gap` ms: at once, and at the end if there were calls between. `cancel()` drops
+ * the call at the end.
  * @param {() => void} f @param {number} gap
+ * @returns {(() => void) & {cancel: () => void}}
  */
 export function throttle(f, gap) {
   let timer = 0;
@@ -135,5 +137,22 @@ export function throttle(f, gap) {
       }
     }, gap);
   };
-  return run;
+  const cancel = () => {
+    pending = false;
+  };
+  return Object.assign(run, { cancel });
+}
+
+/**
+ * Call every subscriber with `told`. One that throws does not keep it from the others: the error is logged.
+ * @template T @param {Iterable<(told: T) => void>} subscribers @param {T} told
+ */
+export function tell(subscribers, told) {
+  for (const subscriber of subscribers) {
+    try {
+      subscriber(told);
+    } catch (error) {
+      console.error(error);
+    }
+  }
 }

@@ -17,7 +17,7 @@ function observer() {
 
 /**
  * @param {Element} element
- * @param {() => void} work
+ * @param {(() => void) & {cancel?: () => void}} work a throttled one is cancelled at the end
  */
 export function whenNear(element, work) {
   let near = false;
@@ -40,6 +40,7 @@ export function whenNear(element, work) {
       if (near) run();
     },
     end() {
+      work.cancel?.();
       observer().unobserve(element);
       callbacks.delete(element);
       document.removeEventListener(ALL, wake);

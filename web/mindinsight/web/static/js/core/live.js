@@ -6,6 +6,7 @@
 
 import { get } from "./api.js";
 import { together } from "./changes.js";
+import { tell } from "./dom.js";
 
 /** @typedef {import("./types.js").Change} Change */
 /** @typedef {"connecting" | "live" | "polling" | "lost"} State */
@@ -158,7 +159,7 @@ export class Live {
   }
 
   #show() {
-    this.#watchers.forEach((watcher) => watcher(this.#state));
+    tell(this.#watchers, this.#state);
   }
 
   #release() {
@@ -219,9 +220,10 @@ export class Live {
   #spread(change) {
     const hidden = globalThis.document?.hidden;
     if (hidden) this.#unseen = together(this.#unseen, change);
-    this.#callbacks.forEach((background, callback) => {
-      if (!hidden || background()) callback(change);
+    const calls = [...this.#callbacks].map(([callback, background]) => (/** @type {Change} */ told) => {
+      if (this.#callbacks.has(callback) && (!hidden || background())) callback(told);
     });
+    tell(calls, change);
   }
 
   /** The page may be looked at again. */

@@ -3,6 +3,7 @@
 // Without a choice the newest ten jobs are on, and new ones come in as they appear. The ranks of a job are
 // one entry until it is unfolded.
 
+import { tell } from "./dom.js";
 import { send } from "./api.js";
 import { Colouring } from "./colouring.js";
 import { colourOf, dashesOf, DASHES } from "./colours.js";
@@ -232,7 +233,7 @@ export class Selection {
 
   /** Somebody points at a run, or at none any more. @param {string | null} id */
   point(id) {
-    this.#pointed.forEach((callback) => callback(id));
+    tell(this.#pointed, id);
   }
 
   /** @param {(id: string | null) => void} callback @returns {() => void} off */
@@ -271,7 +272,7 @@ export class Selection {
     this.#shown = this.#folded = null;
     this.#dashes = dashesOf(this.entries().filter((run) => !run.chosen));
     this.colouring.follow(this.runs());
-    this.#callbacks.forEach((callback) => callback(reason));
+    tell(this.#callbacks, reason);
   }
 }
 

@@ -1,5 +1,6 @@
 // Light and dark theme: the system's, until the user chooses; and the palette read from CSS.
 
+import { tell } from "./dom.js";
 import { cookiePath } from "./i18n.js";
 
 /** @typedef {"system" | "light" | "dark"} Choice */
@@ -99,7 +100,7 @@ export class Theme {
 
   /** Colours have changed, of the page or of the runs on it: all that is drawn has to be drawn again. */
   changed() {
-    this.#callbacks.forEach((callback) => callback());
+    tell(this.#callbacks, undefined);
   }
 
   #apply() {

@@ -1,5 +1,7 @@
 // State of a view in the address, so that a copied link shows the same picture.
 
+import { tell } from "./dom.js";
+
 /** @typedef {string | number | boolean | string[] | null | undefined} Value */
 
 /** The parameters one view shares with all others. */
@@ -74,7 +76,7 @@ export class Url {
 
   /** The user has gone back or forward. */
   changed() {
-    this.#callbacks.forEach((callback) => callback());
+    tell(this.#callbacks, undefined);
   }
 
   /** Remember what a view looked like when it is left. @param {string} view */

@@ -1,7 +1,7 @@
 // Client-side router: changes views without a page load, so that Plotly is parsed once.
 
 import { together } from "../core/changes.js";
-import { h, replace } from "../core/dom.js";
+import { h, replace, tell } from "../core/dom.js";
 import { latest } from "../core/latest.js";
 import { importView } from "../core/views.js";
 import { empty } from "../components/empty.js";
@@ -78,7 +78,7 @@ export class Router {
   async #show() {
     this.#leave();
     this.#url.fill(this.#app.selection.list().defaults[this.#current]);
-    this.#callbacks.forEach((callback) => callback(this.#current));
+    tell(this.#callbacks, this.#current);
     document.title = `${this.#title()} · MindInsight`;
     await this.#mounting.ask(
       (signal) => this.#mount(signal),

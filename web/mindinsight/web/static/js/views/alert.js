@@ -138,6 +138,7 @@ class AlertPage {
   }
 
   end() {
+    this.follow.cancel();
     this.offs.forEach((off) => off());
     this.requests.end();
     this.list.end();

@@ -31,7 +31,7 @@ export async function mount(root, app) {
       const ofJob = (/** @type {string} */ id) => app.selection.run(id)?.job === view.job();
       if (change.list || Object.keys(change.runs).some(ofJob)) again();
     },
-    unmount: () => view.end(),
+    unmount: () => (again.cancel(), view.end()),
   };
 }
 

@@ -42,6 +42,7 @@ class Overview {
   }
 
   close() {
+    this.again.cancel();
     this.offs.forEach((off) => off());
   }
 

@@ -83,6 +83,7 @@ class RunsTable {
   }
 
   close() {
+    this.changed.cancel();
     this.offs.forEach((off) => off());
     window.clearInterval(this.clock);
     this.table.close();

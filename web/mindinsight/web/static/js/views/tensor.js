@@ -255,6 +255,7 @@ export class Tensors {
   }
 
   end() {
+    this.refresh.cancel();
     this.requests.end();
     this.drawing.end();
     this.offs.forEach((off) => off());

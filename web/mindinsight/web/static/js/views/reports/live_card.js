@@ -1,7 +1,7 @@
 // Live card: the page that it is on, mounted with an address of its own, of which the card alone is shown.
 
 import { FixedUrl } from "../../core/fixed_url.js";
-import { asking } from "../../core/api.js";
+import { onAsking } from "../../core/api.js";
 import { h, replace } from "../../core/dom.js";
 import { whenNear } from "../../core/lazy_work.js";
 import { exactPattern } from "../../core/patterns.js";
@@ -12,9 +12,8 @@ import { legend } from "./legend.js";
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("./block.js").Block} Block */
 
-const STEP_MS = 100; // between two looks for the card
-const QUIET = 4; // looks without a request, after which it will not come
-const LONGEST = 300; // looks
+const QUIET_MS = 400; // without a request, after which the card will not come: answers are drawn at once
+const LONGEST_MS = 30_000; // for a page that never stops asking
 
 /** Pages whose filter is a pattern; that of the others is a part of the name. */
 const PATTERNS = ["scalar", "histogram"];
@@ -30,6 +29,7 @@ export class LiveCard {
     /** @type {import("../../core/types.js").View | null} */
     this.view = null;
     this.ended = false;
+    this.stopWaiting = () => {};
     this.root = h("div", { class: `view-${block.view}` });
     this.stage = h("div", { class: block.card ? "live-card pin-path" : "live-page" }, this.root);
     this.foot = h("div", null);
@@ -50,12 +50,29 @@ export class LiveCard {
 
   /** Whether the card comes before the page has nothing more to ask for. */
   async appears() {
-    for (let quiet = 0, waited = 0; quiet < QUIET && waited < LONGEST; waited++) {
-      if (this.ended || this.target()) return true;
-      await new Promise((resolve) => setTimeout(resolve, STEP_MS));
-      quiet = asking() ? 0 : quiet + 1;
-    }
-    return this.ended || this.target() !== null;
+    const come = () => this.ended || this.target() !== null;
+    if (come()) return true;
+    /** @type {(() => void)[]} */
+    const ends = [];
+    await new Promise((resolve) => {
+      const observer = new MutationObserver(() => come() && resolve(null));
+      observer.observe(this.root, { attributes: true, childList: true, subtree: true });
+      let quiet = 0;
+      const off = onAsking((count) => {
+        clearTimeout(quiet);
+        if (!count) quiet = window.setTimeout(resolve, QUIET_MS);
+      });
+      const longest = setTimeout(resolve, LONGEST_MS);
+      this.stopWaiting = () => resolve(null);
+      ends.push(
+        off,
+        () => observer.disconnect(),
+        () => clearTimeout(quiet),
+        () => clearTimeout(longest),
+      );
+    });
+    ends.forEach((end) => end());
+    return come();
   }
 
   /** @param {string} query */
@@ -133,6 +150,7 @@ export class LiveCard {
 
   end() {
     this.ended = true;
+    this.stopWaiting();
     this.visibility.end();
     this.leave();
   }

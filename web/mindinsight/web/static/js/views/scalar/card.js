@@ -288,6 +288,7 @@ class CurveCard {
   }
 
   end() {
+    this.grow.cancel();
     this.requests.end();
     this.rangeRequests.end();
     this.visibility.end();

@@ -99,6 +99,6 @@ function differencePart(element, cards) {
     load: () => (load(), sweep()),
     paint: () => cards.forEach((card) => card.paint()),
     update: () => (load(), sweepSoon()),
-    end: () => (requests.end(), cards.forEach((card) => card.end())),
+    end: () => (sweepSoon.cancel(), requests.end(), cards.forEach((card) => card.end())),
   };
 }
