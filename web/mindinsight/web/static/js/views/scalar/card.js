@@ -288,7 +288,6 @@ class CurveCard {
   }
 
   end() {
-    this.grow.cancel();
     this.requests.end();
     this.rangeRequests.end();
     this.visibility.end();
