@@ -24,7 +24,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
         @staticmethod
         def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-            if report.outcome == "rerun":  # type: ignore[comparison-overlap]  # of pytest-rerunfailures
+            if report.outcome == "rerun":  # of pytest-rerunfailures
                 config.stash[RERUNS].append(report.nodeid)
 
     config.pluginmanager.register(Counter())

@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +118,7 @@ def test_bad_addresses_neither_delay_nor_lose_alerts_of_others(
             for number in range(1, 6):
                 alerts[:0] = [alert(number)]
                 sender.look()
-                assert until(lambda count=number: len(receiver.bodies) == count, 5)
+                assert until(partial(lambda count: len(receiver.bodies) == count, number), 5)
             assert until(lambda: sender._outboxes[0]._state.failures == 1)
     assert receiver.steps() == [1, 2, 3, 4, 5]
     assert len(times) == 2  # each was asked once, and is left alone for ten seconds
