@@ -16,7 +16,7 @@ const OUTPUT = process.argv[2] ?? path.join(STATIC, "bundle");
 const SMALLEST = 10_000; // bytes of a module below which it is joined with another
 /** Chunks of modules that several views load, by the paths of their modules; the first that fits counts. */
 const CHUNKS = /** @type {[string, RegExp][]} */ ([
-  ["core", /\/js\/(core|components\/(?!dump|graph|histogram|landscape)|frame|views\/runs)\//],
+  ["core", /\/js\/(core|frame|components(?!\/(dump|graph|histogram|landscape)\/)|views\/runs)\//],
   ["core", /\/js\/views\/scalar\/(tile|telling)\.js/],
   ["curves", /\/js\/views\/(scalar[./]|job\.js)/],
 ]);

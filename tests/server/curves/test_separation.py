@@ -11,54 +11,54 @@ INSIDE = [0.001, 0.002, 0.004, 0.006, 0.009]
 OUTSIDE = [1e-5, 2e-5, 1e-4, 0.05, 0.1]
 
 
-def one(good: Sequence[Value], bad: Sequence[Value]) -> Separation:
+def separation_of(good: Sequence[Value], bad: Sequence[Value]) -> Separation:
     return separations([good], [bad])[0]
 
 
 def test_a_threshold_separates() -> None:
-    separation = one([0.1, 0.2], [0.3, 0.4])
+    separation = separation_of([0.1, 0.2], [0.3, 0.4])
     assert (separation.effect, separation.region_of, separation.values, separation.inside) == (
         1,
         "good",
         (0.1, 0.2),
         (2, 0),
     )
-    assert one([0.3, 0.4], [0.1, 0.2]).values == (0.3, 0.4)
-    assert one([0.1, 0.3], [0.2, 0.4]).effect == pytest.approx(0.5)
-    assert one([1, 2], [1, 2]).effect == 0
+    assert separation_of([0.3, 0.4], [0.1, 0.2]).values == (0.3, 0.4)
+    assert separation_of([0.1, 0.3], [0.2, 0.4]).effect == pytest.approx(0.5)
+    assert separation_of([1, 2], [1, 2]).effect == 0
 
 
 def test_an_interval_separates_on_either_side() -> None:
-    good = one(INSIDE, OUTSIDE)
+    good = separation_of(INSIDE, OUTSIDE)
     assert (good.effect, good.region_of, good.values) == (1, "good", tuple(INSIDE))
-    bad = one(OUTSIDE, INSIDE)
+    bad = separation_of(OUTSIDE, INSIDE)
     assert (bad.effect, bad.region_of, bad.values) == (1, "bad", tuple(INSIDE))
     assert good.chance < 0.05
 
 
 def test_texts_separate_by_their_shares() -> None:
-    assert one(["adam", "adam"], ["sgd"]).effect == 1
-    separation = one(["adam", "sgd"], ["sgd", "sgd"])
+    assert separation_of(["adam", "adam"], ["sgd"]).effect == 1
+    separation = separation_of(["adam", "sgd"], ["sgd", "sgd"])
     assert (separation.effect, separation.values) == (pytest.approx(0.5), ("adam",))
-    assert one(["adam"], ["adam"]).effect == 0
-    assert one([float("nan"), 1.0], [2.0, 3.0]).effect == 1
+    assert separation_of(["adam"], ["adam"]).effect == 0
+    assert separation_of([float("nan"), 1.0], [2.0, 3.0]).effect == 1
 
 
 def test_a_setting_that_only_one_group_has_separates_them() -> None:
-    assert one([None, None], [0.1, 0.2]).values == (None,)
-    assert one([True], [1]).effect == 1
+    assert separation_of([None, None], [0.1, 0.2]).values == (None,)
+    assert separation_of([True], [1]).effect == 1
 
 
 def test_without_a_group_nothing_is_separated() -> None:
-    assert (one([], [1]).effect, one([], [1]).chance) == (0, 1)
+    assert (separation_of([], [1]).effect, separation_of([], [1]).chance) == (0, 1)
     assert separations([], []) == []
 
 
 def test_few_runs_are_separated_by_chance() -> None:
-    assert one([1, 2, 3], [4]).chance == pytest.approx(0.5)
-    assert one([1, 2, 3], [4, 5, 6]).chance == pytest.approx(0.1)
-    assert one([1] * 10, [2] * 10).chance < 0.01
-    assert one([1, 1], [1, 1]).chance == 1
+    assert separation_of([1, 2, 3], [4]).chance == pytest.approx(0.5)
+    assert separation_of([1, 2, 3], [4, 5, 6]).chance == pytest.approx(0.1)
+    assert separation_of([1] * 10, [2] * 10).chance < 0.01
+    assert separation_of([1, 1], [1, 1]).chance == 1
 
 
 def test_chance_is_corrected_for_the_number_of_settings() -> None:
