@@ -140,7 +140,7 @@ def test_two_ranks_differ_and_the_exit_code_tells(run: Any, samples: Any) -> Non
     path = samples / "msprobe_pytorch" / "mix_tensor_2ranks"
     code, out, _ = run("compare", path, path, "--reference-rank", 1)
     assert code == 1
-    assert "No operator recorded before it differs." in out
+    assert "No tensor compared before it differs." in out
 
 
 def test_check_finds_what_the_device_reported(run: Any, samples: Any) -> None:
