@@ -1,16 +1,25 @@
 """No descriptors, no disk, clients by the hundred, clients that go or never read."""
 
+import hashlib
 import resource
 import socket
 import threading
 import time
+import urllib.error
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
+
+import numpy as np
 
 STREAMS = 500
 SCRIPT = "/static/any/plotly.min.js"
 NO_FILES = partial(resource.setrlimit, resource.RLIMIT_NOFILE, (64, 64))
 NO_DISK = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (0, 0))
+SHORT = partial(resource.setrlimit, resource.RLIMIT_AS, (520_000 << 10, 520_000 << 10))
+LARGE = 2 << 20  # numbers of four bytes: three times as much is claimed for each
+ASKERS = 32
 
 
 def connect(server: Any, path: str = "/v2/events", window: Any = None) -> Any:
@@ -79,6 +88,41 @@ def test_a_full_disk_costs_the_cache_and_nothing_else(base: Any, server: Any) ->
     assert server.stop() == 0
     server.start()
     assert server.shows(a=199) is True
+
+
+def test_short_memory_refuses_with_its_reason_and_answers_as_before_afterwards(
+    base: Any, server: Any, wait: Any
+) -> None:
+    """Clients ask for large tensors in half a gigabyte of addresses; nothing hangs."""
+    base.run("a")
+    numbers = np.arange(LARGE, dtype=np.float32)
+    np.savez(base.path / "large.npz", w0=numbers, w1=numbers)
+    server.start(limits=SHORT)
+    assert server.shows(a=99) is True
+    paths = [
+        f"v2/dump/checkpoint/{name}?file=./large.npz&name=w{n}"
+        for name in ("values", "histogram", "heatmap", "download")
+        for n in range(2)
+    ]
+    before = {path: answer(server, path) for path in paths}
+    assert {status for status, _ in before.values()} == {200}
+    with ThreadPoolExecutor(ASKERS) as askers:
+        answers = list(askers.map(partial(answer, server), paths * (ASKERS // len(paths))))
+    refused = {body for status, body in answers if status != 200}
+    assert {status for status, _ in answers} <= {200, 503}
+    assert all(b'"memory_short"' in body or b'"busy"' in body for body in refused), refused
+    assert server.get("health")["status"] == "ok"
+    assert wait(lambda: {path: answer(server, path) for path in paths} == before)
+    assert server.stop() == 0
+
+
+def answer(server: Any, path: str) -> tuple[int, bytes]:
+    """Status and the sum of the body, or the text of an error."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/{path}", timeout=60) as response:
+            return response.status, hashlib.sha256(response.read()).digest()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read()
 
 
 def test_five_hundred_streams_and_all_of_them_leave(base: Any, server: Any, wait: Any) -> None:

@@ -1,12 +1,17 @@
 """A server as it starts, in a process of its own: what is loaded, and when."""
 
+import asyncio
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
+from anyio import to_thread
+
+from mindinsight.server import app
 
 BEGIN = """
 import sys
@@ -141,3 +146,22 @@ def test_addresses_with_a_line_break_are_answered_like_others(shared_samples: An
     answer = shared_samples().get(path)
     assert answer.status_code == 404
     assert answer.headers["content-type"] == shared_samples().get("/v2/none").headers["content-type"]
+
+
+def test_where_the_system_gives_fewer_threads_those_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    start, left = threading.Thread.start, [1, 2, 3]
+
+    def some(self: threading.Thread) -> None:
+        if not left:
+            raise RuntimeError("can't start new thread")
+        left.pop()
+        start(self)
+
+    async def scenario() -> tuple[float, str]:
+        await app._start_light_threads()
+        tokens = to_thread.current_default_thread_limiter().total_tokens
+        left.clear()
+        return tokens, await to_thread.run_sync(lambda: "answered")
+
+    monkeypatch.setattr(threading.Thread, "start", some)
+    assert asyncio.run(scenario()) == (3, "answered")

@@ -23,6 +23,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from mindinsight.server.compute.threads import START_SECONDS, start_within_limit
 from mindinsight.server.compute.worker_pool import WorkerPool
 from mindinsight.server.compute.worker_process import Worker
 from mindinsight.server.errors import ApiError
@@ -51,7 +52,6 @@ INTERFACE = ("/v2/", "/data/")
 THREADS = 8  # that answer at a time: more only take turns, and keep the event loop waiting for its own
 
 LONGEST = 10  # deadlines of a request that one piece of work in the background may take
-START_SECONDS = 5.0  # for which the start waits for all threads to begin
 STOP_SECONDS = 0.3  # for which the end of a server waits for what is looked at
 
 
@@ -213,11 +213,23 @@ async def _running(state: State, parts: Iterable[LazyApp]) -> AsyncIterator[None
 
 
 async def _start_light_threads() -> None:
-    """Start the threads of light requests at once, and keep them."""
-    to_thread.current_default_thread_limiter().total_tokens = THREADS
+    """Start the threads of light requests at once, and keep them. The system may give fewer."""
+    limiter = to_thread.current_default_thread_limiter()
+    limiter.total_tokens = THREADS
     together = threading.Barrier(THREADS)
-    with contextlib.suppress(threading.BrokenBarrierError):  # the system gives fewer
-        await asyncio.gather(*(to_thread.run_sync(_begin_and_stay, together) for _ in range(THREADS)))
+
+    async def start() -> bool:
+        try:
+            await to_thread.run_sync(_begin_and_stay, together)
+        except threading.BrokenBarrierError:
+            return True
+        except (RuntimeError, MemoryError) as error:
+            _log.warning("a thread cannot be started: %s", error)
+            together.abort()
+            return False
+        return True
+
+    limiter.total_tokens = max(1, sum(await asyncio.gather(*(start() for _ in range(THREADS)))))
 
 
 def _begin_and_stay(together: threading.Barrier) -> None:
@@ -246,5 +258,6 @@ def _post_alerts(service: Service) -> Callable[[], None]:
 def _within(seconds: float, function: Callable[[], None]) -> None:
     """Call a function, and wait no longer for it than so many seconds: what hangs may hold its locks."""
     thread = threading.Thread(target=function, name="ending", daemon=True)
-    thread.start()
-    thread.join(seconds)
+    with contextlib.suppress(RuntimeError, MemoryError):
+        start_within_limit(thread)
+        thread.join(seconds)

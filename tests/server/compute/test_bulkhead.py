@@ -178,6 +178,28 @@ def test_calls_beyond_the_memory_are_refused_with_the_reason() -> None:
     asyncio.run(scenario())
 
 
+def test_an_answer_that_has_begun_waits_for_memory_and_is_not_cut() -> None:
+    async def scenario() -> None:
+        memory = MemoryBudget(RESERVE + SHARE)
+        hold, end = Bulkhead(memory=memory), threading.Event()
+        items = hold.iterate(iter("ab"))
+        assert await anext(items) == "a"
+        other = asyncio.ensure_future(hold.run(end.wait))
+        await asyncio.sleep(0.05)
+        rest = asyncio.ensure_future(anext(items))
+        await asyncio.sleep(0.2)
+        assert not rest.done()
+        end.set()
+        assert (await rest, await other) == ("b", True)
+        hurried, share = Bulkhead(memory=memory, patience=0.1), memory.share()
+        with pytest.raises(MemoryShort):
+            await anext(hurried.iterate(iter("c")))
+        share.release()
+        assert await hurried.run(lambda: "free") == "free"
+
+    asyncio.run(scenario())
+
+
 def test_what_runs_too_long_is_logged_once_with_its_stack(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
         hold, end = Bulkhead("slow"), threading.Event()

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from mindinsight.server.compute.threads import Threads
+from mindinsight.server.compute import threads as threads_of
+from mindinsight.server.compute.threads import Threads, start_within_limit
 from tests.waiting import until
 
 
@@ -53,6 +54,17 @@ def test_where_the_system_gives_fewer_those_work(monkeypatch: pytest.MonkeyPatch
     assert threads.run(done.set)
     assert done.wait(30)
     assert not Threads(3, "none").run(done.set)
+
+
+def test_a_thread_that_ends_before_it_begins_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one does that gets a stack, and then no memory for its first call."""
+    monkeypatch.setattr(threads_of._Begun.wait, "__defaults__", (0.05,))
+    monkeypatch.setattr(threading.Thread, "_bootstrap", lambda self: None)
+    with pytest.raises(RuntimeError, match="does not begin"):
+        start_within_limit(threading.Thread())
+    assert not Threads(3, "dead").start()
+    monkeypatch.undo()
+    assert Threads(1, "alive").start()
 
 
 def test_who_has_nothing_to_do_for_a_while_says_so() -> None:

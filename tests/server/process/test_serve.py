@@ -1,5 +1,6 @@
 """A server as a process: it answers, is found, and ends on a signal."""
 
+import resource
 import signal
 import socket
 import subprocess
@@ -68,3 +69,18 @@ def test_a_port_that_is_taken_is_said_and_the_exit_code_tells(settings: Settings
         )
     assert ended.returncode == 1
     assert str(settings.port) in ended.stderr
+
+
+def test_where_the_threads_have_no_room_it_says_so_and_does_not_begin(settings: Settings) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "mindinsight.server.process.serve"],
+        input=settings.to_json(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (300 << 20, 300 << 20)),
+    )
+    assert ended.returncode == 1
+    assert "ulimit -v" in ended.stderr
+    assert "Traceback" not in ended.stderr

@@ -22,7 +22,7 @@ from typing import Any, Final, TypeVar
 import anyio
 
 from mindinsight.server.cancellation import Cancelled, Token, check, under
-from mindinsight.server.compute.memory_budget import MemoryBudget, MemoryShort
+from mindinsight.server.compute.memory_budget import SHARE, MemoryBudget, MemoryShort
 from mindinsight.server.compute.threads import Threads
 
 T = TypeVar("T")
@@ -31,6 +31,7 @@ SLOTS: Final = 4  # calls at a time; more threads would only take turns at the i
 WAITING: Final = 1024  # calls that wait for a slot
 STUCK: Final = 4  # threads in reserve for calls that have not ended although nobody waits for them
 PATIENCE: Final = 30.0  # seconds that a call waits for a slot: half of the usual deadline
+_LOOK: Final = 0.05  # seconds between two looks whether there is memory
 
 _END: Final = object()
 _log = logging.getLogger(__name__)
@@ -79,8 +80,10 @@ class Bulkhead:
         """Age of the oldest call that has not ended, in seconds."""
         return max((time.monotonic() - call.begun for call in self._calls), default=0.0)
 
-    async def run(self, function: Callable[[], T]) -> T:
+    async def run(self, function: Callable[[], T], waits: bool = False) -> T:
         """Return the result of `function`, called in a thread. Cancelling this cancels the function's token.
+
+        With `waits` a call that finds no memory waits for it as for a slot.
 
         Raises:
             Full: too many calls wait already, or no slot or thread was free in time.
@@ -88,7 +91,7 @@ class Bulkhead:
             Interrupted: the server ends, and with it what the call waited for.
         """
         async with self._slot():
-            call = self._begin(function)
+            call = await self._begin(function, self._patience if waits else 0)
             try:
                 result: T = await call.result
                 return result
@@ -102,8 +105,11 @@ class Bulkhead:
                     call.token.cancel()
 
     async def iterate(self, items: Iterator[T]) -> AsyncIterator[T]:
-        """Iterate over items taken one at a time, so that a slow reader holds no slot between two of them."""
-        while (item := await self.run(lambda: next(items, _END))) is not _END:
+        """Iterate over items taken one at a time, so that a slow reader holds no slot between two of them.
+
+        Each waits for memory: an answer that has begun cannot be refused any more, only cut.
+        """
+        while (item := await self.run(lambda: next(items, _END), waits=True)) is not _END:
             yield item  # type: ignore[misc]
 
     def cancel(self) -> None:
@@ -149,9 +155,12 @@ class Bulkhead:
             self._slots.release()
             raise
 
-    def _begin(self, function: Callable[[], Any]) -> _Call:
+    async def _begin(self, function: Callable[[], Any], patience: float) -> _Call:
         """Have a free thread call `function`. Raises Full if the system gave no threads, MemoryShort."""
+        until = time.monotonic() + patience
         try:
+            while self._memory.free() < SHARE and time.monotonic() < until:
+                await asyncio.sleep(_LOOK)
             call = _Call(function, asyncio.get_running_loop(), self._memory, self._ended)
             if not self.threads.run(call.run):
                 call.release()

@@ -68,13 +68,19 @@ class Share:
 
 
 def _free_bytes() -> int:
-    """Bytes that this process can still take: of its own limit of addresses, and of the machine."""
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    free = 1 << 62
-    with contextlib.suppress(OSError, ValueError, IndexError):  # systems without /proc
-        with Path("/proc/meminfo").open("rb") as file:
-            free = next(int(line.split()[1]) << 10 for line in file if line.startswith(b"MemAvailable"))
-        if limit != resource.RLIM_INFINITY:
-            taken = int(Path("/proc/self/statm").read_bytes().split()[0]) * _PAGE
-            free = min(free, limit - taken)
+    """Return the bytes that this process can still take, of its own limit and of the machine."""
+    free = room()
+    with contextlib.suppress(OSError, StopIteration), Path("/proc/meminfo").open("rb") as file:
+        free = min(
+            free, next(int(line.split()[1]) << 10 for line in file if line.startswith(b"MemAvailable"))
+        )
     return free
+
+
+def room() -> int:
+    """Return the bytes of addresses that this process can still take."""
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    with contextlib.suppress(OSError, ValueError):  # systems without /proc
+        if limit != resource.RLIM_INFINITY:
+            return limit - int(Path("/proc/self/statm").read_bytes().split()[0]) * _PAGE
+    return 1 << 62

@@ -9,11 +9,31 @@ import weakref
 from collections import deque
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
-from typing import TypeAlias
+from typing import Any, Final, TypeAlias
 
 Calls: TypeAlias = "SimpleQueue[Callable[[], object] | None]"
 
+START_SECONDS: Final = 5.0  # for which a thread may take to begin
+
 _log = logging.getLogger(__name__)
+
+
+class _Begun(threading.Event):
+    def wait(self, timeout: float | None = START_SECONDS) -> bool:
+        return super().wait(timeout)
+
+
+def start_within_limit(thread: threading.Thread) -> None:
+    """Start a thread. Raises RuntimeError if it does not begin.
+
+    `Thread.start` waits without a limit for the new thread to say that it has begun. One that gets its stack
+    and then no memory for its first call ends before that.
+    """
+    about: Any = thread
+    about._started = _Begun()
+    threading.Thread.start(thread)
+    if not about._started.is_set():
+        raise RuntimeError("a new thread does not begin")
 
 
 class Threads:
@@ -23,7 +43,7 @@ class Threads:
         self, count: int, name: str, idle: Callable[[], object] | None = None, linger: float | None = None
     ) -> None:
         """`idle` is called by a thread that had nothing to do for `linger` seconds."""
-        self._count, self._name = count, name
+        self.count, self._name = count, name
         self._idle, self._linger = idle, linger
         self._prepare()
 
@@ -32,17 +52,17 @@ class Threads:
         about = (self._calls, self._idle, self._linger)
         self._unstarted = deque(
             threading.Thread(target=_work, args=about, name=self._name, daemon=True)
-            for _ in range(self._count)
+            for _ in range(self.count)
         )
         self._started: deque[threading.Thread] = deque()
-        self._end = weakref.finalize(self, _end, self._calls, self._count)
+        self._end = weakref.finalize(self, _end, self._calls, self.count)
 
     def start(self) -> bool:
         """Start the threads that are not started. Return False if the system gave none at all."""
         try:
             while self._unstarted:
                 thread = self._unstarted.popleft()
-                thread.start()
+                start_within_limit(thread)
                 self._started.append(thread)
         except IndexError:  # another thread has started the last one
             pass

@@ -54,10 +54,14 @@ class Service:
             self.bulkheads[name] = Bulkhead(name, memory=self.memory, patience=patience)
         return self.bulkheads[name]
 
-    def start_threads(self) -> None:
-        """Start all threads there will be: later, when memory is short, starting one may never end."""
+    @property
+    def threads(self) -> list[Threads]:
         pools = [pool.threads for pool in self.pools if isinstance(pool, WorkerPool)]
-        for threads in (*pools, self.jobs, *(self.bulkhead(name).threads for name in CLASSES)):
+        return [*pools, self.jobs, *(self.bulkhead(name).threads for name in CLASSES)]
+
+    def start_threads(self) -> None:
+        """Start all threads there will be: later, when memory is short, none may be to be had."""
+        for threads in self.threads:
             threads.start()
 
     def cancel_work(self) -> None:

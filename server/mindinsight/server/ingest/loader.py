@@ -10,6 +10,7 @@ from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Final
 
 from mindinsight.server.compute.freed_memory import release_freed_memory
+from mindinsight.server.compute.threads import start_within_limit
 from mindinsight.server.ingest.cache.index_cache import IndexCache
 from mindinsight.server.ingest.catalogue import BaseStatus, Catalogue
 from mindinsight.server.ingest.cold_columns import ColdColumns
@@ -66,7 +67,7 @@ class Loader:
     def start(self) -> None:
         """Begin to load, and to follow what changes."""
         self._thread = threading.Thread(target=self._run, name="loader", daemon=True)
-        self._thread.start()
+        start_within_limit(self._thread)
 
     def stop(self) -> None:
         """End loading; what readers have seen stays in the store."""

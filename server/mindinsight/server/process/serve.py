@@ -14,10 +14,12 @@ from typing import Final
 
 import uvicorn
 
-from mindinsight.server.app import create_app
+from mindinsight.server.app import THREADS, create_app
 from mindinsight.server.compute.freed_memory import limit_arenas
+from mindinsight.server.compute.memory_budget import RESERVE, SHARE, room
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.http.protocol import Protocol
+from mindinsight.server.http.service import Service
 from mindinsight.server.http.sse import Hub
 from mindinsight.server.process import daemon, gc_tuning, logs
 from mindinsight.server.process.memory_release import MemoryRelease
@@ -30,7 +32,8 @@ from mindinsight.server.settings.base_dirs import joined
 _TURN: Final = 0.001
 
 _STACK: Final = 2 << 20  # bytes of addresses for each of some 70 threads: a quarter of Linux's usual 8 MiB
-_ARENAS: Final = 2  # of glibc: each reserves 64 MiB of addresses, and 8 for each core are usual
+_ARENAS: Final = 2  # of glibc: the first, and one that threads share; 8 for each core are usual
+_ARENA: Final = 64 << 20  # bytes of addresses that the other one reserves
 LEAVE_SECONDS: Final = 0.3  # for which the end of a server waits for threads at work
 KEEP_ALIVE: Final = 10  # s for which a connection is held without a request
 # Connections accepted in one turn of the event loop. With hundreds each turn takes a second under a load of
@@ -75,6 +78,7 @@ def run(settings: Settings, ready: Callable[[], None]) -> int:
     sock = listen(settings)
     signal.signal(signal.SIGTERM, _quit)
     app = create_app(settings)
+    check_memory(app.state.service)
     gc_tuning.after_imports()
     config = uvicorn.Config(
         app,
@@ -104,6 +108,17 @@ def run(settings: Settings, ready: Callable[[], None]) -> int:
         daemon.forget(settings.port)
         sock.close()
     return leave(0 if server.started else 1)
+
+
+def check_memory(service: Service) -> None:
+    """Raise BadSettings where there is no memory for the threads and for one request."""
+    threads = THREADS + sum(threads.count for threads in service.threads)
+    needed, free = threads * _STACK + _ARENA + RESERVE + SHARE, room()
+    if free < needed:
+        raise BadSettings(
+            f"The server needs {needed >> 20} MB of addresses more than it has, its limit leaves"
+            f" {max(0, free) >> 20} MB: raise the limit (ulimit -v), or choose fewer --workers."
+        )
 
 
 def leave(code: int) -> int:

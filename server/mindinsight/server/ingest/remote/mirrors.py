@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from mindinsight.server.compute.threads import start_within_limit
 from mindinsight.server.files.remote_store import RemoteStore, open_store
 from mindinsight.server.ingest.remote.mirror import Mirror
 from mindinsight.server.settings import Settings
@@ -41,7 +42,7 @@ class Mirrors:
             thread = threading.Thread(
                 target=following.run, args=(self._interval,), name="mirror", daemon=True
             )
-            thread.start()
+            start_within_limit(thread)
             self._threads.append(thread)
 
     def stop(self) -> None:
