@@ -13,23 +13,27 @@ from typing import Any
 
 import pytest
 
+from tests.thoroughness import amount
 
-@pytest.mark.timeout(600)
-def test_ten_thousand_files_at_once(base: Any, server: Any, wait: Any) -> None:
+
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize(("runs", "files"), [(20, 500), (1, amount(20_000, 4_000))])
+def test_thousands_of_files_at_once(base: Any, server: Any, wait: Any, runs: int, files: int) -> None:
     """They appear all together, beside a run that is followed already."""
     base.run("first")
     server.start()
     assert server.shows(first=99) is True
     content = base.records(4, 5)
     aside = base.path.with_name("aside")
-    for run in range(20):
+    for run in range(runs):
         (aside / str(run)).mkdir(parents=True)
-        for number in range(500):
+        for number in range(files):
             name = f"events.out.events.summary.{1_700_000_001 + number}.0.host_MS"
             (aside / str(run) / name).write_bytes(content)
     aside.rename(base.path / "all")
-    assert wait(lambda: server.get("health")["points"] == 100 + 10_000, 500, lambda: server.get("health"))
-    assert server.get("health")["files"] == 10_001
+    points = 100 + runs * files
+    assert wait(lambda: server.get("health")["points"] == points, 1500, lambda: server.get("health"))
+    assert server.get("health")["files"] == runs * files + 1
     assert {run["step"] for run in server.runs().values()} == {4, 99}
 
 

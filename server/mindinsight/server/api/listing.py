@@ -106,7 +106,7 @@ def _head(snapshot: Snapshot, troubles: Iterable[Trouble], defaults: Mapping[str
 
 
 def _summary(run: Run, note: Note) -> dict[str, Any]:
-    kinds = {kind: len(tags) for kind, tags in run.references.items() if tags}
+    kinds = {kind: len(tags) for kind, tags in sorted(run.references.items()) if tags}
     return {
         "id": run.id,
         "name": run.name,
