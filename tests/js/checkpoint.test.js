@@ -93,7 +93,8 @@ test("CSV quotes and runs no formula", () => {
     csv([
       ['a"b', "x,y", null, -1.5],
       ["=cmd", "-3", "+x", 0],
+      ["-x", "@SUM(A1)", "\t=1", "\n=1"],
     ]),
-    '"a""b","x,y",,-1.5\r\n\'=cmd,-3,\'+x,0\r\n',
+    '"a""b","x,y",,-1.5\r\n\'=cmd,-3,\'+x,0\r\n\'-x,\'@SUM(A1),\'\t=1,"\'\n=1"\r\n',
   );
 });

@@ -8,11 +8,13 @@ import pytest
 
 from mindinsight.server.client import reader
 from mindinsight.server.client.export import (
+    CsvTable,
     Format,
     export_payloads,
     export_scalars,
     safe,
 )
+from mindinsight.server.store.line import Line
 
 DATA = Path(__file__).parents[2] / "data" / "events"
 
@@ -40,6 +42,14 @@ def test_a_number_in_a_table_is_the_one_recorded(lenet: reader.Summary, tmp_path
     (_, tag), line = next(iter(lenet.scalars().items()))
     values = [np.float32(row["value"]) for row in rows if row["tag"] == tag]
     np.testing.assert_array_equal(np.array(values), line.values)
+
+
+@pytest.mark.parametrize("tag", ["=1+1", "+a", "-a", "@SUM(A1)"])
+def test_a_tag_is_no_formula(tmp_path: Path, tag: str) -> None:
+    table = CsvTable(tmp_path / "table.csv", overwritten=False)
+    table.add(tag, Line(np.array([1]), np.array([2.0]), np.array([3.0], np.float32)))
+    table.close()
+    assert (tmp_path / "table.csv").read_text().splitlines()[-1] == f"'{tag},1,2.0,3.0"
 
 
 def test_images_and_tensors_become_files_named_by_tag_and_step(lenet: reader.Summary, tmp_path: Path) -> None:

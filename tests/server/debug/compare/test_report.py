@@ -5,9 +5,10 @@ import io
 from typing import Any
 
 import numpy as np
+import pytest
 
 from mindinsight.server.debug.compare.comparison import Row, Side, compare
-from mindinsight.server.debug.compare.report import MESSAGES, fields, write_csv
+from mindinsight.server.debug.compare.report import MESSAGES, fields, safe_cell, write_csv
 from mindinsight.server.debug.compare.verdicts import LEVELS
 from mindinsight.server.formats.dumps import open_dump
 from tests.server.debug.conftest import spoil
@@ -33,6 +34,12 @@ def test_names_are_no_formulas_and_nothing_infinite_breaks_the_file(copied: Any)
     lines = list(csv.DictReader(file.getvalue().splitlines()))
     assert {line["target"][:7] for line in lines} == {"'=cmd()"}
     assert "inf" in {line["target_max"] for line in lines}
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+a", "-a", "@SUM(A1)", "\t=1", "\r=1", "\n=1"])
+def test_what_a_spreadsheet_would_compute_is_made_text(text: str) -> None:
+    assert safe_cell(text) == f"'{text}"
+    assert safe_cell(-1.5) == -1.5
 
 
 def test_every_message_has_a_text(lenet: Any) -> None:

@@ -28,7 +28,7 @@ MESSAGES: Final = {
 }
 _BY_TYPE: Final = Tolerance()
 _DIFFERENCES: Final = ("min_diff", "max_diff", "mean_diff", "l2norm_diff")
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def fields(row: Row, tolerance: Tolerance = _BY_TYPE) -> dict[str, Any]:

@@ -85,8 +85,8 @@ function compare(a, b, down) {
 export function csv(rows) {
   const cell = (/** @type {any} */ value) => {
     const text = value === null || value === undefined ? "" : String(value);
-    const safe =
-      typeof value === "string" && /^[=+@\t-]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;
+    const formula = typeof value === "string" && /^[=+@\t\r\n-]/.test(text) && Number.isNaN(Number(text));
+    const safe = formula ? `'${text}` : text;
     return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
   return rows.map((row) => `${row.map(cell).join(",")}\r\n`).join("");
