@@ -1,11 +1,14 @@
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.summary_pb2 import Event
+from mindinsight.server.compute.threads import Threads
+from mindinsight.server.http.service import CLASSES, POOLS
 
 
 def test_health_counts_what_is_not_shown(samples: Any) -> None:
@@ -34,6 +37,32 @@ def test_metrics_are_prometheus_text(samples: Any) -> None:
         r"# TYPE mindinsight_\w+ (gauge|counter)|mindinsight_\w+(\{\w+=\"\w+\"\})? -?\d+(\.\d+)?(e[+-]\d+)?"
     )
     assert all(pattern.fullmatch(line) for line in lines)
+
+
+def test_metrics_tell_of_each_class_of_work_and_each_pool(samples: Any) -> None:
+    client = samples("lenet")
+    service = client.app.state.service
+    names = ("running", "waiting", "stuck", "oldest_seconds", "cancelled_total", "refused_total")
+    expected: dict[str, int] = {}
+    for n, work in enumerate(CLASSES):
+        values = {name: 10 * n + m for m, name in enumerate(names, 1)}
+        service.bulkheads[work] = SimpleNamespace(
+            **{name.partition("_")[0]: value for name, value in values.items()},
+            cancel=int,
+            threads=Threads(1, work),
+        )
+        expected |= {f'mindinsight_work_{name}{{class="{work}"}}': value for name, value in values.items()}
+    for n, (pool, name) in enumerate(zip(service.pools, POOLS, strict=True)):
+        pool.killed = n + 1
+        expected[f'mindinsight_pool_killed_total{{pool="{name}"}}'] = n + 1
+        expected[f'mindinsight_pool_running{{pool="{name}"}}'] = 0
+    lines = [line.rpartition(" ") for line in client.get("/metrics").text.splitlines()]
+    shown = {
+        name: int(value)
+        for name, _, value in lines
+        if name.startswith(("mindinsight_work_", "mindinsight_pool_"))
+    }
+    assert shown == expected
 
 
 def test_metrics_count_what_is_left_out_and_skipped(samples: Any, tmp_path: Path) -> None:
