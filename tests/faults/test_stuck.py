@@ -175,22 +175,25 @@ def test_searches_without_end_keep_no_series_waiting(
 
 STUCK = """
 import sys, time
+from pathlib import Path
 from mindinsight.server.api import tables
-tables.thinned = lambda *values: time.sleep(600)
+tables.thinned = lambda *values: (Path({begun!r}).touch(), time.sleep(600))
 from mindinsight.server.process.serve import main
 sys.exit(main())
 """
 
 
 def test_threads_at_work_do_not_outlive_the_server(
-    base: Any, server: Any, wait: Any, monkeypatch: pytest.MonkeyPatch
+    base: Any, server: Any, wait: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(type(server).start.__globals__, "SERVE", STUCK)
+    begun = tmp_path / "begun"
+    monkeypatch.setitem(type(server).start.__globals__, "SERVE", STUCK.format(begun=str(begun)))
     base.run("run")
     server.start()
     assert wait(lambda: server.steps() == {"./run": 99})
     asking = socket.create_connection(("127.0.0.1", server.port))
     asking.sendall(b"GET /v2/runs/sparklines?tag=loss&run=./run HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    assert wait(begun.exists)
     assert server.get("health")
     server.process.terminate()
     assert server.process.wait(60) == 0

@@ -33,6 +33,8 @@ def test_metrics_are_prometheus_text(samples: Any) -> None:
     assert "mindinsight_damaged_stretches 1" in lines
     assert 'mindinsight_work_running{class="dumps"} 0' in lines
     assert 'mindinsight_pool_killed_total{pool="openers"} 0' in lines
+    classes = {line.split('"')[1] for line in lines if "work_running{" in line}
+    assert classes == {"payloads", "dumps", "graphs", "checkpoints"}
     pattern = re.compile(
         r"# TYPE mindinsight_\w+ (gauge|counter)|mindinsight_\w+(\{\w+=\"\w+\"\})? -?\d+(\.\d+)?(e[+-]\d+)?"
     )
