@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
+import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -85,3 +86,19 @@ def test_a_workbook_has_the_same_rows_and_no_formula() -> None:
     assert sheet.count("<row ") == len(rows) + 1
     assert "<f>" not in sheet
     assert "=cmd().input.0" in sheet
+
+
+class FullDisk(io.BytesIO):
+    def write(self, data: Any) -> int:
+        raise OSError("no space left")
+
+
+def test_a_workbook_that_cannot_be_written_leaves_no_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    before = sorted(Path("/proc/self/fd").iterdir())
+    with pytest.raises(OSError, match="no space left"):
+        write_msprobe_xlsx(rows_of("stat"), FullDisk())
+    assert sorted(Path("/proc/self/fd").iterdir()) == before
+    assert list(tmp_path.iterdir()) == []

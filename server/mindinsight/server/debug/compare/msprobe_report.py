@@ -11,6 +11,7 @@ import csv
 import importlib.util
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from tempfile import TemporaryDirectory
 from typing import IO, Any, Final, TextIO
 
 from mindinsight.server.compute.non_finite import non_finite_as_text
@@ -62,21 +63,37 @@ def has_xlsx() -> bool:
 
 
 def write_msprobe_xlsx(rows: Sequence[Row], file: IO[bytes]) -> None:
-    """Write rows as an Excel workbook; errors and warnings are coloured, and the header stays in view."""
+    """Write rows as an Excel workbook. Errors and warnings are coloured, and the header stays in view.
+
+    Raises OSError if the file or the temporary folder has no room.
+    """
     from xlsxwriter import Workbook
+    from xlsxwriter.exceptions import XlsxFileError
 
     names = columns(rows)
-    options = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
-    with Workbook(file, {**options, "strings_to_numbers": False, "nan_inf_to_errors": False}) as book:
+    with TemporaryDirectory() as folder:  # of the rows until the workbook is closed
+        options = {"constant_memory": True, "tmpdir": folder, "nan_inf_to_errors": False}
+        texts = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+        book = Workbook(file, {**options, **texts})
         sheet = book.add_worksheet("compare")
-        formats = {level: book.add_format({"bg_color": colour}) for level, colour in _COLOURS.items()}
-        sheet.freeze_panes(1, 1)
-        sheet.set_column(0, 1, 48)
-        sheet.set_column(2, len(names) - 1, 16)
-        sheet.write_row(0, 0, names, book.add_format({"bold": True}))
-        for position, (row, cells) in enumerate(zip(rows, _table(rows, names), strict=True), 1):
-            plain = [cell if isinstance(cell, (int, float)) else str(cell)[:32_767] for cell in cells]
-            sheet.write_row(position, 0, plain, formats.get(row.level))
+        try:
+            _write_sheet(book, sheet, rows, names)
+            book.close()
+        except XlsxFileError as error:
+            raise OSError(str(error)) from error
+        finally:
+            sheet.row_data_fh.close()  # after an error it would stay open until garbage is collected
+
+
+def _write_sheet(book: Any, sheet: Any, rows: Sequence[Row], names: Sequence[str]) -> None:
+    formats = {level: book.add_format({"bg_color": colour}) for level, colour in _COLOURS.items()}
+    sheet.freeze_panes(1, 1)
+    sheet.set_column(0, 1, 48)
+    sheet.set_column(2, len(names) - 1, 16)
+    sheet.write_row(0, 0, names, book.add_format({"bold": True}))
+    for position, (row, cells) in enumerate(zip(rows, _table(rows, names), strict=True), 1):
+        plain = [cell if isinstance(cell, (int, float)) else str(cell)[:32_767] for cell in cells]
+        sheet.write_row(position, 0, plain, formats.get(row.level))
 
 
 def _table(rows: Iterable[Row], names: Sequence[str]) -> Iterator[list[Any]]:
