@@ -93,6 +93,7 @@ class FullDisk(io.BytesIO):
         raise OSError("no space left")
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # zipfile tries once more
 def test_a_workbook_that_cannot_be_written_leaves_no_file(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
