@@ -81,3 +81,23 @@ def test_a_file_that_stays_broken_is_not_read_for_ever(
     before = inspected.listing()
     assert before.wait(20)
     assert inspected.listing() is before
+
+
+def test_measuring_that_an_error_ended_is_tried_again(
+    data: Any, executor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody killed the workers: what they did not measure is no final answer."""
+    monkeypatch.setattr(inspection, "PATIENCE", 0.0)
+    with monkeypatch.context() as broken:
+        broken.setattr(inspection, "measure_all", lambda *values: map(require, [None]))
+        inspected = Inspection(str(data / "ms_sync_v2_0_names"), 0, 0, executor, None, Threads(2, "job"))
+        first = inspected.listing()
+        assert first.wait(20)
+    assert (first.done, list(first.results)) == (True, [])
+    assert inspected.listing() is first  # not at once: a file may end them each time
+    monkeypatch.setattr(inspection, "RETRY", 0)
+    again = inspected.listing()
+    assert again.wait(20)
+    assert len(again.results) == len(again.entries) == 99
+    assert inspected.listing() is again
+    inspected.stop()

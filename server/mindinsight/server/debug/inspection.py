@@ -22,6 +22,7 @@ from mindinsight.server.formats.dumps.types import Listing as FileListing
 
 PATIENCE: Final = 2.0  # seconds between checks for changes
 MARGIN: Final = 1_000_000_000  # nanoseconds by which the clock of a file system may be behind
+RETRY: Final = 5_000_000_000  # nanoseconds after which a job that an error ended is tried again
 MAX_CHECKED: Final = 100  # damaged files that are checked for changes
 
 
@@ -93,9 +94,15 @@ class Listing:
 
     @property
     def outdated(self) -> bool:
-        """Whether a damaged file was modified since the listing: its writer had not finished."""
+        """Whether looking again may tell more.
+
+        That is so when a damaged file was modified since the listing, as its writer had not finished, and
+        some seconds after an error ended the job: the workers that died may have been killed by somebody.
+        """
         if not self.done:
             return False
+        if self._job.error:
+            return time.time_ns() - self._started > RETRY
         damaged = [result.damage.path for result in self.results if result.damage is not None]
         return any(_stamp(Path(path)) >= self._started - MARGIN for path in damaged[:MAX_CHECKED])
 
