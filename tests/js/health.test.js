@@ -3,6 +3,7 @@ import { test } from "node:test";
 
 import {
   cellsOf,
+  rankText,
   straysByRank,
   unknownRuns,
 } from "../../web/mindinsight/web/static/js/components/health_strip.js";
@@ -16,6 +17,14 @@ test("the worst of a rank comes first", () => {
     rows.map((row) => row.map(({ kind }) => kind)),
     [[], ["not_finite", "lasting", "spikes"]],
   );
+});
+
+test("of two ranks that differ from each other neither is named alone", () => {
+  const pair = { ...stray(0, "lasting", 152), other: 1, last_step: null };
+  const t = (key, values) => `${key} ${values?.step ?? ""}`;
+  const app = { t, format: { number: String } };
+  assert.deepEqual(straysByRank(health(2, [pair])), [[pair], [pair]]);
+  assert.equal(rankText(app, health(2, [pair]), pair), "loss: stray.pair 152");
 });
 
 test("of many ranks several share a cell, which shows the worst of them", () => {

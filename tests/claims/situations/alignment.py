@@ -12,7 +12,7 @@ from tests.claims.situation import Question, situation
 EQUAL = ["claim.align.equal", "claim.align.equal_common"]
 AGREES = ["claim.align.agrees", "claim.align.agrees_common", "claim.align.all_agree"]
 LASTING = ["claim.align.diverges", "claim.align.diverges_beyond_noise", "claim.align.first"]
-FAULTS = [f"claim.health.{kind}" for kind in ("non_finite", "silent", "differs", "spikes")]
+FAULTS = [f"claim.health.{kind}" for kind in ("non_finite", "silent", "differs", "two_differ", "spikes")]
 STEPS = np.arange(200)
 LOSS = 1 + np.exp(-STEPS / 50)
 
@@ -221,7 +221,26 @@ def rank_that_stopped(folder: Path) -> Question:
     return job(folder, {rank: noisy(rank, 100 if rank == 1 else 200) for rank in range(4)})
 
 
-@situation(makes=["claim.health.differs"], never=["claim.health.alike", "claim.health.non_finite"])
+@situation(makes=["claim.health.two_differ"], never=["claim.health.alike", "claim.health.differs"])
+def two_ranks_of_which_one_has_another_level(folder: Path) -> Question:
+    """Which of the two is wrong is unknown, even where only one left its course."""
+    high = np.array(noisy(1))
+    high[100:] *= 1.5
+    return job(folder, {0: noisy(0), 1: high.tolist()})
+
+
+@situation(makes=["claim.health.differs"], never=["claim.health.spikes", "claim.health.two_differ"])
+def rank_with_a_lasting_ramp(folder: Path) -> Question:
+    """One ramp of one rank: its beginning is no spike."""
+    ranks = {rank: np.array(noisy(rank)) for rank in range(4)}
+    ranks[3][120:] += np.minimum(0.02 * np.arange(80), 1)
+    return job(folder, {rank: values.tolist() for rank, values in ranks.items()})
+
+
+@situation(
+    makes=["claim.health.differs"],
+    never=["claim.health.alike", "claim.health.non_finite", "claim.health.two_differ"],
+)
 def rank_with_another_level(folder: Path) -> Question:
     ranks = {rank: np.array(noisy(rank)) for rank in range(4)}
     ranks[3][100:] *= 1.5

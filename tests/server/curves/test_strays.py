@@ -43,9 +43,32 @@ def test_a_rank_that_becomes_slower_is_named_with_step_and_share(ranks: int) -> 
         rank = seed % ranks
         values[rank, 200:] *= 1.26
         (stray,) = of(values)
-        assert (stray.row, stray.kind, stray.last_step) == (rank, "lasting", None)
+        assert (stray.kind, stray.last_step) == ("lasting", None)
         assert abs(stray.step - 200) <= 3
-        assert stray.relative == pytest.approx(0.26, abs=0.03)
+        if ranks == 2:
+            assert {stray.row, stray.other} == {0, 1}  # which of the two is wrong is unknown
+        else:
+            assert (stray.row, stray.other) == (rank, None)
+            assert stray.relative == pytest.approx(0.26, abs=0.03)
+
+
+@pytest.mark.parametrize("ranks", [2, 4, 16, 32])
+def test_one_lasting_ramp_is_no_spike(ranks: int) -> None:
+    steps = np.arange(STEPS)
+    for seed in range(5):
+        noise = 0.005 * np.random.default_rng([seed, ranks]).standard_normal((ranks, STEPS))
+        values = 2 * np.exp(-steps / 80) + 0.5 + noise
+        values[1, 200:] += np.minimum((steps[200:] - 200) * 0.02, 1)
+        (stray,) = of(values)
+        assert (stray.kind, stray.last_step) == ("lasting", None)
+
+
+@pytest.mark.parametrize("ranks", [4, 16])
+def test_a_spike_beside_a_ramp_is_one(ranks: int) -> None:
+    values = step_times(3, ranks)
+    values[1, 150:] *= 1 + 0.01 * np.minimum(np.arange(STEPS - 150), 100)
+    values[1, 230] *= 6
+    assert [(stray.row, stray.kind) for stray in of(values)] == [(1, "lasting"), (1, "spikes")]
 
 
 @pytest.mark.parametrize("ranks", [2, 4, 8, 64])
@@ -55,7 +78,7 @@ def test_a_slow_drift_of_five_percent_is_found(ranks: int) -> None:
         values = step_times(seed, ranks)
         values[1] *= 1 + 0.05 * np.clip((np.arange(STEPS) - 50) / 100, 0, 1)
         named = of(values)
-        assert {stray.row for stray in named} <= {1}
+        assert {stray.row for stray in named} <= ({0, 1} if ranks == 2 else {1})
         hits += bool(named)
     assert hits >= 19
 

@@ -25,6 +25,7 @@ _BLOCKS: Final = 24
 _MARGIN: Final = 1.3  # on the threshold: scales are estimates
 _LEAST_LASTING: Final = 0.02  # share of the median's size
 _LEAST_SPIKE: Final = 0.2  # share of the median's size
+_NEAR: Final = 10  # columns to each side that say what is usual there
 _CLIP: Final = 6.0  # usual differences that one step counts at most in a lasting one
 _FEW_RANKS: Final = 16  # up to which a rank is compared with the others' median: its own value would shift it
 _SPREAD: Final = 5.0  # times the usual lasting difference of all ranks
@@ -43,6 +44,7 @@ class Stray:
     )
     count: int = 1  # spikes, or steps that are not finite
     period: int | None = None  # spikes: steps from one to the next, where they come regularly
+    other: int | None = None  # lasting, of two curves: the other one; which of the two is wrong is unknown
 
 
 class Differences:
@@ -88,7 +90,7 @@ class Differences:
             stretch[better] = np.stack((np.full(self.ranks, first), last + first + 2), axis=1)[better]
         rows = np.flatnonzero(best > 1.0)
         if self.ranks == 2 and len(rows):
-            rows = rows[[self._changed(edges[stretch[rows[0], 0]], edges[stretch[rows[0], 1]])]][:1]
+            rows = rows[:1]  # a difference of two has no side
         strays = []
         for row in rows.tolist():
             begin, end = (int(edges[number]) for number in stretch[row])
@@ -106,19 +108,8 @@ class Differences:
         if abs(relative) < _LEAST_LASTING:
             return None
         last = None if end == self.columns else int(self.steps[end - 1])
-        return Stray(row, "lasting", int(self.steps[begin]), last, relative)
-
-    def _changed(self, begin: int, end: int) -> int:
-        """Which of two curves left its own course at ``begin`` or ``end``; the higher where neither did."""
-        length = max(min(end - begin, self.columns // 4), 1)
-        jumps = np.zeros(2)
-        for at in (begin, end):
-            before, after = self.values[:, max(at - length, 0) : at], self.values[:, at : at + length]
-            if before.size and after.size:
-                jumps += np.abs(row_medians(after) - row_medians(before))
-        if jumps.max() > 2 * jumps.min():
-            return int(np.argmax(jumps))
-        return int(np.argmax(row_medians(self.values[:, begin:end])))
+        other = 1 - row if self.ranks == 2 else None
+        return Stray(row, "lasting", int(self.steps[begin]), last, relative, other=other)
 
     def _onset(self, row: int, begin: int, end: int, near: int) -> int:
         """The column from which on the difference is clearest, near ``begin``."""
@@ -135,9 +126,11 @@ class Differences:
         noise = np.ones((self.ranks, 1))
         for stray in lasting:
             begin, last = np.searchsorted(self.steps, (stray.step, stray.last_step or self.steps[-1]))
-            inside = (stray.row, slice(int(begin), int(last) + 1))
-            raw[inside] = _without_offset(raw[inside], self.median[inside[1]])
-            noise[stray.row] = max(1.4826 * float(np.nanmedian(np.abs(raw[inside] / self.unit[inside]))), 1.0)
+            for row in (stray.row,) if stray.other is None else (stray.row, stray.other):
+                inside = (row, slice(int(begin), int(last) + 1))
+                raw[inside] = _without_course(raw[inside], self.median[inside[1]])
+                usual = float(np.nanmedian(np.abs(raw[inside] / self.unit[inside])))
+                noise[row] = max(1.4826 * usual, 1.0)
         scaled = np.abs(np.nan_to_num(raw / self.unit / noise))
         limit, repeated = expected_largest(scaled)
         size = np.maximum(self.size, np.nanmedian(self.size))
@@ -156,7 +149,7 @@ class Differences:
         """Of two curves: whether it is the other one that left its course."""
         if self.ranks > 2:
             return False
-        near = self.values[:, max(column - 10, 0) : column + 11]
+        near = self.values[:, max(column - _NEAR, 0) : column + _NEAR + 1]
         away = np.abs(self.values[:, column] - row_medians(near))
         return bool(away[1 - row] > away[row])
 
@@ -176,10 +169,26 @@ class Differences:
         )
 
 
-def _without_offset(raw: Doubles, median: Doubles) -> Doubles:
-    """``raw`` [n] less a lasting difference: a constant or a share of the median, whichever fits better."""
+def _without_course(raw: Doubles, median: Doubles) -> Doubles:
+    """``raw`` [n] less a lasting difference: a constant or a share of the median, or its moving median.
+
+    What is far from the constant and near the moving median is part of a ramp, and no spike; the other way
+    around it is a long plateau. Of both rests the smaller one counts at each step.
+    """
     constant = raw - np.nanmedian(raw)
     share = (
         raw - np.nanmedian(raw / np.where(median == 0, np.nan, median)) * median if median.any() else constant
     )
-    return share if np.nansum(np.abs(share)) < np.nansum(np.abs(constant)) else constant
+    fixed = share if np.nansum(np.abs(share)) < np.nansum(np.abs(constant)) else constant
+    moving = raw - _moving_median(raw)
+    return np.where(np.abs(moving) < np.abs(fixed), moving, fixed)
+
+
+def _moving_median(values: Doubles) -> Doubles:
+    """[n] median of the columns around each, as many before as behind it: at the ends fewer."""
+    padded = np.pad(values, _NEAR, constant_values=np.nan)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * _NEAR + 1).copy()
+    room = np.minimum(np.arange(len(values)), np.arange(len(values))[::-1])
+    distance = np.abs(np.arange(-_NEAR, _NEAR + 1))
+    windows[distance[None, :] > room[:, None]] = np.nan
+    return row_medians(windows)

@@ -2,7 +2,8 @@
 
 Each curve is compared with the median of all at each step. Differences are measured in units of their usual
 change from one step to the next, pooled over ranks and neighbouring steps: one step of two or three ranks
-tells nothing about what is usual, all their steps together do. Of two ranks the one that changed strays.
+tells nothing about what is usual, all their steps together do. Two ranks differ from each other: which of them
+is wrong is unknown.
 
 * lasting: over some stretch the mean difference is beyond chance. Every stretch of 24 blocks is tried
   (Bonferroni), and autocorrelation is taken out by the variance of block means.
@@ -96,4 +97,8 @@ def _of_rows(grid: Cells, rows: Ints) -> list[Stray]:
     lasting = differences.lasting()
     spikes = differences.spikes([stray for _, stray in lasting])
     ordered = sorted([*lasting, *spikes], key=lambda scored: -scored[0])
-    return [replace(stray, row=int(rows[stray.row])) for _, stray in ordered]
+    others = (None if stray.other is None else int(rows[stray.other]) for _, stray in ordered)
+    return [
+        replace(stray, row=int(rows[stray.row]), other=other)
+        for (_, stray), other in zip(ordered, others, strict=True)
+    ]

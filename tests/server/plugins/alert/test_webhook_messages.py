@@ -39,14 +39,16 @@ def test_every_sort_of_alert_has_a_line() -> None:
             alert(2, condition="above", value=12.5, limit=10.0),
             alert(3, condition="silent", tag=None, value=None, limit=5.0),
             alert(4, condition="strays", stray={"kind": "not_finite"}),
+            alert(5, condition="strays", stray={"kind": "lasting", "other": 1}),
         ],
         "",
     ).split("\n")
-    assert lines[1:5] == [
+    assert lines[1:6] == [
         "🟠 ./a: Bad batch (step 1) – rank 3",
         "🔴 ./a: loss<1> is 12.5, above 10 (step 2)",
         "🔴 ./a: Nothing written for 5 minutes, and the run has not finished (step 3)",
         "🔴 ./a: loss<1>: not finite (step 4)",
+        "🔴 ./a: loss<1>: two ranks differ from each other since step 5; which of them is wrong is unknown",
     ]
 
 

@@ -47,6 +47,8 @@ def _line(alert: Alert) -> str:
         detail = f" – {alert['text']}" if alert["text"] else ""
         return f"{alert['title'] or message('alert.untitled', {})} ({step}){detail}"
     if alert["stray"]:
+        if alert["stray"].get("other") is not None:
+            return f"{alert['tag']}: {message('stray.pair', {'step': alert['step']})}"
         return f"{alert['tag']}: {alert['stray']['kind'].replace('_', ' ')} ({step})"
     limit = _number(alert["limit"])
     words = {"tag": alert["tag"], "value": _number(alert["value"]), "limit": limit}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
@@ -90,7 +90,8 @@ def job_health(ranks: Sequence[Run], tags: Sequence[str]) -> JobHealth:
         rows = [row for row, run in enumerate(ranks) if tag in run.scalars]
         lines = [ranks[row].scalars[tag].line() for row in rows]
         for stray in strays([(line.steps, line.values) for line in lines]):
-            rank_strays.append(RankStray(tag, replace(stray, row=rows[stray.row])))
+            other = None if stray.other is None else rows[stray.other]
+            rank_strays.append(RankStray(tag, replace(stray, row=rows[stray.row], other=other)))
     return JobHealth(
         tuple(run.id for run in ranks),
         tuple(run.rank for run in ranks),
@@ -102,8 +103,11 @@ def job_health(ranks: Sequence[Run], tags: Sequence[str]) -> JobHealth:
 
 def health_claims(ranks: Sequence[Run], tags: Sequence[str], rank_strays: Sequence[RankStray]) -> list[Claim]:
     """Return the claims about a job: ranks by their worst fault, then what cannot be known."""
+    pairs = [stray for stray in rank_strays if stray.stray.other is not None]
     worst: dict[int, str] = {}
     for stray in rank_strays:
+        if stray.stray.other is not None:
+            continue
         kinds = (stray.stray.kind, worst.get(stray.stray.row, stray.stray.kind))
         worst[stray.stray.row] = min(kinds, key=_WORST_FIRST.index)
     claims = []
@@ -111,11 +115,22 @@ def health_claims(ranks: Sequence[Run], tags: Sequence[str], rank_strays: Sequen
         if rows := [row for row, its_kind in sorted(worst.items()) if its_kind == kind]:
             evidence = tuple({"run": ranks[row].id, "rank": ranks[row].rank} for row in rows)
             claims.append(Claim(_KEYS[kind], "found", {"n": len(rows)}, evidence))
-    unknown = [*_missing(ranks), *_not_compared(ranks, tags, worst)]
+    if pairs:
+        claims.append(_two_differ(ranks, min(pairs, key=lambda pair: pair.stray.step)))
+    faulty = {*worst, *(row for pair in pairs for row in (pair.stray.row, pair.stray.other))}
+    unknown = [*_missing(ranks), *_not_compared(ranks, tags, faulty)]
     common = [tag for tag in tags if all(_is_compared(run, tag) for run in ranks)]
     if not claims and not unknown and common:
         claims.append(Claim("claim.health.alike", "clear", {"n": len(ranks), "tags": common}))
     return claims + unknown
+
+
+def _two_differ(ranks: Sequence[Run], pair: RankStray) -> Claim:
+    """Return the claim that two ranks differ from each other. Which is wrong is unknown."""
+    both = (ranks[pair.stray.row], ranks[pair.stray.other or 0])
+    evidence = tuple({"run": run.id, "rank": run.rank, "step": pair.stray.step} for run in both)
+    facts = {"tag": pair.tag, "step": pair.stray.step, "ranks": [run.rank for run in both]}
+    return Claim("claim.health.two_differ", "found", facts, evidence)
 
 
 def _is_compared(run: Run, tag: str) -> bool:
@@ -144,7 +159,7 @@ def _gaps(numbers: Sequence[int], total: int) -> list[str]:
     return names if len(names) <= _RANGES else [*names[:_RANGES], "…"]
 
 
-def _not_compared(ranks: Sequence[Run], tags: Sequence[str], worst: Mapping[int, str]) -> list[Claim]:
+def _not_compared(ranks: Sequence[Run], tags: Sequence[str], faulty: Collection[int | None]) -> list[Claim]:
     """Return the claim that ranks have too few points to be compared, those with a fault left out."""
     if not tags:
         everyone = tuple({"run": run.id, "rank": run.rank} for run in ranks)
@@ -152,7 +167,7 @@ def _not_compared(ranks: Sequence[Run], tags: Sequence[str], worst: Mapping[int,
     short = [
         row
         for row, run in enumerate(ranks)
-        if row not in worst and not any(_is_compared(run, tag) for tag in tags)
+        if row not in faulty and not any(_is_compared(run, tag) for tag in tags)
     ]
     if not short:
         return []

@@ -17,8 +17,10 @@ export function inWords(app, alert) {
   const { t, format } = app;
   if (!alert.condition) return alert.title;
   if (alert.stray) {
+    const what = strayWords(app, alert.stray);
+    if (typeof alert.stray.other === "number") return t("alert.found.pair", { tag: alert.tag, what });
     const rank = app.selection.run(alert.run)?.rank ?? alert.run;
-    return t("alert.found.strays", { tag: alert.tag, rank, what: strayWords(app, alert.stray) });
+    return t("alert.found.strays", { tag: alert.tag, rank, what });
   }
   const value = typeof alert.value === "string" ? NOT_FINITE[alert.value] : alert.value;
   const limit = alert.limit ?? 0;

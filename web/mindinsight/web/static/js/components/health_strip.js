@@ -20,7 +20,10 @@ const CELLS = 64; // beyond which several ranks share a cell
 export function straysByRank(health) {
   /** @type {RankStray[][]} */
   const rows = health.runs.map(() => []);
-  for (const stray of health.strays) rows[stray.row].push(stray);
+  for (const stray of health.strays) {
+    rows[stray.row].push(stray);
+    if (typeof stray.other === "number") rows[stray.other].push(stray);
+  }
   rows.forEach((row) => row.sort((a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) || a.step - b.step));
   return rows;
 }
@@ -70,8 +73,9 @@ export function healthStrip(app, health, job, most = CELLS) {
   );
 }
 
-/** "rank 7: loss: NaN at step 120" @param {App} app @param {Health} health @param {RankStray} stray */
+/** "rank 7: loss: NaN at step 120"; without a rank where two differ. @param {App} app @param {Health} health @param {RankStray} stray */
 export function rankText(app, health, stray) {
+  if (typeof stray.other === "number") return `${stray.tag}: ${strayWords(app, stray)}`;
   const rank = app.t("runs.rank", { rank: health.ranks[stray.row] ?? health.runs[stray.row] });
   return `${rank}: ${stray.tag}: ${strayWords(app, stray)}`;
 }

@@ -11,6 +11,9 @@ export function strayWords(app, stray) {
   const by = amount(app, stray.relative ?? 0);
   if (stray.kind === "not_finite") return t("stray.not_finite", { step, n: stray.count });
   if (stray.kind === "silent") return t("stray.silent", { step });
+  if (stray.kind === "lasting" && typeof stray.other === "number") {
+    return t(stray.last_step === null ? "stray.pair" : "stray.pair_between", { step, last });
+  }
   if (stray.kind === "lasting") {
     return t(stray.last_step === null ? "stray.since" : "stray.between", { by, step, last });
   }

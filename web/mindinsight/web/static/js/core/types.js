@@ -116,6 +116,7 @@
  * @property {number | null} relative difference as a share of the median of the ranks
  * @property {number} count of spikes, or of values that are not finite
  * @property {number | null} period of spikes in steps
+ * @property {number | null} [other] row of the curve that this one differs from; which is wrong is unknown
  */
 
 /**

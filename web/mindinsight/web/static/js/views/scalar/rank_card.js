@@ -134,7 +134,11 @@ export function strayRanks(app, grid, pick) {
   }
   const named = [...far].slice(0, NAMED).map(([row, strays]) => {
     const strayTexts = strays.map((stray) => strayWords(app, stray)).join(app.t("stray.and"));
-    const text = app.t("scalar.ranks.strays", { rank: grid.ranks[row], what: strayTexts });
+    const other = strays.find((stray) => typeof stray.other === "number")?.other;
+    const text =
+      typeof other === "number"
+        ? app.t("scalar.ranks.pair", { rank: grid.ranks[row], other: grid.ranks[other], what: strayTexts })
+        : app.t("scalar.ranks.strays", { rank: grid.ranks[row], what: strayTexts });
     return button(text, () => pick(row), { class: "badge bad" });
   });
   const hidden = far.size - named.length;
