@@ -153,6 +153,35 @@ def step_out_of_a_wide_noise(folder: Path) -> Question:
     return pair(folder, LOSS, LOSS * (1 + noise + 0.2 * (STEPS >= 120)))
 
 
+@situation(
+    makes=["claim.align.differs"],
+    never=["claim.align.some_steps", "claim.align.noise", *EQUAL, *AGREES, *LASTING],
+)
+def only_the_last_of_a_thousand_points_is_off(folder: Path) -> Question:
+    """One point is no divergence, and whether one begins with it is unknown."""
+    return pair(folder, [1.0] * 1000, [*[1.0] * 999, 2.0])
+
+
+@situation(
+    makes=["claim.align.some_steps"],
+    never=["claim.align.differs", "claim.align.apart", *EQUAL, *AGREES, *LASTING],
+)
+def fifty_steps_off_and_equal_again(folder: Path) -> Question:
+    """Equal for the last 550 steps: nothing diverged for good."""
+    steps = np.arange(1000)
+    loss = 0.5 + 2 * np.exp(-steps / 300)
+    return pair(folder, loss, loss * np.where((steps >= 400) & (steps < 450), 1.3, 1))
+
+
+@situation(
+    makes=["claim.align.diverges", "claim.align.first"], never=["claim.align.some_steps", "claim.align.noise"]
+)
+def off_for_the_last_fifty_steps(folder: Path) -> Question:
+    steps = np.arange(1000)
+    loss = 0.5 + 2 * np.exp(-steps / 300)
+    return pair(folder, loss, loss * np.where(steps >= 950, 1.3, 1))
+
+
 @situation(makes=["claim.align.apart"], never=["claim.align.noise", "claim.align.differs", *LASTING])
 def one_percent_off_from_the_start(folder: Path) -> Question:
     return pair(folder, LOSS, LOSS * 1.01)

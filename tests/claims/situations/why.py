@@ -232,6 +232,20 @@ def three_times_the_loss_from_the_start(folder: Path) -> Question:
     )
 
 
+@situation(makes=["claim.why.apart"], never=["claim.why.diverges", "claim.why.together", *BREAKS])
+def offset_of_a_falling_loss_from_the_first_step(folder: Path) -> Question:
+    """A constant offset is a growing share of a curve that falls, and no divergence at step 5."""
+    good = [{"loss": [value + 3 * math.exp(-n / 6) for n, value in enumerate(curve(s))]} for s in range(3)]
+    bad = [{"loss": [value + 3 * math.exp(-n / 6) + 0.5 for n, value in enumerate(curve(s))]} for s in (7, 8)]
+    return with_curves(folder, good, bad)
+
+
+@situation(makes=["claim.why.diverges"], never=["claim.why.apart", "claim.why.together", *BREAKS])
+def offset_of_a_falling_loss_from_step_100(folder: Path) -> Question:
+    bad = [{"loss": [value + 0.5 * (n >= 100) for n, value in enumerate(curve(s))]} for s in (7, 8)]
+    return with_curves(folder, [{"loss": curve(n)} for n in range(3)], bad)
+
+
 @situation(makes=["claim.why.together"], never=["claim.why.diverges", "claim.why.apart", *BREAKS])
 def curves_alike(folder: Path) -> Question:
     return with_curves(

@@ -23,7 +23,16 @@ from mindinsight.server.curves.overflow import subtract, unit_of
 from mindinsight.server.types import Doubles, Floats, Ints
 
 Verdict: TypeAlias = Literal[
-    "not_finite", "drifts", "apart", "differs", "noise", "no_steps", "no_finite", "agrees", "identical"
+    "not_finite",
+    "drifts",
+    "apart",
+    "differs",
+    "returns",
+    "noise",
+    "no_steps",
+    "no_finite",
+    "agrees",
+    "identical",
 ]
 ORDER: Final[tuple[Verdict, ...]] = get_args(Verdict)
 
@@ -31,6 +40,8 @@ _BLOCKS: Final = 64  # of the usual size of a baseline
 _NOISE_SHARE: Final = 0.01  # of the tolerance: differences below are rounding
 _ROUNDING: Final = 1e-12  # relative difference that is none, for a tolerance of 0
 _MOST: Final = 1e6  # relative difference from which on the baseline counts as 0
+_LASTS: Final = 5  # steps beyond the tolerance before a divergence is said to have begun
+_AGREES_AGAIN: Final = 16  # steps within the tolerance after a difference, before it is said to be over
 _APART: Final = 0.5  # share of the steps beyond the tolerance without a change point
 
 
@@ -44,6 +55,7 @@ class Alignment:
     agrees_to: int | None = None  # last step before the first beyond the tolerance; None: not even the first
     beyond: int | None = None  # first step beyond the tolerance, or not finite and not the same in both
     broken: int | None = None  # first step that is not finite and not the same in both
+    last_beyond: int | None = None  # last step beyond the tolerance, before a broken one
     over: int = 0  # steps beyond the tolerance, before a broken one
     onset: int | None = None  # step at which the drift begins
     score: float = 0.0  # size of the drift in noise levels
@@ -90,28 +102,42 @@ def _judged(
         facts,
         agrees_to=int(before[-1]) if len(before) else None,
         beyond=beyond,
+        last_beyond=int(shared[rows[over[-1]]]) if len(over) else None,
         over=len(over),
         largest=float(sizes.max(initial=0.0)),
         noise=float(np.median(sizes)) if len(sizes) else 0.0,
         absolute=absolute,
     )
     change = departure(relative, max(tolerance * _NOISE_SHARE, _ROUNDING)) if len(over) else None
-    if change is not None:
+    if change is not None and _lasts(over, change.onset, len(rows), facts.broken is not None):
         noise = float(np.median(sizes[: max(change.onset, 1)]))
         onset = int(shared[rows[change.onset]])
         verdict: Verdict = "drifts" if facts.broken is None else "not_finite"
         return replace(facts, verdict=verdict, onset=onset, score=change.score, noise=noise)
     if facts.broken is not None:
         return replace(facts, verdict="not_finite", onset=facts.broken)
-    return replace(facts, verdict=_without_onset(over, len(rows)))
+    return replace(facts, verdict=_without_onset(over, len(rows), change is not None))
 
 
-def _without_onset(over: npt.NDArray[np.intp], rows: int) -> Verdict:
-    """Return the verdict of a difference that is beyond the tolerance at ``over`` and has no change point."""
+def _lasts(over: npt.NDArray[np.intp], onset: int, rows: int, broken: bool) -> bool:
+    """Return whether a difference is large for several steps from ``onset`` on and does not end for good."""
+    return not _ended(over, rows) and (broken or bool((over >= onset).sum() >= _LASTS))
+
+
+def _ended(over: npt.NDArray[np.intp], rows: int) -> bool:
+    """Return whether the curves agree behind the steps ``over``, for longer than between any two of them."""
+    agreeing = rows - 1 - int(over[-1])
+    return agreeing >= max(_AGREES_AGAIN, 2 * int(np.diff(over).max(initial=1)))
+
+
+def _without_onset(over: npt.NDArray[np.intp], rows: int, changes: bool) -> Verdict:
+    """Return the verdict of a difference that is beyond the tolerance at ``over`` and not for good."""
     if not len(over):
         return "agrees"
     if rows < FEWEST:
         return "differs"
+    if changes and _ended(over, rows) and len(over) >= _LASTS:
+        return "returns"
     if len(over) >= _APART * rows:
         return "apart"
     return "differs" if over[-1] == rows - 1 else "noise"  # at the end, a divergence may just have begun
@@ -126,6 +152,8 @@ def claim_of(aligned: Alignment, tolerance: float) -> Claim:
         "step": aligned.onset,
         "agrees_to": aligned.agrees_to,
         "broken": aligned.broken,
+        "first": aligned.beyond,
+        "last": aligned.last_beyond,
         "tolerance": difference_claim(tolerance, absolute=False),
         "largest": difference_claim(aligned.largest, aligned.absolute),
         "usual": difference_claim(aligned.noise, aligned.absolute),
@@ -155,6 +183,7 @@ _FOUND: Final[dict[Verdict, str]] = {
     "not_finite": "non_finite",
     "drifts": "diverges",
     "apart": "apart",
+    "returns": "some_steps",
     "noise": "noise",
 }
 

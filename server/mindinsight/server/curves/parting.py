@@ -17,6 +17,7 @@ import numpy as np
 from mindinsight.server.curves.alignment import relative_difference
 from mindinsight.server.curves.bands import Cells, cells
 from mindinsight.server.curves.departure import departure
+from mindinsight.server.curves.overflow import subtract
 from mindinsight.server.types import Doubles, Floats, Ints
 
 PartingKind: TypeAlias = Literal["not_finite", "parts", "apart", "together", "too_few"]
@@ -27,6 +28,7 @@ FEWEST: Final = 16  # columns that both groups have, below which nothing is said
 _NOISE: Final = 1e-4  # share of a value below which a difference is rounding
 _LEAST: Final = 0.02  # relative difference at the end below which groups are together
 _SPREADS: Final = 2.0  # standard deviations within the groups that the means differ by at least
+_SAME: Final = 0.6  # share of a difference that was there before a change, so that it is no new one
 _GROWTH: Final = 2.0  # times its lowest size that a curve grows to at least before it breaks
 _WINDOWS: Final = 32  # moving means of a curve that grows, by its length
 _CLEAR: Final = 4.0  # noise levels above the lowest mean at which an earlier section of a curve begins
@@ -77,8 +79,9 @@ def _before(grid: Cells, split: int, end: int) -> Parting:
     if len(columns) < FEWEST:
         return Parting("too_few")
     relative = relative_difference(bad_mean[columns], good_mean[columns])
+    plain = subtract(bad_mean[columns], good_mean[columns])
     spread = _usual_spread(good_spread[columns], bad_spread[columns], good_mean[columns])
-    return _judged(grid.steps[columns], relative, spread)
+    return _judged(grid.steps[columns], relative, plain, spread)
 
 
 def _growth(steps: Ints, values: Floats) -> int | None:
@@ -102,14 +105,28 @@ def _growth(steps: Ints, values: Floats) -> int | None:
     return int(steps[min(low + int(still_low[-1]) + 1, end - 1)]) if len(still_low) else int(steps[low])
 
 
-def _judged(steps: Ints, relative: Doubles, spread: float | None) -> Parting:
+def _from_the_start(difference: Doubles, onset: int) -> bool:
+    """Return whether a difference is about as large before ``onset`` as behind it, and to the same side.
+
+    An offset that is constant is a growing share of a falling curve, and the other way around.
+    """
+    before, behind = float(np.median(difference[:onset])), float(np.median(difference[onset:]))
+    noise = 1.4826 * float(np.median(np.abs(np.diff(difference)))) / np.sqrt(2)
+    return before * behind > 0 and abs(before) > max(_SAME * abs(behind), _SPREADS * noise)
+
+
+def _judged(steps: Ints, relative: Doubles, plain: Doubles, spread: float | None) -> Parting:
+    """Judge the difference of the means, as share of the good one and in the unit of the values."""
     change = departure(relative, _NOISE)
+    at_once = change is not None and any(_from_the_start(size, change.onset) for size in (relative, plain))
     onset = change.onset if change is not None else 0
     shift = float(np.median(relative[onset:]))
     size = max(abs(shift), float(np.median(np.abs(relative[onset:]))))
     spreads = None if spread is None else size / max(spread, _NOISE)
     if size < _LEAST or (spreads is not None and spreads < _SPREADS):
         return Parting("together", shift=shift, spreads=spreads)
+    if at_once:
+        return Parting("apart", int(steps[0]), shift, spreads)
     if change is None:
         noise = 1.4826 * float(np.median(np.abs(relative - shift)))
         clear = abs(shift) > _SPREADS * max(noise, _NOISE)

@@ -2,8 +2,8 @@
 
 Each curve is compared with the median of all at each step. Differences are measured in units of their usual
 change from one step to the next, pooled over ranks and neighbouring steps: one step of two or three ranks
-tells nothing about what is usual, all their steps together do. Two ranks differ from each other: which of them
-is wrong is unknown.
+tells nothing about what is usual, all their steps together do. Two ranks differ from each other: which of
+them is wrong is unknown.
 
 * lasting: over some stretch the mean difference is beyond chance. Every stretch of 24 blocks is tried
   (Bonferroni), and autocorrelation is taken out by the variance of block means.

@@ -73,7 +73,10 @@ export function healthStrip(app, health, job, most = CELLS) {
   );
 }
 
-/** "rank 7: loss: NaN at step 120"; without a rank where two differ. @param {App} app @param {Health} health @param {RankStray} stray */
+/**
+ * "rank 7: loss: NaN at step 120"; without a rank where two differ from each other.
+ * @param {App} app @param {Health} health @param {RankStray} stray
+ */
 export function rankText(app, health, stray) {
   if (typeof stray.other === "number") return `${stray.tag}: ${strayWords(app, stray)}`;
   const rank = app.t("runs.rank", { rank: health.ranks[stray.row] ?? health.runs[stray.row] });
