@@ -157,6 +157,11 @@ test("losses are best low, accuracies high, and of other scalars it is not known
   assert.deepEqual(ends("loss", "val/error_rate", "train_err", "step_time"), Array(4).fill("min"));
   assert.deepEqual(ends("accuracy", "F1", "tokens_per_sec", "mIoU"), Array(4).fill("max"));
   assert.deepEqual(ends("learning_rate", "accumulated_cost", "grad_norm"), Array(3).fill(null));
+  const plain = ["TotalLoss", "loss/auto", "train.loss", "val/acc_loss", "accuracy_error", "step_time"];
+  assert.deepEqual(ends(...plain), Array(6).fill("min"));
+  assert.deepEqual(ends("no_loss_accuracy", "mAP", "valAcc", "top1/acc5", "miou"), Array(5).fill("max"));
+  const other = ["loss_scale", "lossScale", "lossless_ratio", "loss/weight", "timestamp", "regret"];
+  assert.deepEqual(ends(...other), Array(6).fill(null));
 });
 
 test("a run's state follows the age of its last event", () => {

@@ -85,3 +85,9 @@ def test_the_same_runs_give_the_same_numbers() -> None:
 def test_a_name_says_which_end_is_better_or_nothing_does() -> None:
     ends = [better_end(name) for name in ("val/loss", "accuracy", "perplexity", "error_rate", "x")]
     assert ends == ["lowest", "highest", "lowest", "lowest", None]
+    plain = ("TotalLoss", "metric:loss", "loss/auto", "val/acc_loss", "accuracy_error")
+    assert [better_end(name) for name in plain] == ["lowest"] * 5
+    high = ("no_loss_accuracy", "mAP", "valAcc", "tokens_per_sec", "mIoU")
+    assert [better_end(name) for name in high] == ["highest"] * 5
+    other = ("loss_scale", "lossScale", "lossless_ratio", "timestamp", "learning_rate", "accumulated_cost")
+    assert [better_end(name) for name in other] == [None] * 6

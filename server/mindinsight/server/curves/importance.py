@@ -41,15 +41,15 @@ _NAMED: Final = 8  # settings that one sentence lists
 
 # A random seed is no setting.
 SEED: Final = re.compile(r"(^|[:._-])seed($|[:._-])", re.IGNORECASE)
-# The page's side is views/runs/values.js.
-_HIGHER: Final = re.compile(
-    r"acc(?!um)|auc|f1|map\b|bleu|rouge|recall|precision|score|reward|psnr|ssim|iou|dice|ndcg|r2\b"
-    r"|throughput|speed|per_sec",
-    re.IGNORECASE,
+# The page's side is components/runs/values.js. Words of a name are compared as a whole; the last that says
+# something counts.
+_WORDS: Final = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z][a-z])")
+_END: Final = re.compile(
+    r"_(?:(?P<lowest>(?:loss(?:es)?|err|errors?|perplexity|ppl|r?mse|mae|nll|wer|cer|fid|latency|time)\d*)"
+    r"|(?P<highest>(?:acc|accuracy|[a-z]*auc|auroc|f1|map|bleu|rouge[a-z]?|recall|precision|scores?|rewards?"
+    r"|psnr|ssim|[a-z]?iou|dice|ndcg|r2|throughput|speed|per_sec(?:ond)?)\d*))(?=_)"
 )
-_LOWER: Final = re.compile(
-    r"loss|(?<![a-z])err|error|perplexity|ppl|mse|mae|nll|wer\b|cer\b|fid\b|latency|time", re.IGNORECASE
-)
+_OTHER: Final = re.compile(r"_(?:scale|scaling|scaler|ratio|weight|factor|coef|coeff)(?=_)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +116,11 @@ def plain(key: str) -> str:
 
 def better_end(name: str) -> Literal["lowest", "highest"] | None:
     """Return which end of an objective is better by its name; None if the name does not say."""
-    if _LOWER.search(name):
-        return "lowest"
-    return "highest" if _HIGHER.search(name) else None
+    words = f"_{_WORDS.sub('_', name).lower()}_"
+    last = max(_END.finditer(words), key=lambda match: match.start(), default=None)
+    if last is None or _OTHER.search(words, last.end()):
+        return None
+    return "lowest" if last["lowest"] else "highest"
 
 
 def _left_out(objective: str, count: int) -> list[Claim]:

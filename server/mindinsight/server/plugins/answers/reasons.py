@@ -161,13 +161,13 @@ def _setting_claims(rows: Sequence[Setting], recorded: int, good: int, bad: int)
     for row in proven[:_NAMED]:
         yield _separates(row, good, bad)
     full = [row for row in rows if row.separation.effect == 1]
-    if proven and len(full) > 1:
-        names = _few([row.name for row in full])
-        yield Claim("claim.why.several", "unknown", {"settings": names, "n": len(full)})
+    if len(certain := [row for row in full if _is_proven(row.separation)]) > 1:
+        names = _few([row.name for row in certain])
+        yield Claim("claim.why.several", "unknown", {"settings": names, "n": len(certain)})
     if proven:
         return
     facts = {"n": len(rows), "good": good, "bad": bad}
-    for row in full[:_NAMED]:
+    for row in full[:1]:
         percent = max(1, round(100 * row.separation.corrected))
         yield Claim("claim.why.by_chance", "unknown", {**facts, "setting": row.name, "percent": percent})
     if not full:

@@ -71,8 +71,8 @@ async def ranks(
     differ from the others, and how: ``row`` of the rank, ``kind`` (not_finite, silent, lasting, spikes),
     ``step`` at which it begins, ``last_step`` of a lasting difference that ended, ``relative`` difference as
     a share of the median, ``count`` of spikes or of values that are not finite, ``period`` in steps,
-    ``other`` of two curves that differ from each other, where which of them is wrong is unknown. With ``points`` of the
-    longest rank below ``fewest`` only what is not finite or silent is told.
+    ``other`` of two curves that differ from each other, where which of them is wrong is unknown. With
+    ``points`` of the longest rank below ``fewest`` only what is not finite or silent is told.
     """
     lines = _lines(service.store.snapshot(), tag, None, job)
 

@@ -9,21 +9,26 @@ import { createOrder } from "./tag_order.js";
 /** @typedef {import("../../core/types.js").Run} Run */
 /** @typedef {{last: Map<string, number>, min: Map<string, number>, max: Map<string, number>}} Numbers */
 
-// The server's side is curves/importance.py.
-const HIGHER = new RegExp(
-  "acc(?!um)|auc|f1|map\\b|bleu|rouge|recall|precision|score|reward|psnr|ssim|iou|dice|ndcg|r2\\b" +
-    "|throughput|speed|per_sec",
-  "i",
+// The server's side is curves/importance.py. Words of a name are compared as a whole; the last that says
+// something counts.
+const WORDS = /[^\p{L}\p{N}]+|(?<=[a-z0-9])(?=[A-Z][a-z])/gu;
+const END = new RegExp(
+  "_(?:((?:loss(?:es)?|err|errors?|perplexity|ppl|r?mse|mae|nll|wer|cer|fid|latency|time)\\d*)" +
+    "|((?:acc|accuracy|[a-z]*auc|auroc|f1|map|bleu|rouge[a-z]?|recall|precision|scores?|rewards?" +
+    "|psnr|ssim|[a-z]?iou|dice|ndcg|r2|throughput|speed|per_sec(?:ond)?)\\d*))(?=_)",
+  "g",
 );
-const LOWER = /loss|(?<![a-z])err|error|perplexity|ppl|mse|mae|nll|wer\b|cer\b|fid\b|latency|time/i;
+const OTHER = /_(?:scale|scaling|scaler|ratio|weight|factor|coef|coeff)(?=_)/;
 
 /**
  * Which end of a scalar is its best; null if its name does not say.
  * @param {string} tag @returns {"min" | "max" | null}
  */
 export function bestEnd(tag) {
-  if (LOWER.test(tag)) return "min";
-  return HIGHER.test(tag) ? "max" : null;
+  const words = `_${tag.replace(WORDS, "_").toLowerCase()}_`;
+  const last = [...words.matchAll(END)].at(-1);
+  if (!last || OTHER.test(words.slice(last.index + last[0].length))) return null;
+  return last[1] ? "min" : "max";
 }
 
 /**
