@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
+  idOf,
   commonStart,
   lookAlikes,
   numbered,
@@ -84,4 +85,15 @@ test("what all names begin with ends where a word ends, and is left out where it
   assert.equal(commonStart(["train/loss", "train/accuracy"]), "", "short");
   assert.equal(commonStart(["a_long_name_of_one", "a_long_name_of_one"]), "", "one name");
   assert.equal(commonStart([]), "");
+});
+
+test("an address names a run with and without ./", () => {
+  assert.deepEqual(["base", "./base", ".", "./", "a/./b", ".hidden"].map(idOf), [
+    "./base",
+    "./base",
+    "./",
+    "./",
+    "./a/./b",
+    "./.hidden",
+  ]);
 });

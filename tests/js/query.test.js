@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { matchesQuery, namesIn, parseQuery } from "../../web/mindinsight/web/static/js/views/runs/query.js";
+import {
+  matchesQuery,
+  namesIn,
+  parseQuery,
+  unknownNames,
+} from "../../web/mindinsight/web/static/js/views/runs/query.js";
 
 const run = { id: "./sweep/LeNet_3", note: "best so far", labels: ["重要"] };
 const facts = { loss: 0.05, lr: 0.001, optimizer: "Adam", epoch: 3 };
@@ -25,6 +30,23 @@ test("patterns between slashes, with case unless they say i", () => {
   assert.ok(matches("/lenet_\\d$/i"));
   assert.ok(matches("/sweep\\/Le/ best"));
   assert.throws(() => parseQuery("/(/"), SyntaxError);
+});
+
+test("a pattern is matched against the name as it is shown", () => {
+  assert.ok(matches("/^sweep/"));
+  assert.ok(!matches("/^\\./"));
+});
+
+test("a state finds runs, beside names that hold the word", () => {
+  const state = (_, name) => (name === "state" ? "failed" : undefined);
+  assert.ok(matchesQuery(parseQuery("Failed"), run, state));
+  assert.ok(!matchesQuery(parseQuery("fail"), run, state));
+  assert.ok(!matchesQuery(parseQuery("running"), run, state));
+});
+
+test("a comparison of what no run has is known", () => {
+  const lookup = (_, name) => facts[name];
+  assert.deepEqual(unknownNames(parseQuery("nope>1 loss<1 nope<3"), [run], lookup), ["nope"]);
 });
 
 test("comparisons of numbers", () => {

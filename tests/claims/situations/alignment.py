@@ -194,6 +194,12 @@ def baseline_of_zero(folder: Path) -> Question:
     return Question(base=question.base, request=question.request)
 
 
+@situation(makes=["claim.align.non_finite"], never=["claim.align.no_finite", *EQUAL, *AGREES])
+def every_value_of_one_run_is_nan(folder: Path) -> Question:
+    """There is no difference that could be usual or largest."""
+    return pair(folder, LOSS, [math.nan] * len(LOSS))
+
+
 @situation(makes=["claim.align.some_differ", "claim.align.undecided"], never=["claim.align.all_agree"])
 def one_scalar_differs_and_one_stopped(folder: Path) -> Question:
     line = dict(enumerate(LOSS))

@@ -62,6 +62,20 @@ def test_a_value_that_is_not_finite_is_beyond(run: Any, base: Any) -> None:
     assert (code, row["first_step"], row["largest"]) == (1, 9, 0)
 
 
+def test_no_share_of_a_reference_of_zero_is_told(run: Any, tmp_path: Path) -> None:
+    for name, value in (("zero", 0.0), ("half", 0.5)):
+        with SummaryRecord(str(tmp_path / name)) as record:
+            for step in range(20):
+                record.add_value("scalar", "loss", value)
+                record.record(step)
+    code, out, _ = run("compare", "half", "zero", "--summary-dir", tmp_path)
+    assert code == 1
+    assert "e+" not in out
+    assert "by up to 0.5 (absolute" in out
+    _, out, _ = run("compare", "half", "zero", "--summary-dir", tmp_path, "--json")
+    assert json.loads(out)[0]["largest"] is None
+
+
 def test_tags_with_other_names_are_paired_by_choice(run: Any, base: Any) -> None:
     pair = "train/loss=loss/auto"
     code, out, _ = run("compare", "./renamed", "./reference", "--summary-dir", base, "--pair", pair, "--json")

@@ -93,6 +93,19 @@ def test_few_steps_and_the_last_step_are_no_noise() -> None:
     assert aligned(np.where(STEPS % 100 == 99, 0.01, 0.0)).verdict == "differs"
 
 
+def test_without_a_finite_pair_no_difference_is_usual_or_largest() -> None:
+    result = align(STEPS, np.full(600, np.nan), STEPS, BASE, 1e-3)
+    assert (result.verdict, result.largest, result.noise) == ("not_finite", None, None)
+
+
+def test_one_point_at_the_end_is_no_divergence_and_a_difference_that_ended_is_none() -> None:
+    last = aligned(np.where(STEPS == 599, 0.5, 0.0))
+    assert (last.verdict, last.onset) == ("differs", None)
+    ended = aligned(np.where((STEPS >= 200) & (STEPS < 250), 0.3, 0.0))
+    assert (ended.verdict, ended.onset, ended.beyond, ended.last_beyond) == ("returns", None, 200, 249)
+    assert aligned(np.where(STEPS >= 550, 0.3, 0.0)).onset in (549, 550)
+
+
 def test_differences_from_a_baseline_of_zero_are_absolute() -> None:
     result = align(STEPS, np.full(600, 0.5), STEPS, np.zeros(600), 1e-3)
     assert (result.absolute, result.largest, result.noise) == (True, 0.5, 0.5)

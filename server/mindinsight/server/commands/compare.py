@@ -33,6 +33,7 @@ class Comparison:
     beyond: int  # steps beyond it
     largest: float | None  # finite relative difference, share of the reference's size at the step and nearby
     largest_step: int | None
+    absolute: bool  # whether the reference is 0, or nearly, so that a share says nothing
     claim: Claim
 
 
@@ -120,6 +121,7 @@ def _compared(run: Run, reference: Run, tag: str, other: str, tolerance: float) 
         len(beyond),
         None if worst is None else float(sizes[worst]),
         None if worst is None else int(steps[worst]),
+        aligned.absolute,
         claim_of(aligned, tolerance),
     )
 
@@ -129,7 +131,7 @@ def _heads(unit: str) -> tuple[str, ...]:
 
 
 def _row(row: Comparison, unit: float) -> tuple[object, ...]:
-    largest = None if row.largest is None else row.largest / unit
+    largest = None if row.largest is None or row.absolute else row.largest / unit  # the claim has its size
     return row.tag, row.reference_tag, row.steps, row.beyond, row.first, largest, row.largest_step
 
 
@@ -140,7 +142,7 @@ def _json(row: Comparison) -> dict[str, Any]:
         "steps": row.steps,
         "beyond": row.beyond,
         "first_step": row.first,
-        "largest": row.largest,
+        "largest": None if row.absolute else row.largest,
         "largest_step": row.largest_step,
         "claim": row.claim.as_json(),
     }

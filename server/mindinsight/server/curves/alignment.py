@@ -59,8 +59,8 @@ class Alignment:
     over: int = 0  # steps beyond the tolerance, before a broken one
     onset: int | None = None  # step at which the drift begins
     score: float = 0.0  # size of the drift in noise levels
-    largest: float = 0.0  # difference
-    noise: float = 0.0  # usual difference before the onset, or of all steps
+    largest: float | None = None  # difference; None if no step has two finite values
+    noise: float | None = None  # usual difference before the onset, or of all steps; None likewise
     absolute: bool = False  # whether these two are in the unit of the values; else shares of the baseline
 
 
@@ -75,7 +75,8 @@ def align(steps: Ints, values: Floats, base_steps: Ints, base_values: Floats, to
     finite = np.isfinite(left) & np.isfinite(right)
     if same.all():
         verdict: Verdict = "identical" if finite.any() else "no_finite"
-        return Alignment(verdict, count, either, agrees_to=int(shared[-1]))
+        size = 0.0 if finite.any() else None
+        return Alignment(verdict, count, either, agrees_to=int(shared[-1]), largest=size, noise=size)
     broken = np.flatnonzero(~same & ~finite)
     end = int(broken[0]) if len(broken) else count
     rows = np.flatnonzero(finite[:end])
@@ -104,8 +105,8 @@ def _judged(
         beyond=beyond,
         last_beyond=int(shared[rows[over[-1]]]) if len(over) else None,
         over=len(over),
-        largest=float(sizes.max(initial=0.0)),
-        noise=float(np.median(sizes)) if len(sizes) else 0.0,
+        largest=float(sizes.max()) if len(sizes) else None,
+        noise=float(np.median(sizes)) if len(sizes) else None,
         absolute=absolute,
     )
     change = departure(relative, max(tolerance * _NOISE_SHARE, _ROUNDING)) if len(over) else None
@@ -188,8 +189,10 @@ _FOUND: Final[dict[Verdict, str]] = {
 }
 
 
-def difference_claim(size: float, absolute: bool) -> Claim:
-    """Return a difference as part of a claim: in thousandths of the baseline, or absolute."""
+def difference_claim(size: float | None, absolute: bool) -> Claim | None:
+    """Return a difference as part of a claim: in thousandths of the baseline, or absolute; None for none."""
+    if size is None:
+        return None
     if absolute:
         return Claim("claim.part.align_absolute", "note", {"size": size})
     return Claim("claim.part.align_relative", "note", {"size": float(f"{1000 * size:.3g}")})

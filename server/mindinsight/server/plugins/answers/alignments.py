@@ -38,7 +38,7 @@ def _rank(row: TagAlignment) -> tuple[int, float, float, str]:
     aligned = row.alignment
     order = ORDER.index(aligned.verdict)
     begins = aligned.onset is not None
-    return (0 if begins else order), (aligned.onset or 0 if begins else 0), -aligned.largest, row.tag
+    return (0 if begins else order), (aligned.onset or 0 if begins else 0), -(aligned.largest or 0.0), row.tag
 
 
 def alignment_claims(rows: list[TagAlignment], tolerance: float) -> list[Claim]:

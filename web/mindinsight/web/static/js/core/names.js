@@ -1,4 +1,5 @@
-// Names that look alike: invisible characters are shown as escapes, letters of look-alike scripts are named.
+// Names of runs in addresses, and names that look alike: invisible characters are shown as escapes, letters
+// of look-alike scripts are named.
 
 // Control, format and other default-ignorable characters, and separators of lines and paragraphs; not the
 // blanks of a text on several lines.
@@ -42,6 +43,10 @@ export function visible(text) {
     return JOINERS.test(character) && SHAPED.test(before) ? character : escaped(character);
   });
 }
+
+/** Id of the run or job that an address names: "a", or "./a" as in the API; "." is the directory itself. */
+export const idOf = (/** @type {string} */ name) =>
+  name === "." || name.startsWith("./") ? `./${name.slice(2)}` : `./${name}`;
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 const LATIN = /\p{Script=Latin}/u;

@@ -8,6 +8,7 @@ import { send } from "./api.js";
 import { Colouring } from "./colouring.js";
 import { colourOf, dashesOf, DASHES } from "./colours.js";
 import { countJobs, foldedJobs, ofNewestJobs, withoutOtherRanks } from "./jobs.js";
+import { idOf } from "./names.js";
 import { Following } from "./run_list.js";
 
 /** @typedef {import("./types.js").Run} Run */
@@ -287,7 +288,7 @@ function parse(text) {
   const names = (inverted ? text.slice(1) : text).split(",").filter((name) => name && name !== "-");
   return {
     inverted,
-    ids: new Set(names.map((name) => `./${decodeURIComponent(name === "." ? "" : name)}`)),
+    ids: new Set(names.map((name) => idOf(decodeURIComponent(name)))),
   };
 }
 

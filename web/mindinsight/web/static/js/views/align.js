@@ -6,6 +6,7 @@ import { searchBox, select } from "../components/field.js";
 import { claimElement } from "../core/claims.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
+import { idOf } from "../core/names.js";
 import { alignmentTable } from "./align/tables.js";
 import { permille } from "./align/units.js";
 
@@ -59,7 +60,7 @@ class Alignment {
     const { url, selection } = this.app;
     const named = (/** @type {string} */ key) => {
       const name = url.get(key);
-      return name === null ? undefined : `./${name === "." ? "" : name}`;
+      return name === null ? undefined : idOf(name);
     };
     const shown = selection.entries().filter((run) => run.kinds.scalar);
     const order = [...(shown.length > 1 ? shown : []), ...selection.runs(), ...this.runs()];

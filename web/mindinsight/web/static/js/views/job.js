@@ -9,6 +9,7 @@ import { tableHead } from "../components/table_head.js";
 import { claimElement } from "../core/claims.js";
 import { h, replace, throttle } from "../core/dom.js";
 import { jobsOf } from "../core/jobs.js";
+import { idOf } from "../core/names.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { exactPattern } from "../core/patterns.js";
 import { stateMark } from "../components/runs/columns.js";
@@ -57,7 +58,7 @@ class JobView {
   job() {
     const { app } = this;
     const wanted = app.url.get("job");
-    return wanted === null ? jobsOf(app)[0]?.id : wanted === "." ? "./" : `./${wanted}`;
+    return wanted === null ? jobsOf(app)[0]?.id : idOf(wanted);
   }
 
   async start() {

@@ -5,6 +5,7 @@ import { empty } from "../components/empty.js";
 import { lookAlikeMark } from "../components/look_alike.js";
 import { h, replace, throttle } from "../core/dom.js";
 import { leaveAsIs } from "../core/latest.js";
+import { idOf } from "../core/names.js";
 import { factsPanel } from "./overview/facts.js";
 import { filesPanel } from "./overview/files.js";
 import { otherPanel } from "./overview/other.js";
@@ -50,7 +51,7 @@ class Overview {
   run() {
     const { selection, url } = this.app;
     const id = url.get("run");
-    return id === null ? (selection.runs()[0] ?? selection.all()[0]) : selection.run(id);
+    return id === null ? (selection.runs()[0] ?? selection.all()[0]) : selection.run(idOf(id));
   }
 
   async show() {

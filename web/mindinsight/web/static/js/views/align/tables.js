@@ -12,7 +12,8 @@ import { permille } from "./units.js";
 /** @typedef {import("../../core/types.js").App} App */
 /**
  * @typedef {{tag: string, other: string, verdict: string, shared: number, agrees_to: number | null,
- *   beyond: number | null, onset: number | null, score: number, largest: number, noise: number,
+ *   beyond: number | null, onset: number | null, score: number, largest: number | null,
+ *   noise: number | null,
  *   absolute: boolean, claim: import("../../core/claims.js").Claim}} Row
  */
 
@@ -53,7 +54,8 @@ function alignmentRow(app, answer, row, last) {
   const badge = verdict === "not_finite" ? NOT_FINITE_BADGE : BADGES[claim.verdict];
   const name = tag === other ? tag : `${tag} ↔ ${other}`;
   const step = format.number(onset);
-  const size = (/** @type {number} */ value) => (row.absolute ? format.number(value) : permille(value));
+  const size = (/** @type {number | null} */ value) =>
+    value === null ? "–" : row.absolute ? format.number(value) : permille(value);
   return h(
     "tr",
     null,

@@ -45,6 +45,15 @@ export function namesIn(terms) {
   return terms.flatMap((term) => ("name" in term ? [term.name] : []));
 }
 
+/**
+ * The names a query compares that none of the runs has.
+ * @param {Term[]} terms @param {Run[]} runs @param {Lookup} lookup
+ */
+export function unknownNames(terms, runs, lookup) {
+  const has = (/** @type {string} */ name) => runs.some((run) => (lookup(run, name) ?? null) !== null);
+  return [...new Set(namesIn(terms))].filter((name) => !has(name));
+}
+
 /** @param {Term[]} terms @param {Run} run @param {Lookup} lookup */
 export function matchesQuery(terms, run, lookup) {
   return terms.every((term) => termHolds(term, run, lookup));
@@ -52,14 +61,17 @@ export function matchesQuery(terms, run, lookup) {
 
 /** @param {Term} term @param {Run} run @param {Lookup} lookup */
 function termHolds(term, run, lookup) {
-  if ("text" in term) return texts(run).some((text) => text.toLowerCase().includes(term.text));
+  if ("text" in term) {
+    const found = texts(run).some((text) => text.toLowerCase().includes(term.text));
+    return found || lookup(run, "state") === term.text;
+  }
   if ("regex" in term) return texts(run).some((text) => term.regex.test(text));
   return compare(lookup(run, term.name), term.op, term.value);
 }
 
-/** @param {Run} run */
+/** What a search looks at: the name as it is shown, note and labels. @param {Run} run */
 function texts(run) {
-  return [run.id, run.note, ...run.labels];
+  return [run.id.replace(/^\.\//, "") || run.id, run.note, ...run.labels];
 }
 
 /** @param {any} have @param {string} op @param {string} want */

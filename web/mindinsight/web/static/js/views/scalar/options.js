@@ -1,5 +1,7 @@
 // Options of the scalar page, kept in the address.
 
+import { idOf } from "../../core/names.js";
+
 /**
  * @typedef {Object} Options
  * @property {"curves" | "compare" | "ranks" | "groups" | "layers"} mode
@@ -130,7 +132,7 @@ function readRange(text) {
 
 /** An id as the address has it, without "./" in front. @param {string} text */
 function readRun(text) {
-  return text && `./${text === "." ? "" : text}`;
+  return text && idOf(text);
 }
 
 /** "loss/auto|train/loss". @param {string} text @returns {[string, string][]} none for anything else */

@@ -1,12 +1,14 @@
 // Two groups of runs, good and bad: as the address has them, or chosen by a metric.
 
+import { idOf } from "../../core/names.js";
+
 /** @typedef {import("../../core/types.js").Run} Run */
 /** @typedef {"good" | "bad" | ""} Group */
 
 /** @param {import("../../core/url.js").Url} url @returns {Map<string, Group>} */
 export function readGroups(url) {
   const read = (/** @type {"good" | "bad"} */ group) =>
-    url.all(group).map((name) => /** @type {[string, Group]} */ ([`./${name === "." ? "" : name}`, group]));
+    url.all(group).map((name) => /** @type {[string, Group]} */ ([idOf(name), group]));
   return new Map([...read("good"), ...read("bad")]);
 }
 
