@@ -176,7 +176,18 @@ def names_of_runs(folder: Path) -> Question:
     return search(folder, settings, chance.normal(size=40))
 
 
-@situation(makes=LEADS, never=["claim.lineage.same_settings", "claim.lineage.left_out"])
+@situation(makes=["claim.lineage.fixed"], never=["claim.lineage.same_settings", "claim.lineage.rare"])
+def seed_and_a_setting_that_never_changes(folder: Path) -> Question:
+    """What is left out is named."""
+    chance, settings = drawn(40, 15)
+    settings["seed"], settings["layers"] = list(range(40)), [12] * 40
+    return search(folder, settings, chance.normal(size=40) + 5)
+
+
+@situation(
+    makes=LEADS,
+    never=["claim.lineage.same_settings", "claim.lineage.left_out", "claim.lineage.fixed"],
+)
 def one_hyperparameter_is_nan(folder: Path) -> Question:
     """A NaN among the values of a setting removes neither it nor the others."""
     chance, settings = drawn(40, 14)

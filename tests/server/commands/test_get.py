@@ -100,3 +100,15 @@ def test_texts_are_printed_when_asked_for(run: Any, tmp_path: Path) -> None:
     code, _, error = run("get", "./a", "other", "--kind", "text", "--summary-dir", tmp_path)
     assert code != 0
     assert "no text 'other'" in error
+
+
+def test_integers_that_may_have_been_rounded_are_said(run: Any, tmp_path: Path) -> None:
+    for name, value in (("big", 2**53 + 1), ("small", 2**53 - 1)):
+        with SummaryRecord(str(tmp_path / name)) as record:
+            record.add_value("scalar", "count", value)
+            record.record(1)
+    _, _, warning = run("get", "big", "count", "--summary-dir", tmp_path)
+    assert "1 value is 2^53 or larger" in warning
+    _, out, warning = run("get", "small", "count", "--summary-dir", tmp_path)
+    assert "9007199254740991" in out
+    assert "2^53" not in warning

@@ -21,7 +21,18 @@ def runs(count: int = 60) -> dict[str, list[Any]]:
 
 
 def keys(answer: Importance) -> list[str]:
-    return [claim.key.removeprefix("claim.lineage.") for claim in answer.claims]
+    """Return what is said, without the note on the constant setting, which all runs have."""
+    named = [claim.key.removeprefix("claim.lineage.") for claim in answer.claims]
+    return [key for key in named if key != "fixed"]
+
+
+def test_nan_is_no_value_that_a_run_carries() -> None:
+    columns = runs()
+    columns["user:rate"] = [float("nan")] * 7 + columns["user:rate"][7:]
+    result = importance("metric:loss", columns, [value**2 for value in columns["user:bend"]])
+    assert {column.key: column.carried for column in result.columns}["user:rate"] == 53
+    (fixed,) = [claim for claim in result.claims if claim.key == "claim.lineage.fixed"]
+    assert fixed.values["settings"] == ["constant"]
 
 
 def test_an_optimum_inside_the_range_is_found_and_has_no_arrow() -> None:

@@ -9,16 +9,21 @@ import json
 from collections.abc import Callable
 from typing import Any, Final
 
+import numpy as np
+
 from mindinsight.server.client.export import KINDS
 from mindinsight.server.client.kinds import payload
 from mindinsight.server.client.reader import Scalars, Summary
 from mindinsight.server.commands.damage_report import directory_lines, rounding_lines
+from mindinsight.server.commands.messages import localize
 from mindinsight.server.commands.options import add_bases
 from mindinsight.server.commands.terminal import as_json, say, write
 from mindinsight.server.errors import BadSettings, Gone
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.http.csv import csv_of, plain_text
 from mindinsight.server.store.series import Recorded
+
+_EXACT: Final = float(2**53)  # up to which float64 holds every integer
 
 
 def register(subparsers: Any) -> None:
@@ -56,13 +61,16 @@ def get(options: argparse.Namespace) -> int:
 
 
 def _print_scalars(summary: Summary, options: argparse.Namespace) -> bool:
-    """Whether there are any. Integers of their files that were rounded are said on standard error."""
+    """Whether there are any. Integers that were or may have been rounded are said on standard error."""
     series = summary.scalars(options.tag, options.runs)
     if series:
         _FORMS[options.format](series, options.overwritten)
     for run in dict.fromkeys(run for run, _ in series.series):
         for line in rounding_lines(summary.run(run)):
             say(line)
+    for (run, tag), points in series.series.items():
+        if count := int((np.isfinite(values := points.line().values) & (np.abs(values) >= _EXACT)).sum()):
+            say(f"{tag} ({run}): {localize('damage.may_be_rounded', {'n': count})}")
     return bool(series)
 
 

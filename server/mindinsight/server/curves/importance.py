@@ -62,7 +62,7 @@ class ColumnImportance:
     high: float  # largest fall
     sign: int  # +1: the objective rises with it; -1: it falls; 0 where the relation is not monotone
     matters: bool  # beyond chance
-    carried: int  # runs that have it
+    carried: int  # runs that have a usable value of it: NaN is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +133,13 @@ def _judged(settings: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Sequence[A
     judged: dict[str, Sequence[Any]] = {}
     rare: list[Claim] = []
     labels: list[str] = []
+    fixed: list[str] = []
     for name, column in settings.items():
-        there = [value for value in column if value is not None]
+        there = [value for value in column if _is_usable(value)]
         distinct = {repr(value) for value in column}
         if len(distinct) < 2 or SEED.search(name):
+            if there:
+                fixed.append(plain(name))
             continue
         if len(there) < max(_CARRIED * len(column), FEWEST):
             values = {"setting": plain(name), "count": len(there)}
@@ -152,6 +155,8 @@ def _judged(settings: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Sequence[A
         notes.append(Claim("claim.lineage.rare", "note", values))
     if labels:
         notes.append(Claim("claim.lineage.labels", "note", {"settings": _few(labels), "n": len(labels)}))
+    if fixed and judged:
+        notes.append(Claim("claim.lineage.fixed", "note", {"settings": _few(fixed), "n": len(fixed)}))
     return judged, notes
 
 
@@ -180,7 +185,7 @@ def _measured(
             max(0.0, float(falls[number].max())),
             _sign(column, target),
             bool(means[number] > limit and explained > _EXPLAINED),
-            sum(value is not None for value in column),
+            sum(_is_usable(value) for value in column),
         )
         for number, (name, column) in enumerate(judged.items())
     ]
@@ -295,6 +300,11 @@ def _numbers(values: Sequence[Any]) -> Doubles | None:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+
+
+def _is_usable(value: Any) -> bool:
+    """Return whether a run has a value that can be weighed: anything but NaN."""
+    return value is not None and value == value  # noqa: PLR0124 (NaN, of any type)
 
 
 def _number(value: Any) -> float:

@@ -57,6 +57,15 @@ def test_alerts_of_the_code_and_of_rules_are_sources_by_origin_and_level(snapsho
     assert [content.title for content in late.contents] == ["late"]
 
 
+def test_what_holds_at_the_end_goes_on_only_while_the_run_does(snapshot: Snapshot) -> None:
+    def ongoing(finished: bool) -> list[bool]:
+        run = replace(snapshot.runs["./a"], finished=finished)
+        sources = AlertCache().sources(replace(snapshot, runs={"./a": run}), RULES, NOW)
+        return [source.ongoing for source in sources if source.rule == "nan"]
+
+    assert (ongoing(finished=False), ongoing(finished=True)) == ([True], [False])
+
+
 def test_silence_begins_after_the_last_point(snapshot: Snapshot) -> None:
     running = replace(snapshot.runs["./b"], finished=False)
     assert snapshot.runs["./a"].finished

@@ -38,7 +38,7 @@ class Source:
     tag: str = ""
     values: Doubles | None = None  # [n] of the first point, for rules over scalars
     counts: Ints | None = None  # [n] points, for rules over scalars
-    ongoing: bool = False  # whether the last one has not ended
+    ongoing: bool = False  # whether the last one has not ended and may grow: a finished run adds nothing
     contents: tuple[Alert, ...] = ()  # [n] of the training code
     strays: tuple[Stray, ...] = ()  # [n] for rules over the ranks of a job
 
@@ -63,7 +63,7 @@ class _RunAlerts:
             recorded = (series.version, tuple(_recorded(run.id, series)))
         unchanged = {rule_id for rule_id, rule in rules.items() if before.get(rule_id) == rule}
         watched = dict(self._watch(run, rules, unchanged))
-        sources = (_source(run.id, key, rules[key[0]], state) for key, state in watched.items())
+        sources = (_source(run, key, rules[key[0]], state) for key, state in watched.items())
         shown = (*recorded[1], *(source for source in sources if len(source.steps)))
         return _RunAlerts((run.version, rules), watched, recorded, shown)
 
@@ -136,10 +136,10 @@ def _content(series: ReferenceSeries, row: int) -> Alert | None:
         return None
 
 
-def _source(run: str, key: tuple[str, str], rule: Rule, state: RuleEpisodes) -> Source:
+def _source(run: Run, key: tuple[str, str], rule: Rule, state: RuleEpisodes) -> Source:
     episodes = state.episodes
     return Source(
-        run,
+        run.id,
         rule.level,
         state.steps,
         state.walls,
@@ -148,7 +148,7 @@ def _source(run: str, key: tuple[str, str], rule: Rule, state: RuleEpisodes) -> 
         tag=key[1],
         values=state.values,
         counts=episodes.counts,
-        ongoing=episodes.ongoing,
+        ongoing=episodes.ongoing and not run.finished,
     )
 
 

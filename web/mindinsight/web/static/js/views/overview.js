@@ -138,6 +138,9 @@ class Overview {
         h("h1", null, run.name),
         lookAlikeMark(app, run.name),
         stateMark(app, run, now),
+        run.finished && run.failure
+          ? h("span", { class: "overview-failure" }, app.t("runs.state.failed.why", { error: run.failure }))
+          : null,
         pinBadge(app, run),
         run.labels.map((label) => h("span", { class: "badge accent" }, label)),
         h("span", { class: "grow" }),
