@@ -126,15 +126,15 @@ def alarmed(job: str, ranks: int, number: int) -> bool:
 
 
 def verdict(fault: str, ranks: int, number: int) -> tuple[bool, bool]:
-    """Whether a fault in step times is found on its rank, and whether another rank is blamed."""
+    """Whether a fault in step times is found on its rank, or its pair of two, and whether another is blamed."""
     kind, plant = FAULTS[fault]
     generator = np.random.default_rng([number, ranks, 100 + list(FAULTS).index(fault)])
     values = step_time(generator, ranks)
     rank = int(generator.integers(ranks))
     plant(values, rank)
     named: list[Stray] = strays(curves_of(values))
-    return any(stray.row == rank and stray.kind == kind for stray in named), any(
-        stray.row != rank for stray in named
+    return any(rank in (stray.row, stray.other) and stray.kind == kind for stray in named), any(
+        rank not in (stray.row, stray.other) for stray in named
     )
 
 

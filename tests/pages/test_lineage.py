@@ -287,7 +287,7 @@ def test_without_a_metric_there_is_no_objective_until_somebody_chooses_one(
             record.add_value("custom_lineage_data", "own", {"rate": 0.1 * number, "size": number**2})
             record.record(1)
     page.goto(f"{serve(tmp_path / 'base')}lineage")
-    expect(page.get_by_text("These runs recorded no metric.")).to_be_visible()
+    expect(page.get_by_text("No run recorded an evaluation result in its lineage")).to_be_visible()
     expect(page.get_by_role("checkbox", name="Colour by objective")).to_be_disabled()
     strokes = page.locator(".axes path.run").evaluate_all("all => all.map(one => one.getAttribute('stroke'))")
     (dots,) = chart("Scatter plot").until(lambda traces: len(traces[0]["x"]) == 3)
