@@ -126,7 +126,7 @@ def alarmed(job: str, ranks: int, number: int) -> bool:
 
 
 def verdict(fault: str, ranks: int, number: int) -> tuple[bool, bool]:
-    """Whether a fault in step times is found on its rank, or its pair of two, and whether another is blamed."""
+    """Whether a fault in step times is found on its rank or its pair, and whether another rank is blamed."""
     kind, plant = FAULTS[fault]
     generator = np.random.default_rng([number, ranks, 100 + list(FAULTS).index(fault)])
     values = step_time(generator, ranks)

@@ -239,7 +239,7 @@ def test_a_rule_is_added_changed_switched_off_and_removed(page: Any, address: An
     page.get_by_role("combobox", name="Level").last.select_option(label="Error")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(rule(page, "*loss is above 0.4")).to_contain_text("Error")
-    expect(row(page, "train/loss is 0.5, above 0.4").first).to_contain_text("26 points so far")
+    expect(row(page, "train/loss is 0.5, above 0.4").first).to_contain_text("26 points")
     expect(row(page, "train/loss is 0.5, above 0.4").last).to_contain_text("30 points")
 
     page.get_by_role("checkbox", name="*loss is above 0.4").uncheck()
