@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { marksOf } from "../../web/mindinsight/web/static/js/components/graph/dump_marks.js";
+import { healthText } from "../../web/mindinsight/web/static/js/components/graph/dump_legend.js";
 import {
   nearestFirst,
   runWithGraph,
@@ -45,6 +46,12 @@ test("what is not finite is loud in every colour", () => {
   const marks = marksOf(app, { id: 1, value: 2, share: 0.1, symptom: "fault" }, "norm", false);
   assert.deepEqual([marks.badge.kind, marks.badge.text, marks.hatched], ["ill fault", "⚠ ~2", true]);
   assert.equal(marksOf(app, { id: 1, value: 2, share: 1, symptom: "zero" }, "norm", false).hatched, false);
+});
+
+test("no anomaly is told only of what is in the graph", () => {
+  assert.equal(healthText(12, 0), "fine");
+  assert.equal(healthText(12, 3), "fine_here");
+  assert.equal(healthText(0, 15), "unjudged");
 });
 
 const runs = [

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from benchmarks.planted_networks import gpt
+from tests.claims.situations.graph import SMALL, write_graph
 from tests.server.debug.conftest import broken_job
 
 GRAPH = "ms_output_trace_code_graph_0.pb"
@@ -17,6 +19,7 @@ MATMUL = f"{BACK}/fc2-Dense/gradMatMul-expand/MatMul-op66"
 def ask(samples: Any, tmp_path: Path) -> Any:
     """ask("", shown="1") asks about step 1, in which an operator makes a NaN and another gives only zeros."""
     broken_job(tmp_path / "base" / "job")
+    write_graph(tmp_path / "base", "other", gpt(SMALL))
     client = samples()
 
     def get(path: Any, method: Any = "GET", **params: Any) -> Any:
@@ -126,3 +129,12 @@ def test_the_simplified_view_has_the_forward_part_only(ask: Any) -> None:
     colours = settled(ask, view="simplified")
     assert 0 < colours["found"] < colours["dumped"]
     assert colours["fault"] is None
+
+
+def test_of_a_dump_of_another_network_nothing_is_judged(ask: Any) -> None:
+    """A dump of which nothing is in the graph has no verdict; the dump of the graph itself has one."""
+    other = settled(ask, run="./other", tag="")
+    assert (other["found"], other["judged"], other["counts"]) == (0, 0, {})
+    assert other["unjudged"] > 0
+    own = settled(ask)
+    assert own["judged"] > own["found"] > 0

@@ -63,7 +63,8 @@ def colours(
 
     A scope has the worst ``symptom``, or the largest ``value``, of its operators; ``share`` is the position
     of the value among all known, 0 to 1 on a logarithmic scale. ``symptom`` and ``counts`` come with every
-    colour. To be polled until ``done``.
+    colour. ``judged`` and ``unjudged`` count what was dumped, parameters too: nothing is said of what is not
+    in the graph. To be polled until ``done``.
     """
     done = overlay.listing.done and (job is None or job.done)
     column = _column(overlay, colour, job)
@@ -80,6 +81,8 @@ def colours(
         "dumped": overlay.joined.dumped,
         "found": overlay.joined.matched,
         "by_order": overlay.joined.by_order,
+        "judged": len(overlay.joined.nodes),
+        "unjudged": len(overlay.listing.operators.keys() - overlay.joined.nodes.keys()),
         **boxes,
     }
 

@@ -10,15 +10,30 @@ export function dumpLegend(app, coloured, paint) {
   return [
     ...(paint === "symptoms"
       ? symptoms(app, coloured)
-      : [...scale(app, coloured), ...lostSigns(app, coloured)]),
+      : [...(coloured.judged ? scale(app, coloured) : unjudged(app)), ...lostSigns(app, coloured)]),
     ...coverage(app, coloured),
   ];
 }
 
 /** @param {App} app @param {any} found */
-function symptoms({ t }, { counts, done }) {
+function symptoms({ t }, { counts, done, judged, unjudged }) {
   const entries = Object.entries(counts).map(([kind, n]) => sign(t, kind, Number(n)));
-  return entries.length || !done ? entries : [h("span", null, t("graph.dump.fine"))];
+  if (entries.length || !done) return entries;
+  return [h("span", null, t(`graph.dump.${healthText(judged, unjudged)}`))];
+}
+
+/**
+ * What is true where nothing was found: of what is not in the graph nothing is known.
+ * @param {number} judged @param {number} unjudged
+ */
+export function healthText(judged, unjudged) {
+  if (!judged) return "unjudged";
+  return unjudged ? "fine_here" : "fine";
+}
+
+/** @param {App} app */
+function unjudged({ t }) {
+  return [h("span", null, t("graph.dump.unjudged"))];
 }
 
 /** @param {App["t"]} t @param {string} kind @param {number} n */
