@@ -75,6 +75,30 @@ class Comparison:
                 return before, after
         return None
 
+    def operands_of(self, left_node: int, right_node: int) -> tuple[list[str], list[str]] | None:
+        """Return the names of the inputs of a pair that takes the same in another order, or None."""
+        names: list[list[str]] = []
+        ids: list[list[int]] = []
+        for tree, own, node in zip(self.trees, self.input_ids, (left_node, right_node), strict=True):
+            begin, end = inputs_of(tree.graph, np.array([node], np.int32))
+            sources = tree.graph.edges.sources[int(begin[0]) : int(end[0])].tolist()
+            ids.append([int(own[source]) for source in sources])
+            names.append([input_name(tree.graph, source) for source in sources])
+        swapped = ids[LEFT] != ids[RIGHT] and sorted(ids[LEFT]) == sorted(ids[RIGHT])
+        return (names[LEFT], names[RIGHT]) if swapped else None
+
+    def returned(self) -> tuple[list[str], list[str]] | None:
+        """Return the names of what the graphs return if that differs, and all of it is in both; else None."""
+        columns, partners = self.matching.columns, self.matching.node_partners
+        left, right = (graph.outputs for graph in columns.graphs)
+        expected = partners[left] - columns.left_count
+        if not len(left) or not len(right) or expected.tolist() == right.tolist():
+            return None
+        if (expected < 0).any() or (partners[right + np.int64(columns.left_count)] < 0).any():
+            return None
+        names = [[input_name(graph, node) for node in graph.outputs.tolist()] for graph in columns.graphs]
+        return names[LEFT], names[RIGHT]
+
     def _sums(self, side: Side, index: int) -> list[int]:
         end = int(self.trees[side].ends[index])
         sums: list[int] = (self.totals[side][:, end] - self.totals[side][:, index]).tolist()
@@ -157,7 +181,7 @@ class _InputDifferences(NamedTuple):
     outer: Flags  # whether a parameter or constant differs
     operators: Flags  # whether an input from an operator, or their number, differs
     types: Flags  # whether such an input has another type or shape
-    rewired: Flags  # whether such an input is another operator than the partner, and both have partners
+    rewired: Flags  # whether an input is another operator or parameter than the partner, and both have one
 
 
 def _input_differences(
@@ -178,9 +202,8 @@ def _input_differences(
     outputs = matching.columns.outputs
     retyped = outputs[sources[LEFT]] != outputs[sources[RIGHT] + np.int64(matching.columns.left_count)]
     partners = matching.node_partners
-    both = (partners[sources[LEFT]] >= 0) & (
-        partners[sources[RIGHT] + np.int64(matching.columns.left_count)] >= 0
-    )
+    taken = sources[RIGHT] + np.int64(matching.columns.left_count)
+    both = (partners[sources[LEFT]] >= 0) & (partners[taken] >= 0) & (partners[sources[LEFT]] != taken)
     even = (counts[LEFT] == counts[RIGHT])[pairs] & ~left.edges.controls[edges[LEFT]]
     states = np.array([kind == "UpdateState" for kind in left.types], dtype=np.bool_)[sources[LEFT]]
     flags = [
@@ -193,11 +216,20 @@ def _input_differences(
         different & outer,
         different & ~outer,
         retyped & ~outer,
-        different & ~outer & both & even & ~states,
+        different & both & even & ~states,
     )
     for flag, chosen in zip(flags, chosen_edges, strict=True):
         flag[pairs[chosen]] = True
     return _InputDifferences(*flags)
+
+
+def input_name(graph: Graph, node: int) -> str:
+    """Name of a value that an operator takes: of an operator, or of the parameter that a Load reads."""
+    if graph.types[node] == "Load":
+        begin, end = inputs_of(graph, np.array([node], np.int32))
+        if begin[0] < end[0]:
+            node = int(graph.edges.sources[begin[0]])
+    return graph.names[node].rpartition("/")[2]
 
 
 def inputs_of(graph: Graph, nodes: Numbers) -> tuple[Offsets, Offsets]:

@@ -17,6 +17,7 @@ from mindinsight.server.graph.comparison.compare import (
     RIGHT,
     Comparison,
     Side,
+    input_name,
     inputs_of,
     list_topmost_differences,
 )
@@ -26,12 +27,12 @@ from mindinsight.server.graph.model.training import BACKWARD
 from mindinsight.server.graph.scopes.tree import PLUMBING
 
 Kind: TypeAlias = Literal[
-    "rewired", "scope_removed", "scope_added", "replaced", "resized", "attribute", "constant", "output",
-    "removed", "added", "renamed",
+    "rewired", "swapped", "returned", "scope_removed", "scope_added", "replaced", "resized", "retyped",
+    "attribute", "constant", "output", "removed", "added", "renamed",
 ]  # fmt: skip
 _KINDS: Final[tuple[Kind, ...]] = (
-    "rewired", "scope_removed", "scope_added", "replaced", "resized", "attribute", "constant", "output",
-    "removed", "added", "renamed",
+    "rewired", "swapped", "returned", "scope_removed", "scope_added", "replaced", "resized", "retyped",
+    "attribute", "constant", "output", "removed", "added", "renamed",
 )  # fmt: skip
 _NUMBER: Final = re.compile(r"\d+")
 _MOST_DETAILS: Final = 5000  # changed operators whose attributes and inputs are decoded
@@ -68,6 +69,7 @@ def list_edits(comparison: Comparison) -> list[Edit]:
         *_one_sided(comparison),
         *_operators(comparison),
         *_parameters(comparison),
+        *_returned(comparison),
     ):
         groups.setdefault((change.kind, change.key), []).append(change)
     edits = [_edit(comparison, changes) for changes in groups.values()]
@@ -134,10 +136,12 @@ def _operators(comparison: Comparison) -> Iterator[_Change]:
         if kinds[LEFT] != kinds[RIGHT]:
             yield _Change("replaced", kinds, "", *kinds, position)
             continue
+        subject = "/".join(left.paths[index].split("/")[-2:])
+        if nodes[LEFT] in rewired and (operands := comparison.operands_of(*nodes)):
+            yield _Change("swapped", subject, subject, *map(", ".join, operands), position)
+            continue
         if nodes[LEFT] in rewired and (sources := comparison.sources_of(*nodes)):
-            texts = left.graph.names[sources[0]], right.graph.names[sources[1]]
-            names = (texts[0].rpartition("/")[2], texts[1].rpartition("/")[2])
-            subject = "/".join(left.paths[index].split("/")[-2:])
+            names = input_name(left.graph, sources[LEFT]), input_name(right.graph, sources[RIGHT])
             yield _Change("rewired", subject, subject, *names, position)
             continue
         changes = [*_attributes(comparison, nodes, position), *_constants(comparison, nodes, position)]
@@ -212,9 +216,24 @@ def _parameters(comparison: Comparison) -> Iterator[_Change]:
             texts = output_of(left.graph, node).compact, output_of(right.graph, other).compact
             key = _NUMBER.sub("*", names[LEFT]), texts
             position = _first_users(comparison, node, other)
-            yield _Change("resized", key, names[LEFT], *_types(*texts), position)
+            kind: Kind = "retyped" if is_retyped(left.graph, node, right.graph, other) else "resized"
+            yield _Change(kind, key, names[LEFT], *_types(*texts), position)
         if names[LEFT] != names[RIGHT]:
             yield _Change("renamed", None, "", *names, _first_users(comparison, node, other))
+
+
+def is_retyped(left: Graph, node: int, right: Graph, other: int) -> bool:
+    """Whether the types of elements differ, and the shapes agree."""
+    before, after = output_of(left, node), output_of(right, other)
+    return before.type != after.type and before.shapes == after.shapes
+
+
+def _returned(comparison: Comparison) -> Iterator[_Change]:
+    """Yield what the graphs return, where that is another value that both have."""
+    if returned := comparison.returned():
+        nodes = [int(graph.outputs[0]) for graph in comparison.matching.columns.graphs]
+        places = [int(tree.leaf_indices[node]) for tree, node in zip(comparison.trees, nodes, strict=True)]
+        yield _Change("returned", None, "", *map(", ".join, returned), (places[LEFT], places[RIGHT]))
 
 
 def _types(left: str, right: str) -> tuple[str, str]:

@@ -6,8 +6,9 @@
    inputs (types of operators, names of parameters), first with first. Those that use different parameters
    are never partners.
 4. Operators of different type that stand in one place: one was replaced by the other.
-5. Pairs that the edges around them contradict are separated (consistency.py), and all pairs if the two graphs
-   have next to nothing in common.
+5. Pairs that the edges around them contradict are separated (consistency.py).
+6. Operators that are left and are equal but for which known parameters they use, in which order. All pairs
+   are separated if the two graphs have next to nothing in common.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from mindinsight.server.graph.comparison.consistency import (
 from mindinsight.server.graph.comparison.node_columns import NodeColumns, node_columns
 from mindinsight.server.graph.comparison.node_matching import (
     match_again,
+    match_exchanged,
     match_nodes,
     match_renamed,
     match_replaced,
@@ -92,6 +94,8 @@ def _match_open(left: Tree, right: Tree, columns: NodeColumns, partners: Offsets
         match_again(columns, partners, owners)
     drop_contradicted(columns, partners)
     match_carriers(columns, partners, owners, carriers)
+    if match_exchanged(columns, partners, places):
+        match_carriers(columns, partners, owners, carriers)
 
 
 def _leaf_partners(left: Tree, right: Tree, columns: NodeColumns, partners: Offsets) -> Numbers:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Hashable
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -349,6 +349,37 @@ def match_replaced(columns: NodeColumns, partners: Offsets, places: Offsets, own
             pair(partners, left, right)
             count += 1
     return count
+
+
+def match_exchanged(columns: NodeColumns, partners: Offsets, places: Offsets) -> int:
+    """Match operators that are equal but for which of the known parameters they use, in which order.
+
+    A pair lies in one scope (``places``, [n]), takes the same operators and as many parameters of the same
+    types, and has no rival; every parameter that either takes is in both graphs. Returns the number of pairs.
+    """
+    order = np.argsort(columns.targets, kind="stable")
+    loads = of_types(columns, {"Load"})
+    total = 0
+    for _ in range(_MOST_ROUNDS):
+        waiting: dict[Hashable, tuple[list[int], list[int]]] = {}
+        nodes = np.flatnonzero((partners < 0) & (columns.kinds == OPERATOR))
+        begins, ends = (np.searchsorted(columns.targets[order], nodes, side) for side in ("left", "right"))
+        for node, begin, end in zip(nodes.tolist(), begins.tolist(), ends.tolist(), strict=True):
+            sources = columns.sources[order[begin:end]]
+            outer = (columns.kinds[sources] == PARAMETER) | loads[sources]
+            if not outer.any() or (partners[sources[outer]] < 0).any():
+                continue
+            inputs = np.where(outer, -2 - columns.outputs[sources], np.minimum(sources, partners[sources]))
+            own = (columns.types, columns.attributes, columns.outputs, places)
+            key = *(int(column[node]) for column in own), *inputs.tolist()
+            waiting.setdefault(key, ([], []))[node >= columns.left_count].append(node)
+        sure = [(left[0], right[0]) for left, right in waiting.values() if len(left) == len(right) == 1]
+        for left, right in sure:
+            pair(partners, left, right)
+        total += len(sure)
+        if not sure:
+            break
+    return total
 
 
 def _is_renamed(

@@ -5,16 +5,27 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from mindinsight.server.claims import Claim
-from mindinsight.server.graph.comparison.compare import CHANGED, FOLLOWS, LEFT, ONLY, RIGHT, Comparison, Side
+from mindinsight.server.graph.comparison.compare import (
+    CHANGED,
+    FOLLOWS,
+    LEFT,
+    ONLY,
+    RIGHT,
+    Comparison,
+    Side,
+    input_name,
+)
+from mindinsight.server.graph.comparison.edits import is_retyped
 from mindinsight.server.graph.model.graph import OPERATOR, PARAMETER, Flags, Graph
-from mindinsight.server.graph.model.node_details import shapes_at
+from mindinsight.server.graph.model.node_details import output_of, shapes_at
 from mindinsight.server.graph.model.training import BACKWARD
-from mindinsight.server.graph.scopes.tree import PLUMBING
+from mindinsight.server.graph.scopes.signatures import number_pattern
+from mindinsight.server.graph.scopes.tree import PLUMBING, SCOPE
 
 _ADDS: Final = frozenset({"Add", "AddExt", "add", "TensorAdd", "aten.add.Tensor"})
 _PRODUCTS: Final = frozenset(
@@ -130,6 +141,8 @@ def _edits(comparison: Comparison) -> Iterator[Claim]:
         *_rewired(comparison, forward[LEFT]),
         *_layers(comparison),
         *_backward(comparison),
+        *_returned(comparison),
+        *_retyped(comparison),
     ]
     yield from named
     explained = {node for adapter in adapters for node in adapter.nodes}
@@ -272,13 +285,16 @@ def _rewired(comparison: Comparison, forward: Flags) -> Iterator[Claim]:
         alone = streams[before, after] == 1  # else the stream was rewired, of which the residual is a part
         skip = alone and left.types[index] in _ADDS and _is_skip(left.graph, node, before)
         skip = skip and _is_skip(right.graph, int(right.nodes[other]), after)
-        values = {
+        values: dict[str, Any] = {
             "operator": left.paths[index].rpartition("/")[2],
             "scope": left.paths[index].rpartition("/")[0].rpartition("/")[2],
-            "before": left.graph.names[before].rpartition("/")[2],
-            "after": right.graph.names[after].rpartition("/")[2],
+            "before": input_name(left.graph, before),
+            "after": input_name(right.graph, after),
         }
         key = "claim.graph.residual_rewired" if skip else "claim.graph.rewired"
+        if operands := comparison.operands_of(node, int(right.nodes[other])):
+            key = "claim.graph.operands_swapped"
+            values |= {"before": operands[LEFT], "after": operands[RIGHT]}
         yield Claim(key, "found", values, ({"left": index, "right": other},))
     if len(rows) > _MOST_REWIRED:
         yield Claim("claim.graph.rewired_more", "found", {"n": len(rows) - _MOST_REWIRED})
@@ -312,7 +328,7 @@ def _layers(comparison: Comparison) -> Iterator[Claim]:
                 continue
             if comparison.state(side, index) == ONLY:
                 end = int(tree.ends[index])
-                if _NUMBER.match(name):
+                if _is_layer(comparison, side, index):
                     layers.append(index)
         if layers:
             names = [tree.paths[index].rpartition("/")[2] for index in layers]
@@ -329,6 +345,33 @@ def _backward(comparison: Comparison) -> Iterator[Claim]:
         yield Claim("claim.graph.backward_added", "found", {"n": counts[RIGHT]})
 
 
+def _returned(comparison: Comparison) -> Iterator[Claim]:
+    """Say that the graphs return other values, of which both have all."""
+    if returned := comparison.returned():
+        values = {"before": returned[LEFT], "after": returned[RIGHT]}
+        yield Claim("claim.graph.other_output", "found", values)
+
+
+def _retyped(comparison: Comparison) -> Iterator[Claim]:
+    """Yield how many parameters have elements of another type, and the same shape."""
+    left, right = comparison.matching.columns.graphs
+    counts: Counter[tuple[str, str]] = Counter()
+    for node, other in _resized(comparison):
+        if is_retyped(left, node, right, other):
+            counts[output_of(left, node).compact.split()[0], output_of(right, other).compact.split()[0]] += 1
+    for (before, after), count in counts.most_common():
+        yield Claim("claim.graph.retyped", "found", {"before": before, "after": after, "n": count})
+
+
+def _resized(comparison: Comparison) -> Iterator[tuple[int, int]]:
+    """Yield the parameters of both graphs, as nodes of each, whose type or shape differs."""
+    columns, partners = comparison.matching.columns, comparison.matching.node_partners
+    parameters = np.flatnonzero((columns.kinds == PARAMETER) & (partners >= 0) & columns.is_left())
+    different = columns.outputs[parameters] != columns.outputs[partners[parameters]]
+    for node in parameters[different].tolist():
+        yield node, int(partners[node]) - columns.left_count
+
+
 def _unexplained(
     comparison: Comparison, forward: list[Flags], explained: set[int]
 ) -> tuple[int, int, dict[tuple[Side, str], list[int]]]:
@@ -338,8 +381,11 @@ def _unexplained(
 
     Parameters of another type count as operators of the forward pass if no operator differs.
     """
-    columns, partners = comparison.matching.columns, comparison.matching.node_partners
     rewired = set(comparison.rewired.tolist())
+    graphs = comparison.matching.columns.graphs
+    retyped = {
+        node for node, other in _resized(comparison) if is_retyped(graphs[LEFT], node, graphs[RIGHT], other)
+    }
     counts = [0, 0]
     lonely: dict[tuple[Side, str], list[int]] = {}
     side: Side
@@ -350,22 +396,65 @@ def _unexplained(
             if states[index] == CHANGED:
                 other = int(comparison.partners[LEFT][index])
                 named = node in rewired or tree.types[index] != comparison.trees[RIGHT].types[other]
+                named = named or (bool(retyped) and _only_retyped(comparison, index, other, retyped))
             else:
                 named = (side == RIGHT and node in explained) or _in_lonely_layer(comparison, side, index)
             if not named:
                 counts[not forward[side][node]] += 1
                 if forward[side][node] and states[index] == ONLY:
                     lonely.setdefault((side, tree.types[index]), []).append(index)
-    parameters = np.flatnonzero((columns.kinds == PARAMETER) & (partners >= 0) & columns.is_left())
-    resized = int(np.count_nonzero(columns.outputs[parameters] != columns.outputs[partners[parameters]]))
+    resized = sum(1 for _ in _resized(comparison)) - len(retyped)
     return counts[0] or resized, counts[1], lonely
+
+
+def _only_retyped(comparison: Comparison, index: int, other: int, retyped: set[int]) -> bool:
+    """Whether an operator differs in nothing but the type of elements of parameters that it takes."""
+    left, right = comparison.trees
+    columns, node, its = comparison.matching.columns, int(left.nodes[index]), int(right.nodes[other])
+    inputs = _Inputs(left.graph).of(node), _Inputs(right.graph).of(its)
+    if columns.attributes[node] != columns.attributes[its + columns.left_count]:
+        return False
+    differing = [
+        (before, after)
+        for before, after in zip(*inputs, strict=False)
+        if comparison.input_ids[LEFT][before] != comparison.input_ids[RIGHT][after]
+    ]
+    return (
+        len(inputs[LEFT]) == len(inputs[RIGHT])
+        and bool(differing)
+        and all(
+            before in retyped and comparison.matching.node_partners[before] == after + columns.left_count
+            for before, after in differing
+            if OPERATOR not in (left.graph.kinds[before], right.graph.kinds[after])
+        )
+    )
 
 
 def _in_lonely_layer(comparison: Comparison, side: Side, index: int) -> bool:
     tree = comparison.trees[side]
     return any(
-        _NUMBER.match(tree.paths[scope].rpartition("/")[2])
-        and "[" not in tree.paths[scope].rpartition("/")[2]
+        "[" not in tree.paths[scope].rpartition("/")[2]
         and comparison.state(side, scope) == ONLY
+        and _is_layer(comparison, side, scope)
         for scope in tree.ancestors(index)
+    )
+
+
+def _is_layer(comparison: Comparison, side: Side, scope: int) -> bool:
+    """Whether a scope is numbered: first in its name, or as another beside it in either graph is."""
+    tree = comparison.trees[side]
+    outer, _, name = tree.paths[scope].rpartition("/")
+    if _NUMBER.match(name):
+        return True
+    pattern = number_pattern(name)
+    if "*" not in pattern or tree.types[scope] != SCOPE:
+        return False
+    return any(
+        path.startswith(f"{outer}/")
+        and path != tree.paths[scope]
+        and number_pattern(path) == pattern
+        and path.rpartition("/")[0] == outer
+        for either in comparison.trees
+        for path, kind in zip(either.paths, either.types, strict=True)
+        if kind == SCOPE
     )
