@@ -6,6 +6,9 @@ import struct
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+from fastapi.testclient import TestClient
 
 from benchmarks import encoding
 from benchmarks.planted_networks import (
@@ -20,6 +23,7 @@ from benchmarks.planted_networks import (
 )
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.graph_pb2 import GraphProto
+from mindinsight.writer import GraphBuilder
 from tests.claims.situation import Question, situation
 
 BASE = GptOptions(layers=range(4))
@@ -27,7 +31,7 @@ SMALL = replace(BASE, training=False)
 COMPARED = (
     "identical", "renamed", "incomplete", "nothing_compared", "unrelated", "lora", "lora_places", "replaced",
     "residual_rewired", "rewired", "rewired_more", "layers_added", "layers_removed", "changed", "reordered",
-    "added", "removed", "backward_added", "backward_removed",
+    "added", "removed", "operands_swapped", "other_output", "retyped", "backward_added", "backward_removed",
 )  # fmt: skip
 
 Write = Callable[[Path], Question]
@@ -163,7 +167,7 @@ edited("block_inserted", "A block more in the middle.", ("layers_added",), layer
 pair("deeper_resnet", "The same family, deeper.", lambda: resnet(ResNetOptions()),
      lambda: resnet(ResNetOptions(blocks=(3, 4, 8, 3))), ("layers_added",))  # fmt: skip
 edited("other_classes", "Another number of classes.", ("changed",), classes=17)
-edited("other_dtype", "float16 instead of float32.", ("changed",), dtype="float16")
+edited("other_dtype", "float16 instead of float32.", ("retyped",), dtype="float16")
 edited("other_batch", "Another batch size.", ("changed",), batch=16)
 edited("fused_attention", "Attention is one operator.", ("changed",), fused=True)
 edited("tied_weights", "Embedding and head share a weight.", ("changed",), tied=True)
@@ -199,6 +203,65 @@ def _joined(*order: str) -> Callable[[], PlantedNetwork]:
 
 pair("concatenated_in_another_order", "The order of what is concatenated matters.",
      _joined("Tanh", "Sigmoid"), _joined("Sigmoid", "Tanh"), ("changed",))  # fmt: skip
+
+
+def stack(
+    n: int = 6,
+    swapped: int = -1,
+    weights: tuple[int, ...] = (),
+    dtype: str = "float32",
+    returned: str = "",
+    name: str = "x",
+) -> Callable[[], bytes]:
+    """Return a generator of equal blocks ``block0-Block`` on an input ``name``, without a head."""
+
+    def generate() -> bytes:
+        graph = GraphBuilder("net")
+        stream = graph.parameter(name, (8, 16), dtype)
+        order = weights or tuple(range(n))
+        known = [graph.parameter(f"block{i}.w", (16, 16), dtype) for i in range(n)]
+        for i in range(n):
+            with graph.scope(f"block{i}-Block"):
+                product = graph.node("MatMul", [stream, known[order[i]]], shape=(8, 16), dtype=dtype)
+                active = graph.node("ReLU", [product], shape=(8, 16), dtype=dtype)
+                inputs = [stream, active] if i == swapped else [active, stream]
+                stream = graph.node("Sub", inputs, shape=(8, 16), dtype=dtype)
+        graph.output({"": stream, "product": product, "active": active}[returned])
+        data: bytes = graph.model().graph.SerializeToString()
+        return data
+
+    return generate
+
+
+pair("difference_turned_round", "r - h became h - r in a block.", stack(), stack(swapped=3),
+     ("operands_swapped",))  # fmt: skip
+pair("weights_exchanged", "Two blocks use the weight of each other.", stack(),
+     stack(weights=(0, 4, 2, 3, 1, 5)), ("rewired",))  # fmt: skip
+pair("another_value_returned", "The last block's activation is returned.", stack(), stack(returned="active"),
+     ("other_output",))  # fmt: skip
+pair("block_with_a_word_appended", "A block more, whose number is behind a word.", stack(), stack(7),
+     ("layers_added",))  # fmt: skip
+pair("stack_in_half_precision", "float16 instead of float32.", stack(), stack(dtype="float16"),
+     ("retyped",))  # fmt: skip
+pair("stack_unchanged", "The same blocks.", stack(returned="active"), stack(returned="active"),
+     ("identical",))  # fmt: skip
+
+
+def _difference(*order: str) -> Callable[[], bytes]:
+    """Return a generator of one operator on two inputs."""
+
+    def generate() -> bytes:
+        graph = GraphBuilder("net")
+        values = {name: graph.parameter(name, (4, 4)) for name in ("x", "y")}
+        graph.output(graph.node("Sub", [values[name] for name in order], shape=(4, 4)))
+        data: bytes = graph.model().graph.SerializeToString()
+        return data
+
+    return generate
+
+
+pair("one_difference_turned_round", "x - y and y - x have all in common but the order.",
+     _difference("x", "y"), _difference("y", "x"), ("operands_swapped",))  # fmt: skip
 
 
 def _torn() -> bytes:
@@ -286,6 +349,30 @@ def blocks_of_alternating_wiring(folder: Path) -> Question:
 def three_blocks(folder: Path) -> Question:
     """Three equal blocks are too few to be folded."""
     return card(folder, gpt(replace(SMALL, layers=range(3))))
+
+
+def counted(folder: Path, network: bytes, counts: list[int]) -> Question:
+    """Ask for the model card, whose claims of repeated layers have these numbers."""
+    write_graph(folder, "run", network)
+
+    def ask(client: TestClient) -> Any:
+        answer = client.get("/v2/graph/card?run=./run").json()
+        assert [claim["values"]["n"] for claim in answer["claims"]] == counts
+        return answer
+
+    return Question(base=folder, request=ask, page="/graph?run=./run&view=recorded")
+
+
+@situation(makes=["claim.graph.repeats"])
+def blocks_of_which_the_first_takes_the_input(folder: Path) -> Question:
+    """The first of twelve equal blocks works on an input of the network: it is one of the twelve."""
+    return counted(folder, stack(12)(), [12])
+
+
+@situation(makes=["claim.graph.repeats"])
+def blocks_of_which_the_first_differs(folder: Path) -> Question:
+    """The first of twelve blocks subtracts the other way round: eleven are equal."""
+    return counted(folder, stack(12, swapped=0)(), [11])
 
 
 @situation(makes=["claim.graph.none"])

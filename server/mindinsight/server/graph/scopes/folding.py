@@ -20,7 +20,8 @@ from typing import Final
 
 import numpy as np
 
-from mindinsight.server.graph.model.graph import Graph
+from mindinsight.server.graph.model.graph import CONSTANT, Graph
+from mindinsight.server.graph.model.node_details import output_of
 from mindinsight.server.graph.scopes.build import Folding, build_tree, number_preorder
 from mindinsight.server.graph.scopes.sibling_flow import connected, parallel, sibling_flow
 from mindinsight.server.graph.scopes.signatures import (
@@ -28,6 +29,7 @@ from mindinsight.server.graph.scopes.signatures import (
     number_pattern,
     operator_codes,
     signatures_of,
+    unnamed,
 )
 from mindinsight.server.graph.scopes.tree import GROUP, ROOT, SCOPE, Tree
 
@@ -116,11 +118,12 @@ def _repeats(tree: Tree) -> list[_Box]:
             if tree.nodes[child] < 0:
                 pattern = number_pattern(tree.paths[child])
                 similar.setdefault((pattern, signatures[child]), []).append(child)
-        alike += [
-            members
-            for (pattern, _), members in similar.items()
-            if len(members) >= _REPEATS and "*" in pattern
-        ]
+        by_pattern: dict[str, list[list[int]]] = {}
+        for (pattern, _), members in similar.items():
+            if "*" in pattern:
+                by_pattern.setdefault(pattern, []).append(members)
+        for groups in by_pattern.values():
+            alike += [members for members in _with_first(tree, groups) if len(members) >= _REPEATS]
     kinds = np.full(len(tree.paths), -1, dtype=np.int64)
     for number, members in enumerate(alike):
         kinds[members] = number
@@ -138,6 +141,57 @@ def _repeats(tree: Tree) -> list[_Box]:
         for split in parallel(tree, [members for members in lonely if len(members) >= _REPEATS]):
             runs += [group for group in split if len(group) >= _REPEATS]
     return [_Box(_numbered(tree, members), REPEAT, tuple(members)) for members in runs]
+
+
+def _with_first(tree: Tree, groups: list[list[int]]) -> list[list[int]]:
+    """Add to a group the scope that differs only in that it takes an input of the network, as the first."""
+    lonely = [group[0] for group in groups if len(group) == 1]
+    joined = []
+    for members in groups:
+        if len(members) + 1 < _REPEATS:
+            continue
+        first = [scope for scope in lonely if _is_alike(tree, scope, members[0])]
+        joined.append(in_file_order(tree, [*first, *members]) if len(first) == 1 else members)
+    return joined
+
+
+def _is_alike(tree: Tree, scope: int, other: int) -> bool:
+    """Whether two scopes hold the same operators in the same order, on values of the same types.
+
+    A parameter may stand for an operator outside of the scope, if both have one type.
+    """
+    leaves = tree.leaves(scope), tree.leaves(other)
+    if len(leaves[0]) != len(leaves[1]):
+        return False
+    graph = tree.graph
+    nodes = [sorted(tree.nodes[inside].tolist()) for inside in leaves]
+    positions = [{node: position for position, node in enumerate(numbers)} for numbers in nodes]
+    spans, sources = graph.contents.tolist(), graph.edges.sources
+    begins, ends = (
+        [np.searchsorted(graph.edges.targets, numbers, side).tolist() for numbers in nodes]
+        for side in ("left", "right")
+    )
+    for position, (node, its) in enumerate(zip(*nodes, strict=True)):
+        contents = [graph.payload[spans[number][0] : spans[number][1]] for number in (node, its)]
+        if graph.types[node] != graph.types[its] or contents[0] != contents[1]:
+            return False
+        inputs = [
+            sources[begin[position] : end[position]].tolist() for begin, end in zip(begins, ends, strict=True)
+        ]
+        if len(inputs[0]) != len(inputs[1]):
+            return False
+        for taken, there in zip(*inputs, strict=True):
+            own, theirs = positions[0].get(taken), positions[1].get(there)
+            if own != theirs or (own is None and not _is_same_value(graph, taken, there)):
+                return False
+    return True
+
+
+def _is_same_value(graph: Graph, node: int, other: int) -> bool:
+    """Whether two values have one type; constants, whether they are equal."""
+    if CONSTANT in (graph.kinds[node], graph.kinds[other]):
+        return unnamed(graph, node) == unnamed(graph, other)
+    return output_of(graph, node).compact == output_of(graph, other).compact
 
 
 def _numbered(tree: Tree, members: list[int]) -> str:

@@ -48,7 +48,7 @@ def operator_codes(tree: Tree) -> _Hashes:
     known: dict[Any, int] = {}
     outer = np.flatnonzero(graph.kinds != OPERATOR).tolist()
     own = np.zeros(len(graph), dtype=np.uint64)
-    own[outer] = [known.setdefault(_unnamed(graph, node), len(known)) for node in outer]
+    own[outer] = [known.setdefault(unnamed(graph, node), len(known)) for node in outer]
     operators = np.flatnonzero(graph.kinds == OPERATOR).tolist()
     own[operators] = [
         known.setdefault((graph.types[node], payload[spans[node][0] : spans[node][1]]), len(known))
@@ -69,7 +69,7 @@ def operator_codes(tree: Tree) -> _Hashes:
     return result
 
 
-def _unnamed(graph: Graph, node: int) -> bytes:
+def unnamed(graph: Graph, node: int) -> bytes:
     """Bytes of a parameter or a constant without its name, which its message begins with."""
     message = graph.message(node)
     if len(message) > 1 and message[0] == 1 << 3 | 2 and message[1] < 0x80:
