@@ -88,6 +88,18 @@ test("the page opens on the longest series, on a file where there is none", () =
   assert.deepEqual([alone.mode, alone.file], ["tensors", "./x.npz"]);
 });
 
+test("a comparison puts first what is finite on one side only, whichever that is", () => {
+  const compared = [
+    { name: "equal", state: "unchanged" },
+    { name: "near", state: "changed", measures: { lost: 0, apart: 0 } },
+    { name: "back", state: "changed", measures: { lost: 0, apart: 1 } },
+  ];
+  const names = (/** @type {boolean} */ lost) =>
+    shownRows(compared, { ...STATE, mode: "compare", lost }).map(({ name }) => name);
+  assert.deepEqual(names(false), ["back", "near", "equal"]);
+  assert.deepEqual(names(true), ["back"]);
+});
+
 test("CSV quotes and runs no formula", () => {
   assert.equal(
     csv([

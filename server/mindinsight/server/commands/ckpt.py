@@ -90,19 +90,17 @@ def diff(options: argparse.Namespace) -> int:
     with worker_pool() as executor:
         differences = list(progress(compare_weights(first, second, executor), len(names), "tensors compared"))
     shown = [tensor for tensor in differences if options.all or tensor.state != "unchanged"]
-    shown.sort(key=lambda tensor: -tensor.lost)
+    shown.sort(key=lambda tensor: -tensor.apart)
     if options.json:
         print(as_json([_difference_json(tensor) for tensor in shown]))
     else:
-        heads = ("NAME", "STATE", "LOST", "MAX ABS", "RELATIVE", "EQUAL", "COSINE", "SHAPES")
+        heads = ("NAME", "STATE", "APART", "MAX ABS", "RELATIVE", "EQUAL", "COSINE", "SHAPES")
         print(table(heads, map(_difference_row, shown), terminal_width()) if shown else "Nothing changed.")
         counts = Counter(tensor.state for tensor in differences)
         print(", ".join(f"{counts[state]} {text}" for state, text in _STATES.items() if counts[state]))
-        newly_non_finite = sum(tensor.lost > 0 for tensor in differences)
-        if newly_non_finite:
-            print(
-                f"Tensors with NaN or infinities (LOST) where the first file is finite: {newly_non_finite}."
-            )
+        apart = sum(tensor.apart > 0 for tensor in differences)
+        if apart:
+            print(f"Tensors with NaN or infinities (APART) in one file where the other differs: {apart}.")
     damage = [*damage_of(first), *damage_of(second)]
     for error in damage:
         say(describe_reason(error.reason, error.detail))
@@ -161,7 +159,7 @@ def _difference_row(difference: WeightDifference) -> tuple[object, ...]:
     shapes = " -> ".join(str(list(w.shape)) for w in (difference.first, difference.second) if w is not None)
     measures = difference.measures
     distances = (
-        (measures.lost, measures.max_absolute, measures.relative_distance) if measures else (None,) * 3
+        (measures.apart, measures.max_absolute, measures.relative_distance) if measures else (None,) * 3
     )
     return (
         difference.name,

@@ -58,7 +58,12 @@ def test_what_became_not_finite_is_counted(tmp_path: Path) -> None:
     np.savez(tmp_path / "b.npz", all=lost, some=some, back=values)
     files: Any = [open_weights(tmp_path / name) for name in ("a.npz", "b.npz")]
     by_name = {row.name: row for row in compare_weights(*files)}
-    assert {name: row.lost for name, row in by_name.items()} == {"all": 6, "some": 2, "back": 0}
+    assert {name: row.apart for name, row in by_name.items()} == {"all": 6, "some": 2, "back": 2}
+    assert {name: require(row.measures).lost for name, row in by_name.items()} == {
+        "all": 6,
+        "some": 2,
+        "back": 0,
+    }
     gone = require(by_name["all"].measures)
     assert (gone.max_absolute, gone.relative_distance, gone.one_thousandth) == (None, None, None)
     assert (require(by_name["some"].measures).max_absolute, require(by_name["back"].measures).apart) == (

@@ -47,9 +47,9 @@ class WeightDifference:
     error: UnreadableError | None = None
 
     @property
-    def lost(self) -> int:
-        """Elements that were finite in the first file and are NaN or infinite in the second."""
-        return self.measures.lost if self.measures else 0
+    def apart(self) -> int:
+        """Elements that are NaN or infinite in one file and not the same in the other; unmeasured."""
+        return self.measures.apart if self.measures else 0
 
 
 def list_weights(path: Path) -> WeightFile:

@@ -22,9 +22,9 @@ export function isFrozen({ states }) {
 const KINDS = {
   tensors: { lost: nonFinite, unchanged: () => false, weight: nonFinite },
   compare: {
-    lost: (/** @type {any} */ row) => row.measures?.lost ?? 0,
+    lost: (/** @type {any} */ row) => row.measures?.apart ?? 0,
     unchanged: (/** @type {any} */ row) => row.state === "unchanged",
-    weight: (/** @type {any} */ row) => (row.state === "unchanged" ? -1 : (row.measures?.lost ?? 0)),
+    weight: (/** @type {any} */ row) => (row.state === "unchanged" ? -1 : (row.measures?.apart ?? 0)),
   },
   timeline: {
     lost: brokenCells,

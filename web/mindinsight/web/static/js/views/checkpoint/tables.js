@@ -8,8 +8,8 @@ import { nonFinite, valueOf } from "./rows.js";
 /** @typedef {{key: string, number?: boolean}} Column */
 
 const STATISTICS = ["nans", "infs", "minimum", "maximum", "mean", "std", "norm", "zeros"];
-const MEASURES = ["lost", "max_absolute", "relative_distance", "equal", "cosine"];
-const LOUD = ["nans", "infs", "lost"];
+const MEASURES = ["apart", "max_absolute", "relative_distance", "equal", "cosine"];
+const LOUD = ["nans", "infs", "apart"];
 
 /** @param {"tensors" | "compare"} mode @returns {Column[]} */
 export function columnsOf(mode) {
@@ -35,7 +35,7 @@ export function plain({ t }, row, key) {
 export function cells(app, mode, row, open) {
   return columnsOf(mode).map(({ key, number: numeric }) => {
     if (key === "name") {
-      const broken = mode === "tensors" ? nonFinite(row) : row.measures?.lost;
+      const broken = mode === "tensors" ? nonFinite(row) : row.measures?.apart;
       return h(
         "td",
         { class: broken ? "name strange" : "name", title: row.name },
