@@ -42,11 +42,12 @@ export class ReferenceChoice {
     return this.requests.ask(
       () => app.api.get("v2/dump/summary", { dump: this.reference.dump }),
       (summary) => {
-        const { rank, step } = this.reference;
+        const { dump, rank, step } = this.reference;
         settlePosition(this.reference, summary);
         this.draw(summary.ranks);
-        if (!this.named || (rank === this.reference.rank && step === this.reference.step)) return;
-        const error = { key: "error.unknown_dump_step", vars: { rank, step } };
+        if (rank === this.reference.rank && step === this.reference.step) return;
+        if (!this.named) return this.write();
+        const error = { key: "error.unknown_step_of", vars: { dump: dump.slice(2) || ".", rank, step } };
         this.element.prepend(failure(app, error));
       },
       (error) => {
@@ -58,11 +59,17 @@ export class ReferenceChoice {
 
   /** @param {Partial<Reference>} changes */
   pick(changes) {
-    const { app, state } = this.page;
-    const { dump, rank, step } = Object.assign(this.reference, changes);
+    Object.assign(this.reference, changes);
     this.named = false;
-    app.url.set({ with: dump === state.dump ? null : dump, with_rank: rank, with_step: step });
+    this.write();
     this.read();
+  }
+
+  /** Name in the address what is chosen, as the dump has it. */
+  write() {
+    const { app, state } = this.page;
+    const { dump, rank, step } = this.reference;
+    app.url.set({ with: dump === state.dump ? null : dump, with_rank: rank, with_step: step });
   }
 
   /** @param {{rank: number, steps: number[]}[]} ranks of the chosen dump */
