@@ -10,6 +10,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from benchmarks.planted_networks import gpt
+from tests.claims.situations.graph import SMALL, write_graph
 from tests.server.debug.conftest import broken_job
 
 DATA = Path(__file__).parents[1] / "data"
@@ -21,6 +23,7 @@ def url(serve_once: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A run with its graph and a dump of it that breaks at step 1, and a run of another network."""
     base = tmp_path_factory.mktemp("dumped") / "base"
     broken_job(base / "job")
+    write_graph(base, "other", gpt(SMALL))
     shutil.copytree(DATA / "events" / "lenet", base / "lenet")
     return serve_once(base)
 
@@ -43,6 +46,25 @@ def tools(page: Any) -> Any:
 
 def notes(page: Any) -> Any:
     return page.locator(".graph-lines")
+
+
+def test_an_address_that_names_what_is_not_there_is_told_so(
+    graph: Callable[..., Any], refusals: set[int]
+) -> None:
+    refusals.add(404)
+    page = graph("run=./job&dump=./job/nosuch")
+    expect(notes(page)).to_contain_text("There is no dump ./job/nosuch.")
+    page = graph("run=./job&node=Default/zzz")
+    expect(page.get_by_text("There is no node Default/zzz in this graph.")).to_be_visible()
+    page = graph("run=./job&node=Gradients")
+    expect(page).to_have_url(re.compile(r"node=\d+"))
+    expect(page.get_by_text("There is no node")).to_be_hidden()
+
+
+def test_a_dump_of_another_network_is_not_called_healthy(graph: Callable[..., Any]) -> None:
+    page = graph("run=./other&view=recorded&dump=./job/dump&step=0")
+    expect(notes(page)).to_contain_text("Nothing of the dump is in this graph, so nothing could be judged")
+    expect(notes(page)).to_contain_text("0 of 22 dumped operators in this graph")
 
 
 def test_choosing_a_dump_marks_where_it_went_wrong_and_the_address_remembers(

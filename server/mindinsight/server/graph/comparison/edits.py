@@ -138,7 +138,9 @@ def _operators(comparison: Comparison) -> Iterator[_Change]:
             continue
         subject = "/".join(left.paths[index].split("/")[-2:])
         if nodes[LEFT] in rewired and (operands := comparison.operands_of(*nodes)):
-            yield _Change("swapped", subject, subject, *map(", ".join, operands), position)
+            yield _Change(
+                "swapped", subject, subject, ", ".join(operands[LEFT]), ", ".join(operands[RIGHT]), position
+            )
             continue
         if nodes[LEFT] in rewired and (sources := comparison.sources_of(*nodes)):
             names = input_name(left.graph, sources[LEFT]), input_name(right.graph, sources[RIGHT])
@@ -233,7 +235,8 @@ def _returned(comparison: Comparison) -> Iterator[_Change]:
     if returned := comparison.returned():
         nodes = [int(graph.outputs[0]) for graph in comparison.matching.columns.graphs]
         places = [int(tree.leaf_indices[node]) for tree, node in zip(comparison.trees, nodes, strict=True)]
-        yield _Change("returned", None, "", *map(", ".join, returned), (places[LEFT], places[RIGHT]))
+        texts = ", ".join(returned[LEFT]), ", ".join(returned[RIGHT])
+        yield _Change("returned", None, "", *texts, (places[LEFT], places[RIGHT]))
 
 
 def _types(left: str, right: str) -> tuple[str, str]:

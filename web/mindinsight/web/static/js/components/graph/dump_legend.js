@@ -10,7 +10,7 @@ export function dumpLegend(app, coloured, paint) {
   return [
     ...(paint === "symptoms"
       ? symptoms(app, coloured)
-      : [...(coloured.judged ? scale(app, coloured) : unjudged(app)), ...lostSigns(app, coloured)]),
+      : [...(coloured.judged ? scale(app, coloured) : nothingJudged(app)), ...lostSigns(app, coloured)]),
     ...coverage(app, coloured),
   ];
 }
@@ -32,7 +32,7 @@ export function healthText(judged, unjudged) {
 }
 
 /** @param {App} app */
-function unjudged({ t }) {
+function nothingJudged({ t }) {
   return [h("span", null, t("graph.dump.unjudged"))];
 }
 

@@ -81,9 +81,12 @@ export class Dumped {
       () => this.app.api.get("v2/dump/list"),
       ({ dumps }) => {
         this.dumps = nearestFirst(dumps, run, this.app.selection.all());
-        if (!dumps.some((/** @type {any} */ dump) => dump.id === this.state.dump)) this.state.dump = "";
+        const { dump } = this.state;
+        const missing = dump !== "" && !dumps.some((/** @type {any} */ listed) => listed.id === dump);
+        if (missing) this.state.dump = "";
         this.tools.hidden = !dumps.length;
-        this.open();
+        const opening = this.open();
+        if (missing) opening.then(() => this.failed({ key: "error.unknown_dump", vars: { dump } }));
       },
       (error) => this.failed(error),
     );

@@ -115,7 +115,8 @@ export class Explorer {
       () => fillPanels().then(() => this.dumped.arrive()),
       async (arrived) => {
         if (arrived) return undefined;
-        const { node, outer, trace } = this.state;
+        const { node, outer, sought, trace } = this.state;
+        if (sought) return this.seek(sought);
         if (this.wanted) return this.find(this.wanted);
         if (outer !== null) return this.describer.outer(outer);
         await this.select(node, node !== null);
@@ -206,6 +207,17 @@ export class Explorer {
       },
       (error) => this.failed(error),
     );
+  }
+
+  /** Show the node of an address, or say that there is none. @param {string} path */
+  async seek(path) {
+    this.state.sought = "";
+    try {
+      return this.goTo((await this.ask("v2/graph/node", { node: path })).id);
+    } catch (error) {
+      await this.select(null);
+      return this.failed(error);
+    }
   }
 
   /** Find in this graph what was selected in another. @param {{path?: string, name?: string}} subject */

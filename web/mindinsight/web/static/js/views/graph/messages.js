@@ -31,6 +31,7 @@ export function noGraph(app, run) {
 /** @param {App} app @param {any} error */
 export function graphError({ t }, error) {
   const text = t(error.key ?? "error.http", error.vars);
+  if (error.key === "error.unknown_node") return empty({ icon: "warning", title: text });
   return empty({ icon: "warning", title: t("graph.failed"), text });
 }
 

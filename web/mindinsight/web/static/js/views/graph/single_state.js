@@ -10,6 +10,7 @@
  * @property {number[] | null} open the same as numbers, once the drawing is there
  * @property {number[]} flat scopes whose operators are drawn without the scopes between
  * @property {number | null} node selected
+ * @property {string} sought path of a node that an address names by it, until it has been looked for
  * @property {number | null} outer a parameter or constant
  * @property {string | null} trace "up" or "down" from the node
  * @property {string} attribute shown in operators instead of their outputs
@@ -41,6 +42,7 @@ export function scopesText(open, boxes) {
 /** @param {import("../../core/url.js").Url} url @returns {State} */
 export function readState(url) {
   const number = (/** @type {string} */ key) => (url.get(key) === null ? null : Number(url.get(key)));
+  const sought = Number.isNaN(number("node")) ? url.get("node", "") : "";
   const open = url.get("open");
   const numbered = open !== null || url.get("node") !== null || url.get("outer") !== null;
   const dumped = url.get("dump", "") !== ""; // of the whole training
@@ -55,7 +57,8 @@ export function readState(url) {
     scopes: open,
     open: null,
     flat: url.get("flat", "").split(",").filter(Boolean).map(Number),
-    node: number("node"),
+    node: sought ? null : number("node"),
+    sought,
     outer: number("outer"),
     trace: url.get("trace"),
     attribute: url.get("attr", ""),
