@@ -32,6 +32,12 @@ def test_the_content_tells_the_format_not_the_name(tmp_path: Path, name: str, fo
         assert file.read(weight.name).shape == weight.shape
 
 
+def test_an_archive_of_nothing_is_an_archive(tmp_path: Path) -> None:
+    np.savez(tmp_path / "none.npz")
+    file = open_weights(tmp_path / "none.npz")
+    assert (file.format, file.weights, file.damage) == ("npz", (), ())
+
+
 def test_arrays_of_numpy(tmp_path: Path) -> None:
     np.savez(tmp_path / "some", a=np.arange(6.0), b=np.array(2))
     np.save(tmp_path / "one", np.arange(3, dtype=np.int16))

@@ -2,7 +2,8 @@
 
 The measures are those of msprobe: cosine, Euclidean distance, maximum absolute and relative error and
 the share of elements within one and five thousandths. Where the reference is 0, the relative error is
-taken against the precision of its type, as msprobe does. Elements that are not finite agree (NaN with
+taken against the precision of its type, as msprobe does; the cosine of tiny tensors is that which they have,
+where msprobe takes them as zero. Elements that are not finite agree (NaN with
 NaN, Inf with Inf of the same sign) and enter the measures as zeros, or are apart and do not enter them.
 """
 
@@ -20,7 +21,6 @@ from mindinsight.server.formats.arrays.stored import Held, Values
 
 _PIECE: Final = 1 << 15  # elements; five arrays of them as float64 stay in a core's cache
 _SCALE: Final = 2.0**-600  # the squares of 2**100 of the largest numbers have a sum
-_ZERO_NORM: Final = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +118,23 @@ class _Sums:
             if largest is not None:
                 self._largest = start + (largest if places is None else int(places[largest]))
         if target.dtype.kind in "iu" and reference.dtype.kind in "iu":
-            self._add_integers(start, target, reference, int(np.count_nonzero(difference)))
+            self._add_integers(start, target, reference, difference)
 
-    def _add_integers(self, start: int, target: Array, reference: Array, seen: int) -> None:
-        """Count differences of integers above 2**53, which are equal as doubles."""
-        unequal = np.flatnonzero(target != reference)
-        self.differing += unequal.size - seen
-        if unequal.size and self._largest is None:
-            first = int(unequal[0])
-            self._largest = start + first
-            self.absolute = float(abs(int(target[first]) - int(reference[first])))
+    def _add_integers(self, start: int, target: Array, reference: Array, difference: Array) -> None:
+        """Add what integers above 2**53 differ by that are equal as doubles; it is small."""
+        hidden = np.flatnonzero((target != reference) & (difference == 0))
+        if not hidden.size:
+            return
+        pair = target[hidden].astype(np.uint64), reference[hidden].astype(np.uint64)
+        exact = np.abs((pair[0] - pair[1]).view(np.int64)).astype(np.float64)
+        at = int(exact.argmax())
+        if exact[at] > self.absolute:
+            self._largest = start + int(hidden[at])
+            self.absolute = float(exact[at])
+        size = np.abs(reference[hidden].astype(np.float64))
+        self.relative = max(self.relative, float((exact / size).max()))
+        self.difference += product(exact, exact)
+        self.differing += hidden.size
 
     def _add_finite(self, a: Array, b: Array, difference: Array, error: Array, size: Array) -> int | None:
         """Add elements that can be subtracted; return the position of a new largest difference."""
@@ -160,13 +167,13 @@ class _Sums:
             return Measures(
                 0, self.apart, self.lost, None, None, None, None, None, None, None, self.differing, largest
             )
-        of_target, of_reference = self._scales
+        _, of_reference = self._scales
         distance = math.sqrt(self.difference) / min(self._scales)
         target, reference = math.sqrt(self.target), math.sqrt(self.reference)
         norm = reference / of_reference
         cosine = None
         if self.count > 1:
-            cosine = _cosine(self.both, target, reference, target / of_target, norm)
+            cosine = _cosine(self.both, target, reference, equal=not self.differing)
         return Measures(
             count=self.count,
             apart=self.apart,
@@ -190,11 +197,9 @@ def _comparable(a: Array, b: Array) -> tuple[Array, Array, Array]:
     return comparable, np.where(finite, a, 0)[comparable], np.where(finite, b, 0)[comparable]
 
 
-def _cosine(both: float, target: float, reference: float, *norms: float) -> float | None:
-    """Cosine by a product and two norms at one scale; ``norms`` are those of the tensors themselves."""
-    if max(norms) <= _ZERO_NORM:
-        return 1.0
-    if min(norms) <= _ZERO_NORM:
-        return None
+def _cosine(both: float, target: float, reference: float, *, equal: bool) -> float | None:
+    """Cosine by a product and two norms at one scale; where a norm is zero, 1 of equal tensors alone."""
+    if not target or not reference:
+        return 1.0 if equal else None
     cosine = both / target / reference
     return max(-1.0, min(1.0, cosine)) if math.isfinite(cosine) else None

@@ -69,6 +69,8 @@ def open_weights(path: Path) -> WeightFile:
     """List the tensors of a file; values are read by name. Raises ``UnreadableError``."""
     with opened(path) as file:
         start, length = file.read(16), length_of(file)
+    if start[:4] == b"PK\x05\x06":  # an archive of nothing
+        return _npz(path)
     if start[:4] == b"PK\x03\x04":
         return _torch(path) if _is_torch(path) else _npz(path)
     if start[:6] == b"\x93NUMPY":
