@@ -13,6 +13,7 @@ from mindinsight.server.graph.model.simplify import simplify
 from mindinsight.server.graph.scopes.costs import costs_of, short_number
 from mindinsight.server.graph.scopes.folding import folded_tree
 from mindinsight.server.graph.scopes.tree import Tree
+from mindinsight.writer import GraphBuilder
 
 DATA = Path(__file__).parents[3] / "data/graph"
 
@@ -91,3 +92,11 @@ def test_lenet_has_the_parameters_it_has() -> None:
 )
 def test_numbers_have_three_digits(value: int, text: str) -> None:
     assert short_number(value) == text
+
+
+@pytest.mark.parametrize(("name", "counted"), [("pixel_values", 0), ("img", 0), ("src", 0), ("fc.img", 8)])
+def test_what_is_named_like_an_input_is_no_parameter(name: str, counted: int) -> None:
+    builder = GraphBuilder()
+    builder.output(builder.node("ReLU", [builder.parameter(name, (2, 4))], shape=(2, 4)))
+    graph = read_graph(builder.model().graph.SerializeToString())
+    assert costs_of(folded_tree(graph)).parameters[0] == counted

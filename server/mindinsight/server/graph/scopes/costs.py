@@ -1,7 +1,7 @@
 """Costs of scopes: parameters, their bytes, and floating point operations.
 
 A parameter counts once in every scope that uses it, however many operators in it do. What looks like an input
-of the network by its name (``inputs0``, ``x``, ``input_ids``) is none.
+of the network by its name (``inputs0``, ``x``, ``input_ids``) is none; a graph does not tell them apart.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from mindinsight.server.graph.model.node_details import Output, output_of, shape
 from mindinsight.server.graph.scopes.tree import ROOT, Tree
 
 _INPUT: Final = re.compile(
-    r"(inputs?|args?|kwargs|x|y|data|labels?|images?|tokens?|input_ids|attention_mask|mask|targets?)"
+    r"(inputs?|args?|kwargs|x|y|data|labels?|images?|imgs?|pixel_values|batch|src|tgt|tokens?|input_ids"
+    r"|attention_mask|mask|targets?)"
     r"([_.]?\d+)*",
     re.IGNORECASE,
 )
