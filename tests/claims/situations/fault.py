@@ -188,7 +188,11 @@ def one_tensor_has_neither_values_nor_statistics(folder: Path) -> Question:
     return ask(folder)
 
 
-@situation(makes=["claim.fault.finite", "claim.fault.masks"], never=["claim.fault.none", "claim.fault.made"])
+@situation(
+    makes=["claim.fault.finite", "claim.fault.masks"],
+    never=["claim.fault.none", "claim.fault.made", "claim.fault.masks.open", "claim.check.non_finite"],
+    exit_code=0,
+)
 def a_mask_of_attention_is_no_fault(folder: Path) -> Question:
     scores, mask = floats(1, 1), np.array([0, -INF], np.float32)
     calls: list[Call] = [
@@ -196,7 +200,18 @@ def a_mask_of_attention_is_no_fault(folder: Path) -> Question:
         ("Functional.softmax.0.forward", [scores + mask], floats(1, 0)),
     ]
     write(folder / "dump", calls)
-    return Question(base=folder, request="v2/dump/fault?dump=./dump")
+    return ask(folder)
+
+
+@situation(
+    makes=["claim.fault.masks.open", "claim.fault.finite"],
+    never=["claim.fault.masks", "claim.fault.made", "claim.check.non_finite", "claim.fault.none"],
+    exit_code=2,
+)
+def a_mask_that_no_recorded_operator_took(folder: Path) -> Question:
+    masked = np.array([[0, -INF], [0, 0]], np.float32)
+    write(folder / "dump", [("Tensor.masked_fill.0.forward", [np.zeros((2, 2), np.float32)], masked)])
+    return ask(folder)
 
 
 @situation(
@@ -568,6 +583,49 @@ def a_weight_that_no_operator_took(folder: Path) -> Question:
     step.output("Default/Add-op0", floats(1, 2))
     step.parameter("fc.weight", floats(1, NAN))
     return ask(folder)
+
+
+def with_weight(folder: Path, operator: str, output: Array, step: int = 0) -> Question:
+    """An operator that takes a weight with minus infinity, which is recorded at step 0 as well."""
+    weight = np.array([[1, -INF], [1, 2]], np.float32)
+    dump = Dump(folder / "dump")
+    dump.iteration(0).parameter("fc.weight", weight)
+    taking = dump.iteration(step)
+    taking.input(operator, np.ones((2, 2), np.float32), 0)
+    taking.input(operator, weight, 1)
+    taking.output(operator, output)
+    return ask(folder)
+
+
+@situation(
+    makes=["claim.fault.met.weight"], never=["claim.fault.met.alone", "claim.fault.masks"], exit_code=1
+)
+def minus_infinity_in_a_weight_of_a_product(folder: Path) -> Question:
+    """A mask comes from elsewhere, and a product of matrices leaves no mask as it is."""
+    return with_weight(folder, "Default/MatMul-op0", np.array([[2, -INF], [2, -INF]], np.float32))
+
+
+@situation(
+    makes=["claim.fault.met.weight"], never=["claim.fault.met.alone", "claim.fault.masks"], exit_code=1
+)
+def minus_infinity_in_a_weight_that_scales(folder: Path) -> Question:
+    return with_weight(folder, "Default/Mul-op0", np.array([[1, -INF], [1, 2]], np.float32))
+
+
+@situation(
+    makes=["claim.fault.masks"], never=["claim.fault.met.weight", "claim.fault.met.alone"], exit_code=0
+)
+def minus_infinity_in_a_parameter_that_masks(folder: Path) -> Question:
+    """What took it is finite: the parameter holds a mask."""
+    return with_weight(folder, "Default/Softmax-op0", np.array([[1, 0], [0.5, 0.5]], np.float32))
+
+
+@situation(
+    makes=["claim.fault.met.alone"], never=["claim.fault.met.weight", "claim.fault.masks"], exit_code=1
+)
+def a_weight_that_an_operator_took_at_the_next_step(folder: Path) -> Question:
+    """It was recorded after the step that made it so: at that step no operator passed it on."""
+    return with_weight(folder, "Default/MatMul-op0", np.array([[2, -INF], [2, -INF]], np.float32), step=1)
 
 
 def flight(folder: Path, name: str, *options: str) -> Question:

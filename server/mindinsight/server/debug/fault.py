@@ -68,6 +68,7 @@ class Fault:
             "operator": self.origin.operator,
             "source": self.origin.source,
             "slot": entry.slot,
+            "step": self.step,
             "tensor": f"{entry.operator} {entry.direction} {entry.slot}",
         }
         location = {
@@ -87,6 +88,7 @@ class Coverage:
     unread: int = 0  # files that could not be read
     silent: int = 0  # without values, and with statistics that do not decide
     masks: int = 0  # hold minus infinities that are no fault
+    open_masks: int = 0  # those of them of which no recorded operator shows that they have no effect
 
     @property
     def judged(self) -> int:
@@ -106,7 +108,8 @@ class Coverage:
             else Claim("claim.fault.some", "unknown", counts)
         )
         details = (
-            Claim("claim.fault.masks", "note", {"n": self.masks}),
+            Claim("claim.fault.masks", "note", {"n": self.masks - self.open_masks}),
+            Claim("claim.fault.masks.open", "unknown", {"n": self.open_masks}),
             Claim("claim.fault.unread", "unknown", {"n": self.unread}),
             Claim("claim.fault.silent", "unknown", {"n": self.silent}),
         )
@@ -198,18 +201,20 @@ def _search_step(
         )
         return (known.get(entry.sequence) or next(measured) for entry in wanted)
 
-    searched = False
+    search: OriginSearch | None = None
     for result in measure(candidates):
         known[result.entry.sequence] = result
         coverage.count(result)
-        if not_finite(result) and not searched:  # operators are read only for a step with a fault
-            searched = True
+        if not_finite(result) and search is None:  # operators are read only for a step with a fault
             operators = list_operators(dump, rank, step).items
-            fault = find_step_fault(listing.items, operators, measure, modules_only=dump.level == MODULES)
-            if fault:
-                report.faults.append(fault)
+            search = OriginSearch(listing.items, operators, measure, dump.level == MODULES)
+            origin = search.origin()
+            if origin:
+                report.faults.append(Fault(origin, rank, step, tuple(search.results(origin.entry))))
                 return
-        coverage.masks += not_finite(result)
+        if search is not None and not_finite(result):
+            coverage.masks += 1
+            coverage.open_masks += search.is_open_mask(result.entry)
 
 
 def find_step_fault(

@@ -6,6 +6,7 @@ inputs, from the calls it depends on (``Operator.depends``), or from the outputs
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,7 +22,7 @@ from mindinsight.server.debug.finiteness import (
     surely_finite,
 )
 from mindinsight.server.debug.masks import MaskSearch
-from mindinsight.server.debug.neighbours import fingerprint
+from mindinsight.server.debug.neighbours import Fingerprint, fingerprint
 from mindinsight.server.debug.targets import is_state, is_weight, parameter_names
 from mindinsight.server.formats.dumps.types import Operator, TensorEntry
 
@@ -77,6 +78,7 @@ class OriginSearch:
             self._result,
             lambda entry: self._side(operator_key(entry), "output"),
             self._fed_by,
+            self._takers,
         )
 
     def origin(self, certain: bool = False) -> Origin | None:
@@ -108,6 +110,13 @@ class OriginSearch:
                     harmless = harmless or self._trace_input(culprit)
         return None if certain else met or harmless
 
+    def is_mask(self, entry: TensorEntry) -> bool:
+        return self._masks.is_mask(self._positions[entry.sequence])
+
+    def is_open_mask(self, entry: TensorEntry) -> bool:
+        """Whether it is not known what came of a mask: no recorded operator took it to the end."""
+        return not self._masks.has_no_effect(self._positions[entry.sequence])
+
     def results(self, entry: TensorEntry) -> list[TensorResult]:
         """This tensor and the others of its operator and direction that are not finite, measured."""
         side = [
@@ -135,6 +144,39 @@ class OriginSearch:
         return self._inputs_of(entry) or [
             p for name in sources for p in self._outputs_of_source(entry.graph, name)
         ]
+
+    def _takers(self, position: int) -> list[TensorEntry]:
+        """A tensor of each operator that takes a tensor, by equal content or by the graph."""
+        entry, result = self._entries[position], self._result(position)
+        content = None if result is None else fingerprint(result)
+        takers = {operator_key(other): other for other in self._received.get(content, ())}
+        for key in self._receivers.get((entry.graph, entry.operator), ()):
+            if outputs := self._side(key, "output"):
+                takers.setdefault(key, self._entries[outputs[0]])
+        takers.pop(operator_key(entry), None)
+        return list(takers.values())
+
+    @cached_property
+    def _received(self) -> dict[Fingerprint | None, list[TensorEntry]]:
+        """Inputs that are not finite, by content."""
+        received: dict[Fingerprint | None, list[TensorEntry]] = defaultdict(list)
+        inputs = [p for p, e in enumerate(self._entries) if e.direction == "input" and not surely_finite(e)]
+        missing = [p for p in inputs if p not in self._results]
+        self._results.update(zip(missing, self._measure(self._entries[p] for p in missing), strict=False))
+        for position in inputs:
+            content = fingerprint(self._results[position])
+            if content is not None and self._finiteness(position) == "not_finite":
+                received[content].append(self._entries[position])
+        return received
+
+    @cached_property
+    def _receivers(self) -> dict[OperatorKey, list[OperatorKey]]:
+        """Operators by those whose results they take in the graph."""
+        receivers: dict[OperatorKey, list[OperatorKey]] = defaultdict(list)
+        for key, operator in self._operators.items():
+            for name in operator.sources:
+                receivers[key[0], name].append(key)
+        return receivers
 
     def _finiteness(self, position: int) -> Finiteness:
         result = self._result(position)
@@ -207,9 +249,9 @@ class OriginSearch:
         operator = self._operators.get(operator_key(entry))
         if operator and operator.sources:
             return self._trace_source(entry, self._source_of(entry, operator))
-        weight = self._matching_weight(position)
-        if weight is not None:
-            return Origin("met", entry, entry.operator, "weight", source=weight)
+        parameter = self._matching_parameter(position)
+        if parameter is not None:
+            return Origin("met", entry, entry.operator, parameter[0], source=parameter[1])
         return self._trace_by_order(position)
 
     def _source_of(self, entry: TensorEntry, operator: Operator) -> str:
@@ -287,19 +329,21 @@ class OriginSearch:
             return "state"
         return "weight" if is_weight(name, self._parameters) else "data"
 
-    def _matching_weight(self, position: int) -> str | None:
-        """The weight of a module with the same content as an input, by checksum or all statistics."""
+    def _matching_parameter(self, position: int) -> tuple[Carrier, str] | None:
+        """Kind and name of the parameter with the content of an input, by checksum or all statistics."""
         self._finiteness(position)
         content = fingerprint(self._results[position])
         for other, entry in enumerate(self._entries):
-            weight = entry.direction == "parameter" and entry.type != "Parameter"
-            if (
-                weight
-                and self._finiteness(other) == "not_finite"
-                and fingerprint(self._results[other]) == content
-            ):
-                return f"{entry.operator} {entry.slot}"
+            same = entry.direction == "parameter" and self._finiteness(other) == "not_finite"
+            if same and fingerprint(self._results[other]) == content:
+                if entry.type == "Parameter":
+                    return self._parameter_kind(entry.operator), entry.operator
+                return "weight", f"{entry.operator} {entry.slot}"
         return None
+
+    @cached_property
+    def _positions(self) -> dict[int, int]:
+        return {entry.sequence: position for position, entry in enumerate(self._entries)}
 
     @cached_property
     def _rank(self) -> dict[int, int]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Final
 
 from mindinsight.server.debug.examine import TensorResult
 from mindinsight.server.debug.finiteness import Finiteness, finiteness
+from mindinsight.server.debug.neighbours import Fingerprint, fingerprint
 from mindinsight.server.debug.operator_types import canonical
 from mindinsight.server.formats.dumps.types import TensorEntry
 
@@ -31,6 +33,11 @@ _PLACING: Final = frozenset(  # operators that put a constant where they are tol
         "triu",
         "where",
     }
+)
+
+
+_PRODUCTS: Final = frozenset(  # operators whose every result sums over a row: a mask in it does not stay one
+    ["addmm", "batchmatmul", "baddbmm", "bmm", "conv2d", "dense", "linear", "matmul", "mm", "mv"]
 )
 
 
@@ -61,16 +68,20 @@ class MaskSearch:
         result: Callable[[int], TensorResult | None],
         outputs: Callable[[TensorEntry], list[int]],
         inputs: Callable[[TensorEntry], list[int]],
+        takers: Callable[[int], list[TensorEntry]],
     ) -> None:
         """``result`` measures the tensor at a position, None for one that is finite by what is recorded.
 
-        ``outputs`` and ``inputs`` give the positions of the tensors of an entry's operator.
+        ``outputs`` and ``inputs`` give the positions of the tensors of an entry's operator; ``takers`` gives
+        a tensor of each other operator that takes the one at a position.
         """
         self._entries = entries
         self._result = result
         self._outputs = outputs
         self._inputs = inputs
+        self._takers = takers
         self._known: dict[int, bool] = {}  # by position
+        self._without_effect: dict[int, bool] = {}  # by position
 
     def is_mask(self, position: int) -> bool:
         """Whether a tensor is a mask: its minus infinities were filled in, or come from masks alone.
@@ -83,10 +94,29 @@ class MaskSearch:
             self._known[position] = self._judge(position)
         return self._known[position]
 
+    def has_no_effect(self, position: int) -> bool:
+        """Whether recorded operators took a tensor, and what came of it is finite in the end."""
+        if position not in self._without_effect:
+            self._without_effect[position] = False  # where it depends on itself
+            entry = self._entries[position]
+            takers = self._takers(position) if entry.direction in ("output", "parameter") else [entry]
+            self._without_effect[position] = bool(takers) and all(map(self._absorbs, takers))
+        return self._without_effect[position]
+
+    def _absorbs(self, taker: TensorEntry) -> bool:
+        """Whether the outputs of an operator are finite, or masks without effect."""
+        outputs = self._outputs(taker)
+        return bool(outputs) and all(
+            self._finiteness(p) == "finite" or (self._may_hold_mask(p) and self.has_no_effect(p))
+            for p in outputs
+        )
+
     def _judge(self, position: int) -> bool:
         entry, result = self._entries[position], self._result(position)
-        if result is None or not holds_minus_infinity(result) or entry.direction == "parameter":
+        if result is None or not holds_minus_infinity(result):
             return False
+        if entry.direction == "parameter":
+            return entry.type == "Parameter" and self.has_no_effect(position)
         if entry.direction == "constant":
             return True
         if entry.direction == "output":
@@ -95,7 +125,15 @@ class MaskSearch:
             origins = [other for other in self._inputs(entry) if self._finiteness(other) == "not_finite"]
             return _is_tensor(result) and bool(origins) and all(map(self.is_mask, origins))
         outputs = self._outputs(entry)
+        if canonical(entry.type) in _PRODUCTS or fingerprint(result) in self._parameters:
+            return self._absorbs(entry)
         return bool(outputs) and all(map(self._may_hold_mask, outputs))
+
+    @cached_property
+    def _parameters(self) -> frozenset[Fingerprint | None]:
+        """Contents of the parameters of the step: an infinity in one was not filled in by an operator."""
+        positions = [p for p, entry in enumerate(self._entries) if entry.type == "Parameter"]
+        return frozenset(fingerprint(result) for result in map(self._result, positions) if result)
 
     def _may_hold_mask(self, position: int) -> bool:
         """Whether an output is finite, or holds what a mask may leave in it."""

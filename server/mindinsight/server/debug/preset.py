@@ -43,6 +43,6 @@ def common_faults() -> tuple[Watchpoint, ...]:
         for types, start, end, limits in _RANGES
     ]
     return tuple(
-        Watchpoint(number, condition, checked_limits(condition, limits), types=types)
+        Watchpoint(number, condition, checked_limits(condition, limits), types=types, spares_masks=True)
         for number, (condition, limits, types) in enumerate([*_PRESETS, *ranges], 1)
     )

@@ -11,15 +11,25 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import lru_cache, partial
 from typing import Final, TypeAlias
 
 from mindinsight.server.claims import Claim
-from mindinsight.server.debug.conditions import NO_PREVIOUS, Limits, Target, Verdict, conditions
-from mindinsight.server.debug.examine import TensorResult, TensorTask, examine_all
+from mindinsight.server.debug.conditions import (
+    HOLDS_INF,
+    NO_PREVIOUS,
+    Limits,
+    Target,
+    Verdict,
+    conditions,
+)
+from mindinsight.server.debug.examine import TensorResult, TensorTask, examine_all, measure_all
+from mindinsight.server.debug.fault_search import OriginSearch
+from mindinsight.server.debug.masks import holds_minus_infinity
 from mindinsight.server.debug.operator_types import canonical
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.targets import parameter_names, targets
-from mindinsight.server.formats.dumps import list_overflows, list_tensors
+from mindinsight.server.formats.dumps import list_operators, list_overflows, list_tensors
 from mindinsight.server.formats.dumps.types import Dump, TensorEntry, TensorRef
 
 SlotKey: TypeAlias = tuple[str, str, str, str]  # graph, operator as recorded, direction, slot
@@ -71,6 +81,7 @@ class Watchpoint:
     types: tuple[str, ...] = ()  # operator types in lower case: relu
     ranks: tuple[int, ...] = ()
     steps: tuple[int, ...] = ()
+    spares_masks: bool = False  # minus infinities that were filled in are not counted as non-finite
 
     def watches(self, entry: TensorEntry, classes: frozenset[Target], first: bool) -> bool:
         """Whether to check a tensor of these classes; ``first``: at the first dumped step of its graph."""
@@ -118,12 +129,31 @@ def check_and_count(
 ) -> Iterator[Hit | int]:
     """Yield the hits as ``check`` does and, last, the number of verdicts that could be reached."""
     decided = 0
+    search = lru_cache(maxsize=1)(partial(_search, dump, executor, cache))
     for result, rules in _results(dump, watchpoints, executor, cache):
-        for watchpoint, verdict in zip(rules, result.verdicts, strict=False):  # none when unreadable
+        for watchpoint, first in zip(rules, result.verdicts, strict=False):  # none when unreadable
+            masked = first.hit and watchpoint.spares_masks and holds_minus_infinity(result)
+            entry, verdict = result.entry, first
+            if masked:
+                verdict = _without_mask(search(entry.rank, entry.step), entry, first)
             decided += not verdict.error
             if verdict.hit or verdict.error:
                 yield Hit(watchpoint, result, verdict)
     yield decided
+
+
+def _search(
+    dump: Dump, executor: Executor | None, cache: StatisticsCache | None, rank: int, step: int
+) -> OriginSearch:
+    entries, operators = list_tensors(dump, rank, step).items, list_operators(dump, rank, step).items
+    return OriginSearch(entries, operators, lambda wanted: measure_all(wanted, executor, cache))
+
+
+def _without_mask(search: OriginSearch, entry: TensorEntry, verdict: Verdict) -> Verdict:
+    """The verdict on a tensor with minus infinities: no hit on a mask, undecided if it may have an effect."""
+    if not search.is_mask(entry):
+        return verdict
+    return Verdict(False, error=HOLDS_INF if search.is_open_mask(entry) else 0)
 
 
 def _results(

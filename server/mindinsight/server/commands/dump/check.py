@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from mindinsight.server.claims import exit_code
@@ -97,12 +97,7 @@ def _watchpoints(options: argparse.Namespace) -> list[Watchpoint]:
     }
     requested = [_parse_condition(text) for text in options.condition or ()]
     if not requested:
-        return [
-            Watchpoint(
-                watchpoint.id, watchpoint.condition, watchpoint.limits, types=watchpoint.types, **scope
-            )
-            for watchpoint in common_faults()
-        ]
+        return [replace(watchpoint, **scope) for watchpoint in common_faults()]
     return [Watchpoint(number, name, limits, **scope) for number, (name, limits) in enumerate(requested, 1)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import Executor
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
@@ -188,10 +188,7 @@ def _run_check(
 def _watchpoints(body: Check) -> list[Watchpoint]:
     ranks, steps = tuple(body.ranks), tuple(body.steps)
     if not body.watchpoints:
-        return [
-            Watchpoint(watch.id, watch.condition, watch.limits, types=watch.types, ranks=ranks, steps=steps)
-            for watch in common_faults()
-        ]
+        return [replace(watch, ranks=ranks, steps=steps) for watch in common_faults()]
     return [_watchpoint(number, watch, ranks, steps) for number, watch in enumerate(body.watchpoints, 1)]
 
 
