@@ -35,7 +35,7 @@ CAUSES = [
         ),
         *("exp_overflow", "pole", "power_negative", "power_zero", "arc_outside", "softmax_masked", "outside"),
         *("batch_of_one", "constant_row", "zero_scale", "mean_of_nothing", "deviation_of_one"),
-        *("targets_ignored", "unknown", "result"),
+        *("targets_ignored", "unknown", "result", "unexplained", "carried"),
     )
 ]
 ALL_CLEAR = ["claim.fault.none", "claim.fault.finite"]
@@ -278,7 +278,19 @@ def float16_sum_of_products_beyond_its_range(folder: Path) -> Question:
     return made(folder, "matmul", [ones, ones], np.full((2, 2), INF, np.float16))
 
 
-@situation(makes=["claim.fault.made", "claim.cause.unknown"], never=except_for("unknown"), exit_code=1)
+@situation(
+    makes=["claim.fault.made", "claim.cause.unexplained"], never=except_for("unexplained"), exit_code=1
+)
+def not_a_number_in_a_product_of_matrices(folder: Path) -> Question:
+    """The inputs have no element at its index, and the row and the column that go into it are finite."""
+    output = np.full((4, 3), 2, np.float32)
+    output[3, 2] = NAN
+    return made(folder, "matmul", [np.ones((4, 2), np.float32), np.ones((2, 3), np.float32)], output)
+
+
+@situation(
+    makes=["claim.fault.made", "claim.cause.unexplained"], never=except_for("unexplained"), exit_code=1
+)
 def infinite_product_of_matrices_of_ones(folder: Path) -> Question:
     ones = np.ones((2, 2), np.float32)
     return made(folder, "matmul", [ones, ones], np.array([[INF, 2], [2, 2]], np.float32))
@@ -376,6 +388,21 @@ def softmax_of_a_row_that_is_masked_altogether(folder: Path) -> Question:
     calls: list[Call] = [
         ("Tensor.masked_fill.0.forward", [scores], masked),
         ("Functional.softmax.0.forward", [masked], np.array([[NAN, NAN], [0.5, 0.5]], np.float32)),
+    ]
+    write(folder / "dump", calls)
+    return ask(folder)
+
+
+@situation(
+    makes=["claim.fault.made.mask", "claim.cause.carried"],
+    never=[*except_for("carried"), "claim.fault.masks"],
+    exit_code=1,
+)
+def mean_of_a_row_with_a_mask(folder: Path) -> Question:
+    masked = np.array([[1, -INF], [1, -INF]], np.float32)
+    calls: list[Call] = [
+        ("Tensor.masked_fill.0.forward", [np.ones((2, 2), np.float32)], masked),
+        ("Torch.mean.0.forward", [masked], floats(1, -INF)),
     ]
     write(folder / "dump", calls)
     return ask(folder)

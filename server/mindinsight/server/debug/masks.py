@@ -11,7 +11,7 @@ from typing import Final
 from mindinsight.server.debug.examine import TensorResult
 from mindinsight.server.debug.finiteness import Finiteness, finiteness
 from mindinsight.server.debug.neighbours import Fingerprint, fingerprint
-from mindinsight.server.debug.operator_types import canonical
+from mindinsight.server.debug.operator_types import canonical, is_sum
 from mindinsight.server.formats.dumps.types import TensorEntry
 
 _PLACING: Final = frozenset(  # operators that put a constant where they are told to, and compute nothing
@@ -33,11 +33,6 @@ _PLACING: Final = frozenset(  # operators that put a constant where they are tol
         "triu",
         "where",
     }
-)
-
-
-_PRODUCTS: Final = frozenset(  # operators whose every result sums over a row: a mask in it does not stay one
-    ["addmm", "batchmatmul", "baddbmm", "bmm", "conv2d", "dense", "linear", "matmul", "mm", "mv"]
 )
 
 
@@ -125,7 +120,7 @@ class MaskSearch:
             origins = [other for other in self._inputs(entry) if self._finiteness(other) == "not_finite"]
             return _is_tensor(result) and bool(origins) and all(map(self.is_mask, origins))
         outputs = self._outputs(entry)
-        if canonical(entry.type) in _PRODUCTS or fingerprint(result) in self._parameters:
+        if is_sum(entry.type) or fingerprint(result) in self._parameters:
             return self._absorbs(entry)
         return bool(outputs) and all(map(self._may_hold_mask, outputs))
 

@@ -12,7 +12,14 @@ def test_the_first_fault_leads_to_the_line(ask: Any) -> None:
     assert fault["operator"]["source"]["code"] == "return self.fc2(x)"
     healthy = ask("fault", dump=HEALTHY, all=True)
     assert healthy["faults"] == []
-    assert healthy["coverage"] == {"tensors": 198, "judged": 198, "unread": 0, "silent": 0, "masks": 0}
+    assert healthy["coverage"] == {
+        "tensors": 198,
+        "judged": 198,
+        "unread": 0,
+        "silent": 0,
+        "masks": 0,
+        "open_masks": 0,
+    }
     assert ask("fault", dump=BROKEN, step=0)["faults"] == []
 
 

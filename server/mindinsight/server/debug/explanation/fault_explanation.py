@@ -18,15 +18,17 @@ from mindinsight.server.debug.explanation.rules import (
     cause_of,
     number_at_fault,
     number_text,
+    sum_of_terms,
 )
 from mindinsight.server.debug.fault import Fault, faulty_operator
+from mindinsight.server.debug.operator_types import is_sum
 from mindinsight.server.formats.dumps import describe_tensor, list_tensors, read_tensor
 from mindinsight.server.formats.dumps.types import Dump, Operator, TensorEntry
 from mindinsight.server.formats.unreadable import UnreadableError
 
 LARGEST_TENSOR: Final = 64 << 20  # bytes; larger tensors are not read to explain a fault
 _SHOWN: Final = 4  # inputs whose values a sentence lists
-UNEXPLAINED: Final = ("unknown", "result")  # reasons that say that no rule holds
+UNEXPLAINED: Final = ("unknown", "result", "unexplained")  # reasons that say that no rule holds
 SOURCE: Final = "claim.cause.source"
 
 
@@ -63,7 +65,8 @@ def explain(dump: Dump, fault: Fault) -> Explanation | None:
     given = _in_order(given, numbers)
     element = Element(tuple(given.values()), output, index, _dtype(fault.entry))
     kind = _type(fault, operator)
-    cause = number_at_fault(numbers, element) or cause_of(kind, element) or _values(element, tuple(given))
+    cause = number_at_fault(numbers, element) or cause_of(kind, element) or sum_of_terms(kind, element)
+    cause = cause or _values(kind, element, tuple(given))
     claims = _claims(fault, operator, element, cause)
     return Explanation(cause.reason, index, (*claims, *_growth(dump, fault, claims)))
 
@@ -116,8 +119,10 @@ def _growth(dump: Dump, fault: Fault, claims: Sequence[Claim]) -> list[Claim]:
     return []
 
 
-def _values(element: Element, slots: Sequence[str]) -> Cause:
-    """The values side by side, where no rule fits."""
+def _values(operator: str, element: Element, slots: Sequence[str]) -> Cause:
+    """The values side by side, where no rule fits; not those of a sum, of which they are no terms."""
+    if is_sum(operator) and len(slots) > 1:
+        return Cause("result", {})
     pairs = zip(slots, element.operands, strict=True)
     shown = [f"{slot}: {number_text(value)}" for slot, value in pairs if value is not None]
     if not shown:

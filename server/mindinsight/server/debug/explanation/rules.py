@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mindinsight.server.claims import format_number
-from mindinsight.server.debug.operator_types import canonical
+from mindinsight.server.debug.operator_types import canonical, is_sum
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -98,6 +98,19 @@ def number_at_fault(numbers: Mapping[str, float], element: Element) -> Cause | N
         if not math.isfinite(number) and (number == result or (math.isnan(number) and math.isnan(result))):
             return Cause("number", {"value": number_text(number), "argument": argument})
     return None
+
+
+def sum_of_terms(operator: str, element: Element) -> Cause | None:
+    """What an operator that sums up terms had to sum: an infinity as its result, or too little for it.
+
+    The elements at the index of the result say nothing of it. None where the terms are not known.
+    """
+    with np.errstate(all="ignore"):
+        span = _REACH[canonical(operator)](element) if is_sum(operator) else None
+    if span is not None and span.result == element.result:
+        return Cause("carried", _value(span.result))
+    known = span is not None and math.isfinite(span.inside)
+    return Cause("unexplained", {"sum": number_text(span.inside)}) if span is not None and known else None
 
 
 def _gives(reason: str, result: float) -> bool:
@@ -345,6 +358,8 @@ def _reduced(element: Element) -> list[Array]:
             rest = [axis for axis in range(values.ndim) if axis not in axes]
             if tuple(values.shape[axis] for axis in rest) == shape:
                 fixed = dict(zip(rest, index, strict=True))
+            elif not rest and element.output.size == 1:
+                fixed = {}
             elif tuple(1 if axis in axes else n for axis, n in enumerate(values.shape)) == shape:
                 fixed = {axis: index[axis] for axis in rest}
             else:
