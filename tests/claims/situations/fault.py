@@ -701,7 +701,11 @@ def the_rank_that_received_it(folder: Path) -> Question:
     return Question(command=["dump", "check", str(folder / "nan_on_one_rank" / "flight_dump"), "--json"])
 
 
-@situation(makes=["claim.ranks.stray"], never=["claim.ranks.differ", "claim.fault.made"], exit_code=1)
+@situation(
+    makes=["claim.ranks.stray"],
+    never=["claim.ranks.differ", "claim.ranks.unknown", "claim.fault.made"],
+    exit_code=1,
+)
 def one_rank_of_three_reduces_wrongly(folder: Path) -> Question:
     return flight(folder, "wrong_reduction")
 
@@ -711,6 +715,63 @@ def of_two_ranks_none_is_blamed(folder: Path) -> Question:
     question = flight(folder, "wrong_reduction")
     shutil.rmtree(folder / "wrong_reduction" / "flight_dump" / "rank_2")
     return question
+
+
+RANKS = ["claim.ranks.differ", "claim.ranks.stray", "claim.ranks.unknown"]
+
+
+def on_two_ranks(
+    folder: Path, operator: str, inputs: Sequence[Sequence[Array]], outputs: Sequence[Array]
+) -> Question:
+    """An operator with these inputs and this output on each rank."""
+    for rank, (given, made) in enumerate(zip(inputs, outputs, strict=True)):
+        step = Dump(folder / "dump", rank=rank).iteration(0)
+        for slot, values in enumerate(given):
+            step.input(operator, values, slot)
+        step.output(operator, made)
+    return ask(folder)
+
+
+@situation(makes=["claim.ranks.differ"], never=["claim.ranks.unknown", "claim.ranks.stray"], exit_code=1)
+def a_product_of_the_same_matrices_that_differs(folder: Path) -> Question:
+    ones = np.ones((2, 2), np.float32)
+    return on_two_ranks(folder, "Default/MatMul-op0", [[ones, ones]] * 2, [ones * 2, ones * 3])
+
+
+@situation(makes=["claim.ranks.differ"], never=["claim.ranks.unknown", "claim.ranks.stray"], exit_code=1)
+def a_reduction_that_differs(folder: Path) -> Question:
+    return on_two_ranks(folder, "Default/AllReduce-op0", [[floats(1)], [floats(2)]], [floats(3), floats(4)])
+
+
+@situation(makes=["claim.ranks.unknown"], never=["claim.ranks.differ", "claim.fault.made"], exit_code=2)
+def a_product_whose_weight_was_not_recorded(folder: Path) -> Question:
+    """It may be split over the ranks."""
+    ones = np.ones((2, 2), np.float32)
+    return on_two_ranks(folder, "Default/MatMul-op0", [[ones]] * 2, [ones * 2, ones * 3])
+
+
+@situation(makes=["claim.ranks.unknown"], never=["claim.ranks.differ"], exit_code=2)
+def a_part_whose_offset_was_not_recorded(folder: Path) -> Question:
+    return on_two_ranks(folder, "Default/StridedSlice-op0", [[floats(1, 2)]] * 2, [floats(1), floats(2)])
+
+
+@situation(makes=["claim.fault.none"], never=RANKS, exit_code=0)
+def inputs_of_equal_statistics_in_another_order(folder: Path) -> Question:
+    """Ranks with batches of their own, whose statistics are equal by chance."""
+    given = [np.array(order, np.int32) for order in ([0, 2, 5], [5, 0, 2])]
+    base = np.array([0, 6, 12], np.int32)
+    outputs = [order + base for order in given]
+    return on_two_ranks(folder, "Default/Add-op0", [[order, base] for order in given], outputs)
+
+
+@situation(makes=["claim.fault.none"], never=RANKS, exit_code=0)
+def an_exchange_that_gives_each_rank_its_part(folder: Path) -> Question:
+    return on_two_ranks(folder, "Default/AlltoAll-op0", [[floats(1, 2)]] * 2, [floats(1), floats(2)])
+
+
+@situation(makes=["claim.fault.none"], never=RANKS, exit_code=0)
+def a_scattered_sum(folder: Path) -> Question:
+    return on_two_ranks(folder, "Default/ReduceScatter-op0", [[floats(1, 2)]] * 2, [floats(1), floats(2)])
 
 
 @situation(makes=["claim.fault.not_recorded", "claim.fault.none"], never=["claim.fault.made"])

@@ -1,12 +1,15 @@
 """Search for the operator at which ranks that should be equal are no longer so.
 
 Data-parallel ranks have inputs of their own, but what they have in common stays common: an operator that is
-given the same on all ranks gives the same, and a collective operation does so whatever it is given. The first
-operator that does not is where a reduction went wrong. Operators that draw random numbers are passed over.
+given the same on all ranks gives the same, and a collective operation that shares does so whatever it is
+given. The first operator that does not is where a reduction went wrong. Operators that draw random numbers or
+give each rank its part are passed over. Whether ranks were given the same is decided by values: statistics
+can be equal by chance, and an operand that was not recorded, as a sharded weight, can differ by rank.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
@@ -14,17 +17,26 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from mindinsight.server.claims import Claim
-from mindinsight.server.debug.collectives import gives_all_the_same
+from mindinsight.server.debug.collectives import gives_all_the_same, gives_each_its_part
+from mindinsight.server.debug.compare.measures import measure_value_pair
 from mindinsight.server.debug.examine import TensorResult, measure_all
 from mindinsight.server.debug.explanation.rules import number_text
 from mindinsight.server.debug.neighbours import Fingerprint, fingerprint
 from mindinsight.server.debug.operator_types import canonical
 from mindinsight.server.debug.statistics_cache import StatisticsCache
-from mindinsight.server.formats.dumps import list_operators, list_tensors
+from mindinsight.server.debug.targets import is_activation
+from mindinsight.server.formats.dumps import compares_arguments, list_operators, list_tensors, tensor_values
 from mindinsight.server.formats.dumps.types import Dump, Operator, TensorEntry
+from mindinsight.server.formats.unreadable import UnreadableError
 
 MAX_TENSORS: Final = 200_000  # of all ranks of a step; beyond, ranks are not compared
 _RANDOM: Final = ("dropout", "bernoulli", "rand", "normal", "uniform", "multinomial", "exponential")
+_TAKING: Final = ("slice", "split", "chunk", "narrow", "select", "getitem", "roll")  # by numbers
+_OF_ONE: Final = ("abs", "cast", "cos", "exp", "log", "neg", "rsqrt", "sin", "sqrt", "square", "transpose")
+_OF_TWO: Final = (
+    *("add", "sub", "mul", "div", "realdiv", "maximum", "minimum", "matmul", "mm", "bmm", "batchmatmul"),
+    *("equal", "less", "greater", "relugrad", "sigmoidgrad", "tanhgrad"),
+)
 _SHOWN: Final = 8  # ranks whose norms a sentence lists
 
 Key: TypeAlias = tuple[str, str]  # graph, recorded name
@@ -43,6 +55,7 @@ class Divergence:
     entry: TensorEntry  # the output on the first of ``ranks``, else on the first rank
     operator: Operator | None
     norms: Mapping[int, float | None]  # of the output, by rank
+    missing: str = ""  # what keeps it unknown whether the ranks were given the same
 
     @property
     def claim(self) -> Claim:
@@ -50,6 +63,8 @@ class Divergence:
         norms = [f"{rank}: {'–' if norm is None else number_text(norm)}" for rank, norm in shown]
         values = {"operator": self.entry.operator, "ranks": [*map(str, self.ranks[:_SHOWN])], "norms": norms}
         location = {"step": self.step, "ranks": list(self.ranks), "operator": self.entry.operator}
+        if self.missing:
+            return Claim("claim.ranks.unknown", "unknown", values, (location,), (self.missing,))
         return Claim(
             "claim.ranks.stray" if self.ranks else "claim.ranks.differ", "found", values, (location,)
         )
@@ -61,15 +76,17 @@ def find_divergence(
     executor: Executor | None = None,
     cache: StatisticsCache | None = None,
 ) -> Divergence | None:
-    """Divergence of the earliest step that has one; None where ranks agree or there is only one."""
+    """Divergence of the earliest step that has one, else one that is unknown; None where ranks agree."""
+    unknown: Divergence | None = None
     for step in dump.steps():
         ranks = [rank for rank in dump.ranks if step in dump.steps(rank)]
         if len(ranks) < 2 or (steps is not None and step not in steps):
             continue
         divergence = _in_step(dump, step, ranks, executor, cache)
-        if divergence is not None:
+        if divergence is not None and not divergence.missing:
             return divergence
-    return None
+        unknown = unknown or divergence
+    return unknown
 
 
 def _in_step(
@@ -79,11 +96,16 @@ def _in_step(
     if sum(map(len, listings.values())) > MAX_TENSORS:
         return None
     calls = {rank: _calls(measure_all(items, executor, cache)) for rank, items in listings.items()}
+    unknown: Divergence | None = None
     for key, first in calls[ranks[0]].items():
         sides = {rank: calls[rank][key] for rank in ranks if key in calls[rank]}
-        if len(sides) == len(ranks) and (slot := _diverging_slot(first, sides)) is not None:
-            return _divergence(dump, step, key, slot, sides)
-    return None
+        if len(sides) < len(ranks) or (slot := _diverging_slot(first, sides)) is None:
+            continue
+        divergence = _divergence(dump, step, key, slot, sides)
+        if divergence is not None and not divergence.missing:
+            return divergence
+        unknown = unknown or divergence
+    return unknown
 
 
 def _calls(results: Iterable[TensorResult]) -> dict[Key, Sides]:
@@ -101,7 +123,7 @@ def _diverging_slot(first: Sides, sides: Mapping[int, Sides]) -> str | None:
     outputs = first.get("output", {})
     operator_type = next((result.entry.type for result in outputs.values()), "")
     kind = canonical(operator_type)
-    if any(word in kind for word in _RANDOM):
+    if any(word in kind for word in _RANDOM) or gives_each_its_part(operator_type):
         return None
     inputs = first.get("input", {})
     given_the_same = inputs and all(_equal("input", slot, sides) for slot in inputs)
@@ -123,18 +145,67 @@ def _equal(direction: str, slot: str, sides: Mapping[int, Sides]) -> bool:
     return all(content == prints[0] for content in prints)
 
 
-def _divergence(dump: Dump, step: int, key: Key, slot: str, sides: Mapping[int, Sides]) -> Divergence:
+def _missing(dump: Dump, step: int, key: Key, sides: Mapping[int, Sides]) -> str | None:
+    """What keeps it unknown whether ranks gave an operator the same; "" if they did, None if they did not."""
+    first = next(iter(sides.values()))
+    operator_type = next(result.entry.type for result in first["output"].values())
+    if gives_all_the_same(operator_type):
+        return ""
+    for slot in first["input"]:
+        same = _same_values([side["input"][slot] for side in sides.values()])
+        if not same:
+            return "claim.missing.rank_values" if same is None else None
+    operators = [_operator(dump, rank, step, key) for rank in sides]
+    if len({operator.arguments for operator in operators if operator}) > 1:
+        return None
+    complete = all(operator and _is_complete(dump, operator) for operator in operators)
+    return "" if complete else "claim.missing.rank_operands"
+
+
+def _same_values(results: Sequence[TensorResult]) -> bool | None:
+    """Whether inputs that look alike have the same values or checksums; None where that cannot be read."""
+    first = results[0].entry
+    if first.statistics is not None and first.statistics.checksum:
+        return True
+    if any(result.entry.ref is None for result in results):
+        return None
+    try:
+        values = [tensor_values(result.entry.ref) for result in results if result.entry.ref]
+        pairs = [measure_value_pair(other, values[0]) for other in values[1:]]
+    except (UnreadableError, OSError, TypeError):
+        return None
+    return all(pair is not None and not pair.differing for pair in pairs)
+
+
+def _is_complete(dump: Dump, operator: Operator) -> bool:
+    """Whether all that an operator works on is recorded: its tensors, and the numbers if it takes a part."""
+    kind, count = canonical(operator.type), len(operator.inputs)
+    if compares_arguments(dump):
+        return operator.inputs_known
+    if any(word in kind for word in _TAKING) or not operator.inputs_known:
+        return False
+    least = 1 if is_activation(operator.type) or kind in _OF_ONE else 2 if kind in _OF_TWO else math.inf
+    return bool(operator.sources) or count >= least
+
+
+def _operator(dump: Dump, rank: int, step: int, key: Key) -> Operator | None:
+    operators = list_operators(dump, rank, step, key[0]).items
+    return next((known for known in operators if known.recorded == key[1]), None)
+
+
+def _divergence(dump: Dump, step: int, key: Key, slot: str, sides: Mapping[int, Sides]) -> Divergence | None:
+    missing = _missing(dump, step, key, sides)
+    if missing is None:
+        return None
     prints = _prints("output", slot, sides)
     usual, count = Counter(prints.values()).most_common(1)[0]
     stray = tuple(rank for rank, content in prints.items() if content != usual)
     ranks = stray if count > len(prints) / 2 else ()
     shown = ranks[0] if ranks else next(iter(sides))
     results = {rank: side["output"][slot] for rank, side in sides.items()}
-    graph, recorded = key
-    operators = list_operators(dump, shown, step, graph).items
-    operator = next((known for known in operators if known.recorded == recorded), None)
+    operator = _operator(dump, shown, step, key)
     measured = {rank: result.measurement for rank, result in results.items()}
     norms = {
         rank: measurement.statistics.norm if measurement else None for rank, measurement in measured.items()
     }
-    return Divergence(step, ranks, results[shown].entry, operator, norms)
+    return Divergence(step, ranks, results[shown].entry, operator, norms, missing)
