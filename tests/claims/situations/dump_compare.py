@@ -336,7 +336,7 @@ def outputs_alone_are_recorded(folder: Path) -> Question:
     return compared(folder, target, outputs_only(net()))
 
 
-@situation(["claim.dump.identical"], ["claim.dump.output_differs", *NOTHING], 0)
+@situation(["claim.dump.identical"], ["claim.dump.output_differs", "claim.dump.shapes_differ", *NOTHING], 0)
 def equal_outputs_alone(folder: Path) -> Question:
     return compared(folder, outputs_only(net()), outputs_only(net()))
 
@@ -354,6 +354,25 @@ def other_data(folder: Path) -> Question:
 @situation(["claim.dump.input_differs", "claim.dump.rearranged"], [*AGREE, "claim.dump.introduced"], 1)
 def a_permuted_batch(folder: Path) -> Question:
     return compared(folder, net(x=array(4, 8)[[2, 0, 3, 1]]), net())
+
+
+def one_output(folder: Path, values: Any, reference: Any) -> Question:
+    return compared(
+        folder,
+        {"Torch.relu.0.forward": {"outputs": [values]}},
+        {"Torch.relu.0.forward": {"outputs": [reference]}},
+    )
+
+
+@situation(["claim.dump.output_differs"], [*AGREE, "claim.dump.rearranged"], 1)
+def other_values_of_equal_statistics(folder: Path) -> Question:
+    """Minimum, maximum, mean and norm are equal. No order of the values gives the others."""
+    return one_output(folder, np.array([0, 9, 1, 5, 6.0]), np.array([0, 9, 2, 3, 7.0]))
+
+
+@situation(["claim.dump.output_differs"], [*AGREE, "claim.dump.rearranged"], 1)
+def one_value_has_no_other_order(folder: Path) -> Question:
+    return one_output(folder, np.array([2**60]), np.array([2**60 + 1]))
 
 
 @situation(["claim.dump.weight_differs", "claim.dump.rearranged"], [*AGREE, "claim.dump.scaled"], 1)
@@ -500,7 +519,7 @@ def one_tensor_without_elements(folder: Path) -> Question:
     return compared(folder, net() | empty, net() | empty)
 
 
-@situation(["claim.dump.identical"], CAUSES, 0)
+@situation(["claim.dump.identical", "claim.dump.shapes_differ"], [*CAUSES, "claim.dump.types_differ"], 0)
 def equal_values_of_another_shape(folder: Path) -> Question:
     """[4, 16, 6] against [4, 96]: reshaped values are equal."""
     return compared(folder, single(array(4, 16, 6)), single(array(4, 16, 6).reshape(4, 96)))

@@ -120,6 +120,12 @@ def test_judged_by_norms(inputs: Any, outputs: Any, expected: Any) -> None:
     assert levels(by_norms, inputs, outputs) == ["pass"] * len(inputs) + expected
 
 
+def test_without_a_compared_input_its_agreement_is_not_claimed() -> None:
+    assert judge([by_values("output", 0, turned(0.5))]) == [("output", "output_drifts")]
+    assert judge([by_norms("output", 0, 1.6)]) == [("output", "output_drifts")]
+    assert judge([by_norms("input", 0, 1.0), by_norms("output", 0, 1.2)]) == [(), ("norm_growth",)]
+
+
 def test_a_reference_of_zeros_is_infinitely_far_away() -> None:
     rows = [by_norms("input", 0, 1.0), by_norms("output", 0, 1.0, 0.0)]
     assert judge(rows) == [(), ("norm",)]

@@ -110,7 +110,8 @@ def run(options: argparse.Namespace) -> int:
     if options.msprobe:
         _write_msprobe(rows, options.msprobe)
     shown = lost_first(rows if options.all else differing)
-    print(_json(shown, outcome) if options.json else _text(shown, outcome))
+    sides = _places((target, reference))
+    print(_json(shown, outcome, sides) if options.json else _text(shown, outcome, sides))
     unread = [row.compared.damage for row in rows if row.compared.damage is not None]
     report_damage([*unlisted, *unread])
     return exit_code(outcome.claims)
@@ -150,6 +151,12 @@ def _sides(options: argparse.Namespace) -> tuple[Side, Side]:
     return target, _side(options.reference, rank, step)
 
 
+def _places(sides: Sequence[Side]) -> dict[str, dict[str, int]]:
+    """Rank and step of each side: without options they are the first of each, which need not be the same."""
+    names = ("target", "reference")
+    return {name: {"rank": side.rank, "step": side.step} for name, side in zip(names, sides, strict=True)}
+
+
 def _side(path: Path, rank: int | None, step: int | None) -> Side:
     dump = open_single_dump(path)
     if not dump.folders:
@@ -163,15 +170,21 @@ def _side(path: Path, rank: int | None, step: int | None) -> Side:
     return Side(dump, rank, steps[0] if step is None else step)
 
 
-def _text(shown: Sequence[Row], outcome: Outcome) -> str:
+def _text(shown: Sequence[Row], outcome: Outcome, sides: Mapping[str, Mapping[str, int]]) -> str:
     cells = [[fields(row)[name] for name in _COLUMNS] for row in shown]
     lines = [table(list(_COLUMNS.values()), cells, terminal_width())] if shown else []
+    target, reference = ("rank {rank}, step {step}".format(**sides[name]) for name in ("target", "reference"))
+    lines.append(f"Compared {target} with {reference} of the reference.")
     counts = ", ".join(f"{count} {_STATES[name]}" for name, count in outcome.counts.items() if count)
     tolerances = ", ".join(f"{dtype} {limit:g}" for dtype, limit in sorted(outcome.tolerances.items()))
-    lines.append(f"{sum(outcome.counts.values())} tensors: {counts or 'none'}.")
+    lines.append(f"{_tensors(sum(outcome.counts.values()))}: {counts or 'none'}.")
     if tolerances:
         lines.append(f"Tolerance, relative L2 distance: {tolerances}.")
     return "\n".join([*lines, *sentences(outcome.claims)])
+
+
+def _tensors(count: int) -> str:
+    return f"{count} tensor{'s' if count != 1 else ''}"
 
 
 def sentences(claims: Sequence[Claim]) -> list[str]:
@@ -179,11 +192,11 @@ def sentences(claims: Sequence[Claim]) -> list[str]:
     return [sentence(claim, language(os.environ), cell) for claim in claims]
 
 
-def _json(shown: Sequence[Row], outcome: Outcome) -> str:
+def _json(shown: Sequence[Row], outcome: Outcome, sides: Mapping[str, Mapping[str, int]]) -> str:
     rows = [fields(row) | {"codes": row.codes, "measures": _measures(row)} for row in shown]
     claims = [claim.as_json() for claim in outcome.claims]
     about = {"counts": outcome.counts, "tolerances": outcome.tolerances}
-    return as_json({"claims": claims, **about, "tensors": rows})
+    return as_json({"claims": claims, **sides, **about, "tensors": rows})
 
 
 def _measures(row: Row) -> dict[str, Any] | None:

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 from typing import Any, Final, Literal, TypeAlias
 
@@ -14,7 +15,9 @@ import numpy as np
 from mindinsight.server.claims import Claim
 from mindinsight.server.debug.compare.comparison import Row
 from mindinsight.server.debug.statistics_cache import Measurement
-from mindinsight.server.formats.dumps.types import TensorEntry
+from mindinsight.server.formats.dumps import describe_tensor, read_tensor
+from mindinsight.server.formats.dumps.types import TensorEntry, TensorRef
+from mindinsight.server.formats.unreadable import UnreadableError
 
 State: TypeAlias = Literal["agree", "differ", "unknown", "order", "alone"]
 STATES: Final[tuple[State, ...]] = ("agree", "differ", "unknown", "order", "alone")
@@ -40,6 +43,7 @@ _UNPARALLEL: Final = (
 _ROUNDINGS: Final = {"float16": 4e-3, "bfloat16": 3e-2}
 _EPSILON: Final = 1e-15  # rounding of a cosine
 _NAMED: Final = 5  # names in a sentence
+_SORTED: Final = 64 << 20  # bytes of the largest tensor that is sorted
 _MODULES: Final = ("Module.", "Cell.")
 _WEIGHTLESS: Final = frozenset(
     ["AvgPool1d", "AvgPool2d", "CrossEntropyLoss", "Dropout", "ELU", "Flatten", "GELU", "GeLU", "Identity",
@@ -357,7 +361,7 @@ def _remarks(rows: Sequence[Row], first: _Operator) -> Iterator[Claim]:
         factor = _factor(row)
         if factor is not None:
             yield Claim("claim.dump.scaled", "note", {"name": tensor_name(row), "factor": factor})
-        elif _rearranged(target, reference):
+        elif _same_size_and_statistics(target, reference) and _rearranged(row):
             yield Claim("claim.dump.rearranged", "note", {"name": tensor_name(row)})
     yield from _facts(rows)
 
@@ -382,6 +386,11 @@ def _facts(rows: Sequence[Row]) -> Iterator[Claim]:
         target, reference = _dtypes(types[0])
         values = {"n": len(types), "name": tensor_name(types[0]), "target": target, "reference": reference}
         yield Claim("claim.dump.types_differ", "note", values)
+    shapes = [row for row in rows if len({_shape(*side) for side in _both(row)}) > 1]
+    if shapes:
+        target, reference = (_shape(*side) for side in _both(shapes[0]))
+        values = {"n": len(shapes), "name": tensor_name(shapes[0]), "target": target, "reference": reference}
+        yield Claim("claim.dump.shapes_differ", "note", values)
 
 
 def _same_non_finite(row: Row) -> bool:
@@ -403,8 +412,27 @@ def _factor(row: Row) -> float | None:
     return factor if abs(factor - 1) > 1e-3 else None  # closer to 1 it is a rounding, not a factor
 
 
-def _rearranged(target: Measurement, reference: Measurement) -> bool:
-    """Whether minimum, maximum, mean and norm are equal, as after a transposition or permutation."""
+def _rearranged(row: Row) -> bool:
+    """Whether two tensors hold the same values in another order; false for those too large to be sorted."""
+    refs = [entry.ref if entry else None for entry, _ in _both(row)]
+    return refs[0] is not None and refs[1] is not None and _same_sorted(refs[0], refs[1])
+
+
+@lru_cache(maxsize=64)
+def _same_sorted(target: TensorRef, reference: TensorRef) -> bool:
+    try:
+        if max(describe_tensor(ref).size for ref in (target, reference)) > _SORTED:
+            return False
+        values = [np.sort(read_tensor(ref), axis=None) for ref in (target, reference)]
+    except (UnreadableError, OSError, TypeError, ValueError):
+        return False
+    return np.array_equal(*values, equal_nan=values[0].dtype.kind in "fc")
+
+
+def _same_size_and_statistics(target: Measurement, reference: Measurement) -> bool:
+    """Whether count, minimum, maximum, mean and norm are equal, as after a permutation of several values."""
+    if not _size(target) == _size(reference) != 1:
+        return False
     pairs = [*_extremes(target, reference), (target.statistics.norm, reference.statistics.norm)]
     peak = _magnitude(reference)
     return bool(peak) and all(

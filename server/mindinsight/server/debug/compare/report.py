@@ -25,6 +25,8 @@ MESSAGES: Final = {
     "cosine": "the cosine falls by more than 0.1 from the inputs to the output",
     "norm_growth": "the norm of the output is ten times as far off as that of the inputs",
     "missing": "only on one side",
+    "output": "the output differs; unknown whether the inputs agree: none was compared",
+    "output_drifts": "the output drifts; unknown whether the inputs agree: none was compared",
 }
 _BY_TYPE: Final = Tolerance()
 _DIFFERENCES: Final = ("min_diff", "max_diff", "mean_diff", "l2norm_diff")

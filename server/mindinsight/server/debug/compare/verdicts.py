@@ -36,6 +36,8 @@ LEVELS: Final[dict[str, Level]] = {  # message codes; their texts are in the loc
     "checksum": "error",
     "cosine": "warning",
     "norm_growth": "warning",
+    "output": "error",  # in place of those of an operator where no input was compared: its origin is unknown
+    "output_drifts": "warning",
     "missing": "warning",
 }
 
@@ -48,6 +50,7 @@ OUTPUTS_ONLY: Final = frozenset(
     ["_all_gather_base", "_reduce_scatter_base", "all_to_all_single", "batch_isend_irecv"]
 )
 _MODULES: Final = ("Module", "Cell")
+_ALONE: Final = {"error": "output", "warning": "output_drifts"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +88,12 @@ def judge(rows: Sequence[Compared]) -> list[tuple[str, ...]]:
     inputs = [row for row in rows if row.pair.target and row.pair.target.direction != "output"]
     outputs = [i for i, row in enumerate(rows) if _is_judged_output(row.pair.target)]
     for code, position in (*_judge_values(rows, inputs, outputs), *_judge_norms(rows, inputs, outputs)):
-        codes[position].append(code)
-    return [tuple(row_codes) for row_codes in codes]
+        codes[position].append(code if any(map(_is_compared, inputs)) else _ALONE[LEVELS[code]])
+    return [tuple(dict.fromkeys(row_codes)) for row_codes in codes]
+
+
+def _is_compared(row: Compared) -> bool:
+    return row.measures is not None or row.norm_error is not None or row.same_checksum is not None
 
 
 def _call(rows: Sequence[Compared]) -> str:
