@@ -96,3 +96,8 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return text == "-"
     return True
+
+
+def count_text(count: int, thing: str) -> str:
+    """Return a number with its English noun: ``1 step``, ``2 steps``."""
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"

@@ -151,6 +151,18 @@ def _unseen_name(gap: NotRecorded) -> str:
     return f"{gap.kind} ({names})" if names else gap.kind
 
 
+def missing_place(
+    dump: Dump, ranks: Sequence[int] | None, steps: Sequence[int] | None
+) -> tuple[int, int] | None:
+    """A rank and step of those asked for that a dump does not have; None if it has them all."""
+    for rank in ranks or ():
+        if rank not in dump.ranks:
+            return rank, (steps or (0,))[0]
+    searched = list(ranks or dump.ranks)
+    known = {step for rank in searched for step in dump.steps(rank)}
+    return next(((rank, step) for step in steps or () if step not in known for rank in searched[:1]), None)
+
+
 def find_faults(
     dump: Dump,
     ranks: Sequence[int] | None = None,

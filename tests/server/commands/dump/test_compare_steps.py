@@ -17,7 +17,7 @@ def test_the_step_that_differs_is_named_with_its_operator(run: Any, broken: Any,
     head, line, count, last, lost = out.splitlines()
     assert head.split()[:4] == ["RANK", "STEP", "TENSORS", "DIFFER"]
     assert line.split()[:4] == ["0", "1", "99", "1"]
-    assert count == "2 steps of 1 ranks, 198 tensors."
+    assert count == "2 steps of 1 rank, 198 tensors."
     assert last.startswith("Rank 0, step 1: ") and lost.startswith("Rank 0, step 1: 1 tensor has NaN")
     assert "MatMul-op66" in last
     rows = list(csv.DictReader(report.read_text().splitlines()))

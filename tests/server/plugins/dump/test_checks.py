@@ -71,3 +71,8 @@ def test_weights_and_gradients_between_two_steps(ask: Any) -> None:
     trends = ask("trends", dump=HEALTHY, rank=0, step=1, before=0)["trends"]
     states = {trend["operator"]: trend["state"] for trend in trends}
     assert (states["fc2.bias"], states["conv1.weight"]) == ("jumping", "")
+
+
+def test_no_fault_is_searched_at_a_step_or_rank_that_the_dump_does_not_have(client: Any) -> None:
+    for absent in ({"step": 99}, {"rank": 9}):
+        assert client.get("/v2/dump/fault", params={"dump": BROKEN, **absent}).status_code == 404

@@ -20,7 +20,14 @@ from mindinsight.server.commands.terminal import as_json, progress
 from mindinsight.server.debug.conditions import conditions
 from mindinsight.server.debug.examine import measure_all
 from mindinsight.server.debug.explanation import explain
-from mindinsight.server.debug.fault import Fault, Report, faulty_operator, find_faults, source_frame
+from mindinsight.server.debug.fault import (
+    Fault,
+    Report,
+    faulty_operator,
+    find_faults,
+    missing_place,
+    source_frame,
+)
 from mindinsight.server.debug.limits import checked_limits
 from mindinsight.server.debug.preset import common_faults
 from mindinsight.server.debug.rank_divergence import Divergence, find_divergence
@@ -56,6 +63,8 @@ def run(options: argparse.Namespace) -> int:
     2: no dump, an invalid condition, or tensors of which it is unknown whether they are finite.
     """
     dump = open_single_dump(options.path)
+    if absent := missing_place(dump, options.rank, options.step):
+        raise ValueError("The dump has no step {1} of rank {0}.".format(*absent))
     watchpoints = _watchpoints(options)
     entries, damage = select_tensors(dump, argparse.Namespace(**vars(options) | {"type": None}))
     with worker_pool(options.executor, options.path) as executor:
@@ -90,7 +99,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _watchpoints(options: argparse.Namespace) -> list[Watchpoint]:
-    scope = {
+    scope: dict[str, Any] = {
         "operators": tuple(options.operator or ()),
         "ranks": tuple(options.rank or ()),
         "steps": tuple(options.step or ()),

@@ -15,7 +15,15 @@ from mindinsight.server.claims import Claim, exit_code, sentence
 from mindinsight.server.commands.dump.selection import add_json, open_single_dump, worker_pool
 from mindinsight.server.commands.messages import language, report_damage, report_errors
 from mindinsight.server.commands.options import add_executor, resolve_path
-from mindinsight.server.commands.terminal import as_json, cell, progress, say, table, terminal_width
+from mindinsight.server.commands.terminal import (
+    as_json,
+    cell,
+    count_text,
+    progress,
+    say,
+    table,
+    terminal_width,
+)
 from mindinsight.server.debug.compare.comparison import Row, Side, compare_sides, lost_first
 from mindinsight.server.debug.compare.divergence import (
     Outcome,
@@ -177,14 +185,10 @@ def _text(shown: Sequence[Row], outcome: Outcome, sides: Mapping[str, Mapping[st
     lines.append(f"Compared {target} with {reference} of the reference.")
     counts = ", ".join(f"{count} {_STATES[name]}" for name, count in outcome.counts.items() if count)
     tolerances = ", ".join(f"{dtype} {limit:g}" for dtype, limit in sorted(outcome.tolerances.items()))
-    lines.append(f"{_tensors(sum(outcome.counts.values()))}: {counts or 'none'}.")
+    lines.append(f"{count_text(sum(outcome.counts.values()), 'tensor')}: {counts or 'none'}.")
     if tolerances:
         lines.append(f"Tolerance, relative L2 distance: {tolerances}.")
     return "\n".join([*lines, *sentences(outcome.claims)])
-
-
-def _tensors(count: int) -> str:
-    return f"{count} tensor{'s' if count != 1 else ''}"
 
 
 def sentences(claims: Sequence[Claim]) -> list[str]:

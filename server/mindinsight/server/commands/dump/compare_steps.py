@@ -13,7 +13,15 @@ from typing import Any, Final, TypeAlias
 from mindinsight.server.claims import Claim, exit_code, sentence
 from mindinsight.server.commands.dump.selection import open_single_dump, worker_pool
 from mindinsight.server.commands.messages import language, report_damage
-from mindinsight.server.commands.terminal import as_json, cell, progress, say, table, terminal_width
+from mindinsight.server.commands.terminal import (
+    as_json,
+    cell,
+    count_text,
+    progress,
+    say,
+    table,
+    terminal_width,
+)
 from mindinsight.server.debug.compare.divergence import Outcome, Tolerance, decide
 from mindinsight.server.debug.compare.report import CsvReport
 from mindinsight.server.debug.compare.steps import (
@@ -130,7 +138,8 @@ def _text(summaries: Sequence[StepSummary], shown: Sequence[StepSummary], claims
     lines = [table(_HEADS, cells, terminal_width())] if shown else []
     ranks = len({summary.rank for summary in summaries})
     tensors = sum(summary.tensors for summary in summaries)
-    lines.append(f"{len(summaries)} steps of {ranks} ranks, {tensors} tensors.")
+    counts = (count_text(len(summaries), "step"), count_text(ranks, "rank"), count_text(tensors, "tensor"))
+    lines.append("{} of {}, {}.".format(*counts))
     texts = [sentence(claim, language(os.environ), cell) for claim in claims]
     return "\n".join([*lines, *texts])
 

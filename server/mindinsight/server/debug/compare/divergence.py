@@ -423,10 +423,10 @@ def _same_sorted(target: TensorRef, reference: TensorRef) -> bool:
     try:
         if max(describe_tensor(ref).size for ref in (target, reference)) > _SORTED:
             return False
-        values = [np.sort(read_tensor(ref), axis=None) for ref in (target, reference)]
+        first, second = (np.sort(read_tensor(ref), axis=None) for ref in (target, reference))
     except (UnreadableError, OSError, TypeError, ValueError):
         return False
-    return np.array_equal(*values, equal_nan=values[0].dtype.kind in "fc")
+    return np.array_equal(first, second, equal_nan=first.dtype.kind in "fc")
 
 
 def _same_size_and_statistics(target: Measurement, reference: Measurement) -> bool:

@@ -15,7 +15,7 @@ from mindinsight.server.compute.background_job import BackgroundJob
 from mindinsight.server.compute.non_finite import non_finite_as_text
 from mindinsight.server.debug.conditions import NO_PREVIOUS, conditions
 from mindinsight.server.debug.explanation import Explanation, explain
-from mindinsight.server.debug.fault import SEARCHED, Fault, faulty_operator, find_faults
+from mindinsight.server.debug.fault import SEARCHED, Fault, faulty_operator, find_faults, missing_place
 from mindinsight.server.debug.limits import checked_limits
 from mindinsight.server.debug.preset import common_faults
 from mindinsight.server.debug.rank_divergence import Divergence, find_divergence
@@ -102,6 +102,9 @@ def fault(
     ``judged`` tensors are finite and the others are unknown. ``claims`` says all of it in sentences.
     """
     opened = open_known_dump(service, dump)
+    if absent := missing_place(opened, rank, step):
+        text = f"The dump has no step {absent[1]} of rank {absent[0]}."
+        raise ApiError(404, "unknown_dump_step", text, rank=absent[0], step=absent[1])
     report = find_faults(opened, rank, step, service.executor, cache_of(service), every=all)
     apart = None if report.faults else find_divergence(opened, step, service.executor, cache_of(service))
     return {
