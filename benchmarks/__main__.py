@@ -21,7 +21,7 @@ from pathlib import Path
 
 from benchmarks.environments import PACKAGES, python_with
 from benchmarks.index import MEASURES, Contest, Row
-from mindinsight.server.process.gc_tuning import after_imports
+from mindinsight.server.process.memory_tuning import after_imports
 
 ROOT = Path(__file__).parents[1]
 RESULT = Path(__file__).with_name("results") / "index.md"

@@ -23,7 +23,7 @@ import numpy as np
 
 from mindinsight.server.compute.cluster_executor import ClusterExecutor
 from mindinsight.server.compute.worker_pool import WorkerPool
-from mindinsight.server.debug.compare.steps import common_steps, compare_steps
+from mindinsight.server.debug.compare.step_comparison import common_steps, compare_steps
 from mindinsight.server.formats.dumps import open_dump
 
 RESULT = Path(__file__).with_name("results") / "cluster.md"

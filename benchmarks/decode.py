@@ -17,7 +17,7 @@ from pathlib import Path
 from benchmarks import workloads
 from mindinsight.server.formats.events import read_stretch
 from mindinsight.server.ingest.loader import Loader
-from mindinsight.server.process.gc_tuning import after_imports
+from mindinsight.server.process.memory_tuning import after_imports
 from mindinsight.server.settings import Settings
 from mindinsight.server.store.store import Store
 from mindinsight.server.types import Stretch

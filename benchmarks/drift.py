@@ -163,7 +163,7 @@ def report(pairs: int) -> str:
         f"`python -m benchmarks.drift`: {pairs} simulated pairs of each sort, a falling loss with 5 % of",
         f"noise, a difference with a noise of {NOISE * 1000:g} ‰, tolerance {TOLERANCE * 1000:g} ‰. Drifts",
         "begin anywhere between 10 and 80 % of the length. The promise: median error of the onset at most",
-        "2 % of the length, at most 1 % of pairs without a drift get an alarm. `curves/change_point.py` says",
+        "2 % of the length, at most 1 % of pairs without a drift get an alarm. `curves/alignment.py` says",
         "how it is found.\n",
         "## Pairs without a drift in which one was named\n",
         "| noise of the difference, steps | " + " | ".join(f"{length:,}" for length in LENGTHS) + " |",

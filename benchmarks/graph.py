@@ -29,21 +29,14 @@ from playwright.sync_api import CDPSession, Page, sync_playwright
 
 from benchmarks.graphs import dumped, graph_records
 from mindinsight.server.app import create_app
-from mindinsight.server.debug.graphs.join import join
-from mindinsight.server.debug.graphs.operator_status import (
-    count_symptoms,
-    largest_below,
-    leaf_column,
-    symptoms,
-)
+from mindinsight.server.debug.graph_overlay import count_symptoms, join, largest_below, leaf_column, symptoms
 from mindinsight.server.formats.events import decode
-from mindinsight.server.graph.comparison.compare import compare
-from mindinsight.server.graph.encoders.drawing import drawing_json
+from mindinsight.server.graph.comparison.graph_comparison import compare
+from mindinsight.server.graph.encoders.drawing_json import drawing_json
 from mindinsight.server.graph.layout.nested import DrawingCache, draw
-from mindinsight.server.graph.scopes.initial_scopes import choose_initial_scopes
-from mindinsight.server.graph.scopes.tree import ROOT, Tree
-from mindinsight.server.graph.search.node_search import find_nodes
-from mindinsight.server.graph.search.trace import trace
+from mindinsight.server.graph.scopes.network_outline import choose_initial_scopes
+from mindinsight.server.graph.scopes.scope_tree import ROOT, Tree
+from mindinsight.server.graph.search import find_nodes, trace
 from mindinsight.server.plugins.graph.tree_cache import build
 from mindinsight.server.settings import Settings
 

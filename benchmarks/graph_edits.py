@@ -20,10 +20,10 @@ import numpy as np
 
 from benchmarks.networks import ROOT, WIDTH, Network, Operator, Shape, encode, transformer
 from mindinsight.server.formats.graphs.graph_proto import read_graph
-from mindinsight.server.graph.comparison.compare import compare
+from mindinsight.server.graph.comparison.graph_comparison import compare
 from mindinsight.server.graph.model.graph import Numbers
 from mindinsight.server.graph.scopes.folding import folded_tree
-from mindinsight.server.graph.scopes.tree import Tree
+from mindinsight.server.graph.scopes.scope_tree import Tree
 
 Edit: TypeAlias = Callable[[Network, random.Random], Network]
 

@@ -9,11 +9,11 @@ from benchmarks import encoding
 from benchmarks.encoding import Format
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.graph_pb2 import GraphProto
-from mindinsight.server.compute.statistics import Statistics
+from mindinsight.server.compute.tensor_statistics import Statistics
 from mindinsight.server.debug.examine import TensorResult
 from mindinsight.server.debug.statistics_cache import Measurement
-from mindinsight.server.formats.dumps.names import escape_name
-from mindinsight.server.formats.dumps.types import Operator, TensorEntry
+from mindinsight.server.formats.dumps.dump_names import escape_name
+from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 
 OPERATORS = ["Conv2D", "BatchNorm", "ReLU", "MatMul", "Add", "Cast", "Reshape", "Mul", "Load", "Depend"]
 

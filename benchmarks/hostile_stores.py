@@ -32,7 +32,7 @@ PASS: Final = """
 import resource, sys, tempfile, threading, time
 from pathlib import Path
 from mindinsight.server.files.remote_store import RemoteStore
-from mindinsight.server.ingest.remote.mirror import Mirror
+from mindinsight.server.ingest.mirrors import Mirror
 stopping = threading.Event()
 folder = Path(tempfile.mkdtemp()) / "remote" / "digest" / "runs"
 mirror = Mirror(RemoteStore(sys.argv[1], stopping), folder, stopping)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from mindinsight.proto.graph_pb2 import GraphProto
-from mindinsight.writer.graph.values import attribute_value, tensor_type, tuple_type
+from mindinsight.writer.graph import attribute_value, tensor_type, tuple_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

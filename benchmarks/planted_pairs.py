@@ -26,7 +26,7 @@ from benchmarks.planted_networks import (
     resnet,
 )
 from mindinsight.server.formats.graphs.graph_proto import read_graph
-from mindinsight.server.graph.comparison.compare import Comparison, compare
+from mindinsight.server.graph.comparison.graph_comparison import Comparison, compare
 from mindinsight.server.graph.scopes.folding import folded_tree
 
 Pair: TypeAlias = Callable[[GptOptions], tuple[PlantedNetwork, PlantedNetwork]]

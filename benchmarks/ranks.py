@@ -16,8 +16,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mindinsight.server.curves.rank_differences import Stray
-from mindinsight.server.curves.strays import strays
+from mindinsight.server.curves.rank_outliers import Stray, strays
 
 Values: TypeAlias = npt.NDArray[np.float64]
 Generator: TypeAlias = np.random.Generator
@@ -185,7 +184,8 @@ def main() -> None:
 PAGE: Final = """# Stray ranks: false alarms and misses
 
 `python -m benchmarks.ranks`: {jobs} simulated jobs of each sort ({few} of those with 1 000 ranks), {steps}
-steps, one tag. `curves/strays.py` says how a rank is judged. The promise: at most 1 % of healthy jobs get an
+steps, one tag. `curves/rank_outliers.py` says how a rank is judged. The promise: at most 1 % of healthy jobs
+get an
 alarm, and 99 % of the faults are found.
 
 ## Healthy jobs in which any rank was named

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from mindinsight.writer.landscape import loss_landscape
-from mindinsight.writer.landscape.plane import axis, plane_of_path
+from mindinsight.writer.landscape import axis, loss_landscape, plane_of_path
 
 
 def landscape(network, path, images, labels, size=25):

@@ -23,11 +23,11 @@ import mindinsight
 from mindinsight import writer
 from mindinsight.proto import lineage_pb2, summary_pb2
 from mindinsight.server.api.pages import WEB, Pages
-from mindinsight.server.api.v1 import create_v1
 from mindinsight.server.api.v2 import create_interface
 from mindinsight.server.app import V1
 from mindinsight.server.commands.main import parser
-from mindinsight.server.http.static.assets import Assets
+from mindinsight.server.http.static_files import Assets
+from mindinsight.server.v1 import create_v1
 
 ROOT = Path(__file__).parents[1]
 LIST = ROOT / "tests" / "data" / "public_3.0.0.txt"

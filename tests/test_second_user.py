@@ -24,31 +24,25 @@ import numpy as np
 import pytest
 
 from mindinsight.server.commands.main import main
-from mindinsight.server.compute.statistics import Statistics
+from mindinsight.server.compute.tensor_statistics import Statistics
 from mindinsight.server.debug.statistics_cache import Identity, Measurement, StatisticsCache
 from mindinsight.server.errors import BadSettings
-from mindinsight.server.files.file_lock import locked
 from mindinsight.server.files.opener import open_stream
-from mindinsight.server.files.own_files import trust_copies
+from mindinsight.server.files.own_files import locked, trust_copies
 from mindinsight.server.files.placeholders import CATALOGUE, Catalogue, put_placeholder
 from mindinsight.server.files.remote_store import RemoteFile, RemoteStore
-from mindinsight.server.ingest.cache.cache_file import CacheFile, CacheFileWriter
-from mindinsight.server.ingest.cache.index_cache import IndexCache
 from mindinsight.server.ingest.cold_columns import ColdColumns
-from mindinsight.server.ingest.remote.mirror import Mirror
+from mindinsight.server.ingest.index_cache import CacheFile, CacheFileWriter, IndexCache
+from mindinsight.server.ingest.mirrors import Mirror
 from mindinsight.server.process import daemon, logs
 from mindinsight.server.settings import Settings
-from mindinsight.server.tuning.journal import journal_path, journals, tuning
-from mindinsight.server.tuning.process_group import begin
-from mindinsight.server.workspace.defaults import Defaults
-from mindinsight.server.workspace.deliveries import Deliveries, Delivery
-from mindinsight.server.workspace.frozen_cards import FrozenCards
+from mindinsight.server.tuning.study import begin, journal_path, journals, tuning
+from mindinsight.server.workspace.alert_rules import Deliveries, Delivery, Rule, Rules
+from mindinsight.server.workspace.colour_slots import BaseSlots
 from mindinsight.server.workspace.job_requests import JobRequests
 from mindinsight.server.workspace.notes import Notes
-from mindinsight.server.workspace.reports import Reports
-from mindinsight.server.workspace.rules import Rule, Rules
-from mindinsight.server.workspace.slots import BaseSlots
-from mindinsight.server.workspace.views import View, Views
+from mindinsight.server.workspace.report_documents import FrozenCards, Reports
+from mindinsight.server.workspace.saved_views import Defaults, View, Views
 from mindinsight.writer import SummaryRecord
 
 pytestmark = pytest.mark.skipif(

@@ -16,79 +16,38 @@ PACKAGES = {
 }
 LINES = 40  # up to which a module may be tested with what uses it
 
-_EVENTS = "server/formats/events/test_mixtures.py"  # all decoders against protobuf, on any mixture of records
-_ACCUMULATOR = "server/formats/tensorboard/test_accumulator.py"  # the converter against TensorBoard's
-_PROBE = "writer/precision_debugger"  # the debugger as one, on a stand-in for PyTorch
-_CALLS = "writer/summary_writer"  # every call of SummaryWriter against what TensorBoard's writer records
-_TUNER = "server/tuning/test_tuner.py"  # whole studies, compared with Optuna's
 
 ELSEWHERE = {
-    # Assembled from what has tests of its own, and seen in every answer.
-    "server/api/run_answers": "server/api/test_runs.py",
-    "server/api/v1/__init__": "server/api/v1/test_openapi.py",
     "server/api/v2": "server/test_app.py",
-    "server/client/dump_results": "server/client/test_dump_reader.py",
-    # The command is run as a process.
-    "server/commands/tune/__init__": _TUNER,
-    "server/commands/tune/study_run": _TUNER,
-    # Shown by the results of the one that uses it.
-    "server/debug/explanation/grown_weight": "server/debug/explanation/test_fault_explanation.py",
-    # Decoders of one format, compared with another reader of the whole file.
-    "server/formats/dumps/__init__": "server/formats/dumps/test_samples.py",
-    "server/formats/events/__init__": _EVENTS,
-    "server/formats/events/blocks": _EVENTS,
-    "server/formats/events/chunk": _EVENTS,
-    "server/formats/events/columnar": _EVENTS,
-    "server/formats/events/event_message": _EVENTS,
-    "server/formats/events/sequential": _EVENTS,
-    "server/formats/events/shapes": _EVENTS,
-    "server/formats/tensorboard/transcoder": _ACCUMULATOR,
-    "server/formats/tensorboard/values": _ACCUMULATOR,
-    # The description of the interface is checked as it is served.
-    "server/http/openapi": "server/api/v1/test_openapi.py",
-    # A report is looked at as a whole.
-    "server/report/content": "server/report/test_report.py",
-    "server/report/faults": "server/report/test_report.py",
-    # Parts of a study: each is seen in the trials, which are those of Optuna.
+    "server/commands/tune/__init__": "server/tuning/test_tuner.py",
+    "server/formats/dumps/msprobe_folder": "server/formats/dumps/layouts/test_msprobe_folder.py",
+    "server/formats/events/__init__": "server/formats/events/test_mixtures.py",
+    "server/formats/events/decoder_results": "server/formats/events/test_mixtures.py",
+    "server/formats/payloads/__init__": "server/formats/payloads/test_chart_payloads.py",
+    "server/http/openapi": "server/v1/test_v1.py",
+    "server/report/fault_sections": "server/report/test_run_report.py",
     "server/tuning/gaussian_process": "server/tuning/test_samplers.py",
-    "server/tuning/journal": "server/plugins/test_tuning.py",
-    "server/tuning/study": "server/tuning/test_facts.py",
-    "server/tuning/trial_process": _TUNER,
-    # Declarations, and names that are only handed on.
     "server/types": "server/store",
     "writer/__init__": "test_imports.py",
-    # Adapters to frameworks: stand-ins in the tests named, the real ones in tests/interop.
-    "writer/capture/mindspore/backward_nodes": "server/debug/test_recorded_mindspore.py",
-    "writer/capture/mindspore/operators": "server/debug/test_recorded_mindspore.py",
-    "writer/capture/mindspore/values": "server/debug/test_recorded_mindspore.py",
-    "writer/capture/pytorch/norms": "interop/tensor_kinds_in_torch.py",
-    "writer/capture/pytorch/operators": "writer/capture/test_dump_recorder.py",
-    "writer/capture/pytorch/tensors": "interop/tensor_kinds_in_torch.py",
-    "writer/capture/pytorch/training": "writer/capture/test_flight_recorder.py",
+    "writer/capture/mindspore/mindspore_operators": "server/debug/test_recorded_mindspore.py",
+    "writer/capture/mindspore/mindspore_values": "server/debug/test_recorded_mindspore.py",
+    "writer/capture/pytorch/torch_operators": "writer/capture/test_dump_recorder.py",
+    "writer/capture/pytorch/torch_tensors": "interop/tensor_kinds_in_torch.py",
+    "writer/capture/pytorch/torch_training": "writer/capture/test_flight_recorder.py",
     "writer/encoding/encoder": "writer/test_pending.py",
-    "writer/frameworks/jax_graph": "writer/frameworks/test_frameworks.py",
+    "writer/frameworks/jax": "writer/frameworks/test_frameworks.py",
     "writer/frameworks/mindspore_objects": "writer/frameworks/test_frameworks.py",
     "writer/frameworks/torch": "writer/frameworks/test_frameworks.py",
-    "writer/frameworks/torch_graph": "writer/frameworks/test_frameworks.py",
     "writer/frameworks/torch_objects": "writer/frameworks/test_frameworks.py",
     "writer/integrations/ignite": "writer/integrations/test_training.py",
     "writer/integrations/keras": "writer/integrations/test_training.py",
     "writer/integrations/lightning": "writer/integrations/test_training.py",
-    "writer/precision_debugger/draft": _PROBE,
-    "writer/precision_debugger/mindspore/cells": _PROBE,
-    "writer/precision_debugger/mindspore/probe": _PROBE,
-    "writer/precision_debugger/mindspore/values": _PROBE,
-    "writer/precision_debugger/pytorch/module_backward": _PROBE,
-    "writer/precision_debugger/saved_variables": _PROBE,
-    "writer/precision_debugger/pytorch/modules": _PROBE,
-    "writer/precision_debugger/pytorch/names": _PROBE,
-    "writer/precision_debugger/pytorch/probe": _PROBE,
-    "writer/precision_debugger/pytorch/values": _PROBE,
-    "writer/summary_writer/media": _CALLS,
-    "writer/summary_writer/plots": _CALLS,
-    "writer/summary_writer/run_files": _CALLS,
-    "writer/summary_writer/target": _CALLS,
-    "writer/summary_writer/tensorboard_files": _CALLS,
+    "writer/precision_debugger/mindspore/cells": "writer/precision_debugger",
+    "writer/precision_debugger/mindspore/values": "writer/precision_debugger",
+    "writer/precision_debugger/pytorch/function_names": "writer/precision_debugger",
+    "writer/precision_debugger/pytorch/modules": "writer/precision_debugger",
+    "writer/precision_debugger/pytorch/probe": "writer/precision_debugger",
+    "writer/precision_debugger/pytorch/values": "writer/precision_debugger",
 }
 
 

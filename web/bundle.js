@@ -1,7 +1,7 @@
 // Bundles the pages' scripts: a few modules for each view in place of a hundred. `make bundle` runs it.
 //
 // Pages load the bundle as long as it was made of the scripts as they are, and the scripts themselves as soon
-// as one was edited: `sources.json` has the digest of what it was made of (http/static/assets.py checks it).
+// as one was edited: `sources.json` has the digest of what it was made of (http/static_files.py checks it).
 
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -34,7 +34,7 @@ function entries() {
   return found;
 }
 
-/** SHA-256 of the names and contents of all scripts, as `scripts_digest` of http/static/assets.py has it. */
+/** SHA-256 of the names and contents of all scripts, as `scripts_digest` of http/static_files.py has it. */
 function digest() {
   const whole = createHash("sha256");
   const names = readdirSync(SCRIPTS, { recursive: true, encoding: "utf8" })

@@ -23,7 +23,7 @@ __all__ = ["__version__", "dump", "open", "show"]
 
 def load_ipython_extension(ipython: Any) -> None:
     """``%load_ext mindinsight``: adds the magic ``%mindinsight start --logdir runs``."""
-    importlib.import_module(f"{__name__}.server.client.notebook_magic").register(ipython)
+    importlib.import_module(f"{__name__}.server.client.notebook").register(ipython)
 
 
 def __dir__() -> list[str]:

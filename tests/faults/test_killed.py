@@ -14,7 +14,7 @@ from typing import Any
 
 from mindinsight.proto.framing import decode_header, decode_payload
 from mindinsight.proto.summary_pb2 import Event
-from mindinsight.server.ingest.dispatcher import INLINE
+from mindinsight.server.ingest.loader import INLINE
 from tests.thoroughness import amount
 
 PROMISED = 2.0  # s, docs/writer.md: what was recorded before that is in the file

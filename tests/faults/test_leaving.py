@@ -227,7 +227,7 @@ def test_clients_that_leave_change_no_answer_and_leave_nothing(filled: Any, serv
 
 HANGS = """
 import sys, time
-from mindinsight.server.plugins.dump import listing
+from mindinsight.server.plugins.dump import dump_listing as listing
 listing.open_known_dump = lambda *values: time.sleep(600)
 from mindinsight.server.process.serve import main
 sys.exit(main())

@@ -144,7 +144,7 @@ def test_payloads_that_never_come_keep_no_list_waiting(
 
 ENDLESS_SEARCHES = """
 import sys, time
-from mindinsight.server.api.v1 import lineages
+from mindinsight.server.v1 import lineages
 lineages.parse_search = lambda *values: time.sleep(600)
 from mindinsight.server.process.serve import main
 sys.exit(main())
@@ -176,7 +176,7 @@ def test_searches_without_end_keep_no_series_waiting(
 STUCK = """
 import sys, time
 from pathlib import Path
-from mindinsight.server.api import tables
+from mindinsight.server.api import runs as tables
 tables.thinned = lambda *values: (Path({begun!r}).touch(), time.sleep(600))
 from mindinsight.server.process.serve import main
 sys.exit(main())

@@ -25,28 +25,23 @@ from mindinsight.proto.framing import decode_header, decode_payload, encode_reco
 from mindinsight.proto.graph_pb2 import TensorProto
 from mindinsight.proto.summary_pb2 import Summary
 from mindinsight.server.formats import events, payloads
-from mindinsight.server.formats.budgets import Budget
-from mindinsight.server.formats.cut_json import read_object
-from mindinsight.server.formats.dumps.layouts.asynchronous.dump_data import read_slot, read_slots
-from mindinsight.server.formats.dumps.layouts.asynchronous.opdebug import read_opdebug
-from mindinsight.server.formats.dumps.statistic_csv import read_statistics
+from mindinsight.server.formats.dumps.layouts.asynchronous import read_opdebug, read_slot, read_slots
+from mindinsight.server.formats.dumps.npy_folder import read_statistics
 from mindinsight.server.formats.events import decode
-from mindinsight.server.formats.events.records import verified_records
+from mindinsight.server.formats.events.framing import verified_records
 from mindinsight.server.formats.graphs.graph_proto import read_graph
-from mindinsight.server.formats.graphs.ir import read_ir
+from mindinsight.server.formats.graphs.ir import read_ir, read_pb
 from mindinsight.server.formats.graphs.model_explorer import graphs_of
-from mindinsight.server.formats.graphs.pb_graphs import read_pb
 from mindinsight.server.formats.lineage import decode_lineage
-from mindinsight.server.formats.payloads import by_parts
-from mindinsight.server.formats.payloads.layouts import layout
-from mindinsight.server.formats.payloads.pr_curves import pr_curve
-from mindinsight.server.formats.payloads.sounds import sound
-from mindinsight.server.formats.payloads.texts import text
+from mindinsight.server.formats.payloads import tensor_payloads
+from mindinsight.server.formats.payloads.chart_payloads import layout, pr_curve
+from mindinsight.server.formats.payloads.media_payloads import sound, text
+from mindinsight.server.formats.read_limits import Budget, UnreadableError
+from mindinsight.server.formats.sanitizer import encodable, parse_integer
 from mindinsight.server.formats.tensorboard import TENSORBOARD, transcode
 from mindinsight.server.formats.tensorboard.hparams import read_session
 from mindinsight.server.formats.text_files import read_json as parsed_json
-from mindinsight.server.formats.texts import encodable, parse_integer
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.text_files import read_object
 from mindinsight.server.formats.wav import peaks, wav
 from mindinsight.server.formats.weights.weight_files import open_weights
 
@@ -225,8 +220,8 @@ def read_graphs(data: bytes) -> None:
 def read_tensor_by_parts(path: Path) -> None:
     """What is read by parts is what is read whole; what can be read whole only is refused or given so."""
     data = path.read_bytes()
-    with mock.patch.object(by_parts, "WHOLE", 0):
-        recorded = by_parts.recorded(path, 0, len(data))
+    with mock.patch.object(tensor_payloads, "WHOLE", 0):
+        recorded = tensor_payloads.recorded(path, 0, len(data))
         pieces = [*recorded.values.pieces()]
         part = recorded.values.part([slice(None, None, 2)] * len(recorded.values.shape))
     try:

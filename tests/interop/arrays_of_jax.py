@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import reading
 
-from mindinsight.writer.collector.training_objects import parameters
+from mindinsight.writer.collector.collected_facts import parameters
 from mindinsight.writer.record import SummaryRecord
 
 TYPES = ["bfloat16", "float16", "float32", "int32", "uint8", "bool", "float8_e4m3fn", "int4"]

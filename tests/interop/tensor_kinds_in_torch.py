@@ -13,8 +13,14 @@ import numpy as np
 import torch
 
 from mindinsight.writer import FlightRecorder
-from mindinsight.writer.capture.pytorch.norms import norms_by_name, norms_of, output_norm, summary_of
-from mindinsight.writer.capture.pytorch.tensors import host_copy, tensors_of
+from mindinsight.writer.capture.pytorch.torch_tensors import (
+    host_copy,
+    norms_by_name,
+    norms_of,
+    output_norm,
+    summary_of,
+    tensors_of,
+)
 
 WIDENED = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
 KEPT = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64")

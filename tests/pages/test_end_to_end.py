@@ -14,8 +14,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from mindinsight.server.api.pages import WEB, Pages
-from mindinsight.server.http.static import assets
-from mindinsight.server.http.static.assets import Assets
+from mindinsight.server.http import static_files
+from mindinsight.server.http.static_files import Assets
 from mindinsight.writer import SummaryRecord
 from tests.narrowing import require
 
@@ -120,7 +120,7 @@ def test_pages_do_without_a_bundle(
     page: Page, serve: Callable[..., str], sample_base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From a checkout in which somebody edits scripts: every module on its own."""
-    monkeypatch.setattr(assets, "BUNDLE", "none")
+    monkeypatch.setattr(static_files, "BUNDLE", "none")
     url = serve(sample_base)
     page.goto(url + "overview?run=./lenet")
     expect(page.locator(".tile .chart").first).to_be_visible()

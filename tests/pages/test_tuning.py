@@ -9,18 +9,19 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from mindinsight.server.tuning.config import parse_config
-from mindinsight.server.tuning.journal import journal_path, tuning
 from mindinsight.server.tuning.study import (
     FAILURE,
     LOG,
     RUN,
     STOP,
+    journal_path,
     note_plan,
     open_study,
     quiet_optuna,
     read_study,
+    tuning,
 )
+from mindinsight.server.tuning.tuning_file import parse_config
 from mindinsight.writer import SummaryRecord
 
 FILE = """\

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from mindinsight.server.ingest import dispatcher
+from mindinsight.server.ingest import loader
 from mindinsight.writer import SummaryRecord
 
 
@@ -76,8 +76,8 @@ def executor() -> Iterator[Any]:
 @pytest.fixture
 def half_read(serve: Any, tmp_path: Path, executor: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The address of a server that has read one of two runs of one size, and waits with the other."""
-    monkeypatch.setattr(dispatcher, "INLINE", -1)  # a little is read by the executor, too
-    monkeypatch.setattr(dispatcher, "PIECE", 1)  # one file at a time
+    monkeypatch.setattr(loader, "INLINE", -1)  # a little is read by the executor, too
+    monkeypatch.setattr(loader, "PIECE", 1)  # one file at a time
     base = tmp_path / "base"
     write(base / "fast")
     shutil.copytree(base / "fast", base / "slow")

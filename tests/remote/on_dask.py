@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from mindinsight.server.compute.cluster_executor import ClusterError, ClusterExecutor
-from mindinsight.server.debug.compare.comparison import Side, compare_sides
+from mindinsight.server.debug.compare.dump_comparison import Side, compare_sides
 from mindinsight.server.formats.dumps import open_dump
 
 DATA = Path(__file__).parents[1] / "data" / "dumps"

@@ -21,7 +21,7 @@ from mindinsight.server.app import create_app
 from mindinsight.server.settings import Settings
 
 def loaded():
-    names = ("fastapi", "plotly", "pandas", "mindinsight.server.compute.statistics")
+    names = ("fastapi", "plotly", "pandas", "mindinsight.server.compute.tensor_statistics")
     return {name for name in names if name in sys.modules}
 
 folder = Path(sys.argv[1])

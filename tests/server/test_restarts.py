@@ -10,7 +10,7 @@ import pytest
 
 from mindinsight.server.client import reader
 from mindinsight.server.commands import main
-from mindinsight.server.http.column_encoding import decode
+from mindinsight.server.http.responses import decode
 from mindinsight.writer import SummaryRecord
 
 RUNS = ("./job/rank_0", "./job/rank_1")

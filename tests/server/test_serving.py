@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.summary_pb2 import Event
 from mindinsight.server.app import create_app, make_service
-from mindinsight.server.ingest import dispatcher
+from mindinsight.server.ingest import loader as dispatcher
 from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.settings import Settings
 from tests.waiting import until

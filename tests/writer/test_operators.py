@@ -138,7 +138,7 @@ def test_inside_a_compiled_function_the_value_comes_when_it_runs(monkeypatch: py
         deliver=lambda put, value: waiting.append(lambda: put(3.0)),
         barrier=lambda: barriers.append("waited"),
     )
-    monkeypatch.setattr("mindinsight.writer.frameworks.tracing.framework_of", lambda value: jax)
+    monkeypatch.setattr("mindinsight.writer.frameworks.framework_values.framework_of", lambda value: jax)
     values = OperatorValues()
     values.put("scalar", "loss", "traced")
     assert values.take() == []

@@ -2,6 +2,8 @@
 
 import logging
 import math
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,9 @@ from hypothesis import strategies as st
 from mindinsight.proto.graph_pb2 import ModelProto
 from mindinsight.proto.summary_pb2 import LossLandscape
 from mindinsight.writer import SummaryRecord
+from mindinsight.writer import record as variables
+from mindinsight.writer.graph import GraphBuilder
+from mindinsight.writer.record import NetworkGraph
 
 ARRAY = np.arange(6, dtype=np.float32).reshape(1, 1, 2, 3)
 
@@ -304,3 +309,81 @@ def test_values_that_are_not_finite_are_values(tmp_path: Path, reading: Any) -> 
 def test_a_mode_is_train_or_eval(tmp_path: Path) -> None:
     with SummaryRecord(str(tmp_path)) as record, pytest.raises(ValueError, match="mode"):
         record.set_mode("test")
+
+
+class Network:
+    """Of no framework that shows a graph."""
+
+
+@pytest.fixture
+def builder() -> GraphBuilder:
+    return GraphBuilder("Net")
+
+
+def test_a_graph_is_taken_once(builder: GraphBuilder) -> None:
+    graph = NetworkGraph(builder)
+    assert graph.is_wanted()
+    assert graph.take() == builder.serialised()
+    assert not graph.is_wanted()
+
+
+def test_without_a_network_none_is_wanted_until_a_step_names_one(builder: GraphBuilder) -> None:
+    graph = NetworkGraph()
+    assert not graph.is_wanted()
+    assert graph.is_wanted(builder)
+    assert graph.take(builder) == builder.serialised()
+
+
+def test_a_network_that_shows_none_is_asked_three_times_and_the_steps_network_instead(
+    builder: GraphBuilder,
+) -> None:
+    graph = NetworkGraph(Network())
+    assert [graph.take(), graph.take()] == [None, None]
+    assert graph.is_wanted()
+    assert graph.take(builder) == builder.serialised()
+    empty = NetworkGraph(Network())
+    assert [empty.take() for _ in range(3)] == [None, None, None]
+    assert not empty.is_wanted()
+    assert empty.reason() == "the network shows none"
+
+
+def test_nothing_is_loaded_without_a_variable(tmp_path: Path) -> None:
+    program = """
+import sys
+from mindinsight.writer import SummaryRecord
+with SummaryRecord(sys.argv[1]) as record:
+    record.add_value("scalar", "loss", 0.5)
+    record.record(1)
+optional = ("log", "recorder", "graph", "operators")
+print([name for name in optional if f"mindinsight.writer.{name}" in sys.modules])
+"""
+    shown = subprocess.run(
+        [sys.executable, "-c", program, tmp_path],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={"PATH": ""},
+    )
+    assert shown.stdout == "[]\n"
+
+
+def test_a_wrong_value_is_a_warning(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("GLOG_v", "loud")
+    with caplog.at_level(logging.WARNING):
+        variables.configure_logging()
+    assert "GLOG_v must be a number, 0 to 4, got 'loud'" in caplog.text
+
+
+def test_the_data_recorder_runs_when_its_variable_is_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = []
+    monkeypatch.setattr("mindinsight.writer.recorder.leave_if_asked", lambda run, error: calls.append(error))
+    monkeypatch.delenv("MS_RDR_ENABLE", raising=False)
+    error = ValueError("nan")
+    variables.run_data_recorder(object(), error)  # type: ignore[arg-type]
+    monkeypatch.setenv("MS_RDR_ENABLE", "1")
+    variables.run_data_recorder(object(), error)  # type: ignore[arg-type]
+    assert calls == [error]

@@ -23,23 +23,18 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from mindinsight.server.compute.threads import START_SECONDS, start_within_limit
-from mindinsight.server.compute.worker_pool import WorkerPool
-from mindinsight.server.compute.worker_process import Worker
+from mindinsight.server.compute.background_jobs import START_SECONDS, start_within_limit
+from mindinsight.server.compute.worker_pool import Worker, WorkerPool
 from mindinsight.server.errors import ApiError
 from mindinsight.server.files.own_files import trust_copies
-from mindinsight.server.http.body_limit import BodyLimit
 from mindinsight.server.http.health import Health
-from mindinsight.server.http.kind_routes import KindRoutes
-from mindinsight.server.http.lazy_app import LazyApp, route_path
-from mindinsight.server.http.security import Security, error_response
+from mindinsight.server.http.lazy_app import KindRoutes, LazyApp, route_path
+from mindinsight.server.http.security import BodyLimit, Security, error_response
 from mindinsight.server.http.service import Service
 from mindinsight.server.http.sse import Hub
 from mindinsight.server.ingest.loader import Loader
-from mindinsight.server.settings import Settings
-from mindinsight.server.settings.base_dirs import stores
-from mindinsight.server.settings.executors import LOCAL
-from mindinsight.server.settings.remote_urls import MIRRORS
+from mindinsight.server.settings import LOCAL, Settings
+from mindinsight.server.settings.base_dirs import MIRRORS, stores
 from mindinsight.server.store.mounts import mounts_of
 from mindinsight.server.store.store import Store
 from mindinsight.server.workspace import Workspace
@@ -150,20 +145,20 @@ def _error_of(path: str, error: ApiError) -> Response:
     """An error in the shape of the interface that a path belongs to."""
     if not path.startswith(f"{V1}/"):
         return error_response(error)
-    from mindinsight.server.api.v1.errors import v1_error
+    from mindinsight.server.v1.v1_responses import v1_error
 
     return v1_error(error)
 
 
 def _v1(state: State) -> Starlette:
-    from mindinsight.server.api.v1 import create_v1
+    from mindinsight.server.v1 import create_v1
 
     return create_v1(state)
 
 
 def _pages(interface: ASGIApp) -> Starlette:
     from mindinsight.server.api.pages import WEB, Pages
-    from mindinsight.server.http.static.assets import BUNDLE, Assets
+    from mindinsight.server.http.static_files import BUNDLE, Assets
 
     assets = Assets(WEB)
     if assets.scripts != BUNDLE:

@@ -265,7 +265,7 @@ def scalars_with_other_names(folder: Path) -> Question:
 
 def unread(folder: Path, read: int) -> Question:
     """Ask about two runs of which the second has 8 MiB, and ``read`` bytes of it are read."""
-    from mindinsight.server.plugins.answers.reasons import still_read
+    from mindinsight.server.plugins.answers.answers_routes import still_read
     from mindinsight.server.store.run import Run
 
     sizes = [(100, 100), (read, 8 << 20)]

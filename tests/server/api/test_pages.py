@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from mindinsight.server.api.pages import WEB, Pages
-from mindinsight.server.http.static.assets import Assets
+from mindinsight.server.http.static_files import Assets
 from mindinsight.server.plugins import plugins
 from tests.narrowing import require
 from tests.server.conftest import StartServer

@@ -1,11 +1,13 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.lineage_pb2 import LineageEvent
-from mindinsight.server.http.column_encoding import decode
+from mindinsight.server.api.runs import lowest, thinned
+from mindinsight.server.http.responses import decode
 
 LENET = {"run": "./lenet"}
 
@@ -161,3 +163,17 @@ def test_facts_hold_the_pipeline_of_data(shared_samples: Any) -> None:
     facts = shared_samples("lenet").get("/v2/runs/facts", params=LENET).json()
     assert facts["dataset"]["op_type"] == "Batch" or facts["dataset"]["children"]
     assert facts["hyper"]["optimizer"] == "Momentum"
+
+
+def test_the_lowest_value_is_a_number_when_there_is_one() -> None:
+    assert lowest(np.array([3.0, np.nan, -1.0, -np.inf])) == -1.0
+    assert np.isnan(lowest(np.array([np.nan, np.inf])))
+
+
+@pytest.mark.parametrize("count", [1, 2, 47, 48, 49, 10_000])
+def test_thinning_keeps_both_ends_and_order(count: int) -> None:
+    values = thinned(np.arange(count, dtype=np.float32))
+    assert len(values) == min(count, 48)
+    assert values[0] == 0
+    assert values[-1] == count - 1
+    assert (np.diff(values) > 0).all()

@@ -7,7 +7,7 @@ import pytest
 
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.summary_pb2 import Event
-from mindinsight.server.compute.threads import Threads
+from mindinsight.server.compute.background_jobs import Threads
 from mindinsight.server.http.service import CLASSES, POOLS
 
 

@@ -14,7 +14,7 @@ from mindinsight.server.client.export import (
     export_scalars,
     safe,
 )
-from mindinsight.server.store.line import Line
+from mindinsight.server.store.series import Line
 
 DATA = Path(__file__).parents[2] / "data" / "events"
 

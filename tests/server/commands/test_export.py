@@ -14,7 +14,7 @@ import pytest
 from mindinsight.server.client import reader
 from mindinsight.server.client.export import safe
 from mindinsight.server.commands.main import main
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.writer import SummaryRecord
 
 DATA = Path(__file__).parents[2] / "data" / "events"

@@ -3,10 +3,18 @@
 import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from mindinsight.server.compute.memory_budget import COPIES, RESERVE, SHARE, MemoryBudget, MemoryShort
+from mindinsight.server.compute.memory_budget import (
+    COPIES,
+    RESERVE,
+    SHARE,
+    MemoryBudget,
+    MemoryShort,
+    release_freed_memory,
+)
 
 
 def test_calls_share_what_there_is_and_give_it_back() -> None:
@@ -34,3 +42,18 @@ def test_the_limit_of_the_process_counts() -> None:
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)),
     )
     assert 0 < int(room) < 1 << 30
+
+
+def test_memory_between_small_allocations_goes_back() -> None:
+    blocks = [bytes(4000 + number % 8) for number in range(20_000)]  # 80 MB
+    last = bytes(4000)  # the end of the heap stays in use
+    full = _resident()
+    blocks[:] = blocks[-1:]
+    release_freed_memory()
+    assert _resident() < full - (40 << 20)
+    assert len(last) == 4000
+
+
+def _resident() -> int:
+    """Bytes of this process that are in memory."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from mindinsight.server import api, commands, plugins
-from mindinsight.server.compute.plugin_loading import modules_of
+from mindinsight.server.compute.plugin_modules import modules_of
 
 
 @pytest.mark.parametrize("package", [plugins, api, commands], ids=lambda package: package.__name__)

@@ -9,8 +9,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from mindinsight.server.compute.worker_pool import WorkerPool
-from mindinsight.server.compute.worker_process import CannotBegin, Worker
+from mindinsight.server.compute.worker_pool import CannotBegin, Worker, WorkerPool
 from tests.waiting import until
 
 
@@ -206,3 +205,48 @@ def test_where_no_thread_begins_the_work_is_done_at_once(monkeypatch: pytest.Mon
     workers = WorkerPool(1)
     monkeypatch.setattr(threading.Thread, "start", none)
     assert workers.submit(os.getpid).result(0) == os.getpid()
+
+
+@pytest.fixture
+def worker() -> Iterator[Any]:
+    worker = Worker()
+    yield worker
+    worker.end()
+
+
+def wanted() -> bool:
+    return True
+
+
+def test_a_call_is_answered_by_the_child(worker: Any) -> None:
+    pid, error, trace = worker.call((os.getpid, (), {}), wanted)
+    assert (error, trace) == (None, "")
+    assert pid != os.getpid()
+
+
+def test_an_error_comes_back_with_its_traceback(worker: Any) -> None:
+    result, error, trace = worker.call((int, ("x",), {}), wanted)
+    assert result is None
+    assert isinstance(error, ValueError)
+    assert "invalid literal" in trace
+    assert worker.call((int, ("7",), {}), wanted) == (7, None, "")
+
+
+def test_a_child_that_exits_answers_nothing(worker: Any) -> None:
+    assert worker.call((os._exit, (3,), {}), wanted) is None
+    assert worker.call((int, ("7",), {}), wanted) is None
+
+
+def test_a_caller_that_no_longer_waits_gets_nothing(worker: Any) -> None:
+    assert worker.call((signal.pause, (), {}), lambda: False) is None
+    worker.kill()
+
+
+def test_a_system_that_makes_no_process_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Context:
+        def Pipe(self) -> None:
+            raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr("mindinsight.server.compute.worker_pool._context", Context)
+    with pytest.raises(CannotBegin, match="temporarily unavailable"):
+        Worker()

@@ -4,6 +4,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -12,15 +13,24 @@ import pytest
 
 from mindinsight.server.compute import parallel_map as spread_module
 from mindinsight.server.compute.parallel_map import AHEAD, HEAVY, batched, spread
-from mindinsight.server.compute.statistics import measure
+from mindinsight.server.compute.tensor_statistics import measure
 from mindinsight.server.debug import examine as examine_module
 from mindinsight.server.debug.conditions import HOLDS_NAN, NO_VALUES
-from mindinsight.server.debug.examine import TensorTask, examine, measure_all
-from mindinsight.server.debug.limits import checked_limits
+from mindinsight.server.debug.examine import (
+    TensorResult,
+    TensorTask,
+    examine,
+    finiteness,
+    measure_all,
+    not_finite,
+    surely_finite,
+)
 from mindinsight.server.debug.statistics_cache import StatisticsCache
+from mindinsight.server.debug.watchpoints import checked_limits
 from mindinsight.server.formats.dumps import list_tensors, open_dump, read_tensor
-from mindinsight.server.formats.dumps.types import RecordedStatistics
+from mindinsight.server.formats.dumps.dump_types import FileDamage, RecordedStatistics
 from tests.narrowing import require
+from tests.server.debug.conftest import spoil
 
 
 @pytest.fixture
@@ -205,3 +215,41 @@ def test_rules_judge_a_huge_tensor_too(large: Any) -> None:
     rules = (("tensor_overflow", checked_limits("tensor_overflow", {})),)
     (result,) = examine_module.examine_all([TensorTask(entries[0], rules)], Counting())
     assert result.verdicts[0].hit
+
+
+@pytest.fixture
+def entry(lenet: Any) -> Any:
+    return next(entry for entry in list_tensors(lenet, 0, 1) if entry.recorded == "MatMul-op66")
+
+
+def test_data_decide(copied: Any) -> None:
+    path = copied("ms_sync_v2_0_names")
+    spoil(path / "rank_0" / "Net" / "0" / "1", "MatMul.MatMul-op66.*.output.0.*", np.inf)
+    results = list(measure_all(list_tensors(open_dump(path), 0, 1)))
+    culprits = [(result.entry.recorded, result.entry.direction) for result in results if not_finite(result)]
+    assert culprits == [("MatMul-op66", "output")]
+    assert {finiteness(result) for result in results} == {"finite", "not_finite"}
+
+
+@pytest.mark.parametrize(
+    ("recorded", "expected"),
+    [
+        (RecordedStatistics(max=1.0, min=0.0), True),
+        (RecordedStatistics(max=np.inf, min=0.0), False),
+        (RecordedStatistics(max=1.0), False),  # one extreme alone proves nothing
+        (None, False),
+    ],
+)
+def test_recorded_extremes_make_reading_unnecessary(entry: Any, recorded: Any, expected: bool) -> None:
+    assert surely_finite(entry._replace(dtype="float32", statistics=recorded)) == expected
+
+
+def test_integers_are_finite(entry: Any) -> None:
+    assert surely_finite(entry._replace(dtype="int32", statistics=None))
+
+
+def test_what_cannot_be_read_is_unknown_but_text_is_finite(entry: Any) -> None:
+    entry = entry._replace(dtype="float32", statistics=None)
+    unread = TensorResult(entry, None, damage=FileDamage("a.npy", "dump.truncated"))
+    assert finiteness(unread) == "unknown" and not not_finite(unread)
+    assert finiteness(replace(unread, damage=FileDamage("a.npy", "dump.no_numbers"))) == "finite"

@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 
 from mindinsight.server.claims import Claim
-from mindinsight.server.debug.fault import faulty_operator, find_faults
+from mindinsight.server.debug.fault import (
+    faulty_operator,
+    find_faults,
+    gives_all_the_same,
+    gives_each_its_part,
+    is_collective,
+)
 from mindinsight.server.formats.dumps import list_tensors, open_dump
 from mindinsight.server.formats.graphs.call_stacks import own_frame
 from tests.narrowing import require
@@ -122,3 +128,21 @@ def test_every_verdict_has_a_sentence_that_names_what_it_is_about() -> None:
         verdicts = ("claim.fault.made", "claim.fault.met.", "claim.fault.unknown.")
         for key in (key for key in texts if key.startswith(verdicts)):
             assert "{operator}" in texts[key] or "{source}" in texts[key], (language, key)
+
+
+@pytest.mark.parametrize("name", ["allreduce_", "AllReduce", "c10d::allgather_", "_allgather_base_"])
+def test_these_give_all_ranks_the_same(name: str) -> None:
+    assert gives_all_the_same(name)
+
+
+@pytest.mark.parametrize("name", ["reduce_scatter_", "ReduceScatter", "AlltoAll", "recv_"])
+def test_these_give_each_rank_something_else(name: str) -> None:
+    assert is_collective(name)
+    assert gives_each_its_part(name)
+    assert not gives_all_the_same(name)
+
+
+@pytest.mark.parametrize("name", ["ReduceMean", "div_", "sum", "", "Gather", "BroadcastTo"])
+def test_these_are_none(name: str) -> None:
+    assert not is_collective(name)
+    assert not gives_all_the_same(name)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mindinsight.server.compute.threads import Threads
+from mindinsight.server.compute.background_jobs import Threads
 from mindinsight.server.debug import inspection
 from mindinsight.server.debug.inspection import Inspection
 from tests.narrowing import require

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 import mindinsight
-from mindinsight.server.debug.preset import common_faults
-from mindinsight.server.debug.watchpoints import check
+from mindinsight.server.debug.watchpoints import check, common_faults
 from mindinsight.server.formats.dumps import open_dump
 from tests.flight import unpack
 from tests.narrowing import require

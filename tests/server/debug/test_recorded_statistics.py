@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mindinsight.server.compute.statistics import measure
+from mindinsight.server.compute.tensor_statistics import measure
 from mindinsight.server.debug.recorded_statistics import find_disagreements, infer_statistics
-from mindinsight.server.formats.dumps.types import RecordedStatistics
+from mindinsight.server.formats.dumps.dump_types import RecordedStatistics
 from tests.narrowing import require
 
 VALUES = np.array([1.0, -2.0, 0.0, 4.5])

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mindinsight.server.compute.statistics import Statistics
+from mindinsight.server.compute.tensor_statistics import Statistics
 from mindinsight.server.debug import statistics_cache
 from mindinsight.server.debug.statistics_cache import Measurement, StatisticsCache, identify
 from tests.narrowing import require

@@ -5,12 +5,12 @@ from typing import Final
 
 import numpy as np
 
-from mindinsight.server.compute.statistics import measure
+from mindinsight.server.compute.tensor_statistics import measure
 from mindinsight.server.debug.examine import TensorResult
-from mindinsight.server.debug.neighbours import Link
+from mindinsight.server.debug.operator_links import Link
 from mindinsight.server.debug.statistics_cache import Measurement
 from mindinsight.server.debug.value_chain import ValueChain, cut_out, magnitude, parameter_kind
-from mindinsight.server.formats.dumps.types import Operator, TensorEntry
+from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 
 LINKS = [
     ("batch", "mul"),

@@ -1,6 +1,8 @@
 """Owner, mode and kind of what is believed in the workspace."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,12 +11,14 @@ from mindinsight.server.files.own_files import (
     NotOursError,
     check_file,
     check_folder,
+    locked,
     open_own,
     own_folder,
     read_own,
     trust_copies,
     trusted_copy,
 )
+from tests.narrowing import require
 
 
 def test_a_folder_is_made_private_with_those_above_left_alone(tmp_path: Path) -> None:
@@ -64,3 +68,27 @@ def test_only_copies_below_the_named_folder_are_trusted(tmp_path: Path) -> None:
     assert trusted_copy(str(copy / "run" / "file")) == copy
     assert trusted_copy(str(copy)) is None
     assert trusted_copy(str(tmp_path / "trusted2" / "digest" / "runs" / "file")) is None
+
+
+HOLD = """
+import sys
+from pathlib import Path
+from mindinsight.server.files.own_files import locked
+with locked(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_another_process_waits_until_it_is_free(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "values.json"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert require(holder.stdout).readline() == "held\n"
+    with pytest.raises(TimeoutError, match=r"values\.json\.lock"), locked(file, wait=0.1):
+        pass
+    holder.kill()  # a lock dies with who holds it
+    holder.communicate()
+    with locked(file):
+        pass

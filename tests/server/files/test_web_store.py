@@ -20,7 +20,7 @@ from mindinsight.server.errors import BadSettings
 from mindinsight.server.files import own_files, web_store
 from mindinsight.server.files.remote_store import RemoteFile, RemoteStore, StoreError, open_store
 from mindinsight.server.files.web_store import LimitError, WebStore, check_address
-from mindinsight.server.ingest.remote.mirror import Mirror
+from mindinsight.server.ingest.mirrors import Mirror
 
 NAME = "events.out.events.summary.1700000000.0.host_MS"
 Answer = Callable[[BaseHTTPRequestHandler], None]

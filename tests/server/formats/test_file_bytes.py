@@ -11,7 +11,7 @@ import pytest
 from mindinsight.server.formats import file_bytes
 from mindinsight.server.formats.arrays.npy import read_npy
 from mindinsight.server.formats.file_bytes import FileBytes, read_stretch
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.weights.weight_files import open_weights
 
 LARGE = np.arange(4 << 20, dtype=np.float64)  # 32 MiB

@@ -8,14 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mindinsight.server.formats.cut_json import read_object
 from mindinsight.server.formats.dumps import list_operators, list_tensors, open_dump
-from mindinsight.server.formats.dumps.layouts.asynchronous.dump_data import read_slot, read_slots
-from mindinsight.server.formats.dumps.layouts.asynchronous.opdebug import read_opdebug
-from mindinsight.server.formats.dumps.statistic_csv import read_statistics
-from mindinsight.server.formats.graphs.ir import read_ir
-from mindinsight.server.formats.graphs.pb_graphs import read_pb
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.dumps.layouts.asynchronous import read_opdebug, read_slot, read_slots
+from mindinsight.server.formats.dumps.npy_folder import read_statistics
+from mindinsight.server.formats.graphs.ir import read_ir, read_pb
+from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.formats.text_files import read_object
 from mindinsight.server.formats.weights.weight_files import open_weights
 from tests.thoroughness import amount
 

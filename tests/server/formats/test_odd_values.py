@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mindinsight.server.formats.dumps import list_operators, list_tensors, open_dump
+from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.formats.sanitizer import MAX_NAME, parse_integer, show_integer, show_name, show_text
 from mindinsight.server.formats.text_files import parse_json
-from mindinsight.server.formats.texts import MAX_NAME, parse_integer, show_integer, show_name, show_text
-from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.weights.weight_files import open_weights
 from tests.thoroughness import amount
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mindinsight.server.formats import wav as wav_module
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.wav import peaks, wav
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from mindinsight.proto.graph_pb2 import GraphProto
 from mindinsight.server.formats.graphs.graph_proto import read_graph
-from mindinsight.server.graph.comparison.compare import LEFT
-from mindinsight.server.graph.encoders.comparison import pair_json
+from mindinsight.server.graph.comparison.graph_comparison import LEFT
+from mindinsight.server.graph.encoders.comparison_json import pair_json
 from mindinsight.server.graph.scopes.folding import folded_tree
 
 DATA = Path(__file__).parents[2] / "data/graph"

@@ -10,13 +10,13 @@ import httpx2
 import pytest
 from fastapi import Depends, FastAPI
 
-from mindinsight.server.api.v1 import _api_error as v1_error
 from mindinsight.server.api.v2 import _api_error
 from mindinsight.server.app import create_app
 from mindinsight.server.cancellation import check
 from mindinsight.server.errors import ApiError
 from mindinsight.server.http.bulkhead_routes import DumpRoute, GraphRoute
 from mindinsight.server.settings import Settings
+from mindinsight.server.v1 import _api_error as v1_error
 
 
 def forever() -> None:
@@ -154,7 +154,7 @@ def test_health_pages_and_series_answer_while_every_thread_of_dumps_hangs(
         hangs.wait(100)
         raise ApiError(404, "unknown_dump", "It is gone.")
 
-    monkeypatch.setattr("mindinsight.server.plugins.dump.listing.open_known_dump", hang)
+    monkeypatch.setattr("mindinsight.server.plugins.dump.dump_listing.open_known_dump", hang)
     waiting = [
         threading.Thread(target=lambda: client.get("/v2/dump/summary", params={"dump": "./x"}))
         for _ in range(20)

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from mindinsight.server.http.health import counts
-from mindinsight.server.store.parts import ScalarPart
 from mindinsight.server.store.run import Run, Snapshot
-from mindinsight.server.store.series import ScalarSeries
+from mindinsight.server.store.series import ScalarPart, ScalarSeries
 from mindinsight.server.types import Damage, FileState
 
 

@@ -9,8 +9,10 @@ from fastapi.testclient import TestClient
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Mount, Route
+from starlette.testclient import TestClient as KindRoutesTestClient
+from starlette.types import ASGIApp
 
-from mindinsight.server.http.lazy_app import LazyApp
+from mindinsight.server.http.lazy_app import KindRoutes, LazyApp
 
 
 class Part:
@@ -96,3 +98,25 @@ def test_one_that_cannot_be_made_is_tried_again(
     assert answers.get("/part/x").status_code == 500
     monkeypatch.setattr(part.later, "_make", part.make)
     assert answers.get("/part/x").text == "x"
+
+
+def text(content: str, path: str) -> Starlette:
+    async def answer(_: Any) -> PlainTextResponse:
+        return PlainTextResponse(content)
+
+    return Starlette(routes=[Route(path, answer)])
+
+
+def test_each_kind_is_made_once_and_everything_else_is_the_interfaces() -> None:
+    made: list[str] = []
+
+    def make(name: str) -> ASGIApp | None:
+        made.append(name)
+        return text(name, "/v2/{kind}/rows") if name in ("a", "b") else None
+
+    client = KindRoutesTestClient(KindRoutes(make, text("interface", "/{rest:path}")))
+    kinds = ["/v2/a/rows", "/v2/b/rows", "/v2/a/rows"]
+    paths = [*kinds, "/v2/c/rows", "/v2/a", "/v2/", "/data/a", "/v2/x-y/rows"]
+    answers = [client.get(path).text for path in paths]
+    assert answers == ["a", "b", "a", *["interface"] * 5]
+    assert made == ["a", "b", "c"]

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from mindinsight.server.compute.background_job import BackgroundJob
-from mindinsight.server.compute.plugin_state import PluginState
-from mindinsight.server.compute.threads import Threads
+from mindinsight.server.compute.background_jobs import BackgroundJob, Threads
+from mindinsight.server.compute.plugin_modules import PluginState
 from mindinsight.server.errors import ApiError
 from mindinsight.server.http.numbered_jobs import NumberedJob
 from mindinsight.server.workspace.job_requests import JobRequests

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from mindinsight.server.errors import ApiError
-from mindinsight.server.http import validation_errors
+from mindinsight.server.http import openapi
 from mindinsight.server.http.openapi import described_endpoint
 from mindinsight.server.http.query_routes import QueryRoute
 
@@ -42,7 +42,7 @@ DIRECT = QueryRoute("/direct/told", Asked, echo, "tests", ("accept",))
 def client() -> TestClient:
     app = FastAPI()
     state = State({"started": 7.0})
-    validation_errors.install(app)
+    openapi.install(app)
     router = APIRouter()
 
     @router.get("/plain/told")

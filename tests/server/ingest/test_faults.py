@@ -15,13 +15,13 @@ import pytest
 
 from mindinsight.server.files import opener
 from mindinsight.server.formats import events as events_format
+from mindinsight.server.ingest import folder_tree as directories
 from mindinsight.server.ingest import piece_reader
-from mindinsight.server.ingest.discovery import folder_listing as directories
-from mindinsight.server.ingest.discovery.folder_listing import Stamp
-from mindinsight.server.ingest.discovery.run_discovery import DiscoveredRun
+from mindinsight.server.ingest.file_stage import FileStage
+from mindinsight.server.ingest.folder_tree import Stamp
 from mindinsight.server.ingest.loader import Loader
-from mindinsight.server.ingest.staging.file_stage import FileStage
-from mindinsight.server.ingest.staging.run_stage import RunStage
+from mindinsight.server.ingest.run_discovery import DiscoveredRun
+from mindinsight.server.ingest.run_stage import RunStage
 from mindinsight.server.types import ScalarBlock, Stretch
 from tests.narrowing import require
 
@@ -175,7 +175,7 @@ def test_a_file_that_became_a_link_is_not_opened(
             path.symlink_to(secret)
         return result
 
-    monkeypatch.setattr("mindinsight.server.ingest.discovery.folder_tree.list_folder", swap)
+    monkeypatch.setattr("mindinsight.server.ingest.folder_tree.list_folder", swap)
     loader.load()
     assert dict(store.snapshot().runs["./a"].scalars) == {}
     assert errors(store) == ["file.link"]
@@ -201,7 +201,7 @@ KILLED = """
 import sys
 from pathlib import Path
 from mindinsight.server.settings import Settings
-from mindinsight.server.ingest.cache import cache_file
+from mindinsight.server.ingest import index_cache as cache_file
 from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.store.store import Store
 

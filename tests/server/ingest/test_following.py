@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from mindinsight.server.ingest import piece_reader
+from mindinsight.server.ingest import piece_reader, watcher
 from mindinsight.server.ingest.loader import Loader
-from mindinsight.server.ingest.watch import watcher
 from tests.narrowing import require
 
 from .conftest import loader_threads
@@ -260,7 +259,7 @@ def test_a_round_that_fails_is_not_the_last(
         raise RuntimeError("a fault of ours")
 
     assert wait(lambda: started._scanner._tree.folders)
-    monkeypatch.setattr("mindinsight.server.ingest.discovery.folder_listing.os.lstat", fail)
+    monkeypatch.setattr("mindinsight.server.ingest.folder_tree.os.lstat", fail)
     assert wait(lambda: os.lstat is broken)
     events.file(base / "a", events.records(1))
     assert wait(lambda: steps() == [1])

@@ -9,11 +9,9 @@ from typing import Any
 
 import pytest
 
-from mindinsight.server.ingest import piece_reader
-from mindinsight.server.ingest.discovery import folder_listing
-from mindinsight.server.ingest.discovery.run_discovery import discover
+from mindinsight.server.ingest import folder_tree, piece_reader, watcher
 from mindinsight.server.ingest.loader import Loader
-from mindinsight.server.ingest.watch import watcher
+from mindinsight.server.ingest.run_discovery import discover
 from mindinsight.server.settings.base_dirs import bases_of
 
 
@@ -110,14 +108,14 @@ def test_a_directory_that_may_not_be_looked_into_is_told(
     top: Any, events: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     events.file(top / "mine/a")
-    entries_of = folder_listing.entries_of  # type: ignore[attr-defined]
+    entries_of = folder_tree.entries_of  # type: ignore[attr-defined]
 
     def refusing(path: Any) -> Any:
         if str(path).endswith("ann"):
             raise PermissionError
         return entries_of(path)
 
-    monkeypatch.setattr(folder_listing, "entries_of", refusing)
+    monkeypatch.setattr(folder_tree, "entries_of", refusing)
     result = discover(of(top, "~~/mine", "lab=~~/data/ann"))
     assert troubles(result.troubles) == {("./lab", "directory.permission")}
     assert [run.id for run in result.runs] == ["./mine/a"]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from mindinsight.server.http.column_encoding import decode
+from mindinsight.server.http.responses import decode
 from mindinsight.writer import SummaryRecord
 from tests.server.plugins.media import client_of, write
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mindinsight.server.http.column_encoding import decode
+from mindinsight.server.http.responses import decode
 from mindinsight.writer import SummaryRecord
 
 EXPECTED = Path(__file__).parents[2] / "data" / "events"

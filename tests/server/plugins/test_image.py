@@ -6,7 +6,7 @@ from typing import Any
 
 from PIL import Image
 
-from mindinsight.server.http.column_encoding import decode
+from mindinsight.server.http.responses import decode
 
 EXPECTED = Path(__file__).parents[2] / "data" / "events" / "lenet" / "expected.json"
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from mindinsight.server.formats.payloads.pr_curves import pr_curve
-from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.http.column_encoding import decode
+from mindinsight.server.formats.payloads.chart_payloads import pr_curve
+from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.http.responses import decode
 from mindinsight.writer import SummaryRecord
 from tests.server.plugins.media import LABELS, PREDICTIONS, client_of, write
 

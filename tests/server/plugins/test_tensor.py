@@ -11,7 +11,7 @@ from mindinsight.proto.framing import encode_record
 from mindinsight.proto.graph_pb2 import TensorProto
 from mindinsight.proto.summary_pb2 import Event
 from mindinsight.server.compute.slices import parse_slice
-from mindinsight.server.http.column_encoding import decode
+from mindinsight.server.http.responses import decode
 from tests.waiting import until
 
 EXPECTED = Path(__file__).parents[2] / "data" / "events" / "lenet" / "expected.json"
@@ -104,7 +104,7 @@ def test_tensors_of_every_type_are_shown(shared_samples: Any) -> None:
 @pytest.fixture
 def by_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every tensor is read as if it had gigabytes."""
-    monkeypatch.setattr("mindinsight.server.formats.payloads.by_parts.WHOLE", 0)
+    monkeypatch.setattr("mindinsight.server.formats.payloads.tensor_payloads.WHOLE", 0)
     monkeypatch.setattr("mindinsight.server.plugins.tensor._BLOCK", 7)
 
 

@@ -12,18 +12,19 @@ from fastapi.testclient import TestClient
 
 from mindinsight.server.app import create_app
 from mindinsight.server.settings import Settings
-from mindinsight.server.tuning.config import parse_config
-from mindinsight.server.tuning.journal import journal_path, tuning
 from mindinsight.server.tuning.study import (
     FAILURE,
     LOG,
     RUN,
     STOP,
+    journal_path,
     note_plan,
     open_study,
     quiet_optuna,
     read_study,
+    tuning,
 )
+from mindinsight.server.tuning.tuning_file import parse_config
 
 FILE = """\
 summary_base_dir: {base}

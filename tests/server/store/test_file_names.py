@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from mindinsight.server.ingest.discovery.ranks import job_ranks
+from mindinsight.server.ingest.folder_tree import job_ranks
 from mindinsight.server.store import file_names
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from mindinsight.server.settings.base_dirs import Base, bases_of
-from mindinsight.server.store.mounts import disk_path, mount_of, mounts_of
+from mindinsight.server.store.mounts import disk_path, dump_id, mount_of, mounts_of
+from mindinsight.server.store.run import Run
 
 
 @pytest.fixture
@@ -151,3 +152,31 @@ def test_an_id_of_no_base_directory_leads_nowhere(made: Callable[..., Any], belo
     bases = bases_of([f"{top}/mine", f"{top}/mi*", f"ann={top}/mine*/../mine/deep"])
     with pytest.raises(KeyError):
         disk_path(bases, below)
+
+
+KNOWN = {"./a/flight_dump", "./job/flight_dump", "./flight_dump"}
+
+
+def run(run_id: str, job: str = "") -> Run:
+    return Run(run_id, run_id, "", job or run_id, None, 0.0, 0.0, 0)
+
+
+@pytest.mark.parametrize(
+    ("record", "relative", "dump"),
+    [
+        (run("./a"), "flight_dump", "./a/flight_dump"),
+        (run("./"), "flight_dump", "./flight_dump"),
+        (run("./job/rank_1", "./job"), "../flight_dump", "./job/flight_dump"),
+        (
+            run("./job/rank_1", "./job"),
+            "flight_dump",
+            "./job/flight_dump",
+        ),  # one folder for all ranks
+        (run("./a"), "", None),
+        (run("./a"), "other", None),
+        (run("./a"), "../../../etc", None),
+        (run("./a"), "/etc", None),
+    ],
+)
+def test_a_dump_is_named_only_where_it_was_discovered(record: Run, relative: str, dump: str | None) -> None:
+    assert dump_id(record, relative, KNOWN) == dump

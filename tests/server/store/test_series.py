@@ -1,14 +1,29 @@
 """Columns of one tag over several files: segments, the last point, and reading from a row on."""
 
+import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mindinsight.server.errors import Gone
-from mindinsight.server.store.parts import ReferencePart, ScalarPart
-from mindinsight.server.store.series import ReferenceSeries, ScalarSeries
+from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.store.series import (
+    MAX_PAYLOAD,
+    ReferencePart,
+    ReferenceSeries,
+    ScalarPart,
+    ScalarSeries,
+    file_rows,
+    line_rows,
+    overwritten_stretches,
+    read_payload,
+    segment_rows,
+)
+from mindinsight.server.types import Reference
 
 
 def part(*steps: Any, starts: Any = (0,), scale: Any = 1.0) -> ScalarPart:
@@ -129,3 +144,97 @@ def test_a_removed_shortened_replaced_or_linked_file_is_gone(
     (tmp_path / "a").symlink_to(tmp_path / "b")
     with pytest.raises(Gone):
         references.read(0)
+
+
+def rows_of(*files: Any) -> tuple[Any, Any]:
+    """Rows of the line of files with these steps, and the overwritten stretches."""
+    steps = np.concatenate([np.asarray(file, np.int64) for file in files])
+    begins = np.cumsum([0, *map(len, files[:-1])])
+    rows = line_rows(steps, begins)
+    starts = np.concatenate(([0], np.flatnonzero(np.diff(steps) < 0) + 1))
+    rows = np.arange(len(steps)) if rows is None else rows
+    return rows.tolist(), [stretch.tolist() for stretch in overwritten_stretches(steps, starts, rows)]
+
+
+def test_ascending_steps_are_the_line_as_recorded() -> None:
+    assert line_rows(np.array([1, 2, 3, 4]), np.array([0, 2])) is None
+    assert rows_of([1, 2], [3, 4]) == ([0, 1, 2, 3], [])
+
+
+def test_a_newer_file_overwrites_the_older_from_where_it_begins() -> None:
+    assert rows_of([1, 2, 3, 4, 5, 9], [4, 6]) == ([0, 1, 2, 6, 7], [[3, 4, 5]])
+
+
+def test_the_newest_of_three_files_overwrites_both() -> None:
+    assert rows_of([1, 2, 8], [5, 6], [2, 3]) == ([0, 5, 6], [[1, 2], [3, 4]])
+
+
+@pytest.mark.parametrize("steps", [[1, 2, 5, 3, 4, 6], [3, 2, 1], [10, 30, 20, 40]])
+def test_records_out_of_order_in_a_file_are_sorted_and_no_restart(steps: Any) -> None:
+    assert rows_of(steps) == (np.argsort(steps).tolist(), [])
+
+
+def test_in_a_file_the_later_value_of_each_step_counts() -> None:
+    assert rows_of([3, 1, 3, 2, 7, 7]) == ([1, 3, 2, 5], [[0]])
+    assert rows_of([1, 2, 3, 4, 2, 3]) == ([0, 4, 5, 3], [[1, 2]])
+
+
+def test_a_step_written_twice_in_a_row_is_no_stretch() -> None:
+    assert rows_of([1, 2], [2, 3]) == ([0, 2, 3], [])
+
+
+def test_stretches_end_where_the_line_goes_on() -> None:
+    assert rows_of([1, 2, 3, 4, 5, 2, 4]) == ([0, 5, 2, 6, 4], [[1], [3]])
+
+
+def test_extreme_steps_are_ordered() -> None:
+    extremes = [np.iinfo(np.int64).max, np.iinfo(np.int64).min, 0]
+    assert rows_of(extremes) == ([1, 2, 0], [])
+
+
+def part_of_parts(*steps: int) -> ScalarPart:
+    column = np.array(steps, np.int64)
+    starts = np.concatenate(([0], np.flatnonzero(np.diff(column) < 0) + 1)).astype(np.int64)
+    return ScalarPart(column, column.astype(np.float64) + 0.5, column.astype(np.float32), starts)
+
+
+def test_a_file_that_goes_on_continues_the_segment() -> None:
+    assert segment_rows([part_of_parts(1, 2), part_of_parts(2, 3)]).tolist() == [0]
+
+
+def test_a_file_that_goes_back_begins_a_segment() -> None:
+    assert segment_rows([part_of_parts(1, 2, 3), part_of_parts(2, 3)]).tolist() == [0, 3]
+
+
+def test_restarts_inside_a_file_are_segments_too() -> None:
+    assert segment_rows([part_of_parts(1, 2, 1), part_of_parts(2, 5, 4)]).tolist() == [0, 2, 5]
+
+
+def test_rows_of_files_follow_each_other() -> None:
+    assert file_rows([part_of_parts(1, 2), part_of_parts(3), part_of_parts(4, 5)]).tolist() == [0, 2, 3]
+
+
+@given(st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=5), min_size=1, max_size=4))
+def test_segments_are_those_of_all_rows_in_one_file(files: list[list[int]]) -> None:
+    together = part_of_parts(*(step for steps in files for step in steps))
+    assert segment_rows([part_of_parts(*steps) for steps in files]).tolist() == together.starts.tolist()
+
+
+def test_the_bytes_are_those_of_the_reference(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"0123456789")
+    status = path.stat()
+    assert read_payload(Reference(str(path), 3, 4), (status.st_dev, status.st_ino)) == b"3456"
+    with pytest.raises(Gone, match="replaced"):
+        read_payload(Reference(str(path), 3, 4), (status.st_dev, status.st_ino + 1))
+    with pytest.raises(Gone, match="short"):
+        read_payload(Reference(str(path), 8, 4))
+
+
+def test_a_payload_beyond_the_budget_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "huge.pb"
+    path.touch()
+    os.truncate(path, 1400 << 20)
+    with pytest.raises(UnreadableError) as caught:
+        read_payload(Reference(str(path), 0, MAX_PAYLOAD + 1))
+    assert caught.value.reason == "payload.too_large"

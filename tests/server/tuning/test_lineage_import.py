@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from mindinsight.server.tuning.config_parameters import Parameter
 from mindinsight.server.tuning.lineage_import import fitting
+from mindinsight.server.tuning.tuning_parameters import Parameter
 
 RANGE = Parameter("p", low=0.1, high=0.9)
 WHOLE = Parameter("p", low=1, high=8, integer=True)

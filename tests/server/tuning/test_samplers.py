@@ -10,7 +10,6 @@ import optuna
 import pytest
 
 from mindinsight.server.errors import BadSettings
-from mindinsight.server.tuning.config import Pruner, Tuner, parse_config
 from mindinsight.server.tuning.gaussian_process import (
     GaussianProcess,
     GaussianProcessSampler,
@@ -22,6 +21,7 @@ from mindinsight.server.tuning.gaussian_process import (
 from mindinsight.server.tuning.samplers import make_pruner, make_sampler
 from mindinsight.server.tuning.space import suggest
 from mindinsight.server.tuning.study import quiet_optuna
+from mindinsight.server.tuning.tuning_file import Pruner, Tuner, parse_config
 
 A = np.array(
     [

@@ -8,7 +8,6 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution, Int
 
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.tuning import space
-from mindinsight.server.tuning.config_parameters import Parameter
 from mindinsight.server.tuning.space import (
     distribution,
     environment,
@@ -17,6 +16,7 @@ from mindinsight.server.tuning.space import (
     hyper_config,
     shown,
 )
+from mindinsight.server.tuning.tuning_parameters import Parameter
 
 RATE = Parameter("lr", low=0.1, high=0.3, step=0.1)
 KIND = Parameter("kind", choices=("sgd", "adam"))

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from mindinsight.server.tuning.process_group import marked_processes
-from mindinsight.server.tuning.study import MARK
+from mindinsight.server.tuning.study import MARK, marked_processes
 
 from .conftest import optuna_study
 

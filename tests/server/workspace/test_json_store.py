@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from mindinsight.server.workspace.json_store import JsonStore
+from mindinsight.server.errors import ApiError
+from mindinsight.server.workspace.json_store import Full, JsonStore, storing
 from mindinsight.server.workspace.notes import Notes
 from tests.narrowing import require
 
@@ -20,8 +21,8 @@ from pathlib import Path
 from mindinsight.server.workspace import Workspace
 folder, base, name, count = sys.argv[1:]
 workspace = Workspace(Path(folder), Path(base), list)
-from mindinsight.server.workspace.rules import Rule
-from mindinsight.server.workspace.views import View
+from mindinsight.server.workspace.alert_rules import Rule
+from mindinsight.server.workspace.saved_views import View
 print("ready", flush=True)
 sys.stdin.readline()
 for number in range(int(count)):
@@ -118,3 +119,32 @@ def test_a_file_that_cannot_be_written_leaves_no_other_behind(
     with pytest.raises(OSError, match="space"):
         store().change(put("a", "x"))
     assert {path.name for path in tmp_path.iterdir()} == {"values.json.lock"}
+
+
+REFUSALS = {
+    KeyError: ApiError(404, "unknown_view", "There is none.", view="a"),
+    Full: ApiError(409, "many_views", "There are seven.", n=7),
+}
+
+
+@pytest.mark.parametrize(
+    ("raised", "status", "key", "variables"),
+    [
+        (KeyError("a"), 404, "error.unknown_view", {"view": "a"}),
+        (Full(), 409, "error.many_views", {"n": 7}),
+        (OSError(28, "No space left on device"), 507, "error.not_kept", {"why": "No space left on device"}),
+    ],
+)
+def test_each_refusal_has_its_status_and_its_words(
+    raised: Any, status: int, key: str, variables: Any
+) -> None:
+    with pytest.raises(ApiError) as refusal, storing(REFUSALS):
+        raise raised
+    assert (refusal.value.status, refusal.value.key, refusal.value.vars) == (status, key, variables)
+
+
+def test_what_goes_well_and_faults_of_our_own_pass() -> None:
+    with storing(REFUSALS):
+        pass
+    with pytest.raises(ZeroDivisionError), storing(REFUSALS):
+        raise ZeroDivisionError

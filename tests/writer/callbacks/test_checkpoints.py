@@ -1,12 +1,14 @@
 """When a network is saved and under which names; files are written by a function of the test's."""
 
 import json
+import types
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from mindinsight.writer.callbacks import CheckpointConfig, ModelCheckpoint, RunArguments, RunContext
+from mindinsight.writer.callbacks import CheckpointConfig, KeepBest, ModelCheckpoint, RunArguments, RunContext
 from mindinsight.writer.callbacks.checkpoints import CheckpointFiles, free_prefix
 from mindinsight.writer.graph import GraphBuilder
 
@@ -158,3 +160,112 @@ def test_a_prefix_in_use_gets_a_number(tmp_path: Path, files: Any, prefix: str) 
     for name in files:
         (tmp_path / name).touch()
     assert free_prefix(tmp_path, "CKP") == prefix
+
+
+def test_the_defaults_are_mindspores() -> None:
+    config = CheckpointConfig()
+    assert (config.steps, config.seconds, config.keep_most, config.keep_minutes) == (1, 0, 5, 0)
+    assert config.extra(1, 2) == {}
+    assert config.mindspore_options == {}
+
+
+def test_steps_win_over_seconds_and_a_maximum_over_minutes() -> None:
+    config = CheckpointConfig(10, 20, 30, 40)
+    assert (config.steps, config.seconds, config.keep_most, config.keep_minutes) == (10, 0, 30, 0)
+    config = CheckpointConfig(0, 20, 0, 40)
+    assert (config.steps, config.seconds, config.keep_most, config.keep_minutes) == (0, 20, 0, 40)
+
+
+def test_without_a_rule_to_keep_one_file_is_kept() -> None:
+    assert CheckpointConfig(1, keep_checkpoint_max=0).keep_most == 1
+    assert CheckpointConfig(1, keep_checkpoint_max=None).keep_most == 1
+
+
+@pytest.mark.parametrize("wrong", [-1, 1.5, True, "3"])
+@pytest.mark.parametrize("name", ["save_checkpoint_steps", "keep_checkpoint_per_n_minutes"])
+def test_a_number_that_is_none_is_refused(name: str, wrong: Any) -> None:
+    with pytest.raises(ValueError, match=name):
+        CheckpointConfig(**{name: wrong})
+
+
+def test_four_zeros_are_refused() -> None:
+    with pytest.raises(ValueError, match="at least one of"):
+        CheckpointConfig(0, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("info", "error"),
+    [(["loss"], ValueError), ([{}, {}], TypeError), ([3], TypeError), (["epoch_num", None], TypeError)],
+)
+def test_wrong_additions_are_refused(info: Any, error: Any) -> None:
+    with pytest.raises(error, match="append_info"):
+        CheckpointConfig(append_info=info)
+
+
+def test_what_differs_from_mindspores_defaults_is_for_its_own_writer() -> None:
+    config = CheckpointConfig(integrated_save=True, async_save=True, enc_key=b"k" * 16, format="safetensors")
+    assert config.mindspore_options == {"async_save": True, "enc_key": b"k" * 16, "format": "safetensors"}
+
+
+def test_an_unknown_argument_is_refused() -> None:
+    with pytest.raises(TypeError, match="unknown arguments: compress"):
+        CheckpointConfig(compress=True)
+
+
+def names_of_best(directory: Any) -> Any:
+    return sorted(path.name for path in directory.iterdir())
+
+
+def evaluate(callback: Any, epoch: Any, metrics: Any) -> None:
+    callback.on_eval_end(RunContext({"cur_epoch_num": epoch, "metrics": metrics, "network": f"net {epoch}"}))
+
+
+@pytest.mark.parametrize(("mode", "epoch", "value"), [("max", 3, 0.8), ("min", 2, 0.4)])
+def test_the_best_evaluation_is_kept(tmp_path: Path, mode: Any, epoch: Any, value: Any) -> None:
+    best = KeepBest("acc", mode, tmp_path, "net", write)
+    for number, accuracy in enumerate([0.5, 0.4, 0.8, 0.8, np.nan], start=1):
+        evaluate(best, number, {"acc": np.float32(accuracy)})
+    assert names_of_best(tmp_path) == ["net-best.ckpt"]
+    content = json.loads((tmp_path / "net-best.ckpt").read_text())
+    assert content["network"] == f"'net {epoch}'"
+    assert (best.best_epoch, content["epoch_num"]) == (epoch, epoch)
+    assert best.best == content["acc"] == pytest.approx(value)
+
+
+def test_an_evaluation_without_the_metric_changes_nothing(tmp_path: Path) -> None:
+    best = KeepBest("acc", directory=tmp_path, save=write)
+    evaluate(best, 1, {"loss": 1.0})
+    evaluate(best, 1, None)
+    assert names_of_best(tmp_path) == []
+
+
+def test_metrics_at_the_end_of_an_epoch_count_too(tmp_path: Path) -> None:
+    best = KeepBest("acc", directory=tmp_path, save=write)
+    best.on_train_epoch_end(RunContext({"cur_epoch_num": 4, "metrics": {"acc": 1.0}, "network": "net"}))
+    assert best.best_epoch == 4
+
+
+def test_a_wrong_mode_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="'max' or 'min'"):
+        KeepBest("acc", "best", tmp_path)  # type: ignore[arg-type]
+
+
+def test_a_network_nobody_can_save_asks_for_a_function(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="give a save function: str is no network"):
+        train(ModelCheckpoint("net", tmp_path), 1)
+    with pytest.raises(TypeError, match="named no network"):
+        ModelCheckpoint(directory=tmp_path).on_train_step_end(RunContext({"cur_step_num": 1}))
+
+
+def test_a_framework_saves_its_own_networks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = types.SimpleNamespace(
+        SUFFIX=".pt",
+        SAVE_OPTIONS=False,
+        save=lambda network, path, extra, options: path.write_text(f"{network} {extra}"),
+        trace=lambda network, inputs: None,
+    )
+    monkeypatch.setattr("mindinsight.writer.callbacks.checkpoints.framework_of", lambda network: torch)
+    train(ModelCheckpoint("net", tmp_path), 1)
+    assert (tmp_path / "net-1_1.pt").read_text() == "net {}"
+    with pytest.raises(ValueError, match="only MindSpore saves with crc_check, format"):
+        train(ModelCheckpoint("x", tmp_path, CheckpointConfig(crc_check=True, format="safetensors")), 1)

@@ -48,7 +48,7 @@ def test_anything_else_is_refused(model: object, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("network", "name"), [(Module(), "pytorch.operators"), (Cell(), "mindspore.operators")]
+    ("network", "name"), [(Module(), "pytorch.torch_operators"), (Cell(), "mindspore.mindspore_operators")]
 )
 def test_the_capture_module_is_that_of_the_framework(
     network: object, name: str, monkeypatch: pytest.MonkeyPatch

@@ -17,8 +17,7 @@ import mindinsight
 from mindinsight.server.formats.dumps import open_dump
 from mindinsight.writer.arrays import to_numpy
 from mindinsight.writer.capture import DumpRecorder, pytorch
-from mindinsight.writer.capture.graph_recorder import TensorFacts
-from mindinsight.writer.capture.operator_call import OperatorCall
+from mindinsight.writer.capture.operator_graph import OperatorCall, TensorFacts
 
 WEIGHT = np.full((4, 3), 0.5, np.float32)
 
@@ -89,7 +88,7 @@ def backend(monkeypatch: pytest.MonkeyPatch) -> None:
         unseen_regions=lambda models: list(models)[1:],
         NUMBERS_PER_SCOPE=False,
     )
-    monkeypatch.setitem(sys.modules, "mindinsight.writer.capture.pytorch.operators", module)
+    monkeypatch.setitem(sys.modules, "mindinsight.writer.capture.pytorch.torch_operators", module)
     monkeypatch.setattr(pytorch, "operators", module, raising=False)
 
 
@@ -207,7 +206,7 @@ def test_a_write_that_fails_ends_the_dump_and_not_the_training(
     def fail(*_: Any) -> None:
         raise OSError("No space left on device")
 
-    monkeypatch.setattr("mindinsight.writer.dump.dump._save", fail)
+    monkeypatch.setattr("mindinsight.writer.dump._save", fail)
     network = Network()
     with DumpRecorder(network, {}, path=tmp_path) as recorder:
         for _ in range(3):

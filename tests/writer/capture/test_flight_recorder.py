@@ -15,7 +15,7 @@ import pytest
 
 from mindinsight.writer import FlightRecorder, TrainingFaultError
 from mindinsight.writer.capture import flight_recorder, pytorch
-from mindinsight.writer.capture.rank_signs import OWN, RankSign
+from mindinsight.writer.capture.fault_signs import OWN, RankSign
 
 
 class Network:
@@ -83,7 +83,7 @@ def backend(monkeypatch: pytest.MonkeyPatch, network: Any) -> None:
         gather_signs=lambda own, device: [own, *network.other_ranks],
         device_of=lambda models: None,
     )
-    monkeypatch.setitem(sys.modules, "mindinsight.writer.capture.pytorch.training", module)
+    monkeypatch.setitem(sys.modules, "mindinsight.writer.capture.pytorch.torch_training", module)
     monkeypatch.setattr(pytorch, "training", module, raising=False)
 
 
@@ -162,7 +162,7 @@ def test_what_cannot_be_measured_does_not_end_the_training(
     def refuse(models: Any) -> Any:
         raise NotImplementedError("norms of this kind of tensor")
 
-    backend = sys.modules["mindinsight.writer.capture.pytorch.training"]
+    backend = sys.modules["mindinsight.writer.capture.pytorch.torch_training"]
     monkeypatch.setattr(backend, "gradient_facts", refuse)
     monkeypatch.setattr(backend, "weight_norms", refuse)
     results, alerts = train(network, tmp_path, [1.0, math.inf, 1.0], check_every=1)

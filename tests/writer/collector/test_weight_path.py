@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from mindinsight.writer.collector import SummaryCollector
-from mindinsight.writer.encoding import checkpoints
+from mindinsight.writer.encoding import checkpoint_files
 
 
 def collector(directory: Any, **landscape: Any) -> SummaryCollector:
@@ -18,7 +18,7 @@ def test_weights_are_saved_at_the_numbers_asked_for(tmp_path: Path, loop: Any) -
     loop.run(collector(tmp_path), at_step=network["scale"].fill)
     names = sorted(path.name for path in (tmp_path / "ckpt_dir").glob("*.ckpt"))
     assert names == sorted(f"dict_{number}_step.ckpt" for number in (1, 5, 10, 15, 20))
-    assert checkpoints.load(tmp_path / "ckpt_dir" / "dict_15_step.ckpt")["scale"].tolist() == [15]
+    assert checkpoint_files.load(tmp_path / "ckpt_dir" / "dict_15_step.ckpt")["scale"].tolist() == [15]
     assert (tmp_path / "ckpt_dir").stat().st_mode & 0o777 == 0o700
 
 

@@ -65,7 +65,7 @@ def test_kernels_outside_of_graph_mode_are_recorded_as_calls(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     graph_mode = SimpleNamespace(delegates=lambda: False)
-    monkeypatch.setitem(sys.modules, "mindinsight.writer.capture.mindspore.operators", graph_mode)
+    monkeypatch.setitem(sys.modules, "mindinsight.writer.capture.mindspore.mindspore_operators", graph_mode)
     levels = []
     probe = SimpleNamespace(start=lambda *_: None, stop=lambda: None)
     module = SimpleNamespace(make_probe=lambda config, *_: levels.append(config.level) or probe)
@@ -84,7 +84,7 @@ def test_in_graph_mode_mindspore_writes_its_own_dump(
     level: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graph_mode = SimpleNamespace(delegates=lambda: True, has_compiled=lambda: False, device=lambda: "CPU")
-    monkeypatch.setitem(sys.modules, "mindinsight.writer.capture.mindspore.operators", graph_mode)
+    monkeypatch.setitem(sys.modules, "mindinsight.writer.capture.mindspore.mindspore_operators", graph_mode)
     monkeypatch.setenv("MINDSPORE_DUMP_CONFIG", "")
     path = Path("/tmp") / f"delegated-{os.getpid()}"
     keys: dict[str, Any] = {"step": [0, "2-3"], "list": ["MatMul"], "data_mode": ["output"]}
@@ -183,3 +183,33 @@ def test_seeds_repeat_what_is_random() -> None:
 def test_a_seed_is_an_integer_of_32_bits(arguments: Any, kind: Any) -> None:
     with pytest.raises(kind):
         seed_all(*arguments)
+
+
+def numbers() -> tuple[float, float]:
+    return random.random(), float(np.random.random())
+
+
+def test_equal_seeds_give_equal_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONHASHSEED", "0")  # put back afterwards
+    seed_all(7)
+    first = numbers()
+    assert numbers() != first
+    seed_all(7)
+    assert numbers() == first
+
+
+@pytest.mark.parametrize(
+    ("seed", "mode", "error"),
+    [
+        (1.5, False, TypeError),
+        (True, False, TypeError),
+        (-1, False, ValueError),
+        (1 << 32, False, ValueError),
+        (1, 1, TypeError),
+    ],
+)
+def test_what_is_no_seed_changes_nothing(seed: Any, mode: Any, error: type[Exception]) -> None:
+    state = random.getstate()
+    with pytest.raises(error):
+        seed_all(seed, mode)
+    assert random.getstate() == state

@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from mindinsight.writer.precision_debugger.probe_config import ConfigError, load_config, parse_config
+from mindinsight.writer.precision_debugger.probe_config import (
+    ConfigError,
+    Selection,
+    load_config,
+    parse_config,
+)
 
 FILE = {
     "task": "tensor",
@@ -72,3 +77,41 @@ def test_a_file_that_is_no_json_or_a_path_that_is_a_file_is_refused(tmp_path: Pa
         load_config(file, {})
     with pytest.raises(ConfigError, match="is a file"):
         parse_config({}, {"dump_path": file})
+
+
+CALLS = [f"{name}.forward" for name in ("Functional.linear.0", "Functional.relu.0", "Torch.add.0")]
+
+
+def test_everything_is_selected_without_scope_and_list() -> None:
+    assert all(map(Selection(), CALLS))
+
+
+def test_a_scope_runs_from_the_first_call_to_the_last() -> None:
+    selection = Selection(scope=(CALLS[1], CALLS[1]))
+    assert [selection(name) for name in CALLS] == [False, True, False]
+
+
+def test_a_list_holds_parts_of_names() -> None:
+    assert [Selection(names=("relu", "Torch"))(name) for name in CALLS] == [False, True, True]
+
+
+def test_a_scope_of_modules_holds_what_runs_in_them() -> None:
+    first, last = "Module.fc1.Linear.forward.0", "Module.act.ReLU.forward.0"
+    selection = Selection(scope=(first, last), level="mix")
+    assert not selection(CALLS[0])
+    selection.begin(first)
+    assert selection(first) and selection(CALLS[0])
+    selection.end(first)
+    selection.begin(last)
+    assert selection(CALLS[1])
+    selection.end(last)
+    assert not selection(CALLS[2])
+
+
+def test_a_listed_module_selects_the_calls_within_with_level_mix() -> None:
+    module = "Module.fc1.Linear.forward.0"
+    selection = Selection(names=("fc1",), level="mix")
+    selection.begin(module)
+    assert selection(CALLS[0])
+    selection.end(module)
+    assert not selection(CALLS[0])

@@ -21,28 +21,20 @@ if TYPE_CHECKING:
     from mindinsight.writer.capture import DumpRecorder, FlightRecorder, TrainingFaultError
     from mindinsight.writer.collector import SummaryCollector
     from mindinsight.writer.dump import Dump
-    from mindinsight.writer.gradients import record_gradients
     from mindinsight.writer.graph import GraphBuilder
     from mindinsight.writer.hyper_config import HyperConfig
     from mindinsight.writer.landscape import SummaryLandscape
-    from mindinsight.writer.metrics import (
-        F1,
-        Accuracy,
-        Fbeta,
-        Loss,
-        Metric,
-        Precision,
-        Recall,
-    )
+    from mindinsight.writer.metrics import F1, Accuracy, Fbeta, Loss, Metric, Precision, Recall
     from mindinsight.writer.network import graph_of
     from mindinsight.writer.operators import (
         HistogramSummary,
         ImageSummary,
+        Print,
         ScalarSummary,
         TensorSummary,
+        record_gradients,
     )
     from mindinsight.writer.precision_debugger import MsprobeStep, PrecisionDebugger, seed_all
-    from mindinsight.writer.printing import Print
     from mindinsight.writer.record import SummaryRecord
     from mindinsight.writer.recorder import RecorderSettings, RunningDataRecorder
     from mindinsight.writer.summary_writer import SummaryWriter
@@ -70,7 +62,7 @@ _HOMES: Final = {
     "MsprobeStep": "precision_debugger",
     "Precision": "metrics",
     "PrecisionDebugger": "precision_debugger",
-    "Print": "printing",
+    "Print": "operators",
     "Recall": "metrics",
     "RecorderSettings": "recorder",
     "RunArguments": "callbacks",
@@ -86,7 +78,7 @@ _HOMES: Final = {
     "TimeMonitor": "callbacks",
     "TrainingFaultError": "capture",
     "graph_of": "network",
-    "record_gradients": "gradients",
+    "record_gradients": "operators",
     "seed_all": "precision_debugger",
 }
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
 
 from mindinsight.writer.frameworks import framework_of
-from mindinsight.writer.graph.builder import GraphBuilder
+from mindinsight.writer.graph import GraphBuilder
 
 _log = logging.getLogger(__name__)
 

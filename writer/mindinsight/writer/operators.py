@@ -1,22 +1,22 @@
-"""Summary operators, called inside a forward pass, where no recorder is at hand.
-
-The next ``SummaryRecord.record`` takes what was delivered since the one before it. Of several values of
-one plugin and tag it gets the newest, as with MindSpore's operators of the same names.
-"""
+"""Summary operators inside a forward pass: values, histograms, images, prints and gradients."""
 
 from __future__ import annotations
 
 import math
+import re
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
-from mindinsight.writer.frameworks.mindspore_types import mindspore_subclass
-from mindinsight.writer.frameworks.tracing import is_symbolic, with_numbers
+from mindinsight.writer.arrays import mindspore_dtype, to_numpy
+from mindinsight.writer.frameworks import framework_of
+from mindinsight.writer.frameworks.framework_values import is_symbolic, mindspore_subclass, with_numbers
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -161,3 +161,98 @@ def _snapshot(value: object) -> object:
     if hasattr(value, "detach") and hasattr(value, "clone"):
         return value.detach().clone()
     return value.copy() if hasattr(value, "asnumpy") else value  # type: ignore[attr-defined]
+
+
+class Print(Operator):
+    """``Print()("x", tensor, "y")`` prints its arguments in order, each on lines of its own.
+
+    Text, Python numbers and tensors without dimensions are printed as they are; another tensor, of any
+    framework, as ``Tensor(shape=[2, 1], dtype=Int32, value=``, its values without commas and ``)``. Inside a
+    function that JAX compiles the values are printed when it runs. Raises TypeError for an object without
+    numbers.
+    """
+
+    _primitive = "Print"
+
+    def __call__(self, *values: object) -> None:
+        for value in values:
+            with_numbers(value, _show)
+
+
+def tensor_text(value: object) -> str:
+    """A tensor as MindSpore's Print writes it: more than 1000 elements are abridged.
+
+    Floating values have 8 digits after the point, float16 has 4; a tensor without dimensions is its number
+    with 6 digits. Raises TypeError when there are no numbers.
+    """
+    host = to_numpy(value)
+    values, shape = host.values, list(host.values.shape)
+    if values.ndim == 0:
+        return f"{values[()]:g}" if values.dtype.kind == "f" else str(values[()])
+    start = f"Tensor(shape={shape}, dtype={mindspore_dtype(host.dtype)}, value="
+    if values.size == 0:
+        return f"{start}\n)"
+    line = "\n" if values.ndim > 1 else ""
+    return f"{start}{line}{_numbers(values)})"
+
+
+def _show(value: object) -> None:
+    plain = isinstance(value, (str, bool, int, float, tuple, list)) and not isinstance(value, np.generic)
+    print(value if plain else tensor_text(value), flush=True)
+
+
+def _numbers(values: npt.NDArray[np.generic]) -> str:
+    digits = 4 if values.dtype == np.float16 else 8
+
+    def scientific(value: float) -> str:
+        return f"{value: {digits + 7}.{digits}e}"
+
+    text = np.array2string(
+        values,
+        separator=" ",
+        max_line_width=sys.maxsize,
+        threshold=1000,
+        formatter={"float_kind": scientific},  # type: ignore[arg-type]
+    )
+    while "\n\n" in text:  # NumPy parts blocks by empty lines
+        text = text.replace("\n\n", "\n")
+    return text
+
+
+def record_gradients(network: object, pattern: str = ".*", every: int = 1) -> Callable[[], None]:
+    """Record each parameter's gradient as the histogram ``<parameter>/gradient``.
+
+    For a PyTorch module, and for a MindSpore Cell in both modes if called before the network is compiled.
+    After every ``every``-th backward pass the gradients wait for the next ``SummaryRecord.record``; in graph
+    mode ``every`` is 1. ``pattern`` is a regular expression that must match the parameter's name from its
+    start. Returns a function that ends it; a graph that is compiled goes on.
+    Raises TypeError for a network of another framework, where gradients are values at hand, and
+    ValueError for an invalid pattern or ``every``.
+    """
+    if every < 1:
+        raise ValueError(f"every must be at least 1, got {every!r}")
+    matches = _matcher(pattern)
+    framework = framework_of(network)
+    if framework is None or not hasattr(framework, "on_gradients"):
+        kind = type(network).__name__
+        raise TypeError(f"gradients can be watched in a PyTorch module or a MindSpore Cell, got {kind}")
+    if every == 1 and hasattr(framework, "operate_on_gradients"):
+        remove: Callable[[], None] = framework.operate_on_gradients(network, matches, HistogramSummary)
+        return remove
+    passes: Counter[str] = Counter()
+
+    def put(name: str, gradient: object) -> None:
+        if passes[name] % every == 0:
+            deliver("histogram", f"{name}/gradient", gradient)
+        passes[name] += 1
+
+    end: Callable[[], None] = framework.on_gradients(network, matches, put)
+    return end
+
+
+def _matcher(pattern: str) -> Callable[[str], bool]:
+    try:
+        compiled = re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"pattern {pattern!r} is no regular expression: {error}") from error
+    return lambda name: compiled.match(name) is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import time
 import weakref
@@ -10,23 +11,84 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from mindinsight.writer import alerts, options, ranks, variables
+from mindinsight.writer import alerts, options, ranks
 from mindinsight.writer.encoding import events
-from mindinsight.writer.files import process_hooks
-from mindinsight.writer.files.directories import make_log_dir
+from mindinsight.writer.files import event_file
 from mindinsight.writer.files.event_file import EventFile
-from mindinsight.writer.files.npy_export import NpyExport
+from mindinsight.writer.files.file_paths import NpyExport, make_log_dir
 from mindinsight.writer.files.record_file import FileName, RecordFile, RecordSink
 from mindinsight.writer.files.remote_file import RemoteRecordFile, check_url, is_url
-from mindinsight.writer.network_graph import NetworkGraph
-from mindinsight.writer.pending import Pending
-from mindinsight.writer.step_queue import StepQueue
+from mindinsight.writer.pending import Pending, StepQueue
+
+if TYPE_CHECKING:
+    from mindinsight.writer.recorder import Run
+
+
+_ATTEMPTS: Final = 3  # a network may not be compiled when the first step is recorded
+
+
+class NetworkGraph:
+    """Looks for the graph of a network step by step, until there is one or enough steps were seen."""
+
+    def __init__(self, network: Any = None) -> None:
+        self._network = network
+        self._graph = None if network is None else _observed(network)
+        self._attempts = _ATTEMPTS
+
+    def is_wanted(self, train_network: Any = None) -> bool:
+        """Whether there is a network, no graph yet, and it is worth asking again."""
+        return self._attempts > 0 and (self._network is not None or train_network is not None)
+
+    def take(self, train_network: Any = None) -> bytes | None:
+        """The graph, or else that of ``train_network``, as bytes of a ModelProto; None without one."""
+        self._attempts -= 1
+        graph = self._graph() if self._graph else None
+        if graph is None and train_network is not None:
+            self._network = train_network if self._network is None else self._network
+            graph = _observed(train_network)()
+        if graph is not None:
+            self._attempts = 0
+        return graph
+
+    def reason(self) -> str:
+        """Why there is no graph."""
+        from mindinsight.writer.network import no_graph_reason
+
+        return no_graph_reason(self._network) or "the network shows none"
+
+
+def _observed(network: Any) -> Callable[[], bytes | None]:
+    from mindinsight.writer.network import observed_graph  # loads protobuf, which scalars do without
+
+    return observed_graph(network)
+
+
+_log: Final = logging.getLogger(__name__)
+
+
+def configure_logging() -> None:
+    """Logging as ``GLOG_*`` and ``logger_*`` say, if there are any; a wrong value is a warning."""
+    if any(name.startswith(("GLOG_", "logger_")) for name in os.environ):
+        from mindinsight.writer import log
+
+        try:
+            log.configure()
+        except (ValueError, OSError) as error:  # no reason not to train
+            _log.warning("messages go where they went before: %s", error)
+
+
+def run_data_recorder(run: Run, error: BaseException | None) -> None:
+    """The Running Data Recorder for a run that ended with ``error`` or well, if it is switched on."""
+    if os.environ.get("MS_RDR_ENABLE", "0") != "0" or "mindspore" in sys.modules:  # or by its context
+        from mindinsight.writer.recorder import leave_if_asked
+
+        leave_if_asked(run, error)
+
 
 _OPERATORS: Final = "mindinsight.writer.operators"
 _MINDSPORE_OPERATORS: Final = "mindspore.train.summary.summary_record"
-_log: Final = logging.getLogger(__name__)
 
 
 def _finish(file: EventFile) -> None:
@@ -34,7 +96,7 @@ def _finish(file: EventFile) -> None:
 
     A file that is only closed looks like that of a training that came to its end.
     """
-    error = process_hooks.fatal_error()
+    error = event_file.fatal_error()
     file.close(b"" if error is None else events.closing_record(error))
 
 
@@ -93,7 +155,7 @@ class SummaryRecord:
         flush_seconds: float = 2.0,
         queue_bytes: int = 256 << 20,
     ) -> None:
-        variables.configure_logging()
+        configure_logging()
         prefix = options.name_part(file_prefix, "file_prefix")
         suffix = options.name_part(file_suffix, "file_suffix")
         size = options.file_size(max_file_size)
@@ -123,7 +185,7 @@ class SummaryRecord:
         self._throttle = alerts.AlertThrottle()
         self._closed = self._warned_closed = False
         self._scalars, self._tags = pending.scalars, pending.good_tags
-        process_hooks.call_in_children(self._queue.forget)
+        event_file.call_in_children(self._queue.forget)
         weakref.finalize(self, _finish, self._events)
 
     @property
@@ -240,7 +302,7 @@ class SummaryRecord:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if not self._closed:
-            variables.run_data_recorder(self, error)
+            run_data_recorder(self, error)
         self._close(error)
 
     def _close(self, error: BaseException | None) -> None:

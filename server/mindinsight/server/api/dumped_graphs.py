@@ -7,21 +7,19 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 import numpy as np
 from fastapi import APIRouter, Depends, Query
 
-from mindinsight.server.compute.background_job import BackgroundJob
-from mindinsight.server.compute.non_finite import non_finite_as_text
-from mindinsight.server.debug.finiteness import operator_key
-from mindinsight.server.debug.graphs.operator_status import Symptom, count_symptoms, largest_below
-from mindinsight.server.debug.graphs.operator_tree import share
-from mindinsight.server.debug.graphs.overlay import SYMPTOMS, Overlay
+from mindinsight.server.compute.background_jobs import BackgroundJob
+from mindinsight.server.compute.json_values import non_finite_as_text
+from mindinsight.server.debug.examine import operator_key
+from mindinsight.server.debug.graph_overlay import SYMPTOMS, Overlay, Symptom, count_symptoms, largest_below
+from mindinsight.server.debug.operator_tree import share
 from mindinsight.server.debug.watchpoints import Hit
 from mindinsight.server.errors import ApiError
-from mindinsight.server.graph.encoders.nodes import entry
-from mindinsight.server.graph.scopes.tree import ROOT, Tree
+from mindinsight.server.graph.encoders.node_json import entry
+from mindinsight.server.graph.scopes.scope_tree import ROOT, Tree
 from mindinsight.server.http.bulkhead_routes import DumpRoute
-from mindinsight.server.plugins.dump.checks import CHECK
-from mindinsight.server.plugins.dump.dependencies import Sessions, StepListing, Uses
-from mindinsight.server.plugins.dump.encoders import entry_json
-from mindinsight.server.plugins.dump.tensors import Statistic
+from mindinsight.server.plugins.dump.dump_requests import Sessions, StepListing, Uses, entry_json
+from mindinsight.server.plugins.dump.fault_routes import CHECK
+from mindinsight.server.plugins.dump.tensor_table import Statistic
 from mindinsight.server.plugins.graph.tree_cache import node_index, node_indices, tree_of
 from mindinsight.server.types import Doubles
 

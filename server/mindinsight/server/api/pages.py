@@ -17,10 +17,16 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from mindinsight.server.http.installed_version import installed_version
-from mindinsight.server.http.static.assets import PLOTLY, STYLES, Assets
-from mindinsight.server.http.static.module_graph import imported_modules
-from mindinsight.server.http.static.view_entries import preloaded_scripts, stands_alone, view_entries
+from mindinsight.server.http.health import installed_version
+from mindinsight.server.http.static_files import (
+    PLOTLY,
+    STYLES,
+    Assets,
+    imported_modules,
+    preloaded_scripts,
+    stands_alone,
+    view_entries,
+)
 from mindinsight.server.texts import language_texts
 
 LANGUAGES = ("en", "zh")

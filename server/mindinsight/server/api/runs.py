@@ -1,4 +1,4 @@
-"""Routes of runs: files and notes. The list and the tags are in ``run_answers``."""
+"""Routes of runs: the list, files, tags, notes, metadata, and the columns of the run table."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import time
 from dataclasses import asdict
 from typing import Annotated, Any
 
+import numpy as np
 from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, Field
 
+from mindinsight.server.api.run_answers import hyper_of, metrics_of
+from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.errors import not_kept, unknown_run
+from mindinsight.server.http.responses import encode
 from mindinsight.server.http.service import Service, service_of
-from mindinsight.server.store.run_state import torn_files
-from mindinsight.server.types import FileState
+from mindinsight.server.store.run import torn_files
+from mindinsight.server.types import Doubles, FileState, Floats
 from mindinsight.server.workspace.notes import MAX_LABELS, MAX_NOTE
 
 router = APIRouter(tags=["runs"])
@@ -71,3 +75,63 @@ def annotate(change: NoteChange, service: OneService) -> dict[str, Any]:
     except OSError as error:
         raise not_kept(error) from error
     return {"run": change.run, **asdict(note)}
+
+
+@router.get("/v2/runs/facts")
+def facts(run: str, service: Annotated[Service, Depends(service_of)]) -> dict[str, Any]:
+    """Hyper-parameters, metrics and the pipeline of data (MindInsight's JSON form; null when unknown)."""
+    record = service.store.snapshot().run(run)
+    lineage = record.lineage
+    return {
+        "run": run,
+        "hyper": non_finite_as_text(hyper_of(lineage)),
+        "metrics": non_finite_as_text(metrics_of(lineage)),
+        "dataset": lineage.dataset_graph if lineage else None,
+    }
+
+
+POINTS = 48  # of a small curve
+
+
+@router.get("/v2/runs/columns")
+def columns(service: OneService, tag: Annotated[list[str], Query(max_length=50)]) -> dict[str, Any]:
+    """For each tag the runs that have it with last, lowest and highest value; NaN where there is none."""
+    snapshot = service.store.snapshot()
+    tables = {}
+    for name in tag:
+        series = {run.id: run.scalars[name] for run in snapshot.runs.values() if name in run.scalars}
+        values = [curve.line().values for curve in series.values()]
+        tables[name] = {
+            "runs": list(series),
+            "last": encode(np.array([curve.last_value for curve in series.values()], dtype=np.float64)),
+            "min": encode(np.array([lowest(row) for row in values], dtype=np.float64)),
+            "max": encode(np.array([-lowest(-row) for row in values], dtype=np.float64)),
+        }
+    return {"version": snapshot.version, "tables": tables}
+
+
+@router.get("/v2/runs/sparklines")
+def sparklines(
+    service: OneService, tag: str, run: Annotated[list[str], Query(max_length=200)]
+) -> dict[str, Any]:
+    """Sparklines of one tag for some runs: up to 48 values each, evenly spread over the points."""
+    runs = service.store.snapshot().runs
+    service.loader.want(run)
+    chosen = {run_id: runs[run_id].scalars for run_id in run if run_id in runs}
+    series = {run_id: scalars[tag] for run_id, scalars in chosen.items() if tag in scalars}
+    return {
+        "tag": tag,
+        "curves": {run_id: encode(thinned(curve.line().values)) for run_id, curve in series.items()},
+    }
+
+
+def lowest(values: Floats) -> float:
+    """The lowest finite value; NaN when there is none."""
+    finite = values[np.isfinite(values)]
+    return float(finite.min()) if len(finite) else float("nan")
+
+
+def thinned(values: Floats, points: int = POINTS) -> Doubles:
+    """Downsample to at most ``points`` evenly spaced values; the first and the last are among them."""
+    rows = np.linspace(0, len(values) - 1, min(points, len(values))).round().astype(np.int64)
+    return values[rows].astype(np.float64)

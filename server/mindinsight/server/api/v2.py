@@ -17,11 +17,11 @@ from starlette.types import ASGIApp
 from mindinsight.server import api
 from mindinsight.server.api.direct_routes import ROUTES
 from mindinsight.server.api.pages import missing_page
-from mindinsight.server.compute.plugin_loading import modules_of
+from mindinsight.server.compute.plugin_modules import modules_of
 from mindinsight.server.errors import ApiError, Gone, memory_short
-from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.http import validation_errors
-from mindinsight.server.http.installed_version import installed_version
+from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.http import openapi
+from mindinsight.server.http.health import installed_version
 from mindinsight.server.http.lazy_app import route_path
 from mindinsight.server.http.openapi import OURS, ErrorBody, WrongParameters, add_schemas, described_endpoint
 from mindinsight.server.http.security import error_response
@@ -29,7 +29,7 @@ from mindinsight.server.plugins import Plugin, find_plugin, plugins
 
 _log = logging.getLogger(__name__)
 
-_NOT_ROUTES: Final = ("v1", "v2", "pages")
+_NOT_ROUTES: Final = ("v2", "pages")
 
 
 def create_interface(state: State) -> FastAPI:
@@ -78,14 +78,15 @@ def _application(state: State, description: str | None) -> FastAPI:
     app.add_exception_handler(Gone, _gone)
     app.add_exception_handler(UnreadableError, _unreadable)
     app.add_exception_handler(404, _missing)
-    validation_errors.install(app)
+    openapi.install(app)
     return app
 
 
 def _add_routes(app: FastAPI) -> None:
     for module in modules_of(api.__name__, api.__path__, without=_NOT_ROUTES):
-        if hasattr(module, "router"):
-            app.include_router(module.router)
+        for router in vars(module).values():
+            if isinstance(router, APIRouter):
+                app.include_router(router)
         if hasattr(module, "install"):
             module.install(app)
     for kind in plugins():

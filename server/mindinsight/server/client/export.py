@@ -16,10 +16,9 @@ import numpy as np
 from mindinsight.server.client.kinds import EXPORTED, payload
 from mindinsight.server.client.reader import Summary
 from mindinsight.server.errors import BadSettings, Gone
-from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.http.csv import plain_text
-from mindinsight.server.store.line import Line
-from mindinsight.server.store.series import Recorded
+from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.http.scalar_csv import plain_text
+from mindinsight.server.store.series import Line, Recorded
 from mindinsight.server.types import Kind
 
 Format: TypeAlias = Literal["csv", "parquet"]

@@ -1,14 +1,19 @@
-"""The dashboard inside a notebook: ``mindinsight.show("./summary")``."""
+"""The dashboard inside a notebook: ``mindinsight.show`` and the line magic ``%mindinsight``."""
 
 from __future__ import annotations
 
+import argparse
+import shlex
 import socket
 import sys
 import urllib.request
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import Any, NoReturn
 
+from mindinsight.server.commands.options import add_bases
+from mindinsight.server.errors import BadSettings
 from mindinsight.server.process import daemon
 from mindinsight.server.process.sockets import check
 from mindinsight.server.settings import Settings
@@ -80,3 +85,37 @@ def _display(address: str, height: int) -> None:
     if import_module("IPython").get_ipython() is not None:
         output = import_module("IPython.display")
         output.display(output.IFrame(address, width="100%", height=height))
+
+
+class _Parser(argparse.ArgumentParser):
+    """Parser that raises: a notebook's process does not end over a wrong option."""
+
+    def error(self, message: str) -> NoReturn:
+        raise BadSettings(f"{message}. {self.format_usage().strip()}")
+
+
+def register(ipython: Any) -> None:
+    """Add the magic to a shell of IPython."""
+    ipython.register_magic_function(mindinsight, "line", "mindinsight")
+
+
+def mindinsight(line: str) -> None:
+    """Show the dashboard in this cell. Raises BadSettings for options that there are not."""
+    options = _parser().parse_args(shlex.split(line))
+    show(
+        options.summary_base_dir,
+        view=options.view,
+        height=options.height,
+        port=options.port,
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="%mindinsight", add_help=False, allow_abbrev=False)
+    commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
+    start = commands.add_parser("start", add_help=False, allow_abbrev=False)
+    add_bases(start, "--summary-base-dir", "--logdir")
+    start.add_argument("--port", type=int)
+    start.add_argument("--height", type=int, default=800)
+    start.add_argument("--view", default="scalar")
+    return parser

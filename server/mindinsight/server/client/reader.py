@@ -24,15 +24,14 @@ from mindinsight.server.client.kinds import decoder
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.formats.lineage import Lineage
 from mindinsight.server.formats.payloads import Image, Landscape, Tensor, landscape
-from mindinsight.server.formats.payloads.pr_curves import PrCurve
-from mindinsight.server.formats.payloads.sounds import Sound
+from mindinsight.server.formats.payloads.chart_payloads import PrCurve
+from mindinsight.server.formats.payloads.media_payloads import Sound
 from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import base_problems, bases_of
-from mindinsight.server.store.line import Line
 from mindinsight.server.store.mounts import BASE, disk_path
 from mindinsight.server.store.run import Run, Trouble
-from mindinsight.server.store.series import Recorded, ReferenceSeries, ScalarSeries
+from mindinsight.server.store.series import Line, Recorded, ReferenceSeries, ScalarSeries
 from mindinsight.server.store.store import Store
 from mindinsight.server.types import Kind
 

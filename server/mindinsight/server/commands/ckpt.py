@@ -9,11 +9,19 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from mindinsight.server.commands.dump.selection import add_json, worker_pool
-from mindinsight.server.commands.messages import describe_reason, report_errors
+from mindinsight.server.commands.dump.dump_selection import add_json, worker_pool
 from mindinsight.server.commands.options import resolve_path
-from mindinsight.server.commands.terminal import as_json, cell, progress, say, table, terminal_width
-from mindinsight.server.debug.checkpoints.weights import (
+from mindinsight.server.commands.terminal import (
+    as_json,
+    cell,
+    describe_reason,
+    progress,
+    report_errors,
+    say,
+    table,
+    terminal_width,
+)
+from mindinsight.server.debug.checkpoint_weights import (
     State,
     WeightDifference,
     WeightStatistics,
@@ -21,8 +29,8 @@ from mindinsight.server.debug.checkpoints.weights import (
     damage_of,
     measure_weights,
 )
-from mindinsight.server.files.folders import names_of
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.files.opener import names_of
+from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.weights.weight_files import Weight, WeightFile, open_weights
 
 _ENDINGS: Final = (".ckpt", ".safetensors", ".npz", ".npy", ".pt", ".pth", ".bin")

@@ -12,9 +12,8 @@ import numpy as np
 
 from mindinsight.server.claims import Claim, exit_code
 from mindinsight.server.client.reader import Summary
-from mindinsight.server.commands.messages import localize_claim
 from mindinsight.server.commands.options import add_bases
-from mindinsight.server.commands.terminal import as_json, say, table, terminal_width
+from mindinsight.server.commands.terminal import as_json, localize_claim, say, table, terminal_width
 from mindinsight.server.curves.alignment import align, claim_of, relative_difference
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.store.run import Run

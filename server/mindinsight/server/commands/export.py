@@ -11,10 +11,15 @@ from typing import Any
 
 from mindinsight.server.client.export import KINDS, TABLES, Exported, export_payloads, export_scalars
 from mindinsight.server.client.reader import Summary
-from mindinsight.server.commands.damage_report import damage_count, damage_lines, directory_lines
-from mindinsight.server.commands.messages import describe_no_runs
 from mindinsight.server.commands.options import add_bases
-from mindinsight.server.commands.terminal import progress, say
+from mindinsight.server.commands.terminal import (
+    damage_count,
+    damage_lines,
+    describe_no_runs,
+    directory_lines,
+    progress,
+    say,
+)
 from mindinsight.server.errors import BadSettings
 
 

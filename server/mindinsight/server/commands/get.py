@@ -14,13 +14,18 @@ import numpy as np
 from mindinsight.server.client.export import KINDS
 from mindinsight.server.client.kinds import payload
 from mindinsight.server.client.reader import Scalars, Summary
-from mindinsight.server.commands.damage_report import directory_lines, rounding_lines
-from mindinsight.server.commands.messages import localize
 from mindinsight.server.commands.options import add_bases
-from mindinsight.server.commands.terminal import as_json, say, write
+from mindinsight.server.commands.terminal import (
+    as_json,
+    directory_lines,
+    localize,
+    rounding_lines,
+    say,
+    write,
+)
 from mindinsight.server.errors import BadSettings, Gone
-from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.http.csv import csv_of, plain_text
+from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.http.scalar_csv import csv_of, plain_text
 from mindinsight.server.store.series import Recorded
 
 _EXACT: Final = float(2**53)  # up to which float64 holds every integer

@@ -8,14 +8,22 @@ from collections.abc import Container, Iterable, Iterator
 from typing import Any, Final
 
 from mindinsight.server.client.reader import Summary
-from mindinsight.server.commands.damage_report import damage_count, damage_lines, directory_lines
-from mindinsight.server.commands.messages import describe_no_runs
 from mindinsight.server.commands.options import add_bases
-from mindinsight.server.commands.terminal import as_json, cell, printable, say, table, terminal_width
-from mindinsight.server.report.recorded_alerts import recorded_alerts
-from mindinsight.server.store.dump_ids import dump_id
-from mindinsight.server.store.run import Run
-from mindinsight.server.store.run_state import state_of, torn_files
+from mindinsight.server.commands.terminal import (
+    as_json,
+    cell,
+    damage_count,
+    damage_lines,
+    describe_no_runs,
+    directory_lines,
+    printable,
+    say,
+    table,
+    terminal_width,
+)
+from mindinsight.server.report.run_report import recorded_alerts
+from mindinsight.server.store.mounts import dump_id
+from mindinsight.server.store.run import Run, state_of, torn_files
 
 _HEADS: Final = ("RUN", "STATE", "STEP", "LAST VALUES")
 

@@ -11,12 +11,12 @@ from difflib import get_close_matches
 from typing import Any, Final, NoReturn
 
 from mindinsight.server import commands
-from mindinsight.server.compute.plugin_loading import modules_of
+from mindinsight.server.compute.plugin_modules import modules_of
 from mindinsight.server.errors import BadSettings
 
 _CHOICE: Final = re.compile(r"argument [A-Z]+: invalid choice: '(.*)' \(choose from (.*)\)")
 _QUOTED: Final = re.compile(r"[\w-]+")
-_NOT_COMMANDS: Final = ("damage_report", "main", "messages", "options", "terminal")
+_NOT_COMMANDS: Final = ("main", "options", "terminal")
 
 
 class Parser(argparse.ArgumentParser):

@@ -14,8 +14,8 @@ from mindinsight.server.commands.start import start
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.files.own_files import open_own, own_folder
 from mindinsight.server.formats.graphs.model_explorer import graphs_of
+from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.text_files import read_json
-from mindinsight.server.formats.unreadable import UnreadableError
 
 
 def register(subparsers: Any) -> None:

@@ -9,10 +9,18 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from mindinsight.server.settings import MAX_RUNS, Settings, clean_prefix, environment, is_loopback
+from mindinsight.server.settings import (
+    LOCAL,
+    MAX_RUNS,
+    Settings,
+    Webhook,
+    clean_prefix,
+    environment,
+    is_loopback,
+    scheduler_address,
+    webhooks,
+)
 from mindinsight.server.settings.base_dirs import bases_of, split
-from mindinsight.server.settings.executors import LOCAL, scheduler_address
-from mindinsight.server.settings.webhooks import Webhook, webhooks
 
 Unused: TypeAlias = tuple[Callable[[str], object], object, str]  # type, default, why it has no effect
 

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from mindinsight.server.client.export import safe
 from mindinsight.server.client.reader import Summary
-from mindinsight.server.commands.dump.selection import statistics_cache, worker_pool
-from mindinsight.server.commands.messages import language, report_errors
+from mindinsight.server.commands.dump.dump_selection import statistics_cache, worker_pool
 from mindinsight.server.commands.options import add_bases
+from mindinsight.server.commands.terminal import language, report_errors
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.report import Page, Progress, ReportSource, make_report
 from mindinsight.server.texts import message

@@ -9,11 +9,10 @@ from typing import Any
 from urllib.parse import quote
 
 from mindinsight.server.commands.options import add_options, settings_of, unused_option_messages
-from mindinsight.server.process import daemon, gc_tuning, logs
+from mindinsight.server.process import daemon, logs, memory_tuning
 from mindinsight.server.process.sockets import check
-from mindinsight.server.settings import Settings
+from mindinsight.server.settings import LOCAL, Settings, check_cluster_package
 from mindinsight.server.settings.base_dirs import base_problems, joined, stores, texts_of
-from mindinsight.server.settings.executors import LOCAL, check_cluster_package
 
 
 def register(subparsers: Any) -> None:
@@ -55,7 +54,7 @@ def start(options: argparse.Namespace) -> int:
         _print_addresses(settings)
         print("service start state: success")
         return 0
-    gc_tuning.before_imports()
+    memory_tuning.before_imports()
     from mindinsight.server.process import serve
 
     return serve.run(settings, ready=lambda: _print_addresses(settings))
@@ -66,7 +65,7 @@ def _check_packages(settings: Settings) -> None:
     if settings.executor != LOCAL:
         check_cluster_package()
     if remote := stores(settings.summary_base_dir):
-        from mindinsight.server.ingest.remote.mirrors import check_stores
+        from mindinsight.server.ingest.mirrors import check_stores
 
         check_stores(remote)
 

@@ -1,16 +1,34 @@
-"""Terminal output: tables, JSON, and progress on standard error."""
+"""Terminal output: tables, JSON, progress, damage, and messages in the language of the user."""
 
 from __future__ import annotations
 
 import json
 import math
+import os
 import shutil
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from mindinsight.server.compute.non_finite import non_finite_as_text
+from mindinsight.server.claims import Claim, sentence
+from mindinsight.server.compute.json_values import non_finite_as_text
+from mindinsight.server.formats.dumps.dump_types import FileDamage
+from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.formats.tensorboard.summary_values import ROUNDED
+from mindinsight.server.settings.base_dirs import empty_directory
+from mindinsight.server.store.run import Run, torn_files
+from mindinsight.server.texts import language_texts, message
+
+if TYPE_CHECKING:
+    import argparse
+
+    from mindinsight.server.client.reader import Summary
+
 
 Item = TypeVar("Item")
 
@@ -101,3 +119,105 @@ def _is_number(text: str) -> bool:
 def count_text(count: int, thing: str) -> str:
     """Return a number with its English noun: ``1 step``, ``2 steps``."""
     return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+
+
+Command: TypeAlias = "Callable[[argparse.Namespace], int]"
+
+
+def language(environment: Mapping[str, str]) -> str:
+    """Language of the locale, ``zh`` or ``en`` (POSIX: LC_ALL before LC_MESSAGES before LANG)."""
+    named = next(
+        (environment[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environment.get(name)), ""
+    )
+    return "zh" if named.lower().startswith("zh") else "en"
+
+
+def describe_reason(reason: str, detail: str = "") -> str:
+    """Text of a reason with its detail; a reason without a text is returned as it is."""
+    text = language_texts(language(os.environ)).get(reason, reason)
+    return f"{text} ({cell(detail)})" if detail else text
+
+
+def localize(key: str, words: Mapping[str, object]) -> str:
+    """Text of the locale files in the language of the terminal; the values of ``words`` are escaped."""
+    return message(key, words, language(os.environ), escape=cell)
+
+
+def localize_claim(claim: Claim) -> str:
+    """Return the sentence of a claim in the language of the terminal, with values escaped."""
+    return sentence(claim, language(os.environ), escape=cell)
+
+
+def report_damage(damage: Sequence[FileDamage]) -> None:
+    """Print a line on standard error for each file, or part of one, that could not be read."""
+    for entry in damage:
+        say(f"{cell(entry.path)}: {describe_reason(entry.reason, entry.detail)}")
+
+
+def describe_no_runs(summary: Summary, directories: Sequence[str], pattern: str) -> str:
+    """Return why no run of a pattern was found: of this name, at all, or anything."""
+    below = " or ".join(directories)
+    if summary.runs:
+        return f"No run below {below} is called {pattern!r}. There are {len(summary.runs)} others."
+    if all(Path(path).is_dir() and empty_directory(path) for path in directories):
+        return f"There are no runs: {below} is empty."
+    return f"There are no runs below {below}: no file there is an event file, a dump or a graph."
+
+
+def report_errors(command: Command) -> Command:
+    """Decorator of commands: errors in the input end with exit code 2 and one line instead of a traceback."""
+
+    @wraps(command)
+    def run(options: argparse.Namespace) -> int:
+        try:
+            return command(options)
+        except BrokenPipeError:  # an OSError, but no error: ``main`` ends quietly
+            raise
+        except UnreadableError as error:
+            say(f"mindinsight: {describe_reason(error.reason, error.detail)}")
+        except (ValueError, OSError, BrokenExecutor) as error:
+            say(f"mindinsight: {cell(error)}")
+        return 2
+
+    return run
+
+
+def directory_lines(summary: Summary) -> Iterator[str]:
+    """Yield one line for each directory that could not be listed: runs in it are missing."""
+    for problem in summary.problems:
+        yield f"not read: {localize(problem.reason, {'path': problem.path})}"
+
+
+def damage_count(run: Run, now: float) -> int:
+    """Number of skipped stretches, of files that could not be opened, and of unfinished last records."""
+    skipped = sum(len(file.damage) + bool(file.error) for file in run.files)
+    return skipped + len(torn_files(run, now))
+
+
+def damage_lines(run: Run, now: float, every: bool = False) -> Iterator[str]:
+    """One line for each reason in each file; with ``every``, one for each skipped stretch."""
+    torn = {file.name for file in torn_files(run, now)}
+    for file in run.files:
+        path = cell(f"{run.id.removesuffix('/')}/{file.name}")
+        if file.error:
+            yield f"not read: {path}: {describe_reason(file.error)}"
+        if every:
+            for damage in file.damage:
+                reason = describe_reason(damage.reason)
+                yield f"skipped {damage.size} bytes at {damage.offset} of {path}: {reason}"
+        else:
+            for reason, count in Counter(damage.reason for damage in file.damage).items():
+                size = sum(damage.size for damage in file.damage if damage.reason == reason)
+                yield f"skipped {count} stretches ({size} bytes) of {path}: {describe_reason(reason)}"
+        if file.name in torn:
+            yield f"unfinished: {path} ends in {file.pending} bytes of an incomplete record"
+    yield from rounding_lines(run)
+
+
+def rounding_lines(run: Run) -> Iterator[str]:
+    """Yield one line for each file with integers that float64 cannot hold. This is no damage."""
+    for file in run.files:
+        count = dict(file.skipped).get(ROUNDED)
+        if count:
+            path = cell(f"{run.id.removesuffix('/')}/{file.name}")
+            yield f"{path}: {localize('damage.rounded', {'n': count})}"

@@ -22,8 +22,8 @@ from typing import Any, Final, TypeVar
 import anyio
 
 from mindinsight.server.cancellation import Cancelled, Token, check, under
+from mindinsight.server.compute.background_jobs import Threads
 from mindinsight.server.compute.memory_budget import SHARE, MemoryBudget, MemoryShort
-from mindinsight.server.compute.threads import Threads
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Final, Generic, TypeVar
 
 from mindinsight.server.cancellation import Token, check, current, result_of, under
-from mindinsight.server.compute.plugin_state import Stoppable
+from mindinsight.server.compute.plugin_modules import Stoppable
 
 SESSIONS: Final = 8  # of each server; a listing of 100 000 tensors takes about 100 MB
 

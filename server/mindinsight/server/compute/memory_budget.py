@@ -1,10 +1,12 @@
-"""Budget of memory over all requests together, so that work is refused before the memory is gone."""
+"""Memory of the server: a budget over all requests, and the release of freed memory to the system."""
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import resource
+import sys
 import time
 from itertools import count
 from pathlib import Path
@@ -84,3 +86,22 @@ def room() -> int:
         if limit != resource.RLIM_INFINITY:
             return limit - int(Path("/proc/self/statm").read_bytes().split()[0]) * _PAGE
     return 1 << 62
+
+
+_ARENA_MAX: Final = -8  # M_ARENA_MAX of malloc.h
+
+
+def limit_arenas(count: int) -> None:
+    """Have glibc keep at most `count` areas of memory for all threads."""
+    if sys.platform == "linux":
+        option = getattr(ctypes.CDLL(None), "mallopt", None)
+        if option is not None:
+            option(_ARENA_MAX, count)
+
+
+def release_freed_memory() -> None:
+    """Give pages without allocations back to the system, where the C library can; some 20 ms."""
+    if sys.platform == "linux":
+        release = getattr(ctypes.CDLL(None), "malloc_trim", None)  # musl has none
+        if release is not None:
+            release(0)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from mindinsight.server.cancellation import checked, result_of
-from mindinsight.server.formats.dumps.types import TensorEntry
+from mindinsight.server.formats.dumps.dump_types import TensorEntry
 
 Work = TypeVar("Work")
 Result = TypeVar("Result")

@@ -1,15 +1,10 @@
-"""Precision alignment of two curves that should agree: how they differ, up to where they agree, since when
-they drift.
-
-Differences are shares of the baseline's size: the larger of its value at the step and its usual size there,
-so that a curve that crosses zero is no fault. Where the baseline is 0, or nearly, a share says nothing and
-differences are absolute. A drift begins before it is beyond the tolerance: the onset is
-the change point of the difference (``change_point.py``), the step beyond the tolerance comes later.
-"""
+"""Precision alignment of two curves that should agree, and the detector of the step at which they diverge."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final, Literal, TypeAlias, get_args
 
@@ -17,10 +12,169 @@ import numpy as np
 import numpy.typing as npt
 
 from mindinsight.server.claims import Claim
-from mindinsight.server.curves.change_point import FEWEST
-from mindinsight.server.curves.departure import departure
-from mindinsight.server.curves.overflow import subtract, unit_of
+from mindinsight.server.curves.overflow_safe import subtract, unit_of
 from mindinsight.server.types import Doubles, Floats, Ints
+
+LIMIT: Final = 5.5  # noise levels of the estimated size
+FEWEST: Final = 16  # rows below which nothing is said
+_TEST_BLOCKS: Final = 128
+_FINE: Final = 256  # rows between which an onset is looked for
+_POWERS: Final = (0.0, 0.5, 1.0, 2.0)
+_WIDTHS: Final = (1 / 16, 1 / 8, 1 / 4)  # of an episode, as a share of the length
+_CLIP: Final = 8.0  # noise levels that a row counts at most
+_PASSES: Final = 4
+_PLAIN: Final = 5.0  # noise levels at which a change is plain
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The clearest change of a series."""
+
+    onset: int  # row from which on the series is on another course
+    score: float  # size of the change in noise levels of its estimate
+    shift: float  # of the second part's mean against the first part's
+
+
+def change_of(values: Doubles, floor: float) -> Change | None:
+    """The change of finite ``values`` [n]; None where there is none beyond chance.
+
+    ``floor`` is the least noise that is believed, in the unit of the values: with a noise of 0, rounding
+    would be a change.
+    """
+    if len(values) < FEWEST:
+        return None
+    rows, blocks = _blocks(values, _TEST_BLOCKS)
+    clipped = _clipped(blocks, floor)
+    onset, score = _best_fit(clipped, floor)
+    if score < LIMIT * (1 + 15 / len(values)):  # of few rows neither noise nor memory is well known
+        return None
+    row = int(rows[onset])
+    for _ in range(_PASSES):  # a first guess that is late lies within the change and takes it for noise
+        before, row = row, _onset(values, row, floor)
+        if row > 0.9 * before:
+            break
+    shift = float(values[row:].mean() - values[: max(row, 1)].mean())
+    return Change(row, score, shift)
+
+
+def _blocks(values: Doubles, most: int) -> tuple[Doubles, Doubles]:
+    """First rows [b] and means [b] of at most so many blocks of nearly equal length."""
+    edges = np.linspace(0, len(values), min(most, len(values)) + 1).astype(np.int64)
+    return edges[:-1].astype(np.float64), np.add.reduceat(values, edges[:-1]) / np.diff(edges)
+
+
+def _clipped(blocks: Doubles, floor: float) -> Doubles:
+    """Blocks less their median, those far out of the usual change between neighbours brought nearer."""
+    unit = max(_usual_change(blocks), floor)
+    return np.asarray(np.clip((blocks - np.median(blocks)) / unit, -4 * _CLIP, 4 * _CLIP) * unit, np.float64)
+
+
+def _usual_change(values: Doubles) -> float:
+    """Robust standard deviation of independent noise, by the changes from row to row."""
+    return 1.4826 * float(np.median(np.abs(np.diff(values)))) / float(np.sqrt(2)) if len(values) > 1 else 0.0
+
+
+@lru_cache(maxsize=32)
+def _shapes(length: int, power: float, width: int) -> Doubles:
+    """[t, length] centred courses of norm 1, one for each onset; back to the old course after ``width``."""
+    rows = np.arange(length, dtype=np.float64)
+    onsets = np.arange(1, length - 1)
+    behind = rows[None, :] - onsets[:, None] + 1
+    courses = np.where((behind > 0) & (behind <= width), np.maximum(behind, 0.0) ** power, 0.0)
+    courses -= courses.mean(axis=1, keepdims=True)
+    return np.asarray(courses / np.sqrt((courses**2).sum(axis=1, keepdims=True)), np.float64)
+
+
+def _courses(length: int) -> Iterator[Doubles]:
+    """The courses of every sort: lasting changes of every power, and episodes."""
+    for power in _POWERS:
+        yield _shapes(length, power, length)
+    for share in _WIDTHS:
+        yield _shapes(length, 0.0, max(int(share * length), 2))
+
+
+def _best_fit(values: Doubles, floor: float) -> tuple[int, float]:
+    """Row of the onset whose course fits best, and its size in noise levels."""
+    length = len(values)
+    centred = values - values.mean()
+    best, at, residual = -1.0, 1, centred
+    for shapes in _courses(length):
+        sizes = shapes @ centred
+        row = int(np.argmax(np.abs(sizes)))
+        if abs(sizes[row]) > best:
+            best, at = float(abs(sizes[row])), row + 1
+            residual = centred - sizes[row] * shapes[row]
+    spread = max(float(np.sqrt((residual**2).sum() / max(length - 4, 1))), _usual_change(values), floor)
+    return at, best / (spread * _inflation(residual))
+
+
+def _inflation(residual: Doubles) -> float:
+    """Factor on the spread of a mean of autocorrelated rows, AR(1); at least 1."""
+    power = float((residual**2).sum())
+    if power <= 0 or len(residual) < FEWEST:
+        return 1.0
+    first = float((residual[1:] * residual[:-1]).sum()) / power
+    first = min(max(first + 8 / len(residual), 0.0), 0.95)  # a fit takes some of it away
+    return float(np.sqrt((1 + first) / (1 - first)))
+
+
+def _onset(values: Doubles, near: int, floor: float) -> int:
+    """Row at which the change begins, of which the blocks say where it is about."""
+    head = values[: max(near, FEWEST // 2)]
+    centre = float(np.median(head))
+    noise = max(1.4826 * float(np.median(np.abs(head - centre))), floor)
+    scaled = np.clip((values - centre) / noise, -_CLIP, _CLIP)
+    end = _plain_end(scaled, near)
+    rows, means = _blocks(scaled[:end], _FINE)
+    fits = []
+    for power in _POWERS:
+        shapes = _shapes(len(means), power, len(means))
+        sizes = np.abs(shapes @ (means - means.mean()))
+        row = int(np.argmax(sizes))
+        fits.append((float(sizes[row]), row + 1))
+    return int(rows[max(fits)[1]])
+
+
+def _plain_end(scaled: Doubles, near: int) -> int:
+    """Row behind the first stretch in which the change is plain, with the stretch's own length again."""
+    width = max(len(scaled) // 64, 4)
+    below = np.concatenate(([0.0], np.cumsum(scaled)))
+    means = (below[width:] - below[:-width]) / width
+    plain = np.flatnonzero(np.abs(means) >= _PLAIN)
+    plain = plain[plain + width > near]
+    return len(scaled) if not len(plain) else min(int(plain[0]) + 2 * width, len(scaled))
+
+
+_GROWS: Final = 1.5  # times the usual size before, from which a difference is a larger one
+_LOG_FLOOR: Final = 0.05  # noise of a logarithm of sizes that is believed
+_LEAST: Final = 0.3  # noise levels of a single row that a lasting shift comes to
+
+
+def departure(relative: Doubles, floor: float) -> Change | None:
+    """The change by which the finite difference ``relative`` [n] becomes larger; None where there is none.
+
+    Two courses are looked at: the difference itself, for a shift or a trend to one side, then the logarithm
+    of its size, for one that grows to both sides; its slow beginning is lost in a logarithm. A change towards
+    zero is no departure. Sizes below ``floor`` count as none.
+    """
+    signed = change_of(relative, floor)
+    if signed is not None and _is_larger(relative, signed.onset, floor):
+        return signed
+    grown = change_of(np.log(np.maximum(np.abs(relative), floor)), _LOG_FLOOR)
+    if grown is not None and grown.shift > 0 and _is_larger(relative, grown.onset, floor):
+        return grown
+    return None
+
+
+def _is_larger(relative: Doubles, onset: int, floor: float) -> bool:
+    before, after = relative[:onset], relative[onset:]
+    usual = float(np.sqrt(np.mean(before**2))) if len(before) else 0.0
+    later = float(np.sqrt(np.mean(after**2)))
+    if later > _GROWS * max(usual, floor):
+        return True
+    middle = abs(float(np.median(after))) - (abs(float(np.median(before))) if len(before) else 0.0)
+    return middle > max(_LEAST * usual, floor)
+
 
 Verdict: TypeAlias = Literal[
     "not_finite",

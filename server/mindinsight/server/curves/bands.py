@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from mindinsight.server.curves.overflow import limited, unit_of
+from mindinsight.server.curves.overflow_safe import limited, unit_of
 from mindinsight.server.types import Doubles, Floats, Ints
 
 _WRAP: Final = 1 << 64

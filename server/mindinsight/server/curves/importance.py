@@ -1,10 +1,4 @@
-"""Importance of hyper-parameters for an objective, and the claims that follow from it.
-
-Permutation importance (Breiman, 2001) on a random forest: by how much the explained share of the objective's
-variance falls, for runs that a tree has not seen, when a setting is shuffled. The objective counts by its
-rank, so that one diverged run does not stand for all. A setting matters if it is clearly more important than
-shuffled copies of all settings (Kursa and Rudnicki, 2010): of thirty settings some look important by chance.
-"""
+"""Importance of hyper-parameters for an objective, the correlations behind it, and the claims that follow."""
 
 from __future__ import annotations
 
@@ -17,9 +11,65 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from mindinsight.server.claims import Claim, format_number
-from mindinsight.server.curves.correlation import ranks, spearman
-from mindinsight.server.curves.forest import Forest, binned, grow
+from mindinsight.server.curves.overflow_safe import unit_of
+from mindinsight.server.curves.random_forest import Forest, binned, grow
 from mindinsight.server.types import Doubles
+
+FEWEST_PAIRS: Final = 3  # rows below which a correlation is always large
+
+
+def association(values: Sequence[Any], target: Doubles) -> float | None:
+    """Return from 0 to 1 how closely ``target`` [n] follows ``values``.
+
+    Return None for too few rows, and where a column is constant.
+    """
+    rows = [row for row, value in enumerate(values) if value is not None and np.isfinite(target[row])]
+    if len(rows) < FEWEST_PAIRS:
+        return None
+    known = [values[row] for row in rows]
+    if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in known):
+        numbers = np.asarray(known, np.float64)
+        finite = np.isfinite(numbers)
+        correlation = pearson(np.stack((numbers[finite], target[rows][finite]), axis=1))
+        return None if correlation is None else abs(correlation)
+    return correlation_ratio([str(value) for value in known], target[rows])
+
+
+def pearson(pairs: Doubles) -> float | None:
+    """Return the correlation of the two columns of ``pairs`` [n, 2]; None if a column is constant."""
+    if not len(pairs):
+        return None
+    scaled = pairs / [unit_of(column) for column in pairs.T]
+    centred = scaled - scaled.mean(axis=0)
+    spread = np.sqrt((centred**2).sum(axis=0))
+    if not np.all(spread > 0):
+        return None
+    return float((centred[:, 0] * centred[:, 1]).sum() / (spread[0] * spread[1]))
+
+
+def spearman(left: Doubles, right: Doubles) -> float | None:
+    """Return the correlation of the ranks of two columns [n]; None if a column is constant."""
+    return pearson(np.stack((ranks(left), ranks(right)), axis=1))
+
+
+def ranks(values: Doubles) -> Doubles:
+    """Return the rank of each value from 0; equal values share the mean of their ranks."""
+    _, group, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    return np.asarray(((ends - counts + ends - 1) / 2)[group], np.float64)
+
+
+def correlation_ratio(groups: Sequence[str], target: Doubles) -> float | None:
+    """Return the correlation ratio; None if the target is constant, or no two rows share a group."""
+    target = target / unit_of(target)
+    names, group = np.unique(np.asarray(groups), return_inverse=True)
+    whole = float(((target - target.mean()) ** 2).sum())
+    if len(names) < 2 or len(names) == len(groups) or whole <= 0:
+        return None
+    counts = np.bincount(group)
+    means = np.bincount(group, weights=target) / counts
+    return float(np.sqrt((counts * (means - target.mean()) ** 2).sum() / whole))
+
 
 FEWEST: Final = 12  # runs below which no setting stands out against its shuffled copies
 _DECIDED: Final = 30  # runs from which on "nothing matters" is an answer: fewer miss a middling effect

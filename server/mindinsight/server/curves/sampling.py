@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mindinsight.server.curves.overflow import even_edges
+from mindinsight.server.curves.overflow_safe import even_edges
 from mindinsight.server.types import Doubles, Floats, Ints
 
 

@@ -1,26 +1,86 @@
-"""Smoothing of a curve: a debiased exponential moving average weighted by step distance, and other kinds.
-
-With weight s and steps k_0 < k_1 < ..., d the median distance of steps and a_i = s ** ((k_i - k_(i-1)) / d):
-
-    m_i = a_i * m_(i-1) + (1 - a_i) * y_i,    m_(-1) = 0
-    w_i = a_i * w_(i-1) + (1 - a_i),          w_(-1) = 0
-    smoothed_i = m_i / w_i
-
-The division takes out the pull towards zero at the start, so a constant stays the constant. A
-non-finite value leaves the average as it is. It is computed on the whole series before sampling:
-what is drawn does not depend on the width of the chart. The other kinds (``windows``) go by points.
-"""
+"""Smoothing of a curve: moving averages, exponential from the first value, and Gaussian windows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import ceil, pi, sqrt
 from typing import Final, Literal
 
 import numpy as np
 
-from mindinsight.server.curves.overflow import limited
-from mindinsight.server.curves.windows import exponential, gaussian, running_mean, scan
+from mindinsight.server.curves.overflow_safe import limited
 from mindinsight.server.types import Doubles, Floats, Ints
+
+_WIDEST = 4.0  # standard deviations at which a Gaussian ends
+_DIRECT = 1 << 25  # products, from which the Fourier transform is faster
+_NOTHING: Final = 1e-20  # a share below double precision; kept, it would end in slow denormal numbers
+
+
+def points_of(weight: float) -> float:
+    """How many points' mean leaves as much noise as an exponential average of a weight in [0, 1)."""
+    return (1.0 + weight) / (1.0 - weight)
+
+
+def exponential(values: Doubles, weight: float) -> Doubles:
+    """[n] ``m_i = weight * m_(i-1) + (1 - weight) * y_i`` with ``m_0 = y_0``."""
+    finite = np.isfinite(values)
+    if not finite.any():
+        return values
+    keep = np.where(finite, weight, 1.0)
+    term = np.where(finite, (1.0 - weight) * np.where(finite, values, 0.0), 0.0)
+    first = int(finite.argmax())
+    keep[: first + 1], term[first] = 0.0, values[first]
+    return np.where(finite, limited(scan(keep, term)), values)
+
+
+def gaussian(values: Doubles, weight: float) -> Doubles:
+    """[n] average by a normal distribution around each point, of what lies within 4 standard deviations."""
+    deviation = points_of(weight) / (2.0 * sqrt(pi))
+    half = min(ceil(_WIDEST * deviation), len(values) - 1)
+    kernel = np.exp(-0.5 * (np.arange(-half, half + 1) / deviation) ** 2)
+    return _average(values, kernel)
+
+
+def running_mean(values: Doubles, weight: float) -> Doubles:
+    """[n] mean of the points around each, as many before as behind; of fewer at the ends."""
+    half = min(max(1, round((points_of(weight) - 1.0) / 2.0)), len(values) - 1)
+    return _average(values, np.ones(2 * half + 1))
+
+
+def _average(values: Doubles, kernel: Doubles) -> Doubles:
+    """Average of the finite values under a symmetric kernel that is centred on each."""
+    finite = np.isfinite(values)
+    if not finite.any():
+        return values
+    scale = float(np.abs(values[finite]).max()) or 1.0  # large ones would have no sum
+    with np.errstate(divide="ignore", invalid="ignore"):
+        total = _convolved(np.where(finite, values / scale, 0.0), kernel)
+        share = _convolved(finite.astype(np.float64), kernel)
+        return np.where(finite, limited(total / share * scale), values)
+
+
+def _convolved(values: Doubles, kernel: Doubles) -> Doubles:
+    """[n] convolution with a kernel of odd length, zeros around ``values``."""
+    half = len(kernel) // 2
+    if len(values) * len(kernel) < _DIRECT:
+        return np.asarray(np.convolve(values, kernel)[half : half + len(values)])
+    size = 1 << (len(values) + len(kernel) - 1).bit_length()
+    product = np.fft.rfft(values, size) * np.fft.rfft(kernel, size)
+    return np.asarray(np.fft.irfft(product, size)[half : half + len(values)])
+
+
+def scan(factor: Doubles, term: Doubles) -> Doubles:
+    """x_i = factor_i * x_(i-1) + term_i for all i: a prefix scan in log2(n) passes (Hillis, Steele 1986)."""
+    factor, term = factor.copy(), term.copy()
+    distance = 1
+    while distance < len(term) and factor[distance:].any():
+        term[distance:] += factor[distance:] * term[:-distance].copy()
+        factor[distance:] = factor[distance:] * factor[:-distance].copy()
+        factor[:distance] = 0.0
+        factor[factor < _NOTHING] = 0.0
+        distance *= 2
+    return term
+
 
 SmoothingKind = Literal["debiased", "ema", "gaussian", "mean"]
 _WINDOWS: Final[Mapping[str, Callable[[Doubles, float], Doubles]]] = {

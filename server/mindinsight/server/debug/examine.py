@@ -1,8 +1,4 @@
-"""Parallel examination of tensors: each is read, measured and judged by rules, in the workers of an executor.
-
-Tensors are read in parts: a worker holds a few megabytes of one, or of two where a rule needs the previous
-step. Results are yielded in the order of the tasks, as they are ready.
-"""
+"""Parallel examination of tensors: each is read, measured and judged by rules; and their finiteness."""
 
 from __future__ import annotations
 
@@ -12,17 +8,17 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 from mindinsight.server.compute.parallel_map import batched, file_size, spread
-from mindinsight.server.compute.statistics import Part, combine, measure_values, parts
+from mindinsight.server.compute.tensor_statistics import Part, combine, measure_values, parts
 from mindinsight.server.debug.conditions import NO_VALUES, Condition, Limits, Sample, Verdict, conditions
 from mindinsight.server.debug.recorded_statistics import infer_statistics
 from mindinsight.server.debug.statistics_cache import Identity, Measurement, StatisticsCache, identify
-from mindinsight.server.formats.arrays.stored import PIECE, Stored, Values
+from mindinsight.server.formats.arrays.lazy_array import PIECE, Stored, Values
 from mindinsight.server.formats.dumps import tensor_values
-from mindinsight.server.formats.dumps.types import FileDamage, TensorEntry, TensorRef
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.dumps.dump_types import FileDamage, TensorEntry, TensorRef
+from mindinsight.server.formats.read_limits import UnreadableError
 
 HUGE: Final = 256 << 20  # bytes from which a tensor is measured by several processes
 STRETCH: Final = 16 * PIECE  # elements that one of the processes measures at a time
@@ -201,3 +197,36 @@ def _with_known(batch: list[TensorTask], cache: StatisticsCache | None) -> list[
         replace(task, identity=identity, known=known.get(identity) if identity else None)
         for task, identity in zip(batch, identities, strict=True)
     ]
+
+
+OperatorKey: TypeAlias = tuple[str, str]  # graph, operator as recorded
+Finiteness: TypeAlias = Literal["finite", "not_finite", "unknown"]
+
+
+def operator_key(entry: TensorEntry) -> OperatorKey:
+    return entry.graph, entry.recorded
+
+
+def finiteness(result: TensorResult) -> Finiteness:
+    """Finiteness of a measured tensor; texts, which cannot be measured, hold no NaN."""
+    if result.measurement is None:
+        texts = result.damage is not None and result.damage.reason == "dump.no_numbers"
+        return "finite" if texts or surely_finite(result.entry) else "unknown"
+    finite = result.measurement.statistics.finite
+    return "unknown" if finite is None else "finite" if finite else "not_finite"
+
+
+def surely_finite(entry: TensorEntry) -> bool:
+    """Whether a tensor is finite by its type or its recorded extremes, so that it need not be read."""
+    if entry.dtype.startswith(("int", "uint", "bool")):
+        return True
+    recorded = entry.statistics
+    if recorded is None or recorded.min is None or recorded.max is None:
+        return False
+    statistics = infer_statistics(recorded, entry.shape)
+    return statistics is not None and statistics.finite is True
+
+
+def not_finite(result: TensorResult) -> bool:
+    """Whether a tensor is known to hold NaN or infinities."""
+    return finiteness(result) == "not_finite"

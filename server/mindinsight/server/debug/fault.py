@@ -1,8 +1,4 @@
-"""Search for the first fault of a dump: the operator that made NaN or infinities, or how they came in.
-
-The command, the routes, the pages and the graph all show the claims of its report. ``Coverage`` counts the
-tensors that could not be judged.
-"""
+"""Search for the first fault of a dump: the operator that produced NaN or infinity."""
 
 from __future__ import annotations
 
@@ -13,19 +9,41 @@ from itertools import tee
 from typing import Final
 
 from mindinsight.server.claims import Claim
-from mindinsight.server.debug.collectives import is_collective
-from mindinsight.server.debug.examine import TensorResult, measure_all
-from mindinsight.server.debug.fault_search import (
-    Kind,
-    Measure,
-    Origin,
-    OriginSearch,
-)
-from mindinsight.server.debug.finiteness import finiteness, not_finite, surely_finite
+from mindinsight.server.debug.examine import TensorResult, finiteness, measure_all, not_finite, surely_finite
+from mindinsight.server.debug.fault_search import Kind, Measure, Origin, OriginSearch
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.formats.dumps import list_operators, list_tensors
-from mindinsight.server.formats.dumps.types import Dump, FileDamage, NotRecorded, Operator, TensorEntry
+from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage, NotRecorded, Operator, TensorEntry
 from mindinsight.server.formats.graphs.call_stacks import Frame, own_frame
+
+_SHARED: Final = ("allreduce", "allgather", "broadcast")  # the same result on all ranks
+_SPLIT: Final = ("reducescatter", "alltoall", "recv", "receive")
+_SHAPING: Final = ("broadcastto", "broadcasttensors", "broadcastgradientargs")  # no collectives
+_PARTS: Final = (*_SPLIT, "collectivescatter", "neighborexchange")
+
+
+def is_collective(operator_type: str) -> bool:
+    """Whether an operator type is a collective operation: ``allreduce_`` of PyTorch, ``AllReduce``, ..."""
+    name = _canonical(operator_type)
+    return name.startswith(_SHARED + _SPLIT) and not name.startswith(_SHAPING)
+
+
+def gives_all_the_same(operator_type: str) -> bool:
+    """Whether all ranks of the group get the same from it, whatever each of them puts in."""
+    name = _canonical(operator_type)
+    return name.startswith(_SHARED) and not name.startswith(_SHAPING)
+
+
+def gives_each_its_part(operator_type: str) -> bool:
+    """Whether ranks get other parts from it, even where all put in the same."""
+    name = _canonical(operator_type)
+    return name.startswith(_PARTS) or name == "scatter"
+
+
+def _canonical(operator_type: str) -> str:
+    name = operator_type.rpartition(".")[2].rpartition(":")[2]
+    return "".join(letter for letter in name.lower() if letter.isalnum()).removeprefix("dist")
+
 
 MODULES: Final = "L0"  # level of dumps that hold the inputs and outputs of modules alone
 

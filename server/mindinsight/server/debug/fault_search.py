@@ -1,30 +1,198 @@
-"""Search for the origin of NaN and infinities among the tensors of one rank and step.
-
-An operator is blamed only where everything that went into it is known to be finite: from its own recorded
-inputs, from the calls it depends on (``Operator.depends``), or from the outputs of its sources in the graph.
-"""
+"""Search for the origin of NaN and infinities among the tensors of one rank and step, in execution order."""
 
 from __future__ import annotations
 
+import math
+import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
-from mindinsight.server.debug.examine import TensorResult
-from mindinsight.server.debug.execution_order import execution_order, tensors_by_operator
-from mindinsight.server.debug.finiteness import (
+from mindinsight.server.debug.examine import (
     Finiteness,
     OperatorKey,
+    TensorResult,
     finiteness,
     operator_key,
     surely_finite,
 )
-from mindinsight.server.debug.masks import MaskSearch
-from mindinsight.server.debug.neighbours import Fingerprint, fingerprint
-from mindinsight.server.debug.targets import is_state, is_weight, parameter_names
-from mindinsight.server.formats.dumps.types import Operator, TensorEntry
+from mindinsight.server.debug.operator_links import Fingerprint, canonical, fingerprint, is_sum
+from mindinsight.server.debug.tensor_targets import is_state, is_weight, parameter_names
+from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
+
+_PLACING: Final = frozenset(  # operators that put a constant where they are told to, and compute nothing
+    {
+        "constantpadnd",
+        "fill",
+        "full",
+        "fulllike",
+        "indexfill",
+        "indexput",
+        "maskedfill",
+        "maskedscatter",
+        "newfull",
+        "scalartensor",
+        "scatter",
+        "select",
+        "tensor",
+        "tril",
+        "triu",
+        "where",
+    }
+)
+
+
+def places_constants(operator: str) -> bool:
+    """Whether an operator of this type fills in constants: an infinity of its output was meant."""
+    return re.sub(r"v\d+$", "", canonical(operator)) in _PLACING  # MindSpore has a FillV2
+
+
+def holds_minus_infinity(result: TensorResult) -> bool:
+    """Whether minus infinity is all that is not finite in a tensor, by its data or recorded statistics."""
+    if result.measurement is None:
+        return False
+    statistics = result.measurement.statistics
+    if None not in (statistics.nans, statistics.positive_infs, statistics.negative_infs):
+        return not statistics.nans and not statistics.positive_infs and bool(statistics.negative_infs)
+    recorded = result.entry.statistics
+    if recorded is None or recorded.min != -math.inf or recorded.max is None:
+        return False
+    return recorded.max < math.inf and not recorded.nan and recorded.mean in (None, -math.inf)
+
+
+class MaskSearch:
+    """Search for masks among the tensors of a step, which are measured on demand."""
+
+    def __init__(
+        self,
+        entries: Sequence[TensorEntry],
+        result: Callable[[int], TensorResult | None],
+        outputs: Callable[[TensorEntry], list[int]],
+        inputs: Callable[[TensorEntry], list[int]],
+        takers: Callable[[int], list[TensorEntry]],
+    ) -> None:
+        """``result`` measures the tensor at a position, None for one that is finite by what is recorded.
+
+        ``outputs`` and ``inputs`` give the positions of the tensors of an entry's operator; ``takers`` gives
+        a tensor of each other operator that takes the one at a position.
+        """
+        self._entries = entries
+        self._result = result
+        self._outputs = outputs
+        self._inputs = inputs
+        self._takers = takers
+        self._known: dict[int, bool] = {}  # by position
+        self._without_effect: dict[int, bool] = {}  # by position
+
+    def is_mask(self, position: int) -> bool:
+        """Whether a tensor is a mask: its minus infinities were filled in, or come from masks alone.
+
+        One that comes in is a mask where it leaves the operator as such, or leaves nothing in its outputs.
+        A single number, as a loss, can be filled in, but not be what came of a mask.
+        """
+        if position not in self._known:
+            self._known[position] = False  # where it depends on itself
+            self._known[position] = self._judge(position)
+        return self._known[position]
+
+    def has_no_effect(self, position: int) -> bool:
+        """Whether recorded operators took a tensor, and what came of it is finite in the end."""
+        if position not in self._without_effect:
+            self._without_effect[position] = False  # where it depends on itself
+            entry = self._entries[position]
+            takers = self._takers(position) if entry.direction in ("output", "parameter") else [entry]
+            self._without_effect[position] = bool(takers) and all(map(self._absorbs, takers))
+        return self._without_effect[position]
+
+    def _absorbs(self, taker: TensorEntry) -> bool:
+        """Whether the outputs of an operator are finite, or masks without effect."""
+        outputs = self._outputs(taker)
+        return bool(outputs) and all(
+            self._finiteness(p) == "finite" or (self._may_hold_mask(p) and self.has_no_effect(p))
+            for p in outputs
+        )
+
+    def _judge(self, position: int) -> bool:
+        entry, result = self._entries[position], self._result(position)
+        if result is None or not holds_minus_infinity(result):
+            return False
+        if entry.direction == "parameter":
+            return entry.type == "Parameter" and self.has_no_effect(position)
+        if entry.direction == "constant":
+            return True
+        if entry.direction == "output":
+            if places_constants(entry.type):
+                return True
+            origins = [other for other in self._inputs(entry) if self._finiteness(other) == "not_finite"]
+            return _is_tensor(result) and bool(origins) and all(map(self.is_mask, origins))
+        outputs = self._outputs(entry)
+        if is_sum(entry.type) or fingerprint(result) in self._parameters:
+            return self._absorbs(entry)
+        return bool(outputs) and all(map(self._may_hold_mask, outputs))
+
+    @cached_property
+    def _parameters(self) -> frozenset[Fingerprint | None]:
+        """Contents of the parameters of the step: an infinity in one was not filled in by an operator."""
+        positions = [p for p, entry in enumerate(self._entries) if entry.type == "Parameter"]
+        return frozenset(fingerprint(result) for result in map(self._result, positions) if result)
+
+    def _may_hold_mask(self, position: int) -> bool:
+        """Whether an output is finite, or holds what a mask may leave in it."""
+        result = self._result(position)
+        if result is None or finiteness(result) != "not_finite":
+            return self._finiteness(position) == "finite"
+        return _is_tensor(result) and holds_minus_infinity(result)
+
+    def _finiteness(self, position: int) -> Finiteness:
+        result = self._result(position)
+        return "finite" if result is None else finiteness(result)
+
+
+def _is_tensor(result: TensorResult) -> bool:
+    """Whether a measured tensor has several elements."""
+    return result.measurement is not None and math.prod(result.measurement.shape) > 1
+
+
+def tensors_by_operator(entries: Sequence[TensorEntry]) -> dict[OperatorKey, list[int]]:
+    """Positions of the tensors of each operator, rising."""
+    tensors: dict[OperatorKey, list[int]] = {}
+    for position, entry in enumerate(entries):
+        tensors.setdefault(operator_key(entry), []).append(position)
+    return tensors
+
+
+def execution_order(
+    entries: Sequence[TensorEntry],
+    operators: Mapping[OperatorKey, Operator],
+    tensors: Mapping[OperatorKey, Sequence[int]],
+) -> list[int]:
+    """Positions of ``entries`` in execution order; ``tensors`` as of ``tensors_by_operator``.
+
+    Outputs of a module follow those of all calls inside it, and gradients of weights the calls they depend
+    on; inputs of a module stay at their position.
+    """
+    ends = {key: positions[-1] for key, positions in tensors.items()}
+    depth = dict.fromkeys(ends, 0)
+    for (graph, name), operator in operators.items():
+        own = tensors.get((graph, name))
+        if own is None:
+            continue
+        for parent in operator.scope:
+            if (graph, parent) in ends:
+                ends[graph, parent] = max(ends[graph, parent], own[-1])
+                depth[graph, name] += 1
+        for call in operator.depends:
+            ends[graph, name] = max(ends[graph, name], *tensors.get((graph, call), ()), 0)
+
+    def sort_key(position: int) -> tuple[int, bool, int, int]:
+        key = operator_key(entries[position])
+        deferred = entries[position].direction == "output" and ends[key] != tensors[key][-1]
+        return (ends[key], True, -depth[key], position) if deferred else (position, False, 0, position)
+
+    return sorted(range(len(entries)), key=sort_key)
+
 
 Measure: TypeAlias = Callable[[Iterable[TensorEntry]], Iterable[TensorResult]]  # in the same order
 Kind: TypeAlias = Literal["made", "met", "unknown"]

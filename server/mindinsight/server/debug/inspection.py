@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from mindinsight.server.cancellation import LONGEST
-from mindinsight.server.compute.background_job import BackgroundJob
+from mindinsight.server.compute.background_jobs import BackgroundJob, Threads
 from mindinsight.server.compute.lru_cache import LruCache
-from mindinsight.server.compute.threads import Threads
 from mindinsight.server.debug.examine import TensorResult, measure_all
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.watchpoints import SlotKey, slot_key
 from mindinsight.server.formats.dumps import growing_paths, list_operators, list_tensors, open_dump
-from mindinsight.server.formats.dumps.types import Dump, FileDamage, Operator, TensorEntry
-from mindinsight.server.formats.dumps.types import Listing as FileListing
+from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage, Operator, TensorEntry
+from mindinsight.server.formats.dumps.dump_types import Listing as FileListing
 
 PATIENCE: Final = 2.0  # seconds between checks for changes
 MARGIN: Final = 1_000_000_000  # nanoseconds by which the clock of a file system may be behind

@@ -17,17 +17,16 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from mindinsight.server.claims import Claim
-from mindinsight.server.debug.collectives import gives_all_the_same, gives_each_its_part
-from mindinsight.server.debug.compare.measures import measure_value_pair
+from mindinsight.server.debug.compare.error_measures import measure_value_pair
 from mindinsight.server.debug.examine import TensorResult, measure_all
-from mindinsight.server.debug.explanation.rules import number_text
-from mindinsight.server.debug.neighbours import Fingerprint, fingerprint
-from mindinsight.server.debug.operator_types import canonical
+from mindinsight.server.debug.explanation_rules import number_text
+from mindinsight.server.debug.fault import gives_all_the_same, gives_each_its_part
+from mindinsight.server.debug.operator_links import Fingerprint, canonical, fingerprint
 from mindinsight.server.debug.statistics_cache import StatisticsCache
-from mindinsight.server.debug.targets import is_activation
+from mindinsight.server.debug.tensor_targets import is_activation
 from mindinsight.server.formats.dumps import compares_arguments, list_operators, list_tensors, tensor_values
-from mindinsight.server.formats.dumps.types import Dump, Operator, TensorEntry
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.dumps.dump_types import Dump, Operator, TensorEntry
+from mindinsight.server.formats.read_limits import UnreadableError
 
 MAX_TENSORS: Final = 200_000  # of all ranks of a step; beyond, ranks are not compared
 _RANDOM: Final = ("dropout", "bernoulli", "rand", "normal", "uniform", "multinomial", "exponential")

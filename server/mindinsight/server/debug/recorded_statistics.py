@@ -9,8 +9,8 @@ import math
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from mindinsight.server.compute.statistics import Statistics, as_dumped
-from mindinsight.server.formats.dumps.types import RecordedStatistics
+from mindinsight.server.compute.tensor_statistics import Statistics, as_dumped
+from mindinsight.server.formats.dumps.dump_types import RecordedStatistics
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Final
 
-from mindinsight.server.compute.statistics import Statistics
+from mindinsight.server.compute.tensor_statistics import Statistics
 from mindinsight.server.debug.recorded_statistics import AnyStatistics
 from mindinsight.server.files.own_files import NotOursError, check_folder, own_database, own_folder
-from mindinsight.server.formats.dumps.types import TensorRef
-from mindinsight.server.formats.safe_values import safe_text
+from mindinsight.server.formats.dumps.dump_types import TensorRef
+from mindinsight.server.formats.sanitizer import safe_text
 
 FORMAT: Final = 1  # version of the schema below; a cache of another version is cleared
 

@@ -9,11 +9,10 @@ from typing import Final, Literal, TypeAlias
 
 from mindinsight.server.debug.conditions import Limits
 from mindinsight.server.debug.examine import TensorResult, TensorTask, examine_all, measure_all
-from mindinsight.server.debug.limits import checked_limits
 from mindinsight.server.debug.statistics_cache import StatisticsCache
-from mindinsight.server.debug.targets import parameter_names, targets
-from mindinsight.server.debug.watchpoints import slot_key
-from mindinsight.server.formats.dumps.types import TensorEntry
+from mindinsight.server.debug.tensor_targets import parameter_names, targets
+from mindinsight.server.debug.watchpoints import checked_limits, slot_key
+from mindinsight.server.formats.dumps.dump_types import TensorEntry
 
 State: TypeAlias = Literal["", "unchanged", "jumping", "vanishing", "exploding", "not_finite"]
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from mindinsight.server.debug.examine import TensorResult
-from mindinsight.server.debug.neighbours import Link
-from mindinsight.server.debug.targets import is_state, is_weight, parameter_names
-from mindinsight.server.formats.dumps.types import Operator, TensorEntry
+from mindinsight.server.debug.operator_links import Link
+from mindinsight.server.debug.tensor_targets import is_state, is_weight, parameter_names
+from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 
 Carrier: TypeAlias = Literal["operator", "weight", "state", "data"]
 Find: TypeAlias = Callable[[TensorEntry], TensorResult | None]

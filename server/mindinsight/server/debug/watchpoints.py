@@ -1,13 +1,11 @@
-"""Watchpoints: conditions on chosen operators, ranks and steps, all checked in one pass over a dump.
-
-The hits of a check become findings: what is wrong with which tensor, the worst first, each with its claim.
-"""
+"""Watchpoints: conditions on operators, ranks and steps, their limits, and presets for common faults."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -18,19 +16,20 @@ from mindinsight.server.claims import Claim
 from mindinsight.server.debug.conditions import (
     HOLDS_INF,
     NO_PREVIOUS,
+    Condition,
     Limits,
+    Parameter,
     Target,
     Verdict,
     conditions,
 )
 from mindinsight.server.debug.examine import TensorResult, TensorTask, examine_all, measure_all
-from mindinsight.server.debug.fault_search import OriginSearch
-from mindinsight.server.debug.masks import holds_minus_infinity
-from mindinsight.server.debug.operator_types import canonical
+from mindinsight.server.debug.fault_search import OriginSearch, holds_minus_infinity
+from mindinsight.server.debug.operator_links import canonical
 from mindinsight.server.debug.statistics_cache import StatisticsCache
-from mindinsight.server.debug.targets import parameter_names, targets
+from mindinsight.server.debug.tensor_targets import parameter_names, targets
 from mindinsight.server.formats.dumps import list_operators, list_overflows, list_tensors
-from mindinsight.server.formats.dumps.types import Dump, TensorEntry, TensorRef
+from mindinsight.server.formats.dumps.dump_types import Dump, TensorEntry, TensorRef
 
 SlotKey: TypeAlias = tuple[str, str, str, str]  # graph, operator as recorded, direction, slot
 
@@ -329,3 +328,94 @@ def _is_implied(kind: str, hits: Sequence[Hit], kinds: dict[str, list[Hit]]) -> 
     """Return whether a stronger statement covers every step of this one."""
     stronger = {hit.entry.step for hit in kinds.get(_IMPLIED.get(kind, ""), ())}
     return {hit.entry.step for hit in hits} <= stronger
+
+
+def checked_limits(condition_id: str, requested: Mapping[str, float | None]) -> Limits:
+    """Limits of a condition: those requested, or all defaults when none is.
+
+    Supporting parameters (epsilon, atol) always have their default. Raises ValueError with the name of a
+    wrong parameter and its allowed values.
+    """
+    condition = conditions().get(condition_id)
+    if condition is None:
+        raise ValueError(
+            f"unknown condition {condition_id!r}; known conditions are {', '.join(sorted(conditions()))}"
+        )
+    known = {parameter.name: parameter for parameter in condition.parameters}
+    unknown = sorted(set(requested) - set(known))
+    if unknown:
+        names = ", ".join(known) or "none"
+        raise ValueError(f"{condition_id} has no parameter {unknown[0]!r}; it has {names}")
+    enabled = {name: value for name, value in requested.items() if value is not None}
+    limits = {name: _checked(known[name], value) for name, value in enabled.items()}
+    defaulted = not any(known[name].checks for name in limits)
+    for parameter in condition.parameters:
+        if parameter.default is not None and (defaulted or not parameter.checks):
+            limits.setdefault(parameter.name, parameter.default)
+    _check_together(condition, limits)
+    return limits
+
+
+def _checked(parameter: Parameter, value: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(f"{parameter.name} must be a number, not {value!r}")
+    below = value <= parameter.low if parameter.above_low else value < parameter.low
+    if below or value > parameter.high:
+        raise ValueError(f"{parameter.name} is {value:g}; it must be {_allowed(parameter)}")
+    return float(value)
+
+
+def _allowed(parameter: Parameter) -> str:
+    if parameter.high < math.inf:
+        return f"from {parameter.low:g} to {parameter.high:g}"
+    return f"above {parameter.low:g}" if parameter.above_low else f"at least {parameter.low:g}"
+
+
+def _check_together(condition: Condition, limits: Limits) -> None:
+    checking = [parameter for parameter in condition.parameters if parameter.checks]
+    if checking and not any(parameter.name in limits for parameter in checking):
+        names = ", ".join(parameter.name for parameter in checking)
+        raise ValueError(f"{condition.id} needs at least one of {names}")
+    for parameter in checking:
+        missing = [name for name in parameter.requires if name not in limits]
+        if parameter.name in limits and missing:
+            raise ValueError(f"{parameter.name} needs {' and '.join(missing)} too")
+
+
+Preset: TypeAlias = tuple[str, Mapping[str, float], tuple[str, ...]]  # condition, limits, operator types
+
+# Beyond these inputs both functions are constant in single precision, and their gradients are zero.
+_TANH: Final = math.tanh(8.8)
+_SIGMOID: Final = 1 / (1 + math.exp(-16.2))
+
+_PRESETS: Final[tuple[Preset, ...]] = (
+    ("tensor_overflow", {}, ()),
+    ("operator_overflow", {}, ()),
+    ("weight_overflow", {}, ()),
+    ("tensor_all_zero", {}, ()),
+    ("gradient_vanishing", {"abs_mean_lt": 1e-9}, ()),
+    ("weight_change_too_small", {}, ()),
+    ("weight_change_too_large", {"abs_mean_update_ratio_gt": 1.0}, ()),
+    ("weight_not_changed", {}, ()),
+    ("weight_initialization", {}, ()),
+)
+_RANGES: Final[tuple[tuple[tuple[str, ...], float, float, Mapping[str, float]], ...]] = (
+    (("tanh",), -_TANH, _TANH, {"range_percentage_lt": 0.1}),
+    (("sigmoid",), 1 - _SIGMOID, _SIGMOID, {"range_percentage_lt": 0.1}),
+    (("relu", "relu6", "reluv2", "leakyrelu", "prelu"), -1.0, 0.0, {"range_percentage_gt": 99.9}),
+)
+
+
+def common_faults() -> tuple[Watchpoint, ...]:
+    """Watchpoints for overflow, zeros, vanishing gradients, constant or jumping weights, saturation.
+
+    The set and its limits are those that MindInsight's debugger recommended.
+    """
+    ranges: list[Preset] = [
+        ("activation_range", {"range_start_inclusive": start, "range_end_inclusive": end, **limits}, types)
+        for types, start, end, limits in _RANGES
+    ]
+    return tuple(
+        Watchpoint(number, condition, checked_limits(condition, limits), types=types, spares_masks=True)
+        for number, (condition, limits, types) in enumerate([*_PRESETS, *ranges], 1)
+    )

@@ -1,12 +1,4 @@
-"""The opener of files below base directories: a walk from folder to folder that follows no link.
-
-Whoever can write below a base directory may put a link, a pipe or a device in any place, at any moment. So
-every part of a path is opened below the one before it (``openat`` with ``O_NOFOLLOW``), the last one without
-waiting (``O_NONBLOCK``), and what was opened is looked at before it is read.
-
-Paths are absolute and free of links. The links on the way to a base directory are its user's own: they are
-resolved once, where the directory is named (``store.mounts``, commands), and never below it.
-"""
+"""Opener and listing of files below base directories: a walk from folder to folder that follows no link."""
 
 from __future__ import annotations
 
@@ -16,6 +8,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedReader, FileIO, RawIOBase
+from pathlib import Path
 from typing import IO, Final
 
 from mindinsight.server.cancellation import check, claim
@@ -138,7 +131,7 @@ def _refuse_placeholder(state: os.stat_result, path: str | os.PathLike[str]) -> 
 
 def _ranged_file(path: str | os.PathLike[str], size: int) -> RawIOBase | None:
     """A large file of a store; None for others."""
-    from mindinsight.server.files.ranged_file import LARGE, open_ranges
+    from mindinsight.server.files.placeholders import LARGE, open_ranges
 
     return open_ranges(os.fspath(path)) if size >= LARGE else None
 
@@ -171,3 +164,50 @@ def _is_link(name: str, folder: int) -> bool:
         return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
     except OSError:
         return False
+
+
+def folders_of(path: Path) -> list[Path]:
+    """Directories directly inside, by name; nothing for what is gone or may not be read."""
+    try:
+        with entries_of(path) as entries:
+            return sorted(path / entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+    except OSError:
+        return []
+
+
+def files_of(path: Path) -> list[str]:
+    """Names of the regular files directly inside, in no order; nothing for what is gone."""
+    try:
+        with entries_of(path) as entries:
+            return [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
+    except OSError:
+        return []
+
+
+def names_of(path: Path) -> list[str]:
+    """Names of everything directly inside, whatever it is, in no order; nothing for what is gone."""
+    try:
+        with entries_of(path) as entries:
+            return [entry.name for entry in entries]
+    except OSError:
+        return []
+
+
+def refused_in(path: Path) -> Iterator[tuple[str, str]]:
+    """What lies directly inside and is never opened: its name, and ``link`` or ``not_a_file``.
+
+    A folder that is a link itself comes as ``("", "link")``.
+    """
+    try:
+        with entries_of(path) as entries:
+            yield from [(entry.name, reason) for entry in entries if (reason := _refusal(entry))]
+    except LinkError:
+        yield "", "link"
+    except OSError:
+        return
+
+
+def _refusal(entry: os.DirEntry[str]) -> str:
+    if entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False):
+        return ""
+    return "link" if entry.is_symlink() else "not_a_file"

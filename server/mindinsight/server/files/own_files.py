@@ -1,8 +1,4 @@
-"""Files that only this user can write: folders and files of the workspace, checked before they are believed.
-
-What lies below a base directory is data of anybody. The workspace is believed because nobody else can write
-to it. This module checks the owner and the mode of a folder, and opens files without following a link.
-"""
+"""Files that only this user can write: folders and files of the workspace, and locks between processes."""
 
 from __future__ import annotations
 
@@ -10,6 +6,8 @@ import errno
 import os
 import sqlite3
 import stat
+import sys
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -146,3 +144,44 @@ def _check_file(state: os.stat_result, path: Path, writable: int) -> None:
 def _check_owner(state: os.stat_result, path: Path) -> None:
     if hasattr(os, "geteuid") and state.st_uid != os.geteuid():
         raise NotOursError(errno.EPERM, "the owner is another user", str(path))
+
+
+WAIT: Final = 10.0  # seconds for which another process may hold it
+_AGAIN: Final = 0.01  # seconds between two tries
+
+
+@contextmanager
+def locked(file: Path, wait: float = WAIT) -> Iterator[None]:
+    """Hold the lock ``<file>.lock``; other threads and processes, also over NFS, wait for it.
+
+    Raises:
+        TimeoutError: somebody held it for ``wait`` seconds. An ``OSError``, as all that can go wrong.
+        NotOursError: the lock file belongs to another user.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle = open_own(Path(f"{file}.lock"), os.O_RDWR | os.O_CREAT)
+    try:
+        until = time.monotonic() + wait
+        while not _take(handle):
+            if time.monotonic() > until:
+                raise TimeoutError(f"another process holds {file.name}.lock")
+            time.sleep(_AGAIN)
+        yield
+    finally:
+        os.close(handle)  # which frees it
+
+
+def _take(handle: int) -> bool:
+    if sys.platform == "win32":
+        import msvcrt
+
+        with suppress(OSError):
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+            return True
+        return False
+    import fcntl
+
+    with suppress(BlockingIOError):
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False

@@ -16,8 +16,7 @@ import numpy.typing as npt
 
 from mindinsight.server.cancellation import claim
 from mindinsight.server.files.opener import LinkError, SpecialFileError, open_stream
-from mindinsight.server.formats.budgets import ARRAY
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.read_limits import ARRAY, UnreadableError
 
 MAX_LINE: Final = 1 << 20  # bytes
 _BLOCK: Final = 1 << 16  # bytes

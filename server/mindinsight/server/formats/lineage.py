@@ -1,8 +1,4 @@
-"""Decoder of lineage files: what a run was trained with and what came out.
-
-Framed like event files, with LineageEvent messages. A record that is damaged or cut takes nothing from
-those around it. Of several messages of one kind the last counts; what the user defined is merged.
-"""
+"""Decoder of lineage files: what a run was trained with, its data pipeline, and what came out."""
 
 from __future__ import annotations
 
@@ -11,16 +7,59 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, TypeVar
 
+import numpy as np
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import DecodeError, Message
 
 from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE
-from mindinsight.proto.lineage_pb2 import LineageEvent, UserDefinedInfo
+from mindinsight.proto.lineage_pb2 import (
+    DatasetGraph,
+    LineageEvent,
+    Operation,
+    OperationParameter,
+    UserDefinedInfo,
+)
 from mindinsight.server.files.opener import opened, read_at
-from mindinsight.server.formats.events.records import verified_records
-from mindinsight.server.formats.graphs.dataset_graph import dataset_graph, shortest
-from mindinsight.server.formats.safe_values import parse_json, safe_value
+from mindinsight.server.formats.events.framing import verified_records
+from mindinsight.server.formats.sanitizer import parse_json, safe_value
 from mindinsight.server.types import Damage
+
+
+def dataset_graph(graph: DatasetGraph) -> dict[str, Any]:
+    """A pipeline as JSON: settings of its last step, those before it in ``children``; "None" becomes null."""
+    settings = _parameters(graph.parameter)
+    settings["children"] = [dataset_graph(child) for child in graph.children]
+    if graph.operations:
+        settings["operations"] = [_operation(operation) for operation in graph.operations]
+    if graph.HasField("sampler"):
+        settings["sampler"] = _operation(graph.sampler)
+    return settings
+
+
+def shortest(value: float) -> float:
+    """Round a double that was a float32 to the shortest decimal that denotes the same float32."""
+    return float(str(np.float32(value)))
+
+
+def _operation(operation: Operation) -> dict[str, Any]:
+    settings = _parameters(operation.operationParam)
+    if operation.size:
+        settings["size"] = list(operation.size)
+    if operation.weights:
+        settings["weights"] = [shortest(weight) for weight in operation.weights]
+    return settings
+
+
+def _parameters(parameter: OperationParameter) -> dict[str, Any]:
+    settings: dict[str, Any] = {
+        name: None if value == "None" else value for name, value in parameter.mapStr.items()
+    }
+    for name, texts in parameter.mapStrList.items():
+        settings[name] = [text or None for text in texts.strValue]
+    for values in (parameter.mapBool, parameter.mapInt, parameter.mapDouble):
+        settings.update(values)
+    return settings
+
 
 MAX_BYTES: Final = 16 << 20  # of a file that are read; a training writes a few kilobytes
 MAX_METRICS: Final = 1 << 20  # bytes of JSON text in one record

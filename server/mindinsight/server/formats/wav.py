@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.types import Ints
 
 _FORMAT: Final = struct.Struct("<HHIIHH")  # encoding, channels, rate, bytes a second, of a frame, bits

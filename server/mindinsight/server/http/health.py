@@ -1,9 +1,11 @@
-"""Health report: whether the server works, and counts of the data it shows and does not show."""
+"""Health report of the server, counts of its data, and the installed version."""
 
 from __future__ import annotations
 
+import sys
 import time
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 from typing import Any
 
 from mindinsight.server.http.service import Service
@@ -57,3 +59,18 @@ def counts(snapshot: Snapshot) -> dict[str, int]:
         "bytes_total": sum(run.total for run in runs),
         "points": sum(series.count for run in runs for series in run.scalars.values()),
     }
+
+
+_NAME = "mindinsight"
+_SUFFIX = ".dist-info"
+
+
+@cache
+def installed_version() -> str:
+    """Version by the name of the metadata folder, which holds it (PEP 376); else by the metadata itself."""
+    for folder in map(Path, sys.path):
+        for path in folder.glob(f"{_NAME}-*{_SUFFIX}"):
+            return path.name[len(_NAME) + 1 : -len(_SUFFIX)]
+    from importlib.metadata import version
+
+    return version(_NAME)

@@ -1,7 +1,4 @@
-"""Lazy ASGI applications, made on their first request.
-
-What is not asked for costs nothing: a server that only reads files starts in a third of the time.
-"""
+"""ASGI applications made on their first request, for the whole interface and for each kind."""
 
 from __future__ import annotations
 
@@ -51,3 +48,31 @@ class LazyApp:
             if isinstance(app, Starlette):  # others have no lifespan
                 await self._ending.enter_async_context(app.router.lifespan_context(app))
         await app(scope, receive, send)
+
+
+_PREFIX = "/v2/"
+
+
+class KindRoutes:
+    """Routes by kind; ``interface`` answers everything else, and names that are no kind's."""
+
+    def __init__(self, make: Callable[[str], ASGIApp | None], interface: ASGIApp) -> None:
+        """``make`` gives the routes of a kind by its name, None where there is none."""
+        self._make = make
+        self._interface = interface
+        self._made: dict[str, ASGIApp] = {}
+        self._making = LruCache[ASGIApp | None](0)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        kind, below, _ = route_path(scope).removeprefix(_PREFIX).partition("/")
+        app = self._interface
+        if below and kind.isidentifier():
+            made = self._made.get(kind)
+            app = await run_in_threadpool(self._app, kind) if made is None else made
+        await app(scope, receive, send)
+
+    def _app(self, kind: str) -> ASGIApp:
+        app = self._making.get(kind, lambda: self._made.get(kind) or self._make(kind))
+        if app is None:  # not kept: there is no end of names
+            return self._interface
+        return self._made.setdefault(kind, app)

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from mindinsight.server.compute.background_job import BackgroundJob
+from mindinsight.server.compute.background_jobs import BackgroundJob
 from mindinsight.server.compute.lru_cache import SessionCache
 from mindinsight.server.errors import ApiError
 from mindinsight.server.http.service import Service

@@ -1,8 +1,4 @@
-"""OpenAPI descriptions of error responses.
-
-Responses refer to the schemas of their bodies instead of naming models: FastAPI makes a validator of every
-model of every route, a quarter of a second for a server, for bodies that nobody validates.
-"""
+"""OpenAPI descriptions of error responses, and the handler of invalid requests (422)."""
 
 from __future__ import annotations
 
@@ -10,9 +6,12 @@ from collections.abc import Callable
 from inspect import Parameter, Signature
 from typing import Annotated, Any, Final, TypeAlias
 
-from fastapi import Header, Query
+from fastapi import FastAPI, Header, Query, Request
+from fastapi.encoders import jsonable_encoder
+from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
+from starlette.responses import JSONResponse, Response
 
 from mindinsight.server.http.query_routes import QueryRoute
 
@@ -86,3 +85,14 @@ OURS: Final[Responses] = {
     507: response("There is no room left to keep it.", ErrorBody),
     **DOOR,
 }
+
+
+def install(app: FastAPI) -> None:
+    app.add_exception_handler(RequestValidationError, _unfit)
+
+
+def _unfit(request: Request, error: Exception) -> Response:
+    """Where and why; not what was sent: JSON has no word for an infinity that came as ``1e999``."""
+    assert isinstance(error, RequestValidationError)
+    details = [{name: detail[name] for name in ("loc", "msg", "type")} for detail in error.errors()]
+    return JSONResponse({"detail": jsonable_encoder(details)}, 422)

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from starlette.requests import Request
 
-from mindinsight.server.compute.background_job import JOBS
+from mindinsight.server.compute.background_jobs import JOBS, Threads
 from mindinsight.server.compute.bulkhead import Bulkhead
 from mindinsight.server.compute.memory_budget import MemoryBudget
-from mindinsight.server.compute.plugin_state import PluginState
-from mindinsight.server.compute.threads import Threads
+from mindinsight.server.compute.plugin_modules import PluginState
 from mindinsight.server.compute.worker_pool import WorkerPool
 from mindinsight.server.settings import Settings
 from mindinsight.server.workspace import Workspace

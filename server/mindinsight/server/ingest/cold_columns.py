@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mindinsight.server.files.own_files import own_folder
-from mindinsight.server.ingest.watch.filesystems import is_shared
+from mindinsight.server.ingest.filesystems import is_shared
 
 _SEGMENT: Final = 128 << 20  # bytes of a file; it takes room on the disk only where it was written
 _SMALLEST: Final = 64 << 10  # bytes that are worth moving

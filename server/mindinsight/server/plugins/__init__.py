@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from mindinsight.server.compute.plugin_loading import modules_of
+from mindinsight.server.compute.plugin_modules import modules_of
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Plugin:
     """A kind of data with its routes below ``v2/<name>``.
 
-    Its page, if it has one, is described by the web package (``http/static/view_entries.py``): pages are
+    Its page, if it has one, is described by the web package (``http/static_files.py``): pages are
     served before any plugin is loaded.
     """
 
@@ -27,7 +27,7 @@ class Plugin:
 
 
 def plugins() -> tuple[Plugin, ...]:
-    """Every ``PLUGIN`` of the modules in this folder, or of a package's module ``routes``, by name."""
+    """Every ``PLUGIN`` of the modules in this folder, or of a package's module ``<kind>_routes``, by name."""
     exports = (getattr(module, "PLUGIN", None) for module in _route_modules())
     return tuple(sorted((p for p in exports if isinstance(p, Plugin)), key=lambda p: p.name))
 
@@ -48,6 +48,7 @@ def find_plugin(name: str) -> Plugin | None:
 def _route_modules(only: str = "") -> Iterator[ModuleType]:
     for module in modules_of(__name__, __path__, only):
         if hasattr(module, "__path__") and not hasattr(module, "PLUGIN"):
-            yield from modules_of(module.__name__, module.__path__, only="routes")
+            kind = module.__name__.rpartition(".")[2]
+            yield from modules_of(module.__name__, module.__path__, only=f"{kind}_routes")
         else:
             yield module

@@ -7,14 +7,14 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Depends, Header, Query, Response
 
 from mindinsight.server.errors import ApiError
-from mindinsight.server.formats.payloads.sounds import Sound, sound
-from mindinsight.server.formats.sound_types import sound_type
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.media_types import sound_type
+from mindinsight.server.formats.payloads.media_payloads import Sound, sound
+from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.wav import Wav, peaks, wav
 from mindinsight.server.http.bulkhead_routes import PayloadRoute
 from mindinsight.server.http.responses import answer
 from mindinsight.server.http.service import Service, service_of
-from mindinsight.server.http.static.byte_ranges import ranged_response
+from mindinsight.server.http.static_files import ranged_response
 from mindinsight.server.plugins import Plugin
 
 router = APIRouter(route_class=PayloadRoute)

@@ -7,8 +7,14 @@ from typing import Annotated, Any, Final
 import numpy as np
 from fastapi import APIRouter, Depends, Header, Query, Response
 
-from mindinsight.server.curves.buckets import PERCENTILES, Bucketed, in_columns, on_edges, percentiles
-from mindinsight.server.curves.overflow import even_edges
+from mindinsight.server.curves.histogram_buckets import (
+    PERCENTILES,
+    Bucketed,
+    in_columns,
+    on_edges,
+    percentiles,
+)
+from mindinsight.server.curves.overflow_safe import even_edges
 from mindinsight.server.formats.payloads import Histograms, histograms
 from mindinsight.server.http.bulkhead_routes import PayloadRoute
 from mindinsight.server.http.responses import answer

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Query
 
-from mindinsight.server.formats.payloads.layouts import Chart, layout
-from mindinsight.server.graph.search.patterns import BadPattern, matcher
+from mindinsight.server.formats.payloads.chart_payloads import Chart, layout
+from mindinsight.server.graph.search import BadPattern, matcher
 from mindinsight.server.http.bulkhead_routes import PayloadRoute
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Depends, Query
 
 from mindinsight.server.cancellation import result_of
+from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.compute.lru_cache import LruCache
-from mindinsight.server.compute.non_finite import non_finite_as_text
 from mindinsight.server.curves.importance import Importance, importance
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.lineage import TRAIN_FACTS, Lineage

@@ -10,11 +10,9 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Depends
 
 from mindinsight.server.files.opener import opened
-from mindinsight.server.formats.budgets import Budget
-from mindinsight.server.formats.tensorboard.plugin_names import plugin_name
-from mindinsight.server.formats.tensorboard.projector import FILE_NAME, Embedding, embeddings
+from mindinsight.server.formats.read_limits import Budget, UnreadableError
+from mindinsight.server.formats.tensorboard.other_plugins import FILE_NAME, Embedding, embeddings, plugin_name
 from mindinsight.server.formats.text_files import read_text
-from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.http.bulkhead_routes import PayloadRoute
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin

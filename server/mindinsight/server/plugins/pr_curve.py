@@ -7,8 +7,8 @@ from typing import Annotated, Any, Final
 import numpy as np
 from fastapi import APIRouter, Depends, Header, Query, Response
 
-from mindinsight.server.formats.payloads.pr_curves import ROWS, pr_curve
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.payloads.chart_payloads import ROWS, pr_curve
+from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.http.bulkhead_routes import PayloadRoute
 from mindinsight.server.http.responses import answer
 from mindinsight.server.http.service import Service, service_of

@@ -15,9 +15,9 @@ import numpy.typing as npt
 from fastapi import APIRouter, Depends, Header, Query, Response
 
 from mindinsight.server.compute.slices import Index, Table, first_slice, parse_slice
-from mindinsight.server.compute.statistics import Statistics, bin_edges, combine, measure_values, parts
+from mindinsight.server.compute.tensor_statistics import Statistics, bin_edges, combine, measure_values, parts
 from mindinsight.server.errors import ApiError
-from mindinsight.server.formats.arrays.stored import npy_header, write_npy
+from mindinsight.server.formats.arrays.lazy_array import npy_header, write_npy
 from mindinsight.server.formats.payloads import Recorded
 from mindinsight.server.http.bulkhead_routes import PayloadRoute, stream
 from mindinsight.server.http.responses import answer
@@ -25,7 +25,7 @@ from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.store.run import Snapshot
 from mindinsight.server.store.series import ReferenceSeries
-from mindinsight.server.store.tensors import opened_tensor
+from mindinsight.server.store.tensor_source import opened_tensor
 
 router = APIRouter(route_class=PayloadRoute)
 

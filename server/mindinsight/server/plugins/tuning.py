@@ -13,20 +13,18 @@ from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel
 
 from mindinsight.server.cancellation import result_of
+from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.compute.lru_cache import LruCache
-from mindinsight.server.compute.non_finite import non_finite_as_text
-from mindinsight.server.curves.correlation import association
+from mindinsight.server.curves.importance import association
 from mindinsight.server.curves.importance import importance as setting_importance
 from mindinsight.server.errors import ApiError, BadSettings, not_kept
 from mindinsight.server.http.bulkhead_routes import PayloadRoute
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.store.mounts import mounts_of
-from mindinsight.server.tuning.facts import study_facts
-from mindinsight.server.tuning.importance import study_importance
-from mindinsight.server.tuning.journal import is_tuned, journals
-from mindinsight.server.tuning.study import ask_to_stop, read_study
-from mindinsight.server.tuning.suggestions import next_suggestions
+from mindinsight.server.tuning.samplers import next_suggestions
+from mindinsight.server.tuning.study import ask_to_stop, is_tuned, journals, read_study
+from mindinsight.server.tuning.study_facts import study_facts, study_importance
 
 router = APIRouter(route_class=PayloadRoute)
 

@@ -27,7 +27,7 @@ from mindinsight.server.settings.base_dirs import joined
 # Not "-m": worker processes import the module their parent was started with, and have no use for the service.
 _SERVE = """
 import sys
-from mindinsight.server.process.gc_tuning import before_imports
+from mindinsight.server.process.memory_tuning import before_imports
 before_imports()
 from mindinsight.server.process.serve import main
 sys.exit(main())

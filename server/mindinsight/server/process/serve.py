@@ -15,14 +15,13 @@ from typing import Final
 import uvicorn
 
 from mindinsight.server.app import THREADS, create_app
-from mindinsight.server.compute.freed_memory import limit_arenas
-from mindinsight.server.compute.memory_budget import RESERVE, SHARE, room
+from mindinsight.server.compute.memory_budget import RESERVE, SHARE, limit_arenas, room
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.http.protocol import Protocol
 from mindinsight.server.http.service import Service
 from mindinsight.server.http.sse import Hub
-from mindinsight.server.process import daemon, gc_tuning, logs
-from mindinsight.server.process.memory_release import MemoryRelease
+from mindinsight.server.process import daemon, logs, memory_tuning
+from mindinsight.server.process.memory_tuning import MemoryRelease
 from mindinsight.server.process.sockets import BACKLOG, listen
 from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import joined
@@ -79,7 +78,7 @@ def run(settings: Settings, ready: Callable[[], None]) -> int:
     signal.signal(signal.SIGTERM, _quit)
     app = create_app(settings)
     check_memory(app.state.service)
-    gc_tuning.after_imports()
+    memory_tuning.after_imports()
     config = uvicorn.Config(
         app,
         http=Protocol,

@@ -1,18 +1,58 @@
-"""Settings of a server, read once at start and immutable."""
+"""Settings of a server, read once at start and immutable, with its webhooks and executors."""
 
 from __future__ import annotations
 
+import importlib.util
 import ipaddress
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
+from urllib.parse import urlsplit
 
+from mindinsight.server.errors import BadSettings
 from mindinsight.server.settings.base_dirs import Base, Bases
-from mindinsight.server.settings.webhooks import Webhook, webhooks_of
+
+WebhookFormat: TypeAlias = Literal["json", "slack", "feishu", "dingtalk"]
+FORMATS: Final[tuple[WebhookFormat, ...]] = get_args(WebhookFormat)
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """An address with the format of its messages. The address is a secret: whoever has it can post."""
+
+    format: WebhookFormat
+    url: str
+
+    @property
+    def shown(self) -> str:
+        """The format and the host, for logs."""
+        return f"{self.format} webhook of {urlsplit(self.url).hostname}"
+
+
+def webhook(text: str) -> Webhook:
+    """``slack=https://…``, or an address alone for generic JSON; ValueError for anything else."""
+    name, separator, rest = text.partition("=")
+    format_name = next((known for known in FORMATS if separator and name == known), None)
+    address = rest if format_name else text
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(f"a webhook is [{'|'.join(FORMATS)}=]http(s)://HOST/…")
+    return Webhook(format_name or "json", address)
+
+
+def webhooks(text: str) -> tuple[Webhook, ...]:
+    """Several, separated by blanks."""
+    return tuple(webhook(part) for part in text.split())
+
+
+def webhooks_of(fields: Iterable[dict[str, str]]) -> tuple[Webhook, ...]:
+    """What ``dataclasses.asdict`` made of them."""
+    return tuple(webhook(f"{field['format']}={field['url']}") for field in fields)
+
 
 Watch: TypeAlias = Literal["auto", "events", "polling"]
 
@@ -104,3 +144,23 @@ def environment(environ: Mapping[str, str]) -> dict[str, str]:
     """``MINDINSIGHT_PORT=8081`` -> ``{"port": "8081"}``, for every setting the original knew."""
     prefix = "MINDINSIGHT_"
     return {name[len(prefix) :].lower(): value for name, value in environ.items() if name.startswith(prefix)}
+
+
+LOCAL: Final = "local"
+SCHEMES: Final = {"dask": "tcp", "dask+tls": "tls"}  # of an address, and as Dask calls them
+
+_ADDRESS: Final = re.compile(r"([a-z+]+)://([A-Za-z0-9_.\-]+|\[[0-9a-fA-F:]+\]):(\d{1,5})")
+
+
+def scheduler_address(text: str) -> str:
+    """``dask://host:8786`` as Dask's own ``tcp://host:8786``. Raises ValueError for any other text."""
+    match = _ADDRESS.fullmatch(text)
+    if match is None or match[1] not in SCHEMES or not 0 < int(match[3]) < 1 << 16:
+        raise ValueError(f"{text!r} is not {LOCAL} nor an address such as dask://scheduler:8786")
+    return f"{SCHEMES[match[1]]}://{match[2]}:{match[3]}"
+
+
+def check_cluster_package() -> None:
+    """Raises BadSettings where Dask's package is missing."""
+    if importlib.util.find_spec("distributed") is None:
+        raise BadSettings("--executor dask:// needs a package: pip install 'mindinsight[cluster]'")

@@ -1,18 +1,20 @@
-"""Mounts: the base directories that exist now, each under the name with which the ids below it begin."""
+"""Mounts: the base directories that exist now, and the ids of dumps below them."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import posixpath
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from mindinsight.server.files.folders import folders_of
+from mindinsight.server.files.opener import folders_of
 from mindinsight.server.settings.base_dirs import Base, Bases, wild
 from mindinsight.server.store.file_names import shown
+from mindinsight.server.store.run import Run
 
 BASE: Final = "./"
 
@@ -130,3 +132,18 @@ def _distinct_names(choices: Sequence[Sequence[str]]) -> list[str]:
 def _enclosing(real: str, names: dict[str, str]) -> str:
     """Name of the outermost base directory that another lies in."""
     return next((names[str(outer)] for outer in reversed(Path(real).parents) if str(outer) in names), "")
+
+
+def dump_id(run: Run, relative: str, known: Container[str]) -> str | None:
+    """Id of the dump at a path relative to the directory of a run's event files.
+
+    None where ``known``, the discovered dumps, have no such id: nothing outside the base is ever named. Ranks
+    whose files lie in one folder have ids of folders that do not exist; their folder is that of the job.
+    """
+    if not relative:
+        return None
+    for folder in (run.id, run.job):
+        path = posixpath.normpath(posixpath.join(folder.removeprefix(BASE), relative))
+        if BASE + path in known:
+            return BASE + path
+    return None

@@ -1,22 +1,184 @@
-"""Series: one tag of one run in columns, immutable, in file order, oldest file first."""
+"""Series: one tag of one run in columns, immutable, with the rule for steps that go back."""
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from typing import TypeVar
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from mindinsight.server.store.line import Line, line_rows, overwritten_stretches
-from mindinsight.server.store.parts import ReferencePart, ScalarPart, file_rows, segment_rows
-from mindinsight.server.store.payloads import make_sure, read_payload
+from mindinsight.server.errors import Gone
+from mindinsight.server.files.opener import opened, read_at
+from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.types import Doubles, Floats, Ints, Kind, Reference
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Points of a scalar series with strictly ascending steps."""
+
+    steps: Ints  # [n]
+    walls: Doubles  # [n] Unix seconds
+    values: Floats  # [n]
+
+    def rows(self, rows: Any) -> Line:
+        return Line(self.steps[rows], self.walls[rows], self.values[rows])
+
+
+def line_rows(steps: Ints, files: Ints) -> Ints | None:
+    """Rows of the line in the order of their steps; None when that is every row as recorded.
+
+    ``steps`` [n] are those of all files, oldest first; ``files`` [f] the row at which each file begins.
+    """
+    if bool(np.all(steps[1:] > steps[:-1])):
+        return None
+    valid = np.flatnonzero(_below_newer_files(steps, files))
+    order = valid[np.argsort(steps[valid], kind="stable")]
+    ordered = steps[order]
+    line: Ints = order[np.append(ordered[1:] != ordered[:-1], True)]
+    return line
+
+
+def _below_newer_files(steps: Ints, files: Ints) -> npt.NDArray[np.bool_]:
+    """[n] whether a row lies below the first step of every newer file."""
+    below = np.ones(len(steps), dtype=np.bool_)
+    bound = steps[files[-1] :].min()
+    for first, end in zip(files[-2::-1], files[:0:-1], strict=True):
+        of_file = steps[first:end]
+        below[first:end] = of_file < bound
+        bound = min(bound, of_file.min())
+    return below
+
+
+def overwritten_stretches(steps: Ints, starts: Ints, rows: Ints) -> list[Ints]:
+    """Rows that are not in the line, as stretches of neighbouring rows with ascending steps, oldest first.
+
+    ``starts`` [s] are the rows at which steps go back, the first is 0; ``rows`` those of the line. A step
+    that was recorded twice in a row is no stretch: its later value has taken its place.
+    """
+    lost = np.ones(len(steps), dtype=np.bool_)
+    lost[rows] = False
+    begins = np.zeros(len(steps), dtype=np.bool_)
+    begins[starts] = True
+    last_of_step = np.ones(len(steps), dtype=np.bool_)
+    last_of_step[:-1] = (steps[1:] != steps[:-1]) | begins[1:]
+    distinct = np.flatnonzero(last_of_step)
+    segment = np.searchsorted(starts, distinct, side="right")
+    places = np.flatnonzero(lost[distinct])
+    if not len(places):
+        return []
+    cuts = np.flatnonzero((np.diff(places) != 1) | (np.diff(segment[places]) != 0)) + 1
+    return [distinct[part] for part in np.split(places, cuts)]
+
+
+Transcode: TypeAlias = Callable[[Kind, bytes], bytes]
+NO_ROWS: Ints = np.empty(0, np.int64)
+NO_ROWS.flags.writeable = False
+
+
+def _no_rows() -> Ints:
+    return NO_ROWS
+
+
+class ScalarPart(NamedTuple):
+    """The rows of one scalar tag in one file; there is at least one."""
+
+    steps: Ints  # [n]
+    walls: Doubles  # [n] Unix seconds
+    values: Floats  # [n]
+    starts: Ints  # [s] rows at which the step went back; the first is 0
+    sessions: Ints = NO_ROWS  # [t] rows at which a later session begins
+
+
+@dataclass(frozen=True, slots=True)
+class ReferencePart:
+    """The rows of one tag of one kind whose payloads stay in the file; there is at least one."""
+
+    path: str  # absolute
+    device: int
+    inode: int
+    steps: Ints  # [n]
+    walls: Doubles  # [n] Unix seconds
+    offsets: Ints  # [n] first byte of each payload in the file
+    sizes: Ints  # [n] bytes
+    starts: Ints  # [s] rows at which the step went back; the first is 0
+    sessions: Ints = field(default_factory=_no_rows)  # [t] rows at which a later session begins
+    transcode: Transcode | None = None  # makes our message of a payload in another format
+
+
+Part: TypeAlias = ScalarPart | ReferencePart
+
+
+def segment_rows(parts: Sequence[Part]) -> Ints:
+    """Row at which each segment starts over files in order, oldest first.
+
+    A file that goes on at or above the step where the one before it ended continues that segment:
+    it was rolled over, or a training resumed without repeating anything.
+    """
+    row = 0
+    starts: list[Ints] = []
+    for number, part in enumerate(parts):
+        continues = number > 0 and part.steps[0] >= parts[number - 1].steps[-1]
+        starts.append((part.starts[1:] if continues else part.starts) + row)
+        row += len(part.steps)
+    return np.concatenate(starts)
+
+
+def file_rows(parts: Sequence[Part]) -> Ints:
+    """Row at which each file's rows start, or those of a later session in it; the first is 0."""
+    lengths = np.array([0, *(len(part.steps) for part in parts[:-1])], dtype=np.int64)
+    begins = np.cumsum(lengths)
+    if not any(len(part.sessions) for part in parts):
+        return begins
+    sessions = [part.sessions + begin for part, begin in zip(parts, begins.tolist(), strict=True)]
+    return np.unique(np.concatenate([begins, *sessions]))
+
+
+MAX_PAYLOAD: Final = 512 << 20  # bytes that are read as one; larger tensors are read in parts
+
+
+def make_sure(reference: Reference, identity: tuple[int, int]) -> None:
+    """Raise ``Gone`` when the file is missing, too short or not the (device, inode) it was."""
+    try:
+        status = Path(reference.path).lstat()
+    except OSError as error:
+        raise Gone(f"the file cannot be read: {error.strerror}") from error
+    if (status.st_dev, status.st_ino) != identity:
+        raise Gone("the file was replaced")
+    if status.st_size < reference.offset + reference.size:
+        raise Gone("the file was cut short")
+
+
+def read_payload(reference: Reference, identity: tuple[int, int] | None = None) -> bytes:
+    """The bytes a reference names, at most MAX_PAYLOAD.
+
+    ``identity`` is (device, inode) of the file in which the payload was found. Links are not followed.
+    Raises ``Gone`` when the file is missing, too short or another one, ``UnreadableError`` for more bytes.
+    """
+    if reference.size > MAX_PAYLOAD:
+        raise UnreadableError("payload.too_large", f"{reference.size} bytes are more than {MAX_PAYLOAD}")
+    try:
+        with opened(reference.path) as descriptor:
+            status = os.fstat(descriptor)
+            if identity is not None and (status.st_dev, status.st_ino) != identity:
+                raise Gone("the file was replaced")
+            if status.st_size < reference.offset + reference.size:
+                raise Gone("the file was cut short")
+            payload = read_at(descriptor, reference.offset, reference.size)
+    except OSError as error:
+        raise Gone(f"the file cannot be read: {error.strerror}") from error
+    if len(payload) < reference.size:
+        raise Gone("the file was cut short")
+    return payload
+
 
 _Number = TypeVar("_Number", np.int64, np.float64)
 

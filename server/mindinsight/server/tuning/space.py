@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from mindinsight.server.errors import BadSettings
-from mindinsight.server.tuning.config_parameters import Parameter, Value
+from mindinsight.server.tuning.tuning_parameters import Parameter, Value
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution

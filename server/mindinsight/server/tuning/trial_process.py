@@ -1,4 +1,4 @@
-"""One trial: a training process, its live scalars, and how it came out."""
+"""One trial: a training process, its live scalars for pruning, and the target read from its run."""
 
 from __future__ import annotations
 
@@ -8,25 +8,117 @@ import signal
 import subprocess
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+import numpy as np
+
 from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.settings import Settings
 from mindinsight.server.store.run import Run
+from mindinsight.server.store.series import Line
 from mindinsight.server.store.store import Store
-from mindinsight.server.tuning.config import Config
-from mindinsight.server.tuning.process_group import begin, kill_marked, last_lines, signal_group
-from mindinsight.server.tuning.pruning import looks
 from mindinsight.server.tuning.space import environment, fill_in, hyper_config, suggest
-from mindinsight.server.tuning.study import MARK, RUN
-from mindinsight.server.tuning.targets import Missing, line_of, target_value
+from mindinsight.server.tuning.study import MARK, RUN, begin, kill_marked, last_lines, signal_group
+from mindinsight.server.tuning.tuning_file import Config, Target
+from mindinsight.server.tuning.yaml_nodes import is_number
+from mindinsight.server.types import Doubles
 
 if TYPE_CHECKING:
     from optuna.trial import Trial
+
+
+LOOKS: Final = 50  # intermediate values of the first trial, when the file does not say how many steps apart
+
+
+def spacing(last_step: int) -> int:
+    """Steps between two looks for trials as long as one that ended at ``last_step``: 1, 2 or 5 times 10^n."""
+    wanted = max(1, last_step // LOOKS)
+    power: int = 10 ** (len(str(wanted)) - 1)
+    return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= wanted)
+
+
+def looks(line: Line, every: int, after: int) -> Iterator[tuple[int, float]]:
+    """Multiples of ``every`` above ``after`` that the curve has reached, each with the value it had there."""
+    last = int(line.steps[-1]) if len(line.steps) else 0
+    for step in range((after // every + 1) * every, last + 1, every):
+        row = int(np.searchsorted(line.steps, step, side="right")) - 1
+        if row >= 0:
+            yield step, float(line.values[row])
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A target that was not written, and what was written instead."""
+
+    target: str
+    there: tuple[str, ...]
+
+
+def target_value(runs: Mapping[str, Run], target: Target) -> float | Missing:
+    """The value of a target in the runs of a trial, of which each rank has one; the first has it.
+
+    It may be NaN or infinite.
+    """
+    there: set[str] = set()
+    for _, run in sorted(runs.items()):
+        values = run.scalars if target.group == "scalar" else lineage_targets(run, target.group)
+        if target.name in values:
+            if target.group == "scalar":
+                return _of_line(run.scalars[target.name].line(), target)
+            return float(values[target.name])  # type: ignore[arg-type]
+        there |= set(values)
+    return Missing(target.name, tuple(sorted(there)))
+
+
+def lineage_targets(run: Run, group: str) -> dict[str, float]:
+    """The numbers of a run's lineage that a target may name."""
+    lineage = run.lineage
+    if lineage is None:
+        return {}
+    if group == "system_defined":
+        loss = lineage.train.loss if lineage.train is not None else None
+        return {} if loss is None else {"loss": loss}
+    metric: Mapping[str, Any] = lineage.evaluation.metric if lineage.evaluation is not None else {}
+    return {name: _number(value) for name, value in metric.items() if is_number(value) or _is_named(value)}
+
+
+def _number(value: Any) -> float:
+    return float(value)
+
+
+def _is_named(value: object) -> bool:
+    """Whether it is a number that JSON has no sign for."""
+    return isinstance(value, str) and value.lower().lstrip("+-") in ("nan", "inf", "infinity")
+
+
+def line_of(runs: Mapping[str, Run], tag: str) -> Line | None:
+    """The line of a scalar in the runs of a trial; None while there is none."""
+    for _, run in sorted(runs.items()):
+        if tag in run.scalars:
+            return run.scalars[tag].line()
+    return None
+
+
+def _of_line(line: Line, target: Target) -> float:
+    values = smoothed(np.asarray(line.values, np.float64), target.smooth)
+    if target.value == "last":
+        return float(values[-1])
+    finite = values[np.isfinite(values)]
+    if not len(finite):
+        return math.nan
+    return float(finite.min() if target.goal == "minimize" else finite.max())
+
+
+def smoothed(values: Doubles, window: int) -> Doubles:
+    """The mean of each value and those before it, ``window`` of them, or as many as there are."""
+    if window == 1:
+        return values
+    return np.array([values[max(0, i - window + 1) : i + 1].mean() for i in range(len(values))])
+
 
 State: TypeAlias = Literal["complete", "pruned", "failed", "interrupted"]
 

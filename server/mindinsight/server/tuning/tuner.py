@@ -8,8 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from mindinsight.server.tuning.config import Config
-from mindinsight.server.tuning.pruning import spacing
 from mindinsight.server.tuning.samplers import make_pruner
 from mindinsight.server.tuning.study import (
     EVERY,
@@ -21,7 +19,8 @@ from mindinsight.server.tuning.study import (
     interrupt_trial,
     note_plan,
 )
-from mindinsight.server.tuning.trial_process import Outcome, TrialProcess
+from mindinsight.server.tuning.trial_process import Outcome, TrialProcess, spacing
+from mindinsight.server.tuning.tuning_file import Config
 
 if TYPE_CHECKING:
     from optuna import Study

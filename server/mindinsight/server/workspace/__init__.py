@@ -7,15 +7,12 @@ from pathlib import Path
 
 from mindinsight.server.settings.base_dirs import Bases, home
 from mindinsight.server.store.run import Watched
-from mindinsight.server.workspace.defaults import Defaults
-from mindinsight.server.workspace.deliveries import Deliveries
+from mindinsight.server.workspace.alert_rules import Deliveries, Rules
+from mindinsight.server.workspace.colour_slots import BaseSlots, MultiBaseSlots, Slots
 from mindinsight.server.workspace.job_requests import JobRequests
-from mindinsight.server.workspace.multi_base_notes import MultiBaseNotes
-from mindinsight.server.workspace.notes import Notes
-from mindinsight.server.workspace.reports import Reports
-from mindinsight.server.workspace.rules import Rules
-from mindinsight.server.workspace.slots import BaseSlots, MultiBaseSlots, Slots
-from mindinsight.server.workspace.views import Views
+from mindinsight.server.workspace.notes import MultiBaseNotes, Notes
+from mindinsight.server.workspace.report_documents import Reports
+from mindinsight.server.workspace.saved_views import Defaults, Views
 
 
 class Workspace:

@@ -1,4 +1,4 @@
-"""JSON store: values by name for many base directories in one file, shared by several servers."""
+"""JSON store: values by name for many base directories in one file, and its errors as answers."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import logging
 import os
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar, Final, Generic, Protocol, TypeAlias, TypeVar
 
-from mindinsight.server.files.file_lock import locked
-from mindinsight.server.files.own_files import read_own
+from mindinsight.server.errors import ApiError, not_kept
+from mindinsight.server.files.own_files import locked, read_own
 
 _DAMAGED: Final = (ValueError, AttributeError, RecursionError)  # what a file that is not ours raises
 
@@ -166,3 +167,14 @@ def _write(file: Path, content: Content) -> None:
 
 def _by_name(values: Any) -> bool:
     return isinstance(values, dict) and all(isinstance(fields, dict) for fields in values.values())
+
+
+@contextmanager
+def storing(refusals: Mapping[type[Exception], ApiError]) -> Iterator[None]:
+    """Context in which something is stored: raises ``refusals[type]`` for those, ``not_kept`` for OSError."""
+    try:
+        yield
+    except tuple(refusals) as error:
+        raise refusals[type(error)] from None
+    except OSError as error:
+        raise not_kept(error) from error

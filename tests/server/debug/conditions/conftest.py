@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from mindinsight.server.compute.statistics import measure
+from mindinsight.server.compute.tensor_statistics import measure
 from mindinsight.server.debug.conditions import Sample, conditions
-from mindinsight.server.debug.limits import checked_limits
-from mindinsight.server.formats.arrays.stored import Held
+from mindinsight.server.debug.watchpoints import checked_limits
+from mindinsight.server.formats.arrays.lazy_array import Held
 
 NUMBERS = [-3.0, -1.0, 0.0, 2.0]  # mean -0.5, mean magnitude 1.5, one zero in four
 

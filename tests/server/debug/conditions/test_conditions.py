@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 import numpy as np
 import pytest
 
-from mindinsight.server.compute.statistics import measure
+from mindinsight.server.compute.tensor_statistics import measure
 from mindinsight.server.debug.conditions import (
     HOLDS_INF,
     HOLDS_NAN,
@@ -15,9 +15,9 @@ from mindinsight.server.debug.conditions import (
     Sample,
     conditions,
 )
-from mindinsight.server.debug.limits import checked_limits
 from mindinsight.server.debug.recorded_statistics import infer_statistics
-from mindinsight.server.formats.dumps.types import RecordedStatistics
+from mindinsight.server.debug.watchpoints import checked_limits
+from mindinsight.server.formats.dumps.dump_types import RecordedStatistics
 from tests.narrowing import require
 from tests.server.debug.conditions.conftest import judge
 

@@ -14,7 +14,7 @@ from mindinsight.server.formats.arrays.element_types import (
     element_type,
     widen_bfloat16,
 )
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.read_limits import UnreadableError
 
 PLAIN = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),

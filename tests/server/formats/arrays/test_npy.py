@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from mindinsight.server.formats.arrays import archives
+from mindinsight.server.formats.arrays import npy as archives
 from mindinsight.server.formats.arrays.npy import (
     array_of,
     npz_headers,
@@ -17,7 +17,7 @@ from mindinsight.server.formats.arrays.npy import (
     read_npy_header,
     read_npz,
 )
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.read_limits import UnreadableError
 
 SHAPES = hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)
 DTYPES = st.one_of(

@@ -15,8 +15,8 @@ from mindinsight.server.formats.dumps import (
     open_dump,
     read_tensor,
 )
-from mindinsight.server.formats.dumps.types import TensorRef
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.dumps.dump_types import TensorRef
+from mindinsight.server.formats.read_limits import UnreadableError
 from tests.narrowing import require
 
 SERVER = Path(dumps.__file__).parents[2]

@@ -18,8 +18,8 @@ from mindinsight.server.formats.dumps import (
     open_dump,
     read_tensor,
 )
-from mindinsight.server.formats.dumps.names import escape_name
-from mindinsight.server.formats.weights.checkpoints import open_checkpoint, read_checkpoint
+from mindinsight.server.formats.dumps.dump_names import escape_name
+from mindinsight.server.formats.weights.mindspore_checkpoints import open_checkpoint, read_checkpoint
 
 
 def md5(array: Any) -> Any:

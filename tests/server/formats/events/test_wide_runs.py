@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 
 from mindinsight.proto.framing import decode_header, decode_payload, encode_record
 from mindinsight.server.formats.events import decode
-from mindinsight.server.formats.events.fields import EXACT, SCALAR, tag_text
-from mindinsight.server.formats.events.schema import MINDSPORE, Schema
+from mindinsight.server.formats.events.event_fields import EXACT, MINDSPORE, SCALAR, Schema, tag_text
 from mindinsight.server.formats.tensorboard import TENSORBOARD
 from mindinsight.server.formats.wire_format import UnparsableError
-from mindinsight.server.ingest.staging.staged_columns import ScalarTable
+from mindinsight.server.ingest.staged_columns import ScalarTable
 from mindinsight.server.types import ScalarBlock, ScalarRows, Stretch
 from tests.thoroughness import amount
 

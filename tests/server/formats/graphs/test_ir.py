@@ -3,10 +3,9 @@ from typing import Any
 
 import pytest
 
-from mindinsight.server.formats.budgets import Budget
 from mindinsight.server.formats.graphs.call_stacks import Frame
-from mindinsight.server.formats.graphs.ir import parse_ir, read_ir, read_ir_parameters
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.graphs.ir import Dataflow, parse_ir, read_ir, read_ir_parameters, read_pb
+from mindinsight.server.formats.read_limits import Budget, UnreadableError
 
 NEW = """# IR entry: @kernel_graph0
 %para1_fc.weight: <Ref[Tensor[Float32]], (2, 3), ref_key=fc.weight>  :  has_default  :  IsWeight: true
@@ -138,3 +137,45 @@ def test_every_name_of_the_samples_is_found(samples: Any) -> None:
         assert len(named) == text.count("# Fullname with scope: (") - text.count("\n  Return(")
         assert all(f"({name})" in text for name in named)
         assert sum(len(stack) for node in parsed.nodes for stack in node.stacks) == text.count("In file ")
+
+
+@pytest.mark.parametrize("name", ["ms_sync_cpu_2ranks", "ms_sync_v2_0_names"])
+def test_text_and_graph_say_the_same(samples: Any, name: str) -> None:
+    """Two files of one compilation, written and read in two ways."""
+    folder = samples / name / "rank_0" / "graphs"
+    text = read_ir(folder / "ms_output_trace_code_graph_0.ir")
+    graph = read_pb(folder / "ms_output_trace_code_graph_0.pb")
+    assert sorted(graph.parameters) == sorted(text.parameters)
+    by_name = {node.name: node for node in graph.nodes}
+    assert by_name.keys() == {node.name for node in text.nodes}
+    for node in text.nodes:
+        other = by_name[node.name]
+        assert (other.op, other.scope) == (node.op, node.scope)
+        assert other.sources == node.sources
+        assert bool(other.stacks) == bool(node.stacks)
+
+
+def test_a_file_cut_off(samples: Any, tmp_path: Path) -> None:
+    whole = (samples / "ms_sync_cpu_2ranks/rank_0/graphs/ms_output_trace_code_graph_0.pb").read_bytes()
+    (tmp_path / "cut.pb").write_bytes(whole[:-10])
+    with pytest.raises(UnreadableError, match=r"dump.bad_graph"):
+        read_pb(tmp_path / "cut.pb")
+
+
+def test_tuples_are_looked_through() -> None:
+    dataflow = Dataflow({"x": ("x",), "w": ("w",)})
+    assert dataflow.add("0", "Load", "Load-op0", ["w", "monad"]) == ("w",)
+    assert dataflow.add("1", "Add", "Add-op0", ["x", "0", "x"]) == ("x", "w")
+    assert dataflow.add("2", "MakeTuple", "MakeTuple-op0", ["1", "constant", "0"]) == ("Add-op0", "w")
+    assert dataflow.add("3", "TupleGetItem", "TupleGetItem-op0", ["2", "2"]) == ("w",)
+    assert dataflow.add("4", "TupleGetItem", "TupleGetItem-op1", ["2", "0"]) == ("Add-op0",)
+    assert dataflow.add("5", "TupleGetItem", "TupleGetItem-op2", ["1", "1"]) == ("Add-op0",)
+    assert dataflow.add("6", "UpdateState", "UpdateState-op0", ["1", "0"]) == ()
+    assert dataflow.add("7", "Depend", "Depend-op0", ["4", "6"]) == ("Add-op0",)
+    assert dataflow.add("8", "Mul", "Mul-op0", ["7", "3", "unheard"]) == ("Add-op0", "w")
+
+
+def test_operators_without_names_feed_nothing() -> None:
+    dataflow = Dataflow()
+    dataflow.add("0", "Add", "", [])
+    assert dataflow.add("1", "Add", "Add-op0", ["0"]) == ()

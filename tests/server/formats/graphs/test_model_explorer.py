@@ -6,7 +6,7 @@ import pytest
 
 from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.formats.graphs.model_explorer import graphs_of
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.graph.model.graph import Graph
 from mindinsight.server.graph.model.node_details import attribute_summaries, output_of
 

@@ -1,14 +1,22 @@
 """GraphDef of torch and of TensorFlow on our graph page: scopes, edges, attributes, shapes, functions."""
 
+import struct
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import mindinsight
+from mindinsight.proto.graph_pb2 import ValueProto
 from mindinsight.server.formats.graphs.graph_proto import read_graph
-from mindinsight.server.formats.tensorboard.graph_def import graph_message
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.formats.tensorboard.graph_def import (
+    add_attribute,
+    graph_message,
+    list_shapes,
+    read_type,
+)
+from mindinsight.server.formats.tensorboard.transcoder import integer, message, varint
 from mindinsight.server.graph.model.node_details import attribute_summaries, output_of
 
 RUNS = Path(__file__).parents[3] / "data" / "tfevents" / "runs"
@@ -75,3 +83,66 @@ def test_a_node_that_is_damaged_is_left_out_and_nothing_is_no_graph(tf: Any) -> 
     for data in (b"", b"\xff\xff", tf.field(4, b"")):
         with pytest.raises((UnreadableError, ValueError)):
             graph_message(data)
+
+
+SHAPE = message(2, integer(1, 2)) + message(2, integer(1, -1))
+
+
+def single(number: float) -> bytes:
+    return varint(4 << 3 | 5) + struct.pack("<f", number)
+
+
+def read(data: bytes) -> ValueProto:
+    value = ValueProto()
+    add_attribute(value, data, 0, len(data))
+    return value
+
+
+def test_numbers_and_flags_keep_their_type() -> None:
+    assert read(integer(3, -7)).int_val == -7
+    assert read(single(0.5)).float_val == 0.5
+    assert read(integer(5, 1)).bool_val is True
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (message(2, b"SAME"), "SAME"),
+        (message(2, b"\xff"), "\\xff"),
+        (integer(6, 1), "float32"),
+        (integer(6, 99), "99"),
+        (message(7, SHAPE), "[2, -1]"),
+        (message(8, integer(1, 1) + message(2, SHAPE)), "float32 [2, -1]"),
+        (message(10, message(1, b"cond_true")), "cond_true"),
+        (message(10, b""), ""),
+    ],
+)
+def test_the_others_become_text(data: bytes, expected: str) -> None:
+    assert read(data).str_val == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (message(2, b"a") + message(2, b"b"), ["a", "b"]),
+        (message(3, varint(1) + varint(-2)), ["1", "-2"]),  # packed
+        (integer(3, 1) + integer(3, -2), ["1", "-2"]),
+        (message(4, struct.pack("<2f", 0.1, 2)), ["0.100000001", "2"]),
+        (message(5, varint(1) + varint(0)), ["True", "False"]),
+        (message(6, varint(3)), ["int32"]),
+        (message(7, SHAPE) + message(7, b""), ["[2, -1]", "[]"]),
+    ],
+)
+def test_lists_are_texts_packed_or_not(data: bytes, expected: list[str]) -> None:
+    assert list(read(message(1, data)).str_vals) == expected
+
+
+def test_a_list_without_end_is_cut() -> None:
+    assert len(read(message(1, message(3, b"\x01" * 5000))).str_vals) == 1000
+
+
+def test_shapes_and_types_of_outputs() -> None:
+    shapes = message(1, message(7, SHAPE) + message(7, b""))
+    assert list_shapes(shapes, 0, len(shapes)) == [(2, -1), ()]
+    assert read_type(integer(6, 19), 0, 2) == "DT_FLOAT16"
+    assert read_type(b"", 0, 0) == ""

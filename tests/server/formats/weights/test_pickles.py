@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.weights.pickles import Calls, Name, Opaque, interpret
 
 CALLS = Calls(lambda name, arguments: Opaque(name.name), lambda identity: ("stored", identity))

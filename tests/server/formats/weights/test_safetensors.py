@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from mindinsight.server.formats.budgets import Budget
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.read_limits import Budget, UnreadableError
 from mindinsight.server.formats.weights.safetensors import open_safetensors, read_safetensor
 
 DATA = Path(__file__).parents[3] / "data" / "weights"

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mindinsight.server.formats.arrays import archives
-from mindinsight.server.formats.budgets import Budget
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.arrays import npy
+from mindinsight.server.formats.read_limits import Budget, UnreadableError
 from mindinsight.server.formats.weights import torch_files
 from mindinsight.server.formats.weights.torch_files import open_torch, read_torch
 from tests.server.formats.weights.torch_archives import (
@@ -130,7 +129,7 @@ def test_a_file_that_shrinks_after_it_was_listed(tmp_path: Path) -> None:
 
 
 def test_a_bomb_in_a_storage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "MAX_UNPACKED", 100_000)
+    monkeypatch.setattr(npy, "MAX_UNPACKED", 100_000)
     value = {"bad": tensor(Storage("0", 10**6), 0, (10**6,), (1,)), "fine": tensor(Storage("1", 6))}
     path = write(tmp_path / "a.pt", value, zipfile.ZIP_DEFLATED, s0=bytes(4 * 10**6), s1=SIX)
     file = open_torch(path)
@@ -181,3 +180,46 @@ def test_a_zip_of_something_else(tmp_path: Path) -> None:
 def test_a_name_that_is_not_there() -> None:
     with pytest.raises(UnreadableError, match=r"dump.missing: no tensor nothing"):
         read_torch(open_torch(DATA / "state.pt"), "nothing")
+
+
+def test_a_whole_module_gives_its_parameters() -> None:
+    assert {name: tensor.shape for name, tensor in open_torch(DATA / "module.pt").tensors.items()} == {
+        "_parameters.weight": (2, 3),
+        "_parameters.bias": (2,),
+    }
+
+
+def test_what_is_not_a_tensor_is_passed_over(tmp_path: Path) -> None:
+    loop: list[Any] = []
+    loop.append(loop)
+    value = {
+        "weight": tensor(Storage("0", 6)),
+        "system": Described("os", "system", "exit 1"),
+        "half": Described("torch._utils", "_rebuild_tensor_v2", "no storage", 0, (1,), (1,)),
+        "short": Described("torch._utils", "_rebuild_tensor_v2", Storage("0", 6)),
+        "parameter": Described("torch._utils", "_rebuild_parameter"),
+        "dict": Described("collections", "OrderedDict", [1, 2]),
+        "odd": Described("torch._utils", "_rebuild_tensor_v2", Storage("0", 6), "x", None, (1,)),
+        "loop": loop,
+        "twice": [{"x": 1}] * 2,
+        ("a", "tuple"): tensor(Storage("0", 6)),
+    }
+    file = open_torch(write(tmp_path / "a.pt", value, s0=SIX))
+    assert list(file.tensors) == ["weight"]
+
+
+def test_tensors_of_subclasses_and_parameters(tmp_path: Path) -> None:
+    inner: tuple[Any, ...] = (Storage("0", 6), 0, (2, 3), (3, 1), False, {})
+    value = {
+        "parameter": Described("torch._utils", "_rebuild_parameter", tensor(Storage("0", 6)), True, {}),
+        "subclass": Described(
+            *("torch._tensor", "_rebuild_from_type_v2", Global("torch._utils", "_rebuild_tensor_v2")),
+            *(Global("my.own", "Tensor"), inner, {}),
+        ),
+        "device": Described("torch_npu.utils", "_rebuild_npu_tensor", *inner, "format"),
+        "no type": Described("torch._utils", "_rebuild_tensor_v3", *inner, "float32", {}),
+    }
+    file = open_torch(write(tmp_path / "a.pt", value, s0=SIX))
+    assert list(file.tensors) == ["parameter", "subclass", "device"]
+    for name in file.tensors:
+        assert read_torch(file, name).tolist() == [[0, 1, 2], [3, 4, 5]]

@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.weights.weight_files import open_weights
 from tests.narrowing import require
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mindinsight.server.graph.comparison.node_columns import node_columns
+from mindinsight.server.graph.comparison.node_labels import node_columns
 from mindinsight.server.graph.comparison.node_matching import match_nodes, match_replaced
 
 

@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mindinsight.server.graph.layout.coordinates import Size, assign_coordinates
-from mindinsight.server.graph.layout.layered import arrange
+from mindinsight.server.graph.layout.layered import (
+    arrange,
+    assign_layers,
+    components,
+    crossings,
+    find_back_links,
+    order_layers,
+)
 
 SIZES = st.lists(
     st.tuples(st.integers(20, 200), st.integers(10, 90)).map(
@@ -113,3 +120,78 @@ def test_a_fan_of_wide_boxes_is_no_ribbon() -> None:
     narrow = Size(60, 40, 30, 30)
     row = arrange([narrow] * 6 + [port], [(6, item) for item in range(6)], top_item=6)
     assert len({y for _, y in row.corners[:6]}) == 1
+
+
+COUNT = 12
+LAYERS_LINKS = st.lists(
+    st.tuples(st.integers(0, COUNT - 1), st.integers(0, COUNT - 1)).filter(lambda link: link[0] != link[1]),
+    unique=True,
+    max_size=40,
+)
+
+
+def turned(links: Any) -> list[Any]:
+    back = find_back_links(COUNT, links)
+    return [(b, a) if (a, b) in back else (a, b) for a, b in links]
+
+
+@given(LAYERS_LINKS)
+def test_no_cycle_is_left_and_links_run_down(links: Any) -> None:
+    down = turned(links)
+    layers = assign_layers(COUNT, sorted(set(down)), widest=COUNT)
+    assert all(layers[source] < layers[target] for source, target in down)
+
+
+@given(LAYERS_LINKS)
+def test_links_outside_cycles_are_never_turned(links: Any) -> None:
+    after = {item: {target for source, target in links if source == item} for item in range(COUNT)}
+    for _ in range(COUNT):
+        after = {item: reached.union(*(after[other] for other in reached)) for item, reached in after.items()}
+    assert all(source in after[target] for source, target in find_back_links(COUNT, links))
+
+
+@given(LAYERS_LINKS, st.integers(1, 4))
+def test_layers_are_never_wider_than_asked(links: Any, widest: Any) -> None:
+    layers = assign_layers(COUNT, sorted(set(turned(links))), widest)
+    assert max(layers.count(layer) for layer in layers) <= widest
+    assert sorted(set(layers)) == list(range(max(layers) + 1))
+
+
+def test_what_only_gives_stands_where_it_is_first_used() -> None:
+    assert assign_layers(4, [(0, 1), (1, 2), (3, 2)], widest=9) == [0, 1, 2, 1]
+
+
+def test_the_first_stays_on_top_and_the_last_goes_to_the_bottom() -> None:
+    links = [(0, 1), (1, 2), (3, 2), (0, 4)]
+    assert assign_layers(5, links, widest=9, top_item=3, bottom_item=4) == [0, 1, 2, 0, 3]
+
+
+def test_parts_that_do_not_hang_together() -> None:
+    assert components(6, [(0, 3), (4, 5)]) == [[0, 3], [1], [2], [4, 5]]
+
+
+def count_pairs(upper: Any, lower: Any, links: Any) -> Any:
+    at = {item: index for layer in (upper, lower) for index, item in enumerate(layer)}
+    return sum((at[a] - at[c]) * (at[b] - at[d]) < 0 for (a, b), (c, d) in combinations(links, 2))
+
+
+def neighbours(count: Any, links: Any, way: Any) -> list[Any]:
+    return [[link[1 - way] for link in links if link[way] == item] for item in range(count)]
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(5, 9)), unique=True, max_size=20))
+def test_crossings_are_counted_and_never_made_more(links: Any) -> None:
+    upper, lower = list(range(5)), list(range(5, 10))
+    above, below = neighbours(10, links, 1), neighbours(10, links, 0)
+    position = {item: item % 5 for item in range(10)}
+    before = crossings([upper, lower], below, position)
+    assert before == count_pairs(upper, lower, links)
+    ordered = order_layers([list(upper), list(lower)], above, below)
+    assert count_pairs(ordered[0], ordered[1], links) <= before
+    assert [sorted(layer) for layer in ordered] == [upper, lower]
+
+
+def test_a_twisted_ladder_is_untwisted() -> None:
+    links = [(0, 5), (1, 4), (2, 3)]
+    ordered = order_layers([[0, 1, 2], [3, 4, 5]], neighbours(6, links, 1), neighbours(6, links, 0))
+    assert count_pairs(ordered[0], ordered[1], links) == 0

@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 
 from mindinsight.server.formats.graphs.graph_proto import read_graph
-from mindinsight.server.graph.encoders.drawing import drawing_json
+from mindinsight.server.graph.encoders.drawing_json import drawing_json
 from mindinsight.server.graph.layout import layered, nested
-from mindinsight.server.graph.layout.drawing import Box
-from mindinsight.server.graph.layout.nested import DrawingCache, draw
+from mindinsight.server.graph.layout.nested import Box, DrawingCache, draw
 from mindinsight.server.graph.scopes.folding import folded_tree
-from mindinsight.server.graph.scopes.initial_scopes import choose_initial_scopes
-from mindinsight.server.graph.scopes.tree import ROOT
+from mindinsight.server.graph.scopes.network_outline import choose_initial_scopes
+from mindinsight.server.graph.scopes.scope_tree import ROOT
 
 DATA = Path(__file__).parents[3] / "data/graph"
 

@@ -2,12 +2,24 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from mindinsight.proto.graph_pb2 import NamedValueProto, NodeProto, ParameterProto
-from mindinsight.server.graph.model.graph import CONSTANT, OPERATOR, PARAMETER, Graph, scope_of
+from mindinsight.server.graph.model.graph import (
+    CONSTANT,
+    OPERATOR,
+    PARAMETER,
+    Graph,
+    has_training,
+    operator_path,
+    scope_of,
+    scopes_of,
+    training_operators,
+    unique_paths,
+)
 
 MakeGraph = Callable[..., Graph]
 
@@ -64,3 +76,42 @@ def test_the_outputs_of_a_subgraph_are_those_that_are_in_it(small: Graph) -> Non
 @pytest.mark.parametrize(("path", "scope"), [("a/b/c", "a/b"), ("a", ""), ("", "")])
 def test_scope_of_a_path(path: str, scope: str) -> None:
     assert scope_of(path) == scope
+
+
+@pytest.mark.parametrize(
+    ("given", "path"),
+    [
+        (("Default/a/Add-op3", "Default/a", "Add", "7"), "Default/a/Add-op3"),
+        (("", "Default/a", "Add", "7"), "Default/a/Add-op7"),
+        (("Default/Image[:Image]", "Default", "ImageSummary", "2"), "Default/ImageSummary-op2"),
+        (("/lead//Add-op1/", "x", "Add", "1"), "lead/Add-op1"),
+        (("", "", "", "4"), "call-op4"),
+    ],
+)
+def test_the_path_of_an_operator(given: Any, path: str) -> None:
+    assert operator_path(*given) == path
+
+
+def test_scopes_open_before_what_is_in_them() -> None:
+    assert list(scopes_of(["a/b/x", "a/y", "c/z", "top"])) == ["a", "a/b", "c"]
+
+
+def test_a_name_that_is_taken_is_changed_and_all_others_stay() -> None:
+    assert unique_paths(["a/x", "a/y"]) == ["a/x", "a/y"]
+    assert unique_paths(["a/x", "a/x", "a/x", "a/x#2"]) == ["a/x", "a/x#2", "a/x#3", "a/x#2#2"]
+    assert unique_paths(["a/x", "a/x/y"]) == ["a/(x)", "a/x/y"]
+
+
+FORWARD = ("Default/net/Add-op0", ["x"])
+BACKWARD = ("Gradients/Default/net/Grad-op0", ["x"])
+
+
+def test_a_training_has_both_passes(graph: Callable[..., Graph]) -> None:
+    assert has_training(graph([FORWARD, BACKWARD], ["x"]))
+    assert not has_training(graph([FORWARD], ["x"]))
+    assert not has_training(graph([BACKWARD], ["x"]))
+
+
+def test_operators_of_the_optimizer_belong_to_the_training(graph: Callable[..., Graph]) -> None:
+    made = graph([FORWARD, BACKWARD, ("Default/optimizer-Adam/Adam-op0", ["x"])], ["x"])
+    assert training_operators(made).tolist() == [False, True, True, False]

@@ -1,7 +1,9 @@
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from mindinsight.server.graph.model.graph import Graph
 from mindinsight.server.graph.scopes.folding import (
     BOXES,
     MOST,
@@ -9,10 +11,15 @@ from mindinsight.server.graph.scopes.folding import (
     REST,
     RUN,
     WIDE,
+    connected,
     display_name,
     folded_tree,
+    identical_scopes,
+    parallel,
+    sibling_flow,
+    signatures_of,
 )
-from mindinsight.server.graph.scopes.tree import GROUP
+from mindinsight.server.graph.scopes.scope_tree import GROUP, Folding, build_tree
 
 
 def of_type(tree: Any, kind: Any) -> list[Any]:
@@ -158,3 +165,64 @@ def test_places_below_a_scope_are_one_range(graph: Any, blocks: Any) -> None:
         assert parent < index < tree.ends[parent]
         assert tree.ends[index] <= tree.ends[parent]
         assert (tree.types[index] in BOXES) == (tree.nodes[index] < 0)
+
+
+def plain(graph: Graph) -> Any:
+    return build_tree(graph, Folding(least=1000, outer=False, nameless=True))
+
+
+def test_values_flow_through_operators_that_only_pass_them_on(graph: Callable[..., Graph]) -> None:
+    tree = plain(
+        graph(
+            [
+                ("n/0-B/MatMul-op0", []),
+                ("n/TupleGetItem-op0", ["n/0-B/MatMul-op0"]),
+                ("n/1-B/MatMul-op1", ["n/TupleGetItem-op0"]),
+                ("n/UpdateState-op0", ["n/1-B/MatMul-op1"]),
+                ("n/2-B/MatMul-op2", ["n/UpdateState-op0"]),
+            ]
+        )
+    )
+    flow = sibling_flow(tree)
+    links = [
+        (tree.paths[giver], tree.paths[taker]) for giver, taker in zip(flow.givers, flow.takers, strict=True)
+    ]
+    assert links == [("n/0-B", "n/1-B")]
+    assert tree.paths[flow.scopes[0]] == "n"
+
+
+def test_members_are_grouped_by_what_flows_between_them() -> None:
+    assert connected([1, 2, 3, 4, 5], [(1, 2), (2, 3)]) == [[1, 2, 3], [4], [5]]
+
+
+def test_parallel_members_depend_on_the_same_others(graph: Callable[..., Graph]) -> None:
+    nodes: list[Any] = [("n/Add-op0", []), ("n/Add-op1", []), ("n/Mul-op0", ["n/Add-op0", "n/Add-op1"])]
+    nodes += [("n/Add-op2", ["n/Mul-op0"]), ("n/Add-op3", ["n/Mul-op0"])]
+    tree = plain(graph(nodes))
+    group = [tree.indices[f"n/Add-op{number}"] for number in range(4)]
+    assert parallel(tree, [group]) == [[group[:2], group[2:]]]
+
+
+def test_numbers_and_order_do_not_count_and_names_do(graph: Callable[..., Graph]) -> None:
+    nodes: list[Any] = [
+        ("a/q0/MatMul-op0", []),
+        ("a/q0/Add-op0", []),
+        ("a/q1/Add-op1", []),
+        ("a/q1/MatMul-op1", []),
+        ("a/k0/MatMul-op2", []),
+        ("a/k0/Add-op2", []),
+        ("a/q2/MatMul-op3", []),
+    ]
+    tree = folded_tree(graph(nodes))
+    numbers = {path: signatures_of(tree)[index] for path, index in tree.indices.items()}
+    assert numbers["a/q0"] == numbers["a/q1"]
+    assert len({numbers[path] for path in ("a/q0", "a/k0", "a/q2")}) == 3
+
+
+def test_identical_layers_are_found_wherever_they_are(graph: Callable[..., Graph], blocks: Any) -> None:
+    tree = folded_tree(graph([*blocks(5), *blocks(2, "Default/other")]))
+    scopes = identical_scopes(tree, tree.indices["Default/net/1-Block"])
+    assert [tree.paths[index] for index in scopes] == [
+        *(f"Default/net/{number}-Block" for number in (0, 2, 3, 4)),
+        *(f"Default/other/{number}-Block" for number in (0, 1)),
+    ]

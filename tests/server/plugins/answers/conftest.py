@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from mindinsight.server.http.service import Service
-from mindinsight.server.plugins.answers.routes import PLUGIN
+from mindinsight.server.plugins.answers.answers_routes import PLUGIN
 from mindinsight.server.store.run import Run, Snapshot
 
 from .curves import WALL, Ask

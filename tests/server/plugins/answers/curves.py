@@ -8,9 +8,8 @@ import numpy as np
 from fastapi.testclient import TestClient
 
 from mindinsight.server.formats.lineage import Lineage
-from mindinsight.server.store.parts import ScalarPart
 from mindinsight.server.store.run import Run
-from mindinsight.server.store.series import ScalarSeries
+from mindinsight.server.store.series import ScalarPart, ScalarSeries
 from mindinsight.server.types import Doubles
 
 WALL = 1_700_000_000.0

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from mindinsight.server.api.pages import LANGUAGES, WEB
-from mindinsight.server.formats.arrays import archives
+from mindinsight.server.formats.arrays import npy as archives
 from mindinsight.server.texts import locale_texts
 from tests.server.plugins.dump.conftest import DUMPS, ready
 

@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 from mindinsight.server.api.direct_routes import DirectRoutes
 from mindinsight.server.errors import ApiError
 from mindinsight.server.http.service import Service
-from mindinsight.server.plugins.scalar.routes import PLUGIN
+from mindinsight.server.plugins.scalar.scalar_routes import PLUGIN
 from mindinsight.server.store.run import Snapshot
 
 from .runs import WALL

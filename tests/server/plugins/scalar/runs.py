@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from mindinsight.server.store.parts import ScalarPart
 from mindinsight.server.store.run import Run
-from mindinsight.server.store.series import ScalarSeries
+from mindinsight.server.store.series import ScalarPart, ScalarSeries
 
 WALL = 1_700_000_000.0
 

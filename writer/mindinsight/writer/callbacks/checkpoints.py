@@ -1,22 +1,156 @@
-"""Callback that writes checkpoints, and the retention of their files."""
+"""Callbacks that write checkpoints: by a policy, or of the best evaluation."""
 
 from __future__ import annotations
 
+import math
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
-from mindinsight.writer.callbacks.base import Callback
-from mindinsight.writer.callbacks.checkpoint_config import CheckpointConfig
-from mindinsight.writer.callbacks.loss import position
-from mindinsight.writer.callbacks.saving import SaveFunction, save_function
+from mindinsight.writer.callbacks.callback import Callback, position
+from mindinsight.writer.frameworks import framework_of
 from mindinsight.writer.network import graph_of
 
 if TYPE_CHECKING:
-    from mindinsight.writer.callbacks.context import RunArguments, RunContext
+    from mindinsight.writer.callbacks.callback import RunArguments, RunContext
+
+
+_COUNTS = (
+    "save_checkpoint_steps",
+    "save_checkpoint_seconds",
+    "keep_checkpoint_max",
+    "keep_checkpoint_per_n_minutes",
+)
+_MINDSPORE_ONLY = {
+    "integrated_save": True,
+    "async_save": False,
+    "enc_key": None,
+    "enc_mode": "AES-GCM",
+    "crc_check": False,
+    "remove_redundancy": False,
+    "format": "ckpt",
+}
+
+
+class CheckpointConfig:
+    """Policy of a ModelCheckpoint, with the names and defaults of MindSpore's.
+
+    Saving: every ``save_checkpoint_steps`` steps or, when that is 0, every ``save_checkpoint_seconds``
+    seconds. Keeping: the newest ``keep_checkpoint_max`` files or, when that is 0, one file for each
+    ``keep_checkpoint_per_n_minutes`` minutes; without either, one file. ``saved_network`` is saved
+    instead of the network that is trained. ``append_info`` is a list of "epoch_num", "step_num" and at
+    most one dict, stored beside the parameters. ``exception_save`` saves once more when the loop raises.
+    All other arguments go to MindSpore's own ``save_checkpoint``; other frameworks refuse them.
+
+    Raises ValueError for a number below 0, for four zeros and for unknown names in ``append_info``;
+    TypeError for an ``append_info`` of another shape and for unknown arguments.
+    """
+
+    def __init__(
+        self,
+        save_checkpoint_steps: int | None = 1,
+        save_checkpoint_seconds: int | None = 0,
+        keep_checkpoint_max: int | None = 5,
+        keep_checkpoint_per_n_minutes: int | None = 0,
+        integrated_save: bool = True,
+        async_save: bool | str = False,
+        saved_network: Any = None,
+        append_info: Sequence[str | Mapping[str, object]] | None = None,
+        enc_key: bytes | None = None,
+        enc_mode: str = "AES-GCM",
+        exception_save: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        numbers = (
+            save_checkpoint_steps,
+            save_checkpoint_seconds,
+            keep_checkpoint_max,
+            keep_checkpoint_per_n_minutes,
+        )
+        steps, seconds, most, minutes = map(_count, _COUNTS, numbers)
+        if not any((steps, seconds, most, minutes)):
+            raise ValueError(f"at least one of {', '.join(_COUNTS)} must be above 0")
+        self.steps = steps
+        self.seconds = 0 if steps else seconds
+        self.keep_most = most or (0 if minutes else 1)
+        self.keep_minutes = 0 if most else minutes
+        self.saved_network = saved_network
+        self.append_names, self.append_values = _append_info(append_info or [])
+        self.exception_save = exception_save
+        mindspore_options = {
+            **kwargs,
+            "integrated_save": integrated_save,
+            "async_save": async_save,
+            "enc_key": enc_key,
+            "enc_mode": enc_mode,
+        }
+        self.mindspore_options = _beyond_defaults(mindspore_options)
+
+    def extra(self, epoch: int, step: int) -> dict[str, object]:
+        """The entries of ``append_info`` for this epoch and step, to be stored with the parameters."""
+        numbers = {"epoch_num": epoch, "step_num": step}
+        return {name: numbers[name] for name in self.append_names} | self.append_values
+
+
+def _count(name: str, value: int | None) -> int:
+    if value is None:
+        return 0
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise ValueError(f"{name} must be an int of at least 0, got {value!r}")
+    return value
+
+
+def _append_info(entries: Sequence[str | Mapping[str, object]]) -> tuple[list[str], dict[str, object]]:
+    names = [entry for entry in entries if isinstance(entry, str)]
+    dicts = [entry for entry in entries if isinstance(entry, Mapping)]
+    if len(dicts) > 1 or len(names) + len(dicts) != len(entries):
+        raise TypeError(f"append_info holds names and at most one dict, got {entries!r}")
+    if unknown := set(names) - {"epoch_num", "step_num"}:
+        raise ValueError(f"append_info knows epoch_num and step_num, not {', '.join(sorted(unknown))}")
+    return names, dict(dicts[0]) if dicts else {}
+
+
+def _beyond_defaults(options: dict[str, Any]) -> dict[str, Any]:
+    """The arguments that differ from MindSpore's defaults, so that only these need its writer."""
+    if unknown := set(options) - set(_MINDSPORE_ONLY):
+        raise TypeError(f"unknown arguments: {', '.join(sorted(unknown))}")
+    return {name: value for name, value in options.items() if value != _MINDSPORE_ONLY[name]}
+
+
+# (network, path, what is to be stored beside the parameters); its result is not looked at.
+SaveFunction = Callable[[Any, Path, Mapping[str, object]], object]
+
+
+def save_function(
+    user_function: SaveFunction | None, network: object, options: Mapping[str, object]
+) -> tuple[SaveFunction, str]:
+    """The function that saves ``network`` and the suffix its files get.
+
+    ``options`` are arguments of MindSpore's ``save_checkpoint``. Raises TypeError when there is neither a
+    function nor a framework that knows the network, ValueError when only MindSpore has such options.
+    """
+    if user_function is not None:
+        return user_function, _suffix(options)
+    framework = framework_of(network)
+    if not hasattr(framework, "save"):
+        kind = type(network).__name__
+        raise TypeError(f"give a save function: {kind} is no network of MindSpore or PyTorch")
+    assert framework is not None
+    if options and not framework.SAVE_OPTIONS:
+        raise ValueError(f"only MindSpore saves with {', '.join(sorted(options))}")
+
+    def save(network: Any, path: Path, extra: Mapping[str, object]) -> None:
+        framework.save(network, path, extra, options)
+
+    return save, _suffix(options) if framework.SAVE_OPTIONS else framework.SUFFIX
+
+
+def _suffix(options: Mapping[str, object]) -> str:
+    return f".{options.get('format', 'ckpt')}"
+
 
 Prefix = str | Callable[["RunArguments"], str]
 
@@ -156,3 +290,54 @@ def free_prefix(directory: Path, prefix: str) -> str:
     if not used:
         return prefix
     return f"{prefix}_{max(int(number or 0) for number in used) + 1}"
+
+
+class KeepBest(Callback):
+    """Keeps one file, ``<prefix>-best.ckpt`` (``.pt`` for PyTorch): the network of the best ``metric``.
+
+    ``mode`` says whether the largest or the smallest value is best; NaN never is. The metric is looked
+    for in the loop's ``metrics`` at the end of an evaluation and of an epoch of ``fit``. ``best`` and
+    ``best_epoch`` tell the record so far. ``save(network, path, extra)`` gets the metric and the epoch as
+    ``extra``; without it MindSpore or PyTorch saves the network.
+    Raises ValueError for another mode or a bad prefix.
+    """
+
+    def __init__(
+        self,
+        metric: str,
+        mode: Literal["max", "min"] = "max",
+        directory: str | Path = ".",
+        prefix: str = "CKP",
+        save: SaveFunction | None = None,
+    ) -> None:
+        if mode not in ("max", "min"):
+            raise ValueError(f"mode must be 'max' or 'min', got {mode!r}")
+        self._metric = metric
+        self._sign = 1.0 if mode == "max" else -1.0
+        self._stem = Path(directory).absolute() / f"{checked_prefix(prefix)}-best"
+        self._stem.parent.mkdir(parents=True, exist_ok=True)
+        self._save = save
+        self.best = math.nan
+        self.best_epoch = 0
+
+    def on_eval_end(self, run_context: RunContext) -> None:
+        super().on_eval_end(run_context)
+        self._consider(run_context)
+
+    def on_train_epoch_end(self, run_context: RunContext) -> None:
+        super().on_train_epoch_end(run_context)
+        self._consider(run_context)
+
+    def _consider(self, run_context: RunContext) -> None:
+        arguments = run_context.original_args()
+        metrics = arguments.get("metrics") or {}
+        if self._metric not in metrics:
+            return
+        value = float(metrics[self._metric])
+        if math.isnan(value) or self._sign * value <= self._sign * self.best:
+            return
+        self.best, self.best_epoch = value, position(arguments)[0]
+        network = network_of(None, arguments)
+        save, suffix = save_function(self._save, network, {})
+        extra = {self._metric: value, "epoch_num": self.best_epoch}
+        save(network, self._stem.with_name(self._stem.name + suffix), extra)

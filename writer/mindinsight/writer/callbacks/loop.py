@@ -1,17 +1,33 @@
-"""List of callbacks that is a callback itself, for loops that are written by hand."""
+"""List of callbacks for loops that users write, with those that variables of the environment add."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from importlib import import_module
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from mindinsight.writer.callbacks.automatic import automatic_callbacks
-from mindinsight.writer.callbacks.base import Callback
+from mindinsight.writer.callbacks.callback import Callback
 
 if TYPE_CHECKING:
-    from mindinsight.writer.callbacks.context import RunContext
+    from mindinsight.writer.callbacks.callback import RunContext
+
+
+# Variable -> module and class of the callback, loaded only where the variable is set.
+_CALLBACKS: Final[Mapping[str, tuple[str, str]]] = {
+    "MINDSPORE_DUMP_CONFIG": ("mindinsight.writer.capture.dump_recorder", "AutomaticDump"),
+}
+
+
+def automatic_callbacks(environment: Mapping[str, str] = os.environ) -> list[Callback]:
+    """A new callback for each variable that is set."""
+    return [
+        getattr(import_module(module), name)()
+        for variable, (module, name) in _CALLBACKS.items()
+        if environment.get(variable)
+    ]
 
 
 class CallbackList(Callback):

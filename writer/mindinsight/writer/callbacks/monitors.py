@@ -7,11 +7,10 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from mindinsight.writer.callbacks.base import Callback
-from mindinsight.writer.callbacks.loss import loss_of, position
+from mindinsight.writer.callbacks.callback import Callback, loss_of, position
 
 if TYPE_CHECKING:
-    from mindinsight.writer.callbacks.context import RunContext
+    from mindinsight.writer.callbacks.callback import RunContext
 
 
 class LossMonitor(Callback):

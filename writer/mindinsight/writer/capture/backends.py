@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, Final
 
-_MODULES: Final = {"mindspore": "mindspore.operators", "torch": "pytorch.operators"}
+_MODULES: Final = {"mindspore": "mindspore.mindspore_operators", "torch": "pytorch.torch_operators"}
 
 
 def models_of(model: Any) -> dict[str, Any]:

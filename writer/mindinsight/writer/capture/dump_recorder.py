@@ -1,10 +1,12 @@
-"""Recorder of operator dumps for PyTorch and MindSpore, configured as MindSpore's own dump."""
+"""Recorder of operator dumps for PyTorch and MindSpore, configured as MindSpore's dump is."""
 
 from __future__ import annotations
 
+import json
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,17 +16,84 @@ from typing import Any, Final
 import numpy as np
 
 from mindinsight.writer.arrays import HostArray
+from mindinsight.writer.callbacks.callback import Callback, RunContext
 from mindinsight.writer.capture.backends import backend_of, models_of
-from mindinsight.writer.capture.delegated_dump import delegate_dump
-from mindinsight.writer.capture.dump_config import VARIABLE, DumpConfig, load_config, parse_config
-from mindinsight.writer.capture.graph_recorder import GraphRecorder
-from mindinsight.writer.capture.kernel_filter import KernelFilter
-from mindinsight.writer.capture.operator_call import OperatorCall
+from mindinsight.writer.capture.dump_config import (
+    VARIABLE,
+    ConfigError,
+    DumpConfig,
+    KernelFilter,
+    load_config,
+    parse_config,
+)
+from mindinsight.writer.capture.operator_graph import GraphRecorder, OperatorCall
 from mindinsight.writer.capture.write_queue import CAPACITY, WriteQueue
-from mindinsight.writer.dump.dump import Dump, DumpStep
-from mindinsight.writer.dump.metadata import Gap
+from mindinsight.writer.dump import Dump, DumpStep, Gap
 
 _log: Final = logging.getLogger(__name__)
+
+_FILE: Final = "data_dump.json"
+
+
+def delegate_dump(
+    config: DumpConfig, compiled: bool, device: str, environment: MutableMapping[str, str] = os.environ
+) -> Path:
+    """Write MindSpore's configuration and name it in its variable; the file that holds.
+
+    MindSpore reads the variable when it compiles the first graph, so ``compiled`` has to be False: raises
+    RuntimeError otherwise. A file that the variable names already holds as it is, unless it asks for another
+    dump. Raises ConfigError for what MindSpore refuses.
+    """
+    present = environment.get(VARIABLE, "")
+    if present and _is_file_of(present, config):
+        _log.info("MindSpore writes this dump itself, as %s says", present)
+        return Path(present)
+    if compiled:
+        raise RuntimeError(
+            "MindSpore has compiled a graph already, and read its dump configuration then: start the "
+            f"recorder before the first step, or set {VARIABLE} before the program begins"
+        )
+    if not re.fullmatch(r"[A-Za-z0-9_/-]+", str(config.path)):
+        raise ConfigError(
+            f"in path MindSpore takes letters, digits, '-', '_' and '/', got {str(config.path)!r}"
+        )
+    config.path.mkdir(parents=True, exist_ok=True)
+    file = config.path / _FILE
+    file.write_text(json.dumps(settings_of(config, device), indent=2), encoding="utf-8")
+    environment[VARIABLE] = str(file)
+    _log.warning("in graph mode MindSpore writes the dump itself: its configuration is %s", file)
+    return file
+
+
+def settings_of(config: DumpConfig, device: str) -> dict[str, Any]:
+    """A configuration as MindSpore 2.10 reads it. On the CPU it writes tensors only, without statistics."""
+    saved = "tensor" if device == "CPU" else config.saved_data
+    if saved != config.saved_data:
+        _log.warning("on the CPU MindSpore writes tensors, not saved_data %s", config.saved_data)
+    common: dict[str, Any] = {
+        "op_debug_mode": config.op_debug_mode,
+        "dump_mode": config.dump_mode,
+        "path": str(config.path),
+        "net_name": config.net_name,
+        "iteration": config.iteration,
+        "saved_data": saved,
+        "input_output": config.input_output,
+        "kernels": list(config.kernels),
+        "support_device": list(range(8)),
+        "initial_iteration": config.initial_iteration,
+    }
+    if saved != "tensor":
+        common["statistic_category"] = list(config.statistic_category)
+    if config.op_debug_mode == 3:
+        common["overflow_number"] = config.overflow_number
+    return {"common_dump_settings": common, "e2e_dump_settings": {"enable": True, "trans_flag": True}}
+
+
+def _is_file_of(path: str, config: DumpConfig) -> bool:
+    try:
+        return Path(path).read_text(encoding="utf-8") == config.source
+    except OSError:
+        return False
 
 
 class DumpRecorder:
@@ -296,3 +365,61 @@ def _config(config: str | Path | Mapping[str, object] | None, path: str | Path |
         return parse_config(settings)
     loaded = load_config(config)
     return loaded if path is None else replace(loaded, path=Path(path).absolute())
+
+
+_CLAIM: Final = "dump_recorder"  # argument of the loop that one of several callbacks sets
+
+
+class AutomaticDump(Callback):
+    """Callback that starts a DumpRecorder of the loop's network, and ends an iteration with each step.
+
+    Where MindSpore writes the dump itself, in graph mode, it does nothing. Whatever is wrong is logged once;
+    the training goes on.
+    """
+
+    def __init__(self) -> None:
+        self._recorder: DumpRecorder | None = None
+        self._announced = False  # the loop says when a step begins
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._close()
+
+    def on_train_begin(self, run_context: RunContext) -> None:
+        arguments = run_context.original_args()
+        network = arguments.get("train_network") or arguments.get("network")
+        if network is None or arguments.get(_CLAIM) is not None:
+            return
+        try:
+            recorder = DumpRecorder(network)
+            if recorder.delegates:
+                return
+            recorder.start()
+        except Exception as error:
+            _log.error("no dump is recorded, the training goes on: %s: %s", type(error).__name__, error)
+            return
+        self._recorder = arguments[_CLAIM] = recorder
+        _log.info("records the dump that MINDSPORE_DUMP_CONFIG asks for in %s", recorder.config.path)
+
+    def on_train_step_begin(self, run_context: RunContext) -> None:
+        self._announced = True
+        if self._recorder is not None:
+            self._recorder.resume()
+
+    def on_train_step_end(self, run_context: RunContext) -> None:
+        if self._recorder is not None:
+            self._recorder.step()
+            if self._announced:  # what the callbacks compute between two steps is no part of a step
+                self._recorder.pause()
+
+    def on_train_end(self, run_context: RunContext) -> None:
+        arguments = run_context.original_args()
+        if self._recorder is not None and arguments.get(_CLAIM) is self._recorder:
+            del arguments[_CLAIM]
+        self._close()
+
+    def _close(self) -> None:
+        if self._recorder is not None:
+            self._recorder.close()
+            self._recorder = None

@@ -1,4 +1,4 @@
-"""Flight recorder: watches a PyTorch training at almost no cost, and dumps the step in which it breaks."""
+"""Flight recorder: watches a PyTorch training at little cost, and dumps the step at which a fault shows."""
 
 from __future__ import annotations
 
@@ -13,30 +13,87 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 from mindinsight.writer.alerts import Level
 from mindinsight.writer.capture.backends import models_of
-from mindinsight.writer.capture.dead_layers import DeadLayers, FaultEpisode, SilentGradients, Watched
 from mindinsight.writer.capture.dump_recorder import DumpRecorder
-from mindinsight.writer.capture.guarded_calls import GuardedCalls
-from mindinsight.writer.capture.health import HealthRecord
-from mindinsight.writer.capture.jump_detector import JumpDetector
-from mindinsight.writer.capture.loss_scale import LossScale
-from mindinsight.writer.capture.rank_signs import (
+from mindinsight.writer.capture.fault_signs import (
     FINE,
     OWN,
     SHARED,
     SILENT,
+    DeadLayers,
     Examined,
+    FaultEpisode,
+    HealthRecord,
+    JumpDetector,
+    LossScale,
     RankSign,
     Replicas,
+    SilentGradients,
+    Watched,
     combined,
 )
-from mindinsight.writer.capture.watch_schedule import WatchSchedule
 from mindinsight.writer.ranks import rank_of
 from mindinsight.writer.record import SummaryRecord
 
 if TYPE_CHECKING:
     import torch
 
+
 T = TypeVar("T")
+
+_log: Final = logging.getLogger(__name__)
+
+
+class GuardedCalls:
+    """Caller that gives None for what raises, and logs the first exception as that of ``name``."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._logged = False
+
+    def __call__(self, function: Callable[..., T], *arguments: Any) -> T | None:
+        """What ``function`` returns; None where it raises an ``Exception``."""
+        try:
+            return function(*arguments)
+        except Exception:
+            if not self._logged:
+                self._logged = True
+                _log.exception("%s: a measurement failed; the training goes on (said once)", self._name)
+            return None
+
+
+_SHARE: Final = 0.008  # of the training's time; the checks of every step take the rest of three percent
+_SOONEST: Final = 10  # steps between two that nothing asks for
+_ADVANCE: Final = 6  # watched steps that may be spent before they are saved, where something is suspected
+
+
+class WatchSchedule:
+    """Steps to watch: the first, and as often as 0.8 % of the time pays for, or every ``check_every``."""
+
+    def __init__(self, check_every: int | None) -> None:
+        self._every = check_every if check_every is None else max(check_every, 1)
+        self._last = -_SOONEST
+        self._cost = 0.0  # seconds that watching one step takes
+        self._saved = 0.0  # seconds
+
+    def due(self, step: int, suspected: bool) -> bool:
+        """Return whether to watch this step."""
+        if self._every is not None and step % self._every == 0:
+            return True
+        if suspected:
+            return self._saved > -_ADVANCE * self._cost or not self._cost
+        return self._every is None and step - self._last >= _SOONEST and self._saved >= 0
+
+    def watched(self, step: int, seconds: float) -> None:
+        """Take what watching a step has cost."""
+        self._last = step
+        self._cost = max(seconds, self._cost) if step else seconds / 2  # the first also warms caches up
+        self._saved -= seconds if step else 0.0
+
+    def passed(self, seconds: float) -> None:
+        """Take how long a step of the training took."""
+        self._saved = min(self._saved + _SHARE * seconds, self._cost)
+
+
 OnTrigger: TypeAlias = Literal["continue", "skip", "raise"]
 
 FOLDER: Final = "flight_dump"  # below the directory of the run
@@ -45,7 +102,6 @@ _EXACT_EVERY: Final = 16  # steps between two in which all elements of all gradi
 _EXACT_FIRST: Final = 3  # steps at the begin that are exact, too
 _SUSPECTED: Final = 3  # steps that are watched when weights have lost their gradient
 _MARK: Final = "_mindinsight_flight_recorder"  # in a network's __dict__: the token of its recorder
-_log: Final = logging.getLogger(__name__)
 
 
 class TrainingFaultError(RuntimeError):
@@ -108,7 +164,7 @@ class FlightRecorder:
     ) -> None:
         if on_trigger not in ("continue", "skip", "raise"):
             raise ValueError(f"on_trigger is 'continue', 'skip' or 'raise', got {on_trigger!r}")
-        from mindinsight.writer.capture.pytorch import training
+        from mindinsight.writer.capture.pytorch import torch_training as training
 
         self._torch = training
         self._models = models_of(model)

@@ -1,5 +1,5 @@
 """SummaryCollector, a callback that records a training by itself."""
 
-from mindinsight.writer.collector.summary import SummaryCollector
+from mindinsight.writer.collector.summary_collector import SummaryCollector
 
 __all__ = ["SummaryCollector"]

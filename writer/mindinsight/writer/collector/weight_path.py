@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from mindinsight.writer.collector import training_objects
-from mindinsight.writer.collector.options import Landscape
-from mindinsight.writer.encoding import checkpoints
+from mindinsight.writer.collector import collected_facts
+from mindinsight.writer.collector.collector_options import Landscape
+from mindinsight.writer.encoding import checkpoint_files
 
 DIRECTORY: Final = "ckpt_dir"
 METADATA: Final = "train_metadata.json"
@@ -60,11 +60,11 @@ class WeightPath:
     def _save(self, arguments: Arguments, number: int) -> None:
         if number not in self._numbers:
             return
-        network = training_objects.backbone(arguments.get("network"))
+        network = collected_facts.backbone(arguments.get("network"))
         assert self._settings is not None
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = self._directory / f"{training_objects.class_name(network)}_{number}_{self._settings.unit}.ckpt"
-        checkpoints.save(path.absolute(), training_objects.weights(network))
+        path = self._directory / f"{collected_facts.class_name(network)}_{number}_{self._settings.unit}.ckpt"
+        checkpoint_files.save(path.absolute(), collected_facts.weights(network))
         self._saved[number] = path.absolute()
 
 

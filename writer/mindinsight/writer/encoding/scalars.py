@@ -1,24 +1,20 @@
-"""Encoder of scalars: of one, and columnar for those of many steps.
-
-A loop records the same tags step after step, so the records of such steps differ in a few bytes at known
-places: wall time, step, values, checksum. They are filled in column by column for all steps together.
-"""
+"""Encoder of scalars, of one or columnar for many steps, and of jobs to framed records."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE, encode_record, masked_crc
 from mindinsight.proto.kinds import EXACT_SCALAR, KINDS_BY_NAME
-from mindinsight.writer.encoding import wire
-from mindinsight.writer.encoding.encoder import real_numbers
+from mindinsight.writer.encoding import events, wire
+from mindinsight.writer.encoding.encoder import LARGEST_EVENT, Item, real_numbers
 from mindinsight.writer.encoding.events import Job, summary_event, value_tag
 
 # What float32 keeps to the eye: beyond, neighbouring integers merge; below, digits fade and vanish.
@@ -153,3 +149,31 @@ def _rows_to_keep_exact(numbers: npt.NDArray[np.float64], floats: npt.NDArray[np
 def _with_exact_values(job: Job) -> bytes:
     step, wall, pairs, _, _ = job
     return summary_event(step, wall, map(scalar, pairs[::2], pairs[1::2]))
+
+
+# Told about an item that could not be encoded, with its step; the rest of the step is kept.
+Failed: TypeAlias = Callable[[Exception, Item, int], None]
+
+
+def encode_jobs(jobs: Sequence[Job], failed: Failed) -> list[bytes]:
+    """A framed record for each job, in order; empty where no value of the job could be encoded."""
+    plain = iter(encode([job for job in jobs if not job[3]]))
+    return [_encode_items(job, failed) if job[3] else next(plain) for job in jobs]
+
+
+def _encode_items(job: Job, failed: Failed) -> bytes:
+    step, wall, pairs, items, _ = job
+    if events.is_message(job):
+        return encode_record(events.message_event(job))
+    encoded = [scalar(tag, number) for tag, number in zip(pairs[::2], pairs[1::2], strict=True)]
+    for item in items:
+        try:
+            encoded.append(events.value(item))
+        except Exception as error:  # noqa: BLE001, RUF100 - one value must not take the others with it
+            failed(error, item, step)
+    event = events.summary_event(step, wall, encoded) if encoded else b""
+    if len(event) > LARGEST_EVENT:
+        for item in items:
+            failed(ValueError(f"its step has {len(event)} bytes, more than {LARGEST_EVENT}"), item, step)
+        return b""
+    return encode_record(event) if event else b""

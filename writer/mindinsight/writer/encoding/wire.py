@@ -1,10 +1,8 @@
-"""Encoder of protobuf's wire format: a message of five fields costs no message object.
-
-Source: the Protocol Buffers encoding guide. Every function returns the bytes of one field.
-"""
+"""Encoder of protobuf's wire format, and numbers as JSON values."""
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Iterable
 from typing import Final
@@ -53,3 +51,8 @@ def block(number: int, payload: bytes | memoryview) -> bytes:
 def packed_integers(number: int, values: Iterable[int]) -> bytes:
     """Repeated integer field in one block."""
     return block(number, b"".join(map(varint, values)))
+
+
+def json_number(value: float) -> float | str:
+    """``value``, or ``"nan"``, ``"inf"`` or ``"-inf"``."""
+    return value if math.isfinite(value) else str(float(value))

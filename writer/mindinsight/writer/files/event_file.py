@@ -1,35 +1,103 @@
-"""Background writer of a run's files: a bounded queue and one thread that encodes and appends.
-
-The loop's thread only appends to a deque. Everything else - protobuf bytes, counting, compressing, checksums,
-writing - is done here, at the latest ``flush_seconds`` later.
-
-The thread begins after a quarter of that time. The rest is for the work itself and for a machine with more to
-do than it has cores: at a load average of 12 on two cores the work was done up to a second late.
-"""
+"""Background writer of a run's files: a bounded queue, one thread, and a log of dropped values."""
 
 from __future__ import annotations
 
 import logging
+import os
+import sys
 import threading
 import time
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from mindinsight.writer.encoding import events
-from mindinsight.writer.encoding import jobs as summary_jobs
+from mindinsight.writer.encoding import scalars as summary_jobs
 from mindinsight.writer.encoding.encoder import Item
 from mindinsight.writer.encoding.events import Job
-from mindinsight.writer.encoding.jobs import Failed
-from mindinsight.writer.files import process_hooks
-from mindinsight.writer.files.dropped_values import DroppedValues
+from mindinsight.writer.encoding.scalars import Failed
 from mindinsight.writer.files.record_file import RecordSink
+
+_log: Final = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Stretch:
+    first: int
+    last: int
+    count: int = 0
+
+
+class DroppedValues:
+    """Collects dropped values, from any thread, until they are logged."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._reasons: dict[str, dict[str, _Stretch]] = {}
+
+    def add(self, reason: str, names: Iterable[tuple[str, int]]) -> None:
+        """Remember that the values of these tags and steps were dropped."""
+        with self._lock:
+            tags = self._reasons.setdefault(reason, {})
+            for tag, step in names:
+                stretch = tags.setdefault(tag, _Stretch(step, step))
+                stretch.last = step
+                stretch.count += 1
+
+    def log(self) -> None:
+        """Log what was dropped since the last time, if anything was."""
+        with self._lock:
+            reasons, self._reasons = self._reasons, {}
+        for reason, tags in reasons.items():
+            _log.warning(
+                "not recorded: %s: %s", "; ".join(_text_of_dropped(tag, tags[tag]) for tag in tags), reason
+            )
+
+
+def _text_of_dropped(tag: str, stretch: _Stretch) -> str:
+    if stretch.count == 1:
+        return f"'{tag}' of step {stretch.first}"
+    return f"{stretch.count} values of '{tag}' from step {stretch.first} to {stretch.last}"
+
+
+def call_in_children(method: Callable[[], None]) -> None:
+    """Call the bound ``method`` first thing in every child forked while its object lives."""
+    reference = weakref.WeakMethod(method)
+
+    def call() -> None:
+        if bound := reference():
+            bound()
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=call)
+
+
+def call_at_worker_exit(function: Callable[[], None]) -> None:
+    """Call ``function`` when this process ends, if it is one of multiprocessing's: those skip atexit."""
+    multiprocessing = sys.modules.get("multiprocessing.process")
+    if multiprocessing is not None and multiprocessing.parent_process() is not None:
+        from multiprocessing.util import Finalize
+
+        Finalize(None, function, exitpriority=0)
+
+
+def fatal_error() -> BaseException | None:
+    """Return the exception that nobody caught and that ends this process; None in an interactive session.
+
+    There ``sys.last_value`` is that of any earlier statement, and the session went on.
+    """
+    if hasattr(sys, "ps1") or sys.flags.interactive:
+        return None
+    error = getattr(sys, "last_value", None)
+    return error if isinstance(error, BaseException) else None
+
 
 _CHUNK_JOBS: Final = 256  # encoded and written together: about half a millisecond of scalars
 _CHUNK_BYTES: Final = 8 << 20
 _WAKE_BYTES: Final = 1 << 20  # queued: do not wait for the next flush
 _EARLY: Final = 0.25  # of ``flush_seconds``, between the beginnings of two rounds
-_log: Final = logging.getLogger(__name__)
 
 # Does something else with an item of a step, such as saving it beside the event file.
 Export = Callable[[Item, int], None]
@@ -56,7 +124,7 @@ class EventFile:
         queue_bytes: int,
         export: Export | None = None,
         done: Done | None = None,
-        encode: Encode = summary_jobs.encode,
+        encode: Encode = summary_jobs.encode_jobs,
     ) -> None:
         self._summary = summary
         self._lineage = lineage
@@ -68,7 +136,7 @@ class EventFile:
         self._warned_full = False
         self._warned_refused = False
         self._begin()
-        process_hooks.call_in_children(self._forked)
+        call_in_children(self._forked)
 
     def _begin(self) -> None:
         self._queue: deque[Job] = deque()
@@ -152,7 +220,7 @@ class EventFile:
             thread.join()
 
     def _start(self) -> None:
-        process_hooks.call_at_worker_exit(self.close)
+        call_at_worker_exit(self.close)
         self._thread = threading.Thread(target=self._run, name="mindinsight-writer", daemon=True)
         self._thread.start()
 

@@ -9,7 +9,7 @@ from typing import Any
 import mindspore
 from mindspore import dataset as pipelines
 
-from mindinsight.writer.frameworks.dataset_facts import DatasetFacts
+from mindinsight.writer.frameworks.framework_values import DatasetFacts
 
 # Cells that MindSpore puts around a network, and the attribute that holds what is inside.
 _INSIDE = {"WithLossCell": "_backbone", "WithEvalCell": "_network"}

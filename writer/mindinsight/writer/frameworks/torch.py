@@ -1,16 +1,144 @@
-"""PyTorch adapter: parameters, files, graph and gradients of a module."""
+"""PyTorch adapter: parameters, files, gradients, and the graph that torch.export or torch.fx traces."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import fx
 
-from mindinsight.writer.frameworks.torch_graph import trace
+from mindinsight.writer.graph import GraphBuilder
 
 __all__ = ["SAVE_OPTIONS", "SUFFIX", "first_inputs", "on_gradients", "parameters", "save", "trace"]
+
+
+def trace(network: torch.nn.Module, inputs: Sequence[object] | None) -> GraphBuilder | None:
+    """The module's operators with scopes: exported with shapes when there are inputs, else by name alone.
+
+    The parameters are not touched and no computation runs: tensors are stood in for by their types.
+    Raises what torch.export or torch.fx raises for a network they cannot follow.
+    """
+    if not isinstance(network, torch.nn.Module):
+        return None
+    if inputs is None:
+        return _Translation(network, {}).graph(fx.symbolic_trace(network).graph)
+    program = torch.export.export(network, tuple(inputs), strict=False)
+    signature = program.graph_signature
+    names: dict[str, str] = {**signature.inputs_to_parameters, **signature.inputs_to_buffers}
+    return _Translation(network, names).graph(program.graph)
+
+
+class _Translation:
+    """Translator of a torch.fx graph to a GraphBuilder."""
+
+    def __init__(self, network: torch.nn.Module, parameter_names: Mapping[str, str]) -> None:
+        self._network = network
+        self._parameter_names = parameter_names
+        self._builder = GraphBuilder(f"{type(network).__name__}_forward")
+        self._names: dict[fx.Node, str] = {}
+
+    def graph(self, graph: fx.Graph) -> GraphBuilder:
+        for node in graph.nodes:
+            if node.op == "output":
+                for result in node.all_input_nodes:
+                    self._builder.output(self._names[result])
+            elif node.op in ("placeholder", "get_attr"):
+                self._parameter(node)
+            else:
+                self._operator(node)
+        return self._builder
+
+    def _parameter(self, node: fx.Node) -> None:
+        if not node.users:
+            return
+        name = self._parameter_names.get(node.name) or str(node.target)
+        held = node.meta.get("val")
+        if held is None and node.op == "get_attr":
+            held = operator.attrgetter(str(node.target))(self._network)
+        self._names[node] = self._builder.parameter(name, *_type(held))
+
+    def _operator(self, node: fx.Node) -> None:
+        inputs = [self._names[source] for source in node.all_input_nodes]
+        attributes = _attributes(node)
+        if node.op == "call_module":
+            module = self._network.get_submodule(str(node.target))
+            attributes["settings"] = module.extra_repr()
+            inputs += self._weights(str(node.target), module)
+        several = node.meta.get("val")
+        shape, dtype = _type(several)
+        with ExitStack() as scope:
+            for segment in self._segments(node):
+                scope.enter_context(self._builder.scope(segment))
+            self._names[node] = self._builder.node(
+                self._op_type(node),
+                inputs,
+                shape,
+                dtype,
+                attributes,
+                [_type(output) for output in several] if isinstance(several, (tuple, list)) else None,
+            )
+
+    def _weights(self, path: str, module: torch.nn.Module) -> list[str]:
+        names = []
+        for name, tensor in module.named_parameters(prefix=path):
+            if name not in self._builder:
+                self._builder.parameter(name, *_type(tensor))
+            names.append(name)
+        return names
+
+    def _segments(self, node: fx.Node) -> list[str]:
+        """Scope below Default, one ``<attribute>-<Class>`` for each module on the way to the node."""
+        stack = node.meta.get("nn_module_stack")
+        path = next(reversed(stack.values()))[0].partition("@")[0] if stack else ""
+        parts = path.split(".") if path else []
+        return [
+            f"{part}-{type(self._network.get_submodule('.'.join(parts[: depth + 1]))).__name__}"
+            for depth, part in enumerate(parts)
+        ]
+
+    def _op_type(self, node: fx.Node) -> str:
+        if node.target is operator.getitem:
+            return "TupleGetItem"  # MindSpore's name, which viewers leave out of the simplified graph
+        if node.op == "call_module":
+            return type(self._network.get_submodule(str(node.target))).__name__
+        if isinstance(node.target, torch._ops.OpOverload):
+            return str(node.target.overloadpacket.__name__)
+        return str(getattr(node.target, "__name__", node.target))
+
+
+def _attributes(node: fx.Node) -> dict[str, object]:
+    """The arguments that are plain values, under the names of the operator's signature."""
+    signature = getattr(node.target, "_schema", None)
+    names = [argument.name for argument in signature.arguments] if signature else []
+    names += [f"argument {index}" for index in range(len(names), len(node.args))]
+    arguments = {**dict(zip(names, node.args, strict=False)), **node.kwargs}
+    return {name: _plain(value) for name, value in arguments.items() if not _holds_nodes(value)}
+
+
+def _holds_nodes(value: object) -> bool:
+    nodes: list[fx.Node] = []
+    fx.map_arg(value, nodes.append)
+    return bool(nodes)
+
+
+def _plain(value: object) -> object:
+    """Lists of torch.fx are lists; types and devices of torch are their names."""
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def _type(value: Any) -> tuple[list[int | None] | None, str]:
+    """Shape and element type of a tensor; (None, "") for anything else."""
+    if not isinstance(value, torch.Tensor):
+        return None, ""
+    shape = [int(length) if isinstance(length, int) else None for length in value.shape]
+    return shape, str(value.dtype).rpartition(".")[2]
+
 
 SUFFIX = ".pt"
 SAVE_OPTIONS = False

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader
 
-from mindinsight.writer.frameworks.dataset_facts import DatasetFacts
+from mindinsight.writer.frameworks.framework_values import DatasetFacts
 
 _SETTINGS = (bool, int, float, str)
 

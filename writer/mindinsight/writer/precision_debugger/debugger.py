@@ -1,10 +1,11 @@
-"""Recorder of dumps with the interface and the files of msprobe."""
+"""Recorder of dumps with the interface and the files of msprobe, as an object or a callback."""
 
 from __future__ import annotations
 
 import atexit
 import logging
 import os
+import random
 import sys
 import time
 import weakref
@@ -15,7 +16,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
+from mindinsight.writer.callbacks.callback import Callback, RunContext
 from mindinsight.writer.capture.backends import is_cell
+from mindinsight.writer.capture.dump_config import DumpConfig
+from mindinsight.writer.capture.dump_config import parse_config as graph_mode_parse_config
+from mindinsight.writer.capture.dump_recorder import delegate_dump
 from mindinsight.writer.capture.write_queue import CAPACITY, WriteQueue
 from mindinsight.writer.precision_debugger.probe_config import ProbeConfig, load_config, parse_config
 from mindinsight.writer.precision_debugger.step_files import StepFiles
@@ -160,8 +167,6 @@ class PrecisionDebugger:
     def _delegated(self) -> bool:
         """Whether MindSpore is in graph mode and writes a dump itself, by the configuration left for it."""
         if not self._delegates:
-            from mindinsight.writer.precision_debugger.graph_mode import delegate
-
             self._delegates = delegate(self.config)
         return self._delegates
 
@@ -214,7 +219,7 @@ class PrecisionDebugger:
         self._cost = self._written - begin
 
     def _save(self, variable: Any, name: str, save_backward: bool) -> None:
-        from mindinsight.writer.precision_debugger.saved_variables import describe_variable, hook_gradients
+        from mindinsight.writer.precision_debugger.step_files import describe_variable, hook_gradients
 
         if self._probe is None:
             self._framework = _framework({"": variable})
@@ -267,3 +272,91 @@ def _close(reference: weakref.ref[PrecisionDebugger]) -> None:
     debugger = reference()
     if debugger is not None:
         debugger.close()
+
+
+_NET: Final = "Net"
+_SIDES: Final = {frozenset({"input"}): 1, frozenset({"output"}): 2}  # of data_mode -> input_output
+
+
+def delegate(config: ProbeConfig) -> bool:
+    """Leave MindSpore its configuration; False in PyNative mode, where calls can be recorded.
+
+    Raises RuntimeError after the first compilation, and ConfigError for a path MindSpore refuses.
+    """
+    mindspore = import_module("mindinsight.writer.capture.mindspore.mindspore_operators")
+    if not mindspore.delegates():
+        return False
+    delegate_dump(dump_config(config), mindspore.has_compiled(), mindspore.device())
+    return True
+
+
+def dump_config(config: ProbeConfig) -> DumpConfig:
+    """The keys of msprobe's configuration that MindSpore's own dump has, too."""
+    settings: dict[str, Any] = {
+        "path": str(config.dump_path),
+        "net_name": _NET,
+        "iteration": "|".join(map(str, sorted(config.steps))) or "all",
+        "saved_data": "tensor" if config.saves_tensors else "statistic",
+        "input_output": _SIDES.get(config.sides, 0),
+        "op_debug_mode": 3 if config.task == "overflow_check" else 0,
+    }
+    if config.names:
+        settings |= {"dump_mode": 1, "kernels": list(config.names)}
+    return graph_mode_parse_config(settings)
+
+
+def seed_all(seed: int = 1234, mode: bool = False) -> None:
+    """Seed Python, NumPy and, where they are loaded, PyTorch and MindSpore.
+
+    With ``mode`` operators that have a deterministic form use it (``use_deterministic_algorithms`` in
+    PyTorch, ``deterministic="ON"`` in MindSpore); one that has none then raises in PyTorch. Raises TypeError
+    and ValueError for a seed that is no integer of 32 bits from 0.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int):
+        raise TypeError(f"seed is an integer, got {seed!r}")
+    if not 0 <= seed < 1 << 32:
+        raise ValueError(f"seed lies from 0 to 4294967295, got {seed}")
+    if not isinstance(mode, bool):
+        raise TypeError(f"mode is True or False, got {mode!r}")
+    os.environ["PYTHONHASHSEED"] = str(seed)  # of processes that are started from here on
+    random.seed(seed)
+    np.random.seed(seed)
+    if torch := sys.modules.get("torch"):
+        _seed_torch(torch, seed, mode)
+    if mindspore := sys.modules.get("mindspore"):
+        mindspore.set_seed(seed)
+        if mode:
+            mindspore.set_context(deterministic="ON")
+
+
+def _seed_torch(torch: Any, seed: int, mode: bool) -> None:
+    torch.manual_seed(seed)  # of all devices
+    if mode:
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    torch.use_deterministic_algorithms(mode)
+    torch.backends.cudnn.deterministic = mode
+    if mode:
+        torch.backends.cudnn.benchmark = False
+
+
+class MsprobeStep(Callback):
+    """Callback that starts ``debugger`` before each step of a training and ends the step after it.
+
+    The model is the loop's ``train_network`` or ``network``; evaluations are not recorded.
+    """
+
+    def __init__(self, debugger: PrecisionDebugger) -> None:
+        if not isinstance(debugger, PrecisionDebugger):
+            raise TypeError(f"debugger is a PrecisionDebugger, got {type(debugger).__name__}")
+        self._debugger = debugger
+
+    def on_train_step_begin(self, run_context: RunContext) -> None:
+        arguments = run_context.original_args()
+        self._debugger.start(arguments.get("network") or arguments.get("train_network"))
+
+    def on_train_step_end(self, run_context: RunContext) -> None:
+        self._debugger.stop()
+        self._debugger.step()
+
+    def on_train_end(self, run_context: RunContext) -> None:
+        self._debugger.close()

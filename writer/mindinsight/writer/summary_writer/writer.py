@@ -5,14 +5,52 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from mindinsight.writer import options
 from mindinsight.writer.arrays import to_numpy
-from mindinsight.writer.encoding import counted_histogram, scalars
+from mindinsight.writer.encoding import histograms, scalars
 from mindinsight.writer.encoding.encoder import real_numbers
-from mindinsight.writer.summary_writer import trials
-from mindinsight.writer.summary_writer.media import MediaMethods
-from mindinsight.writer.summary_writer.plots import PlotMethods
-from mindinsight.writer.summary_writer.run_files import moment
+from mindinsight.writer.encoding.tfevents import HyperParameter
+from mindinsight.writer.summary_writer.event_targets import Trial
+from mindinsight.writer.summary_writer.writer_methods import MediaMethods, PlotMethods, moment
+
+
+def check_trial(
+    parameters: Mapping[str, Any],
+    metrics: Mapping[str, Any],
+    domains: Mapping[str, Sequence[Any]] | None,
+    run_name: str | None,
+) -> Trial:
+    """The arguments of ``add_hparams``, with plain values; parameters that are None are left out.
+
+    Raises TypeError for what is no dict, and for a parameter that is neither number, text, bool nor an array
+    of one element; ValueError for the domain of an unknown parameter.
+    """
+    for name, mapping in (("hparam_dict", parameters), ("metric_dict", metrics)):
+        if not isinstance(mapping, Mapping):
+            raise TypeError(f"{name} must be a dict, got {type(mapping).__name__}")
+    plain = {
+        options.tag(name): _plain(name, value) for name, value in parameters.items() if value is not None
+    }
+    numbers = {options.tag(name): scalars.number(name, value) for name, value in metrics.items()}
+    choices = {name: [_plain(name, value) for value in values] for name, values in (domains or {}).items()}
+    if unknown := sorted(set(choices) - set(plain)):
+        raise ValueError(f"hparam_domain_discrete names unknown hyper-parameters: {', '.join(unknown)}")
+    return Trial(plain, numbers, choices, None if run_name is None else options.tag(run_name))
+
+
+def _plain(name: str, value: Any) -> HyperParameter:
+    if isinstance(value, (bool, int, float, str)):
+        return value
+    try:
+        array = to_numpy(value).values
+    except TypeError:
+        array = np.empty(0)
+    if array.size != 1 or array.dtype.kind not in "biuf":
+        raise TypeError(f"hyper-parameter '{name}' must be a number, a bool or text, got {value!r}")
+    number: bool | int | float = array.reshape(-1)[0].item()
+    return number
 
 
 class SummaryWriter(MediaMethods, PlotMethods):
@@ -73,7 +111,7 @@ class SummaryWriter(MediaMethods, PlotMethods):
             self._files().histogram(tag, array, at)
         else:
             chosen = None if isinstance(bins, str) and bins == "tensorflow" else bins
-            counted = counted_histogram.count(array.values, chosen, max_bins)
+            counted = histograms.count(array.values, chosen, max_bins)
             self._files().counted_histogram(tag, counted, at)
 
     def add_histogram_raw(
@@ -90,7 +128,7 @@ class SummaryWriter(MediaMethods, PlotMethods):
         walltime: float | None = None,
     ) -> None:
         """Record a distribution that was counted elsewhere; ``bucket_limits`` are right ends of buckets."""
-        counted = counted_histogram.given_histogram(
+        counted = histograms.given_histogram(
             (min, max), (num, sum, sum_squares), bucket_limits, bucket_counts
         )
         self._files().counted_histogram(options.tag(tag), counted, moment(global_step, walltime))
@@ -128,5 +166,5 @@ class SummaryWriter(MediaMethods, PlotMethods):
         In our format they are the lineage of this run, or of the run ``run_name`` below it; in TensorBoard's
         always of a run below it, as torch writes it.
         """
-        trial = trials.trial(hparam_dict, metric_dict, hparam_domain_discrete, run_name)
+        trial = check_trial(hparam_dict, metric_dict, hparam_domain_discrete, run_name)
         self._files().trial(trial, moment(global_step, None))

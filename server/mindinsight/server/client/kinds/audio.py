@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from mindinsight.server.client.kinds import Payload, with_ending
-from mindinsight.server.formats.payloads.sounds import Sound, sound
-from mindinsight.server.formats.sound_types import sound_type
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.media_types import sound_type
+from mindinsight.server.formats.payloads.media_payloads import Sound, sound
+from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.wav import wav
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from mindinsight.server.client.kinds import Payload, with_ending
+from mindinsight.server.formats.media_types import picture_type
 from mindinsight.server.formats.payloads import Image, image
-from mindinsight.server.formats.picture_types import picture_type
 
 
 def write(stem: Path, value: Image) -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from mindinsight.server.client.kinds import Payload, with_ending
-from mindinsight.server.formats.payloads.layouts import Category, layout
+from mindinsight.server.formats.payloads.chart_payloads import Category, layout
 
 
 def write(stem: Path, value: tuple[Category, ...]) -> Path:

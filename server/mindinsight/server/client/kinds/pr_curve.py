@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from mindinsight.server.client.kinds import Payload, with_ending
-from mindinsight.server.formats.payloads.pr_curves import ROWS, PrCurve, pr_curve
+from mindinsight.server.formats.payloads.chart_payloads import ROWS, PrCurve, pr_curve
 
 _COLUMNS: Final = ("threshold", *ROWS)
 

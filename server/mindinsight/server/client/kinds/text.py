@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from mindinsight.server.client.kinds import Payload, with_ending
-from mindinsight.server.formats.payloads.texts import text
+from mindinsight.server.formats.payloads.media_payloads import text
 
 
 def write(stem: Path, value: str) -> Path:

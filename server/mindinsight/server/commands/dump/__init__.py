@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from mindinsight.server.commands.dump import check, compare, convert, ls, stat
+from mindinsight.server.commands.dump import dump_check, dump_compare, dump_convert, dump_ls, dump_stat
 
 
 def register(subparsers: Any) -> None:
     text = "list, measure, check, compare and convert tensor dumps"
     parser: argparse.ArgumentParser = subparsers.add_parser("dump", help=text, allow_abbrev=False)
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    for action in (ls, stat, check, compare, convert):
+    for action in (dump_ls, dump_stat, dump_check, dump_compare, dump_convert):
         action.register(actions)

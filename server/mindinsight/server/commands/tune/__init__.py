@@ -71,7 +71,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _seconds(text: str) -> float:
-    from mindinsight.server.tuning.durations import seconds  # loaded with the command only
+    from mindinsight.server.tuning.tuning_file import seconds  # loaded with the command only
 
     try:
         return seconds(text)

@@ -13,11 +13,11 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 
 from mindinsight.server.claims import Claim
-from mindinsight.server.debug.compare.comparison import Row
+from mindinsight.server.debug.compare.dump_comparison import Row
 from mindinsight.server.debug.statistics_cache import Measurement
 from mindinsight.server.formats.dumps import describe_tensor, read_tensor
-from mindinsight.server.formats.dumps.types import TensorEntry, TensorRef
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.dumps.dump_types import TensorEntry, TensorRef
+from mindinsight.server.formats.read_limits import UnreadableError
 
 State: TypeAlias = Literal["agree", "differ", "unknown", "order", "alone"]
 STATES: Final[tuple[State, ...]] = ("agree", "differ", "unknown", "order", "alone")

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, Literal, TypeAlias
 
-from mindinsight.server.debug.compare.comparison import Row
 from mindinsight.server.debug.compare.divergence import Tolerance, beyond
+from mindinsight.server.debug.compare.dump_comparison import Row
 
 State: TypeAlias = Literal["agrees", "differs", "introduced", "unmatched", "unknown"]
 STATES: Final[tuple[State, ...]] = ("agrees", "differs", "introduced", "unmatched", "unknown")

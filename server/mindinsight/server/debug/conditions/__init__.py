@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from mindinsight.server.debug.recorded_statistics import AnyStatistics
-from mindinsight.server.formats.arrays.stored import Values
+from mindinsight.server.formats.arrays.lazy_array import Values
 
 Target: TypeAlias = Literal["tensor", "weight", "gradient", "activation"]
 Limits: TypeAlias = Mapping[str, float]

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.read_limits import UnreadableError
 
 Array: TypeAlias = npt.NDArray[Any]
 Special: TypeAlias = Literal["ieee", "fn", "fnuz", "finite"]  # which patterns are infinite or NaN

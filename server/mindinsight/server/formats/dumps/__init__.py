@@ -14,19 +14,17 @@ import pkgutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final, TypeVar
 
 import numpy as np
 
-from mindinsight.server.files.folders import folders_of
-from mindinsight.server.formats.arrays.stored import Values
+from mindinsight.server.files.opener import folders_of, refused_in
+from mindinsight.server.formats.arrays.lazy_array import Values
 from mindinsight.server.formats.dumps import layouts
-from mindinsight.server.formats.dumps.layout import Layout
-from mindinsight.server.formats.dumps.recorder_files import read_log
-from mindinsight.server.formats.dumps.refusals import refused_in_step, refused_outside_steps
-from mindinsight.server.formats.dumps.types import (
+from mindinsight.server.formats.dumps.dump_layout import Layout
+from mindinsight.server.formats.dumps.dump_types import (
     Array,
     Dump,
     DumpDir,
@@ -40,7 +38,9 @@ from mindinsight.server.formats.dumps.types import (
     TensorRef,
     Window,
 )
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.dumps.recorder_files import read_log
+from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.formats.sanitizer import show_text
 
 __all__ = [
     "compares_arguments",
@@ -58,6 +58,35 @@ __all__ = [
     "read_tensor",
     "tensor_values",
 ]
+
+
+MAX_REFUSALS: Final = 100  # reported for one dump or step
+
+
+def refused_outside_steps(path: str, folders: Iterable[StepFolder]) -> tuple[FileDamage, ...]:
+    """Refused entries of a dump outside its step folders: in and beside those of ranks, graphs and steps."""
+    steps = {Path(folder.path) for folder in folders}
+    parents = {parent for step in steps for parent in step.parents if parent.is_relative_to(path)}
+    parents.add(Path(path))
+    siblings = {folder for parent in sorted(parents) for folder in folders_of(parent)} - parents - steps
+    return _damage([*sorted(parents), *sorted(siblings)])
+
+
+def refused_in_step(folder: StepFolder) -> tuple[FileDamage, ...]:
+    """Refused entries of a step folder and of its subfolders."""
+    path = Path(folder.path)
+    return _damage([path, *folders_of(path)])
+
+
+def _damage(folders: Iterable[Path]) -> tuple[FileDamage, ...]:
+    return tuple(islice(_refused(folders), MAX_REFUSALS))
+
+
+def _refused(folders: Iterable[Path]) -> Iterator[FileDamage]:
+    for folder in folders:
+        for name, reason in refused_in(folder):
+            yield FileDamage(show_text(str(folder / name)), f"dump.{reason}")
+
 
 Item = TypeVar("Item")
 SEARCH_DEPTH: Final = 6  # folders below the base in which a dump is looked for

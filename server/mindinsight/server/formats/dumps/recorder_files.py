@@ -1,17 +1,18 @@
-"""Scanner of the files of MindSpore's Running Data Recorder.
-
-``rank_{R}/rdr/{MODULE}.{name}[.{graph}].{YYYYMMDDHHMMSS}[_{sequence}].{ir|pb|txt|json}``; passes of the
-hardware write names without module and time, ``hwopt_d_before_graph_0.ir``.
-"""
+"""Files of recorders: logs of MindSpore's Running Data Recorder, norms of the flight recorder."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
-from mindinsight.server.files.folders import files_of, folders_of
-from mindinsight.server.formats.dumps.types import LogFile
+from mindinsight.server.files.opener import files_of, folders_of
+from mindinsight.server.formats.dumps.dump_types import Dump, LogFile
+from mindinsight.server.formats.file_bytes import opened
+from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.formats.sanitizer import parse_json
 from mindinsight.server.formats.text_files import read_text
 
 _RANK: Final = re.compile(r"rank_(\d+)")
@@ -62,3 +63,38 @@ def _log(rank: int, folder: Path, name: str) -> LogFile | None:
         _KINDS[parts["kind"]],
         (folder / name).lstat().st_size,
     )
+
+
+MAX_BYTES: Final = 64 << 20  # of a file that are read: norms of about a million parameters
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """L2 norms of parameters by name at the last healthy check, at ``step``, and at the fault."""
+
+    step: int
+    weights: Mapping[str, float]
+    weights_now: Mapping[str, float]
+
+
+def read_health(dump: Dump, rank: int, step: int) -> Health | None:
+    """Norms that were recorded with a step of a dump; None where there are none, or no healthy step."""
+    roots = {folder.root for folder in dump.folders if (folder.rank, folder.step) == (rank, step)}
+    for root in sorted(roots):
+        try:
+            with opened(Path(root) / f"health_{step}.json") as file:
+                content = parse_json(file.read(MAX_BYTES))
+        except (UnreadableError, OSError, ValueError, RecursionError):
+            continue
+        if isinstance(content, dict) and isinstance(content.get("healthy_step"), int):
+            health = Health(
+                content["healthy_step"], _norms(content.get("weights")), _norms(content.get("weights_now"))
+            )
+            return health if health.step >= 0 else None
+    return None
+
+
+def _norms(content: Any) -> Mapping[str, float]:
+    """The numbers of an object; what else a file may hold is left out."""
+    items = content.items() if isinstance(content, dict) else ()
+    return {name: float(value) for name, value in items if isinstance(value, (int, float))}

@@ -26,17 +26,14 @@ from dataclasses import replace
 
 from mindinsight.proto.framing import HEADER_SIZE
 from mindinsight.server.files.opener import opened, read_at
-from mindinsight.server.formats.budgets import EVENT
-from mindinsight.server.formats.events.blocks import assemble, event_times
-from mindinsight.server.formats.events.chunk import RecordBatch
 from mindinsight.server.formats.events.columnar import read_columnar
-from mindinsight.server.formats.events.frames import FRAME_SIZE, payload_size
-from mindinsight.server.formats.events.long_record import read_long_record
-from mindinsight.server.formats.events.records import Records, verified_records
-from mindinsight.server.formats.events.rounds.decoder import read_rounds
-from mindinsight.server.formats.events.schema import MINDSPORE, Schema
-from mindinsight.server.formats.events.sequential import Remarks, read_sequentially
-from mindinsight.server.formats.events.shapes import read_shapes
+from mindinsight.server.formats.events.decoder_results import RecordBatch, assemble, event_times
+from mindinsight.server.formats.events.event_fields import MINDSPORE, Schema
+from mindinsight.server.formats.events.framing import FRAME_SIZE, Records, payload_size, verified_records
+from mindinsight.server.formats.events.record_shapes import read_shapes
+from mindinsight.server.formats.events.rounds import read_rounds
+from mindinsight.server.formats.events.sequential import Remarks, read_long_record, read_sequentially
+from mindinsight.server.formats.read_limits import EVENT
 from mindinsight.server.types import Stretch
 
 __all__ = ["decode", "read_stretch"]

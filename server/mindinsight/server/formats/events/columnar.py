@@ -1,21 +1,17 @@
-"""Columnar decoder of records of many shapes: in each step the next value of every record is located.
-
-For records whose shape does not repeat often enough to be a matrix: tags that come and go, payloads of
-ever new lengths. What is not written the usual way (fields in order of number, nothing unknown) is left to
-the sequential decoder.
-"""
+"""Columnar decoder of records of many shapes: values, prefixes and tags of many records at once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from mindinsight.proto.framing import HEADER_SIZE
-from mindinsight.server.formats.events.chunk import (
+from mindinsight.server.formats.events.decoder_results import (
     NO_ENTRIES,
     Entries,
     RecordBatch,
@@ -23,19 +19,317 @@ from mindinsight.server.formats.events.chunk import (
     by_tag,
     choose,
     join_columns,
+    numbers_at,
 )
-from mindinsight.server.formats.events.fields import EVENT_STEP, EVENT_SUMMARY, EVENT_WALL
-from mindinsight.server.formats.events.prefixes import read_prefixes
-from mindinsight.server.formats.events.schema import Schema
-from mindinsight.server.formats.events.tags import TagNumbers
-from mindinsight.server.formats.events.value_columns import (
-    LOOK_AHEAD,
-    ValueSpans,
-    next_value_spans,
-    read_values,
+from mindinsight.server.formats.events.event_fields import (
+    EVENT_STEP,
+    EVENT_SUMMARY,
+    EVENT_WALL,
+    EXACT,
+    SCALAR,
+    SUMMARY_VALUE,
+    VALUE_TAG,
+    Schema,
+    tag_text,
 )
-from mindinsight.server.formats.wire_format import unaligned, varints
+from mindinsight.server.formats.wire_format import FAR, unaligned, varints
 from mindinsight.server.types import Doubles, Ints
+
+_LONGEST: Final = 1 << 11  # bytes of such scalars
+_FEWEST_PREFIXED: Final = 64  # records that are worth the set-up
+_TRIES: Final = 2  # records whose beginning is looked for in the others
+_SAMPLE: Final = 256  # records in which it is found out how many of the values are common
+_RARE: Final = 4  # a value is common when one in so many records has it
+_LONGEST_TAG: Final = 100  # bytes; the lengths of value and tag take one byte each
+
+_Bytes = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One scalar of a record that serves as the model; offsets from where its values begin."""
+
+    tag: str
+    begin: int
+    number: int  # offset of its float32
+    fixed: bytes  # from begin up to number
+
+    @property
+    def end(self) -> int:
+        return self.number + 4
+
+
+def read_prefixes(
+    data: bytes, rows: Ints, at: Ints, ends: Ints, scalar_key: int
+) -> tuple[list[Scalars], Ints]:
+    """Scalars that the records ``rows`` begin with as one of them does, and where each record goes on.
+
+    Their values lie from ``at`` to ``ends``, one of each per row; ``scalar_key`` is that of a float32.
+    """
+    pieces: list[Scalars] = []
+    goes_on = at.copy()
+    left = np.flatnonzero(at + _LONGEST <= len(data))
+    for _ in range(_TRIES):
+        if len(left) < _FEWEST_PREFIXED:
+            break
+        steps = list(_steps(data, int(at[left[0]]), int(ends[left[0]]), scalar_key))
+        some = left[:_SAMPLE]
+        if steps:
+            counts = _counts(_windows(data, steps, at[some]), steps, ends[some] - at[some])
+            steps = steps[: int(np.sort(counts)[-(len(some) // _RARE) - 1])]
+        if not steps:
+            break
+        matrix = _windows(data, steps, at[left])
+        counts = _counts(matrix, steps, ends[left] - at[left])
+        pieces += _pieces(matrix, steps, counts, rows[left])
+        goes_on[left] += np.array([0, *(step.end for step in steps)])[counts]
+        left = left[counts == 0]
+    return pieces, goes_on
+
+
+def _steps(data: bytes, at: int, end: int, scalar_key: int) -> Iterator[_Step]:
+    """The scalars from ``at``, up to a value that is none, or has a tag that was before."""
+    value_at, seen = at, set()
+    while value_at < end:
+        size = data[value_at + 3]
+        tag_end = value_at + 4 + size
+        if size > _LONGEST_TAG or tag_end + 5 - at > _LONGEST or data[tag_end] != scalar_key:
+            return
+        tag = tag_text(data[value_at + 4 : tag_end])
+        if data[value_at : value_at + 4] != bytes([SUMMARY_VALUE, size + 7, VALUE_TAG, size]) or tag in seen:
+            return
+        seen.add(tag)
+        yield _Step(tag, value_at - at, tag_end + 1 - at, data[value_at : tag_end + 1])
+        value_at = tag_end + 5
+
+
+def _windows(data: bytes, steps: list[_Step], at: Ints) -> _Bytes:
+    """The bytes from each of ``at`` on that all ``steps`` take."""
+    size = steps[-1].end
+    return np.ndarray((len(data) - size + 1, size), np.uint8, data, 0, (1, 1))[at]
+
+
+def _counts(matrix: _Bytes, steps: list[_Step], room: Ints) -> Ints:
+    """How many of ``steps`` each record goes along with, of which so many bytes are left."""
+    size = steps[-1].end
+    mask, fixed = np.zeros(size, np.uint8), np.zeros(size, np.uint8)
+    for step in steps:
+        mask[step.begin : step.number] = 0xFF
+        fixed[step.begin : step.number] = np.frombuffer(step.fixed, np.uint8)
+    different = (matrix & mask) != fixed
+    first = different.argmax(axis=1)
+    first[~different[np.arange(len(first)), first]] = size  # nothing differs
+    counts: Ints = np.searchsorted([step.end for step in steps], np.minimum(first, room), side="right")
+    return counts
+
+
+def _pieces(matrix: _Bytes, steps: list[_Step], counts: Ints, rows: Ints) -> list[Scalars]:
+    """Steps that the same records go along with, as one piece."""
+    reached = [int(np.count_nonzero(counts > index)) for index in range(int(counts.max(initial=0)))]
+    pieces = []
+    for _, group in groupby(range(len(reached)), key=reached.__getitem__):
+        indices = list(group)
+        alive = np.flatnonzero(counts > indices[0])
+        values = np.empty((len(indices), len(alive)), np.float32)
+        every = len(alive) == len(matrix)
+        for row, index in zip(values, indices, strict=True):
+            column = matrix[:, steps[index].number : steps[index].end].view("<f4")[:, 0]
+            row[:] = column if every else column[alive]
+        pieces.append(Scalars(tuple(steps[index].tag for index in indices), rows[alive], values))
+    return pieces
+
+
+LONGEST: Final = 512  # bytes of a tag that is compared here; longer ones are left to be read one by one
+_LOW_BYTES: Final = np.array([(1 << 8 * size) - 1 for size in range(8)], np.uint64)
+_ODD: Final = 0x9E3779B97F4A7C15  # multiplicative hashing, Knuth TAOCP 6.4
+_FEWEST_TAGS: Final = 6  # bits that choose the slot
+_MOST: Final = 16
+_ROUNDS: Final = 2
+
+_Words = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class Tags:
+    """Where tags lie; eight bytes can be read at each offset."""
+
+    offsets: Ints
+    sizes: Ints  # at most LONGEST
+
+
+class TagNumbers:
+    """The numbers of the tags met so far, in a hash table whose slots hold one tag each.
+
+    Two tags that have one slot take it from each other, or are looked up in a dictionary: nothing depends on
+    the hash but speed.
+    """
+
+    def __init__(self, most: int) -> None:
+        """``most`` tags can be met; a table for many would take longer to make than few take to find."""
+        self._bits = min(max(most.bit_length(), _FEWEST_TAGS), _MOST)
+        self._texts: dict[str, int] = {}
+        self._numbers = np.full(1 << self._bits, -1, np.int64)
+        self._words: list[_Words] = []  # of the tag in each slot
+        self._owners = np.zeros(1 << self._bits, np.int64)
+
+    @property
+    def names(self) -> list[str]:
+        """The tags by number."""
+        return list(self._texts)
+
+    def of(self, data: bytes, tags: Tags) -> Ints:
+        """The number of each tag; new tags get the next numbers."""
+        words = list(_words(data, tags))
+        slots = _slots(words, self._bits)
+        self._words += [np.zeros(1 << self._bits, np.uint64) for _ in words[len(self._words) :]]
+        numbers, unknown = self._look_up(words, slots)
+        for _ in range(_ROUNDS):
+            if not len(unknown):
+                return numbers
+            self._owners[slots[unknown]] = unknown
+            firsts = unknown[self._owners[slots[unknown]] == unknown]  # one tag for each slot
+            self._numbers[slots[firsts]] = self._texts_of(data, tags, firsts)
+            for word, column in zip(words, self._words, strict=False):
+                column[slots[firsts]] = word[firsts]
+            matches, left = self._look_up([word[unknown] for word in words], slots[unknown])
+            numbers[unknown], unknown = matches, unknown[left]
+        numbers[unknown] = self._texts_of(data, tags, unknown)
+        return numbers
+
+    def _look_up(self, words: list[_Words], slots: Ints) -> tuple[Ints, Ints]:
+        """What the slots of some tags say, and which of them hold another tag or none."""
+        numbers = self._numbers[slots]
+        known = numbers >= 0
+        for word, column in zip(words, self._words, strict=False):
+            known &= word == column[slots]
+        return numbers, np.flatnonzero(~known)
+
+    def _texts_of(self, data: bytes, tags: Tags, places: Ints) -> list[int]:
+        """The numbers of the tags at ``places`` by their texts."""
+        begins = tags.offsets[places]
+        ends = (begins + tags.sizes[places]).tolist()
+        texts = (tag_text(data[at:end]) for at, end in zip(begins.tolist(), ends, strict=True))
+        return [self._texts.setdefault(text, len(self._texts)) for text in texts]
+
+
+def _words(data: bytes, tags: Tags) -> Iterator[_Words]:
+    """The tags as columns of numbers, the first the size: equal columns, equal tags."""
+    yield tags.sizes.view(np.uint64)
+    source = unaligned(data, "<u8")
+    last = np.maximum(tags.sizes - 8, 0)  # the last eight bytes overlap those before
+    first = source[tags.offsets].astype(np.uint64, copy=False)
+    short = np.flatnonzero(tags.sizes < 8)
+    first[short] &= _LOW_BYTES[tags.sizes[short]]
+    yield first
+    shortest = int(tags.sizes.min(initial=0))
+    for offset in range(8, int(tags.sizes.max(initial=0)), 8):
+        word = source[tags.offsets + np.minimum(last, offset)].astype(np.uint64, copy=False)
+        if offset >= shortest:
+            word[tags.sizes <= offset] = 0
+        yield word
+
+
+def _slots(words: list[_Words], bits: int) -> Ints:
+    """Some bits of a hash of each tag: the highest, which a product mixes best."""
+    hashes, factor = np.zeros(len(words[0]), np.uint64), _ODD
+    for word in words:
+        hashes += word * np.uint64(factor)
+        factor = factor * _ODD % (1 << 64)
+    return (hashes >> np.uint64(64 - bits)).astype(np.int64)
+
+
+LOOK_AHEAD: Final = 16  # bytes read at most behind the end of a record that is not what it seems
+_MORE: Final = np.uint32(0x80)  # set in a byte of a varint that another one follows
+_SEVEN: Final = np.uint32(0x7F)
+_TAG_MASK: Final = np.uint16(0x80FF)  # of a tag's key and length: the key, and whether the length goes on
+
+
+@dataclass(frozen=True, slots=True)
+class ValueSpans:
+    """Values that have not been looked into."""
+
+    rows: Ints  # [m] the record each is in
+    begins: Ints  # [m] offset of the message
+    ends: Ints  # [m] offset after it, FAR where there is no value
+
+
+def next_value_spans(data: bytes, rows: Ints, at: Ints) -> ValueSpans:
+    """The values of the records ``rows`` whose keys lie at ``at``; most lengths take one byte or two."""
+    words = np.asarray(unaligned(data, "<u4")[at], np.uint32)
+    first = (words >> np.uint32(8)) & np.uint32(0xFF)
+    longer = first >= _MORE
+    begins = at + 2
+    if not longer.any():
+        ends = begins + first
+    else:
+        second = (words >> np.uint32(16)) & np.uint32(0xFF)
+        begins += longer
+        ends = begins + np.where(longer, first & _SEVEN | second << np.uint32(7), first)
+        longest = np.flatnonzero(longer & (second >= _MORE))
+        if len(longest):
+            lengths, begins[longest] = varints(np.frombuffer(data, np.uint8), at[longest] + 1)
+            known = (lengths >= 0) & (lengths < FAR)
+            ends[longest] = np.where(known, begins[longest] + lengths, FAR)
+    wrong = (words & np.uint32(0xFF)) != SUMMARY_VALUE
+    if wrong.any():
+        ends[wrong] = FAR
+    return ValueSpans(rows, begins, ends)
+
+
+def read_values(data: bytes, spans: ValueSpans, known_tags: TagNumbers, schema: Schema) -> Entries:
+    """What lies in ``spans``, all of which end inside their records; ``known_tags`` numbers the tags.
+
+    Kind 0 stands for a value that is not written the usual way.
+    """
+    octets, ends = np.frombuffer(data, np.uint8), spans.ends
+    words = np.asarray(unaligned(data, "<u2")[spans.begins], np.uint16)
+    tag_sizes = (words >> np.uint16(8)).astype(np.int64)
+    tags = spans.begins + 2
+    unusual = np.flatnonzero((words & _TAG_MASK) != VALUE_TAG)
+    if len(unusual):
+        tag_sizes[unusual], tags[unusual] = _long_tag(octets, spans.begins[unusual])
+    offsets = tags + tag_sizes
+    fits = offsets < ends
+    if not fits.all():
+        offsets[~fits] = 0
+    scalar = fits & (octets[offsets] == schema.scalar_key)
+    kinds = (scalar & (ends - offsets == 5)) * np.uint8(SCALAR)
+    offsets += 1
+    sizes = np.full(len(ends), 4, np.int64)
+    for others, read in ((scalar & (kinds == 0), _exact), (fits & ~scalar, _payload)):
+        places = np.flatnonzero(others)
+        if len(places):
+            kinds[places], offsets[places], sizes[places] = read(
+                octets, offsets[places], ends[places], schema
+            )
+    for code in schema.whole:
+        whole = np.flatnonzero(kinds == code)
+        offsets[whole], sizes[whole] = spans.begins[whole], ends[whole] - spans.begins[whole]
+    strange = np.flatnonzero(kinds == 0)
+    tags[strange], tag_sizes[strange], offsets[strange] = 0, 0, 0
+    numbers = known_tags.of(data, Tags(tags, tag_sizes))
+    return Entries(spans.rows, kinds, numbers, offsets, sizes, numbers_at(data, kinds, offsets))
+
+
+def _long_tag(octets: _Bytes, begins: Ints) -> tuple[Ints, Ints]:
+    """Length and offset of tags whose length takes more than one byte; FAR where there is no tag."""
+    tag_sizes, tags = varints(octets, np.minimum(begins + 1, len(octets) - 1))
+    fits = (octets[begins] == VALUE_TAG) & (tag_sizes >= 0) & (tag_sizes <= LONGEST)
+    return np.where(fits, tag_sizes, FAR), tags
+
+
+def _exact(octets: _Bytes, at: Ints, after: Ints, schema: Schema) -> tuple[_Bytes, Ints, Ints]:
+    """A float32 and behind it the same number as float64."""
+    low, high = schema.exact_key & 0x7F | 0x80, schema.exact_key >> 7
+    fits = (after - at == 14) & (octets[at + 4] == low) & (octets[at + 5] == high) & (high > 0)
+    return fits * np.uint8(EXACT), at + 6, np.full(len(at), 8, np.int64)
+
+
+def _payload(octets: _Bytes, at: Ints, after: Ints, schema: Schema) -> tuple[_Bytes, Ints, Ints]:
+    lengths, offsets = varints(octets, at)
+    fits = (lengths >= 0) & (offsets + lengths == after)
+    return fits * schema.payload_codes[octets[at - 1]], offsets, lengths
+
 
 _FEWEST: Final = 16  # records for which a step in numpy costs less than as many values in Python
 _SHORT: Final = 20_000  # bytes; fewer records than that are read to their end if it is near

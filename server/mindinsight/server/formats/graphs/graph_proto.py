@@ -1,22 +1,19 @@
-"""Decoder of computational graphs: GraphProto from event files, ModelProto from ``.pb`` files (graph.proto).
-
-Nodes that cannot be decoded are counted and left out.
-"""
+"""Columnar decoder of computational graphs: GraphProto from event files, ModelProto from files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from google.protobuf.message import DecodeError
 
-from mindinsight.proto.graph_pb2 import NamedValueProto, OutputProto, ParameterProto
-from mindinsight.server.formats.budgets import GRAPH, GRAPH_FIELD
-from mindinsight.server.formats.graphs.nodes import Nodes, read_nodes, text
-from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.formats.wire_format import UnparsableError, message_fields
+from mindinsight.proto.graph_pb2 import GraphProto, NamedValueProto, NodeProto, OutputProto, ParameterProto
+from mindinsight.server.formats.read_limits import GRAPH, GRAPH_FIELD, UnreadableError
+from mindinsight.server.formats.wire_format import FAR, UnparsableError, message_fields, varints
 from mindinsight.server.graph.model.graph import (
     CONSTANT,
     CONSTANT_TYPE,
@@ -24,10 +21,247 @@ from mindinsight.server.graph.model.graph import (
     PARAMETER,
     PARAMETER_TYPE,
     Edges,
+    Flags,
     Graph,
     Losses,
+    operator_path,
+    unique_paths,
 )
-from mindinsight.server.graph.model.paths import operator_path, unique_paths
+from mindinsight.server.types import Ints
+
+_LENGTH: Final = 2  # wire type of texts and messages
+_FEWEST: Final = 16  # messages from which a step in numpy costs less than protobuf's own decoding
+_STRETCH: Final = 1 << 20  # bytes that are validated at once
+_INPUT: Final = 1 << 3 | 2
+_TEXTS: Final = (2 << 3 | 2, 3 << 3 | 2, 4 << 3 | 2, 8 << 3 | 2)  # name, op_type, scope, full_name
+_CONTENTS: Final = (5 << 3 | 2, 6 << 3 | 2)  # attribute, output_type
+_INPUT_NAME: Final = 1 << 3 | 2
+_INPUT_TYPE: Final = 2 << 3
+_CONTROL: Final = 1  # InputProto.EdgeType.CONTROL_EDGE
+
+_Octets = npt.NDArray[np.uint8]
+_Read = Callable[[Ints, Flags], list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Nodes:
+    """Columns of the nodes that can be decoded, as recorded; n nodes, i inputs."""
+
+    rows: Ints  # [n] indices among all nodes of the file
+    names: list[str]  # [n] by which inputs refer to nodes
+    types: list[str]  # [n]
+    scopes: list[str]  # [n]
+    full_names: list[str]  # [n]
+    owners: Ints  # [i] the node that each input belongs to, as index into the columns [n]; ascending
+    inputs: list[str]  # [i] names of the nodes that are inputs
+    controls: Flags  # [i] whether it is a control edge
+    contents: Ints  # [2, n] begin and end of the bytes that hold all attributes and the output's type
+
+
+class _Inputs(NamedTuple):
+    owners: Ints
+    names: list[str]
+    controls: Flags
+
+
+class _Fields(NamedTuple):
+    """Columns of one field from each of several messages."""
+
+    rows: Ints  # indices of the messages
+    keys: _Octets  # number and wire type
+    begins: Ints  # of the content
+    ends: Ints
+
+
+def read_nodes(data: bytes, begins: Ints, ends: Ints) -> Nodes:
+    """Decode the nodes whose messages lie between ``begins`` and ``ends`` in the bytes of a GraphProto."""
+    plain = np.full(len(begins), _is_valid(data, ends))
+    texts, columnar, contents = _read_columns(data, begins, ends, plain)
+    readable = plain.copy()
+    sequential = _read_sequentially(data, begins, ends, texts, readable, np.flatnonzero(~plain).tolist())
+    for row in np.flatnonzero(~plain & readable).tolist():
+        contents[:, row] = _content_span(data, int(begins[row]), int(ends[row]))
+    rows = np.flatnonzero(readable)
+    owners = np.concatenate([columnar.owners, sequential.owners])
+    order = np.argsort(owners, kind="stable")
+    inputs = columnar.names + sequential.names
+    if len(rows) < len(readable):
+        texts = [[column[row] for row in rows.tolist()] for column in texts]
+    names, types, scopes, full_names = texts
+    return Nodes(
+        rows=rows,
+        names=names,
+        types=types,
+        scopes=scopes,
+        full_names=full_names,
+        owners=np.searchsorted(rows, owners[order]),
+        inputs=[inputs[index] for index in order.tolist()] if sequential.names else inputs,
+        controls=np.concatenate([columnar.controls, sequential.controls])[order],
+        contents=contents[:, rows],
+    )
+
+
+def _is_valid(data: bytes, ends: Ints) -> bool:
+    """Whether protobuf can decode the whole graph, fields that are not read here included.
+
+    Stretch by stretch: protobuf may take a hundred bytes of memory for two bytes of a message. A stretch
+    that exceeds the budget of one node counts as damaged, so that nodes are decoded one at a time.
+    """
+    try:
+        return all(
+            end - begin <= GRAPH_FIELD.size and GraphProto.FromString(data[begin:end]) is not None
+            for begin, end in itertools.pairwise(_split_offsets(len(data), ends))
+        )
+    except DecodeError:
+        return False
+
+
+def _split_offsets(size: int, ends: Ints) -> list[int]:
+    """Offsets that split a graph of ``size`` bytes between nodes into stretches of about ``_STRETCH``."""
+    steps = np.searchsorted(ends, np.arange(_STRETCH, size, _STRETCH))
+    return [0, *np.unique(ends[steps[steps < len(ends)]]).tolist(), size]
+
+
+def _read_columns(
+    data: bytes, begins: Ints, ends: Ints, plain: Flags
+) -> tuple[list[list[str]], _Inputs, Ints]:
+    """Decode texts, inputs and places of contents of the nodes in ``plain``.
+
+    Clears the flags of nodes that are not plain.
+    """
+    octets = np.frombuffer(data, np.uint8)
+    spans = np.zeros((len(_TEXTS), 2, len(begins)), np.int64)
+    contents = np.array([np.full(len(begins), FAR), np.zeros(len(begins), np.int64)])
+    input_rows = [np.zeros((3, 0), np.int64)]
+    for fields in _fields(octets, begins, ends, plain):
+        for key, span in zip(_TEXTS, spans, strict=True):
+            chosen = np.flatnonzero(fields.keys == key)
+            span[:, fields.rows[chosen]] = fields.begins[chosen], fields.ends[chosen]
+        chosen = np.flatnonzero((fields.keys == _CONTENTS[0]) | (fields.keys == _CONTENTS[1]))
+        rows = fields.rows[chosen]
+        contents[0, rows] = np.minimum(contents[0, rows], fields.begins[chosen])
+        contents[1, rows] = fields.ends[chosen]  # fields come in order
+        chosen = np.flatnonzero(fields.keys == _INPUT)
+        input_rows.append(np.array([fields.rows[chosen], fields.begins[chosen], fields.ends[chosen]]))
+    owners, first, last = np.concatenate(input_rows, axis=1)
+    order = np.argsort(owners, kind="stable")
+    owners = owners[order]
+    readable = np.ones(len(owners), dtype=np.bool_)
+    name_spans, controls = _inputs(octets, first[order], last[order], readable)
+    read = _reader(data)
+    texts = [read(span, plain) for span in spans]
+    names = read(name_spans, readable)
+    plain[owners[~readable]] = False
+    retained = plain[owners]
+    if not retained.all():
+        names = [names[index] for index in np.flatnonzero(retained).tolist()]
+    contents[0] = np.minimum(contents[0], contents[1])  # neither attributes nor an output
+    return texts, _Inputs(owners[retained], names, controls[retained]), contents
+
+
+def _inputs(octets: _Octets, begins: Ints, ends: Ints, plain: Flags) -> tuple[Ints, Flags]:
+    """Begin and end of the names of inputs, [2, i], and flags of control edges, [i]."""
+    name_spans = np.zeros((2, len(begins)), np.int64)
+    controls = np.zeros(len(begins), dtype=np.bool_)
+    for fields in _fields(octets, begins, ends, plain):
+        chosen = np.flatnonzero(fields.keys == _INPUT_NAME)
+        name_spans[:, fields.rows[chosen]] = fields.begins[chosen], fields.ends[chosen]
+        typed = np.flatnonzero(fields.keys == _INPUT_TYPE)
+        values, _ = varints(octets, fields.begins[typed])
+        controls[fields.rows[typed]] = values.astype(np.int32) == _CONTROL
+    return name_spans, controls
+
+
+def _fields(octets: _Octets, begins: Ints, ends: Ints, plain: Flags) -> Iterator[_Fields]:
+    """Yield the first field of every plain message, then the second of those that have one, and so on.
+
+    Clears ``plain`` for messages with field numbers above 15 or lengths past their end, and for the few that
+    have more fields than all others.
+    """
+    rows = np.flatnonzero(plain & (begins < ends))
+    positions = begins[rows]
+    last = len(octets) - 1
+    while len(rows) >= _FEWEST:
+        keys = octets[positions]
+        contents, stops = _contents(octets, keys, np.minimum(positions + 1, last))
+        valid = (keys >= 8) & (keys < 0x80) & (stops <= ends[rows])
+        plain[rows[~valid]] = False
+        chosen = np.flatnonzero(valid)
+        yield _Fields(rows[chosen], keys[chosen], contents[chosen], stops[chosen])
+        unfinished = np.flatnonzero(valid & (stops < ends[rows]))
+        rows, positions = rows[unfinished], stops[unfinished]
+    plain[rows] = False
+
+
+def _contents(octets: _Octets, keys: _Octets, positions: Ints) -> tuple[Ints, Ints]:
+    """Begin and end of the contents after keys; the end is FAR for wire types that graphs do not use."""
+    values, after = varints(octets, positions)
+    wires = keys & 7
+    begins = np.where(wires == _LENGTH, after, positions)
+    ends = np.full(len(positions), FAR)
+    ends[wires == 0] = after[wires == 0]
+    ends[wires == 1] = positions[wires == 1] + 8
+    ends[wires == 5] = positions[wires == 5] + 4
+    sized = (wires == _LENGTH) & (values >= 0) & (values < FAR)
+    ends[sized] = after[sized] + values[sized]
+    return begins, ends
+
+
+def _reader(data: bytes) -> _Read:
+    """``read(spans, plain)``: decodes the texts at spans, [2, n]; clears ``plain`` for what is not UTF-8."""
+    decoded = data.decode("latin-1")  # its slices are the texts, as long as these are ASCII
+
+    def read(spans: Ints, plain: Flags) -> list[str]:
+        texts = [decoded[begin:end] for begin, end in zip(*spans.tolist(), strict=True)]
+        if "".join(texts).isascii():
+            return texts
+        for row, value in enumerate(texts):
+            try:
+                texts[row] = value.encode("latin-1").decode()
+            except UnicodeDecodeError:
+                plain[row] = False
+        return texts
+
+    return read
+
+
+def _content_span(data: bytes, begin: int, end: int) -> tuple[int, int]:
+    """Return begin and end of the attributes and the output type in a message; the message if it is odd."""
+    try:
+        spans = [(first, last) for key, first, last in message_fields(data, begin, end) if key in _CONTENTS]
+    except UnparsableError:
+        return begin, end
+    return (min(first for first, _ in spans), max(last for _, last in spans)) if spans else (begin, begin)
+
+
+def _read_sequentially(
+    data: bytes, begins: Ints, ends: Ints, texts: list[list[str]], readable: Flags, rows: Iterable[int]
+) -> _Inputs:
+    """Decode the nodes ``rows`` with protobuf: returns their inputs, fills in ``texts`` and ``readable``."""
+    owners: list[int] = []
+    names: list[str] = []
+    types: list[int] = []
+    for row in rows:
+        try:
+            GRAPH_FIELD.check_size(int(ends[row] - begins[row]))
+            node = NodeProto.FromString(data[begins[row] : ends[row]])
+            inputs = [(text(source.name), source.type) for source in node.input]
+            values = [text(value) for value in (node.name, node.op_type, node.scope, node.full_name)]
+        except (DecodeError, UnicodeDecodeError, UnreadableError):
+            continue
+        readable[row] = True
+        for column, value in zip(texts, values, strict=True):
+            column[row] = value
+        owners += [row] * len(inputs)
+        names += [name for name, _ in inputs]
+        types += [kind for _, kind in inputs]
+    return _Inputs(np.array(owners, np.int64), names, np.array(types, np.int64) == _CONTROL)
+
+
+def text(value: str | bytes) -> str:
+    """A string field as text: some versions of protobuf return bytes for one that is not UTF-8."""
+    return value if isinstance(value, str) else value.decode("utf-8", "replace")
+
 
 _BYTES: Final = 2  # wire type of texts and messages, in the lowest three bits of a key
 _NODE: Final = 1 << 3 | _BYTES
@@ -47,19 +281,19 @@ def read_graph(data: bytes) -> Graph:
 
     Raises UnreadableError (``graph.unreadable``) if the bytes are neither.
     """
-    fields = _fields(data)
+    fields = _graph_fields(data)
     if any(key in _MODEL_NUMBERS for key, _, _ in fields):
         spans = [(start, end) for key, start, end in fields if key == _MODEL_GRAPH]
         if not spans:
             raise UnreadableError("graph.unreadable", "the model contains no graph")
         data = data[slice(*spans[-1])]
-        fields = _fields(data)
+        fields = _graph_fields(data)
     if not any(key == _NODE for key, _, _ in fields):
         raise UnreadableError("graph.unreadable", "it contains no nodes")
     return _assemble(data, fields)
 
 
-def _fields(data: bytes) -> list[Field]:
+def _graph_fields(data: bytes) -> list[Field]:
     GRAPH.check_size(len(data))
     fields = []
     try:

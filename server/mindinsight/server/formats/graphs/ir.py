@@ -1,22 +1,57 @@
-"""Parser of MindSpore's ``.ir`` text: operators with their scopes, sources and call stacks.
-
-Reads both generations of the format (full name as ``# Fullname with scope:`` or ``: full_name_with_scope:``,
-source lines with or without columns). Unknown lines are skipped.
-"""
+"""Parsers of MindSpore's ``.ir`` and ``.pb`` graphs beside a dump, to the same operators."""
 
 from __future__ import annotations
 
 import itertools
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from mindinsight.server.formats.budgets import IR
+from google.protobuf.message import DecodeError
+
+from mindinsight.proto import graph_pb2
+from mindinsight.server.formats.file_bytes import length_of, opened
 from mindinsight.server.formats.graphs.call_stacks import Frame, stacks_of
-from mindinsight.server.formats.graphs.dataflow import Dataflow
+from mindinsight.server.formats.read_limits import GRAPH, GRAPH_FIELD, IR, UnreadableError
+from mindinsight.server.formats.sanitizer import show_text
 from mindinsight.server.formats.text_files import read_lines
+from mindinsight.server.formats.wire_format import UnparsableError, message_fields
+
+MAX_DIGITS: Final = 9  # of the index of an element
+PASSING: Final = frozenset(("Load", "Depend", "UpdateState", "MakeTuple", "TupleGetItem"))
+
+
+@dataclass(slots=True)
+class Dataflow:
+    """Sources by the key that arguments use, filled in the order of the graph."""
+
+    sources_of: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def add(self, key: str, op: str, name: str, arguments: list[str]) -> tuple[str, ...]:
+        """Add an operator under the key that arguments use for it; returns the names that feed it.
+
+        ``arguments`` are keys; the last of ``TupleGetItem`` is the index as text. At most ``IR.depth`` names.
+        """
+        sources = self._sources(op, arguments)
+        self.sources_of[key] = sources if op in PASSING else (name,) if name else ()
+        return tuple(islice(dict.fromkeys(source for source in sources if source), IR.depth))
+
+    def _sources(self, op: str, arguments: list[str]) -> tuple[str, ...]:
+        feeding = [self.sources_of.get(argument, ()) for argument in arguments]
+        if op == "UpdateState":
+            return ()
+        if op == "TupleGetItem" and len(arguments) == 2:
+            index = int(arguments[1]) if arguments[1].isdecimal() and len(arguments[1]) < MAX_DIGITS else 0
+            return feeding[0][index : index + 1] or feeding[0]
+        if op == "MakeTuple":  # one name for each element, so that TupleGetItem can index them
+            return tuple(names[0] if names else "" for names in feeding)
+        if op in ("Load", "Depend"):
+            return feeding[0] if feeding else ()
+        return tuple(islice((name for names in feeding for name in names), IR.depth))
+
 
 MAX_STATEMENT: Final = 1 << 20  # characters that are parsed; a literal tensor can be longer
 
@@ -123,3 +158,66 @@ def _arguments(text: str, start: int) -> list[str]:
 def _first(pattern: re.Pattern[str], block: list[str]) -> str:
     match = next(filter(None, map(pattern.match, block)), None)
     return match[1] if match else ""
+
+
+_BYTES: Final = 2  # wire type of texts and messages, in the lowest three bits of a key
+_MODEL_GRAPH: Final = 4 << 3 | _BYTES
+_PB_NODE: Final = 1 << 3 | _BYTES
+_PB_PARAMETER: Final = 3 << 3 | _BYTES
+_CONSTANT: Final = 5 << 3 | _BYTES
+
+
+def read_pb(path: Path) -> IrText:
+    """Read a ModelProto file. Raises UnreadableError.
+
+    Nodes are decoded one at a time: protobuf may take a hundred bytes of memory for two bytes of a message.
+    """
+    with opened(path) as file:
+        length = length_of(file)
+        GRAPH.check_size(length)
+        data = file.read(length)
+    try:
+        return _graph(data)
+    except (DecodeError, UnparsableError, UnicodeDecodeError) as error:
+        raise UnreadableError("dump.bad_graph", str(error)[:200]) from error
+
+
+def _graph(data: bytes) -> IrText:
+    names, constants, nodes = [], {}, []
+    for key, start, end in _graph_fields(data):
+        if key == _PB_PARAMETER:
+            names.append(_text(graph_pb2.ParameterProto.FromString(data[start:end]).name))
+        elif key == _CONSTANT:
+            constant = graph_pb2.NamedValueProto.FromString(data[start:end])
+            constants[_text(constant.key)] = str(constant.value.int_val)
+        elif key == _PB_NODE:
+            nodes.append((start, end))
+    dataflow = Dataflow({name: (name,) for name in names})
+    parsed = (graph_pb2.NodeProto.FromString(data[start:end]) for start, end in nodes)
+    return IrText(tuple(names), tuple(_pb_node(node, dataflow, constants) for node in parsed))
+
+
+def _graph_fields(data: bytes) -> Iterator[tuple[int, int, int]]:
+    """Yield key, begin and end of each field of a model's graph."""
+    count = 0
+    for key, begin, end in message_fields(data, 0, len(data)):
+        for span in message_fields(data, begin, end) if key == _MODEL_GRAPH else ():
+            count += 1
+            GRAPH.check_items(count)
+            GRAPH_FIELD.check_size(span[2] - span[1])
+            yield span
+
+
+def _pb_node(node: graph_pb2.NodeProto, dataflow: Dataflow, numbers: dict[str, str]) -> IrNode:
+    op, name = _text(node.op_type), _text(node.full_name)
+    arguments = [_text(source.name) for source in node.input]
+    if op == "TupleGetItem":
+        arguments[1:] = [numbers.get(argument, argument) for argument in arguments[1:]]
+    sources = dataflow.add(_text(node.name), op, name, arguments)
+    lines = "\n".join(map(_text, node.source_address)).split("\n")
+    return IrNode(op, name, _text(node.scope), sources, stacks_of(lines))
+
+
+def _text(value: str | bytes) -> str:
+    """A string field as text: protobuf returns bytes for one that is not UTF-8."""
+    return show_text(value)

@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from mindinsight.proto.graph_pb2 import IR_VERSION, DataType, GraphProto, ModelProto
-from mindinsight.server.formats.budgets import GRAPH
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.read_limits import GRAPH, UnreadableError
 
 _TENSOR: Final = int(DataType.DT_TENSOR)
 _STRING: Final = int(DataType.DT_STRING)

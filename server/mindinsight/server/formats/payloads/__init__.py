@@ -3,12 +3,23 @@
 All raise UnreadableError with the reason ``payload.unparsable`` when the bytes are not the message.
 """
 
-from mindinsight.server.formats.payloads.alerts import Alert, alert
-from mindinsight.server.formats.payloads.by_parts import Recorded, recorded, recorded_whole
-from mindinsight.server.formats.payloads.histograms import Histograms, histograms
-from mindinsight.server.formats.payloads.images import Image, ImageHeader, image, image_header
-from mindinsight.server.formats.payloads.landscapes import Landscape, Point, landscape
-from mindinsight.server.formats.payloads.tensors import Tensor, tensor
+from mindinsight.server.formats.payloads.chart_payloads import Landscape, Point, landscape
+from mindinsight.server.formats.payloads.histogram_payloads import Histograms, histograms
+from mindinsight.server.formats.payloads.media_payloads import (
+    Alert,
+    Image,
+    ImageHeader,
+    alert,
+    image,
+    image_header,
+)
+from mindinsight.server.formats.payloads.tensor_payloads import (
+    Recorded,
+    Tensor,
+    recorded,
+    recorded_whole,
+    tensor,
+)
 
 __all__ = [
     "Alert",

@@ -6,7 +6,7 @@ its file until somebody looks, and then becomes the message that our own writer 
 everything above sees one format only.
 """
 
-from mindinsight.server.formats.tensorboard.schema import TENSORBOARD
+from mindinsight.server.formats.tensorboard.summary_values import TENSORBOARD
 from mindinsight.server.formats.tensorboard.transcoder import transcode
 
 __all__ = ["TENSORBOARD", "transcode"]

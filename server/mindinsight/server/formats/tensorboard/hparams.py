@@ -13,8 +13,8 @@ from typing import Any, Final
 from google.protobuf.message import DecodeError
 from google.protobuf.struct_pb2 import Value
 
-from mindinsight.server.formats.events.fields import tag_text
-from mindinsight.server.formats.safe_values import safe_value
+from mindinsight.server.formats.events.event_fields import tag_text
+from mindinsight.server.formats.sanitizer import safe_value
 from mindinsight.server.formats.wire_format import UnparsableError, last_field, message_fields, read_varint
 
 _EXPERIMENT, _START, _END = 2 << 3 | 2, 3 << 3 | 2, 4 << 3 | 2

@@ -12,10 +12,9 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import IO, Any, Final, cast
 
-from mindinsight.server.formats.budgets import PICKLE
 from mindinsight.server.formats.file_bytes import FileBytes
-from mindinsight.server.formats.texts import show_name
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.read_limits import PICKLE, UnreadableError
+from mindinsight.server.formats.sanitizer import show_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from mindinsight.server.formats.arrays.element_types import Array, count_of, decode, element_type
-from mindinsight.server.formats.arrays.stored import Held, Values, stored_as
-from mindinsight.server.formats.budgets import SAFETENSORS
+from mindinsight.server.formats.arrays.lazy_array import Held, Values, stored_as
 from mindinsight.server.formats.file_bytes import length_of, opened, read_stretch
+from mindinsight.server.formats.read_limits import SAFETENSORS, UnreadableError
+from mindinsight.server.formats.sanitizer import show_name
 from mindinsight.server.formats.text_files import parse_json
-from mindinsight.server.formats.texts import show_name
-from mindinsight.server.formats.unreadable import UnreadableError
 
 _DTYPES: Final = {
     "BOOL": "bool",

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from mindinsight.server.formats.arrays.archives import Archive
 from mindinsight.server.formats.arrays.element_types import Array, count_of, element_type
-from mindinsight.server.formats.arrays.npy import npz_headers, read_npy, read_npy_header, read_npz
-from mindinsight.server.formats.arrays.stored import Held, Values, stored_npy, stored_npz
+from mindinsight.server.formats.arrays.lazy_array import Held, Values, stored_npy, stored_npz
+from mindinsight.server.formats.arrays.npy import Archive, npz_headers, read_npy, read_npy_header, read_npz
 from mindinsight.server.formats.file_bytes import length_of, opened
-from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.formats.weights.checkpoints import (
+from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.formats.weights.mindspore_checkpoints import (
     CheckpointFile,
     checkpoint_values,
     open_checkpoint,

@@ -20,11 +20,24 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from mindinsight.server.graph.comparison.node_columns import NodeColumns, of_types
-from mindinsight.server.graph.comparison.node_labels import Labels, neighbour_flags, refine, seed_labels
-from mindinsight.server.graph.model.graph import CONSTANT, OPERATOR, PARAMETER, Flags, Graph, Offsets
-from mindinsight.server.graph.model.training import BACKWARD
-from mindinsight.server.graph.scopes.tree import PLUMBING
+from mindinsight.server.graph.comparison.node_labels import (
+    Labels,
+    NodeColumns,
+    neighbour_flags,
+    of_types,
+    refine,
+    seed_labels,
+)
+from mindinsight.server.graph.model.graph import (
+    BACKWARD,
+    CONSTANT,
+    OPERATOR,
+    PARAMETER,
+    Flags,
+    Graph,
+    Offsets,
+)
+from mindinsight.server.graph.scopes.scope_tree import PLUMBING
 
 _ROUNDS: Final = 4
 _MOST_ROUNDS: Final = 40  # of labelling in a pass: chains of equal operators would take one for a few of them

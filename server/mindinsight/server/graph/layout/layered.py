@@ -1,9 +1,4 @@
-"""Layered layout of a directed graph (Sugiyama et al. 1981), connected components side by side.
-
-Layer assignment (layers.py), dummy nodes where links cross a layer, ordering within layers (ordering.py),
-horizontal coordinates (coordinates.py), column breaks (column_breaks.py). The links of one source share
-their dummy nodes.
-"""
+"""Layered layout of a directed graph (Sugiyama et al. 1981): layers, crossing reduction, components."""
 
 from __future__ import annotations
 
@@ -13,10 +8,191 @@ from itertools import pairwise, zip_longest
 from math import ceil, sqrt
 from typing import Final
 
-from mindinsight.server.graph.layout.column_breaks import Columns, break_columns
-from mindinsight.server.graph.layout.coordinates import Size, assign_coordinates
-from mindinsight.server.graph.layout.layers import Link, assign_layers, components, find_back_links
-from mindinsight.server.graph.layout.ordering import order_layers
+from mindinsight.server.graph.layout.coordinates import Columns, Size, assign_coordinates, break_columns
+
+Link = tuple[int, int]
+
+
+def find_back_links(count: int, links: Sequence[Link]) -> set[Link]:
+    """Find the links to reverse so that no cycle is left: those on a cycle that lead to an earlier item."""
+    group = _strong_components(count, links)
+    return {
+        (source, target) for source, target in links if source > target and group[source] == group[target]
+    }
+
+
+def _strong_components(count: int, links: Sequence[Link]) -> list[int]:
+    """Strongly connected component of each item (Tarjan 1972, without recursion)."""
+    targets_of: list[list[int]] = [[] for _ in range(count)]
+    for source, target in links:
+        targets_of[source].append(target)
+    discovered: list[int] = [-1] * count
+    lowest = [0] * count
+    group = [-1] * count
+    stack: list[int] = []
+    time = 0
+    for start in range(count):
+        path = [start] if discovered[start] < 0 else []
+        while path:
+            item = path[-1]
+            if discovered[item] < 0:
+                discovered[item] = lowest[item] = time
+                time += 1
+                stack.append(item)
+            unvisited = next((target for target in targets_of[item] if discovered[target] < 0), None)
+            if unvisited is not None:
+                path.append(unvisited)
+                continue
+            path.pop()
+            lowest[item] = min(
+                [lowest[item], *(lowest[target] for target in targets_of[item] if group[target] < 0)]
+            )
+            if lowest[item] == discovered[item]:
+                position = stack.index(item)
+                for target in stack[position:]:
+                    group[target] = item
+                del stack[position:]
+    return group
+
+
+def assign_layers(
+    count: int,
+    links: Sequence[Link],
+    widest: int,
+    top_item: int | None = None,
+    bottom_item: int | None = None,
+) -> list[int]:
+    """Assign a layer to each item, 0 at the top; ``links`` must be free of cycles.
+
+    Longest path with at most ``widest`` items in a layer; items without sources are then moved down to where
+    they are first used. ``top_item`` stays in the topmost layer, ``bottom_item`` goes to a last layer.
+    """
+    sources_of: list[list[int]] = [[] for _ in range(count)]
+    targets_of: list[list[int]] = [[] for _ in range(count)]
+    for source, target in links:
+        sources_of[target].append(source)
+        targets_of[source].append(target)
+    layers = [0] * count
+    item_counts: dict[int, int] = {}
+    for item in _topological(count, sources_of, targets_of):
+        layer = max((layers[source] + 1 for source in sources_of[item]), default=0)
+        while item_counts.get(layer, 0) >= widest:
+            layer += 1
+        layers[item] = layer
+        item_counts[layer] = item_counts.get(layer, 0) + 1
+    if bottom_item is not None:
+        layers[bottom_item] = max(layers) + 1
+    for item in range(count):
+        if targets_of[item] and not sources_of[item] and item != top_item:
+            layer = min(layers[target] for target in targets_of[item]) - 1
+            while layer > layers[item] and item_counts.get(layer, 0) >= widest:
+                layer -= 1
+            item_counts[layers[item]] -= 1
+            item_counts[layer] = item_counts.get(layer, 0) + 1
+            layers[item] = layer
+    compact = {layer: position for position, layer in enumerate(sorted(set(layers)))}
+    return [compact[layer] for layer in layers]
+
+
+def _topological(count: int, sources_of: list[list[int]], targets_of: list[list[int]]) -> list[int]:
+    pending = [len(sources) for sources in sources_of]
+    ready = [item for item in range(count) if not pending[item]]
+    for item in ready:
+        for target in targets_of[item]:
+            pending[target] -= 1
+            if not pending[target]:
+                ready.append(target)
+    return ready
+
+
+def components(count: int, links: Sequence[Link]) -> list[list[int]]:
+    """Connected components (union-find), each in order, sorted by their first item."""
+    leader = list(range(count))
+
+    def find(item: int) -> int:
+        while leader[item] != item:
+            leader[item] = leader[leader[item]]
+            item = leader[item]
+        return item
+
+    for source, target in links:
+        left, right = find(source), find(target)
+        leader[max(left, right)] = min(left, right)
+    groups: dict[int, list[int]] = {}
+    for item in range(count):
+        groups.setdefault(find(item), []).append(item)
+    return list(groups.values())
+
+
+_SWEEPS: Final = 8
+
+Neighbours = Sequence[Sequence[int]]
+
+
+def order_layers(layers: list[list[int]], above: Neighbours, below: Neighbours) -> list[list[int]]:
+    """Order the items of each layer from left to right so that few links cross; deterministic.
+
+    ``above`` and ``below`` are each item's neighbours in the next layer up and down. Returns the order with
+    the fewest crossings of all sweeps.
+    """
+    position = _positions(layers)
+    best, fewest = [list(layer) for layer in layers], crossings(layers, below, position)
+    for sweep in range(_SWEEPS):
+        if not fewest:
+            break
+        downwards = sweep % 2 == 0
+        neighbours = above if downwards else below
+        for layer in layers if downwards else reversed(layers):
+            _sort_layer(layer, neighbours, position)
+        now = crossings(layers, below, position)
+        if now < fewest:
+            best, fewest = [list(layer) for layer in layers], now
+    return best
+
+
+def _positions(layers: list[list[int]]) -> dict[int, int]:
+    return {item: index for layer in layers for index, item in enumerate(layer)}
+
+
+def _sort_layer(layer: list[int], neighbours: Neighbours, position: dict[int, int]) -> None:
+    """Sort by the mean position of the neighbours; an item without neighbours keeps its position."""
+    means = {item: _mean(neighbours[item], position, index) for index, item in enumerate(layer)}
+    layer.sort(key=means.__getitem__)
+    for index, item in enumerate(layer):
+        position[item] = index
+
+
+def _mean(neighbours: Sequence[int], position: dict[int, int], otherwise: float) -> float:
+    if not neighbours:
+        return otherwise
+    return sum(position[neighbour] for neighbour in neighbours) / len(neighbours)
+
+
+def crossings(layers: list[list[int]], below: Neighbours, position: dict[int, int]) -> int:
+    """Count pairs of links that cross, as inversions (Barth, Jünger and Mutzel 2002)."""
+    total = 0
+    for layer, next_layer in pairwise(layers):
+        ends = [end for item in layer for end in sorted(position[neighbour] for neighbour in below[item])]
+        total += _inversions(ends, len(next_layer))
+    return total
+
+
+def _inversions(ends: list[int], size: int) -> int:
+    """Count pairs out of order, with a Fenwick tree over the ``size`` possible ends."""
+    counts = [0] * (size + 1)
+    total = 0
+    for seen, end in enumerate(ends):
+        node, smaller = end + 1, 0
+        while node:
+            smaller += counts[node]
+            node &= node - 1
+        total += seen - smaller
+        node = end + 1
+        while node <= size:
+            counts[node] += 1
+            node += node & -node
+    return total
+
 
 LAYER_GAP: Final = 44.0
 SIDE_GAP: Final = 28.0

@@ -1,8 +1,4 @@
-"""Nested layout of a graph with some scopes open: each open scope is laid out by itself, inner ones first.
-
-To the scope around it an open scope is one box of its own layout's size. The cost is that of several small
-flat layouts and grows with what is open, not with the graph.
-"""
+"""Nested layout of a graph with some scopes open, as boxes with corners and lines with points."""
 
 from __future__ import annotations
 
@@ -13,14 +9,89 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, TypeAlias
 
-from mindinsight.server.graph.layout.boxes import Content, OuterInputs, box_content
+from mindinsight.server.graph.layout.boxes import (
+    CHIP_GAP,
+    CHIP_HEIGHT,
+    CHIP_SPACE,
+    Chip,
+    Content,
+    Flow,
+    Flows,
+    OuterInputs,
+    box_content,
+    flows_of,
+)
 from mindinsight.server.graph.layout.coordinates import Size
-from mindinsight.server.graph.layout.drawing import Box, Drawing, Line
-from mindinsight.server.graph.layout.flows import Flows, flows_of
 from mindinsight.server.graph.layout.layered import Arrangement, Point, arrange
 from mindinsight.server.graph.scopes.costs import Costs, costs_of
 from mindinsight.server.graph.scopes.folding import in_file_order
-from mindinsight.server.graph.scopes.tree import ROOT, Tree
+from mindinsight.server.graph.scopes.scope_tree import ROOT, Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A drawn scope or operator; (x, y) is its upper left corner."""
+
+    index: int
+    x: float
+    y: float
+    width: float
+    height: float
+    open: bool
+    content: Content
+    parent: int  # the scope it is drawn in
+    enters: int = 0  # values from outside the enclosing scope that no line shows
+    leaves: int = 0  # values to the outside that no line shows
+
+    def moved(self, x: float, y: float) -> Box:
+        """A copy moved by (x, y)."""
+        return Box(
+            self.index,
+            self.x + x,
+            self.y + y,
+            self.width,
+            self.height,
+            self.open,
+            self.content,
+            self.parent,
+            self.enters,
+            self.leaves,
+        )
+
+    def chips(self) -> list[tuple[Chip, Point]]:
+        """Chips with their upper left corners."""
+        column = len(self.content.chips) * (CHIP_HEIGHT + CHIP_GAP) - CHIP_GAP
+        top = self.y + (self.height - column) / 2
+        return [
+            (chip, (self.x - CHIP_SPACE - chip.width, top + number * (CHIP_HEIGHT + CHIP_GAP)))
+            for number, chip in enumerate(self.content.chips)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A drawn flow; without ``flow`` a line between the border of a scope and one of its children."""
+
+    source: int
+    target: int
+    points: tuple[Point, ...]
+    flow: Flow | None = None
+
+    def moved(self, x: float, y: float) -> Line:
+        """A copy moved by (x, y)."""
+        points = tuple([(px + x, py + y) for px, py in self.points])
+        return Line(self.source, self.target, points, self.flow)
+
+
+@dataclass(slots=True)
+class Drawing:
+    """A drawing: boxes, scopes before what is in them, and lines."""
+
+    width: float
+    height: float
+    boxes: list[Box] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
+
 
 _HEADER: Final = 26.0
 _BORDER: Final = 22.0

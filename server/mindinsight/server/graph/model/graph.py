@@ -1,16 +1,16 @@
-"""Columnar model of a computational graph: names and types of nodes, edges as pairs of node numbers.
-
-Everything else (attributes, shapes, element types) stays in the serialized bytes and is decoded for the few
-nodes that are displayed (node_details.py).
-"""
+"""Columnar model of a computational graph: names, types, edges, unique paths, and operators of training."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from mindinsight.proto.graph_pb2 import NodeProto
 
 OPERATOR: Final = 0
 PARAMETER: Final = 1
@@ -108,3 +108,95 @@ class Graph:
 def scope_of(path: str) -> str:
     """Path of the enclosing scope; "" is the root."""
     return path.rpartition("/")[0]
+
+
+MAX_PATH: Final = 4096  # characters
+MAX_DEPTH: Final = 100  # parts
+_SUMMARY = re.compile(r"\[:\w+\]$")
+_EMPTY_PARTS = re.compile(r"^/+|/+$|(?<=/)/+")
+
+
+def operator_path(full_name: str, scope: str, op_type: str, number: str) -> str:
+    """Path of an operator from its recorded names; not yet unique."""
+    if not full_name or (full_name[-1] == "]" and _SUMMARY.search(full_name)):
+        full_name = f"{scope}/{op_type or 'call'}-op{number}"
+    if "//" in full_name or full_name[0] == "/" or full_name[-1] == "/":
+        full_name = _EMPTY_PARTS.sub("", full_name)
+    return shorten_path(full_name)
+
+
+def shorten_path(path: str) -> str:
+    """Shorten a path to MAX_PATH characters and MAX_DEPTH parts; the deeper parts are joined into one.
+
+    Every scope around an operator has its own path: those of 200 000 nested scopes would take gigabytes.
+    """
+    if len(path) > MAX_PATH:
+        path = f"{path[: MAX_PATH // 2]}…{path[-MAX_PATH // 2 :]}"
+    if path.count("/") >= MAX_DEPTH:
+        *outer, inner = path.split("/", MAX_DEPTH - 1)
+        path = "/".join([*outer, inner.replace("/", "\N{DIVISION SLASH}")])
+    return path
+
+
+def scopes_of(paths: Iterable[str]) -> dict[str, None]:
+    """All scopes that enclose any of the paths, each after its parent, in order of first use."""
+    scopes: dict[str, None] = {}
+    for innermost in dict.fromkeys(path.rpartition("/")[0] for path in paths):
+        scope, opened = innermost, []
+        while scope and scope not in scopes:
+            opened.append(scope)
+            scope = scope.rpartition("/")[0]
+        scopes.update(dict.fromkeys(reversed(opened)))
+    return scopes
+
+
+def unique_paths(paths: Sequence[str]) -> list[str]:
+    """Make paths unique: a path that is also a scope gets parentheses, a repeated one a number."""
+    scopes = scopes_of(paths)
+    if not (any(path in scopes for path in paths) or len(set(paths)) < len(paths)):
+        return list(paths)
+    taken: set[str] = set(scopes)
+    unique = []
+    numbers: dict[str, int] = {}  # the next number of each repeated path
+    for path in paths:
+        name = path
+        if name in scopes:
+            before, slash, last = path.rpartition("/")
+            name = f"{before}{slash}({last})"
+        if name in taken:
+            again = numbers.get(path, 2)
+            while (name := f"{path}#{again}") in taken:
+                again += 1
+            numbers[path] = again + 1
+        taken.add(name)
+        unique.append(name)
+    return unique
+
+
+BACKWARD: Final = "Gradients"  # begin of the paths of the backward pass
+
+
+def training_operators(graph: Graph) -> Flags:
+    """[n] flags of operators of the backward pass and of the optimizer."""
+    return np.array(
+        [
+            kind == OPERATOR
+            and (name.startswith(BACKWARD) or "optimizer" in name or _is_optimizer(graph, node))
+            for node, (name, kind) in enumerate(zip(graph.names, graph.kinds.tolist(), strict=True))
+        ],
+        dtype=np.bool_,
+    )
+
+
+def has_training(graph: Graph) -> bool:
+    """Whether a graph holds a backward pass, and a forward pass besides."""
+    operators = [
+        name for name, kind in zip(graph.names, graph.kinds.tolist(), strict=True) if kind == OPERATOR
+    ]
+    backward = sum(name.startswith(BACKWARD) for name in operators)
+    return 0 < backward < len(operators)
+
+
+def _is_optimizer(graph: Graph, node: int) -> bool:
+    message = graph.message(node)
+    return b"opt" in message and "opt" in NodeProto.FromString(message).instance_name

@@ -1,23 +1,73 @@
-"""Costs of scopes: parameters, their bytes, and floating point operations.
-
-A parameter counts once in every scope that uses it, however many operators in it do. What looks like an input
-of the network by its name (``inputs0``, ``x``, ``input_ids``) is none; a graph does not tell them apart.
-"""
+"""Costs of scopes: parameters, their bytes, and floating point operations."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from math import prod
+from math import isqrt, prod
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from mindinsight.server.graph.model.flops import COUNTED, base_type, count_flops
 from mindinsight.server.graph.model.graph import PARAMETER, Graph
 from mindinsight.server.graph.model.node_details import Output, output_of, shapes_at
-from mindinsight.server.graph.scopes.tree import ROOT, Tree
+from mindinsight.server.graph.scopes.scope_tree import ROOT, Tree
+
+Shape = list[int]
+
+_PRODUCTS: Final = frozenset(
+    {"MatMul", "BatchMatMul", "BatchMatMulV2", "MatMulV2", "MatMulExt", "BatchMatMulExt", "Dense", "Linear"}
+    | {"Gemm", "FullyConnected", "matmul", "mm", "bmm", "addmm", "baddbmm", "linear", "dot_general", "einsum"}
+)
+_CONVOLUTIONS: Final = frozenset(
+    {"Conv", "Conv1D", "Conv2D", "Conv3D", "Convolution", "DepthwiseConv2dNative"}
+    | {"conv1d", "conv2d", "conv3d", "convolution", "conv_general_dilated"}
+)
+_ATTENTION: Final = frozenset({"FlashAttentionScore", "scaled_dot_product_attention"})
+_INPUT_GRADIENTS: Final = frozenset({"Conv2DBackpropInput", "Conv3DBackpropInput"})
+_FILTER_GRADIENTS: Final = frozenset({"Conv2DBackpropFilter", "Conv3DBackpropFilter"})
+COUNTED: Final = _PRODUCTS | _CONVOLUTIONS | _ATTENTION | _INPUT_GRADIENTS | _FILTER_GRADIENTS
+
+
+def base_type(kind: str) -> str:
+    """Type of an operator without what PyTorch adds: ``aten.linear.default`` is ``linear``."""
+    parts = kind.replace("::", ".").split(".")
+    return parts[1] if len(parts) > 1 and parts[0] in {"aten", "torch"} else parts[0]
+
+
+def count_flops(kind: str, inputs: list[Shape], output: Shape) -> int:
+    """Operations of an operator of a ``base_type``; 0 where a shape is unknown or the type is not counted."""
+    tensors = [shape for shape in inputs if len(shape) >= 2]
+    if len(tensors) < 2 or any(size < 0 for shape in (*tensors, output) for size in shape):
+        return 0
+    first, second = tensors[:2]
+    if kind in _PRODUCTS:
+        return _product(first, second, output)
+    if kind in _CONVOLUTIONS and len(output) > 1:
+        channels = second[0] if second[0] == output[1] else second[-1]
+        return 2 * prod(output) * prod(second) // max(1, channels)
+    if kind in _ATTENTION:
+        return 4 * prod(first) * second[-2 if len(second) == 4 else 1 if len(second) == 3 else 0]
+    if kind in _INPUT_GRADIENTS:
+        return 2 * prod(first) * prod(second) // max(1, second[0])
+    if kind in _FILTER_GRADIENTS and output:
+        return 2 * prod(first) * prod(output) // max(1, output[0])
+    return 0
+
+
+def _product(first: Shape, second: Shape, output: Shape) -> int:
+    """Operations of a matrix product, whichever operand is transposed.
+
+    With sizes b·m·k, b·k·n and b·m·n, the length k of the sums is the root of their quotient.
+    """
+    elements, batches = prod(output), prod(second[:-2])
+    if not elements or not batches:
+        return 0
+    square, rest = divmod(prod(first) * prod(second), elements * batches)
+    length = isqrt(square)
+    return 2 * elements * length if not rest and length * length == square else 0
+
 
 _INPUT: Final = re.compile(
     r"(inputs?|args?|kwargs|x|y|data|labels?|images?|imgs?|pixel_values|batch|src|tgt|tokens?|input_ids"

@@ -1,37 +1,239 @@
-"""Folding of wide scopes: equal siblings are wrapped in boxes until every scope can be drawn.
-
-In this order, and only as far as needed:
-
-- numbered sibling scopes of the same structure (``0-Block`` ... ``11-Block``) become ``*-Block[12]``: the
-  first stands for all, and the others are in one box, ``*-Block[+11]``;
-- equal operators in a scope of more than WIDE children become ``Load[16]``, largest first;
-- scopes that still have more than MOST children are split into runs of neighbours, ``Add-op3 … Mul-op9``.
-
-Boxes with a number hold what is equal in types, attributes and shapes, and either consecutive (values flow
-from one to the next) or parallel (none depends on another). Folding does not change the paths of nodes.
-"""
+"""Folding of wide scopes: equal siblings, told by structure and flow, are wrapped in boxes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from mindinsight.server.graph.model.graph import CONSTANT, Graph
+from mindinsight.server.graph.model.graph import CONSTANT, OPERATOR, Graph, Numbers, Offsets
 from mindinsight.server.graph.model.node_details import output_of
-from mindinsight.server.graph.scopes.build import Folding, build_tree, number_preorder
-from mindinsight.server.graph.scopes.sibling_flow import connected, parallel, sibling_flow
-from mindinsight.server.graph.scopes.signatures import (
-    common_pattern,
-    number_pattern,
-    operator_codes,
-    signatures_of,
-    unnamed,
+from mindinsight.server.graph.scopes.scope_tree import (
+    GROUP,
+    PLUMBING,
+    ROOT,
+    SCOPE,
+    Folding,
+    Tree,
+    build_tree,
+    number_preorder,
 )
-from mindinsight.server.graph.scopes.tree import GROUP, ROOT, SCOPE, Tree
+
+
+class SiblingFlow(NamedTuple):
+    """Edges between working operators, each with the two siblings that hold its ends; [e] all."""
+
+    sources: Offsets  # leaves
+    targets: Offsets
+    slots: Offsets  # position among the inputs of the target
+    scopes: Offsets  # innermost scope around both ends
+    givers: Offsets  # child of that scope that holds the source
+    takers: Offsets  # child that holds the target
+
+
+def sibling_flow(tree: Tree) -> SiblingFlow:
+    """Return the flow of values in a tree; what operators pass on comes from the operator before them.
+
+    Of several values that are packed, the first counts. Order without values (UpdateState) is no flow.
+    """
+    edges = tree.edges
+    sources, targets = edges.sources.astype(np.int64), edges.targets.astype(np.int64)
+    numbers = np.arange(len(targets))  # inputs of one target are neighbours
+    slots = numbers - np.maximum.accumulate(np.where(np.diff(targets, prepend=-1) != 0, numbers, 0))
+    passing = np.array([kind in PLUMBING for kind in tree.types], dtype=np.bool_)
+    states = np.array([kind == "UpdateState" for kind in tree.types], dtype=np.bool_)
+    behind = np.arange(len(tree.paths))
+    into = np.flatnonzero(passing[targets] & ~edges.controls)[::-1]
+    behind[targets[into]] = sources[into]  # the first input is written last
+    for _ in range(8):  # a value passes few operators; what is left then is dropped
+        behind = behind[behind]
+    through = behind[sources]
+    working = ~(edges.controls | passing[targets] | passing[through] | states[sources])
+    sources, targets, slots = through[working], targets[working], slots[working]
+    givers, takers = sources.copy(), targets.copy()
+    scopes = tree.parents[sources].astype(np.int64)
+    ends = tree.ends
+    while len(apart := np.flatnonzero((targets < scopes) | (targets >= ends[scopes]))):
+        givers[apart] = scopes[apart]
+        scopes[apart] = tree.parents[scopes[apart]]
+    while len(deep := np.flatnonzero(tree.parents[takers] != scopes)):
+        takers[deep] = tree.parents[takers[deep]]
+    return SiblingFlow(sources, targets, slots, scopes, givers, takers)
+
+
+def connected(members: Sequence[int], links: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """Group members that values flow between directly (``links``); all in the order of ``members``."""
+    leader = {member: member for member in members}
+
+    def find(member: int) -> int:
+        while leader[member] != member:
+            leader[member] = member = leader[leader[member]]
+        return member
+
+    for giver, taker in links:
+        leader[find(giver)] = find(taker)
+    groups: dict[int, list[int]] = {}
+    for member in members:
+        groups.setdefault(find(member), []).append(member)
+    return list(groups.values())
+
+
+def parallel(tree: Tree, groups: Sequence[Sequence[int]]) -> list[list[list[int]]]:
+    """Split each group of boxes into parallel ones, which depend on the same others of their group."""
+    bits = np.full(len(tree.paths), -1, dtype=np.int64)
+    masks = []
+    number = 0
+    for group in groups:
+        masks.append(((1 << len(group)) - 1) << number)
+        for member in group:
+            bits[member : tree.ends[member]] = number
+            number += 1
+    upstream = _upstream(tree, bits)
+    split = []
+    for group, mask in zip(groups, masks, strict=True):
+        alike: dict[int, list[int]] = {}
+        for member in group:
+            own = 1 << int(bits[member])
+            alike.setdefault(upstream.get(int(bits[member]), 0) & mask & ~own, []).append(member)
+        split.append(list(alike.values()))
+    return split
+
+
+def _upstream(tree: Tree, bits: Numbers | Offsets) -> dict[int, int]:
+    """Return the set of members that each member depends on, both as bits."""
+    inputs: dict[int, list[int]] = {}
+    states = np.array([kind == "UpdateState" for kind in tree.types], dtype=np.bool_)
+    edges = tree.edges.select(~tree.edges.controls & ~states[tree.edges.sources])
+    for source, target in zip(edges.sources.tolist(), edges.targets.tolist(), strict=True):
+        inputs.setdefault(target, []).append(source)
+    own = bits.tolist()
+    reached: dict[int, int] = {}  # members upstream of each leaf, itself included
+    upstream: dict[int, int] = {}
+    for leaf in sorted(np.flatnonzero(tree.nodes >= 0).tolist(), key=tree.nodes.tolist().__getitem__):
+        if leaf in reached:
+            continue
+        waiting = [leaf]
+        while waiting:
+            node = waiting[-1]
+            missing = [source for source in inputs.get(node, ()) if source not in reached]
+            if missing and node not in reached:
+                reached[node] = 0  # a cycle, which a file may hold, ends here
+                waiting += missing
+                continue
+            waiting.pop()
+            before = 0
+            for source in inputs.get(node, ()):
+                before |= reached[source]
+            if own[node] >= 0:
+                upstream[own[node]] = upstream.get(own[node], 0) | before
+                before |= 1 << own[node]
+            reached[node] = reached.get(node, 0) | before
+    return upstream
+
+
+_NUMBER: Final = re.compile(r"\d+")
+_SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)  # odd, from splitmix64: spreads numbers over 64 bits
+
+_Hashes = npt.NDArray[np.uint64]
+
+
+def signatures_of(tree: Tree, flow: SiblingFlow | None = None) -> list[int]:
+    """[t] number of the structure of each index, equal for equal structures; -1 for plumbing."""
+    operators = operator_codes(tree)
+    wiring = _wiring(tree, flow or sibling_flow(tree), operators).tolist()
+    numbers: dict[object, int] = {}
+    inside: list[list[int]] = [[] for _ in tree.paths]
+    signatures = [-1] * len(tree.paths)
+    parents, nodes, codes = tree.parents.tolist(), tree.nodes.tolist(), operators.tolist()
+    for index in range(len(tree.paths) - 1, ROOT, -1):
+        structure: object = codes[index]
+        if nodes[index] < 0:
+            structure = (number_pattern(tree.paths[index]), wiring[index], *sorted(inside[index]))
+        elif tree.types[index] in PLUMBING:
+            continue
+        signatures[index] = numbers.setdefault(structure, len(numbers))
+        inside[parents[index]].append(signatures[index])
+    return signatures
+
+
+def operator_codes(tree: Tree) -> _Hashes:
+    """[t] code of each operator, equal for equal type, attributes, output, parameter shapes, constants."""
+    graph = tree.graph
+    spans, payload = graph.contents.tolist(), graph.payload
+    known: dict[Any, int] = {}
+    outer = np.flatnonzero(graph.kinds != OPERATOR).tolist()
+    own = np.zeros(len(graph), dtype=np.uint64)
+    own[outer] = [known.setdefault(unnamed(graph, node), len(known)) for node in outer]
+    operators = np.flatnonzero(graph.kinds == OPERATOR).tolist()
+    own[operators] = [
+        known.setdefault((graph.types[node], payload[spans[node][0] : spans[node][1]]), len(known))
+        for node in operators
+    ]
+    own = _mix(own + np.uint64(1))
+    edges = graph.edges
+    slots = np.arange(len(edges)) - np.searchsorted(edges.targets, edges.targets)
+    salts = _mix(slots.astype(np.uint64))
+    used = np.flatnonzero(graph.kinds[edges.sources] != OPERATOR)
+    codes = own.copy()
+    np.add.at(codes, edges.targets[used], _mix(own[edges.sources[used]] ^ salts[used]))
+    loads = np.array([kind == "Load" for kind in graph.types], dtype=np.bool_)
+    loaded = np.flatnonzero(loads[edges.sources])
+    with_loads = codes.copy()
+    np.add.at(with_loads, edges.targets[loaded], _mix(codes[edges.sources[loaded]] ^ salts[loaded]))
+    result: _Hashes = np.where(tree.nodes >= 0, with_loads[tree.nodes], np.uint64(0))
+    return result
+
+
+def unnamed(graph: Graph, node: int) -> bytes:
+    """Bytes of a parameter or a constant without its name, which its message begins with."""
+    message = graph.message(node)
+    if len(message) > 1 and message[0] == 1 << 3 | 2 and message[1] < 0x80:
+        return message[2 + message[1] :]
+    return message
+
+
+def _wiring(tree: Tree, flow: SiblingFlow, operators: _Hashes) -> _Hashes:
+    """[t] hash of the edges of which a scope is the innermost around both ends."""
+    terms = _mix(
+        _mix(operators[flow.sources] + _SPREAD) ^ (operators[flow.targets] + flow.slots.astype(np.uint64))
+    )
+    sums = np.zeros(len(tree.paths), dtype=np.uint64)
+    np.add.at(sums, flow.scopes, terms)
+    return sums
+
+
+def _mix(values: _Hashes) -> _Hashes:
+    mixed: _Hashes = (values ^ (values >> np.uint64(31))) * _SPREAD
+    shifted: _Hashes = mixed >> np.uint64(29)
+    return mixed ^ shifted
+
+
+def identical_scopes(tree: Tree, index: int) -> list[int]:
+    """Other scopes of the structure of a scope, and of its name but for numbers; ascending."""
+    signatures = signatures_of(tree)
+    return [
+        other
+        for other, signature in enumerate(signatures)
+        if signature == signatures[index] and other != index and tree.nodes[other] < 0
+    ]
+
+
+def number_pattern(path: str) -> str:
+    """Name of a scope with its numbers replaced by asterisks: ``*-Block``."""
+    return _NUMBER.sub("*", path.rpartition("/")[2])
+
+
+def common_pattern(names: list[str]) -> str:
+    """Name that several of one ``number_pattern`` share, asterisks only where their numbers differ."""
+    digits = [_NUMBER.findall(name) for name in names]
+    texts = _NUMBER.split(names[0])
+    starred = [column[0] if len(set(column)) == 1 else "*" for column in zip(*digits, strict=True)]
+    return "".join(text + number for text, number in zip(texts, [*starred, ""], strict=True))
+
 
 REPEAT: Final = "repeat_scope"
 REST: Final = "rest_scope"

@@ -1,26 +1,183 @@
-"""Sender of alerts to webhooks: one thread looks for new alerts, and one for each address posts them.
-
-Only addresses of the command line are posted to: neither a file that is read nor a page can name another.
-Alerts that are there when a server has read its files for the first time with a webhook are not sent. What an
-address does not take stays in its queue, over restarts too, and is tried again at growing intervals.
-"""
+"""Sender of alerts to webhooks: messages for each service, and a POST bounded in time."""
 
 from __future__ import annotations
 
+import http.client
+import io
+import json
 import logging
+import socket
 import threading
 import time
-from collections.abc import Callable, Sequence
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
-from typing import Final
+from typing import IO, Any, Final
 
 from mindinsight.server.http.service import Service
-from mindinsight.server.plugins.alert.alert_list import MOST, alert_list
-from mindinsight.server.plugins.alert.webhook_messages import Alert, webhook_body
-from mindinsight.server.plugins.alert.webhook_post import LIMIT, post
-from mindinsight.server.settings.webhooks import Webhook
-from mindinsight.server.workspace.deliveries import Deliveries, Delivery
+from mindinsight.server.plugins.alert.alert_cache import MOST, alert_list
+from mindinsight.server.settings import Webhook, WebhookFormat
+from mindinsight.server.texts import message
+from mindinsight.server.workspace.alert_rules import Deliveries, Delivery
+
+LIMIT: Final = 10.0  # s for connecting, and for everything after that: services answer within one
+_ANSWER: Final = 65_536  # bytes of an answer that are read; those of the services have a few hundred
+
+
+def post(url: str, content: dict[str, Any], limit: float = LIMIT) -> str:
+    """POST a JSON value. Return "" when the receiver took it, else the reason. Raises nothing.
+
+    ``limit`` holds in seconds for connecting and for the exchange that follows, however slowly bytes come.
+    """
+    body = json.dumps(content, ensure_ascii=True).encode()
+    request = urllib.request.Request(url, body, {"Content-Type": "application/json"}, method="POST")
+    opener = urllib.request.build_opener(_NoRedirect, _Http, _Https)
+    try:
+        with opener.open(request, timeout=limit) as answer:
+            return _refusal(answer.read(_ANSWER))
+    except urllib.error.HTTPError as error:
+        error.close()
+        return f"HTTP {error.code}"
+    except (OSError, ValueError) as error:
+        return str(getattr(error, "reason", error)) or type(error).__name__
+    except http.client.HTTPException as error:
+        return f"not an answer of HTTP ({type(error).__name__})"
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Redirect handler that follows none: the answer is an error."""
+
+    def redirect_request(
+        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
+    ) -> None:
+        return None
+
+
+class _TimedReader(io.RawIOBase):
+    """Stream of a socket that raises TimeoutError once the time is over, even if bytes keep coming."""
+
+    def __init__(self, stream: io.RawIOBase, sock: socket.socket, end: float) -> None:
+        self._stream = stream
+        self._socket = sock
+        self._end = end  # by time.monotonic()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("timed out")
+        self._socket.settimeout(left)
+        return self._stream.readinto(buffer)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+
+class _TimedResponse(http.client.HTTPResponse):
+    """Response that has to be complete at ``end``, by time.monotonic()."""
+
+    def __init__(self, sock: socket.socket, *arguments: Any, end: float, **options: Any) -> None:
+        super().__init__(sock, *arguments, **options)
+        stream = self.fp.detach()
+        self.fp = io.BufferedReader(_TimedReader(stream, sock, end))
+
+
+class _TimedHttp(http.client.HTTPConnection):
+    """Connection whose answers, also a proxy's while it connects, have to be complete in time."""
+
+    def connect(self) -> None:
+        limit = self.timeout or LIMIT
+        self._end_in(2 * limit)
+        super().connect()
+        self._end_in(limit)
+
+    def _end_in(self, seconds: float) -> None:
+        self.response_class = partial(_TimedResponse, end=time.monotonic() + seconds)  # type: ignore[assignment]
+
+
+class _TimedHttps(_TimedHttp, http.client.HTTPSConnection):
+    """The same with TLS, whose handshake Python limits by itself."""
+
+
+class _Http(urllib.request.HTTPHandler):
+    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(_TimedHttp, req)
+
+
+class _Https(urllib.request.HTTPSHandler):
+    def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(_TimedHttps, req)
+
+
+def _refusal(answer: bytes) -> str:
+    """Return what Feishu (``code``) or DingTalk (``errcode``) refuses in an answer of status 200, else ""."""
+    try:
+        content = json.loads(answer)
+    except (ValueError, RecursionError):
+        return ""
+    if not isinstance(content, dict):
+        return ""
+    code = content.get("errcode", content.get("code", 0))
+    return "" if code in (0, None) else f"{code} {content.get('errmsg', content.get('msg', ''))}".strip()
+
+
+_LINES: Final = 10  # alerts that one message spells out
+_MARKS: Final = {"error": "🔴", "warning": "🟠", "info": "🔵"}
+
+Alert = Mapping[str, Any]  # as ``alert_list`` has them
+
+
+def webhook_body(
+    style: WebhookFormat, alerts: Sequence[Alert], address: str, dropped: int = 0
+) -> dict[str, Any]:
+    """The JSON value to post: some alerts, the newest first, the server's address, and how many had no room.
+
+    Slack: incoming webhooks, ``text``. Feishu: custom bots, ``msg_type``. DingTalk: custom robots,
+    ``msgtype``. A robot that wants a keyword in each message finds ``MindInsight``.
+    """
+    if style == "json":
+        listed = [dict(alert) for alert in alerts]
+        return {"source": "MindInsight", "address": address, "alerts": listed, "left_out": dropped}
+    text = plain_text(alerts, address, dropped)
+    if style == "slack":
+        return {"text": text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")}
+    if style == "feishu":
+        return {"msg_type": "text", "content": {"text": text}}
+    return {"msgtype": "text", "text": {"content": text}}
+
+
+def plain_text(alerts: Sequence[Alert], address: str, dropped: int = 0) -> str:
+    """A line for each alert, up to ten of them, and the number of the others."""
+    lines = [f"{_MARKS.get(alert['level'], '')} {alert['run']}: {_line(alert)}" for alert in alerts[:_LINES]]
+    if more := max(0, len(alerts) - _LINES) + dropped:
+        lines.append(message("alert.came_more", {"n": more}))
+    return "\n".join(["MindInsight", *lines, f"{address}alert"])
+
+
+def _line(alert: Alert) -> str:
+    step = message("alert.step", {"step": alert["step"]})
+    if not alert["condition"]:
+        detail = f" – {alert['text']}" if alert["text"] else ""
+        return f"{alert['title'] or message('alert.untitled', {})} ({step}){detail}"
+    if alert["stray"]:
+        if alert["stray"].get("other") is not None:
+            return f"{alert['tag']}: {message('stray.pair', {'step': alert['step']})}"
+        return f"{alert['tag']}: {alert['stray']['kind'].replace('_', ' ')} ({step})"
+    limit = _number(alert["limit"])
+    words = {"tag": alert["tag"], "value": _number(alert["value"]), "limit": limit}
+    what = message(f"alert.found.{alert['condition']}", {**words, "n": 1 if limit == "1" else limit})
+    return f"{what} ({step})"
+
+
+def _number(value: float | str | None) -> str:
+    return value if isinstance(value, str) else "–" if value is None else f"{value:.6g}"
+
 
 _log = logging.getLogger(__name__)
 

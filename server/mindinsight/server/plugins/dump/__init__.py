@@ -6,24 +6,28 @@ from fastapi import APIRouter
 
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.plugins.dump import (
-    chains,
-    checkpoint_timeline,
-    checkpoint_values,
-    checkpoints,
-    checks,
-    comparisons,
-    listing,
-    logs,
-    operators,
-    pictures,
-    tensors,
-    values,
+    checkpoint_routes,
+    dump_comparisons,
+    dump_listing,
+    fault_routes,
+    operator_routes,
+    step_drawing,
+    tensor_table,
+    tensor_values,
 )
 
 router = APIRouter()
 for module in (
-    *(listing, tensors, operators, pictures, values, checks, chains, comparisons),
-    *(checkpoints, checkpoint_values, checkpoint_timeline, logs),
+    *(
+        dump_listing,
+        tensor_table,
+        operator_routes,
+        step_drawing,
+        tensor_values,
+        fault_routes,
+        dump_comparisons,
+    ),
+    checkpoint_routes,
 ):
     router.include_router(module.router)
 

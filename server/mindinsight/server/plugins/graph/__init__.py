@@ -5,10 +5,10 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from mindinsight.server.plugins import Plugin
-from mindinsight.server.plugins.graph import comparison, nodes, pictures
+from mindinsight.server.plugins.graph import comparison_routes, graph_nodes
 
 router = APIRouter()
-for part in (pictures, nodes, comparison):
+for part in (graph_nodes, comparison_routes):
     router.include_router(part.router)
 
 PLUGIN = Plugin(name="graph", router=router)

@@ -15,12 +15,12 @@ from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.errors import ApiError, unknown_tag
 from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.formats.graphs.pipelines import pipeline_graph
-from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.graph.comparison.compare import Comparison, compare
+from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.graph.comparison.graph_comparison import Comparison, compare
 from mindinsight.server.graph.layout.nested import DrawingCache
-from mindinsight.server.graph.model.simplify import simplify
+from mindinsight.server.graph.model.simplification import simplify
 from mindinsight.server.graph.scopes.folding import folded_tree
-from mindinsight.server.graph.scopes.tree import ROOT, Tree
+from mindinsight.server.graph.scopes.scope_tree import ROOT, Tree
 from mindinsight.server.http.indices import index_of, indices_of
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.store.run import Run

@@ -12,8 +12,8 @@ from mindinsight.server.formats.dumps import (
     open_dump,
     read_tensor,
 )
-from mindinsight.server.formats.dumps.types import TensorRef
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.dumps.dump_types import TensorRef
+from mindinsight.server.formats.read_limits import UnreadableError
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from mindinsight.writer.encoding import sounds, wire
+from mindinsight.writer.encoding import media, wire
 from mindinsight.writer.encoding.encoder import MessageEncoder
 
 
@@ -16,7 +16,7 @@ class AudioEncoder(MessageEncoder):
         if isinstance(value, (bytes, bytearray, memoryview)):
             return wire.block(1, bytes(value))
         if isinstance(value, tuple) and len(value) == 2:
-            return wire.block(1, sounds.sound(*value).wav)
+            return wire.block(1, media.sound(*value).wav)
         taken = "a pair (samples, rate) or the bytes of a sound file"
         raise TypeError(f"{self.kind} takes {taken}, got {type(value).__name__}")
 

@@ -11,7 +11,7 @@ from mindinsight.writer.buffer_pool import BufferPool
 from mindinsight.writer.encoding import wire
 from mindinsight.writer.encoding.encoder import ArrayEncoder, Item
 from mindinsight.writer.encoding.histograms import Histogram, histogram
-from mindinsight.writer.encoding.json_numbers import json_number
+from mindinsight.writer.encoding.wire import json_number
 
 _FACTS: Final = ("count", "nan_count", "pos_inf_count", "neg_inf_count", "min", "max", "sum")
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy.typing as npt
 
-from mindinsight.writer.encoding import image_grid, png, wire
+from mindinsight.writer.encoding import media, wire
 from mindinsight.writer.encoding.encoder import ArrayEncoder
 
 # PNG colour -> colorspace of Summary.Image: gray, gray and alpha, RGB, RGBA.
@@ -18,14 +18,14 @@ class ImageEncoder(ArrayEncoder):
 
     def check_shape(self, tag: str, shape: tuple[int, ...]) -> None:
         """Raise ValueError unless ``shape`` is (pictures, channels, height, width), none of them zero."""
-        image_grid.check_shape(shape)
+        media.check_shape(shape)
 
     def array_message(self, values: npt.NDArray[Any], dtype: str) -> bytes:
         """One PNG, its size in pixels and its colours."""
-        picture = image_grid.canvas(values)
+        picture = media.canvas(values)
         height, width, channels = picture.shape
         fields = (wire.integer(1, height), wire.integer(2, width), wire.integer(3, _COLORSPACES[channels]))
-        return b"".join((*fields, wire.block(4, png.encode(picture))))
+        return b"".join((*fields, wire.block(4, media.encode(picture))))
 
     def facts(self, message: Any) -> dict[str, Any]:
         """Width and height in pixels."""

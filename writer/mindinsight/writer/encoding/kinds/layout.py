@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from mindinsight.writer.encoding import layouts
+from mindinsight.writer.encoding import chart_layouts
 from mindinsight.writer.encoding.encoder import MessageEncoder
 
 
@@ -13,7 +13,7 @@ class LayoutEncoder(MessageEncoder):
 
     def serialised(self, value: Any) -> bytes:
         """The layout as a message. Raises TypeError and ValueError that name the chart."""
-        return layouts.encode(layouts.checked(value))
+        return chart_layouts.encode(chart_layouts.checked(value))
 
     def facts(self, message: Any) -> dict[str, Any]:
         """Number of charts."""

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindinsight.writer.encoding import pr_curves
+from mindinsight.writer.encoding import chart_layouts
 from mindinsight.writer.encoding.encoder import MessageEncoder
 from mindinsight.writer.encoding.kinds import tensor
 
@@ -17,7 +17,7 @@ class PrCurveEncoder(MessageEncoder):
     def serialised(self, value: Any) -> bytes:
         """The curve in float32, as TensorBoard has it. Raises ValueError as pr_curves.py does."""
         pair = isinstance(value, tuple) and len(value) == 2
-        rows = pr_curves.curve(*value) if pair else pr_curves.given(list(value))
+        rows = chart_layouts.curve(*value) if pair else chart_layouts.given(list(value))
         return tensor.ENCODER.array_message(rows.astype(np.float32), "float32")
 
     def facts(self, message: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from mindinsight.writer.encoding import wire
 from mindinsight.writer.encoding.encoder import ArrayEncoder, Item
-from mindinsight.writer.encoding.json_numbers import json_number
+from mindinsight.writer.encoding.wire import json_number
 
 _FLOAT_DATA, _RAW_DATA = 3, 8
 # graph.proto DataType; a type it has no number for is stored as the type that holds its values.

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import mindspore
 
-from mindinsight.writer.capture.mindspore.values import tensors_of
-from mindinsight.writer.precision_debugger.draft import Draft
+from mindinsight.writer.capture.mindspore.mindspore_values import tensors_of
+from mindinsight.writer.precision_debugger.step_files import Draft
 
 if TYPE_CHECKING:
     from mindinsight.writer.precision_debugger.mindspore.probe import MindSporeProbe

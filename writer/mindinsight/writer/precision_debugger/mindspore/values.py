@@ -11,13 +11,13 @@ import mindspore
 import numpy as np
 
 from mindinsight.writer.arrays import NumberArray, to_numpy
-from mindinsight.writer.capture.mindspore.values import tensors_of
-from mindinsight.writer.precision_debugger import describer
+from mindinsight.writer.capture.mindspore.mindspore_values import tensors_of
+from mindinsight.writer.precision_debugger import step_files
 
 __all__ = ["Describer", "host_copy", "is_tensor", "needs_gradient", "quiet", "save_tensor", "tensors_of"]
 
 
-class Describer(describer.Describer):
+class Describer(step_files.Describer):
     """Writer of MindSpore's values as JSON."""
 
     def leaf(self, value: Any, stem: str) -> dict[str, Any] | None:

@@ -17,16 +17,13 @@ import torch
 from torch.optim import optimizer as optimizer_hooks
 from torch.overrides import TorchFunctionMode
 
-from mindinsight.writer.capture.pytorch.tensors import tensors_of
-from mindinsight.writer.precision_debugger.code_lines import code_lines
-from mindinsight.writer.precision_debugger.draft import Commit, Draft
-from mindinsight.writer.precision_debugger.probe_config import ProbeConfig
+from mindinsight.writer.capture.pytorch.torch_tensors import tensors_of
+from mindinsight.writer.precision_debugger.probe_config import ProbeConfig, Selection
 from mindinsight.writer.precision_debugger.pytorch import values
 from mindinsight.writer.precision_debugger.pytorch.call_site import CallSite
+from mindinsight.writer.precision_debugger.pytorch.function_names import TorchNames
 from mindinsight.writer.precision_debugger.pytorch.modules import ModuleHooks
-from mindinsight.writer.precision_debugger.pytorch.names import TorchNames
-from mindinsight.writer.precision_debugger.selection import Selection
-from mindinsight.writer.precision_debugger.step_files import StepFiles
+from mindinsight.writer.precision_debugger.step_files import Commit, Draft, StepFiles, code_lines
 
 _OPTIMIZER: Final = "optimizer"  # what encloses the calls of an optimizer
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import torch
 
-from mindinsight.writer.capture.pytorch.tensors import tensors_of
-from mindinsight.writer.precision_debugger import describer
+from mindinsight.writer.capture.pytorch.torch_tensors import tensors_of
+from mindinsight.writer.precision_debugger import step_files
 
 __all__ = ["Describer", "host_copy", "is_tensor", "needs_gradient", "quiet", "save_tensor", "tensors_of"]
 
@@ -22,7 +22,7 @@ _FORMATS: Final = {
 }
 
 
-class Describer(describer.Describer):
+class Describer(step_files.Describer):
     """Writer of PyTorch's values as JSON."""
 
     def leaf(self, value: Any, stem: str) -> dict[str, Any] | None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from mindinsight.server.formats.dumps.layout import Layout
+from mindinsight.server.formats.dumps.dump_layout import Layout
+from mindinsight.server.formats.dumps.dump_types import Dump
 from mindinsight.server.formats.dumps.recorder_files import recorder_logs
-from mindinsight.server.formats.dumps.types import (
-    Dump,
-)
 
 NAME: Final = "recorder"
 

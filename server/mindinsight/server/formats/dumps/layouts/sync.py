@@ -11,14 +11,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from mindinsight.server.files.folders import files_of, folders_of
-from mindinsight.server.formats.dumps.graph_files import GraphFiles
-from mindinsight.server.formats.dumps.layout import Layout
-from mindinsight.server.formats.dumps.names import parse_npy_name
-from mindinsight.server.formats.dumps.npy_folder import STATISTICS_FILE, list_npy_folder
-from mindinsight.server.formats.dumps.operators import Arguments, assemble_operators
-from mindinsight.server.formats.dumps.recorder_files import recorder_logs
-from mindinsight.server.formats.dumps.types import (
+from mindinsight.server.files.opener import files_of, folders_of
+from mindinsight.server.formats.dumps.dump_layout import Arguments, Layout, assemble_operators
+from mindinsight.server.formats.dumps.dump_names import GraphFiles, parse_npy_name
+from mindinsight.server.formats.dumps.dump_types import (
     Dump,
     FileDamage,
     Listing,
@@ -27,8 +23,10 @@ from mindinsight.server.formats.dumps.types import (
     StepFolder,
     TensorEntry,
 )
+from mindinsight.server.formats.dumps.npy_folder import STATISTICS_FILE, list_npy_folder
+from mindinsight.server.formats.dumps.recorder_files import recorder_logs
+from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.text_files import read_json, read_text
-from mindinsight.server.formats.unreadable import UnreadableError
 
 Content = TypeVar("Content")
 NAME: Final = "sync"

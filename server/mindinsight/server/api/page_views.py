@@ -1,0 +1,123 @@
+"""Routes of saved views and of the default settings of pages."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, FastAPI, Query, Request
+from pydantic import BaseModel, Field, StringConstraints
+
+from mindinsight.server.api.pages import WEB, names_of
+from mindinsight.server.errors import ApiError
+from mindinsight.server.http.openapi import ErrorBody, response
+from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.http.static_files import Assets, view_entries
+from mindinsight.server.workspace.json_store import Full, Taken, storing
+from mindinsight.server.workspace.saved_views import (
+    ALL_PAGES,
+    MAX_DEFAULT,
+    MAX_NAME,
+    MAX_QUERY,
+    MAX_VIEWS,
+    QUERY,
+    VIEW,
+    View,
+)
+
+router = APIRouter(
+    prefix="/v2/views",
+    tags=["views"],
+    responses={409: response("The name is taken, or there is no room for more.", ErrorBody)},
+)
+OneService = Annotated[Service, Depends(service_of)]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_NAME)]
+
+
+def install(app: FastAPI) -> None:
+    app.state.pages = frozenset(names_of(view_entries(Assets(WEB))))
+
+
+class SavedView(BaseModel):
+    """Saved view: a page of this server and its query."""
+
+    name: Name
+    view: str = Field(pattern=VIEW, description="name of the page, such as scalar")
+    query: str = Field("", pattern=QUERY, max_length=MAX_QUERY, description="without the question mark")
+
+
+class NewName(BaseModel):
+    name: str
+    to: Name
+
+
+@router.get("")
+def views(service: OneService) -> dict[str, Any]:
+    """Every saved view, in the order in which they were saved."""
+    return {"views": [{"name": name, **asdict(view)} for name, view in service.workspace.views.all().items()]}
+
+
+@router.put("")
+def save(saved: SavedView, request: Request, service: OneService) -> dict[str, Any]:
+    """Save a view; one of the same name is overwritten."""
+    if saved.view not in request.app.state.pages:
+        raise ApiError(404, "unknown_page", f"There is no page {saved.view!r}.", page=saved.view)
+    with storing(_refusals(saved.name)):
+        service.workspace.views.keep(saved.name, View(saved.view, saved.query))
+    return views(service)
+
+
+@router.patch("")
+def rename(change: NewName, service: OneService) -> dict[str, Any]:
+    """Rename a saved view."""
+    with storing(_refusals(change.name, change.to)):
+        service.workspace.views.rename(change.name, change.to)
+    return views(service)
+
+
+@router.delete("")
+def forget(service: OneService, name: Annotated[str, Query()]) -> dict[str, Any]:
+    """Delete a saved view."""
+    with storing(_refusals(name)):
+        service.workspace.views.forget(name)
+    return views(service)
+
+
+def _refusals(name: str, to: str = "") -> dict[type[Exception], ApiError]:
+    return {
+        KeyError: ApiError(404, "unknown_view", f"There is no saved view {name!r}.", view=name),
+        Taken: ApiError(409, "view_taken", f"There is a saved view {to!r} already.", view=to),
+        Full: ApiError(409, "many_views", f"There are {MAX_VIEWS} saved views.", n=MAX_VIEWS),
+    }
+
+
+defaults_router = APIRouter(prefix="/v2/defaults", tags=["views"])
+
+
+class DefaultSettings(BaseModel):
+    """Settings with which a page opens."""
+
+    view: str = Field(pattern=VIEW, description="name of the page, such as scalar")
+    query: str = Field(
+        "", pattern=QUERY, max_length=MAX_DEFAULT, description="without the question mark; empty: none"
+    )
+
+
+@defaults_router.get("")
+def defaults(service: OneService) -> dict[str, Any]:
+    """The settings of every page that has any."""
+    return {"defaults": {view: default.query for view, default in service.workspace.defaults.all().items()}}
+
+
+@defaults_router.put("")
+def keep(settings: DefaultSettings, request: Request, service: OneService) -> dict[str, Any]:
+    """Keep the settings of a page for everybody who opens it without settings of its own.
+
+    Those of the page ``all`` hold for every page: ``n`` significant digits, ``e=1`` for powers of ten, ``r``
+    seconds between two refreshes.
+    """
+    if settings.view != ALL_PAGES and settings.view not in request.app.state.pages:
+        raise ApiError(404, "unknown_page", f"There is no page {settings.view!r}.", page=settings.view)
+    with storing({}):
+        service.workspace.defaults.keep(settings.view, settings.query)
+    return defaults(service)

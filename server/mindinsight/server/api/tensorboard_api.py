@@ -1,0 +1,94 @@
+"""Routes of TensorBoard's HTTP interface for scripts: runs, tags and points of scalars, over the same store.
+
+Names of runs are TensorBoard's: the path below the base directory, ``.`` for itself. Answers have the form of
+TensorBoard 2.21; nothing is sampled. Numbers that are not finite are the texts ``NaN``, ``Infinity`` and
+``-Infinity`` in JSON.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Query, Response
+from starlette.responses import JSONResponse, PlainTextResponse
+
+from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.store.mounts import BASE
+from mindinsight.server.store.run import Run
+from mindinsight.server.store.series import Line
+
+router = APIRouter(prefix="/data", tags=["tensorboard"])
+
+Uses = Annotated[Service, Depends(service_of)]
+
+
+@router.get("/runs")
+def runs(service: Uses) -> list[str]:
+    """Names of the runs, the one that started first at the front."""
+    return [_name(run) for run in _in_order(service)]
+
+
+@router.get("/environment")
+def environment(service: Uses) -> dict[str, str]:
+    """Where the data lie; the rest is not told."""
+    base = service.store.snapshot().base
+    return {"version": "", "data_location": base, "window_title": "", "experiment_name": ""}
+
+
+@router.get("/plugin/scalars/tags")
+def tags(service: Uses) -> dict[str, dict[str, dict[str, str]]]:
+    """Tags of scalars by run; runs without scalars are left out."""
+    return {
+        _name(run): {tag: {"displayName": "", "description": ""} for tag in run.scalars}
+        for run in _in_order(service)
+        if run.scalars
+    }
+
+
+@router.get("/plugin/scalars/scalars")
+def scalars(
+    service: Uses,
+    run: str,
+    tag: str,
+    format: Annotated[Literal["json", "csv"], Query()] = "json",
+) -> Response:
+    """Points of a series as ``[wall time, step, value]``: steps in order, for each the value written last."""
+    line = _line(service, run, tag)
+    if line is None:
+        return PlainTextResponse(f"Not found: No scalar data for run={run!r}, tag={tag!r}", 404)
+    if format == "csv":
+        sink = io.StringIO()
+        writer = csv.writer(sink)
+        writer.writerow(("Wall time", "Step", "Value"))
+        writer.writerows(_rows(line))
+        return Response(sink.getvalue(), media_type="text/csv; charset=utf-8")
+    points = [[wall, step, _json_number(value)] for wall, step, value in _rows(line)]
+    return JSONResponse(points)
+
+
+def _in_order(service: Service) -> list[Run]:
+    return sorted(service.store.snapshot().runs.values(), key=lambda run: (run.first_event, _name(run)))
+
+
+def _name(run: Run) -> str:
+    return run.id.removeprefix(BASE) or "."
+
+
+def _line(service: Service, name: str, tag: str) -> Line | None:
+    run = service.store.snapshot().runs.get(BASE if name == "." else f"{BASE}{name}")
+    series = None if run is None else run.scalars.get(tag)
+    return None if series is None else series.line()
+
+
+def _rows(line: Line) -> Iterator[tuple[float, int, float]]:
+    return zip(line.walls.tolist(), line.steps.tolist(), line.values.tolist(), strict=True)
+
+
+def _json_number(value: float) -> float | str:
+    if math.isfinite(value):
+        return value
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"

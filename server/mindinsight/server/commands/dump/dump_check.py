@@ -1,0 +1,224 @@
+"""Command ``mindinsight dump check``: finds the first fault or divergence of ranks, checks watchpoints."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict, replace
+from typing import Any
+
+from mindinsight.server.claims import exit_code
+from mindinsight.server.commands.dump.dump_selection import (
+    add_json,
+    open_single_dump,
+    select_tensors,
+    statistics_cache,
+    worker_pool,
+)
+from mindinsight.server.commands.options import add_executor, resolve_path
+from mindinsight.server.commands.terminal import (
+    as_json,
+    localize_claim,
+    progress,
+    report_damage,
+    report_errors,
+)
+from mindinsight.server.debug.conditions import conditions
+from mindinsight.server.debug.examine import measure_all
+from mindinsight.server.debug.fault import (
+    Fault,
+    Report,
+    faulty_operator,
+    find_faults,
+    missing_place,
+    source_frame,
+)
+from mindinsight.server.debug.fault_explanation import explain
+from mindinsight.server.debug.rank_divergence import Divergence, find_divergence
+from mindinsight.server.debug.watchpoints import (
+    Hit,
+    Watchpoint,
+    check_and_count,
+    check_claims,
+    checked_limits,
+    common_faults,
+)
+from mindinsight.server.formats.dumps.dump_types import Dump
+
+
+def register(actions: Any) -> None:
+    text = "find the first operator that produced NaN or infinities, and check conditions"
+    ids = ", ".join(sorted(conditions()))
+    parser = actions.add_parser("check", help=text, description=f"{text}: {ids}.", allow_abbrev=False)
+    parser.add_argument("path", metavar="DUMP", type=resolve_path, help="directory of the dump")
+    parser.add_argument("--rank", type=int, action="append", help="only this rank; may be repeated")
+    parser.add_argument("--step", type=int, action="append", help="only this step; may be repeated")
+    parser.add_argument(
+        "--operator", action="append", help="only operators with this name; * and ? are wildcards"
+    )
+    parser.add_argument(
+        "--condition",
+        action="append",
+        metavar="ID[:NAME=NUMBER,...]",
+        help="check this instead of common faults, such as tensor_too_large:max_gt=1000; may be repeated",
+    )
+    add_json(parser)
+    add_executor(parser)
+    parser.set_defaults(run=run)
+
+
+@report_errors
+def run(options: argparse.Namespace) -> int:
+    """0: all tensors are finite and no condition is met. 1: a fault, a hit, ranks that differ, damage.
+
+    2: no dump, an invalid condition, or tensors of which it is unknown whether they are finite.
+    """
+    dump = open_single_dump(options.path)
+    if absent := missing_place(dump, options.rank, options.step):
+        raise ValueError("The dump has no step {1} of rank {0}.".format(*absent))
+    watchpoints = _watchpoints(options)
+    entries, damage = select_tensors(dump, argparse.Namespace(**vars(options) | {"type": None}))
+    with worker_pool(options.executor, options.path) as executor:
+        measured = measure_all(entries, executor, statistics_cache())  # cached for the two searches below
+        results = list(progress(measured, len(entries), "tensors measured"))
+        report = find_faults(dump, options.rank, options.step, executor, statistics_cache())
+        apart = None if report.faults else find_divergence(dump, options.step, executor, statistics_cache())
+        checked = list(check_and_count(dump, watchpoints, executor, statistics_cache()))
+    hits = [item for item in checked if isinstance(item, Hit)]
+    findings = check_claims(hits, sum(item for item in checked if isinstance(item, int)))
+    claims = [*report.claims, *([apart.claim] if apart else []), *findings]
+    damage += [result.damage for result in results if result.damage is not None]
+    confirmed = [hit for hit in hits if hit.verdict.hit]
+    if options.json:
+        print(
+            as_json(
+                {
+                    **_report_json(dump, report),
+                    "claims": [claim.as_json() for claim in claims],
+                    "divergence": _divergence_json(apart) if apart else None,
+                    "hits": [_hit_json(hit) for hit in confirmed],
+                }
+            )
+        )
+    else:
+        print(_text(dump, report))
+        if apart is not None:
+            print(_divergence_text(apart))
+        print("\n".join(map(localize_claim, findings)))
+    report_damage(damage)
+    return 1 if damage and report.coverage.judged else exit_code(claims)
+
+
+def _watchpoints(options: argparse.Namespace) -> list[Watchpoint]:
+    scope: dict[str, Any] = {
+        "operators": tuple(options.operator or ()),
+        "ranks": tuple(options.rank or ()),
+        "steps": tuple(options.step or ()),
+    }
+    requested = [_parse_condition(text) for text in options.condition or ()]
+    if not requested:
+        return [replace(watchpoint, **scope) for watchpoint in common_faults()]
+    return [Watchpoint(number, name, limits, **scope) for number, (name, limits) in enumerate(requested, 1)]
+
+
+def _parse_condition(text: str) -> tuple[str, Any]:
+    name, _, rest = text.partition(":")
+    limits = {}
+    for part in filter(None, rest.split(",")):
+        key, _, number = part.partition("=")
+        try:
+            limits[key.strip()] = float(number)
+        except ValueError:
+            raise ValueError(f"{part!r} is not of the form NAME=NUMBER") from None
+    return name, checked_limits(name, limits)
+
+
+def _text(dump: Dump, report: Report) -> str:
+    if not report.faults:
+        return " ".join(map(localize_claim, report.claims))
+    fault = report.faults[0]
+    fault_json = _fault_json(dump, fault)
+    lines = [f"Rank {fault.rank}, step {fault.step}: {fault_json['verdict']}"]
+    lines += [
+        f"  {fault.entry.direction} {fault.entry.slot}: {_count(fault_json['nans'])} NaN,"
+        f" {_count(fault_json['infs'])} Inf"
+    ]
+    if fault_json["explanation"]:
+        lines.append(f"  {fault_json['explanation']}")
+    if fault_json["file"]:
+        lines.append(f"  {fault_json['file']}:{fault_json['line']}  {fault_json['code']}")
+    return "\n".join(lines)
+
+
+def _divergence_text(divergence: Divergence) -> str:
+    frame = source_frame(divergence.operator)
+    line = f"\n  {frame.file}:{frame.line}  {frame.code}" if frame else ""
+    return f"Step {divergence.step}: {localize_claim(divergence.claim)}{line}"
+
+
+def _divergence_json(divergence: Divergence) -> dict[str, Any]:
+    frame = source_frame(divergence.operator)
+    return {
+        "claims": [divergence.claim.as_json()],
+        "verdict": localize_claim(divergence.claim),
+        "step": divergence.step,
+        "ranks": list(divergence.ranks),
+        "operator": divergence.entry.operator,
+        "file": frame.file if frame else None,
+        "line": frame.line if frame else None,
+        "code": frame.code if frame else None,
+    }
+
+
+def _count(number: int | None) -> str:
+    return "an unknown number of" if number is None else str(number)
+
+
+def _report_json(dump: Dump, report: Report) -> dict[str, Any]:
+    coverage = {**asdict(report.coverage), "judged": report.coverage.judged}
+    return {
+        "first_fault": _fault_json(dump, report.faults[0]) if report.faults else None,
+        "coverage": coverage,
+    }
+
+
+def _fault_json(dump: Dump, fault: Fault) -> dict[str, Any]:
+    frame = source_frame(faulty_operator(dump, fault)) if fault.is_located else None
+    measurement = fault.results[0].measurement
+    statistics = measurement.statistics if measurement else None
+    explanation = explain(dump, fault)
+    return {
+        "explanation": " ".join(map(localize_claim, explanation.claims)) if explanation else None,
+        "kind": fault.kind,
+        "verdict": localize_claim(fault.claim),
+        "claims": [claim.as_json() for claim in explanation.claims] if explanation else [],
+        "carrier": fault.origin.carrier or None,
+        "gap": fault.origin.gap or None,
+        "source": fault.origin.source or None,
+        "rank": fault.rank,
+        "step": fault.step,
+        "graph": fault.entry.graph,
+        "operator": fault.origin.operator,
+        "type": fault.entry.type,
+        "direction": fault.entry.direction,
+        "slot": fault.entry.slot,
+        "nans": statistics.nans if statistics else None,
+        "infs": statistics.infinities if statistics else None,
+        "file": frame.file if frame else None,
+        "line": frame.line if frame else None,
+        "code": frame.code if frame else None,
+    }
+
+
+def _tensor_columns(hit: Hit) -> tuple[object, ...]:
+    entry = hit.entry
+    return hit.watchpoint.condition, entry.rank, entry.step, entry.operator, entry.direction, entry.slot
+
+
+def _hit_json(hit: Hit) -> dict[str, Any]:
+    names = ("condition", "rank", "step", "operator", "direction", "slot")
+    findings = [finding._asdict() for finding in hit.verdict.findings]
+    return {
+        **dict(zip(names, _tensor_columns(hit), strict=True)),
+        "graph": hit.entry.graph,
+        "findings": findings,
+    }

@@ -1,0 +1,350 @@
+"""Command ``mindinsight dump compare``: compares two dumps, ranks, steps, or every step of two dumps."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import csv
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from mindinsight.server.claims import Claim, exit_code, sentence
+from mindinsight.server.commands.dump.dump_selection import add_json, open_single_dump, worker_pool
+from mindinsight.server.commands.options import add_executor, resolve_path
+from mindinsight.server.commands.terminal import (
+    as_json,
+    cell,
+    count_text,
+    language,
+    progress,
+    report_damage,
+    report_errors,
+    say,
+    table,
+    terminal_width,
+)
+from mindinsight.server.debug.compare.comparison_export import (
+    CsvReport,
+    fields,
+    has_xlsx,
+    write_csv,
+    write_msprobe_csv,
+    write_msprobe_xlsx,
+)
+from mindinsight.server.debug.compare.divergence import Outcome, Tolerance, decide, state
+from mindinsight.server.debug.compare.dump_comparison import Row, Side, compare_sides, lost_first
+from mindinsight.server.debug.compare.step_comparison import (
+    StepComparison,
+    common_steps,
+    compare_steps,
+    decide_steps,
+)
+from mindinsight.server.errors import BadSettings
+from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage
+
+_COLUMNS: Final = {
+    "target": "TENSOR",
+    "matched_by": "BY",
+    "lost": "LOST",
+    "cosine": "COSINE",
+    "max_absolute": "MAX ABS",
+    "max_relative": "MAX REL",
+    "one_thousandth": "<0.001",
+    "five_thousandths": "<0.005",
+    "norm_error": "NORM ERR",
+    "messages": "INTRODUCED",
+}
+_STATES: Final = {
+    "agree": "agree",
+    "differ": "differ",
+    "unknown": "could not be compared",
+    "order": "matched by order alone",
+    "alone": "on one side only",
+}
+
+
+def register(actions: Any) -> None:
+    text = "compare two dumps tensor by tensor and find the first operator where they diverge"
+    parser = actions.add_parser("compare", help=text, description=text, allow_abbrev=False)
+    parser.add_argument("target", metavar="DUMP", type=resolve_path, help="directory of the dump to check")
+    parser.add_argument(
+        "reference",
+        metavar="REFERENCE",
+        type=resolve_path,
+        help="directory of the correct dump; may be the same",
+    )
+    for side in ("", "reference-"):
+        parser.add_argument(f"--{side}rank", type=int, help="default: the first, or that of the target")
+        parser.add_argument(f"--{side}step", type=int, help="default: the first, or that of the target")
+    text = "compare every step of every rank that both have; with --rank or --step, every one of those"
+    parser.add_argument("--every-step", action="store_true", help=text)
+    parser.add_argument(
+        "--map",
+        type=Path,
+        help="mapping of operators to names in the reference: a JSON object, or CSV with two columns",
+    )
+    text = "smallest cosine of tensors that agree; default: not looked at"
+    parser.add_argument("--cosine", type=float, help=text)
+    text = "largest relative distance (L2) of tensors that agree; default: by type, 0.001 for float32"
+    parser.add_argument("--relative", type=float, help=text)
+    parser.add_argument("--csv", type=Path, help="write the whole report to this file")
+    text = "write a report with the columns of msprobe to this file, CSV or .xlsx"
+    parser.add_argument("--msprobe", type=Path, help=text)
+    parser.add_argument("--all", action="store_true", help="print all tensors, not only those that differ")
+    add_json(parser)
+    add_executor(parser)
+    parser.set_defaults(run=run)
+
+
+@report_errors
+def run(options: argparse.Namespace) -> int:
+    """0: they agree. 1: they differ. 2: it is unknown, as where nothing could be compared."""
+    if options.every_step:
+        names = read_names(options.map) if options.map else {}
+        return compare_every_step(options, names, Tolerance(options.relative, options.cosine))
+    target, reference = _sides(options)
+    count = len(target.entries())
+    names = read_names(options.map) if options.map else {}
+    with worker_pool(options.executor, options.target, options.reference) as executor:
+        comparison = compare_sides(target, reference, names, executor)
+        rows = list(progress(comparison, count, "tensors compared"))
+    tolerance = Tolerance(options.relative, options.cosine)
+    unlisted = [*target.damage(), *reference.damage()]
+    outcome = decide(rows, tolerance, len(unlisted))
+    differing = [row for row in rows if state(row, tolerance) == "differ"]
+    if options.csv:
+        with options.csv.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
+            write_csv(rows, file)
+        say(f"{len(rows)} rows written to {options.csv}")
+    if options.msprobe:
+        _write_msprobe(rows, options.msprobe)
+    shown = lost_first(rows if options.all else differing)
+    sides = _places((target, reference))
+    print(_json(shown, outcome, sides) if options.json else _text(shown, outcome, sides))
+    unread = [row.compared.damage for row in rows if row.compared.damage is not None]
+    report_damage([*unlisted, *unread])
+    return exit_code(outcome.claims)
+
+
+def _write_msprobe(rows: Sequence[Row], path: Path) -> None:
+    """Write the report with msprobe's columns. Raises BadSettings where the package for Excel is missing."""
+    if path.suffix.lower() == ".xlsx":
+        if not has_xlsx():
+            raise BadSettings("an Excel file needs a package: pip install 'mindinsight[excel]'")
+        with path.open("wb") as book:
+            write_msprobe_xlsx(rows, book)
+    else:
+        with path.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
+            write_msprobe_csv(rows, file)
+    say(f"{len(rows)} rows written to {path}")
+
+
+def read_names(path: Path) -> Mapping[str, str]:
+    """Read a mapping file: a JSON object of names, or CSV lines ``name,name in the reference``."""
+    text = path.read_text(encoding="utf-8")
+    if text.lstrip().startswith("{"):
+        names = json.loads(text)
+        if not all(isinstance(name, str) for name in names.values()):
+            raise ValueError(f"{path}: every value must be the name of an operator")
+        return dict(names)
+    rows = [row for row in csv.reader(text.splitlines()) if row]
+    if any(len(row) != 2 for row in rows):
+        raise ValueError(f"{path}: every line must be a name, a comma and a name")
+    return {name.strip(): reference_name.strip() for name, reference_name in rows}
+
+
+def _sides(options: argparse.Namespace) -> tuple[Side, Side]:
+    target = _side(options.target, options.rank, options.step)
+    rank = options.rank if options.reference_rank is None else options.reference_rank
+    step = options.step if options.reference_step is None else options.reference_step
+    return target, _side(options.reference, rank, step)
+
+
+def _places(sides: Sequence[Side]) -> dict[str, dict[str, int]]:
+    """Rank and step of each side: without options they are the first of each, which need not be the same."""
+    names = ("target", "reference")
+    return {name: {"rank": side.rank, "step": side.step} for name, side in zip(names, sides, strict=True)}
+
+
+def _side(path: Path, rank: int | None, step: int | None) -> Side:
+    dump = open_single_dump(path)
+    if not dump.folders:
+        raise ValueError(f"{path} holds no tensors")
+    rank = dump.ranks[0] if rank is None else rank
+    steps = dump.steps(rank)
+    if not steps:
+        raise ValueError(f"{path} has no rank {rank}; it has {', '.join(map(str, dump.ranks))}")
+    if step is not None and step not in steps:
+        raise ValueError(f"{path} has no step {step} of rank {rank}; it has {', '.join(map(str, steps))}")
+    return Side(dump, rank, steps[0] if step is None else step)
+
+
+def _text(shown: Sequence[Row], outcome: Outcome, sides: Mapping[str, Mapping[str, int]]) -> str:
+    cells = [[fields(row)[name] for name in _COLUMNS] for row in shown]
+    lines = [table(list(_COLUMNS.values()), cells, terminal_width())] if shown else []
+    target, reference = ("rank {rank}, step {step}".format(**sides[name]) for name in ("target", "reference"))
+    lines.append(f"Compared {target} with {reference} of the reference.")
+    counts = ", ".join(f"{count} {_STATES[name]}" for name, count in outcome.counts.items() if count)
+    tolerances = ", ".join(f"{dtype} {limit:g}" for dtype, limit in sorted(outcome.tolerances.items()))
+    lines.append(f"{count_text(sum(outcome.counts.values()), 'tensor')}: {counts or 'none'}.")
+    if tolerances:
+        lines.append(f"Tolerance, relative L2 distance: {tolerances}.")
+    return "\n".join([*lines, *sentences(outcome.claims)])
+
+
+def sentences(claims: Sequence[Claim]) -> list[str]:
+    """Return the texts of claims in the terminal's language."""
+    return [sentence(claim, language(os.environ), cell) for claim in claims]
+
+
+def _json(shown: Sequence[Row], outcome: Outcome, sides: Mapping[str, Mapping[str, int]]) -> str:
+    rows = [fields(row) | {"codes": row.codes, "measures": _measures(row)} for row in shown]
+    claims = [claim.as_json() for claim in outcome.claims]
+    about = {"counts": outcome.counts, "tolerances": outcome.tolerances}
+    return as_json({"claims": claims, **sides, **about, "tensors": rows})
+
+
+def _measures(row: Row) -> dict[str, Any] | None:
+    return asdict(row.compared.measures) if row.compared.measures else None
+
+
+_HEADS: Final = ("RANK", "STEP", "TENSORS", "DIFFER", "FIRST DIFFERENCE")
+
+_Write: TypeAlias = Callable[[StepComparison], None]
+
+
+@dataclass(frozen=True, slots=True)
+class StepSummary:
+    """Summary of one step of one rank."""
+
+    rank: int
+    step: int
+    tensors: int
+    outcome: Outcome
+
+    @property
+    def differing(self) -> int:
+        return self.outcome.counts["differ"]
+
+    @property
+    def operator(self) -> str | None:
+        """Operator of the first difference; None if there is none."""
+        entry = self.outcome.first[0].compared.pair.target if self.outcome.first else None
+        return entry.operator if entry else None
+
+
+def compare_every_step(options: argparse.Namespace, names: Mapping[str, str], tolerance: Tolerance) -> int:
+    """Compare, print a line for each step that differs, and return the exit code of ``dump compare``."""
+    if options.msprobe or options.reference_rank is not None or options.reference_step is not None:
+        raise ValueError("--every-step cannot be combined with --msprobe, --reference-rank, --reference-step")
+    target, reference = open_single_dump(options.target), open_single_dump(options.reference)
+    steps = _wanted(target, reference, options)
+    summaries: list[StepSummary] = []
+    damage: list[FileDamage] = [*target.damage, *reference.damage]
+    with _csv_report(options.csv) as write, _pool(options) as executor:
+        comparisons = compare_steps(target, reference, steps, names, executor)
+        for comparison in progress(comparisons, len(steps), "steps compared"):
+            write(comparison)
+            summaries.append(_summary(comparison, tolerance))
+            damage += comparison.damage
+    if options.csv:
+        say(f"{sum(summary.tensors for summary in summaries)} rows written to {options.csv}")
+    shown = [summary for summary in summaries if options.all or exit_code(summary.outcome.claims)]
+    outcomes = {(summary.rank, summary.step): summary.outcome for summary in summaries}
+    claims = decide_steps(outcomes, _unpaired(target, reference, options))
+    print(
+        _json_of_steps(summaries, shown, claims) if options.json else _text_of_steps(summaries, shown, claims)
+    )
+    report_damage(damage)
+    return exit_code(claims)
+
+
+def _unpaired(target: Dump, reference: Dump, options: argparse.Namespace) -> list[tuple[int, int]]:
+    """Rank and step of what only one dump has, as far as it was asked for."""
+    steps = {(rank, step) for dump in (target, reference) for rank in dump.ranks for step in dump.steps(rank)}
+    alone = steps - set(common_steps(target, reference))
+    return sorted(
+        (rank, step) for rank, step in alone if options.rank in (None, rank) and options.step in (None, step)
+    )
+
+
+def _wanted(target: Dump, reference: Dump, options: argparse.Namespace) -> list[tuple[int, int]]:
+    steps = [
+        (rank, step)
+        for rank, step in common_steps(target, reference)
+        if options.rank in (None, rank) and options.step in (None, step)
+    ]
+    if not steps:
+        raise ValueError("the two dumps have no rank and step in common" + _choice(options))
+    return steps
+
+
+def _choice(options: argparse.Namespace) -> str:
+    chosen = [
+        f"{name} {getattr(options, name)}" for name in ("rank", "step") if getattr(options, name) is not None
+    ]
+    return f" ({', '.join(chosen)})" if chosen else ""
+
+
+def _pool(options: argparse.Namespace) -> Any:
+    return worker_pool(options.executor, options.target, options.reference)
+
+
+@contextlib.contextmanager
+def _csv_report(path: Path | None) -> Iterator[_Write]:
+    """A function that adds the rows of a step to a file; without a path it does nothing."""
+    if path is None:
+        yield lambda comparison: None
+        return
+    with path.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
+        report = CsvReport(file)
+        yield lambda comparison: report.write(comparison.rows, rank=comparison.rank, step=comparison.step)
+
+
+def _summary(comparison: StepComparison, tolerance: Tolerance) -> StepSummary:
+    rows = comparison.rows
+    return StepSummary(
+        comparison.rank, comparison.step, len(rows), decide(rows, tolerance, comparison.unlisted)
+    )
+
+
+def _text_of_steps(
+    summaries: Sequence[StepSummary], shown: Sequence[StepSummary], claims: Sequence[Claim]
+) -> str:
+    cells = [
+        (summary.rank, summary.step, summary.tensors, summary.differing, summary.operator or "-")
+        for summary in shown
+    ]
+    lines = [table(_HEADS, cells, terminal_width())] if shown else []
+    ranks = len({summary.rank for summary in summaries})
+    tensors = sum(summary.tensors for summary in summaries)
+    counts = (count_text(len(summaries), "step"), count_text(ranks, "rank"), count_text(tensors, "tensor"))
+    lines.append("{} of {}, {}.".format(*counts))
+    texts = [sentence(claim, language(os.environ), cell) for claim in claims]
+    return "\n".join([*lines, *texts])
+
+
+def _json_of_steps(
+    summaries: Sequence[StepSummary], shown: Sequence[StepSummary], claims: Sequence[Claim]
+) -> str:
+    return as_json(
+        {
+            "claims": [claim.as_json() for claim in claims],
+            "steps": len(summaries),
+            "tensors": sum(summary.tensors for summary in summaries),
+            "differing": [
+                {
+                    "rank": summary.rank,
+                    "step": summary.step,
+                    "tensors": summary.tensors,
+                    "differing": summary.differing,
+                    "operator": summary.operator,
+                }
+                for summary in shown
+            ],
+        }
+    )

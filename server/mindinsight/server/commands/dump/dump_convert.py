@@ -1,0 +1,123 @@
+"""Command ``mindinsight dump convert``: writes every tensor of a dump as a .npy file."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from mindinsight.server.commands.dump.dump_selection import (
+    add_selection,
+    open_single_dump,
+    select_tensors,
+    worker_pool,
+)
+from mindinsight.server.commands.terminal import as_json, progress, report_damage, report_errors, say
+from mindinsight.server.compute.parallel_map import batched, spread
+from mindinsight.server.formats.arrays.lazy_array import write_npy
+from mindinsight.server.formats.dumps import tensor_values
+from mindinsight.server.formats.dumps.device_formats import host_format
+from mindinsight.server.formats.dumps.dump_types import FileDamage, TensorEntry
+from mindinsight.server.formats.dumps.npy_folder import read_mapping
+from mindinsight.server.formats.read_limits import UnreadableError
+
+
+def register(actions: Any) -> None:
+    text = "write the tensors of a dump (bin, pt, npy) as .npy files, in host order of axes"
+    parser = actions.add_parser("convert", help=text, description=text, allow_abbrev=False)
+    add_selection(parser)
+    parser.add_argument(
+        "--output", type=Path, required=True, help="directory for the files; created if it does not exist"
+    )
+    parser.set_defaults(run=run)
+
+
+@report_errors
+def run(options: argparse.Namespace) -> int:
+    """0: all written. 1: some could not be read. 2: no dump, or the output cannot be written."""
+    dump = open_single_dump(options.path)
+    entries, damage = select_tensors(dump, options)
+    entries = [entry for entry in entries if entry.ref is not None]
+    options.output.mkdir(parents=True, exist_ok=True)
+    convert = partial(_convert_batch, Path(dump.path), options.output.absolute())
+    with worker_pool() as executor:
+        batches = spread(convert, batched(entries), executor)
+        results = list(progress(_flatten(batches), len(entries), "tensors written"))
+    pairs = [
+        (entry, result) for entry, result in zip(entries, results, strict=True) if isinstance(result, str)
+    ]
+    written = [path for _, path in pairs]
+    _write_mappings(pairs, damage)
+    damage += [result for result in results if isinstance(result, FileDamage)]
+    if options.json:
+        print(as_json({"written": written}))
+    else:
+        say(f"{len(written)} files written below {options.output}")
+    report_damage(damage)
+    return 1 if damage else 0
+
+
+def file_name(entry: TensorEntry, shape: tuple[int, ...]) -> str:
+    """File name of a converted tensor: recorded name, direction, slot and format, as in a dump of npy files.
+
+    ``shape`` is that of the values as read: where it is the host's, they are in host order. No part of the
+    name can lead out of the directory.
+    """
+    path = Path(entry.ref.path if entry.ref else "")
+    if path.suffix in (".npy", ".pt"):
+        return f"{path.stem}.npy"
+    turned = entry.format and shape == entry.shape
+    layout = host_format(entry.format, len(shape)) if turned else entry.format or "ND"
+    return f"{path.name}.{entry.direction}.{_safe_name(entry.slot)}.{_safe_name(layout)}.npy"
+
+
+def _convert_batch(root: Path, output: Path, batch: Sequence[TensorEntry]) -> list[str | FileDamage]:
+    return [_convert(root, output, entry) for entry in batch]
+
+
+def _convert(root: Path, output: Path, entry: TensorEntry) -> str | FileDamage:
+    assert entry.ref is not None
+    source = Path(entry.ref.path)
+    folder = output / os.path.relpath(source.parent, root)
+    target: Path | None = None
+    try:
+        values = tensor_values(entry.ref)
+        target = folder / file_name(entry, values.shape)
+        folder.mkdir(parents=True, exist_ok=True)
+        with target.open("wb") as file:
+            file.writelines(write_npy(values))
+    except UnreadableError as error:
+        if target is not None:
+            target.unlink(missing_ok=True)  # do not leave half a tensor
+        return FileDamage(entry.ref.path, error.reason, error.detail)
+    return str(target)
+
+
+def _write_mappings(pairs: Iterable[tuple[TensorEntry, str]], damage: list[FileDamage]) -> None:
+    """Write ``mapping.csv`` for files whose names were too long, with suffixes that the conversion added."""
+    mappings: dict[Path, dict[str, str]] = {}
+    lines: dict[Path, list[str]] = {}
+    for entry, written in pairs:
+        source, target = Path(entry.ref.path if entry.ref else ""), Path(written)
+        if source.parent not in mappings:
+            mappings[source.parent] = read_mapping(source.parent, damage)
+        name = mappings[source.parent].get(source.name)
+        if name is not None:
+            suffix = "" if target.name == source.name else target.name.removeprefix(source.name)
+            lines.setdefault(target.parent, []).append(f"{target.name},{name}{suffix}\n")
+    for folder, mapping_lines in lines.items():
+        (folder / "mapping.csv").write_text(
+            "".join(mapping_lines), encoding="utf-8", errors="surrogateescape"
+        )
+
+
+def _safe_name(text: str) -> str:
+    return "".join(c if c.isalnum() or c in "._-" else "_" for c in text)
+
+
+def _flatten(batches: Iterator[list[str | FileDamage]]) -> Iterator[str | FileDamage]:
+    for batch in batches:
+        yield from batch

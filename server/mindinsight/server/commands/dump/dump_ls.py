@@ -1,0 +1,102 @@
+"""Command ``mindinsight dump ls``: lists the ranks, steps and tensors of a dump."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any, Final
+
+from mindinsight.server.commands.dump.dump_selection import add_selection, open_single_dump, select_tensors
+from mindinsight.server.commands.terminal import as_json, report_damage, report_errors, table, terminal_width
+from mindinsight.server.formats.dumps import find_dump_dirs, find_layout
+from mindinsight.server.formats.dumps.dump_types import Dump, DumpDir, TensorEntry
+
+_HEADS: Final = ("RANK", "STEP", "OPERATOR", "TYPE", "IO", "SLOT", "DTYPE", "SHAPE")
+
+
+def register(actions: Any) -> None:
+    text = "list the ranks and steps of a dump; with --rank, --step, --operator or --type, its tensors"
+    parser = actions.add_parser("ls", help=text, description=text, allow_abbrev=False)
+    add_selection(parser)
+    parser.set_defaults(run=run)
+
+
+@report_errors
+def run(options: argparse.Namespace) -> int:
+    """0: listed: the dump, or those below a directory. 1: something cannot be read. 2: no dump."""
+    below = () if find_layout(options.path) else find_dump_dirs(options.path)
+    if below:
+        _print_dumps(below, options.json)
+        return 0
+    dump = open_single_dump(options.path)
+    entries, damage = select_tensors(dump, options)
+    if options.json:
+        print(as_json({**_summary_json(dump), "tensors": [_tensor_json(entry) for entry in entries]}))
+    elif options.rank or options.step or options.operator or options.type:
+        print(table(_HEADS, map(_row, entries), terminal_width()))
+    else:
+        print(_overview(dump, entries))
+    report_damage(damage)
+    return 1 if damage else 0
+
+
+def _print_dumps(dumps: Sequence[DumpDir], json: bool) -> None:
+    if json:
+        print(as_json({"dumps": [{"path": dump.path, "layout": dump.layout} for dump in dumps]}))
+    else:
+        print(
+            table(
+                ("DUMP", "LAYOUT"),
+                [(dump.path, dump.layout) for dump in dumps],
+                terminal_width(),
+            )
+        )
+
+
+def _overview(dump: Dump, entries: Sequence[TensorEntry]) -> str:
+    groups: dict[tuple[int, int, str], list[TensorEntry]] = {}
+    for entry in entries:
+        groups.setdefault((entry.rank, entry.step, entry.graph), []).append(entry)
+    rows = [(*key, len({e.recorded for e in tensors}), len(tensors)) for key, tensors in groups.items()]
+    origin = " ".join(
+        part for part in (dump.framework, dump.version, dump.device, dump.level, dump.task) if part
+    )
+    lines = [f"{dump.layout} dump{': ' if origin else ''}{origin}"]
+    lines.append(table(("RANK", "STEP", "GRAPH", "OPERATORS", "TENSORS"), rows, terminal_width()))
+    lines += [f"{len(dump.logs)} log files"] * bool(dump.logs)
+    return "\n".join(lines)
+
+
+def _summary_json(dump: Dump) -> dict[str, Any]:
+    return {
+        "path": dump.path,
+        "layout": dump.layout,
+        "framework": dump.framework,
+        "version": dump.version,
+        "ranks": dump.ranks,
+        "steps": dump.steps(),
+        "graphs": dump.graphs(),
+        "logs": [log.path for log in dump.logs],
+    }
+
+
+def _row(entry: TensorEntry) -> tuple[object, ...]:
+    shape = None if entry.shape is None else list(entry.shape)
+    columns = (entry.rank, entry.step, entry.operator, entry.type)
+    return (*columns, entry.direction, entry.slot, entry.dtype or None, shape)
+
+
+def _tensor_json(entry: TensorEntry) -> dict[str, Any]:
+    return {
+        "rank": entry.rank,
+        "step": entry.step,
+        "graph": entry.graph,
+        "operator": entry.operator,
+        "recorded": entry.recorded,
+        "type": entry.type,
+        "direction": entry.direction,
+        "slot": entry.slot,
+        "dtype": entry.dtype or None,
+        "shape": entry.shape,
+        "path": entry.ref.path if entry.ref else None,
+    }

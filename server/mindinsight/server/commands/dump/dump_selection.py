@@ -1,0 +1,90 @@
+"""Options that select tensors of a dump, and the worker pool and cache of dump commands."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from mindinsight.server.commands.options import resolve_path
+from mindinsight.server.compute.worker_pool import WorkerPool
+from mindinsight.server.debug.statistics_cache import StatisticsCache
+from mindinsight.server.formats.dumps import find_dump_dirs, find_layout, list_tensors, open_dump
+from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage, TensorEntry
+from mindinsight.server.settings import LOCAL, check_cluster_package, environment
+from mindinsight.server.settings.base_dirs import directory_problem, empty_directory
+
+if TYPE_CHECKING:
+    from mindinsight.server.compute.cluster_executor import ClusterExecutor
+
+MAX_NAMED: Final = 10
+
+
+def add_selection(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="DUMP", type=resolve_path, help="directory of the dump")
+    parser.add_argument("--rank", type=int, action="append", help="only this rank; may be repeated")
+    parser.add_argument("--step", type=int, action="append", help="only this step; may be repeated")
+    parser.add_argument(
+        "--operator", action="append", help="only operators with this name; * and ? are wildcards"
+    )
+    parser.add_argument("--type", action="append", help="only operators of this type, such as MatMul")
+    add_json(parser)
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+
+
+def select_tensors(dump: Dump, options: argparse.Namespace) -> tuple[list[TensorEntry], list[FileDamage]]:
+    """Selected tensors rank by rank and step by step, in the order they were written, and the damage."""
+    entries, damage = [], list(dump.damage)
+    for rank in options.rank or dump.ranks:
+        for step in options.step or dump.steps(rank):
+            listing = list_tensors(dump, rank, step)
+            damage += listing.damage
+            entries += [entry for entry in listing.items if _is_selected(entry, options)]
+    return entries, damage
+
+
+def open_single_dump(path: str | os.PathLike[str]) -> Dump:
+    """Open the dump at a path. Raises ValueError with the dumps below it where it is none itself."""
+    if find_layout(path) is None:
+        if problem := directory_problem(path):
+            raise ValueError(problem)
+        if empty_directory(path):
+            raise ValueError(f"There is no dump in {path}: the directory is empty.")
+        below = find_dump_dirs(path)
+        if below:
+            names = ", ".join(dump.path for dump in below[:MAX_NAMED])
+            more = f" and {len(below) - MAX_NAMED} more" if len(below) > MAX_NAMED else ""
+            raise ValueError(f"{path} is not a dump; there are dumps below it: {names}{more}")
+    return open_dump(path)
+
+
+def worker_pool(executor: str = LOCAL, *folders: Path) -> WorkerPool | ClusterExecutor:
+    """Worker pool with a process per core, started when there is enough work; or a cluster's executor.
+
+    Raises BadSettings where a package is missing. Every worker of a cluster must see the ``folders``.
+    """
+    if executor == LOCAL:
+        return WorkerPool(os.cpu_count() or 1)
+    check_cluster_package()
+    from mindinsight.server.compute.cluster_executor import ClusterExecutor  # loads asyncio
+
+    return ClusterExecutor(executor, folders)
+
+
+def statistics_cache() -> StatisticsCache:
+    """The cache of statistics, shared with the server."""
+    workspace = environment(os.environ).get("workspace") or Path.home() / "mindinsight"
+    return StatisticsCache(Path(workspace) / "cache" / "statistics.sqlite")
+
+
+def _is_selected(entry: TensorEntry, options: argparse.Namespace) -> bool:
+    names = (entry.operator, entry.recorded)
+    named = not options.operator or any(fnmatchcase(n, p) for n in names for p in options.operator)
+    return named and (
+        not options.type or entry.type.lower() in [operator_type.lower() for operator_type in options.type]
+    )

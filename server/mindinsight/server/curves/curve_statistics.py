@@ -1,0 +1,131 @@
+"""Statistics of a range of a curve, and the intervals in which a condition holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+from mindinsight.server.curves.overflow_safe import LARGEST, deviation, mean, unit_of
+from mindinsight.server.types import Doubles, Floats, Ints
+
+
+class RangeStatistics(TypedDict):
+    """Finite values only, but for the counts and the two ends; None where there is none.
+
+    An end that is not finite is the text nan, inf or -inf: a run that ended in NaN has no other last value.
+    """
+
+    count: int
+    nan: int
+    inf: int
+    first_step: int | None
+    last_step: int | None
+    first: float | str | None
+    last: float | str | None
+    min: float | None
+    min_step: int | None
+    max: float | None
+    max_step: int | None
+    mean: float | None
+    deviation: float | None
+    slope: float | None  # of the least-squares line, per step
+
+
+def range_statistics(steps: Ints, values: Floats) -> RangeStatistics:
+    """Statistics of [n] points."""
+    wide = np.asarray(values, np.float64)
+    finite = np.isfinite(wide)
+    good, at = wide[finite], steps[finite]
+    some = len(good) > 0
+    low, high = (int(good.argmin()), int(good.argmax())) if some else (0, 0)
+    return {
+        "count": len(wide),
+        "nan": int(np.isnan(wide).sum()),
+        "inf": int(np.isinf(wide).sum()),
+        "first_step": int(steps[0]) if len(steps) else None,
+        "last_step": int(steps[-1]) if len(steps) else None,
+        "first": _end(wide[0]) if len(wide) else None,
+        "last": _end(wide[-1]) if len(wide) else None,
+        "min": float(good[low]) if some else None,
+        "min_step": int(at[low]) if some else None,
+        "max": float(good[high]) if some else None,
+        "max_step": int(at[high]) if some else None,
+        "mean": mean(good) if some else None,
+        "deviation": deviation(good) if some else None,
+        "slope": _slope(at, good),
+    }
+
+
+def _end(value: np.float64) -> float | str:
+    return float(value) if np.isfinite(value) else str(value)
+
+
+def _slope(steps: Ints, values: Doubles) -> float | None:
+    if len(steps) < 2:
+        return None
+    unit = unit_of(values)
+    values = values / unit
+    x = steps - steps.mean()
+    spread = float((x * x).sum())
+    if spread <= 0:
+        return None
+    slope = float((x * (values - values.mean())).sum() / spread) * unit
+    return max(-LARGEST, min(slope, LARGEST))
+
+
+Condition: TypeAlias = Literal["not_finite", "above", "below"]
+Mask: TypeAlias = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Episodes:
+    """The episodes among the first ``end`` rows of a series."""
+
+    rows: Ints  # [e] first row of each
+    counts: Ints  # [e] rows of each
+    end: int
+
+    @property
+    def ongoing(self) -> bool:
+        """Whether the last row is in an episode, the last one."""
+        return bool(len(self.rows)) and int(self.rows[-1] + self.counts[-1]) == self.end
+
+
+NO_EPISODES: Final = Episodes(np.zeros(0, np.int64), np.zeros(0, np.int64), 0)
+
+
+def holds(condition: Condition, limit: float, values: Floats) -> Mask:
+    """[n] where ``condition`` holds; NaN is neither above nor below anything."""
+    if condition == "not_finite":
+        return ~np.isfinite(values)
+    bound = np.float64(limit)  # an array of float32 must not narrow it
+    return values > bound if condition == "above" else values < bound
+
+
+def extended(before: Episodes, held: Mask, starts: Ints) -> Episodes:
+    """``before`` with the rows behind it.
+
+    ``held`` [n] says where the condition holds in these, and ``starts`` at which of them a segment of the
+    series begins: no episode goes on from one segment to the next.
+    """
+    end = before.end + len(held)
+    if not held.any():
+        return Episodes(before.rows, before.counts, end)
+    apart = np.zeros(len(held), np.bool_)
+    apart[starts] = True
+    begins = held & apart
+    begins[1:] |= held[1:] & ~held[:-1]
+    begins[0] = held[0]
+    firsts = np.flatnonzero(begins)
+    breaks = np.append(np.flatnonzero(~held | apart), len(held))
+    counts = breaks[np.searchsorted(breaks, firsts, side="right")] - firsts
+    counts_before = before.counts
+    if before.ongoing and held[0] and not apart[0]:
+        counts_before = counts_before.copy()
+        counts_before[-1] += counts[0]
+        firsts, counts = firsts[1:], counts[1:]
+    rows = np.concatenate([before.rows, firsts + before.end])
+    return Episodes(rows, np.concatenate([counts_before, counts]), end)

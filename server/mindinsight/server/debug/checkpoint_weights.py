@@ -1,0 +1,374 @@
+"""Weights of checkpoints: statistics, comparison of two files, and a timeline over a series."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Final, Literal, NoReturn, TypeAlias
+
+import numpy as np
+
+from mindinsight.server.claims import Claim
+from mindinsight.server.compute.parallel_map import batched, spread
+from mindinsight.server.compute.tensor_statistics import PIECE, Statistics, measure_values
+from mindinsight.server.debug.compare.error_measures import Measures, measure_value_pair
+from mindinsight.server.formats.arrays.lazy_array import Values
+from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.formats.weights.weight_files import Weight, WeightFile, open_weights
+
+State: TypeAlias = Literal["unchanged", "changed", "type", "shape", "first", "second", "unreadable"]
+
+
+@dataclass(frozen=True, slots=True)
+class WeightStatistics:
+    """Statistics of one tensor of a file; None for text and for tensors that cannot be read."""
+
+    weight: Weight
+    statistics: Statistics | None
+    error: UnreadableError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WeightDifference:
+    """Difference of a tensor between two files.
+
+    ``first``, ``second``: only in that file; ``unchanged``: equal bytes; ``type``: types differ, compared all
+    the same; ``shape``: shapes differ, not compared.
+    """
+
+    name: str
+    state: State
+    first: Weight | None
+    second: Weight | None
+    measures: Measures | None = None  # of the second against the first
+    equal: float | None = None  # share of elements with the same bytes
+    error: UnreadableError | None = None
+
+    @property
+    def apart(self) -> int:
+        """Elements that are NaN or infinite in one file and not the same in the other; unmeasured."""
+        return self.measures.apart if self.measures else 0
+
+
+def list_weights(path: Path) -> WeightFile:
+    """List a file in a worker process: the result can be pickled, but values cannot be read through it."""
+    return replace(open_weights(path), read=_unavailable, values=_unavailable)
+
+
+def locate_values(path: Path, name: str) -> Values:
+    """Values of a tensor, to be read by parts; for a worker process. Raises KeyError for another name."""
+    file = open_weights(path)
+    if not any(weight.name == name for weight in file.weights):
+        raise KeyError(name)
+    return file.values(name)
+
+
+def _unavailable(name: str) -> NoReturn:
+    raise RuntimeError(f"{name!r} was listed in another process")
+
+
+def measure_weights(file: WeightFile, executor: Executor | None = None) -> Iterator[WeightStatistics]:
+    """Statistics of every tensor of a file, in the order they were saved."""
+    batches = batched(file.weights, weight=lambda weight: weight.size)
+    for answers in spread(partial(_measure_batch, file.path), map(_names, batches), executor):
+        yield from answers
+
+
+def damage_of(file: WeightFile) -> Iterator[UnreadableError]:
+    """Damage of a file as a whole: truncated, or contradicting its checksum. Reads the whole file."""
+    yield from file.damage
+    try:
+        error = file.verify()
+    except UnreadableError as unreadable:
+        error = unreadable
+    if error is not None:
+        yield error
+
+
+def compare_weights(
+    first: WeightFile, second: WeightFile, executor: Executor | None = None
+) -> Iterator[WeightDifference]:
+    """Compare two files name by name, in the order of the first; tensors of the second alone come last."""
+    first_weights = {weight.name: weight for weight in first.weights}
+    second_weights = {weight.name: weight for weight in second.weights}
+    batches = batched(
+        (weight for name, weight in first_weights.items() if name in second_weights),
+        weight=lambda weight: 2 * weight.size,
+    )
+    compared = spread(partial(_compare_batch, first.path, second.path), map(_names, batches), executor)
+    differences = (difference for batch in compared for difference in batch)
+    for name, weight in first_weights.items():
+        yield next(differences) if name in second_weights else WeightDifference(name, "first", weight, None)
+    for name, weight in second_weights.items():
+        if name not in first_weights:
+            yield WeightDifference(name, "second", None, weight)
+
+
+def _names(weights: Sequence[Weight]) -> list[str]:
+    return [weight.name for weight in weights]
+
+
+def _measure_batch(path: Path, names: Sequence[str]) -> list[WeightStatistics]:
+    file = open_weights(path)
+    weights = {weight.name: weight for weight in file.weights}
+    return [_measured(file, weights[name]) for name in names]
+
+
+def _measured(file: WeightFile, weight: Weight) -> WeightStatistics:
+    if weight.dtype == "str" or weight.error is not None:
+        return WeightStatistics(weight, None, weight.error)
+    try:
+        return WeightStatistics(weight, measure_values(file.values(weight.name)))
+    except UnreadableError as error:
+        return WeightStatistics(weight, None, error)
+
+
+def _compare_batch(first: Path, second: Path, names: Sequence[str]) -> list[WeightDifference]:
+    files = open_weights(first), open_weights(second)
+    first_weights, second_weights = ({weight.name: weight for weight in file.weights} for file in files)
+    return [compare_tensor(files[0], files[1], first_weights[name], second_weights[name]) for name in names]
+
+
+def compare_tensor(file: WeightFile, other: WeightFile, first: Weight, second: Weight) -> WeightDifference:
+    """Compare one tensor of two files, read by parts; what cannot be read is a result, too."""
+    try:
+        return _read_and_compared(file, other, first, second)
+    except UnreadableError as error:
+        return WeightDifference(first.name, "unreadable", first, second, error=error)
+
+
+def _read_and_compared(
+    file: WeightFile, other: WeightFile, first: Weight, second: Weight
+) -> WeightDifference:
+    name = first.name
+    before, now = file.values(name), other.values(name)
+    if before.shape != now.shape:
+        return WeightDifference(name, "shape", first, second)
+    text = "str" in (first.dtype, second.dtype)
+    if first.dtype != second.dtype:
+        return WeightDifference(
+            name, "type", first, second, None if text else measure_value_pair(now, before)
+        )
+    equal = _equal_share(before, now)
+    if equal == 1.0:
+        return WeightDifference(name, "unchanged", first, second, equal=equal)
+    return WeightDifference(
+        name, "changed", first, second, None if text else measure_value_pair(now, before), equal
+    )
+
+
+def _equal_share(before: Values, now: Values) -> float:
+    """Share of elements with equal bytes: NaN equals NaN only with equal bits, 0.0 does not equal -0.0."""
+    if before.dtype != now.dtype:  # text of different lengths
+        return 0.0
+    size, count, equal = before.dtype.itemsize, 0, 0
+    unit = f"u{size}" if size in (1, 2, 4, 8) else "u1"
+    for flat, other in zip(before.pieces(), now.pieces(), strict=True):
+        for start in range(0, flat.size, PIECE):
+            pieces = [np.ascontiguousarray(array[start : start + PIECE]) for array in (flat, other)]
+            words = [piece.view(unit).reshape(piece.size, -1) for piece in pieces]
+            equal += int(np.count_nonzero((words[0] == words[1]).all(axis=1)))
+        count += flat.size
+    return equal / count if count else 1.0
+
+
+_NUMBER: Final = re.compile(r"\d{1,18}")
+_STEP_FOLDER: Final = re.compile(r"(?:checkpoint|ckpt|epoch|step|iter|global_step)[-_=]?\d+", re.IGNORECASE)
+_SHARD: Final = re.compile(r"(\d+)-of-(\d+)")
+_EPOCH_AND_STEP: Final = 2  # numbers in a name of MindSpore's
+
+
+@dataclass(frozen=True, slots=True)
+class SavedStep:
+    """One checkpoint of a series."""
+
+    id: str
+    label: str  # the numbers of its name: "2_100"
+    step: int | None  # of the training, as far as the name says
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointSeries:
+    """Checkpoints of one training; ``key`` is their name with ``#`` for the numbers."""
+
+    key: str
+    checkpoints: tuple[SavedStep, ...]
+
+
+def find_series(ids: Iterable[str]) -> list[CheckpointSeries]:
+    """Group file ids, with ``/`` between folders, into series; a file without a sibling is one by itself."""
+    groups: dict[str, list[tuple[tuple[int, ...], str]]] = {}
+    for file in ids:
+        head, varying, tail = _split(file)
+        key = head + _NUMBER.sub("#", varying) + tail
+        groups.setdefault(key, []).append((tuple(map(int, _NUMBER.findall(varying))), file))
+    return [_series(key, sorted(members)) for key, members in groups.items()]
+
+
+def _split(file: str) -> tuple[str, str, str]:
+    """What tells trainings apart, the part whose numbers tell steps, and what follows it."""
+    folders, slash, name = file.rpartition("/")
+    parent, outer, last = folders.rpartition("/")
+    if _STEP_FOLDER.fullmatch(last):
+        return parent + outer, last, slash + name
+    if shard := _SHARD.search(name):
+        return folders + slash, name[: shard.start()], name[shard.start() :]
+    return folders + slash, name, ""
+
+
+def _series(key: str, members: list[tuple[tuple[int, ...], str]]) -> CheckpointSeries:
+    """Numbers that are the same in all names, such as 2 in ``gpt2-100.pt``, say nothing of the step."""
+    numbers = [member for member, _ in members]
+    count = len(numbers[0])
+    varying = [at for at in range(count) if len(members) == 1 or len({row[at] for row in numbers}) > 1]
+    if _written_by_mindspore(key) and count >= _EPOCH_AND_STEP:
+        varying = [count - 2, count - 1]
+    rows = [tuple(row[at] for at in varying) for row in numbers]
+    longest = max((row[-1] for row in rows if row), default=0)
+    return CheckpointSeries(
+        key,
+        tuple(
+            SavedStep(file, "_".join(map(str, row)) or file.rpartition("/")[2], _step(row, longest))
+            for row, (_, file) in zip(rows, members, strict=True)
+        ),
+    )
+
+
+def _written_by_mindspore(key: str) -> bool:
+    return key.endswith("-#_#.ckpt")
+
+
+def _step(numbers: tuple[int, ...], longest: int) -> int | None:
+    """Step of the training: the number, or by epoch and step within it, ``longest`` being an epoch."""
+    if len(numbers) == 1:
+        return numbers[0]
+    if len(numbers) == _EPOCH_AND_STEP:
+        return max(0, numbers[0] - 1) * longest + numbers[1]
+    return None
+
+
+CellState: TypeAlias = State | Literal["start", "absent"]
+
+_NAMED: Final = 3  # tensors that one sentence lists
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineCell:
+    """One tensor in one checkpoint, against the checkpoint before.
+
+    ``start``: the first one that has it; ``absent``: it is not there; the other states are those of a
+    ``WeightDifference``, and ``unchanged`` is a frozen weight.
+    """
+
+    state: CellState
+    change: float | None = None  # L2 of the difference / L2 before; None where that is no number
+    non_finite: int | None = None  # NaN and infinite elements; None where they cannot be counted
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineRow:
+    """One tensor in all checkpoints of a series."""
+
+    name: str
+    shape: tuple[int, ...]
+    cells: tuple[TimelineCell, ...]
+
+
+def weight_timeline(files: Sequence[WeightFile], executor: Executor | None = None) -> Iterator[TimelineRow]:
+    """Rows of all tensors, in the order they were saved; each checkpoint is read by parts, none is held."""
+    tensors: dict[str, int] = {}
+    for file in files:
+        for weight in file.weights:
+            tensors[weight.name] = tensors.get(weight.name, 0) + 2 * weight.size
+    batches = batched(tensors, weight=lambda name: tensors[name])
+    for rows in spread(partial(_timeline_batch, [file.path for file in files]), batches, executor):
+        yield from rows
+
+
+def timeline_claims(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> list[Claim]:
+    """Return what all rows of a timeline say; ``checkpoints`` are the names of its columns."""
+    claims = []
+    broken = {row.name: at for row in rows if (at := _first_broken(row)) is not None}
+    if broken:
+        at = min(broken.values())
+        first = [name for name, column in broken.items() if column == at]
+        facts = {"n": len(broken), "first": len(first), "names": _few(first), "checkpoint": checkpoints[at]}
+        evidence = tuple({"tensor": name, "checkpoint": checkpoints[at]} for name in first[:_NAMED])
+        claims.append(Claim("claim.checkpoint.non_finite", "found", facts, evidence))
+    unknown = [row.name for row in rows if any(_is_unknown(cell) for cell in row.cells)]
+    if unknown:
+        values = {"n": len(unknown), "names": _few(unknown)}
+        claims.append(Claim("claim.checkpoint.unreadable", "unknown", values))
+    if not claims:
+        claims.append(Claim("claim.checkpoint.finite", "clear", {"n": len(rows)}))
+    compared = [row for row in rows if sum(cell.state != "absent" for cell in row.cells) > 1]
+    if not compared:
+        return [*claims, Claim("claim.checkpoint.no_common_tensor", "unknown")]
+    frozen = [row.name for row in compared if {cell.state for cell in row.cells} <= _FROZEN]
+    if frozen:
+        values = {"n": len(frozen), "count": len(compared), "names": _few(frozen)}
+        claims.append(Claim("claim.checkpoint.frozen", "note", values))
+    return claims
+
+
+_FROZEN: Final[frozenset[CellState]] = frozenset({"start", "absent", "unchanged"})
+
+
+def _first_broken(row: TimelineRow) -> int | None:
+    return next((at for at, cell in enumerate(row.cells) if cell.non_finite), None)
+
+
+def _is_unknown(cell: TimelineCell) -> bool:
+    """Return True if nothing is known of the values of a tensor that is there."""
+    return cell.state == "unreadable"
+
+
+def _few(names: Sequence[str]) -> list[str]:
+    return [*names[:_NAMED], *(["…"] if len(names) > _NAMED else [])]
+
+
+def _timeline_batch(paths: Sequence[Path], names: Sequence[str]) -> list[TimelineRow]:
+    files = [open_weights(path) for path in paths]
+    weights = [{weight.name: weight for weight in file.weights} for file in files]
+    return [_row(name, files, [known.get(name) for known in weights]) for name in names]
+
+
+def _row(name: str, files: Sequence[WeightFile], weights: Sequence[Weight | None]) -> TimelineRow:
+    cells: list[TimelineCell] = []
+    previous: tuple[WeightFile, Weight] | None = None
+    for file, weight in zip(files, weights, strict=True):
+        cells.append(TimelineCell("absent") if weight is None else _cell(previous, file, weight))
+        if weight is not None:
+            previous = (file, weight)
+    return TimelineRow(name, previous[1].shape if previous else (), tuple(cells))
+
+
+def _cell(previous: tuple[WeightFile, Weight] | None, file: WeightFile, weight: Weight) -> TimelineCell:
+    try:
+        non_finite = count_non_finite(file.values(weight.name))
+    except UnreadableError:
+        return TimelineCell("unreadable")
+    if previous is None:
+        return TimelineCell("start", None, non_finite)
+    difference = compare_tensor(previous[0], file, previous[1], weight)
+    if difference.state == "unchanged":
+        return TimelineCell("unchanged", 0.0, non_finite)
+    measures = difference.measures
+    return TimelineCell(difference.state, measures.relative_distance if measures else None, non_finite)
+
+
+def count_non_finite(values: Values) -> int | None:
+    """NaN and infinite elements, read by parts; None for what has no numbers."""
+    if values.dtype.kind not in "biufc":
+        return None
+    if values.dtype.kind in "biu":
+        return 0
+    return sum(
+        int(np.count_nonzero(~np.isfinite(flat[start : start + PIECE])))
+        for flat in values.pieces()
+        for start in range(0, flat.size, PIECE)
+    )

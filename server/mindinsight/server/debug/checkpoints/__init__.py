@@ -1,1 +1,0 @@
-"""Weights of checkpoints: what changed from one to the next, and over all of a training."""

@@ -1,0 +1,249 @@
+"""Comparison of two steps, ranks or dumps: a row for each tensor of both, in the target's execution order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from mindinsight.server.compute.parallel_map import batched, file_size, spread
+from mindinsight.server.compute.tensor_statistics import measure_values
+from mindinsight.server.debug.compare.error_measures import Compared, Level, judge, level, measure_value_pair
+from mindinsight.server.debug.compare.operator_matching import (
+    Arguments,
+    Difference,
+    Match,
+    Pair,
+    differences,
+    group_by_operator,
+    match_operators,
+    match_slots,
+)
+from mindinsight.server.debug.recorded_statistics import infer_statistics
+from mindinsight.server.debug.statistics_cache import Measurement
+from mindinsight.server.formats.arrays.lazy_array import Held, Values
+from mindinsight.server.formats.dumps import (
+    compares_arguments,
+    describe_tensor,
+    list_arguments,
+    list_tensors,
+    tensor_values,
+)
+from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage, Listing, TensorEntry
+from mindinsight.server.formats.read_limits import UnreadableError
+
+OPERATORS: Final = 16  # operators in one batch of a worker
+_SMALL: Final = 1 << 20  # bytes
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a comparison: a step of a rank of a dump, or one graph of it."""
+
+    dump: Dump
+    rank: int
+    step: int
+    graph: str | None = None
+
+    def entries(self) -> Sequence[TensorEntry]:
+        return self._listing.items
+
+    def damage(self) -> tuple[FileDamage, ...]:
+        """Damage of files that could not be listed."""
+        return self._listing.damage
+
+    @cached_property
+    def _listing(self) -> Listing[TensorEntry]:
+        return list_tensors(self.dump, self.rank, self.step, self.graph)
+
+    def arguments(self) -> Arguments:
+        """Arguments other than tensors; none where the layout does not record them in a comparable form."""
+        if not compares_arguments(self.dump):
+            return {}
+        return list_arguments(self.dump, self.rank, self.step, self.graph)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Row of a comparison: two tensors, their measures and message codes."""
+
+    compared: Compared
+    codes: tuple[str, ...]
+
+    @property
+    def level(self) -> Level:
+        return level(self.codes)
+
+    @property
+    def lost(self) -> int | None:
+        """Number of elements that are finite in the reference and not in the target; None where unknown.
+
+        From statistics alone: the elements that are not finite, where all of the reference are.
+        """
+        target, reference = self.compared.target, self.compared.reference
+        if self.compared.measures is not None:
+            return self.compared.measures.lost
+        if target is None or reference is None or not reference.statistics.finite:
+            return None
+        nans, infinities = target.statistics.nans, target.statistics.infinities
+        return None if nans is None or infinities is None else nans + infinities
+
+
+def lost_first(rows: Iterable[Row]) -> list[Row]:
+    """Sort rows by the number of elements that became NaN or infinite, largest first; the sort is stable."""
+    return sorted(rows, key=lambda row: (-(row.lost or 0), "not_finite" not in row.codes))
+
+
+def compare_sides(
+    target: Side,
+    reference: Side,
+    names: Mapping[str, str] | None = None,
+    executor: Executor | None = None,
+) -> Iterator[Row]:
+    """``compare`` all tensors and arguments of both sides."""
+    arguments = target.arguments(), reference.arguments()
+    return compare(target.entries(), reference.entries(), names, executor, arguments)
+
+
+def compare(
+    target: Sequence[TensorEntry],
+    reference: Sequence[TensorEntry],
+    names: Mapping[str, str] | None = None,
+    executor: Executor | None = None,
+    arguments: tuple[Arguments, Arguments] = ({}, {}),
+) -> Iterator[Row]:
+    """Rows operator by operator, in the target's execution order; those of the reference alone come last.
+
+    ``names`` maps operators of the target to operators of the reference. An argument that differs
+    (``arguments`` of both sides) has a row of its own, after the tensors of its operator.
+    """
+    batches = pair_batches(target, reference, names, arguments)
+    for measured in spread(compare_batch, batches, executor, easy=needs_no_file):
+        yield from judged_rows(measured)
+
+
+def pair_batches(
+    target: Sequence[TensorEntry],
+    reference: Sequence[TensorEntry],
+    names: Mapping[str, str] | None = None,
+    arguments: tuple[Arguments, Arguments] = ({}, {}),
+    size: int = OPERATORS,
+) -> Iterator[list[list[Pair]]]:
+    """Pairs of tensors by operator, in batches of up to ``size`` operators for one call of a worker."""
+    matches = match_operators(group_by_operator(target), group_by_operator(reference), names or {}, _shape)
+    work = ([*match_slots(match), *_argument_pairs(match, arguments)] for match in matches)
+    return batched(work, size, _weight)
+
+
+def compare_batch(batch: list[list[Pair]]) -> list[list[Compared]]:
+    """Read and measure the pairs of a batch, operator by operator."""
+    return [[compare_pair(pair) for pair in pairs] for pairs in batch]
+
+
+def _small_in_memory(values: Values) -> Values:
+    """Values that are read once, where they are small: both measures and statistics look at them."""
+    size = math.prod(values.shape) * values.dtype.itemsize
+    return Held(values.part(())) if size <= _SMALL else values
+
+
+def judged_rows(measured: Iterable[list[Compared]]) -> Iterator[Row]:
+    """Rows of measured operators, with the verdicts on each."""
+    for rows in measured:
+        yield from map(Row, rows, judge(rows))
+
+
+def _argument_pairs(match: Match, arguments: tuple[Arguments, Arguments]) -> Iterator[Pair]:
+    """A pair without tensors for each argument that differs."""
+    if match.target is None or match.reference is None:
+        return
+    target_entry, reference_entry = match.target.entries[0], match.reference.entries[0]
+    operator_arguments = (
+        arguments_by_key.get((entry.graph, entry.recorded), ())
+        for arguments_by_key, entry in zip(arguments, (target_entry, reference_entry), strict=True)
+    )
+    for difference in differences(*operator_arguments):
+        yield Pair(
+            _argument(target_entry, difference), _argument(reference_entry, difference), match.way, difference
+        )
+
+
+def _argument(entry: TensorEntry, difference: Difference) -> TensorEntry:
+    return entry._replace(
+        direction="input",
+        slot=difference.slot,
+        shape=(),
+        dtype="",
+        ref=None,
+        statistics=None,
+        requires_grad=None,
+    )
+
+
+def compare_pair(pair: Pair) -> Compared:
+    """Read and measure two tensors; what cannot be read is returned as damage, not raised."""
+    target, reference = pair.target, pair.reference
+    if target is None or reference is None:
+        return Compared(pair, _recorded(target), _recorded(reference))
+    same = _same_checksum(target, reference)
+    if target.ref is None or reference.ref is None:
+        return Compared(pair, _recorded(target), _recorded(reference), same_checksum=same)
+    path = target.ref.path
+    try:
+        target_values = _small_in_memory(tensor_values(target.ref))
+        path = reference.ref.path
+        reference_values = _small_in_memory(tensor_values(reference.ref))
+        measures = measure_value_pair(target_values, reference_values)
+        return Compared(
+            pair, _measured(target, target_values), _measured(reference, reference_values), measures, same
+        )
+    except UnreadableError as error:
+        return Compared(pair, None, None, damage=FileDamage(path, error.reason, error.detail))
+    except (OSError, TypeError) as error:
+        return Compared(pair, None, None, damage=FileDamage(path, "file.unreadable", str(error)))
+
+
+def needs_no_file(batch: list[list[Pair]]) -> bool:
+    """Whether a batch has recorded statistics alone: sending them to a worker costs more than comparing."""
+    return all(
+        pair.target is None or pair.reference is None or pair.target.ref is None or pair.reference.ref is None
+        for pairs in batch
+        for pair in pairs
+    )
+
+
+def _weight(pairs: Sequence[Pair]) -> int:
+    return sum(file_size(pair.target) + file_size(pair.reference) for pair in pairs)
+
+
+def _same_checksum(target: TensorEntry, reference: TensorEntry) -> bool | None:
+    statistics, reference_statistics = target.statistics, reference.statistics
+    if not (statistics and reference_statistics and statistics.checksum and reference_statistics.checksum):
+        return None
+    return (
+        statistics.checksum == reference_statistics.checksum
+        if statistics.checksum_kind == reference_statistics.checksum_kind
+        else None
+    )
+
+
+def _measured(entry: TensorEntry, values: Values) -> Measurement:
+    return Measurement(measure_values(values), values.shape, entry.dtype or values.dtype.name)
+
+
+def _recorded(entry: TensorEntry | None) -> Measurement | None:
+    if entry is None or entry.statistics is None:
+        return None
+    statistics = infer_statistics(entry.statistics, entry.shape)
+    return None if statistics is None else Measurement(statistics, entry.shape or (), entry.dtype)
+
+
+def _shape(entry: TensorEntry) -> tuple[int, ...] | None:
+    if entry.shape is not None or entry.ref is None:
+        return entry.shape
+    try:
+        return describe_tensor(entry.ref).shape
+    except (UnreadableError, OSError):
+        return None

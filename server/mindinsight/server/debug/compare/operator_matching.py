@@ -1,0 +1,279 @@
+"""Matching of the operators of two dumps, by map, name or place, and comparison of their arguments."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from mindinsight.server.formats.dumps.dump_types import TensorEntry
+
+OperatorKey: TypeAlias = tuple[str, str]  # graph, name as recorded
+Arguments: TypeAlias = Mapping[OperatorKey, tuple[tuple[str, str], ...]]
+
+INPUT = "input."
+
+
+class Difference(NamedTuple):
+    """An argument that differs between two operators, as JSON texts."""
+
+    slot: str
+    target: str
+    reference: str
+
+
+def differences(
+    target: Iterable[tuple[str, str]], reference: Iterable[tuple[str, str]]
+) -> Iterator[Difference]:
+    """Arguments in the same slot and of the same type on both sides that are not equal.
+
+    A missing argument, or an integer instead of a float, is no difference: the same call can be written in
+    many ways. Results are no arguments.
+    """
+    reference_arguments = dict(reference)
+    for name, text in target:
+        if (
+            name.startswith(INPUT)
+            and name in reference_arguments
+            and _differ(text, reference_arguments[name])
+        ):
+            yield Difference(name.removeprefix(INPUT), text, reference_arguments[name])
+
+
+def _differ(text: str, other: str) -> bool:
+    if text == other:  # NaN too
+        return False
+    value, other_value = _value(text), _value(other)
+    return value is not None and type(value) is type(other_value) and bool(value != other_value)
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:  # a very long text is recorded only in part
+        return text
+
+
+Way: TypeAlias = Literal["map", "name", "alike", "place", "order", "none"]
+Shapes: TypeAlias = Callable[[TensorEntry], tuple[int, ...] | None]
+
+ALIGNED: Final = 5_000  # most unmatched operators of a side that are aligned by order
+
+_BACKWARD: Final = re.compile(r"backward|parameters_grad|^gradients[/_]", re.I)
+# Naming of msprobe: Cell.fc1.Dense.forward.0, Functional.add.0.forward, Primitive.matmul.MatMul.0.forward.
+_MODULE_NAME: Final = re.compile(
+    r"(?:Cell|Module)\.(?P<path>.+)\.[^.]+\.(?P<way>forward|backward|parameters_grad)\.(?P<n>\d+)"
+)
+_API_NAME: Final = re.compile(r"[A-Za-z]+\.(?P<api>.+)\.(?P<n>\d+)\.(?P<way>forward|backward)")
+_OPERATOR_NUMBER: Final = re.compile(r"-op\d+")
+_SAME_NUMBERS: Final = 0.9  # share of names in common; the rest are operators of one side
+_COUNTED: Final = ("alike", "place")  # ways by which several operators may have one key
+_PYTORCH_PARAMETERS: Final = {
+    "gamma": "weight",
+    "beta": "bias",
+    "embedding_table": "weight",
+    "moving_mean": "running_mean",
+    "moving_variance": "running_var",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The tensors of one operator, in the order they were written."""
+
+    graph: str
+    recorded: str
+    operator: str
+    entries: tuple[TensorEntry, ...]
+
+
+Key: TypeAlias = Callable[[Group], Hashable]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Two matched operators and the rule that matched them; None: only on the other side."""
+
+    target: Group | None
+    reference: Group | None
+    way: Way
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two matched tensors, or an argument that differs; None: only on the other side."""
+
+    target: TensorEntry | None
+    reference: TensorEntry | None
+    way: Way
+    argument: Difference | None = None
+
+
+def group_by_operator(entries: Iterable[TensorEntry]) -> list[Group]:
+    """Group tensors by operator, in the order of the first tensor of each."""
+    tensors: dict[tuple[str, str], list[TensorEntry]] = defaultdict(list)
+    for entry in entries:
+        tensors[(entry.graph, entry.recorded)].append(entry)
+    return [Group(graph, name, group[0].operator, tuple(group)) for (graph, name), group in tensors.items()]
+
+
+def match_operators(
+    targets: Sequence[Group], references: Sequence[Group], names: Mapping[str, str], shapes: Shapes
+) -> list[Match]:
+    """Match every operator of both sides, in the order of the target; those of the reference alone come last.
+
+    ``names`` maps names of the target to names of the reference and has priority. Operators with the same
+    name are matched in order, then those of the same type in the same innermost scope, if both sides have
+    as many. Those without a match are aligned by order where type, direction and output shapes agree
+    (``shapes`` is called for those only).
+    """
+    matched: dict[int, tuple[Group, Way]] = {}
+    free = dict(enumerate(references))
+    for way, key, other_key in _keys(names, _same_numbers(targets, references)):
+        candidates: dict[Hashable, list[int]] = defaultdict(list)
+        for position, group in free.items():
+            candidates[other_key(group)].append(position)
+        wanted = Counter(key(group) for position, group in enumerate(targets) if position not in matched)
+        for position, group in enumerate(targets):
+            key_value = key(group)
+            if position in matched or key_value is None or not candidates.get(key_value):
+                continue
+            if way in _COUNTED and wanted[key_value] and len(candidates[key_value]) != wanted[key_value]:
+                del candidates[key_value]  # which of them belong together is unknown
+                continue
+            wanted[key_value] -= 1
+            matched[position] = (free.pop(candidates[key_value].pop(0)), way)
+    _align(targets, matched, free, shapes)
+    matches = [Match(group, *matched.get(position, (None, "none"))) for position, group in enumerate(targets)]
+    return matches + [Match(None, group, "none") for group in free.values()]
+
+
+def match_slots(match: Match) -> list[Pair]:
+    """Match the tensors of two operators by direction and slot, the remaining ones by direction and order."""
+    unmatched, unmatched_references = (
+        list(group.entries) if group else [] for group in (match.target, match.reference)
+    )
+    pairs: list[tuple[TensorEntry, TensorEntry]] = []
+    for key in (_slot, lambda entry: entry.direction):
+        candidates: dict[Hashable, list[TensorEntry]] = defaultdict(list)
+        for entry in unmatched_references:
+            candidates[key(entry)].append(entry)
+        for entry in list(unmatched):
+            if key is not _slot and entry.direction == "parameter":
+                continue  # parameters are known by name: another name is another parameter
+            if candidates.get(key(entry)):
+                other = candidates[key(entry)].pop(0)
+                pairs.append((entry, other))
+                unmatched.remove(entry)
+                unmatched_references.remove(other)
+    joined = {id(target): reference for target, reference in pairs}
+    entries = match.target.entries if match.target else ()
+    rows = [Pair(entry, joined.get(id(entry)), match.way) for entry in entries]
+    return rows + [Pair(None, entry, match.way) for entry in unmatched_references]
+
+
+def _same_numbers(targets: Sequence[Group], references: Sequence[Group]) -> bool:
+    """Return whether numbers of operators mean the same on both sides.
+
+    MindSpore counts them over a whole graph, so that another graph of the same network, or one with an
+    operator more, has other numbers.
+    """
+    numbered = [
+        [group for group in side if _OPERATOR_NUMBER.search(group.operator)] for side in (targets, references)
+    ]
+    for name in ("recorded", "operator"):  # the scoped name may be known to one side alone
+        names = [{getattr(group, name) for group in side} for side in numbered]
+        if len(names[0] & names[1]) >= _SAME_NUMBERS * min(map(len, names)):
+            return True
+    return False
+
+
+def _keys(names: Mapping[str, str], same_numbers: bool) -> tuple[tuple[Way, Key, Key], ...]:
+    """Rules of matching, the most reliable first: a key of the target and one of the reference."""
+
+    def mapped(group: Group) -> Hashable:
+        return names.get(group.recorded) or names.get(group.operator)
+
+    def plain(group: Group) -> Hashable:
+        return plain_name(group.operator)
+
+    def named(group: Group) -> Hashable:
+        return group.operator if same_numbers or not _OPERATOR_NUMBER.search(group.operator) else None
+
+    def in_graph(group: Group) -> Hashable:
+        return None if named(group) is None else (group.graph, group.recorded)
+
+    return (
+        ("map", mapped, lambda group: group.recorded),
+        ("map", mapped, lambda group: group.operator),
+        ("name", in_graph, in_graph),
+        ("name", named, named),
+        ("alike", plain, plain),
+        ("place", _place, _place),
+    )
+
+
+def _place(group: Group) -> Hashable:
+    """Place of an operator: forward or backward, its type and its innermost scope; None without a scope."""
+    scopes = [part for part in group.operator.split("/")[:-1] if not _BACKWARD.search(part)]
+    scopes = [part for part in scopes if not part.startswith(("Default", "network-", "_backbone-", "Grad"))]
+    if not scopes or not group.entries[0].type:
+        return None
+    way = "backward" if _BACKWARD.search(group.operator) else "forward"
+    return way, group.entries[0].type, scopes[-1]
+
+
+def _align(
+    targets: Sequence[Group], matched: dict[int, tuple[Group, Way]], free: dict[int, Group], shapes: Shapes
+) -> None:
+    """Align unmatched operators of both sides that have the same outputs in the same order."""
+    unmatched = [position for position in range(len(targets)) if position not in matched]
+    unmatched_references = list(free)
+    if not unmatched or not unmatched_references or max(len(unmatched), len(unmatched_references)) > ALIGNED:
+        return
+    signatures = [_signature(targets[position], shapes) for position in unmatched]
+    reference_signatures = [_signature(free[position], shapes) for position in unmatched_references]
+    for start, reference_start, size in SequenceMatcher(
+        None, signatures, reference_signatures, autojunk=False
+    ).get_matching_blocks():
+        for offset in range(size):
+            matched[unmatched[start + offset]] = (
+                free.pop(unmatched_references[reference_start + offset]),
+                "order",
+            )
+
+
+def _signature(group: Group, shapes: Shapes) -> Hashable:
+    """Signature of an operator: forward or backward, its type, and the shapes of its outputs."""
+    way = "backward" if _BACKWARD.search(group.operator) else "forward"
+    return (
+        way,
+        group.entries[0].type,
+        tuple(shapes(entry) for entry in group.entries if entry.direction == "output"),
+    )
+
+
+def _slot(entry: TensorEntry) -> Hashable:
+    return entry.direction, plain_parameter(entry.slot)
+
+
+def plain_name(name: str) -> str:
+    """Normalize a name: without class names, prefixes of APIs and numbers of operators.
+
+    ``Cell.fc1.Dense.forward.0`` equals ``Module.fc1.Linear.forward.0``, ``Functional.add.0.forward`` equals
+    ``Torch.add.0.forward``, and ``x/TopK-op0`` equals ``x/TopK-op1``.
+    """
+    if module := _MODULE_NAME.fullmatch(name):
+        return f"{module['path']}.{module['way']}.{module['n']}"
+    if api := _API_NAME.fullmatch(name):
+        return f".{api['api'].rpartition('.')[2].lower()}.{api['way']}.{api['n']}"
+    return _OPERATOR_NUMBER.sub("", name)
+
+
+def plain_parameter(name: str) -> str:
+    """PyTorch's name of a layer's parameter: ``gamma`` of MindSpore is ``weight``."""
+    return _PYTORCH_PARAMETERS.get(name, name)

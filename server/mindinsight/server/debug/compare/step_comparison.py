@@ -1,0 +1,114 @@
+"""Comparison of many steps and ranks of two dumps: each with the same step and rank of the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from mindinsight.server.claims import Claim, exit_code
+from mindinsight.server.compute.parallel_map import BATCH, spread
+from mindinsight.server.debug.compare.divergence import Outcome
+from mindinsight.server.debug.compare.dump_comparison import (
+    Row,
+    Side,
+    compare_batch,
+    judged_rows,
+    needs_no_file,
+    pair_batches,
+)
+from mindinsight.server.debug.compare.error_measures import Compared
+from mindinsight.server.debug.compare.operator_matching import Pair
+from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage
+
+_NAMED: Final = 5  # steps in a sentence
+
+_Numbered: TypeAlias = tuple[int, list[list[Pair]]]  # a batch, and the number of the step it is of
+
+
+@dataclass(frozen=True, slots=True)
+class StepComparison:
+    """Comparison of one step of one rank."""
+
+    rank: int
+    step: int
+    rows: list[Row]
+    damage: list[FileDamage]  # files that could not be listed or read
+    unlisted: int = 0  # how many of them could not be listed
+
+
+def common_steps(target: Dump, reference: Dump) -> list[tuple[int, int]]:
+    """Rank and step of everything that both dumps have, by rank, then by step."""
+    return [
+        (rank, step)
+        for rank in target.ranks
+        if rank in reference.ranks
+        for step in sorted(set(target.steps(rank)) & set(reference.steps(rank)))
+    ]
+
+
+def compare_steps(
+    target: Dump,
+    reference: Dump,
+    steps: Sequence[tuple[int, int]],
+    names: Mapping[str, str] | None = None,
+    executor: Executor | None = None,
+) -> Iterator[StepComparison]:
+    """Compare each of the ``steps`` (rank, step), in order; tensors of several are read at a time."""
+    damage: dict[int, list[FileDamage]] = {}
+
+    def batches() -> Iterator[_Numbered]:
+        for number, (rank, step) in enumerate(steps):
+            sides = Side(target, rank, step), Side(reference, rank, step)
+            entries = sides[0].entries(), sides[1].entries()
+            damage[number] = [*sides[0].damage(), *sides[1].damage()]
+            arguments = sides[0].arguments(), sides[1].arguments()
+            for batch in pair_batches(*entries, names, arguments, BATCH):
+                yield number, batch
+
+    measured = spread(_compare_numbered, batches(), executor, easy=_needs_no_file)
+    upcoming = next(measured, None)
+    for number, (rank, step) in enumerate(steps):
+        rows: list[Row] = []
+        while upcoming is not None and upcoming[0] == number:
+            rows += judged_rows(upcoming[1])
+            upcoming = next(measured, None)
+        unread = [row.compared.damage for row in rows if row.compared.damage is not None]
+        unlisted = damage.pop(number)
+        yield StepComparison(rank, step, rows, unlisted + unread, len(unlisted))
+
+
+def decide_steps(
+    outcomes: Mapping[tuple[int, int], Outcome], unpaired: Sequence[tuple[int, int]] = ()
+) -> list[Claim]:
+    """Decide a comparison of many steps by the outcome of each (rank, step): name the first that differs.
+
+    ``unpaired`` are the steps that only one side has. They make an agreement unknown, and no difference.
+    """
+    ordered = sorted(outcomes.items(), key=lambda item: (item[0][1], item[0][0]))
+    codes = [exit_code(outcome.claims) for _, outcome in ordered]
+    worst = 1 if 1 in codes else 2 if 2 in codes else 0
+    claims = []
+    if worst or not codes:
+        claims = [
+            Claim("claim.dump.at_step", claim.verdict, {"rank": rank, "step": step, "claim": claim})
+            for (rank, step), outcome in ordered[codes.index(worst) :][:1]
+            for claim in outcome.claims
+        ]
+    else:
+        claims = [Claim("claim.dump.steps_agree", "clear", {"n": len(codes)})]
+    if unpaired:
+        names = [f"rank {rank} step {step}" for rank, step in unpaired[:_NAMED]]
+        names += ["…"] if len(unpaired) > _NAMED else []
+        claims.append(Claim("claim.dump.steps_missing", "unknown", {"n": len(unpaired), "names": names}))
+    return claims
+
+
+def _compare_numbered(numbered: _Numbered) -> tuple[int, list[list[Compared]]]:
+    number, batch = numbered
+    return number, compare_batch(batch)
+
+
+def _needs_no_file(numbered: _Numbered) -> bool:
+    return needs_no_file(numbered[1])

@@ -1,0 +1,227 @@
+"""Rules on one tensor: its change between steps, overflow, range and magnitude."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from mindinsight.server.compute.tensor_statistics import PIECE, Array
+from mindinsight.server.debug.conditions import (
+    NO_PREVIOUS,
+    NO_VALUES,
+    Limits,
+    Name,
+    Parameter,
+    Sample,
+    Verdict,
+    compared,
+    condition,
+)
+
+EPSILON: Final = Parameter("epsilon", 1e-9, low=0, checks=False)
+
+
+@condition(
+    Name("weight_change_too_large", "WCL", "weight"),
+    Name("tensor_change_too_large", "TCL", "tensor"),
+    parameters=(Parameter("abs_mean_update_ratio_gt", 0.1, low=0), EPSILON),
+    needs_previous=True,
+)
+def change_too_large(sample: Sample, limits: Limits) -> Verdict:
+    """mean|now - before| / (epsilon + mean|before|) above a limit."""
+    return _update_ratio("abs_mean_update_ratio_gt", sample, limits)
+
+
+@condition(
+    Name("weight_change_too_small", "WCS", "weight"),
+    Name("tensor_change_too_small", "TCS", "tensor"),
+    parameters=(Parameter("abs_mean_update_ratio_lt", 1e-4, low=0), EPSILON),
+    needs_previous=True,
+)
+def change_too_small(sample: Sample, limits: Limits) -> Verdict:
+    """mean|now - before| / (epsilon + mean|before|) below a limit."""
+    return _update_ratio("abs_mean_update_ratio_lt", sample, limits)
+
+
+@condition(
+    Name("weight_not_changed", "WNC", "weight"),
+    Name("tensor_not_changed", "TNC", "tensor"),
+    parameters=(
+        Parameter("rtol", 1e-5, low=0),
+        Parameter("atol", 1e-8, low=0, checks=False),
+        Parameter("equal_nan", 0, low=0, high=1, checks=False),
+    ),
+    needs_previous=True,
+)
+def not_changed(sample: Sample, limits: Limits) -> Verdict:
+    """Every |now - before| within atol + rtol * |before|.
+
+    ``equal_nan`` has no effect: as in MindInsight, a tensor with NaN is not judged at all.
+    """
+    pairs = _pairs(sample)
+    if pairs is None:
+        return Verdict(False, error=NO_PREVIOUS)
+    rtol, atol = limits["rtol"], limits["atol"]
+    return Verdict(all(np.allclose(now, before, rtol=rtol, atol=atol) for now, before in pairs))
+
+
+def _update_ratio(name: str, sample: Sample, limits: Limits) -> Verdict:
+    pairs = _pairs(sample)
+    if pairs is None:
+        return Verdict(False, error=NO_PREVIOUS)
+    change = magnitude = 0.0
+    count = 0
+    with np.errstate(all="ignore"):
+        for now, before in pairs:
+            change += float(np.abs(now - before).sum())
+            magnitude += float(np.abs(before).sum())
+            count += now.size
+    return compared({name: change / count / (limits["epsilon"] + magnitude / count)}, limits)
+
+
+def _pairs(sample: Sample) -> Iterator[tuple[Array, Array]] | None:
+    """Pieces of the tensor at this and the previous step, in double precision; None when shapes differ."""
+    if sample.read_previous is None:
+        return None
+    now, before = sample.read(), sample.read_previous()
+    if now.shape != before.shape:
+        return None
+    wide = np.complex128 if now.dtype.kind == "c" else np.float64
+    return (
+        (flat[start : start + PIECE].astype(wide), flat_before[start : start + PIECE].astype(wide))
+        for flat, flat_before in zip(now.pieces(), before.pieces(), strict=True)
+        for start in range(0, flat.size, PIECE)
+    )
+
+
+@condition(
+    Name("tensor_overflow", "TO", "tensor"),
+    Name("weight_overflow", "WO", "weight"),
+    Name("gradient_exploding", "GE", "gradient"),
+    finite_only=False,
+)
+def overflow(sample: Sample, limits: Limits) -> Verdict:
+    """Any NaN, Inf or -Inf."""
+    finite = sample.statistics.finite
+    return Verdict(finite is False, error=NO_VALUES if finite is None else 0)
+
+
+@condition(Name("operator_overflow", "OO", "tensor"), finite_only=False)
+def operator_overflow(sample: Sample, limits: Limits) -> Verdict:
+    """The device reported an overflow of the operator."""
+    return Verdict(sample.overflowed)
+
+
+_ENDS: Final = ("range_start_inclusive", "range_end_inclusive")
+
+
+@condition(
+    Name("activation_range", "AR", "activation"),
+    Name("tensor_range", "TR", "tensor"),
+    parameters=(
+        Parameter(_ENDS[0], checks=False),
+        Parameter(_ENDS[1], checks=False),
+        Parameter("range_percentage_lt", low=0, high=100, requires=_ENDS),
+        Parameter("range_percentage_gt", low=0, high=100, requires=_ENDS),
+        Parameter("max_min_lt", low=0, above_low=True),
+        Parameter("max_min_gt", low=0),
+    ),
+)
+def value_range(sample: Sample, limits: Limits) -> Verdict:
+    """The percentage of elements inside [start, end], or maximum - minimum, beyond a limit."""
+    actual: dict[str, float | None] = {}
+    if "range_percentage_lt" in limits or "range_percentage_gt" in limits:
+        inside = _percentage_inside(sample, limits[_ENDS[0]], limits[_ENDS[1]])
+        actual |= {"range_percentage_lt": inside, "range_percentage_gt": inside}
+    low, high = sample.statistics.minimum, sample.statistics.maximum
+    width = None if low is None or high is None else high - low
+    actual |= {"max_min_lt": width, "max_min_gt": width}
+    return compared(actual, limits)
+
+
+def _percentage_inside(sample: Sample, start: float, end: float) -> float:
+    low, high = sample.statistics.minimum, sample.statistics.maximum
+    if low is not None and high is not None and start <= low and high <= end:
+        return 100.0
+    values, inside = sample.read(), 0
+    for flat in values.pieces():
+        for start_of_piece in range(0, flat.size, PIECE):
+            piece = flat[start_of_piece : start_of_piece + PIECE]
+            numbers = np.abs(piece) if piece.dtype.kind == "c" else piece.astype(np.float64)
+            inside += int(np.count_nonzero((numbers >= start) & (numbers <= end)))
+    return 100.0 * inside / math.prod(values.shape)
+
+
+@condition(
+    Name("tensor_too_large", "TL", "tensor"),
+    Name("weight_too_large", "WL", "weight"),
+    Name("gradient_too_large", "GL", "gradient"),
+    parameters=(
+        Parameter("abs_mean_gt", low=0),
+        Parameter("max_gt"),
+        Parameter("min_gt"),
+        Parameter("mean_gt"),
+    ),
+)
+def too_large(sample: Sample, limits: Limits) -> Verdict:
+    """Mean magnitude, maximum, minimum or mean above a limit."""
+    return compared({f"{name}_gt": value for name, value in _sizes(sample).items()}, limits)
+
+
+@condition(
+    Name("tensor_too_small", "TS", "tensor"),
+    Name("weight_too_small", "WS", "weight"),
+    Name("gradient_vanishing", "GV", "gradient"),
+    parameters=(
+        Parameter("abs_mean_lt", low=0),
+        Parameter("max_lt"),
+        Parameter("min_lt"),
+        Parameter("mean_lt"),
+    ),
+)
+def too_small(sample: Sample, limits: Limits) -> Verdict:
+    """Mean magnitude, maximum, minimum or mean below a limit."""
+    return compared({f"{name}_lt": value for name, value in _sizes(sample).items()}, limits)
+
+
+@condition(
+    Name("tensor_all_zero", "TZ", "tensor"),
+    parameters=(Parameter("zero_percentage_ge", 100, low=0, high=100),),
+)
+def all_zero(sample: Sample, limits: Limits) -> Verdict:
+    """The share of zeros, in percent, reaches a limit."""
+    return compared({"zero_percentage_ge": _zero_percentage(sample)}, limits)
+
+
+@condition(
+    Name("weight_initialization", "WI", "weight"),
+    parameters=(
+        Parameter("zero_percentage_ge", 100, low=0, high=100),
+        Parameter("max_gt"),
+        Parameter("min_lt"),
+    ),
+    first_step_only=True,
+)
+def initialization(sample: Sample, limits: Limits) -> Verdict:
+    """A weight that is initialized with zeros, or with values beyond the limits."""
+    sizes = _sizes(sample)
+    actual = {"zero_percentage_ge": _zero_percentage(sample), "max_gt": sizes["max"], "min_lt": sizes["min"]}
+    return compared(actual, limits)
+
+
+def _sizes(sample: Sample) -> dict[str, float | None]:
+    statistics = sample.statistics
+    return {
+        "abs_mean": statistics.absolute_mean,
+        "max": statistics.maximum,
+        "min": statistics.minimum,
+        "mean": statistics.mean,
+    }
+
+
+def _zero_percentage(sample: Sample) -> float | None:
+    zeros, count = sample.statistics.zeros, sample.statistics.count
+    return None if zeros is None or not count else 100.0 * zeros / count

@@ -1,0 +1,559 @@
+"""Rules that tell from an operator's inputs why one element of its output is not finite.
+
+A rule looks at one output element and the elements it was computed from. Domains are those of IEEE 754
+and of the real functions: the logarithm, for one, is defined above zero.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from mindinsight.server.claims import format_number
+from mindinsight.server.debug.operator_links import canonical, is_sum
+
+Array: TypeAlias = npt.NDArray[Any]
+
+LARGEST: Final[Mapping[str, float]] = {  # largest finite number by element type
+    "float8_e4m3fn": 448.0,
+    "float8_e5m2": 57344.0,
+    "float16": 65504.0,
+    "bfloat16": float.fromhex("0x1.fep127"),
+    "float32": float(np.finfo(np.float32).max),
+    "float64": float(np.finfo(np.float64).max),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One element of an output that is not finite, with the elements of the inputs at the same index.
+
+    ``operands`` are None for inputs that do not broadcast to the output.
+    """
+
+    inputs: Sequence[Array]
+    output: Array
+    index: tuple[int, ...]
+    dtype: str  # element type of the output as it was computed
+
+    @property
+    def result(self) -> float:
+        return float(self.output[self.index])
+
+    @property
+    def operands(self) -> list[float | None]:
+        return [_element(values, self.output.shape, self.index) for values in self.inputs]
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why an element is not finite: the key of its sentence, its words, and the input that brought it."""
+
+    reason: str
+    words: Mapping[str, str]
+    slot: int | None = None  # position among the inputs
+
+
+Rule: TypeAlias = Callable[[Element], Cause | None]
+
+
+class Span(NamedTuple):
+    """How far the result of an operator goes, as computed from its inputs."""
+
+    result: float  # of the possible results the nearest to zero
+    inside: float = 0.0  # largest magnitude that a sum inside the operator can have; 0 without one
+
+
+Reach: TypeAlias = Callable[[Element], Span | None]
+
+
+def number_text(value: float) -> str:
+    """Return a number with six digits, as sentences show it."""
+    return f"{value:.6g}" if math.isfinite(value) else format_number(value).replace("−", "-")
+
+
+def cause_of(operator: str, element: Element) -> Cause | None:
+    """The cause by the rule of an operator type, by overflow, or None where no rule fits.
+
+    Types are compared without case and punctuation, so ``aten::log_``, ``Log`` and ``torch.log`` are one.
+    """
+    name = canonical(operator)
+    rule = _RULES.get(name)
+    cause = rule(element) if rule else None
+    if cause is not None and not _gives(cause.reason, element.result):
+        cause = None  # the condition holds, and does not give this result
+    return cause or _overflow(name, element)
+
+
+def number_at_fault(numbers: Mapping[str, float], element: Element) -> Cause | None:
+    """Return the cause if a number that the operator was given is what stands in its output."""
+    result = element.result
+    for argument, number in numbers.items():
+        if not math.isfinite(number) and (number == result or (math.isnan(number) and math.isnan(result))):
+            return Cause("number", {"value": number_text(number), "argument": argument})
+    return None
+
+
+def sum_of_terms(operator: str, element: Element) -> Cause | None:
+    """What an operator that sums up terms had to sum: an infinity as its result, or too little for it.
+
+    The elements at the index of the result say nothing of it. None where the terms are not known.
+    """
+    with np.errstate(all="ignore"):
+        span = _REACH[canonical(operator)](element) if is_sum(operator) else None
+    if span is not None and span.result == element.result:
+        return Cause("carried", _value(span.result))
+    known = span is not None and math.isfinite(span.inside)
+    return Cause("unexplained", {"sum": number_text(span.inside)}) if span is not None and known else None
+
+
+def _gives(reason: str, result: float) -> bool:
+    """Return whether a cause gives NaN or infinity, as the result is. Several give either."""
+    if reason in _EITHER:
+        return True
+    return math.isinf(result) if reason in _INFINITE else math.isnan(result)
+
+
+def _element(values: Array, shape: tuple[int, ...], index: tuple[int, ...]) -> float | None:
+    if values.dtype.kind not in "biuf":
+        return None
+    try:
+        return float(np.broadcast_to(values, shape)[index])
+    except (ValueError, IndexError):
+        return None
+
+
+def _first(element: Element) -> float | None:
+    operands = element.operands
+    return operands[0] if operands else None
+
+
+def _logarithm(pole: float) -> Rule:
+    def rule(element: Element) -> Cause | None:
+        value = _first(element)
+        if value is None or value > pole:
+            return None
+        reason = "log_zero" if value == pole else "log_negative"
+        return Cause(reason, {"value": number_text(value), "pole": number_text(pole)}, 0)
+
+    return rule
+
+
+def _square_root(element: Element) -> Cause | None:
+    value = _first(element)
+    return (
+        Cause("sqrt_negative", {"value": number_text(value)}, 0) if value is not None and value < 0 else None
+    )
+
+
+def _reciprocal_root(element: Element) -> Cause | None:
+    value = _first(element)
+    return Cause("division_by_zero", {"value": "1"}, 0) if value == 0 else _square_root(element)
+
+
+def _reciprocal(element: Element) -> Cause | None:
+    return Cause("division_by_zero", {"value": "1"}, 0) if _first(element) == 0 else None
+
+
+def _division(element: Element) -> Cause | None:
+    operands = element.operands
+    if len(operands) < 2 or operands[0] is None or operands[1] != 0:
+        return None
+    if element.inputs[1].size == 1 < element.inputs[0].size:
+        return Cause("zero_scale", {}, 1)
+    if operands[0] != 0 and math.isnan(element.result):
+        return None
+    reason = "zero_by_zero" if operands[0] == 0 else "division_by_zero"
+    return Cause(reason, {"value": number_text(operands[0])}, 1)
+
+
+def _exponential(logarithm: Callable[[float], float]) -> Rule:
+    def rule(element: Element) -> Cause | None:
+        value, largest = _first(element), LARGEST.get(element.dtype)
+        if value is None or largest is None or value <= logarithm(largest):
+            return None
+        limit = number_text(logarithm(largest))
+        return Cause("exp_overflow", {"value": number_text(value), "limit": limit, "dtype": element.dtype}, 0)
+
+    return rule
+
+
+def _power(element: Element) -> Cause | None:
+    operands = element.operands
+    if len(operands) < 2 or operands[0] is None or operands[1] is None:
+        return None
+    base, exponent = operands[0], operands[1]
+    words = {"value": number_text(base), "exponent": number_text(exponent)}
+    if base < 0 and exponent != math.floor(exponent):
+        return Cause("power_negative", words, 0)
+    return Cause("power_zero", words, 0) if base == 0 and exponent < 0 else None
+
+
+def _arc(element: Element) -> Cause | None:
+    value = _first(element)
+    outside = value is not None and abs(value) > 1
+    return Cause("arc_outside", {"value": number_text(value or 0.0)}, 0) if outside else None
+
+
+def _remainder(element: Element) -> Cause | None:
+    operands = element.operands
+    if len(operands) < 2 or operands[0] is None or operands[1] != 0:
+        return None
+    return Cause("zero_by_zero" if operands[0] == 0 else "division_by_zero", _value(operands[0]), 1)
+
+
+def _between(low: float, high: float, poles: Sequence[float] = ()) -> Rule:
+    """Rule of a function that is defined from ``low`` to ``high`` and infinite at its ``poles``."""
+
+    def rule(element: Element) -> Cause | None:
+        value = _first(element)
+        if value is None:
+            return None
+        if value in poles:
+            return Cause("pole", _value(value), 0) if math.isinf(element.result) else None
+        if low <= value <= high:
+            return None
+        bounds = {"low": number_text(low), "high": number_text(high)}
+        return Cause("outside", _value(value) | bounds, 0)
+
+    return rule
+
+
+def _mean(element: Element) -> Cause | None:
+    return Cause("mean_of_nothing", {}, 0) if element.inputs and not element.inputs[0].size else None
+
+
+def _deviation(element: Element) -> Cause | None:
+    """Standard deviation or variance, divided by n - 1."""
+    if not element.inputs or not math.isnan(element.result):
+        return None
+    per_output = element.inputs[0].size // max(element.output.size, 1)
+    return Cause("deviation_of_one", {}, 0) if per_output < 2 else None
+
+
+def _likelihood(element: Element) -> Cause | None:
+    """Mean of a loss over targets, of which none is a class: all are the one that is ignored."""
+    if len(element.inputs) < 2 or not math.isnan(element.result) or element.inputs[1].dtype.kind not in "iu":
+        return None
+    scores, targets = element.inputs[0], element.inputs[1]
+    classes = scores.shape[1] if scores.ndim > 1 else scores.size
+    ignored = (
+        targets.size > 0 and bool((targets == targets.flat[0]).all()) and not 0 <= targets.flat[0] < classes
+    )
+    return Cause("targets_ignored", {"n": str(targets.size)}, 1) if ignored else None
+
+
+def _value(value: float) -> dict[str, str]:
+    return {"value": number_text(value)}
+
+
+def _softmax(element: Element) -> Cause | None:
+    values = element.inputs[0] if element.inputs else None
+    if values is None or values.shape != element.output.shape or not values.ndim:
+        return None
+    masked = any(
+        bool(np.isneginf(_row(values, element.index, axis)).all())
+        and bool(np.isnan(_row(element.output, element.index, axis)).all())
+        for axis in range(values.ndim)
+        if values.shape[axis] > 1 or values.ndim == 1
+    )
+    return Cause("softmax_masked", {}, 0) if masked else None
+
+
+def _row(values: Array, index: tuple[int, ...], axis: int) -> Array:
+    """Return the elements along an axis through an element."""
+    row: Array = np.moveaxis(values, axis, -1)[_without(index, axis)]
+    return row
+
+
+def _without(index: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    return index[:axis] + index[axis + 1 :]
+
+
+def _batch_norm(element: Element) -> Cause | None:
+    values = element.inputs[0] if element.inputs else None
+    if values is None or values.ndim < 2 or values.size // max(values.shape[1], 1) > 1:
+        return None
+    running = (*element.inputs[2:3], *element.inputs[4:5])  # the variance among them, if one runs along
+    negative = any(bool((values < 0).any()) for values in running)
+    return Cause("batch_of_one", {}, 0) if not negative else None
+
+
+def _layer_norm(element: Element) -> Cause | None:
+    """Equal values in all that is normalized together, which has the shape of the weight."""
+    values = element.inputs[0] if element.inputs else None
+    if values is None or values.ndim < 1 or values.shape != element.output.shape:
+        return None
+    axes = element.inputs[1].ndim if len(element.inputs) > 1 else 1
+    row = values[element.index[:-axes]]
+    if not row.size or not bool((row == row.flat[0]).all()):
+        return None
+    value, largest = float(row.flat[0]), LARGEST.get(element.dtype, 0.0)
+    overflows = row.size * abs(value) > largest / max(abs(value), 1.0)  # the sum of the squares, or the sum
+    return Cause("constant_row", {"value": number_text(value)}, 0) if not overflows else None
+
+
+def _overflow(name: str, element: Element) -> Cause | None:
+    """Return the cause "overflow" if the result is beyond the type, "overflow_inside" if a part of it can be.
+
+    An operator whose result has no known bound is never said to overflow.
+    """
+    largest = LARGEST.get(element.dtype)
+    floats = [values for values in element.inputs if values.dtype.kind == "f" and values.size]
+    if largest is None or not floats or not math.isinf(element.result):
+        return None
+    reach = _REACH.get(name)
+    with np.errstate(all="ignore"):
+        greatest = max(_greatest(values) for values in floats)
+        span = reach(element) if reach and math.isfinite(greatest) else None
+    if span is None:
+        return None
+    words = {"dtype": element.dtype, "limit": number_text(largest), "value": number_text(greatest)}
+    if abs(span.result) > largest and span.result * element.result > 0:
+        return Cause("overflow", words)
+    return Cause("overflow_inside", words) if span.inside > largest else None
+
+
+def _greatest(values: Array) -> float:
+    """Return the largest magnitude. It has the type of the values, which need no copy of another type."""
+    return max(abs(float(values.max())), abs(float(values.min())))
+
+
+def _of_elements(function: Callable[..., Any], count: int | None = None) -> Reach:
+    """Return the reach of a function of the first ``count`` operands at the element, or of all."""
+
+    def reach(element: Element) -> Span | None:
+        operands = element.operands[:count]
+        known = [np.float64(value) for value in operands if value is not None]
+        if len(known) != (count or len(element.inputs)):
+            return None
+        result = float(function(*known))
+        return None if math.isnan(result) else Span(result)
+
+    return reach
+
+
+def _sum(*terms: Any) -> Any:
+    return np.sum(terms)
+
+
+def _quotient(left: Any, right: Any) -> Any:
+    return left / right if right else math.nan  # infinite without an overflow
+
+
+def _reduced(element: Element) -> list[Array]:
+    """Return the elements that may go into the output element, once for each choice of axes that fits."""
+    values, shape, index = element.inputs[0], element.output.shape, element.index
+    if not 0 < values.ndim <= _MAX_AXES or not values.size or values.shape == shape:
+        return []
+    parts = []
+    for count in range(1, values.ndim + 1):
+        for axes in combinations(range(values.ndim), count):
+            rest = [axis for axis in range(values.ndim) if axis not in axes]
+            if tuple(values.shape[axis] for axis in rest) == shape:
+                fixed = dict(zip(rest, index, strict=True))
+            elif not rest and element.output.size == 1:
+                fixed = {}
+            elif tuple(1 if axis in axes else n for axis, n in enumerate(values.shape)) == shape:
+                fixed = {axis: index[axis] for axis in rest}
+            else:
+                continue
+            parts.append(values[tuple(fixed.get(axis, slice(None)) for axis in range(values.ndim))])
+    return [part.ravel().astype(np.float64) for part in parts]
+
+
+def _span(results: Sequence[float], inside: Sequence[float]) -> Span | None:
+    """Return the span of several possible results: the nearest to zero, and the largest magnitude inside."""
+    if not results:
+        return None
+    return Span(min(results, key=abs) if min(results) * max(results) > 0 else 0.0, max(inside))
+
+
+def _reduction(result: Callable[[Array], Any], inside: Callable[[Array], Any]) -> Reach:
+    def reach(element: Element) -> Span | None:
+        parts = _reduced(element) if element.inputs else []
+        return _span([float(result(part)) for part in parts], [float(inside(part)) for part in parts])
+
+    return reach
+
+
+def _magnitudes(part: Array) -> Any:
+    return np.abs(part).sum()
+
+
+def _squares(part: Array) -> Any:
+    return np.square(part).sum()
+
+
+def _zero(part: Array) -> float:
+    """Return the result nearest to zero of an operator whose order is unknown."""
+    return 0.0
+
+
+def _accumulated(element: Element) -> Span | None:
+    """Cumulative sum along one of the axes."""
+    values = element.inputs[0] if element.inputs else None
+    if values is None or values.shape != element.output.shape:
+        return None
+    lines = [
+        np.moveaxis(values, axis, -1)[_without(element.index, axis)][: element.index[axis] + 1]
+        for axis in range(values.ndim)
+    ]
+    return _span(
+        [float(line.astype(np.float64).sum()) for line in lines],
+        [float(np.abs(line.astype(np.float64)).sum()) for line in lines],
+    )
+
+
+def _squared_error(element: Element) -> Span | None:
+    """Squared difference of two inputs: of elements, or their mean or sum."""
+    if len(element.inputs) < 2:
+        return None
+    if element.inputs[0].shape == element.output.shape:
+        return _of_elements(lambda left, right: (left - right) ** 2, 2)(element)
+    if element.inputs[0].shape != element.inputs[1].shape:
+        return None
+    left, right = (values.astype(np.float64) for values in element.inputs[:2])
+    squares = (left - right) ** 2
+    return Span(float(squares.mean()), float(squares.sum())) if squares.size else None
+
+
+def _product_of_matrices(added: slice = slice(2, None), first: int = 0) -> Reach:
+    """Return the reach of a sum of products of a row and a column, plus what is added to it.
+
+    Whether a matrix is transposed is unknown: all readings that fit the shapes count.
+    """
+
+    def reach(element: Element) -> Span | None:
+        factors, shape = element.inputs[first : first + 2], element.output.shape
+        if len(factors) < 2 or any(not values.ndim or values.dtype.kind != "f" for values in factors):
+            return None
+        both = all(values.ndim > 1 for values in factors)
+        last = element.index[-1:]
+        row = slice(-2, -1) if both else slice(-1, None)
+        rows = _vectors(factors[0], element, element.index[row], shape[row])
+        columns = _vectors(factors[1], element, last, shape[-1:])
+        pairs = [(row, column) for row in rows for column in columns if row.size == column.size]
+        terms = [_element(values, shape, element.index) for values in element.inputs[added]]
+        if any(term is None for term in terms):
+            return None
+        more = sum(term for term in terms if term is not None)
+        products = [row * column for row, column in pairs]
+        return _span(
+            [float(product.sum()) + more for product in products],
+            [float(np.abs(product).sum()) + abs(more) for product in products],
+        )
+
+    return reach
+
+
+def _vectors(values: Array, element: Element, at: tuple[int, ...], size: tuple[int, ...]) -> list[Array]:
+    """Return the rows and columns of a matrix that can go into the output element."""
+    if values.ndim == 1:
+        return [values.astype(np.float64)]
+    if not at or not values.size:
+        return []
+    if values.ndim > max(element.output.ndim, 2):  # the record has the shape before a view as a matrix
+        matrices = [values.reshape(len(values), -1), values.reshape(-1, values.shape[-1])]
+    else:
+        batch = element.index[:-2][-(values.ndim - 2) :] if values.ndim > 2 else ()
+        matrices = [values[tuple(min(i, n - 1) for i, n in zip(batch, values.shape, strict=False))]]
+    vectors = [matrix[at[0]] for matrix in matrices if matrix.shape[0] == size[0]]
+    vectors += [matrix[:, at[0]] for matrix in matrices if matrix.shape[1] == size[0]]
+    return [vector.astype(np.float64) for vector in vectors]
+
+
+def _convolution(element: Element) -> Span | None:
+    """Largest magnitude of a sample times the magnitudes of a filter. Channels come second."""
+    if len(element.inputs) < 2 or element.output.ndim < 3:
+        return None
+    images, filters = element.inputs[:2]
+    batch, channel = element.index[:2]
+    fits = images.ndim == filters.ndim == element.output.ndim
+    if not fits or images.shape[0] != element.output.shape[0] or filters.shape[0] != element.output.shape[1]:
+        return None
+    biases = [values[channel] for values in element.inputs[2:] if values.shape == filters.shape[:1]]
+    products = _greatest(images[batch]) * float(np.abs(filters[channel].astype(np.float64)).sum())
+    return Span(0.0, products + sum(abs(float(bias)) for bias in biases))
+
+
+def _gradient_of_root(element: Element) -> Cause | None:
+    """Gradient of a square root, ``SqrtGrad(y, dy)``: dy divided by twice y."""
+    operands = element.operands
+    if len(operands) < 2 or operands[0] != 0 or operands[1] is None:
+        return None
+    return Cause("zero_by_zero" if operands[1] == 0 else "division_by_zero", _value(operands[1]), 0)
+
+
+def _gamma(element: Element) -> Cause | None:
+    """The gamma function, its logarithm and derivative are infinite at zero and the negative integers."""
+    value = _first(element)
+    at_pole = value is not None and math.isfinite(value) and value <= 0 and value == math.floor(value)
+    return Cause("pole", _value(value), 0) if at_pole and value is not None else None
+
+
+_DIVISIONS: Final = ("div", "realdiv", "divide", "truediv", "truedivide", "itruediv")
+_POWERS: Final = ("pow", "floatpower", "ipow")
+_SINGULAR_AT_ZERO: Final = ("log", "log2", "log10", "sqrt", "rsqrt", "reciprocal")  # their gradients are
+_REMAINDERS: Final = ("remainder", "fmod", "mod", "floormod", "floordiv", "floordivide")
+_INFINITE: Final = ("log_zero", "exp_overflow", "power_zero")  # causes of infinity
+_EITHER: Final = ("division_by_zero", "zero_scale", "pole")  # causes of infinity or NaN
+_MAX_AXES: Final = 6  # of a tensor for which all choices of reduced axes are tried
+_SUM: Final = _reduction(np.sum, _magnitudes)
+_REACH: Final[Mapping[str, Reach]] = {
+    **dict.fromkeys(("add", "tensoradd", "biasadd", "iadd"), _of_elements(np.add, 2)),
+    **dict.fromkeys(("sub", "isub", "subtract"), _of_elements(np.subtract, 2)),
+    "addn": _of_elements(_sum),
+    **dict.fromkeys(("mul", "multiply", "imul"), _of_elements(np.multiply, 2)),
+    **dict.fromkeys((*_DIVISIONS, "divnonan"), _of_elements(_quotient, 2)),
+    "square": _of_elements(np.square, 1),
+    **dict.fromkeys(_POWERS, _of_elements(lambda base, exponent: base**exponent if base else math.nan, 2)),
+    "cosh": _of_elements(np.cosh, 1),
+    "sinh": _of_elements(np.sinh, 1),
+    **dict.fromkeys(("cast", "to", "tocopy", "half", "type", "astype"), _of_elements(np.positive, 1)),
+    **dict.fromkeys(("reciprocal", "inv"), _of_elements(lambda value: _quotient(1.0, value), 1)),
+    **dict.fromkeys(("sum", "reducesum"), _SUM),
+    **dict.fromkeys(("mean", "reducemean"), _reduction(np.mean, _magnitudes)),
+    **dict.fromkeys(("norm", "linalgvectornorm"), _reduction(_zero, _squares)),
+    **dict.fromkeys(("var", "std"), _reduction(_zero, _squares)),
+    "l2loss": _reduction(lambda part: _squares(part) / 2, _squares),
+    "mseloss": _squared_error,
+    "cumsum": _accumulated,
+    **dict.fromkeys(("matmul", "mm", "bmm", "batchmatmul", "mv", "dot"), _product_of_matrices()),
+    **dict.fromkeys(("linear", "dense"), _product_of_matrices()),
+    **dict.fromkeys(("addmm", "baddbmm", "addmv"), _product_of_matrices(slice(0, 1), 1)),
+    **dict.fromkeys(("conv1d", "conv2d", "conv3d", "convolution"), _convolution),
+}
+_RULES: Final[Mapping[str, Rule]] = {
+    **dict.fromkeys(("log", "log2", "log10"), _logarithm(0.0)),
+    "log1p": _logarithm(-1.0),
+    "sqrt": _square_root,
+    **dict.fromkeys(("rsqrt", "reciprocalsqrt"), _reciprocal_root),
+    **dict.fromkeys(("reciprocal", "inv"), _reciprocal),
+    **dict.fromkeys(_DIVISIONS, _division),
+    **dict.fromkeys(("exp", "expm1"), _exponential(math.log)),
+    "exp2": _exponential(math.log2),
+    **dict.fromkeys(_POWERS, _power),
+    **dict.fromkeys(("acos", "asin", "arccos", "arcsin"), _arc),
+    **dict.fromkeys(("atanh", "arctanh", "erfinv"), _between(-1.0, 1.0, (-1.0, 1.0))),
+    **dict.fromkeys(("acosh", "arccosh"), _between(1.0, math.inf)),
+    "logit": _between(0.0, 1.0, (0.0, 1.0)),
+    **dict.fromkeys(_REMAINDERS, _remainder),
+    "sqrtgrad": _gradient_of_root,
+    **dict.fromkeys([f"{name}backward" for name in _SINGULAR_AT_ZERO], _division),  # gradient, input
+    **dict.fromkeys(("lgamma", "digamma", "gammaln"), _gamma),
+    **dict.fromkeys(("mean", "reducemean"), _mean),
+    **dict.fromkeys(("std", "var", "stdmean", "varmean"), _deviation),
+    **dict.fromkeys(("nlllossforward", "nllloss", "nllloss2dforward", "crossentropyloss"), _likelihood),
+    **dict.fromkeys(("softmax", "logsoftmax", "safesoftmax"), _softmax),
+    **dict.fromkeys(
+        ("batchnorm", "nativebatchnorm", "batchnorm1d", "batchnorm2d", "batchnorm3d"), _batch_norm
+    ),
+    **dict.fromkeys(("layernorm", "nativelayernorm"), _layer_norm),
+}

@@ -1,0 +1,214 @@
+"""Explanation of a first fault: the element at which it began, and a weight that grew before it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from mindinsight.server.claims import Claim, Verdict
+from mindinsight.server.debug.explanation_rules import (
+    Array,
+    Cause,
+    Element,
+    cause_of,
+    number_at_fault,
+    number_text,
+    sum_of_terms,
+)
+from mindinsight.server.debug.fault import Fault, faulty_operator
+from mindinsight.server.debug.operator_links import is_sum
+from mindinsight.server.formats.dumps import describe_tensor, list_operators, list_tensors, read_tensor
+from mindinsight.server.formats.dumps.dump_types import Dump, Operator, TensorEntry
+from mindinsight.server.formats.dumps.recorder_files import read_health
+from mindinsight.server.formats.read_limits import UnreadableError
+
+__all__ = ["Explanation", "explain"]
+
+
+GROWN: Final = 10.0  # times its healthy norm from which a weight explains a large value
+_DEPTH: Final = 2  # operators between a layer's product and its weight: a transposition, a cast
+
+
+def grown_weight(dump: Dump, rank: int, step: int, graph: str, operator: str) -> Mapping[str, str] | None:
+    """Words for the weight of ``operator`` that grew most; None where none has ten times its healthy norm.
+
+    ``operator`` is a full name. Weights are looked for among its sources and theirs, within its own scope.
+    """
+    health = read_health(dump, rank, step)
+    if health is None:
+        return None
+    operators = {known.name: known for known in list_operators(dump, rank, step, graph).items}
+    ratios = {
+        name: health.weights_now[name] / health.weights[name]
+        for name in _weights(operators, operator, health.weights)
+        if health.weights[name] > 0 and math.isfinite(health.weights_now.get(name, math.nan))
+    }
+    name = max(ratios, key=ratios.__getitem__, default="")
+    if not name or ratios[name] < GROWN:
+        return None
+    return {
+        "weight": name,
+        "now": number_text(health.weights_now[name]),
+        "then": number_text(health.weights[name]),
+        "step": str(health.step),
+        "ago": str(step - health.step),
+    }
+
+
+def _weights(operators: Mapping[str, Operator], start: str, names: Iterable[str]) -> set[str]:
+    """Parameters that go into an operator, directly or through others of its scope."""
+    known, weights, layer = set(names), set[str](), {start}
+    scope = operators[start].scope if start in operators else ()
+    for _ in range(_DEPTH + 1):
+        sources = {source for name in layer if name in operators for source in operators[name].sources}
+        weights |= sources & known
+        layer = {name for name in sources if name in operators and operators[name].scope == scope}
+    return weights
+
+
+LARGEST_TENSOR: Final = 64 << 20  # bytes; larger tensors are not read to explain a fault
+_SHOWN: Final = 4  # inputs whose values a sentence lists
+UNEXPLAINED: Final = ("unknown", "result", "unexplained")  # reasons that say that no rule holds
+SOURCE: Final = "claim.cause.source"
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why an operator's output is non-finite.
+
+    ``reason`` names the rule: ``log_negative``, ``overflow``, ..., ``unknown`` or ``result`` if none holds.
+    """
+
+    reason: str
+    index: tuple[int, ...]  # of the first output element that is not finite
+    claims: tuple[Claim, ...]  # the cause first
+
+
+def explain(dump: Dump, fault: Fault) -> Explanation | None:
+    """Explanation of a fault that an operator made; None where values were not recorded or are too large."""
+    if fault.kind != "made" or fault.entry.ref is None:
+        return None
+    operator = faulty_operator(dump, fault)
+    numbers = _numbers(operator)
+    try:
+        output = _read(fault.entry)
+        inputs = {slot: _read(entry) for slot, entry in _input_entries(dump, fault, operator).items()}
+    except (UnreadableError, OSError, TypeError, ValueError):
+        return None
+    given = {slot: values for slot, values in inputs.items() if values is not None}
+    if output is None or output.dtype.kind != "f" or len(given) < len(inputs):
+        return None
+    broken = ~np.isfinite(output)
+    if not broken.any():
+        return None
+    index = tuple(int(axis) for axis in np.unravel_index(int(np.argmax(broken)), output.shape))
+    given = _in_order(given, numbers)
+    element = Element(tuple(given.values()), output, index, _dtype(fault.entry))
+    kind = _type(fault, operator)
+    cause = number_at_fault(numbers, element) or cause_of(kind, element) or sum_of_terms(kind, element)
+    cause = cause or _values(kind, element, tuple(given))
+    claims = _claims(fault, operator, element, cause)
+    return Explanation(cause.reason, index, (*claims, *_growth(dump, fault, claims)))
+
+
+def _numbers(operator: Operator | None) -> dict[str, float]:
+    """Return the numbers among the recorded arguments of an operator, by slot or name."""
+    numbers = {}
+    for name, text in operator.arguments if operator else ():
+        side, _, slot = name.partition(".")
+        try:
+            value = json.loads(text) if side == "input" else None
+        except ValueError:  # cut off
+            continue
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            numbers[slot] = float(value)
+    return numbers
+
+
+def _in_order(tensors: Mapping[str, Array], numbers: Mapping[str, float]) -> dict[str, Array]:
+    """Return tensors and numbers in the order of the call, or the tensors alone if it is unknown."""
+    if not numbers or not all(slot.isdecimal() for slot in (*tensors, *numbers)):
+        return dict(tensors)
+    together = {**tensors, **{slot: np.array(number) for slot, number in numbers.items()}}
+    return {slot: together[slot] for slot in sorted(together, key=int)}
+
+
+def _claims(fault: Fault, operator: Operator | None, element: Element, cause: Cause) -> list[Claim]:
+    inputs = len(element.inputs)
+    values = {"operator": _type(fault, operator), "at": str(list(element.index)), **cause.words}
+    values.setdefault("result", number_text(element.result))
+    evidence = {"operator": fault.origin.operator, "index": list(element.index)}
+    known = cause.reason not in UNEXPLAINED
+    recorded = operator is not None and (operator.arguments or operator.depends)
+    missing = () if known or inputs > 1 or recorded else ("claim.missing.operand",)
+    verdict: Verdict = "found" if known else "unknown"
+    claims = [Claim(f"claim.cause.{cause.reason}", verdict, values, (evidence,), missing)]
+    if operator is not None and cause.slot is not None and len(operator.sources) == inputs:
+        source = operator.sources[cause.slot]  # one source for each input: the graph knows their order
+        claims.append(Claim(SOURCE, "note", {"source": source}, ({"operator": source},)))
+    return claims
+
+
+def _growth(dump: Dump, fault: Fault, claims: Sequence[Claim]) -> list[Claim]:
+    """Return a claim about a weight of the source, or of the operator, that grew since all was finite."""
+    named = [str(claim.values["source"]) for claim in claims if claim.key == SOURCE]
+    for name in (*named, fault.origin.operator):
+        words = grown_weight(dump, fault.rank, fault.step, fault.entry.graph, name)
+        if words is not None:
+            return [Claim("claim.cause.grown", "note", words, ({"operator": name},))]
+    return []
+
+
+def _values(operator: str, element: Element, slots: Sequence[str]) -> Cause:
+    """The values side by side, where no rule fits; not those of a sum, of which they are no terms."""
+    if is_sum(operator) and len(slots) > 1:
+        return Cause("result", {})
+    pairs = zip(slots, element.operands, strict=True)
+    shown = [f"{slot}: {number_text(value)}" for slot, value in pairs if value is not None]
+    if not shown:
+        return Cause("result", {})
+    return Cause("unknown", {"values": ", ".join(shown[:_SHOWN])})
+
+
+def _input_entries(dump: Dump, fault: Fault, operator: Operator | None) -> dict[str, TensorEntry]:
+    """Return by slot what went into the operator of a fault; for a backward call, into its forward too."""
+    own = {entry.slot: entry for entry in _operator_entries(dump, fault) if entry.direction != "output"}
+    if operator is None or len(operator.depends) != 1:
+        return own
+    listing = list_tensors(dump, fault.rank, fault.step, fault.entry.graph)
+    forward = [entry for entry in listing if entry.recorded == operator.depends[0]]
+    return own | {f"forward {entry.slot}": entry for entry in forward if entry.direction == "input"}
+
+
+def _operator_entries(dump: Dump, fault: Fault) -> list[TensorEntry]:
+    """Tensors of the operator that made the fault, by slot; of one that ran several times, of that run."""
+    entry = fault.entry
+    listing = list_tensors(dump, fault.rank, fault.step, entry.graph)
+    own = [other for other in listing if other.recorded == entry.recorded]
+    latest = {
+        (other.direction, other.slot): other
+        for other in own
+        if other.direction == "output" or other.sequence <= entry.sequence
+    }
+    return sorted(latest.values(), key=lambda other: other.sequence)
+
+
+def _read(entry: TensorEntry) -> Array | None:
+    if entry.ref is None or describe_tensor(entry.ref).size > LARGEST_TENSOR:
+        return None
+    values = read_tensor(entry.ref)
+    return values if values.dtype.kind in "biuf" else None
+
+
+def _dtype(entry: TensorEntry) -> str:
+    return entry.dtype or (describe_tensor(entry.ref).dtype if entry.ref else "")
+
+
+def _type(fault: Fault, operator: Operator | None) -> str:
+    name = (operator.type if operator else "") or fault.entry.type
+    return f"{name} backward" if operator is not None and operator.depends else name

@@ -1,0 +1,68 @@
+"""Reduction of tensors for drawing: histograms and heat maps, read in parts."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+
+from mindinsight.server.compute.tensor_statistics import PIECE, Array, bin_edges, measure_values
+from mindinsight.server.formats.arrays.lazy_array import Values
+from mindinsight.server.types import Doubles
+
+
+def bin_values(values: Values, bins: int) -> tuple[Doubles, Doubles]:
+    """Histogram of the finite elements: counts of ``bins`` bins of equal width, and their edges.
+
+    Complex numbers are counted by magnitude. The bins of a constant tensor span a width of one around it.
+    The tensor is read twice.
+    """
+    statistics = measure_values(values)
+    if statistics.minimum is None or statistics.maximum is None:
+        return np.zeros(bins), np.linspace(0.0, 1.0, bins + 1)
+    edges = bin_edges(float(statistics.minimum), float(statistics.maximum), bins)
+    counts = np.zeros(bins)
+    for flat in values.pieces():
+        for start in range(0, flat.size, PIECE):
+            piece = flat[start : start + PIECE]
+            numbers = (
+                np.abs(piece).astype(np.float64) if piece.dtype.kind == "c" else piece.astype(np.float64)
+            )
+            counts += np.histogram(numbers[np.isfinite(numbers)], bins=edges)[0]
+    return counts, edges
+
+
+def shrink(table: Array, most: int) -> Doubles:
+    """Shrink a table to at most ``most`` rows and columns; a cell is its element farthest from zero.
+
+    A single large element, or one that is not finite, stays visible. Complex numbers count by magnitude.
+    """
+    return shrink_rows(lambda start, stop: table[start:stop], table.shape[0], most)
+
+
+def shrink_rows(read: Callable[[int, int], Array], rows: int, most: int) -> Doubles:
+    """``shrink`` for a table whose rows ``read(start, stop)`` returns, group by group."""
+    if rows <= most:
+        return _shrink_columns(_magnitudes(read(0, rows)), most)
+    ends = np.linspace(0, rows, most + 1).astype(np.int64).tolist()
+    groups = itertools.pairwise(ends)
+    lines = [_shrink_columns(_reduce_rows(_magnitudes(read(*group)), 1), most) for group in groups]
+    return np.concatenate(lines)
+
+
+def _magnitudes(table: Array) -> Doubles:
+    return (np.abs(table) if table.dtype.kind == "c" else table).astype(np.float64)
+
+
+def _shrink_columns(table: Doubles, most: int) -> Doubles:
+    return _reduce_rows(table.T, most).T
+
+
+def _reduce_rows(table: Doubles, most: int) -> Doubles:
+    """Reduce to ``most`` rows: of neighbouring rows, the element farthest from zero in each column."""
+    if table.shape[0] <= most:
+        return table
+    starts = np.linspace(0, table.shape[0], most, endpoint=False).astype(np.int64)
+    high, low = np.maximum.reduceat(table, starts), np.minimum.reduceat(table, starts)
+    return np.where(np.abs(low) > np.abs(high), low, high)

@@ -1,0 +1,78 @@
+"""Classification of tensors as targets of rules: tensor, weight, gradient, activation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from typing import Final
+
+from mindinsight.server.debug.conditions import Target
+from mindinsight.server.formats.dumps.dump_types import TensorEntry
+
+ACTIVATIONS: Final = frozenset(
+    [
+        "celu", "elu", "fastgelu", "fast_gelu", "gelu", "hardsigmoid", "hardswish", "hardtanh",
+        "hshrink", "hsigmoid", "hswish", "leakyrelu", "leaky_relu", "logsigmoid", "logsoftmax",
+        "log_softmax", "mish", "prelu", "relu", "relu6", "reluv2", "seluext", "selu", "sigmoid", "silu",
+        "softmax", "softplus", "softsign", "swish", "tanh",
+    ]
+)  # fmt: skip
+# Optimizers name their state by a prefix and the weight: moments.conv1.weight.
+_STATE: Final = re.compile(
+    r"(?:adam_[mv]|lamb_[mv]|moments?\d?|moment_[12]|accum(?:_update)?|accu_grads|grad_accumulation|velocity"
+    r"|vhat|mean_square|mean_grad|square_avg|(?:max_)?exp_avg(?:_sq)?|exp_inf|step_size|momentum_buf)[._/]",
+    re.I,
+)
+# These prefixes can be layers too: linear.weight is a weight, linear.fc1.weight the state of fc1.weight.
+_STATE_OR_LAYER: Final = re.compile(r"(?:linear|stat|prev|ax_?)[._/](?P<weight>.+[._/].+)", re.I)
+_WEIGHT: Final = re.compile(r"(^|[._/])(weight|bias|gamma|beta|embedding_table)$", re.I)
+_GRADIENT: Final = re.compile(r"^gradients[/_]|(^|\.)(backward|parameters_grad)(\.|$)", re.I)
+
+
+def targets(entry: TensorEntry, parameters: Collection[str] = ()) -> frozenset[Target]:
+    """Classes of a tensor; none for network inputs, constants and inputs of operators.
+
+    ``parameters`` are the names of all parameters of the step (``parameter_names``); see ``is_state``.
+    """
+    if entry.direction not in ("output", "parameter"):
+        return _NOTHING
+    if _GRADIENT.search(entry.operator) or _GRADIENT.search(entry.recorded):
+        return _GRADIENT_OUTPUT
+    if entry.direction == "parameter":
+        named = any(is_weight(name, parameters) for name in (entry.operator, entry.slot))
+        return _WEIGHT_ONLY if named and not is_state(entry.operator, parameters) else _NOTHING
+    return _ACTIVATION_OUTPUT if is_activation(entry.type) else _OUTPUT
+
+
+def parameter_names(entries: Iterable[TensorEntry]) -> frozenset[str]:
+    """Names of the parameters among the tensors."""
+    return frozenset(entry.operator for entry in entries if entry.direction == "parameter")
+
+
+def is_weight(name: str, parameters: Collection[str] = ()) -> bool:
+    """Whether a parameter has the name of a weight, and not of an optimizer's state."""
+    return bool(_WEIGHT.search(name)) and not is_state(name, parameters)
+
+
+def is_state(name: str, parameters: Collection[str] = ()) -> bool:
+    """Whether a parameter is the state of an optimizer: its name is a prefix and the name of a weight.
+
+    A prefix that can be a layer (``linear``) counts where the rest is one of ``parameters``, or where these
+    are not known.
+    """
+    if _STATE.match(name):
+        return True
+    layer = _STATE_OR_LAYER.fullmatch(name)
+    return bool(layer and (not parameters or layer["weight"] in parameters))
+
+
+def is_activation(operator_type: str) -> bool:
+    """Whether the last part of an operator type (``ReLU``, ``Functional.relu``) is an activation function."""
+    return operator_type.rpartition(".")[2].lower() in ACTIVATIONS
+
+
+_NOTHING: Final[frozenset[Target]] = frozenset()
+_OUTPUT: Final[frozenset[Target]] = frozenset({"tensor"})
+_ACTIVATION_OUTPUT: Final[frozenset[Target]] = frozenset({"tensor", "activation"})
+_GRADIENT_OUTPUT: Final[frozenset[Target]] = frozenset({"tensor", "gradient"})
+_WEIGHT_ONLY: Final[frozenset[Target]] = frozenset({"weight"})

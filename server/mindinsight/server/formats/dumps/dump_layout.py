@@ -1,0 +1,163 @@
+"""Base class of dump layouts, and the builder of a step's operators from its tensors."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import ClassVar, Final
+
+from mindinsight.server.formats.arrays.lazy_array import Values
+from mindinsight.server.formats.dumps.dump_types import (
+    Dump,
+    Listing,
+    Operator,
+    Overflow,
+    StepFolder,
+    TensorEntry,
+    TensorHeader,
+    TensorRef,
+)
+from mindinsight.server.formats.dumps.npy_folder import npy_header, npy_values
+from mindinsight.server.formats.graphs.ir import IrNode
+
+Arguments = tuple[tuple[str, str], ...]
+_NUMBER: Final = re.compile(r"-op\d+$")
+_UNPLANNED: Final = 1 << 62
+
+
+def assemble_operators(
+    graph: str,
+    tensors: Iterable[TensorEntry],
+    order: Iterable[str],
+    nodes: dict[str, IrNode],
+    arguments: Callable[[str, str], Arguments],
+) -> tuple[Operator, ...]:
+    """Operators that left tensors, and those that were only planned, in execution order.
+
+    ``order`` and ``nodes`` are the full names in execution order and the nodes of the graph by full name;
+    ``arguments`` returns the recorded scalar arguments of an operator by its type and recorded name.
+    """
+    dumped: dict[str, list[TensorEntry]] = {}
+    for tensor in tensors:
+        dumped.setdefault(tensor.recorded, []).append(tensor)
+    operators = [_dumped_operator(graph, entries, nodes, arguments) for entries in dumped.values()]
+    seen = {operator.name for operator in operators}
+    operators += [
+        _planned_operator(graph, name, position, nodes.get(name))
+        for position, name in enumerate(dict.fromkeys(order))
+        if name not in seen
+    ]
+    operators.sort(
+        key=lambda operator: (operator.order if operator.order >= 0 else _UNPLANNED, operator.sequence)
+    )
+    return tuple(operators)
+
+
+def _dumped_operator(
+    graph: str,
+    entries: list[TensorEntry],
+    nodes: dict[str, IrNode],
+    arguments: Callable[[str, str], Arguments],
+) -> Operator:
+    first = entries[0]
+    node = nodes.get(first.operator)
+    inputs = tuple(entry.slot for entry in entries if entry.direction == "input")
+    outputs = tuple(entry.slot for entry in entries if entry.direction != "input")
+    return Operator(
+        name=first.operator,
+        recorded=first.recorded,
+        type=first.type,
+        scope=_scope(first),
+        graph=graph,
+        sequence=first.sequence,
+        order=first.order,
+        inputs=inputs,
+        outputs=outputs,
+        sources=node.sources if node else (),
+        stack=node.stacks[0] if node and node.stacks else (),
+        other_stacks=node.stacks[1:] if node else (),
+        arguments=arguments(first.type, first.recorded),
+        inputs_known=_all_inputs(inputs, node),
+        outputs_known=bool(outputs),
+    )
+
+
+def _all_inputs(slots: tuple[str, ...], node: IrNode | None) -> bool:
+    """Whether every input was dumped: no gap in the slot numbers, and no fewer than the graph has sources."""
+    if node is None:
+        return bool(slots) and set(slots) == set(map(str, range(len(slots))))
+    return set(slots) == set(map(str, range(len(slots)))) and len(slots) >= len(node.sources)
+
+
+def _planned_operator(graph: str, name: str, position: int, node: IrNode | None) -> Operator:
+    scope, _, last = name.rpartition("/")
+    return Operator(
+        name=name,
+        recorded="",
+        type=node.op if node else _NUMBER.sub("", last),
+        scope=tuple(scope.split("/")) if scope else (),
+        graph=graph,
+        sequence=-1,
+        order=position,
+        sources=node.sources if node else (),
+        stack=node.stacks[0] if node and node.stacks else (),
+        other_stacks=node.stacks[1:] if node else (),
+    )
+
+
+def _scope(entry: TensorEntry) -> tuple[str, ...]:
+    """Scope path of an operator; names of parameters are separated by dots, others by slashes."""
+    return tuple(entry.operator.split("." if entry.type == "Parameter" else "/")[:-1])
+
+
+class Layout(ABC):
+    """Reader of the dumps of one tool: a class in a module (or package) of ``layouts``.
+
+    ``match`` and ``open_dump`` are required. By default a dump has no tensors and no overflows, tensors are
+    ``.npy`` files, and operators are derived from the tensors they left. A layout whose ``match`` raises is
+    skipped and reported in ``Dump.damage``; ``header`` and ``values`` raise ``UnreadableError`` for their
+    tensor alone.
+    """
+
+    name: ClassVar[str]  # that of its module
+    compares_arguments: ClassVar[bool] = False  # arguments of operators are recorded alike in all dumps
+    growing: ClassVar[tuple[str, ...]] = ("",)  # names in a step folder whose times tell that it has grown
+
+    @abstractmethod
+    def match(self, path: Path) -> float:
+        """Confidence, 0 to 1, that a directory is a dump of this layout; below 0: it is not."""
+
+    @abstractmethod
+    def open_dump(self, path: Path) -> Dump:
+        """Ranks, graphs and steps of a directory; no tensor is listed."""
+
+    def tensors(self, folder: StepFolder) -> Listing[TensorEntry]:
+        """Tensors of a step folder in the order they were written."""
+        return Listing(())
+
+    def operators(self, folder: StepFolder) -> Listing[Operator]:
+        """Operators of a step folder in execution order, with call stacks where they are recorded."""
+        listing = self.tensors(folder)
+        return Listing(
+            assemble_operators(folder.graph, listing, (), {}, lambda kind, name: ()), listing.damage
+        )
+
+    def arguments(self, folder: StepFolder) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
+        """Names of operators as recorded, with their arguments other than tensors, where there are any."""
+        for operator in self.operators(folder).items:
+            if operator.arguments:
+                yield operator.recorded, operator.arguments
+
+    def overflows(self, folder: StepFolder) -> Listing[Overflow]:
+        """Overflows that the device reported in a step folder."""
+        return Listing(())
+
+    def header(self, ref: TensorRef) -> TensorHeader:
+        """Shape, type and size in bytes of one tensor, read without its data."""
+        return npy_header(ref)
+
+    def values(self, ref: TensorRef) -> Values:
+        """Lazy values of one tensor: a small part of a large tensor is read without the rest."""
+        return npy_values(ref)

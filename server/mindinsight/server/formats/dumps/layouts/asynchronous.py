@@ -1,0 +1,392 @@
+"""Layout of asynchronous and ACL dumps of Ascend devices, their ``bin`` files and overflow records."""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from google.protobuf.message import DecodeError
+
+from mindinsight.proto import dump_pb2
+from mindinsight.server.files.opener import files_of, folders_of
+from mindinsight.server.formats.arrays.element_types import Array, canonical, decode
+from mindinsight.server.formats.arrays.lazy_array import Held, Values, stored_as
+from mindinsight.server.formats.dumps.device_formats import format_name, is_host, to_host
+from mindinsight.server.formats.dumps.dump_layout import Layout
+from mindinsight.server.formats.dumps.dump_names import FullNames, TensorFile, parse_bin_name
+from mindinsight.server.formats.dumps.dump_types import (
+    Dump,
+    FileDamage,
+    Listing,
+    Overflow,
+    StepFolder,
+    TensorEntry,
+    TensorHeader,
+    TensorRef,
+)
+from mindinsight.server.formats.dumps.npy_folder import (
+    STATISTICS_FILE,
+    list_npy_folder,
+    npy_files,
+    npy_header,
+    npy_values,
+    read_mapping,
+)
+from mindinsight.server.formats.file_bytes import length_of, opened, read_stretch
+from mindinsight.server.formats.read_limits import OPERATOR, UnreadableError
+from mindinsight.server.formats.sanitizer import show_text
+from mindinsight.server.formats.text_files import read_json
+from mindinsight.server.formats.wire_format import UnparsableError, message_fields
+
+_DTYPES_BY_NUMBER: Final = (
+    "int8 float32 float16 int8 uint8 int16 uint16 int32 int64 uint32 uint64 bool float64 string "
+    "dual_sub_int8 dual_sub_uint8 complex64 complex128 int8 int16 int32 uint8 uint16 int64 "
+    "string_ref dual variant bfloat16 int4 uint1 int2 uint2 complex32 hifloat8 float8_e5m2 "
+    "float8_e4m3fn float8_e8m0 float6_e3m2 float6_e2m3 float4_e2m1 float4_e1m2"
+)
+_DTYPES: Final = tuple(_DTYPES_BY_NUMBER.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One input or output: type, shapes, and the position of its bytes in the file."""
+
+    io: str  # input, output
+    number: int
+    dtype: str
+    format: str
+    shape: tuple[int, ...]  # on the device
+    host_shape: tuple[int, ...]
+    offset: int  # bytes from the start of the file
+    size: int
+    inline: bytes = b""  # the bytes themselves, in old files without data after the message
+    groups: int = 1  # of the weights of a convolution in FRACTAL_Z
+
+
+@dataclass(frozen=True, slots=True)
+class DumpedOperator:
+    """The operator of a file and its slots."""
+
+    name: str  # full name, unescaped
+    slots: tuple[Slot, ...]
+
+
+def read_slots(path: Path) -> DumpedOperator:
+    """Parse the inputs and outputs of a file, without their bytes. Raises ``UnreadableError``."""
+    with opened(path) as file:
+        length = length_of(file)
+        message_size = int.from_bytes(file.read(8), "little")
+        if message_size > OPERATOR.size and length <= OPERATOR.size:  # old file: no length, message alone
+            file.seek(0)
+            message, start = _parse_message(file.read()), length
+        elif length <= 8 or message_size > min(length - 8, OPERATOR.size):
+            raise UnreadableError("dump.truncated", f"message of {message_size} bytes, file of {length}")
+        else:
+            message, start = _parse_message(file.read(message_size)), 8 + message_size
+    return DumpedOperator(show_text(message.op_name), tuple(_slots(message, start)))
+
+
+def read_slot(path: Path, io: str, number: int) -> Array:
+    """Read one input or output: in host order where its format can be converted, else as on the device."""
+    slot = find_slot(path, io, number)
+    array = decode(_read_bytes(path, slot), slot.dtype, slot.shape)
+    return to_host(array, slot.format, slot.host_shape, slot.groups)[0]
+
+
+def slot_values(path: Path, io: str, number: int) -> Values:
+    """Values of one input or output: read in parts where it is stored in host order, else whole."""
+    slot = find_slot(path, io, number)
+    if is_host(slot.format) and not slot.inline and math.prod(slot.shape) == math.prod(slot.host_shape):
+        kind = stored_as(path, slot.offset, slot.host_shape, slot.dtype)
+        if kind is not None and kind.item.itemsize * math.prod(slot.shape) <= slot.size:
+            return kind
+    return Held(read_slot(path, io, number))
+
+
+def find_slot(path: Path, io: str, number: int) -> Slot:
+    """One slot of a file; raises ``UnreadableError`` when the file has no such slot."""
+    for slot in read_slots(path).slots:
+        if (slot.io, slot.number) == (io, number):
+            return slot
+    raise UnreadableError("dump.missing", f"no {io} {number}")
+
+
+def _parse_message(data: bytes) -> dump_pb2.DumpData:
+    message = dump_pb2.DumpData()
+    try:
+        for count, _ in enumerate(message_fields(data, 0, len(data)), 1):
+            OPERATOR.check_items(count)
+        message.ParseFromString(data)
+    except (DecodeError, UnparsableError) as error:
+        raise UnreadableError("dump.bad_message", str(error)[:200]) from error
+    return message
+
+
+def _slots(message: dump_pb2.DumpData, start: int) -> Iterable[Slot]:
+    for io, tensors in (("input", message.input), ("output", message.output)):
+        for number, tensor in enumerate(tensors):
+            shape = tuple(tensor.shape.dim)
+            host = tuple(tensor.original_shape.dim) or shape
+            dtype, layout = _dtype(tensor.data_type), format_name(tensor.format)
+            groups = max(1, tensor.sub_format)
+            if layout == "FRACTAL_Z" and groups > 1:  # groups are laid out apart
+                layout = "FRACTAL_Z_G"
+            yield Slot(io, number, dtype, layout, shape, host, start, tensor.size, tensor.data, groups)
+            start += 0 if tensor.data else tensor.size
+
+
+def _dtype(number: int) -> str:
+    return _DTYPES[number] if 0 <= number < len(_DTYPES) else f"type({number})"
+
+
+def _read_bytes(path: Path, slot: Slot) -> Array:
+    if slot.inline:
+        return np.frombuffer(slot.inline, np.uint8)
+    with opened(path) as file:
+        return read_stretch(file, slot.offset, slot.size)
+
+
+PREFIX: Final = "Opdebug.Node_OpDebug."
+_UNITS: Final = ("AI Core", "DHA Atomic Add", "L2 Atomic Add")
+_INFO: Final = {"DHA Atomic Add": 0, "L2 Atomic Add": 128, "AI Core": 256}  # offset of six words of a unit
+_STATUS: Final = {"DHA Atomic Add": 512, "L2 Atomic Add": 768, "AI Core": 1024 + 16}
+_WORDS: Final = struct.Struct("<3Q")  # model, stream, task
+
+
+class UnitStatus(NamedTuple):
+    """Status of one unit of the device: an overflow when ``status`` is not 0."""
+
+    unit: str
+    status: int
+    task: int
+    stream: int
+
+
+def read_opdebug(path: Path) -> tuple[UnitStatus, ...]:
+    """Parse the units that overflowed; raises ``UnreadableError``."""
+    units = _from_json(read_json(path)) if path.suffix == ".json" else _from_raw(path)
+    return tuple(unit for unit in units if unit.status)
+
+
+def _from_json(document: Any) -> Iterable[UnitStatus]:
+    if not isinstance(document, dict):
+        raise UnreadableError("dump.json", "an overflow record is an object")
+    for name in _UNITS:
+        if name in document:
+            yield _unit(name, document[name])
+    records = document.get("acc_list")
+    for record in records if isinstance(records, list) else [records] if records else ():
+        if isinstance(record, dict):
+            yield _unit(str(record.get("acc_type", "")), record.get("data", {}))
+
+
+def _unit(name: str, fields: Any) -> UnitStatus:
+    try:
+        return UnitStatus(name, int(fields["status"]), int(fields["task_id"]), int(fields["stream_id"]))
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise UnreadableError("dump.json", f"{name}: {error}") from error
+
+
+def _from_raw(path: Path) -> Iterable[UnitStatus]:
+    slot = find_slot(path, "output", 0)
+    with opened(path) as file:
+        file.seek(slot.offset)
+        raw = slot.inline or file.read(min(slot.size, 1 << 16))
+    for name in _UNITS:
+        if len(raw) < _STATUS[name] + 8:
+            raise UnreadableError("dump.truncated", f"overflow record of {len(raw)} bytes")
+        _, stream, task = _WORDS.unpack_from(raw, _INFO[name])
+        yield UnitStatus(name, int.from_bytes(raw[_STATUS[name] :][:8], "little"), task, stream)
+
+
+NAME: Final = "asynchronous"
+_TIME: Final = re.compile(r"\d{14}")
+
+
+class _TimedFolder(NamedTuple):
+    time: str
+    folder: StepFolder
+
+
+class AsynchronousLayout(Layout):
+    """Layout of asynchronous and ACL dumps of Ascend devices."""
+
+    name = NAME
+    growing = ("", STATISTICS_FILE)
+
+    def match(self, path: Path) -> float:
+        """0.9 for a directory with a folder of 14 digits at its first or second level that holds devices."""
+        return 0.9 if any(True for _ in _timed_folders(path)) else -1.0
+
+    def open_dump(self, path: Path) -> Dump:
+        """Devices (as ranks), models (as graphs) and iterations.
+
+        The graphs of an iteration that was dumped several times have the time in their names.
+        """
+        timed_folders = list(_timed_folders(path))
+        first: dict[tuple[int, int, str], str] = {}
+        for timed in timed_folders:
+            first.setdefault((timed.folder.rank, timed.folder.step, timed.folder.graph), timed.time)
+        folders = [_with_unique_graph(timed, first) for timed in timed_folders]
+        ranks = sorted({folder.rank for folder in folders})
+        return Dump(
+            str(path),
+            NAME,
+            tuple(sorted(folders, key=lambda folder: (folder.rank, folder.step, folder.graph))),
+            tuple((rank, str(rank)) for rank in ranks),
+            framework="mindspore",
+            device="Ascend",
+        )
+
+    def tensors(self, folder: StepFolder) -> Listing[TensorEntry]:
+        """Tensors of a step folder: of ``.npy`` files by their names, of ``bin`` files by their messages."""
+        listing = list_npy_folder(folder, NAME, _keep_recorded)
+        damage = list(listing.damage)
+        files = sorted(_bin_files(folder, damage), key=attrgetter("timestamp", "operator"))
+        if not files:
+            return Listing(listing.items, tuple(damage))
+        entries = list(listing)
+        for file in files:
+            entries += _list_slots(folder, file, len(entries), damage)
+        return Listing(tuple(entries), tuple(damage))
+
+    def overflows(self, folder: StepFolder) -> Listing[Overflow]:
+        """Overflow records of a step folder, with the operators of their tasks and streams."""
+        damage: list[FileDamage] = []
+        overflows = []
+        for name in sorted(name for name in files_of(Path(folder.path)) if name.startswith(PREFIX)):
+            path = Path(folder.path) / name
+            try:
+                units = read_opdebug(path)
+            except UnreadableError as error:
+                damage.append(FileDamage(str(path), error.reason, error.detail))
+                continue
+            location = (folder.rank, folder.step, folder.graph)
+            overflows += [
+                Overflow(*location, unit.unit, unit.status, unit.task, unit.stream, operator, str(path))
+                for unit in units
+                for operator in (_operator_at(folder, unit),)
+            ]
+        return Listing(tuple(overflows), tuple(damage))
+
+    def header(self, ref: TensorRef) -> TensorHeader:
+        """Shape, type and size in bytes of a tensor; in ``bin`` files the shape is that of the host."""
+        if not ref.member:
+            return npy_header(ref)
+        slot = find_slot(Path(ref.path), *_member(ref))
+        return TensorHeader(slot.host_shape, canonical(slot.dtype), slot.size)
+
+    def values(self, ref: TensorRef) -> Values:
+        """Values of a tensor, read in parts where it is stored in host order."""
+        return slot_values(Path(ref.path), *_member(ref)) if ref.member else npy_values(ref)
+
+
+def _timed_folders(path: Path) -> Iterator[_TimedFolder]:
+    """Folders with operators; ``path`` may be the root or the folder of one time."""
+    for first in folders_of(path):
+        if _TIME.fullmatch(first.name):
+            yield from _devices(first, None)
+        elif first.name.isdecimal():
+            for second in folders_of(first):
+                if _TIME.fullmatch(second.name):
+                    yield from _devices(second, int(first.name))
+
+
+def _devices(time: Path, step: int | None) -> Iterator[_TimedFolder]:
+    for device in (folder for folder in folders_of(time) if folder.name.isdecimal()):
+        rank = int(device.name)
+        if step is not None and files_of(device):
+            yield _TimedFolder(time.name, StepFolder(rank, step, "", str(device), str(device)))
+        for model in folders_of(device):
+            for number in folders_of(model):
+                for iteration in (folder for folder in folders_of(number) if folder.name.isdecimal()):
+                    graph = f"{model.name}/{number.name}"
+                    if step is not None:
+                        graph += f"/{iteration.name}"
+                    own_step = int(iteration.name) if step is None else step
+                    yield _TimedFolder(
+                        time.name, StepFolder(rank, own_step, graph, str(iteration), str(device))
+                    )
+
+
+def _with_unique_graph(timed: _TimedFolder, first: dict[tuple[int, int, str], str]) -> StepFolder:
+    folder = timed.folder
+    if first[folder.rank, folder.step, folder.graph] == timed.time:
+        return folder
+    graph = f"{timed.time}/{folder.graph}"
+    return StepFolder(folder.rank, folder.step, graph, folder.path, folder.root)
+
+
+def _keep_recorded(names: Iterable[str]) -> FullNames:
+    return FullNames()
+
+
+def _bin_files(folder: StepFolder, damage: list[FileDamage]) -> list[TensorFile]:
+    """Files that hold an operator each: their names end in a timestamp, or are numbers in ``mapping.csv``."""
+    names = [name for name in files_of(Path(folder.path)) if name.rpartition(".")[2].isdecimal()]
+    mapping = read_mapping(Path(folder.path), damage) if any(map(str.isdecimal, names)) else {}
+    parsed = (parse_bin_name(mapping.get(name, name), f"{folder.path}/{name}") for name in names)
+    return [file for file in parsed if file and not Path(file.path).name.startswith(PREFIX)]
+
+
+def _list_slots(
+    folder: StepFolder, file: TensorFile, start: int, damage: list[FileDamage]
+) -> list[TensorEntry]:
+    try:
+        operator = read_slots(Path(file.path))
+    except UnreadableError as error:
+        damage.append(FileDamage(file.path, error.reason, error.detail))
+        return []
+    swapped = file.type.startswith("aclnn")  # {operator}.{type} instead of {type}.{operator}
+    kind, recorded = (file.operator, file.type) if swapped else (file.type, file.operator)
+    name = operator.name or recorded
+    return [
+        _entry(folder, file._replace(type=kind, operator=recorded), name, start + position, slot)
+        for position, slot in enumerate(operator.slots)
+    ]
+
+
+def _entry(folder: StepFolder, file: TensorFile, name: str, position: int, slot: Slot) -> TensorEntry:
+    return TensorEntry(
+        rank=folder.rank,
+        step=folder.step,
+        graph=folder.graph,
+        operator=name,
+        recorded=file.operator,
+        type=file.type,
+        direction="input" if slot.io == "input" else "output",
+        slot=str(slot.number),
+        sequence=position,
+        order=-1,
+        timestamp=file.timestamp,
+        shape=slot.host_shape,
+        dtype=canonical(slot.dtype),
+        format=slot.format,
+        ref=TensorRef(NAME, file.path, f"{slot.io}.{slot.number}"),
+    )
+
+
+def _member(ref: TensorRef) -> tuple[str, int]:
+    io, _, number = ref.member.partition(".")
+    if not number.isdecimal():
+        raise UnreadableError("dump.missing", ref.member)
+    return io, int(number)
+
+
+def _operator_at(folder: StepFolder, unit: UnitStatus) -> str:
+    """Name of the operator that a unit reported; "" when no file has its task and stream."""
+    files = npy_files(folder.path, []) + _bin_files(folder, [])
+    file = next((file for file in files if (file.task, file.stream) == (unit.task, unit.stream)), None)
+    if file is None or file.path.endswith(".npy"):
+        return file.operator if file else ""
+    try:
+        return read_slots(Path(file.path)).name or file.operator
+    except UnreadableError:
+        return file.operator

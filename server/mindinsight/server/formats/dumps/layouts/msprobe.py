@@ -1,0 +1,166 @@
+"""Layout of msprobe dumps: ``step{S}/rank{R}/`` with ``dump.json``, stacks, module tree and tensor files.
+
+The JSON is complete only when the tool has stopped; tensor files are written as the program runs. Tensors
+that are in only one of the two are listed as well. Rank folders are ``rank3``, ``rank`` or ``proc{pid}``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from mindinsight.server.files.opener import folders_of, names_of
+from mindinsight.server.formats.arrays.element_types import count_of, element_type
+from mindinsight.server.formats.arrays.lazy_array import Values
+from mindinsight.server.formats.arrays.npy import read_npy_header
+from mindinsight.server.formats.dumps.dump_layout import Layout
+from mindinsight.server.formats.dumps.dump_types import (
+    Dump,
+    FileDamage,
+    Listing,
+    Operator,
+    StepFolder,
+    TensorEntry,
+    TensorHeader,
+    TensorRef,
+)
+from mindinsight.server.formats.dumps.msprobe_folder import DATA, list_arguments, list_calls, list_tensors
+from mindinsight.server.formats.dumps.npy_folder import npy_values
+from mindinsight.server.formats.file_bytes import opened
+from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.formats.text_files import read_text
+from mindinsight.server.formats.weights.torch_files import TorchFile, open_torch, torch_values
+
+NAME: Final = "msprobe"
+_STEP: Final = re.compile(r"step(\d+)")
+_RANK: Final = re.compile(r"rank(\d*)|proc(\d+)")
+_INSIDE: Final = frozenset(("dump.json", "stack.json", "construct.json", "debug.json", DATA))
+_HEAD: Final = 10_000  # bytes of the file that are searched for the fields before the data
+
+
+class MsprobeLayout(Layout):
+    """Layout of the dumps of msprobe, for PyTorch and MindSpore."""
+
+    name = NAME
+    compares_arguments = True
+    growing = ("", "dump.json", "stack.json", DATA)
+
+    def match(self, path: Path) -> float:
+        """0.95 for steps with ranks, 0.6 for one step or one rank."""
+        folders = _rank_folders(path)
+        if not folders:
+            return -1.0
+        return 0.95 if folders[0].parent.parent == path else 0.6
+
+    def open_dump(self, path: Path) -> Dump:
+        """Steps and ranks; framework, level and task from the first ``dump.json`` that names them."""
+        damage: list[FileDamage] = []
+        rank_folders = _rank_folders(path)
+        numbers = _number_ranks({folder.name for folder in rank_folders})
+        folders = [
+            StepFolder(numbers[rank.name], _step(rank), "", str(rank), str(rank)) for rank in rank_folders
+        ]
+        fields = next((head for head in map(_head, rank_folders) if head), {})
+        return Dump(
+            str(path),
+            NAME,
+            tuple(sorted(folders, key=lambda folder: (folder.rank, folder.step))),
+            tuple(sorted((number, name) for name, number in numbers.items())),
+            framework=fields.get("framework", ""),
+            level=fields.get("level", ""),
+            task=fields.get("task", ""),
+            config=_config(path, damage),
+            damage=tuple(damage),
+        )
+
+    def tensors(self, folder: StepFolder) -> Listing[TensorEntry]:
+        """Tensors of a rank and step in the order of their calls."""
+        return list_tensors(folder, NAME)
+
+    def operators(self, folder: StepFolder) -> Listing[Operator]:
+        """Calls of a rank and step, those of modules and of gradients included."""
+        return list_calls(folder)
+
+    def arguments(self, folder: StepFolder) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
+        """Arguments alone: no call is joined with its tensors, scopes and stacks."""
+        return list_arguments(folder)
+
+    def header(self, ref: TensorRef) -> TensorHeader:
+        """Shape, type and size in bytes of a tensor file."""
+        if ref.path.endswith(".npy"):
+            header = read_npy_header(Path(ref.path))
+            return TensorHeader(header.shape, header.dtype, header.size)
+        file = open_torch(Path(ref.path))
+        tensor = file.tensors[_only_name(file)]
+        return TensorHeader(
+            tensor.shape, tensor.dtype, element_type(tensor.dtype).size(count_of(tensor.shape))
+        )
+
+    def values(self, ref: TensorRef) -> Values:
+        """Values of a tensor file, read in parts where it is not compressed."""
+        if ref.path.endswith(".npy"):
+            return npy_values(ref)
+        file = open_torch(Path(ref.path))
+        return torch_values(file, _only_name(file))
+
+
+def _only_name(file: TorchFile) -> str:
+    """The name of the one tensor a file holds."""
+    if len(file.tensors) != 1:
+        raise UnreadableError("dump.not_one_tensor", f"{len(file.tensors)} tensors")
+    return next(iter(file.tensors))
+
+
+def _rank_folders(path: Path) -> list[Path]:
+    """Rank folders below a root or below a step, or the folder itself."""
+    steps = [folder for folder in folders_of(path) if _STEP.fullmatch(folder.name)]
+    ranks = [rank for step in steps for rank in _ranks(step)]
+    return ranks or _ranks(path) or ([path] if _RANK.fullmatch(path.name) and _is_rank(path) else [])
+
+
+def _ranks(step: Path) -> list[Path]:
+    return [folder for folder in folders_of(step) if _RANK.fullmatch(folder.name) and _is_rank(folder)]
+
+
+def _is_rank(path: Path) -> bool:
+    return not _INSIDE.isdisjoint(names_of(path))
+
+
+def _step(rank: Path) -> int:
+    match = _STEP.fullmatch(rank.parent.name)
+    return int(match[1]) if match else 0
+
+
+def _number_ranks(names: set[str]) -> dict[str, int]:
+    """Ranks by folder name; process folders are numbered after them by rising process id."""
+    numbers: dict[str, int] = {}
+    processes = []
+    for name in names:
+        match = _RANK.fullmatch(name)
+        if match and match[2]:
+            processes.append((int(match[2]), name))
+        elif match:
+            numbers[name] = int(match[1] or 0)
+    start = max(numbers.values(), default=-1) + 1
+    return numbers | {name: start + position for position, (_, name) in enumerate(sorted(processes))}
+
+
+def _head(rank: Path) -> dict[str, str]:
+    """String fields before the data of ``dump.json``."""
+    try:
+        with opened(rank / "dump.json") as file:
+            text = file.read(_HEAD).decode("utf-8", "replace").partition('"data":')[0]
+    except UnreadableError:
+        return {}
+    return dict(re.findall(r'"(\w+)"\s*:\s*"([^"\\]*)"', text))
+
+
+def _config(path: Path, damage: list[FileDamage]) -> str:
+    try:
+        return read_text(path / "config.json")
+    except UnreadableError as error:
+        if error.reason != "dump.missing":
+            damage.append(FileDamage(str(path / "config.json"), error.reason, error.detail))
+        return ""

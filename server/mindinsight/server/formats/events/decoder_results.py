@@ -1,0 +1,294 @@
+"""Results of the decoders: values by tag with their record numbers, assembled into blocks of columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Final, NamedTuple, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from mindinsight.server.formats.events.event_fields import EXACT, KIND_NAMES, SCALAR
+from mindinsight.server.formats.wire_format import unaligned
+from mindinsight.server.types import (
+    BELIEVABLE,
+    Doubles,
+    Floats,
+    Ints,
+    Kind,
+    ReferenceColumns,
+    ScalarBlock,
+    ScalarRows,
+)
+
+_MANY: Final = 64  # tags from which their rows are kept together
+_CODES: Final = EXACT + len(KIND_NAMES) + 1  # more than there are codes of kinds
+
+
+@dataclass(frozen=True, slots=True)
+class Scalars:
+    """Scalars of k tags that all occur in the same m records."""
+
+    tags: tuple[str, ...]
+    rows: Ints  # [m] numbers of the records in the piece, in file order
+    values: Floats  # [k, m]
+
+
+@dataclass(frozen=True, slots=True)
+class LoneScalars:
+    """Scalars of many tags: the rows of one tag after those of another, each tag's in file order."""
+
+    tags: tuple[str, ...]  # k
+    counts: Ints  # [k] rows of each
+    rows: Ints  # [m] numbers of the records in the piece
+    values: Floats  # [m]
+
+
+@dataclass(frozen=True, slots=True)
+class Payloads:
+    """Payload messages of one tag."""
+
+    kind: Kind
+    tag: str
+    rows: Ints  # [m]
+    offsets: Ints  # [m] from the start of the piece
+    sizes: Ints  # [m] bytes
+
+
+@dataclass(frozen=True, slots=True)
+class RecordBatch:
+    """Everything that one decoder read from some of the records of a piece."""
+
+    rows: Ints  # [n] numbers of the records read
+    steps: Ints  # [n]
+    walls: Doubles  # [n]
+    scalars: tuple[Scalars, ...] = ()
+    payloads: tuple[Payloads, ...] = ()
+    lone: tuple[LoneScalars, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """Values of any kind, before they are sorted by tag; those of one record are in file order."""
+
+    rows: Ints  # [m]
+    kinds: npt.NDArray[np.uint8]  # [m] codes of fields.py
+    tags: Ints  # [m] numbers of the tags
+    offsets: Ints  # [m]
+    sizes: Ints  # [m]
+    numbers: Doubles  # [m] of scalars
+
+
+def numbers_at(data: bytes, kinds: npt.NDArray[np.uint8], offsets: Ints) -> Doubles:
+    """The numbers of scalars at ``offsets``; anything for other kinds, after which come four bytes too."""
+    with np.errstate(invalid="ignore"):  # NaN of the signalling kind, and what is no number
+        numbers = unaligned(data, "<f4")[offsets].astype(np.float64)
+    exact = kinds == EXACT
+    if exact.any():
+        numbers[exact] = unaligned(data, "<f8")[offsets[exact]]
+    return numbers
+
+
+_NOTHING: Final = np.empty(0, np.int64)
+NO_ENTRIES: Final = Entries(_NOTHING, _NOTHING.astype(np.uint8), _NOTHING, _NOTHING, _NOTHING, np.empty(0))
+
+_Table = TypeVar("_Table")  # a dataclass of columns
+
+
+def choose(table: _Table, chosen: npt.NDArray[np.bool_] | Ints) -> _Table:
+    """The chosen rows of every column."""
+    return type(table)(*(getattr(table, name)[chosen] for name in _columns(type(table))))
+
+
+def join_columns(tables: list[_Table]) -> _Table:
+    """The rows of all ``tables``, one table after the other."""
+    kind = type(tables[0])
+    return kind(*(np.concatenate([getattr(table, name) for table in tables]) for name in _columns(kind)))
+
+
+def _columns(kind: type) -> list[str]:
+    return [column.name for column in fields(kind)]
+
+
+class Tagged(NamedTuple):
+    """Entries by kind and tag: the last three columns of a batch."""
+
+    scalars: tuple[Scalars, ...] = ()
+    payloads: tuple[Payloads, ...] = ()
+    lone: tuple[LoneScalars, ...] = ()
+
+
+def by_tag(entries: Entries, names: list[str]) -> Tagged:
+    """``entries`` by kind and tag (``names`` are the tags), and those of each in file order."""
+    if not len(entries.rows):
+        return Tagged()
+    kinds = np.where(entries.kinds == EXACT, np.uint8(SCALAR), entries.kinds)
+    groups = entries.tags * _CODES + kinds
+    order = _sorted(entries.rows)
+    one_kind = (kinds == kinds[0]).all()  # tags alone are smaller numbers, sorted faster
+    order = order[_sorted((entries.tags if one_kind else groups)[order])]
+    groups, rows = groups[order], entries.rows[order]
+    begins = np.concatenate([[0], np.flatnonzero(np.diff(groups)) + 1])
+    firsts, ends = groups[begins], np.append(begins[1:], len(order))
+    lone: list[LoneScalars] = []
+    alone = firsts % _CODES == SCALAR
+    if np.count_nonzero(alone) >= _MANY:
+        exact = np.logical_or.reduceat(entries.kinds[order] == EXACT, begins)
+        lone = [
+            _lone(entries, names, order, firsts // _CODES, ends - begins, alone & (exact == kind))
+            for kind in np.unique(exact[alone])
+        ]
+        begins, firsts, ends = begins[~alone], firsts[~alone], ends[~alone]
+    scalars, payloads = [], []
+    for group, begin, end in zip(firsts.tolist(), begins.tolist(), ends.tolist(), strict=True):
+        tag, kind = divmod(group, _CODES)
+        chosen, name = order[begin:end], names[tag]
+        if kind in KIND_NAMES:
+            offsets, sizes = entries.offsets[chosen], entries.sizes[chosen]
+            payloads.append(Payloads(KIND_NAMES[kind], name, rows[begin:end], offsets, sizes))
+        else:
+            values = _typed(entries, chosen)[None]
+            scalars.append(Scalars((name,), rows[begin:end], values))
+    return Tagged(tuple(scalars), tuple(payloads), tuple(lone))
+
+
+def _lone(
+    entries: Entries, names: list[str], order: Ints, tags: Ints, counts: Ints, chosen: npt.NDArray[np.bool_]
+) -> LoneScalars:
+    """The ``chosen`` of the groups in which ``order`` sorts the entries: ``counts`` of each of ``tags``."""
+    rows = order[np.repeat(chosen, counts)]
+    texts = tuple(names[tag] for tag in tags[chosen].tolist())
+    return LoneScalars(texts, counts[chosen], entries.rows[rows], _typed(entries, rows))
+
+
+def _typed(entries: Entries, chosen: Ints) -> Floats:
+    """Numbers of scalars, as float64 where one of them is."""
+    values = entries.numbers[chosen]
+    return values if (entries.kinds[chosen] == EXACT).any() else values.astype(np.float32)
+
+
+def _sorted(keys: Ints) -> Ints:
+    """The order that sorts ``keys``, none of which is negative; equal ones stay in theirs."""
+    few = keys.max() < 1 << 16  # sorted by radix, several times as fast
+    return np.argsort(keys.astype(np.uint16) if few else keys, kind="stable")
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """What a stretch holds, by tag."""
+
+    blocks: tuple[ScalarBlock, ...]
+    rows: tuple[ScalarRows, ...]
+    references: tuple[ReferenceColumns, ...]
+
+
+def assemble(
+    starts: Ints, parts: list[RecordBatch], base: int, tensor_kinds: tuple[Kind, ...] = ()
+) -> Assembly:
+    """Blocks and references of all ``parts``; the records lie at ``starts``, ``base`` bytes into the file.
+
+    ``tensor_kinds`` are those that only the first event of a tag may say its tensors to be.
+    """
+    steps, walls = np.zeros(len(starts), np.int64), np.zeros(len(starts), np.float64)
+    for part in parts:
+        steps[part.rows], walls[part.rows] = part.steps, part.walls
+
+    def axis(piece: Scalars | LoneScalars) -> tuple[Ints, Ints, Doubles]:
+        return starts[piece.rows] + base, steps[piece.rows], walls[piece.rows]
+
+    lone = [piece for part in parts for piece in part.lone]
+    alone = {tag for piece in lone for tag in piece.tags}
+    pieces = [piece for part in parts for piece in part.scalars]
+    apart = [piece for piece in pieces if alone.isdisjoint(piece.tags)]
+    beside = [piece for piece in pieces if not alone.isdisjoint(piece.tags)]
+    if beside:  # what shares a tag with others shares it with all of their blocks
+        beside, apart = pieces, []
+    rows = [ScalarRows(piece.tags, piece.counts, *axis(piece), piece.values) for piece in lone]
+    rows += [ScalarRows.of_block(ScalarBlock(piece.tags, *axis(piece), piece.values)) for piece in beside]
+    blocks = [ScalarBlock(piece.tags, *axis(piece), piece.values) for piece in _shared(_joined(apart))]
+    payloads = [piece for part in parts for piece in part.payloads]
+    references = _references(steps, walls, payloads, base, tensor_kinds)
+    return Assembly(tuple(blocks), ScalarRows.joined(rows) if rows else (), tuple(references))
+
+
+def event_times(parts: list[RecordBatch]) -> tuple[float, float]:
+    """Unix seconds of the earliest and the latest event; zeros when none has a believable time."""
+    earliest, latest = BELIEVABLE
+    first, last = latest, 0.0
+    for part in parts:
+        walls = part.walls[(part.walls >= earliest) & (part.walls < latest)]
+        if len(walls):
+            first, last = min(first, float(walls.min())), max(last, float(walls.max()))
+    return (first, last) if last else (0.0, 0.0)
+
+
+def _joined(pieces: list[Scalars]) -> list[Scalars]:
+    """One piece per set of tags that occur in the same pieces."""
+    alike: dict[tuple[str, ...], list[Scalars]] = {}
+    for piece in pieces:
+        alike.setdefault(piece.tags, []).append(piece)
+    if sum(map(len, alike)) == len(set().union(*alike)):
+        return [_concatenated(group, list(tags)) for tags, group in alike.items()]
+    homes: dict[str, list[int]] = {}
+    for number, piece in enumerate(pieces):
+        for tag in piece.tags:
+            homes.setdefault(tag, []).append(number)
+    together: dict[tuple[int, ...], list[str]] = {}
+    for tag, numbers in homes.items():
+        together.setdefault(tuple(numbers), []).append(tag)
+    return [_concatenated([pieces[n] for n in numbers], tags) for numbers, tags in together.items()]
+
+
+def _concatenated(pieces: list[Scalars], tags: list[str]) -> Scalars:
+    """The rows of ``tags`` from all ``pieces``, in file order."""
+    chosen = []
+    for piece in pieces:
+        if list(piece.tags) == tags:
+            chosen.append(piece.values)
+            continue
+        indices = {tag: index for index, tag in enumerate(piece.tags)}
+        chosen.append(piece.values[[indices[tag] for tag in tags]])
+    if len(pieces) == 1:
+        return Scalars(tuple(tags), pieces[0].rows, chosen[0])
+    rows = np.concatenate([piece.rows for piece in pieces])
+    with np.errstate(invalid="ignore"):  # NaN of the signalling kind, float32 beside float64
+        values = cast(Floats, np.concatenate(chosen, axis=1))
+    if (rows[1:] >= rows[:-1]).all():
+        return Scalars(tuple(tags), rows, values)
+    order = np.argsort(rows, kind="stable")
+    return Scalars(tuple(tags), rows[order], values[:, order])
+
+
+def _shared(pieces: list[Scalars]) -> list[Scalars]:
+    """Merges pieces with the same rows and type, so that steps and wall times are held once."""
+    alike: dict[tuple[str, bytes], list[Scalars]] = {}
+    for piece in pieces:
+        alike.setdefault((piece.values.dtype.str, piece.rows.tobytes()), []).append(piece)
+    return [
+        group[0]
+        if len(group) == 1
+        else Scalars(
+            tuple(tag for piece in group for tag in piece.tags),
+            group[0].rows,
+            np.concatenate([piece.values for piece in group]),
+        )
+        for group in alike.values()
+    ]
+
+
+def _references(
+    steps: Ints, walls: Doubles, pieces: list[Payloads], base: int, tensor_kinds: tuple[Kind, ...]
+) -> list[ReferenceColumns]:
+    groups: dict[tuple[str, str], list[Payloads]] = {}
+    named = {piece.tag: piece.kind for piece in pieces if piece.kind in tensor_kinds}
+    for piece in pieces:
+        kind = named.get(piece.tag, piece.kind) if piece.kind == "tensor" else piece.kind
+        groups.setdefault((kind, piece.tag), []).append(piece)
+    columns = []
+    for (kind, tag), group in groups.items():
+        rows = np.concatenate([piece.rows for piece in group])
+        offsets = np.concatenate([piece.offsets for piece in group])
+        order = np.argsort(offsets, kind="stable")
+        rows, sizes = rows[order], np.concatenate([piece.sizes for piece in group])[order]
+        columns.append(ReferenceColumns(kind, tag, steps[rows], walls[rows], offsets[order] + base, sizes))
+    return columns

@@ -1,0 +1,336 @@
+"""Shapes of records, and the matrix decoder that reads records of one shape as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from mindinsight.proto.framing import HEADER_SIZE
+from mindinsight.server.formats.events.decoder_results import Payloads, RecordBatch, Scalars
+from mindinsight.server.formats.events.event_fields import (
+    EVENT_STEP,
+    EVENT_SUMMARY,
+    EVENT_WALL,
+    EXACT,
+    KIND_NAMES,
+    SCALAR,
+    SUMMARY_VALUE,
+    VALUE_TAG,
+    Entry,
+    ParsedEvent,
+    Schema,
+    tag_text,
+)
+from mindinsight.server.formats.wire_format import UnparsableError, read_varint, signed, unaligned
+from mindinsight.server.types import Floats, Ints
+
+Octets2D = npt.NDArray[np.uint8]
+
+_AFTER_WALL: Final = 9  # bytes of a wall time and its key
+_LEAST: Final = 0x80  # of a byte of a varint that another one follows
+_ZEROS: Final = bytes(4)
+_SEVEN: Final = np.uint64(0x7F)
+WIDE: Final = 1 << 13  # bytes of a record that holds so many values that few such records are worth a shape
+_WIDEST: Final = 1 << 20  # bytes of a record whose shape is kept, which takes several times as many
+_MOST_WIDE: Final = 2  # shapes kept of wide records of one size
+_STEP_BITS: Final = 0x80  # of the bytes of a step: whether the number goes on
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RecordShape:
+    """Shape of records, and the event of one that has it, or of zeros in its place."""
+
+    event: ParsedEvent  # with offsets from the start of its payload
+    mask: npt.NDArray[np.uint8]  # [size] which bits are the same in all records of the shape
+    fixed: npt.NDArray[np.uint8]  # [size] these bits
+
+    def step_of(self, payload: bytes) -> int:
+        """The step of a record of this shape."""
+        at, size = self.event.step_at, self.event.step_size
+        return signed(read_varint(payload, at, at + size)[0]) if size else 0
+
+
+def record_shape(payload: bytes, schema: Schema) -> RecordShape | None:
+    """The shape of a record, or None when reading its like as a matrix would be wrong or slow."""
+    if len(payload) >= WIDE:
+        return _wide_shape(payload, schema)
+    plain = _without_data(payload, schema.scalar_key)
+    if plain is not None:
+        return _plain_shape(plain, schema)
+    return _parsed_shape(payload, schema)
+
+
+@lru_cache(maxsize=1 << 12)  # the runs of a base directory record the same tags
+def _plain_shape(payload: bytes, schema: Schema) -> RecordShape | None:
+    return _parsed_shape(payload, schema)
+
+
+def _wide_shape(payload: bytes, schema: Schema) -> RecordShape | None:
+    """The shape of a wide record, which is parsed once: its like is known by comparing bytes."""
+    shape = known_shape(payload, schema)
+    if shape is not None:
+        return shape
+    shape = _parsed_shape(payload, schema)
+    if shape is not None and len(payload) <= _WIDEST:
+        known = _wide_shapes(len(payload), schema)
+        known.insert(0, shape)
+        del known[_MOST_WIDE:]
+    return shape
+
+
+def known_shape(payload: bytes, schema: Schema) -> RecordShape | None:
+    """The shape of a wide record if another one had it."""
+    return next((shape for shape in _wide_shapes(len(payload), schema) if is_like(payload, shape)), None)
+
+
+@lru_cache(maxsize=1 << 2)
+def _wide_shapes(size: int, schema: Schema) -> list[RecordShape]:
+    """Shapes of wide records of ``size`` bytes, the newest first."""
+    return []
+
+
+def _parsed_shape(payload: bytes, schema: Schema) -> RecordShape | None:
+    try:
+        event = schema.parse(payload, 0, len(payload))
+    except UnparsableError:
+        return None
+    if not _is_regular(event, len(payload)):
+        return None
+    mask = np.full(len(payload), 0xFF, np.uint8)
+    for at, size in event.free:
+        mask[at : at + size] = 0
+    # Of the bytes of a step the top bits are shape: they say where the number ends.
+    mask[max(event.step_at, 0) : max(event.step_at, 0) + event.step_size] = _STEP_BITS
+    return RecordShape(event, mask, np.frombuffer(payload, np.uint8) & mask)
+
+
+def _is_regular(event: ParsedEvent, size: int) -> bool:
+    """Whether an event of ``size`` bytes holds nothing but different values, most of it not in payloads."""
+    if event.version or event.skipped or event.notes or event.closing is not None:
+        return False
+    if any(entry.number is not None for entry in event.entries):
+        return False
+    names = {(entry.kind in (SCALAR, EXACT) or entry.kind, tag_text(entry.tag)) for entry in event.entries}
+    in_payloads = sum(entry.size for entry in event.entries if entry.kind in KIND_NAMES)
+    return len(names) == len(event.entries) and 2 * in_payloads <= size
+
+
+def _without_data(payload: bytes, scalar_key: int) -> bytes | None:
+    """A record of a wall time, a step and float32 scalars, in this order, with zeros for the data.
+
+    None for any other record. Bytes of a step keep the bit that says whether the number goes on.
+    """
+    octets, last = bytearray(payload), len(payload)
+    try:
+        if octets[0] != EVENT_WALL:
+            return None
+        octets[1:_AFTER_WALL] = bytes(_AFTER_WALL - 1)
+        at = _AFTER_WALL
+        if octets[at] == EVENT_STEP:
+            at += 1
+            while octets[at] >= _LEAST:
+                octets[at] = _LEAST
+                at += 1
+            octets[at] = 0
+            at += 1
+        if octets[at] != EVENT_SUMMARY:
+            return None
+        length, at = read_varint(payload, at + 1, last)
+        if at + length != last:
+            return None
+        while at < last:
+            size = octets[at + 3]
+            if size + 7 >= _LEAST or octets[at : at + 3] != bytes((SUMMARY_VALUE, size + 7, VALUE_TAG)):
+                return None
+            at += size + 9
+            if octets[at - 5] != scalar_key or at > last:
+                return None
+            octets[at - 4 : at] = _ZEROS
+    except (IndexError, UnparsableError):
+        return None
+    return bytes(octets)
+
+
+def is_like(payload: bytes, shape: RecordShape) -> bool:
+    """Whether a record has a shape."""
+    if len(payload) != len(shape.mask):
+        return False
+    return bool(((np.frombuffer(payload, np.uint8) & shape.mask) == shape.fixed).all())
+
+
+def step_column(matrix: Octets2D, at: int, size: int) -> Ints:
+    """[n] varints of one width from the columns ``at`` on: seven bits of each byte, lowest first."""
+    steps = np.zeros(len(matrix), np.uint64)
+    for index in range(size):
+        bits = matrix[:, at + index].astype(np.uint64)
+        bits &= _SEVEN
+        bits <<= np.uint64(7 * index)
+        steps |= bits
+    return steps.view(np.int64)
+
+
+_FEWEST: Final = 48  # records of a shape that are worth the set-up
+_FEWEST_WIDE: Final = 3  # the same of wide records; fewer are read by a shape that is known
+_MANY_COLUMNS: Final = 64  # values of a record that are gathered at once
+_RARE: Final = 16  # a shape is rare when less than one in so many records of its length has it
+_SAMPLE: Final = 64  # records that are looked at first
+_MANY: Final = 2048  # records of one length from which telling their tags apart first is worth it
+_MOST_TELLING: Final = 8  # bytes by which the tags of records of one length are told apart
+_RARE_SHAPES: Final = 4  # after so many rare shapes one after another the rest is read another way
+_CACHED: Final = 1 << 18  # bytes of a matrix worked on at a time, to stay in the processor's cache
+
+
+def read_shapes(
+    data: bytes, starts: Ints, sizes: Ints, rows: Ints, schema: Schema
+) -> tuple[list[RecordBatch], Ints]:
+    """Those of the records ``rows`` whose shapes are frequent, and the numbers of all others.
+
+    ``starts`` and ``sizes`` tell where all records and how long their payloads are.
+    """
+    parts: list[RecordBatch] = []
+    if len(rows) < _fewest(int(sizes[rows].max(initial=0))):
+        return parts, rows
+    taken = np.zeros(len(starts), np.bool_)
+    misses = 0
+    similar = (
+        group
+        for same_size in _by_size(sizes, rows)
+        for group in _by_tags(data, starts, same_size, int(sizes[same_size[0]]), schema)
+    )
+    for group in similar:
+        rest, fewest = group, _fewest(int(sizes[group[0]]))
+        while len(rest) >= fewest and misses < _RARE_SHAPES:
+            size, begins = int(sizes[rest[0]]), starts[rest] + HEADER_SIZE
+            look_up = record_shape if len(rest) >= _FEWEST_WIDE else known_shape
+            shape = look_up(data[begins[0] : begins[0] + size], schema)
+            if shape is None or not _frequent(data, begins, shape):
+                misses, rest = misses + 1, rest[1:]
+                continue
+            matrix = _matrix(data, begins, size)
+            alike = _alike(matrix, shape)
+            if np.count_nonzero(alike) < fewest:
+                misses, rest = misses + 1, rest[~alike]
+                continue
+            misses, chosen, rest = 0, rest[alike], rest[~alike]
+            parts.append(_part(data, matrix if alike.all() else matrix[alike], shape, chosen, starts))
+            taken[chosen] = True
+    return parts, rows[~taken[rows]]
+
+
+def _fewest(size: int) -> int:
+    """How many records of ``size`` bytes are worth the set-up."""
+    return 1 if size >= WIDE else _FEWEST
+
+
+def _by_size(sizes: Ints, rows: Ints) -> list[Ints]:
+    """Records of one length each, the most frequent length first; rare lengths are left out."""
+    keys = sizes[rows]
+    if len(keys) and keys.max() < 1 << 16:
+        keys = keys.astype(np.uint16)  # sorted by radix
+    order = np.argsort(keys, kind="stable")
+    edges = np.concatenate([[0], np.flatnonzero(np.diff(keys[order])) + 1, [len(rows)]])
+    counts = np.diff(edges)
+    frequent = [
+        group
+        for group in np.argsort(-counts, kind="stable").tolist()
+        if counts[group] >= _fewest(int(sizes[rows[order[edges[group]]]]))
+    ]
+    return [rows[order[edges[group] : edges[group + 1]]] for group in frequent]
+
+
+def _by_tags(data: bytes, starts: Ints, rows: Ints, size: int, schema: Schema) -> list[Ints]:
+    """Records of one length, split by the few bytes in which their tags differ: each shape finds its own.
+
+    Only a grouping: records that are apart although their shapes are the same are read all the same.
+    """
+    if len(rows) < _MANY:
+        return [rows]
+    begins = starts[rows] + HEADER_SIZE
+    shape = record_shape(data[begins[0] : begins[0] + size], schema)
+    if shape is None:
+        return [rows]
+    sample = _matrix(data, begins[:: max(len(begins) // _SAMPLE, 1)], size)
+    places = np.flatnonzero(((sample != sample[0]).any(axis=0)) & (shape.mask == 0xFF))
+    if not len(places):
+        return [rows]
+    different = np.unique(sample[:, places], axis=0)
+    tags = len(sample) ** 2 // (2 * max(len(sample) - len(different), 1))  # about, as birthdays have it
+    if tags * _FEWEST > len(rows):
+        return [rows]
+    keys, octets = np.zeros(len(rows), np.uint64), np.frombuffer(data, np.uint8)
+    for position, column in enumerate(places[:_MOST_TELLING].tolist()):
+        keys |= octets[begins + column].astype(np.uint64) << np.uint64(8 * position)
+    groups, left = [], np.ones(len(rows), np.bool_)
+    for key in np.unique(keys[:: max(len(begins) // _SAMPLE, 1)]):
+        chosen = keys == key
+        groups.append(rows[chosen])
+        left &= ~chosen
+    return [*groups, rows[left]] if left.any() else groups
+
+
+def _frequent(data: bytes, begins: Ints, shape: RecordShape) -> bool:
+    """Whether enough of some records that lie at ``begins`` have the shape."""
+    some = begins[:: max(len(begins) // _SAMPLE, 1)]
+    alike = _alike(_matrix(data, some, len(shape.mask)), shape)
+    return bool(np.count_nonzero(alike) * _RARE >= len(some))
+
+
+def _matrix(data: bytes, starts: Ints, size: int) -> Octets2D:
+    """[n, size] bytes from each of ``starts``; a view when they are evenly spaced."""
+    gaps = np.diff(starts)
+    if len(gaps) and (gaps == gaps[0]).all():
+        return np.ndarray((len(starts), size), np.uint8, data, int(starts[0]), (int(gaps[0]), 1))
+    windows = np.ndarray((len(data) - size + 1, size), np.uint8, data, 0, (1, 1))
+    return windows[starts]
+
+
+def _blocks(matrix: Octets2D) -> Iterator[slice]:
+    rows = max(_CACHED // max(matrix.shape[1], 1), 1)
+    for first in range(0, len(matrix), rows):
+        yield slice(first, first + rows)
+
+
+def _alike(matrix: Octets2D, shape: RecordShape) -> npt.NDArray[np.bool_]:
+    same = np.ones(len(matrix), np.bool_)
+    for block in _blocks(matrix):
+        equal = (matrix[block] & shape.mask) == shape.fixed
+        if not equal.all():  # asked first, as it is answered so much faster
+            same[block] = equal.all(axis=1)
+    return same
+
+
+def _part(data: bytes, matrix: Octets2D, shape: RecordShape, rows: Ints, starts: Ints) -> RecordBatch:
+    event, begins = shape.event, starts[rows] + HEADER_SIZE
+    scalars, payloads = [], []
+    for kind, dtype in ((SCALAR, "<f4"), (EXACT, "<f8")):
+        chosen = [entry for entry in event.entries if entry.kind == kind]
+        if chosen:
+            tags = tuple(tag_text(entry.tag) for entry in chosen)
+            scalars.append(Scalars(tags, rows, _columns(data, matrix, begins, chosen, dtype)))
+    for entry in event.entries:
+        if entry.kind in KIND_NAMES:
+            offsets = begins + entry.at
+            sizes = np.full(len(rows), entry.size, np.int64)
+            payloads.append(Payloads(KIND_NAMES[entry.kind], tag_text(entry.tag), rows, offsets, sizes))
+    walls = np.zeros(len(rows), np.float64)
+    if event.wall_at >= 0:
+        walls[:] = matrix[:, event.wall_at : event.wall_at + 8].view("<f8")[:, 0]
+    return RecordBatch(
+        rows, step_column(matrix, event.step_at, event.step_size), walls, tuple(scalars), tuple(payloads)
+    )
+
+
+def _columns(data: bytes, matrix: Octets2D, begins: Ints, entries: list[Entry], dtype: str) -> Floats:
+    if len(entries) >= _MANY_COLUMNS:
+        return unaligned(data, dtype)[np.array([entry.at for entry in entries])[:, None] + begins]
+    columns = [matrix[:, entry.at : entry.at + entry.size].view(dtype)[:, 0] for entry in entries]
+    values = np.empty((len(columns), len(matrix)), dtype)
+    for block in _blocks(matrix):
+        for value, column in zip(values, columns, strict=True):
+            value[block] = column[block]
+    return values

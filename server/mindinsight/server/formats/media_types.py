@@ -1,0 +1,113 @@
+"""Signatures of encoded pictures and sounds, and the parser of picture headers."""
+
+from __future__ import annotations
+
+import struct
+from typing import Final, NamedTuple
+
+
+class PictureType(NamedTuple):
+    """A format that browsers show."""
+
+    media_type: str
+    suffix: str  # of a file, with its dot
+
+
+PNG: Final = PictureType("image/png", ".png")
+JPEG: Final = PictureType("image/jpeg", ".jpg")
+GIF: Final = PictureType("image/gif", ".gif")
+BMP: Final = PictureType("image/bmp", ".bmp")
+WEBP: Final = PictureType("image/webp", ".webp")
+_PICTURE_SIGNATURES: Final = {b"\x89PNG\r\n\x1a\n": PNG, b"\xff\xd8\xff": JPEG, b"GIF8": GIF, b"BM": BMP}
+
+
+def picture_type(encoded: bytes) -> PictureType | None:
+    """The type of an encoded picture by its first bytes; None for anything else."""
+    if encoded[:4] == b"RIFF" and encoded[8:12] == b"WEBP":  # RIFF holds sound and films too
+        return WEBP
+    return next((kind for start, kind in _PICTURE_SIGNATURES.items() if encoded.startswith(start)), None)
+
+
+_FRAMES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}  # JPEG markers that begin a frame
+_MOST_SEGMENTS: Final = 1000
+
+
+def picture_size(encoded: bytes) -> tuple[int, int]:
+    """Width and height; zeros where the header does not say. Sources: PNG, JPEG (ITU T.81), GIF89a, WebP."""
+    kind = picture_type(encoded)
+    try:
+        return _size(kind, encoded) if kind else (0, 0)
+    except (struct.error, IndexError):
+        return 0, 0
+
+
+def _size(kind: PictureType, encoded: bytes) -> tuple[int, int]:
+    width = height = 0
+    if kind is PNG:
+        width, height = struct.unpack_from(">II", encoded, 16)
+    elif kind is GIF:
+        width, height = struct.unpack_from("<HH", encoded, 6)
+    elif kind is BMP:
+        width, height = struct.unpack_from("<ii", encoded, 18)
+    elif kind is WEBP:
+        return _webp(encoded)
+    elif kind is JPEG:
+        return _jpeg(encoded)
+    return width, abs(height)
+
+
+def _webp(encoded: bytes) -> tuple[int, int]:
+    form = encoded[12:16]
+    if form == b"VP8X":
+        width, height = (int.from_bytes(encoded[at : at + 3], "little") for at in (24, 27))
+        return width + 1, height + 1
+    if form == b"VP8L":
+        bits = int.from_bytes(encoded[21:25], "little")
+        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    width, height = struct.unpack_from("<HH", encoded, 26)
+    return width & 0x3FFF, height & 0x3FFF
+
+
+def _jpeg(encoded: bytes) -> tuple[int, int]:
+    at = 2
+    for _ in range(_MOST_SEGMENTS):
+        marker, length = encoded[at + 1], int.from_bytes(encoded[at + 2 : at + 4], "big")
+        if marker in _FRAMES:
+            height, width = struct.unpack_from(">HH", encoded, at + 5)
+            return width, height
+        if marker == 0xFF:  # padding
+            at += 1
+        else:
+            at += 2 + length
+    return 0, 0
+
+
+SIGNATURE_BYTES: Final = 12  # of a sound that are enough to know it
+
+
+class SoundType(NamedTuple):
+    """A format that browsers play."""
+
+    media_type: str
+    suffix: str  # of a file, with its dot
+
+
+WAV: Final = SoundType("audio/wav", ".wav")
+OGG: Final = SoundType("audio/ogg", ".ogg")
+FLAC: Final = SoundType("audio/flac", ".flac")
+MP3: Final = SoundType("audio/mpeg", ".mp3")
+_SOUND_SIGNATURES: Final = {
+    b"OggS": OGG,
+    b"fLaC": FLAC,
+    b"ID3": MP3,
+    b"\xff\xfb": MP3,
+    b"\xff\xf3": MP3,
+    b"\xff\xf2": MP3,
+}
+
+
+def sound_type(encoded: bytes) -> SoundType | None:
+    """The type of an encoded sound by its first bytes; None for anything else."""
+    if encoded[:4] == b"RIFF" and encoded[8:12] == b"WAVE":  # RIFF holds pictures and films too
+        return WAV
+    return next((kind for start, kind in _SOUND_SIGNATURES.items() if encoded.startswith(start)), None)

@@ -1,0 +1,188 @@
+"""Decoders of payloads that are drawn: layouts, precision-recall curves and loss landscapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from google.protobuf.message import DecodeError
+
+from mindinsight.proto.summary_pb2 import LossLandscape
+from mindinsight.server.formats.events.event_fields import tag_text
+from mindinsight.server.formats.payloads.tensor_payloads import tensor
+from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.formats.wire_format import UnparsableError, message_fields
+from mindinsight.server.types import Doubles
+
+_CATEGORY, _TITLE, _CHART, _MULTILINE, _MARGIN = (number << 3 | 2 for number in (2, 1, 2, 2, 3))
+_TAG, _SERIES, _ENDS = 1 << 3 | 2, 1 << 3 | 2, (1 << 3 | 2, 2 << 3 | 2, 3 << 3 | 2)
+_MOST: Final = 1000  # charts in a layout, tags in a chart
+_LONGEST: Final = 1000  # bytes of a title or tag
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Lines of tags that match an expression of ``tags``; or ``margins``, tags of value and both ends."""
+
+    title: str
+    tags: tuple[str, ...] = ()
+    margins: tuple[tuple[str, str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """Charts under a heading."""
+
+    title: str
+    charts: tuple[Chart, ...]
+
+
+def layout(payload: bytes) -> tuple[Category, ...]:
+    """Decode a layout. Raises UnreadableError."""
+    try:
+        return tuple(
+            _category(payload, start, stop) for start, stop in _fields(payload, 0, len(payload), _CATEGORY)
+        )
+    except UnparsableError as error:
+        raise UnreadableError("payload.unparsable", f"layout: {error}") from error
+
+
+def _category(data: bytes, at: int, end: int) -> Category:
+    charts = tuple(_chart(data, start, stop) for start, stop in _fields(data, at, end, _CHART))
+    return Category(_last(data, at, end, _TITLE), charts)
+
+
+def _chart(data: bytes, at: int, end: int) -> Chart:
+    tags = tuple(
+        tag_text(data[first:last])
+        for start, stop in _fields(data, at, end, _MULTILINE)
+        for first, last in _fields(data, start, stop, _TAG)
+    )
+    margins = tuple(
+        _margin(data, first, last)
+        for start, stop in _fields(data, at, end, _MARGIN)
+        for first, last in _fields(data, start, stop, _SERIES)
+    )
+    return Chart(_last(data, at, end, _TITLE), tags, margins)
+
+
+def _margin(data: bytes, at: int, end: int) -> tuple[str, str, str]:
+    value, lower, upper = (_last(data, at, end, key) for key in _ENDS)
+    return value, lower, upper
+
+
+def _fields(data: bytes, at: int, end: int, wanted: int) -> Iterator[tuple[int, int]]:
+    """Spans of the fields with the key ``wanted``, of which there may be many."""
+    count = 0
+    for key, start, stop in message_fields(data, at, end):
+        if key == wanted:
+            count += 1
+            if count > _MOST:
+                raise UnreadableError("payload.too_large", f"layout of over {_MOST} parts")
+            yield start, stop
+
+
+def _last(data: bytes, at: int, end: int, wanted: int) -> str:
+    spans = list(_fields(data, at, end, wanted))
+    start, stop = spans[-1] if spans else (0, 0)
+    return tag_text(data[start : min(stop, start + _LONGEST)])
+
+
+ROWS: Final = (
+    "true_positives",
+    "false_positives",
+    "true_negatives",
+    "false_negatives",
+    "precision",
+    "recall",
+)
+_MOST_THRESHOLDS: Final = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class PrCurve:
+    """A curve of k thresholds that are even from 0 to 1; ``rows`` [6, k] are those of ``ROWS``."""
+
+    rows: Doubles
+
+    @property
+    def thresholds(self) -> Doubles:
+        """[k] a prediction counts as positive from here on."""
+        return np.linspace(0.0, 1.0, self.rows.shape[1])
+
+    @property
+    def drawn(self) -> int:
+        """Thresholds up to the last with a positive prediction: precision is not defined above it."""
+        with np.errstate(invalid="ignore", over="ignore"):  # counts that are not finite
+            (positive,) = np.nonzero(self.rows[0] + self.rows[1] > 0)
+        return int(positive[-1]) + 1 if len(positive) else 0
+
+    @property
+    def average_precision(self) -> float:
+        """Area under the curve: precision weighted by the recall that each threshold adds.
+
+        Source: sklearn.metrics.average_precision_score. NaN where nothing was predicted to be positive.
+        """
+        count = self.drawn
+        precision, recall = self.rows[4, :count], self.rows[5, :count]
+        with np.errstate(invalid="ignore", over="ignore"):
+            return float(np.sum(precision * -np.diff(recall, append=0.0))) if count else float("nan")
+
+
+def pr_curve(payload: bytes) -> PrCurve:
+    """Decode a curve. Raises UnreadableError."""
+    values = tensor(payload).values
+    known = values.ndim == 2 and values.shape[0] == len(ROWS) and 0 < values.shape[1] <= _MOST_THRESHOLDS
+    if not known or values.dtype.kind not in "biuf":
+        raise UnreadableError("payload.shape", f"precision-recall curve of shape {values.shape}")
+    with np.errstate(invalid="ignore"):  # NaN of the signalling kind
+        return PrCurve(values.astype(np.float64))
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Coordinates as recorded; an axis that was not has size 0."""
+
+    x: npt.NDArray[Any]
+    y: npt.NDArray[Any]
+    z: npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Landscape:
+    """``grid``: x and y are axes [n], [m], z is the loss [m, n]. ``path``: one entry per checkpoint."""
+
+    grid: Point | None
+    path: Point | None
+    intervals: tuple[int, ...]  # steps or epochs of the path's points
+    convergence: Point | None  # the end of the path
+    decomposition: str
+    unit: str  # of intervals: step or epoch
+    step_per_epoch: int
+
+
+def landscape(payload: bytes) -> Landscape:
+    try:
+        message = LossLandscape.FromString(payload)
+    except DecodeError as error:
+        raise UnreadableError("payload.unparsable", f"landscape: {error}") from error
+    return Landscape(
+        _point(message.landscape) if message.HasField("landscape") else None,
+        _point(message.loss_path.points) if message.HasField("loss_path") else None,
+        tuple(message.loss_path.intervals),
+        _point(message.convergence_point) if message.HasField("convergence_point") else None,
+        message.metadata.decomposition,
+        message.metadata.unit,
+        message.metadata.step_per_epoch,
+    )
+
+
+def _point(message: LossLandscape.Point) -> Point:
+    axes = {}
+    for axis in ("x", "y", "z"):
+        there = message.HasField(axis)
+        axes[axis] = tensor(getattr(message, axis).SerializeToString()).values if there else np.empty(0)
+    return Point(**axes)

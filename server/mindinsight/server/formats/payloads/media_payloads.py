@@ -1,0 +1,133 @@
+"""Decoders of images, sounds, texts and alerts as they were recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from mindinsight.server.formats.events.event_fields import tag_text
+from mindinsight.server.formats.media_types import picture_size
+from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.formats.sanitizer import show_text
+from mindinsight.server.formats.wire_format import (
+    UnparsableError,
+    last_field,
+    message_fields,
+    read_varint,
+    signed,
+)
+from mindinsight.server.types import LEVELS, Level
+
+HEADER_BYTES: Final = 64  # the fields before the picture take fewer
+_HEIGHT, _WIDTH, _COLORSPACE, _ENCODED = 1 << 3, 2 << 3, 3 << 3, 4 << 3 | 2
+
+
+@dataclass(frozen=True, slots=True)
+class ImageHeader:
+    """Size in pixels; colour space 1 gray, 2 gray and alpha, 3 RGB, 4 RGBA, 5 YUV, 6 BGRA, 0 not told."""
+
+    width: int
+    height: int
+    colorspace: int
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    header: ImageHeader
+    encoded: bytes
+
+
+def image_header(start: bytes) -> ImageHeader:
+    """The header from the first bytes of a message, at least HEADER_BYTES of them or all."""
+    numbers: dict[int, int] = {}
+    for key, at, end in _fields_there(start):
+        if key in (_HEIGHT, _WIDTH, _COLORSPACE):
+            numbers[key] = signed(read_varint(start, at, end)[0])
+    return ImageHeader(*(numbers.get(key, 0) for key in (_WIDTH, _HEIGHT, _COLORSPACE)))
+
+
+def image(payload: bytes) -> Image:
+    """Decode an image message. Raises UnreadableError.
+
+    The size is that of the picture itself. The size that the message states is used if the picture has none.
+    """
+    try:
+        fields = list(message_fields(payload, 0, len(payload)))
+    except UnparsableError as error:
+        raise UnreadableError("payload.unparsable", f"image: {error}") from error
+    pictures = [payload[at:end] for key, at, end in fields if key == _ENCODED]
+    encoded = pictures[-1] if pictures else b""
+    header = image_header(payload)
+    width, height = picture_size(encoded)
+    return Image(replace(header, width=width, height=height) if width and height else header, encoded)
+
+
+def _fields_there(start: bytes) -> Iterator[tuple[int, int, int]]:
+    """Fields up to the first that is cut."""
+    try:
+        yield from message_fields(start, 0, len(start))
+    except UnparsableError:
+        return
+
+
+_ENCODED_SOUND, _LABEL = 1 << 3 | 2, 2 << 3 | 2
+_LONGEST_LABEL: Final = 10_000  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Sound:
+    """A sound; ``label`` is Markdown, empty where there is none."""
+
+    encoded: bytes
+    label: str = ""
+
+
+def sound(payload: bytes) -> Sound:
+    """Decode a sound. Raises UnreadableError."""
+    try:
+        fields = {key: (start, stop) for key, start, stop in message_fields(payload, 0, len(payload))}
+    except UnparsableError as error:
+        raise UnreadableError("payload.unparsable", f"audio: {error}") from error
+    encoded, label = (payload[slice(*fields.get(key, (0, 0)))] for key in (_ENCODED_SOUND, _LABEL))
+    return Sound(encoded, show_text(label[:_LONGEST_LABEL]))
+
+
+_CONTENT: Final = 1 << 3 | 2
+
+
+def text(payload: bytes) -> str:
+    """Decode a text message; bytes that are not UTF-8 come as escapes. Raises UnreadableError."""
+    try:
+        span = last_field(payload, 0, len(payload), _CONTENT)
+    except UnparsableError as error:
+        raise UnreadableError("payload.unparsable", f"text: {error}") from error
+    return show_text(payload[slice(*span)]) if span else ""
+
+
+_TITLE, _TEXT, _LEVEL, _DUMP = 1 << 3 | 2, 2 << 3 | 2, 3 << 3, 4 << 3 | 2
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """One alert; a level that later versions may have is a warning."""
+
+    title: str
+    text: str
+    level: Level
+    dump: str = ""  # path of the dump that shows it, relative to the directory of the event file
+
+
+def alert(payload: bytes) -> Alert:
+    """Decode an alert message. Raises UnreadableError."""
+    texts, number = {_TITLE: b"", _TEXT: b"", _DUMP: b""}, 0
+    try:
+        for key, start, end in message_fields(payload, 0, len(payload)):
+            if key == _LEVEL:
+                number = read_varint(payload, start, end)[0]
+            elif key in texts:
+                texts[key] = payload[start:end]
+    except UnparsableError as error:
+        raise UnreadableError("payload.unparsable", f"alert: {error}") from error
+    level = LEVELS[number] if number < len(LEVELS) else "warning"
+    return Alert(tag_text(texts[_TITLE]), tag_text(texts[_TEXT]), level, tag_text(texts[_DUMP]))

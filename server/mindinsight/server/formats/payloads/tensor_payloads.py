@@ -1,0 +1,257 @@
+"""Decoder of TensorProto, whole or by parts as a reader asks for them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from google.protobuf.message import DecodeError
+
+from mindinsight.proto.graph_pb2 import DataType, TensorProto
+from mindinsight.server.formats.arrays.element_types import Array, count_of, decode
+from mindinsight.server.formats.arrays.lazy_array import Held, Stored, Values, stored_as
+from mindinsight.server.formats.file_bytes import opened
+from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.formats.wire_format import UnparsableError, message_fields, read_varint
+
+# Fields of fixed width, packed (as everybody writes them) and not: (number, wire type) in the bytes.
+FLOATS: Final = (3 << 3 | 2, 3 << 3 | 5)
+DOUBLES: Final = (6 << 3 | 2, 6 << 3 | 1)
+RAW: Final = (8 << 3 | 2,)
+_TENSOR_BLOCKS: Final = {*FLOATS, *DOUBLES, *RAW}
+_NUMPY_TYPES: Final = frozenset(
+    ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+    + ("float16", "float32", "float64")
+)
+_INTEGERS: Final = ("int32_data", "int64_data", "uint64_data")
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """``values`` has the recorded shape and, where that loses nothing, the recorded type.
+
+    MindSpore keeps every type as float32: numbers that float32 has rounded or pushed beyond the range of
+    their own type stay float32. Types that NumPy lacks are widened (bfloat16 to float32).
+    """
+
+    values: npt.NDArray[Any]
+    data_type: str  # DT_FLOAT32, DT_BFLOAT16, ...; the number for a type that is not known
+
+    @property
+    def dtype(self) -> str:
+        """The recorded type as NumPy calls it."""
+        return self.data_type.removeprefix("DT_").lower()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.values.shape
+
+
+def tensor(payload: bytes) -> Tensor:
+    """Decode a tensor message; ``raw_data`` takes precedence over number fields, as it is exact.
+
+    Raises UnreadableError, also when shape and data do not agree.
+    """
+    try:
+        rest, blocks = _split(payload)
+        message = TensorProto.FromString(rest)
+    except (UnparsableError, DecodeError) as error:
+        raise UnreadableError("payload.unparsable", f"tensor: {error}") from error
+    shape, name = tuple(message.dims), type_name(message.data_type)
+    if any(axis < 0 for axis in shape):
+        raise UnreadableError("payload.shape", f"tensor of shape {shape}")
+    raw = _joined(blocks, RAW)
+    if raw:
+        values = decode(np.frombuffer(raw, np.uint8), name.removeprefix("DT_").lower(), shape)
+        return Tensor(values, name)
+    flat = _numbers(message, blocks)
+    if flat.size != math.prod(shape):
+        raise UnreadableError("payload.shape", f"tensor of shape {shape} with {flat.size} elements")
+    return Tensor(_in_shape(as_recorded(flat, name), shape), name)
+
+
+def _in_shape(flat: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
+    """NumPy has no array of 2**62 x 0 elements, nor one with a hundred dimensions."""
+    try:
+        return flat.reshape(shape)
+    except ValueError as error:
+        raise UnreadableError("payload.shape", f"tensor of shape {shape}: {error}") from error
+
+
+def _split(payload: bytes) -> tuple[bytes, list[tuple[int, bytes]]]:
+    """Split a message into the part to be parsed and its large blocks of numbers."""
+    rest, blocks, at = [], [], 0
+    for key, start, end in message_fields(payload, 0, len(payload)):
+        if key in _TENSOR_BLOCKS:
+            blocks.append((key, payload[start:end]))
+        else:
+            rest.append(payload[at:end])
+        at = end
+    return b"".join(rest), blocks
+
+
+def _joined(blocks: list[tuple[int, bytes]], keys: tuple[int, ...]) -> bytes:
+    return b"".join(block for key, block in blocks if key in keys)
+
+
+def _numbers(message: TensorProto, blocks: list[tuple[int, bytes]]) -> npt.NDArray[Any]:
+    """The one of the number fields that holds something."""
+    for keys, dtype in ((FLOATS, "<f4"), (DOUBLES, "<f8")):
+        block = _joined(blocks, keys)
+        if len(block) % np.dtype(dtype).itemsize:
+            raise UnreadableError("payload.unparsable", f"tensor: {len(block)} bytes of {dtype}")
+        if block:
+            return np.frombuffer(block, dtype)
+    for name in _INTEGERS:
+        numbers = getattr(message, name)
+        if numbers:
+            return np.array(numbers, name.removesuffix("_data"))
+    return np.empty(0, np.float32)
+
+
+def type_name(number: int) -> str:
+    try:
+        return str(DataType.Name(number))
+    except ValueError:
+        return f"DT_{number}"
+
+
+def as_recorded(flat: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
+    """``flat`` in the type called ``name``, if every number is the same in it."""
+    lower = name.removeprefix("DT_").lower()
+    if lower not in _NUMPY_TYPES:
+        return flat
+    if np.dtype(lower).kind in "iu":
+        limits = np.iinfo(lower)
+        if not np.all((flat >= limits.min) & (flat < float(limits.max) + 1)):
+            return flat
+    with np.errstate(over="ignore"):
+        cast = flat.astype(lower)
+    return cast if np.array_equal(cast, flat, equal_nan=True) else flat
+
+
+WHOLE: Final = 8 << 20  # bytes of a message that is read as one
+MOST: Final = 256 << 20  # bytes of one that must be, because its numbers are packed or in several stretches
+_KEY: Final = 20  # bytes a key and a length take at most
+_FIELDS: Final = 256  # of a message that is read by parts
+_BLOCKS: Final = {FLOATS[0]: "float32", DOUBLES[0]: "float64", RAW[0]: ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """Lazy tensor, read by parts. Reading may raise ``UnreadableError`` at any time: files change."""
+
+    values: Values
+    data_type: str  # DT_FLOAT32, DT_BFLOAT16, ...; the number for a type that is not known
+
+    @property
+    def dtype(self) -> str:
+        """The recorded type as NumPy calls it."""
+        return self.data_type.removeprefix("DT_").lower()
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Number field of a message: its key, offset and size in the file."""
+
+    key: int
+    at: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Cast:
+    """Lazy cast of numbers that are stored in a wider type than they were recorded in."""
+
+    stored: Stored
+    dtype: np.dtype[np.generic]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.stored.shape
+
+    def pieces(self) -> Iterator[Array]:
+        return (piece.astype(self.dtype) for piece in self.stored.pieces())
+
+    def part(self, window: Sequence[slice | int]) -> Array:
+        return self.stored.part(window).astype(self.dtype)
+
+
+def recorded(path: Path, offset: int, size: int) -> Recorded:
+    """Open the tensor of a message in a file. Raises UnreadableError, also when shape and data disagree."""
+    with opened(path) as file:
+        if size > WHOLE:
+            lazy = _by_parts(file, path, offset, size)
+            if lazy is not None:
+                return lazy
+        if size > MOST:
+            raise UnreadableError("dump.too_large", f"a tensor of {size} bytes that cannot be read by parts")
+        file.seek(offset)
+        payload = file.read(size)
+    return recorded_whole(payload)
+
+
+def recorded_whole(payload: bytes) -> Recorded:
+    """The tensor of a message in memory. Raises UnreadableError."""
+    whole = tensor(payload)
+    return Recorded(Held(whole.values), whole.data_type)
+
+
+def _by_parts(file: IO[bytes], path: Path, offset: int, size: int) -> Recorded | None:
+    """None where its numbers do not lie in one stretch."""
+    try:
+        rest, blocks = _fields(file, offset, offset + size)
+        message = TensorProto.FromString(rest)
+    except (UnparsableError, DecodeError) as error:
+        raise UnreadableError("payload.unparsable", f"tensor: {error}") from error
+    if len(blocks) != 1 or message.int32_data or message.int64_data or message.uint64_data:
+        return None
+    (block,), shape, name = blocks, tuple(message.dims), type_name(message.data_type)
+    kind = _BLOCKS[block.key] or name.removeprefix("DT_").lower()
+    values = stored_as(path, block.at, shape, kind)
+    if values is None:
+        return None
+    needed = count_of(shape) * values.item.itemsize
+    if needed > block.size or (needed != block.size and block.key != RAW[0]):
+        raise UnreadableError("payload.shape", f"tensor of shape {shape} in {block.size} bytes of {kind}")
+    return Recorded(values if block.key == RAW[0] else _in_its_type(values, name), name)
+
+
+def _fields(file: IO[bytes], at: int, end: int) -> tuple[bytes, list[_Block]]:
+    """The message without its stretches of numbers, and these; nothing where there is more to it."""
+    message = b""
+    blocks: list[_Block] = []
+    while at < end and len(blocks) < _FIELDS:
+        file.seek(at)
+        head = file.read(min(_KEY, end - at))
+        key, inner = read_varint(head, 0, len(head))
+        if key & 7 == 2:
+            length, inner = read_varint(head, inner, len(head))
+            after = at + inner + length
+        elif key & 7 == 0:
+            after = at + read_varint(head, inner, len(head))[1]
+        else:  # numbers one by one, or nothing that we know
+            return b"", []
+        if after > end:
+            raise UnparsableError("field too long")
+        if key in _BLOCKS:
+            blocks.append(_Block(key, at + inner, after - at - inner))
+        elif after - at + len(message) > WHOLE:
+            return b"", []
+        else:
+            file.seek(at)
+            message += file.read(after - at)
+        at = after
+    return message, [block for block in blocks if block.size]
+
+
+def _in_its_type(values: Stored, name: str) -> Values:
+    """As ``as_recorded`` has it: in the type it was recorded with, if every number is the same in it."""
+    kinds = {as_recorded(piece, name).dtype for piece in values.pieces()} if name != "DT_FLOAT32" else set()
+    narrower = len(kinds) == 1 and kinds != {values.dtype}
+    return _Cast(values, kinds.pop()) if narrower else values

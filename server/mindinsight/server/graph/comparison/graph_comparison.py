@@ -1,0 +1,496 @@
+"""Comparison of two graphs: operators that are equal, differ or moved, and the edits between them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from mindinsight.server.graph.comparison.tree_matching import Matching, match
+from mindinsight.server.graph.model.graph import (
+    BACKWARD,
+    CONSTANT,
+    OPERATOR,
+    PARAMETER,
+    Codes,
+    Flags,
+    Graph,
+    Numbers,
+    Offsets,
+)
+from mindinsight.server.graph.model.node_details import attribute_summaries, output_of
+from mindinsight.server.graph.scopes.scope_tree import PLUMBING, Tree
+
+Side: TypeAlias = Literal[0, 1]  # the left and the right graph
+LEFT: Final = 0
+RIGHT: Final = 1
+
+SAME: Final = 0
+CHANGED: Final = 1
+ONLY: Final = 2
+FOLLOWS: Final = 3  # itself the same, but what it takes in differs
+
+
+@dataclass(frozen=True, slots=True)
+class BoxCounts:
+    """Counts of the operators in a box by state."""
+
+    operators: int
+    changed: int  # that differ from their partners
+    only: int  # without a partner
+    follows: int  # that are the same, but take in something else
+    missing: int  # operators of the box's partner that have no partner here
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Result of a comparison; the pairs are indexed by side, LEFT and RIGHT. [t]: indices of a tree."""
+
+    trees: tuple[Tree, Tree]
+    partners: tuple[Numbers, Numbers]  # [t] index in the other tree, -1 for none
+    states: tuple[Codes, Codes]  # [t] of operators SAME, CHANGED, ONLY or FOLLOWS; of boxes SAME
+    matching: Matching
+    input_ids: tuple[Offsets, Offsets]  # [nodes] numbers that mean the same in both graphs
+    totals: tuple[Offsets, Offsets]  # [4, t + 1] operators, changed, only, follows: sums before each index
+    rewired: Offsets  # [r] nodes of the left graph that take another value, both having partners
+
+    def box_counts(self, side: Side, index: int) -> BoxCounts:
+        """Counts for a box, or for one operator."""
+        operators, changed, only, follows = self._sums(side, index)
+        partner = int(self.partners[side][index])
+        missing = self._sums(RIGHT if side == LEFT else LEFT, partner)[2] if partner >= 0 else 0
+        return BoxCounts(operators, changed, only, follows, missing)
+
+    def state(self, side: Side, index: int) -> int:
+        """State of a subtree: ONLY if the other graph has none of it, FOLLOWS if that is all that differs."""
+        sums = self.box_counts(side, index)
+        if self.partners[side][index] < 0 and sums.only == sums.operators:
+            return ONLY
+        if sums.changed or sums.only or sums.missing:
+            return CHANGED
+        return FOLLOWS if sums.follows else SAME
+
+    def sources_of(self, left_node: int, right_node: int) -> tuple[int, int] | None:
+        """Return the first inputs of a rewired pair that differ, as nodes of their graphs, or None."""
+        nodes = np.array([left_node], np.int32), np.array([right_node], np.int32)
+        graphs = self.trees[LEFT].graph, self.trees[RIGHT].graph
+        spans = [inputs_of(graph, node) for graph, node in zip(graphs, nodes, strict=True)]
+        rows = [
+            graph.edges.sources[int(begin[0]) : int(end[0])].tolist()
+            for graph, (begin, end) in zip(graphs, spans, strict=True)
+        ]
+        for before, after in zip(*rows, strict=False):
+            if self.input_ids[LEFT][before] != self.input_ids[RIGHT][after]:
+                return before, after
+        return None
+
+    def operands_of(self, left_node: int, right_node: int) -> tuple[list[str], list[str]] | None:
+        """Return the names of the inputs of a pair that takes the same in another order, or None."""
+        names: list[list[str]] = []
+        ids: list[list[int]] = []
+        for tree, own, node in zip(self.trees, self.input_ids, (left_node, right_node), strict=True):
+            begin, end = inputs_of(tree.graph, np.array([node], np.int32))
+            sources = tree.graph.edges.sources[int(begin[0]) : int(end[0])].tolist()
+            ids.append([int(own[source]) for source in sources])
+            names.append([input_name(tree.graph, source) for source in sources])
+        swapped = ids[LEFT] != ids[RIGHT] and sorted(ids[LEFT]) == sorted(ids[RIGHT])
+        return (names[LEFT], names[RIGHT]) if swapped else None
+
+    def returned(self) -> tuple[list[str], list[str]] | None:
+        """Return the names of what the graphs return if that differs, and all of it is in both; else None."""
+        columns, partners = self.matching.columns, self.matching.node_partners
+        left, right = (graph.outputs for graph in columns.graphs)
+        expected = partners[left] - columns.left_count
+        if not len(left) or not len(right) or expected.tolist() == right.tolist():
+            return None
+        if (expected < 0).any() or (partners[right + np.int64(columns.left_count)] < 0).any():
+            return None
+        names = [[input_name(graph, node) for node in graph.outputs.tolist()] for graph in columns.graphs]
+        return names[LEFT], names[RIGHT]
+
+    def _sums(self, side: Side, index: int) -> list[int]:
+        end = int(self.trees[side].ends[index])
+        sums: list[int] = (self.totals[side][:, end] - self.totals[side][:, index]).tolist()
+        return sums
+
+
+def compare(left: Tree, right: Tree) -> Comparison:
+    """Compare two graphs operator by operator.
+
+    Partners are CHANGED when they differ themselves: in type, attributes, a parameter or constant that they
+    use, or in their output although all inputs have equal types. They FOLLOW when only what operators feed
+    them differs: other operators, or other types and shapes.
+    """
+    matching = match(left, right)
+    input_ids = _input_identities(matching)
+    leaves = np.flatnonzero((left.nodes >= 0) & (matching.to_right >= 0))
+    right_leaves = matching.to_right[leaves]
+    pair_states, rewired_pairs = _pair_states(
+        matching, input_ids, left.nodes[leaves], right.nodes[right_leaves]
+    )
+    states = np.zeros(len(left.paths), dtype=np.uint8), np.zeros(len(right.paths), dtype=np.uint8)
+    for tree, partners, state in zip(
+        (left, right), (matching.to_right, matching.to_left), states, strict=True
+    ):
+        state[(tree.nodes >= 0) & (partners < 0)] = ONLY
+    states[LEFT][leaves] = pair_states
+    states[RIGHT][right_leaves] = pair_states
+    totals = _totals(left, states[LEFT]), _totals(right, states[RIGHT])
+    partners_of = matching.to_right, matching.to_left
+    rewired = left.nodes[leaves[rewired_pairs]].astype(np.int64)
+    return Comparison((left, right), partners_of, states, matching, input_ids, totals, rewired)
+
+
+def _totals(tree: Tree, states: Codes) -> Offsets:
+    marks = np.stack([tree.nodes >= 0, states == CHANGED, states == ONLY, states == FOLLOWS])
+    return np.concatenate([np.zeros((len(marks), 1), dtype=np.int64), np.cumsum(marks, axis=1)], axis=1)
+
+
+def _input_identities(matching: Matching) -> tuple[Offsets, Offsets]:
+    """[n] input identity of every node of both graphs: equal numbers stand for the same input.
+
+    Partners are the same input, parameters only if their types are equal too; constants by their value.
+    """
+    columns, partners = matching.columns, matching.node_partners
+    count = len(columns.kinds)
+    identity = np.arange(count)
+    matched = np.flatnonzero((partners >= 0) & columns.is_left())
+    alike = (columns.kinds[matched] == OPERATOR) | (
+        columns.outputs[matched] == columns.outputs[partners[matched]]
+    )
+    identity[matched[alike]] = partners[matched[alike]]
+    constants = columns.kinds == CONSTANT
+    identity[constants] = count + columns.attributes[constants]
+    return identity[: columns.left_count], identity[columns.left_count :]
+
+
+def _pair_states(
+    matching: Matching, input_ids: tuple[Offsets, Offsets], left_nodes: Numbers, right_nodes: Numbers
+) -> tuple[Codes, Flags]:
+    """[p] state of each pair of operators, and flag of the pairs that are wired otherwise."""
+    columns = matching.columns
+    left, right = left_nodes.astype(np.int64), right_nodes + np.int64(columns.left_count)
+    itself = (columns.types[left] != columns.types[right]) | (
+        columns.attributes[left] != columns.attributes[right]
+    )
+    inputs = _input_differences(matching, input_ids, left_nodes, right_nodes)
+    output = columns.outputs[left] != columns.outputs[right]
+    passing = np.array([kind in PLUMBING for kind in matching.left.graph.types], dtype=np.bool_)
+    rewired = inputs.rewired & ~passing[left_nodes] & (columns.types[left] == columns.types[right])
+    changed = itself | inputs.outer | rewired | (output & ~inputs.types)
+    states = np.full(len(left), SAME, dtype=np.uint8)
+    states[output | inputs.operators] = FOLLOWS
+    states[changed] = CHANGED
+    return states, rewired
+
+
+class _InputDifferences(NamedTuple):
+    """[p] flags per pair of operators whose inputs are compared in order."""
+
+    outer: Flags  # whether a parameter or constant differs
+    operators: Flags  # whether an input from an operator, or their number, differs
+    types: Flags  # whether such an input has another type or shape
+    rewired: Flags  # whether an input is another operator or parameter than the partner, and both have one
+
+
+def _input_differences(
+    matching: Matching, input_ids: tuple[Offsets, Offsets], left_nodes: Numbers, right_nodes: Numbers
+) -> _InputDifferences:
+    left, right = matching.left.graph, matching.right.graph
+    spans = inputs_of(left, left_nodes), inputs_of(right, right_nodes)
+    counts = spans[LEFT][1] - spans[LEFT][0], spans[RIGHT][1] - spans[RIGHT][0]
+    common = np.minimum(*counts)
+    pairs = np.repeat(np.arange(len(common)), common)
+    ranks = np.arange(len(pairs)) - np.repeat(np.cumsum(common) - common, common)
+    edges = spans[LEFT][0][pairs] + ranks, spans[RIGHT][0][pairs] + ranks
+    sources = left.edges.sources[edges[LEFT]], right.edges.sources[edges[RIGHT]]
+    different = (input_ids[LEFT][sources[LEFT]] != input_ids[RIGHT][sources[RIGHT]]) | (
+        left.edges.controls[edges[LEFT]] != right.edges.controls[edges[RIGHT]]
+    )
+    outer = (left.kinds[sources[LEFT]] != OPERATOR) | (right.kinds[sources[RIGHT]] != OPERATOR)
+    outputs = matching.columns.outputs
+    retyped = outputs[sources[LEFT]] != outputs[sources[RIGHT] + np.int64(matching.columns.left_count)]
+    partners = matching.node_partners
+    taken = sources[RIGHT] + np.int64(matching.columns.left_count)
+    both = (partners[sources[LEFT]] >= 0) & (partners[taken] >= 0) & (partners[sources[LEFT]] != taken)
+    even = (counts[LEFT] == counts[RIGHT])[pairs] & ~left.edges.controls[edges[LEFT]]
+    states = np.array([kind == "UpdateState" for kind in left.types], dtype=np.bool_)[sources[LEFT]]
+    flags = [
+        np.zeros(len(common), dtype=bool),
+        counts[LEFT] != counts[RIGHT],
+        counts[LEFT] != counts[RIGHT],
+        np.zeros(len(common), dtype=bool),
+    ]
+    chosen_edges = (
+        different & outer,
+        different & ~outer,
+        retyped & ~outer,
+        different & both & even & ~states,
+    )
+    for flag, chosen in zip(flags, chosen_edges, strict=True):
+        flag[pairs[chosen]] = True
+    return _InputDifferences(*flags)
+
+
+def input_name(graph: Graph, node: int) -> str:
+    """Name of a value that an operator takes: of an operator, or of the parameter that a Load reads."""
+    if graph.types[node] == "Load":
+        begin, end = inputs_of(graph, np.array([node], np.int32))
+        if begin[0] < end[0]:
+            node = int(graph.edges.sources[begin[0]])
+    return graph.names[node].rpartition("/")[2]
+
+
+def inputs_of(graph: Graph, nodes: Numbers) -> tuple[Offsets, Offsets]:
+    """[n] begin and [n] end of the edges into each node."""
+    targets = graph.edges.targets
+    return np.searchsorted(targets, nodes, "left"), np.searchsorted(targets, nodes, "right")
+
+
+def list_topmost_differences(comparison: Comparison, side: Side) -> Iterator[int]:
+    """Yield the operators that differ; operators of this side alone as the outermost scopes of only such.
+
+    Operators that only follow from others come with their causes, and are not listed.
+    """
+    tree, states = comparison.trees[side], comparison.states[side].tolist()
+    index = 1
+    while index < len(tree.paths):
+        leaf = tree.is_leaf(index)
+        if leaf and states[index] in (CHANGED, ONLY):
+            yield index
+        elif not leaf and comparison.state(side, index) == ONLY:
+            yield index
+            index = int(tree.ends[index]) - 1
+        index += 1
+
+
+Kind: TypeAlias = Literal[
+    "rewired", "swapped", "returned", "scope_removed", "scope_added", "replaced", "resized", "retyped",
+    "attribute", "constant", "output", "removed", "added", "renamed",
+]  # fmt: skip
+_KINDS: Final[tuple[Kind, ...]] = (
+    "rewired", "swapped", "returned", "scope_removed", "scope_added", "replaced", "resized", "retyped",
+    "attribute", "constant", "output", "removed", "added", "renamed",
+)  # fmt: skip
+_NUMBER: Final = re.compile(r"\d+")
+_MOST_DETAILS: Final = 5000  # changed operators whose attributes and inputs are decoded
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One kind of change and how often it was made."""
+
+    kind: Kind
+    subject: str  # what was changed: a type of operators, a parameter, an attribute; "" if that is all
+    left: str  # how it is in the left graph; "" if it has none
+    right: str
+    count: int
+    position: tuple[int, int]  # tree indices of the first, -1 for none
+    consequence: bool  # whether it is bookkeeping, backward pass or optimizer beside an edit of the network
+
+
+class _Change(NamedTuple):
+    """One change before changes are grouped by their keys."""
+
+    kind: Kind
+    key: Hashable
+    subject: str
+    left: str
+    right: str
+    position: tuple[int, int]
+
+
+def list_edits(comparison: Comparison) -> list[Edit]:
+    """Group the changes of a comparison: whole scopes first, then by kind, in the order of the graph."""
+    groups: dict[Hashable, list[_Change]] = {}
+    for change in (
+        *_one_sided(comparison),
+        *_operators(comparison),
+        *_parameters(comparison),
+        *_returned(comparison),
+    ):
+        groups.setdefault((change.kind, change.key), []).append(change)
+    edits = [_edit(comparison, changes) for changes in groups.values()]
+    if all(edit.consequence for edit in edits):
+        edits = [replace(edit, consequence=False) for edit in edits]
+    return sorted(edits, key=lambda edit: (edit.consequence, _KINDS.index(edit.kind), max(edit.position)))
+
+
+def _edit(comparison: Comparison, changes: list[_Change]) -> Edit:
+    first = changes[0]
+    subject, left, right = (
+        _merged(texts)
+        for texts in zip(*((change.subject, change.left, change.right) for change in changes), strict=True)
+    )
+    follows = all(_follows(comparison, change.position) for change in changes)
+    return Edit(first.kind, subject, left, right, len(changes), first.position, follows)
+
+
+def _follows(comparison: Comparison, position: tuple[int, int]) -> bool:
+    """Whether a place belongs to bookkeeping, the backward pass or the optimizer."""
+    return any(
+        index >= 0
+        and (
+            tree.types[index] in PLUMBING
+            or tree.paths[index].startswith(BACKWARD)
+            or "optimizer" in tree.paths[index]
+        )
+        for tree, index in zip(comparison.trees, position, strict=True)
+    )
+
+
+def _merged(texts: Iterable[str]) -> str:
+    """The text itself if all are equal; with ``*`` for the numbers in which they differ otherwise."""
+    different = set(texts)
+    return different.pop() if len(different) == 1 else _NUMBER.sub("*", min(different))
+
+
+def _one_sided(comparison: Comparison) -> Iterator[_Change]:
+    """Yield scopes and operators that only one graph has."""
+    side: Side
+    for side in (LEFT, RIGHT):
+        tree = comparison.trees[side]
+        for index in list_topmost_differences(comparison, side):
+            if comparison.state(side, index) != ONLY:
+                continue
+            position = (index, -1) if side == LEFT else (-1, index)
+            leaf = tree.is_leaf(index)
+            name = tree.types[index] if leaf else "/".join(tree.paths[index].split("/")[-2:])
+            texts = (name, "") if side == LEFT else ("", name)
+            kind: Kind = ("removed", "added")[side] if leaf else ("scope_removed", "scope_added")[side]
+            yield _Change(kind, _NUMBER.sub("*", name), "", *texts, position)
+
+
+def _operators(comparison: Comparison) -> Iterator[_Change]:
+    """Yield the changes of operators that differ themselves."""
+    left, right = comparison.trees
+    changed = np.flatnonzero((comparison.states[LEFT] == CHANGED) & (left.nodes >= 0))
+    rewired = set(comparison.rewired.tolist())
+    for index in changed[:_MOST_DETAILS].tolist():
+        other = int(comparison.partners[LEFT][index])
+        position = index, other
+        nodes = int(left.nodes[index]), int(right.nodes[other])
+        kinds = left.types[index], right.types[other]
+        if kinds[LEFT] != kinds[RIGHT]:
+            yield _Change("replaced", kinds, "", *kinds, position)
+            continue
+        subject = "/".join(left.paths[index].split("/")[-2:])
+        if nodes[LEFT] in rewired and (operands := comparison.operands_of(*nodes)):
+            yield _Change(
+                "swapped", subject, subject, ", ".join(operands[LEFT]), ", ".join(operands[RIGHT]), position
+            )
+            continue
+        if nodes[LEFT] in rewired and (sources := comparison.sources_of(*nodes)):
+            names = input_name(left.graph, sources[LEFT]), input_name(right.graph, sources[RIGHT])
+            yield _Change("rewired", subject, subject, *names, position)
+            continue
+        changes = [*_attributes(comparison, nodes, position), *_constants(comparison, nodes, position)]
+        yield from changes
+        if not changes and not _uses_other_parameters(comparison, nodes):
+            texts = output_of(left.graph, nodes[LEFT]).compact, output_of(right.graph, nodes[RIGHT]).compact
+            yield _Change("output", (kinds[LEFT], texts), kinds[LEFT], *_types(*texts), position)
+
+
+def _attributes(
+    comparison: Comparison, nodes: tuple[int, int], position: tuple[int, int]
+) -> Iterator[_Change]:
+    left, right = (
+        dict(attribute_summaries(tree.graph, node))
+        for tree, node in zip(comparison.trees, nodes, strict=True)
+    )
+    kind = comparison.trees[LEFT].types[position[LEFT]]
+    for name in sorted(left | right):
+        texts = left.get(name, ""), right.get(name, "")
+        if texts[LEFT] != texts[RIGHT]:
+            yield _Change("attribute", (kind, name, texts), f"{kind} {name}", *texts, position)
+
+
+def _constants(
+    comparison: Comparison, nodes: tuple[int, int], position: tuple[int, int]
+) -> Iterator[_Change]:
+    """Yield inputs that are constants in both graphs and differ."""
+    kind = comparison.trees[LEFT].types[position[LEFT]]
+    for slot, sources in enumerate(zip_longest(*_sources(comparison, nodes), fillvalue=-1)):
+        if min(sources) < 0:
+            continue
+        left, right = ((tree.graph, source) for tree, source in zip(comparison.trees, sources, strict=True))
+        same = comparison.input_ids[LEFT][sources[LEFT]] == comparison.input_ids[RIGHT][sources[RIGHT]]
+        if _is(left, CONSTANT) and _is(right, CONSTANT) and not same:
+            texts = output_of(*left).text, output_of(*right).text
+            yield _Change("constant", (kind, slot, texts), f"{kind}[{slot}]", *texts, position)
+
+
+def _is(node: tuple[Graph, int], kind: int) -> bool:
+    return bool(node[0].kinds[node[1]] == kind)
+
+
+def _sources(comparison: Comparison, nodes: tuple[int, int]) -> list[list[int]]:
+    sources = []
+    for tree, node in zip(comparison.trees, nodes, strict=True):
+        begin, end = inputs_of(tree.graph, np.array([node], dtype=np.int32))
+        sources.append(tree.graph.edges.sources[int(begin[0]) : int(end[0])].tolist())
+    return sources
+
+
+def _uses_other_parameters(comparison: Comparison, nodes: tuple[int, int]) -> bool:
+    ids = [
+        {
+            int(comparison.input_ids[side][source])
+            for source in sources
+            if comparison.trees[side].graph.kinds[source] != OPERATOR
+        }
+        for side, sources in enumerate(_sources(comparison, nodes))
+    ]
+    return ids[LEFT] != ids[RIGHT]
+
+
+def _parameters(comparison: Comparison) -> Iterator[_Change]:
+    """Yield parameters of another shape or type, and those of another name."""
+    columns, partners = comparison.matching.columns, comparison.matching.node_partners
+    left, right = comparison.trees
+    matched = np.flatnonzero((columns.kinds == PARAMETER) & (partners >= 0) & columns.is_left())
+    for node in matched.tolist():
+        other = int(partners[node]) - columns.left_count
+        names = left.graph.names[node], right.graph.names[other]
+        if columns.outputs[node] != columns.outputs[partners[node]]:
+            texts = output_of(left.graph, node).compact, output_of(right.graph, other).compact
+            key = _NUMBER.sub("*", names[LEFT]), texts
+            position = _first_users(comparison, node, other)
+            kind: Kind = "retyped" if is_retyped(left.graph, node, right.graph, other) else "resized"
+            yield _Change(kind, key, names[LEFT], *_types(*texts), position)
+        if names[LEFT] != names[RIGHT]:
+            yield _Change("renamed", None, "", *names, _first_users(comparison, node, other))
+
+
+def is_retyped(left: Graph, node: int, right: Graph, other: int) -> bool:
+    """Whether the types of elements differ, and the shapes agree."""
+    before, after = output_of(left, node), output_of(right, other)
+    return before.type != after.type and before.shapes == after.shapes
+
+
+def _returned(comparison: Comparison) -> Iterator[_Change]:
+    """Yield what the graphs return, where that is another value that both have."""
+    if returned := comparison.returned():
+        nodes = [int(graph.outputs[0]) for graph in comparison.matching.columns.graphs]
+        places = [int(tree.leaf_indices[node]) for tree, node in zip(comparison.trees, nodes, strict=True)]
+        texts = ", ".join(returned[LEFT]), ", ".join(returned[RIGHT])
+        yield _Change("returned", None, "", *texts, (places[LEFT], places[RIGHT]))
+
+
+def _types(left: str, right: str) -> tuple[str, str]:
+    """Both types, the second without its element type where that is the same: float32 2×3, 2×4."""
+    element, _, shape = right.partition(" ")
+    return left, shape if shape and left.startswith(f"{element} ") else right
+
+
+def _first_users(comparison: Comparison, left_node: int, right_node: int) -> tuple[int, int]:
+    """Tree indices of the first operators that use a parameter."""
+    users = []
+    for tree, node in zip(comparison.trees, (left_node, right_node), strict=True):
+        targets = tree.graph.edges.targets[tree.graph.edges.sources == node]
+        users.append(int(tree.leaf_indices[targets[0]]) if len(targets) else -1)
+    return users[LEFT], users[RIGHT]

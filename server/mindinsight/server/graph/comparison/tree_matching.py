@@ -1,0 +1,482 @@
+"""Matching of two trees: the partner of each operator, scope and box, and whether edges agree with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from mindinsight.server.graph.comparison.node_labels import NodeColumns, node_columns, of_types
+from mindinsight.server.graph.comparison.node_matching import (
+    match_again,
+    match_exchanged,
+    match_nodes,
+    match_renamed,
+    match_replaced,
+    match_used,
+    pair,
+)
+from mindinsight.server.graph.model.graph import CONSTANT, OPERATOR, PARAMETER, Flags, Numbers, Offsets
+from mindinsight.server.graph.scopes.folding import in_file_order
+from mindinsight.server.graph.scopes.scope_tree import PLUMBING, ROOT, SCOPE, Tree
+
+Pair: TypeAlias = tuple[int, int]
+Taken: TypeAlias = tuple[set[int], set[int]]  # matched scopes of the left and of the right tree
+
+_NUMBER: Final = re.compile(r"\d+")
+_LEAST: Final = 0.25  # share of operators in common, below which only scopes of equal name are partners
+
+
+def match_scopes(left: Tree, right: Tree, to_right: Numbers) -> list[Pair]:
+    """Match scopes and boxes of one type; the roots are partners. ``to_right``: [t] partners of operators.
+
+    Scopes that share the largest part of their operators (Jaccard index) come first, of equals those of
+    equal name. What is left is matched below matched parents by name, then by name without numbers
+    (``3-Block``, ``13-Block``), first with first.
+    """
+    pairs: list[Pair] = [(ROOT, ROOT)]
+    taken: Taken = ({ROOT}, {ROOT})
+    for partners in _by_similarity(left, right, to_right):
+        _add(pairs, taken, partners)
+    for left_scope, right_scope in pairs:  # grows on the way
+        for name in (_name, _pattern):
+            for partners in _by_name(left, right, (left_scope, right_scope), taken, name):
+                _add(pairs, taken, partners)
+    return pairs
+
+
+def _add(pairs: list[Pair], taken: Taken, pair: Pair) -> None:
+    if pair[0] not in taken[0] and pair[1] not in taken[1]:
+        pairs.append(pair)
+        taken[0].add(pair[0])
+        taken[1].add(pair[1])
+
+
+def _by_similarity(left: Tree, right: Tree, to_right: Numbers) -> Iterator[Pair]:
+    """Yield pairs of scopes of one type that share operators, the most similar first."""
+    leaves = np.flatnonzero((left.nodes >= 0) & (to_right >= 0)).astype(np.int64)
+    if not len(leaves):
+        return
+    width = len(right.paths)
+    inner, weights = np.unique(
+        left.parents[leaves].astype(np.int64) * width + right.parents[to_right[leaves]], return_counts=True
+    )
+    inner_left, inner_right = np.divmod(inner, width)
+    keys = np.concatenate(
+        [
+            left_scopes * width + right_scopes
+            for left_scopes in _enclosing(left, inner_left)
+            for right_scopes in _enclosing(right, inner_right)
+        ]
+        or [np.zeros(0, np.int64)]
+    )
+    combined, places = np.unique(keys, return_inverse=True)
+    shared = np.bincount(places, weights=np.resize(weights, len(keys)), minlength=len(combined))
+    lefts, rights = np.divmod(combined, len(right.paths))
+    inside = (lefts > ROOT) & (rights > ROOT)
+    lefts, rights, shared = lefts[inside], rights[inside], shared[inside]
+    similarity = shared / (_operators_in_scope(left)[lefts] + _operators_in_scope(right)[rights] - shared)
+    left_names, right_names = ([_name(path) for path in tree.paths] for tree in (left, right))
+    left_depths, right_depths = ([path.count("/") for path in tree.paths] for tree in (left, right))
+    rows = zip((-similarity).tolist(), lefts.tolist(), rights.tolist(), strict=True)
+    candidates = [
+        (negative, names_differ, abs(depth), left_scope, right_scope)
+        for negative, left_scope, right_scope in rows
+        if left.types[left_scope] == right.types[right_scope]
+        for names_differ in (left_names[left_scope] != right_names[right_scope],)
+        for depth in (left_depths[left_scope] - right_depths[right_scope],)
+        if not names_differ or -negative >= _LEAST
+    ]
+    for *_, left_scope, right_scope in sorted(candidates):
+        yield left_scope, right_scope
+
+
+def _enclosing(tree: Tree, scopes: Offsets) -> Iterator[Offsets]:
+    """Yield the scopes themselves, then the ones around them, and so on; the root is repeated."""
+    while (scopes > ROOT).any():
+        yield scopes
+        scopes = np.maximum(tree.parents[scopes], ROOT).astype(np.int64)
+
+
+def _operators_in_scope(tree: Tree) -> Offsets:
+    """[t] number of operators in each subtree."""
+    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(tree.nodes >= 0)])
+    counts: Offsets = before[tree.ends] - before[:-1]
+    return counts
+
+
+def _by_name(
+    left: Tree, right: Tree, parents: Pair, taken: Taken, name: Callable[[str], str]
+) -> Iterator[Pair]:
+    """Yield scopes of equal name below two matched scopes, first with first, second with second."""
+    left_members = [scope for scope in _scopes_in(left, parents[0]) if scope not in taken[0]]
+    if not left_members:
+        return
+    by_name: dict[str, list[int]] = {}
+    right_members = [scope for scope in _scopes_in(right, parents[1]) if scope not in taken[1]]
+    for scope in in_file_order(right, right_members):
+        by_name.setdefault(name(right.paths[scope]), []).append(scope)
+    for scope in in_file_order(left, left_members):
+        if candidates := by_name.get(name(left.paths[scope])):
+            yield scope, candidates.pop(0)
+
+
+def _scopes_in(tree: Tree, index: int) -> Iterator[int]:
+    """Yield the scopes directly inside a scope; boxes made by folding are replaced by their members."""
+    if tree.types[index] != SCOPE and index != ROOT:
+        return
+    yield from _members(tree, index)
+
+
+def _members(tree: Tree, index: int) -> Iterator[int]:
+    for child in tree.children(index):
+        if tree.is_leaf(child):
+            continue
+        if tree.types[child] == SCOPE:
+            yield child
+        else:
+            yield from _members(tree, child)
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _pattern(path: str) -> str:
+    return _NUMBER.sub("*", _name(path))
+
+
+_BROAD: Final = 16  # users; an edge from a node with more says nothing about the node that uses it
+_FEW: Final = 8  # working operators below which a share says nothing
+_CARRYING: Final = ("Load", "TupleGetItem", "UpdateState", "Depend")
+
+
+def agreement(columns: NodeColumns, partners: Offsets) -> tuple[Offsets, Offsets]:
+    """Return the number of each node's edges that the other graph has, and that it lacks; both [n].
+
+    Only edges between two matched nodes count, and none from a node with many users.
+    """
+    count = len(partners)
+    sources, targets = columns.sources, columns.targets
+    both = (partners[sources] >= 0) & (partners[targets] >= 0)
+    both &= np.bincount(sources, minlength=count)[sources] <= _BROAD
+    sources, targets = sources[both], targets[both]
+    codes = np.sort(sources * count + targets)
+    images = partners[sources] * count + partners[targets]
+    is_known = codes[np.minimum(np.searchsorted(codes, images), max(len(codes) - 1, 0))] == images
+    ends = np.concatenate([sources, targets])
+    agreed = np.concatenate([is_known, is_known])
+    return np.bincount(ends[agreed], minlength=count), np.bincount(ends[~agreed], minlength=count)
+
+
+def kinship(columns: NodeColumns, partners: Offsets) -> float:
+    """Return the share of the working operators of the smaller graph that have a partner.
+
+    Working operators do more than pass values on. 1 if a graph has fewer than ``_FEW`` of them.
+    """
+    working = (columns.kinds == OPERATOR) & ~of_types(columns, {"", *PLUMBING})
+    left = columns.is_left()
+    matched = working & (partners >= 0)
+    totals = [int(np.count_nonzero(working & side)) for side in (left, ~left)]
+    shared = min(int(np.count_nonzero(matched & side)) for side in (left, ~left))
+    return shared / min(totals) if min(totals) >= _FEW else 1.0
+
+
+def drop_contradicted(columns: NodeColumns, partners: Offsets) -> int:
+    """Separate the operators of pairs that share no edge with any other pair; return their number."""
+    agreed, contradicted = agreement(columns, partners)
+    lost = (partners >= 0) & (columns.kinds == OPERATOR) & (agreed == 0) & (contradicted > 0)
+    lost &= contradicted[partners] > 0
+    return _separate(partners, lost)
+
+
+def _separate(partners: Offsets, chosen: Flags) -> int:
+    nodes = np.flatnonzero(chosen)
+    partners[partners[nodes]] = -1
+    partners[nodes] = -1
+    return len(nodes)
+
+
+def match_carriers(
+    columns: NodeColumns, partners: Offsets, owners: Offsets, carriers: tuple[Offsets, Offsets]
+) -> None:
+    """Match operators that pass a value on by that value; those of one value by their users."""
+    carried, codes = carriers
+    nodes = np.flatnonzero(carried >= 0)
+    wrong = np.zeros(len(partners), dtype=np.bool_)
+    others = partners[nodes]
+    known = others >= 0
+    values, theirs = carried[nodes[known]], carried[others[known]]
+    wrong[nodes[known]] = (
+        (theirs >= 0) & (partners[values] != theirs) & ((partners[values] >= 0) | (partners[theirs] >= 0))
+    )
+    wrong[nodes[known]] |= (owners[nodes[known]] != owners[others[known]]) & (
+        (owners[nodes[known]] > 0) & (owners[others[known]] > 0)
+    )
+    _separate(partners, wrong)
+    for _ in range(2):  # a Load feeds an UpdateState, which feeds another
+        _pair_by_value(columns, partners, carried, codes)
+
+
+def carried_values(columns: NodeColumns) -> tuple[Offsets, Offsets]:
+    """Return the node whose value each operator passes on, -1 for none; codes of type and index. Both [n]."""
+    count = len(columns.kinds)
+    carried = np.full(count, -1, dtype=np.int64)
+    codes = columns.types.copy()
+    named = {kind: code for graph, begin in zip(columns.graphs, (0, columns.left_count), strict=True)
+             for kind, code in zip(graph.types, columns.types[begin:begin + len(graph)].tolist(), strict=True)
+             if kind in _CARRYING}  # fmt: skip
+    first = columns.slots == 0
+    operator = columns.kinds == OPERATOR
+    for kind, code in named.items():
+        chosen = columns.types[columns.targets] == code
+        if kind == "UpdateState":
+            source = columns.sources[chosen]
+            chosen[chosen] = operator[source] & ~of_types(columns, {"UpdateState", "Load"})[source]
+        else:
+            chosen &= first & (columns.kinds[columns.sources] != CONSTANT)
+        carried[columns.targets[chosen]] = columns.sources[chosen]
+        carried[
+            np.bincount(columns.targets[chosen], minlength=count) > 1
+        ] = -1  # the state after several operators
+        if kind == "TupleGetItem":
+            index = (columns.types[columns.targets] == code) & (columns.slots == 1)
+            codes[columns.targets[index]] = (columns.attributes[columns.sources[index]] + 1) * count + code
+    return carried, codes
+
+
+def _pair_by_value(columns: NodeColumns, partners: Offsets, carried: Offsets, codes: Offsets) -> None:
+    """Pair open operators of one code whose values are partners; those of one value by their users."""
+    order = np.argsort(columns.sources, kind="stable")
+    begins = np.searchsorted(columns.sources[order], np.arange(len(partners) + 1))
+    users = columns.targets[order]
+    candidates = np.flatnonzero((partners < 0) & (carried >= 0) & (partners[np.maximum(carried, 0)] >= 0))
+    waiting: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
+    for node in candidates.tolist():
+        value = int(carried[node])
+        side = int(node >= columns.left_count)
+        key = min(value, int(partners[value])), int(codes[node])
+        waiting.setdefault(key, ([], []))[side].append(node)
+    for lefts, rights in waiting.values():
+        if len(lefts) == len(rights) == 1:
+            partners[lefts[0]], partners[rights[0]] = rights[0], lefts[0]
+            continue
+        by_user = {
+            int(partners[user]): right
+            for right in rights
+            for user in users[begins[right] : begins[right + 1]].tolist()
+        }
+        for left in lefts:
+            for user in users[begins[left] : begins[left + 1]].tolist():
+                right = by_user.get(user, -1)
+                if right >= 0 and partners[right] < 0:
+                    partners[left], partners[right] = right, left
+                    break
+
+
+Keys: TypeAlias = tuple[Callable[[int], Hashable], Callable[[int], Hashable]]  # of the left, of the right
+
+_LARGEST: Final = 1 << 18  # comparisons; longer stretches are paired in order without a diff
+
+
+def align(left: Sequence[int], right: Sequence[int], keys: Sequence[Keys]) -> list[Pair]:
+    """Align two sequences: pairs of items, ascending in both.
+
+    Items of equal first key are paired as ``difflib`` matches them; stretches between these by the next
+    key; after the last key, first with first. Items without a counterpart are in no pair.
+    """
+    if not keys or len(left) == len(right) == 1 or not (left and right):
+        return list(zip(left, right, strict=False))
+    (key_left, key_right), *looser_keys = keys
+    pairs: list[Pair] = []
+    for equal, left_part, right_part in _matching_blocks(
+        [key_left(item) for item in left], [key_right(item) for item in right]
+    ):
+        left_items, right_items = left[left_part], right[right_part]
+        pairs += (
+            zip(left_items, right_items, strict=True)
+            if equal
+            else align(left_items, right_items, looser_keys)
+        )
+    return pairs
+
+
+def _matching_blocks(left: list[Hashable], right: list[Hashable]) -> list[tuple[bool, slice, slice]]:
+    """Split both sequences into equal and unequal stretches; equal ends need no comparison of the middle."""
+    shorter = min(len(left), len(right))
+    head = next((i for i in range(shorter) if left[i] != right[i]), shorter)
+    rest = shorter - head
+    tail = next((i for i in range(rest) if left[-1 - i] != right[-1 - i]), rest)
+    ends = len(left) - tail, len(right) - tail
+    stretches = [(True, slice(0, head), slice(0, head))]
+    if (ends[0] - head) * (ends[1] - head) > _LARGEST:
+        stretches.append((False, slice(head, ends[0]), slice(head, ends[1])))
+    else:
+        matcher = SequenceMatcher(None, left[head : ends[0]], right[head : ends[1]], autojunk=False)
+        for tag, i, j, k, m in matcher.get_opcodes():
+            stretches.append((tag == "equal", slice(head + i, head + j), slice(head + k, head + m)))
+    return [*stretches, (True, slice(ends[0], len(left)), slice(ends[1], len(right)))]
+
+
+# Share of working operators that kin have in common, at least. Unrelated networks were measured below 0.14
+# (loss, optimizer), networks with any edit above 0.75 (benchmarks/planted_pairs.py).
+_KIN: Final = 0.3
+_MOST_REPLACED: Final = 8  # rounds: chains of replaced operators are matched from both of their ends
+
+
+@dataclass(frozen=True, eq=False)
+class Matching:
+    """Two trees and the partner of each index."""
+
+    left: Tree
+    right: Tree
+    columns: NodeColumns  # of the nodes of both graphs
+    node_partners: Offsets  # [n of the columns] parameters included, -1 for none
+    to_right: Numbers  # [t of left] index in the right tree, -1 for none
+    to_left: Numbers  # [t of right] index in the left tree, -1 for none
+
+
+def match(left: Tree, right: Tree) -> Matching:
+    """Match two trees by the rules above; their roots are partners."""
+    columns = node_columns(left.graph, right.graph)
+    partners, owners = match_nodes(columns)
+    if ((partners < 0) & (columns.kinds == OPERATOR)).any():
+        _match_open(left, right, columns, partners, owners)
+        if kinship(columns, partners) < _KIN:
+            partners[:] = -1
+    if (partners >= 0).any():
+        match_renamed(columns, partners)
+    to_right = _leaf_partners(left, right, columns, partners)
+    for left_scope, right_scope in match_scopes(left, right, to_right):
+        to_right[left_scope] = right_scope
+    to_left = np.full(len(right.paths), -1, dtype=np.int32)
+    matched = np.flatnonzero(to_right >= 0)
+    to_left[to_right[matched]] = matched
+    return Matching(left, right, columns, partners, to_right, to_left)
+
+
+def _match_open(left: Tree, right: Tree, columns: NodeColumns, partners: Offsets, owners: Offsets) -> None:
+    """Match what labels left open, after separating what they paired wrongly."""
+    carriers = carried_values(columns)
+    drop_contradicted(columns, partners)
+    match_again(columns, partners, owners)
+    match_carriers(columns, partners, owners, carriers)
+    match_used(columns, partners, owners)
+    scopes = match_scopes(left, right, _leaf_partners(left, right, columns, partners))
+    _match_remaining(left, right, columns, partners, owners, scopes)
+    places = _places(left, right, columns, scopes)
+    for _ in range(_MOST_REPLACED):
+        if not match_replaced(columns, partners, places, owners):
+            break
+        match_carriers(columns, partners, owners, carriers)
+        match_again(columns, partners, owners)
+    drop_contradicted(columns, partners)
+    match_carriers(columns, partners, owners, carriers)
+    if match_exchanged(columns, partners, places):
+        match_carriers(columns, partners, owners, carriers)
+
+
+def _leaf_partners(left: Tree, right: Tree, columns: NodeColumns, partners: Offsets) -> Numbers:
+    """[t of left] right index of each matched operator, -1 for others."""
+    to_right = np.full(len(left.paths), -1, dtype=np.int32)
+    leaves = np.flatnonzero(left.nodes >= 0)
+    right_nodes = partners[left.nodes[leaves]] - columns.left_count
+    matched = right_nodes >= 0
+    to_right[leaves[matched]] = right.leaf_indices[right_nodes[matched]]
+    return to_right
+
+
+def _places(left: Tree, right: Tree, columns: NodeColumns, scopes: Sequence[Pair]) -> Offsets:
+    """[n] number of the innermost pair of scopes around each operator; parameters and constants have 0."""
+    places = np.zeros(len(columns.kinds), dtype=np.int64)
+    for side, (tree, begin) in enumerate(((left, 0), (right, columns.left_count))):
+        numbers = np.full(len(tree.paths), -1, dtype=np.int64)
+        for number, pair_of_scopes in enumerate(scopes):
+            numbers[pair_of_scopes[side]] = number
+        for index in range(1, len(tree.paths)):  # a scope comes after the scope around it
+            if numbers[index] < 0:
+                numbers[index] = numbers[tree.parents[index]]
+        leaves = np.flatnonzero(tree.nodes >= 0)
+        places[tree.nodes[leaves] + begin] = numbers[leaves]
+    return places
+
+
+def _match_remaining(
+    left: Tree,
+    right: Tree,
+    columns: NodeColumns,
+    partners: Offsets,
+    owners: Offsets,
+    scopes: Sequence[Pair],
+) -> None:
+    """Match operators without a partner in matched scopes, type by type, aligned in file order."""
+    keys = [_keys(columns, with_content=True), _keys(columns, with_content=False)]
+    for left_scope, right_scope in scopes:
+        if left_scope != ROOT and left.types[left_scope] != SCOPE:
+            continue
+        left_nodes = [node for node in _operators_in(left, left_scope) if partners[node] < 0]
+        if not left_nodes:
+            continue
+        offset = columns.left_count
+        right_nodes = [offset + node for node in _operators_in(right, right_scope)]
+        right_nodes = [node for node in right_nodes if partners[node] < 0]
+        by_type = _by_type(columns, right_nodes)
+        for kind, nodes in _by_type(columns, left_nodes).items():
+            for left_node, right_node in align(nodes, by_type.get(kind, []), keys):
+                owned = owners[left_node], owners[right_node]
+                if (owned[0] == owned[1] or 0 in owned) and _parameters_agree(
+                    columns, partners, left_node, right_node
+                ):
+                    pair(partners, left_node, right_node)
+
+
+def _operators_in(tree: Tree, index: int) -> Iterable[int]:
+    """Nodes of the operators directly inside a scope, boxes made by folding replaced by their members."""
+    for child in tree.children(index):
+        if tree.is_leaf(child):
+            yield int(tree.nodes[child])
+        elif tree.types[child] != SCOPE:
+            yield from _operators_in(tree, child)
+
+
+def _by_type(columns: NodeColumns, nodes: Iterable[int]) -> dict[int, list[int]]:
+    by_type: dict[int, list[int]] = {}
+    for node in sorted(nodes):
+        by_type.setdefault(int(columns.types[node]), []).append(node)
+    return by_type
+
+
+def _keys(columns: NodeColumns, with_content: bool) -> Keys:
+    """Alignment keys of operators: their inputs, and their output and attributes if ``with_content``."""
+
+    def key(node: int) -> Hashable:
+        content = (int(columns.attributes[node]), int(columns.outputs[node])) if with_content else None
+        return tuple(
+            (int(columns.names[source]), -1)
+            if columns.kinds[source] == PARAMETER
+            else (-1, int(columns.types[source]))
+            for source in _sources(columns, node)
+        ), content
+
+    return key, key
+
+
+def _sources(columns: NodeColumns, node: int) -> list[int]:
+    begin, end = np.searchsorted(columns.targets, [node, node + 1])
+    sources: list[int] = columns.sources[begin:end].tolist()
+    return sources
+
+
+def _parameters_agree(columns: NodeColumns, partners: Offsets, left_node: int, right_node: int) -> bool:
+    """Whether two operators share a parameter, or neither uses any."""
+    left, right = (
+        {source for source in _sources(columns, node) if columns.kinds[source] == PARAMETER}
+        for node in (left_node, right_node)
+    )
+    if not left and not right:
+        return True
+    return bool({int(partners[source]) for source in left} & right)

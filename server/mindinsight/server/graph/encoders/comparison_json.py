@@ -1,0 +1,188 @@
+"""JSON encoder of a graph comparison: state of each box, list of differences, details of a pair."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from typing import Any, Final
+
+import numpy as np
+
+from mindinsight.server.graph.comparison.graph_comparison import (
+    LEFT,
+    ONLY,
+    RIGHT,
+    Comparison,
+    Side,
+    inputs_of,
+    list_edits,
+    list_topmost_differences,
+)
+from mindinsight.server.graph.encoders.node_json import entry
+from mindinsight.server.graph.model.graph import OPERATOR, Graph
+from mindinsight.server.graph.model.node_details import attribute_summaries, output_of
+from mindinsight.server.graph.scopes.scope_tree import ROOT, Tree
+
+STATES: Final = ("same", "changed", "only", "follows")
+
+
+def box_state(comparison: Comparison, side: Side, index: int) -> dict[str, Any]:
+    """State of a box as JSON: its partner, and counts of the operators in it that differ."""
+    partner = int(comparison.partners[side][index])
+    box_counts = comparison.box_counts(side, index)
+    return {
+        "partner": partner if partner >= 0 else None,
+        "state": STATES[comparison.state(side, index)],
+        "changed": box_counts.changed,
+        "only": box_counts.only,
+        "follows": box_counts.follows,
+        "missing": box_counts.missing,
+    }
+
+
+def summary(comparison: Comparison) -> dict[str, int]:
+    """Counts of operators over both graphs: equal, changed, following others, on the left or right only."""
+    left, right = comparison.box_counts(LEFT, ROOT), comparison.box_counts(RIGHT, ROOT)
+    return {
+        "same": left.operators - left.changed - left.only - left.follows,
+        "changed": left.changed,
+        "follows": left.follows,
+        "left": left.only,
+        "right": right.only,
+    }
+
+
+def list_differences(comparison: Comparison, limit: int) -> dict[str, Any]:
+    """Differences in the order of the left file, at most ``limit``, and their total.
+
+    An operator of the right graph only follows the left partner of the operator that precedes it there.
+    """
+    left, right = comparison.trees
+    differing: list[tuple[tuple[int, int], Side, int]] = [
+        ((_first_operator(left, index), -1), LEFT, index)
+        for index in list_topmost_differences(comparison, LEFT)
+    ]
+    before = _preceding_partners(comparison)
+    for index in list_topmost_differences(comparison, RIGHT):
+        if comparison.state(RIGHT, index) == ONLY:
+            right_operator = _first_operator(right, index)
+            differing.append(((int(before[right_operator]), right_operator), RIGHT, index))
+    rows = [_difference(comparison, side, index) for _, side, index in sorted(differing)[:limit]]
+    return {"total": len(differing), "shown": rows}
+
+
+def _first_operator(tree: Tree, index: int) -> int:
+    """First operator of a subtree in file order."""
+    nodes = tree.nodes[index : tree.ends[index]]
+    return int(nodes[nodes >= 0].min())
+
+
+def _preceding_partners(comparison: Comparison) -> Any:
+    """[right nodes] left partner of the nearest preceding operator that has one; -1 for none."""
+    left, right = comparison.trees
+    to_left = comparison.partners[RIGHT]
+    leaves = np.flatnonzero((right.nodes >= 0) & (to_left >= 0))
+    partners = np.full(len(right.graph) + 1, -1, dtype=np.int64)
+    partners[right.nodes[leaves]] = left.nodes[to_left[leaves]]
+    known = np.where(partners >= 0, np.arange(len(partners)), -1)
+    return partners[np.maximum.accumulate(known)]
+
+
+def edits_json(comparison: Comparison, limit: int) -> dict[str, Any]:
+    """Grouped edits as JSON, at most ``limit`` of them, and their total; each with its first place."""
+    edits = list_edits(comparison)
+    rows = [
+        {
+            "kind": edit.kind,
+            "subject": edit.subject,
+            "before": edit.left,
+            "after": edit.right,
+            "count": edit.count,
+            "consequence": edit.consequence,
+            **pair_entries(comparison, edit.position),
+        }
+        for edit in edits[:limit]
+    ]
+    return {"total": len(edits), "shown": rows}
+
+
+def _difference(comparison: Comparison, side: Side, index: int) -> dict[str, Any]:
+    partner = int(comparison.partners[side][index])
+    indices = (index, partner) if side == LEFT else (partner, index)
+    return {
+        "state": STATES[comparison.state(side, index)],
+        "operators": comparison.box_counts(side, index).operators,
+        **pair_entries(comparison, indices),
+    }
+
+
+def pair_entries(comparison: Comparison, indices: tuple[int, int]) -> dict[str, Any]:
+    """List entries of a pair as JSON; null where the index is -1."""
+    names = ("left", "right")
+    trees = comparison.trees
+    return {
+        name: entry(tree, index) if index >= 0 else None
+        for name, tree, index in zip(names, trees, indices, strict=True)
+    }
+
+
+def pair_json(comparison: Comparison, indices: tuple[int, int]) -> dict[str, Any]:
+    """Details of a pair as JSON: counts for boxes, a list of differences for two operators."""
+    side: Side = LEFT if indices[LEFT] >= 0 else RIGHT
+    nodes = [
+        int(tree.nodes[index]) if index >= 0 else -1
+        for tree, index in zip(comparison.trees, indices, strict=True)
+    ]
+    rows = _rows(comparison, nodes[LEFT], nodes[RIGHT]) if min(nodes) >= 0 else []
+    ancestors = [
+        tree.ancestors(index) if index >= 0 else []
+        for tree, index in zip(comparison.trees, indices, strict=True)
+    ]
+    return {
+        **pair_entries(comparison, indices),
+        **box_state(comparison, side, indices[side]),
+        "around": {"left": ancestors[LEFT], "right": ancestors[RIGHT]},
+        "differences": rows,
+    }
+
+
+def _rows(comparison: Comparison, left_node: int, right_node: int) -> list[dict[str, str]]:
+    """Differences of two operators in type, output, attributes and inputs; "" where an operator has none."""
+    left, right = (tree.graph for tree in comparison.trees)
+    texts = output_of(left, left_node).text, output_of(right, right_node).text
+    types = left.types[left_node], right.types[right_node]
+    rows = [_row("type", "", *types)] if types[0] != types[1] else []
+    rows += [_row("output", "", *texts)] if texts[0] != texts[1] else []
+    left_attributes, right_attributes = (
+        dict(attribute_summaries(left, left_node)),
+        dict(attribute_summaries(right, right_node)),
+    )
+    for name in sorted(left_attributes | right_attributes):
+        if left_attributes.get(name) != right_attributes.get(name):
+            rows.append(
+                _row("attribute", name, left_attributes.get(name, ""), right_attributes.get(name, ""))
+            )
+    inputs = zip_longest(
+        _inputs(comparison, LEFT, left_node), _inputs(comparison, RIGHT, right_node), fillvalue=(-1, "")
+    )
+    for number, ((source, name), (its_source, its_name)) in enumerate(inputs):
+        if source != its_source or source < 0:
+            rows.append(_row("input", str(number), name, its_name))
+    return rows
+
+
+def _row(what: str, name: str, left: str, right: str) -> dict[str, str]:
+    return {"what": what, "name": name, "left": left, "right": right}
+
+
+def _inputs(comparison: Comparison, side: Side, node: int) -> list[tuple[int, str]]:
+    """Inputs of an operator: an identity that is the same in both graphs, and a label."""
+    graph = comparison.trees[side].graph
+    begin, end = inputs_of(graph, np.array([node], dtype=np.int32))
+    sources = graph.edges.sources[int(begin[0]) : int(end[0])].tolist()
+    return [(int(comparison.input_ids[side][source]), _input_label(graph, source)) for source in sources]
+
+
+def _input_label(graph: Graph, source: int) -> str:
+    text = output_of(graph, source).text
+    name = graph.names[source].rpartition("/")[2] if graph.kinds[source] == OPERATOR else graph.names[source]
+    return f"{name} {text}".strip()

@@ -1,0 +1,207 @@
+"""JSON encoder of graphs for the v1 interface: nodes with their attributes, inputs and outputs.
+
+All functions take the tree of the recorded graph (``build_tree(graph)``) or of the simplified one
+(``build_tree(simplify(graph), Folding(least=10))``), and raise UnknownNode for a name that is not in it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from mindinsight.server.graph.model.graph import PARAMETER, PARAMETER_TYPE, Edges
+from mindinsight.server.graph.model.node_details import (
+    Output,
+    attribute_texts,
+    is_marked_dynamic,
+    output_index,
+    output_of,
+)
+from mindinsight.server.graph.scopes.scope_tree import GROUP, ROOT, Tree
+from mindinsight.server.graph.search import match_end_of_path, nest
+
+Node = dict[str, Any]
+MOST_EDGES: Final = 1_000_000  # of the leaves in one response
+
+
+class UnknownNode(LookupError):  # noqa: N818
+    """The tree has no such scope or node."""
+
+
+class TooManyEdges(ValueError):  # noqa: N818
+    """The response would be too large to build or to read."""
+
+
+def children(tree: Tree, name: str = "") -> list[Node]:
+    """Nodes directly inside a scope as JSON; none inside a leaf."""
+    encoder = _Encoder(tree)
+    return [encoder.node(index) for index in tree.children(_index_of(tree, name))]
+
+
+def all_leaves(tree: Tree, name: str = "") -> list[Node]:
+    """All leaves below a scope as JSON, depth first. Raises TooManyEdges."""
+    index = _index_of(tree, name)
+    if len(tree.edges) > MOST_EDGES and edges_at(tree, index) > MOST_EDGES:
+        raise TooManyEdges(index)
+    encoder = _Encoder(tree)
+    return [encoder.node(leaf) for leaf in tree.leaves(index) if leaf != index]
+
+
+def search_names(tree: Tree, search: str, offset: int = 0, limit: int = 100) -> list[Node]:
+    """Tree of the nodes that match and their ancestors; ``offset`` counts pages of ``limit`` nodes."""
+    matches = match_end_of_path(tree, search)[offset * limit : (offset + 1) * limit]
+    encoder = _Encoder(tree)
+    dynamic = {index: encoder.is_dynamic(index) for index in matches}
+    for index in matches:
+        for scope in tree.ancestors(index):
+            dynamic.setdefault(scope, dynamic[index])
+
+    def entry(index: int, inside: list[Node]) -> Node:
+        return {
+            "name": tree.paths[index],
+            "type": tree.types[index],
+            "is_dynamic_shape_node": dynamic[index],
+            "nodes": inside,
+        }
+
+    return nest(tree, matches, entry)
+
+
+def levels(tree: Tree, name: str) -> Node:
+    """Nodes of each level from the root to the one that holds a node, nested in ``children``."""
+    index = _index_of(tree, name)
+    answer: Node = {}
+    for scope in [*tree.ancestors(index)[::-1], ROOT]:
+        path = tree.paths[scope]
+        answer = {"scope_name": path, "nodes": children(tree, path), "children": answer}
+    return answer
+
+
+def node_json(tree: Tree, index: int) -> Node:
+    """One node or scope."""
+    return _Encoder(tree).node(index)
+
+
+def edges_at(tree: Tree, index: int) -> int:
+    """Number of edges with an end in the subtree."""
+    into, out_of = tree.in_subtree(index, tree.edges.targets), tree.in_subtree(index, tree.edges.sources)
+    return int(np.count_nonzero(into | out_of))
+
+
+class _Encoder:
+    """JSON encoder of the nodes of one tree; caches decoded outputs."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self._outputs: dict[int, Output] = {}
+        self._ends: dict[tuple[int, int, bool], Node] = {}
+
+    def node(self, index: int) -> Node:
+        """One node or scope."""
+        tree = self.tree
+        node = int(tree.nodes[index])
+        inputs, outputs = tree.boundary_edges(index)
+        outputs = outputs.select(np.argsort(tree.creation_order[outputs.sources], kind="stable"))
+        groups = _ParameterGroups(tree, index)
+        return {
+            "name": tree.paths[index],
+            "type": tree.types[index],
+            "is_dynamic_shape_node": self._is_dynamic(node, inputs, outputs),
+            "attr": attribute_texts(tree.graph, node) if node >= 0 else {},
+            "input": self._by_name(inputs, inputs.sources.tolist()),
+            "output": self._by_name(outputs, outputs.targets.tolist()),
+            "output_i": output_index(tree.graph, node) if node >= 0 else 0,
+            "proxy_input": groups.input_groups(inputs),
+            "proxy_output": groups.output_nodes(outputs),
+            "subnode_count": int(tree.counts[index]),
+            "independent_layout": _independent(tree, index),
+            "stack_info": [],
+        }
+
+    def is_dynamic(self, index: int) -> bool:
+        """Whether a shape that goes in or out is not known before the graph runs."""
+        return self._is_dynamic(int(self.tree.nodes[index]), *self.tree.boundary_edges(index))
+
+    def _is_dynamic(self, node: int, inputs: Edges, outputs: Edges) -> bool:
+        if node >= 0 and is_marked_dynamic(self.tree.graph, node):
+            return True
+        sources = {*inputs.sources.tolist(), *outputs.sources.tolist()}
+        return any(self._output(source).dynamic for source in sources)
+
+    def _by_name(self, edges: Edges, neighbours: list[int]) -> Node:
+        """Neighbours by name, with the value that flows; of several edges to a neighbour the last counts."""
+        ends = zip(edges.sources.tolist(), neighbours, edges.controls.tolist(), strict=True)
+        return {
+            self.tree.paths[neighbour]: self._end(source, neighbour, control)
+            for source, neighbour, control in ends
+        }
+
+    def _end(self, source: int, neighbour: int, control: bool) -> Node:
+        """The value of ``source`` at an edge to or from ``neighbour``; equal ones are one object."""
+        parent = int(self.tree.parents[neighbour]) if self.tree.nodes[neighbour] >= 0 else neighbour
+        key = (source, parent, control)
+        if key not in self._ends:
+            output = self._output(source)
+            self._ends[key] = {
+                "shape": output.shapes,
+                "edge_type": "control" if control else "data",
+                "independent_layout": _independent(self.tree, neighbour),
+                "data_type": output.type,
+            }
+        return self._ends[key]
+
+    def _output(self, index: int) -> Output:
+        if index not in self._outputs:
+            self._outputs[index] = output_of(self.tree.graph, int(self.tree.nodes[index]))
+        return self._outputs[index]
+
+
+def _index_of(tree: Tree, name: str) -> int:
+    try:
+        return tree.indices[name]
+    except KeyError:
+        raise UnknownNode(name) from None
+
+
+def _independent(tree: Tree, index: int) -> bool:
+    """Whether an index is a group of parameters or in one: MindInsight draws these apart."""
+    if tree.nodes[index] >= 0:
+        index = int(tree.parents[index])
+    if tree.types[index] != GROUP:
+        return False
+    leaf = int(tree.nodes[index + 1])
+    return bool(tree.graph.kinds[leaf] == PARAMETER)
+
+
+class _ParameterGroups:
+    """Proxy edges: groups of parameters in place of their members beside the nodes that use them."""
+
+    def __init__(self, tree: Tree, index: int) -> None:
+        self.tree = tree
+        self.independent = _independent(tree, index)
+
+    def input_groups(self, inputs: Edges) -> Node:
+        """Groups of parameters that feed a node, by path."""
+        parents = {int(self.tree.parents[source]) for source in inputs.sources.tolist()}
+        return {
+            self.tree.paths[group]: {"edge_type": "data"}
+            for group in sorted(parents)
+            if group > ROOT and self._holds_parameters(group)
+        }
+
+    def output_nodes(self, outputs: Edges) -> Node:
+        """Nodes that a group of parameters, or a member, feeds in the scope around the group, by path."""
+        if not self.independent:
+            return {}
+        targets: Node = {}
+        for source, target in zip(outputs.sources.tolist(), outputs.targets.tolist(), strict=True):
+            scope = int(self.tree.parents[self.tree.parents[source]])
+            inside = target
+            while self.tree.parents[inside] != scope:
+                inside = int(self.tree.parents[inside])
+            targets[self.tree.paths[inside]] = {"edge_type": "data"}
+        return targets
+
+    def _holds_parameters(self, index: int) -> bool:
+        return self.tree.types[index] == GROUP and self.tree.types[index + 1] == PARAMETER_TYPE

@@ -1,0 +1,367 @@
+"""Tree of scopes of a graph, built from operator paths by the rules of MindInsight 2.3.1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from mindinsight.server.graph.model.graph import (
+    CONSTANT,
+    CONSTANT_TYPE,
+    OPERATOR,
+    PARAMETER_TYPE,
+    Edges,
+    Flags,
+    Graph,
+    Numbers,
+    Offsets,
+    scope_of,
+    scopes_of,
+)
+
+SCOPE: Final = "name_scope"
+GROUP: Final = "aggregation_scope"
+ROOT: Final = 0
+PLUMBING: Final = frozenset(
+    {"Load", "UpdateState", "Depend", "MakeTuple", "TupleGetItem", "Return", "Partial", "StopGradient"}
+)  # types of operators that only pass values on
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Scope tree as arrays in preorder; an index is 0..t-1, and 0 is the root.
+
+    The descendants of a scope are therefore one range of indices. Parameters and constants occur once in
+    each scope that uses them, so several leaves may stand for one node of the graph.
+    """
+
+    graph: Graph
+    paths: tuple[str, ...]  # [t] unique; "" for the top
+    types: tuple[str, ...]  # [t] an operator's type, Parameter, Const, SCOPE or GROUP
+    nodes: Numbers  # [t] the graph's node, -1 for a scope
+    parents: Numbers  # [t] -1 for the top
+    ends: Numbers  # [t] one past the last descendant
+    creation_order: Numbers  # [t] operators in file order first, then parameters, groups, scopes, constants
+    edges: Edges  # between leaves
+
+    @cached_property
+    def indices(self) -> dict[str, int]:
+        """Index of each path."""
+        return {path: index for index, path in enumerate(self.paths)}
+
+    @cached_property
+    def leaf_indices(self) -> Numbers:
+        """[n] index of a leaf for each node of the graph, -1 for nodes without one."""
+        indices = np.full(len(self.graph), -1, dtype=np.int32)
+        leaves = np.flatnonzero(self.nodes >= 0)
+        indices[self.nodes[leaves]] = leaves
+        return indices
+
+    @cached_property
+    def counts(self) -> Offsets:
+        """[t] number of children."""
+        return np.bincount(self.parents[1:], minlength=len(self.paths))
+
+    @cached_property
+    def _siblings(self) -> tuple[Offsets, Offsets]:
+        """All indices but the root, grouped by parent, and where each parent's group begins."""
+        order = np.argsort(self.parents[1:], kind="stable") + 1
+        return order, np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(self.counts)])
+
+    def children(self, index: int) -> list[int]:
+        """Indices of the children, ascending."""
+        order, begins = self._siblings
+        return [int(child) for child in order[begins[index] : begins[index + 1]]]
+
+    def is_leaf(self, index: int) -> bool:
+        """Whether an index is an operator, parameter or constant."""
+        return bool(self.nodes[index] >= 0)
+
+    def leaves(self, index: int) -> list[int]:
+        """Indices of the leaves of a subtree, the index itself included, in preorder."""
+        inside = np.arange(index, self.ends[index])
+        return [int(leaf) for leaf in inside[self.nodes[inside] >= 0]]
+
+    def ancestors(self, index: int) -> list[int]:
+        """Indices of the enclosing scopes, outermost first, without the root."""
+        scopes = []
+        while (index := int(self.parents[index])) > ROOT:
+            scopes.append(index)
+        return scopes[::-1]
+
+    def in_subtree(self, index: int, indices: Numbers) -> Flags:
+        """Flag per element of ``indices``: whether it lies in the subtree of ``index``."""
+        return np.asarray((indices >= index) & (indices < self.ends[index]))
+
+    def inner_edges(self, index: int) -> Edges:
+        """Edges between leaves of a subtree."""
+        edges = self._edges_of_subtree(self._by_source, index)
+        return self.edges.select(edges[self.in_subtree(index, self.edges.targets[edges])])
+
+    def boundary_edges(self, index: int) -> tuple[Edges, Edges]:
+        """Edges that enter a subtree from outside, and edges that leave it."""
+        into, out_of = (self._edges_of_subtree(ends, index) for ends in (self._by_target, self._by_source))
+        into = into[~self.in_subtree(index, self.edges.sources[into])]
+        out_of = out_of[~self.in_subtree(index, self.edges.targets[out_of])]
+        return self.edges.select(into), self.edges.select(out_of)
+
+    @cached_property
+    def _by_target(self) -> _EdgeIndex:
+        return _index(self.edges.targets, len(self.paths))
+
+    @cached_property
+    def _by_source(self) -> _EdgeIndex:
+        return _index(self.edges.sources, len(self.paths))
+
+    def _edges_of_subtree(self, ends: _EdgeIndex, index: int) -> Offsets:
+        """Edges with that end in the subtree, in their own order."""
+        return np.sort(ends.edges[ends.begins[index] : ends.begins[self.ends[index]]])
+
+
+class _EdgeIndex(NamedTuple):
+    """Edges grouped by one of their ends, so that a lookup need not scan all edges."""
+
+    edges: Offsets  # [e] numbers of edges
+    begins: Offsets  # [t + 1] where in ``edges`` each group begins
+
+
+def _index(ends: Numbers, indices: int) -> _EdgeIndex:
+    counts = np.bincount(ends, minlength=indices)
+    begins = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts)])
+    return _EdgeIndex(np.argsort(ends, kind="stable"), begins)
+
+
+@dataclass(frozen=True, slots=True)
+class Folding:
+    """Options of ``build_tree``. MindInsight groups from 5 operators of a type, from 10 when simplified."""
+
+    least: int = 5  # members of a group, at least
+    outer: bool = True  # whether parameters and constants are leaves
+    nameless: bool = False  # whether nodes without a type are leaves
+
+
+@dataclass(slots=True)
+class _Entries:
+    """Columns of the tree's entries (scopes, groups and leaves), in the order in which they are added."""
+
+    paths: list[str] = field(default_factory=list)
+    parent_paths: list[str] = field(default_factory=list)  # path of the scope or group around it
+    types: list[str] = field(default_factory=list)
+    nodes: list[int] = field(default_factory=list)
+
+    def add(self, path: str, parent_path: str, kind: str, node: int = -1) -> None:
+        self.paths.append(path)
+        self.parent_paths.append(parent_path)
+        self.types.append(kind)
+        self.nodes.append(node)
+
+
+def build_tree(graph: Graph, folding: Folding | None = None) -> Tree:
+    """Build the scope tree of a graph."""
+    folding = folding or Folding()
+    operators = [
+        node
+        for node in np.flatnonzero(graph.kinds == OPERATOR).tolist()
+        if graph.types[node] or folding.nameless
+    ]
+    scopes = {node: scope_of(graph.names[node]) for node in operators}
+    groups = _groups(graph, scopes, folding)
+    parent_paths = _parent_paths(scopes, groups)
+    entries = _Entries(
+        _own_paths(graph, operators, scopes, parent_paths), [parent_paths[node] for node in operators]
+    )
+    entries.types = [graph.types[node] for node in operators]
+    entries.nodes = list(operators)
+    parameters, constants, edge_leaves = (
+        _outer_leaves(graph, scopes, parent_paths) if folding.outer else ({}, {}, {})
+    )
+    parameter_paths = _parameter_paths(graph, parameters, len(groups), folding)
+    numbers = {key: number for number, key in enumerate(parameter_paths, len(operators))}
+    for key, (path, parent_path) in parameter_paths.items():
+        entries.add(path, parent_path, PARAMETER_TYPE, key[1])
+    groups |= {parent_path: [] for key, (_, parent_path) in parameter_paths.items() if parent_path != key[0]}
+    ungrouped = [f"{parent_path}/" for parent_path in entries.parent_paths if parent_path not in groups]
+    for group in groups:
+        entries.add(group, scope_of(group), GROUP)
+    for scope in scopes_of([*ungrouped, *groups]):
+        entries.add(scope, scope_of(scope), SCOPE)
+    numbers |= {key: number for number, key in enumerate(constants, len(entries.paths))}
+    for key in constants:
+        entries.add(_leaf_path(*key, graph), key[0], CONSTANT_TYPE, key[1])
+    return _build(graph, entries, _leaf_edges(graph, operators, numbers, edge_leaves))
+
+
+def _own_paths(
+    graph: Graph, operators: list[int], scopes: dict[int, str], parent_paths: dict[int, str]
+) -> list[str]:
+    """Paths of the operators; those of a group's members lead through the group."""
+    return [
+        path if parent_paths[node] == scopes[node] else f"{parent_paths[node]}/{path.rpartition('/')[2]}"
+        for node, path in zip(operators, (graph.names[node] for node in operators), strict=True)
+    ]
+
+
+def _groups(graph: Graph, scopes: dict[int, str], folding: Folding) -> dict[str, list[int]]:
+    """Members of each group of operators, by the path of the group."""
+    if folding.least > len(scopes):
+        return {}
+    members: dict[str, dict[str, list[int]]] = {}
+    for node, scope in scopes.items():
+        members.setdefault(scope, {}).setdefault(graph.types[node], []).append(node)
+    groups: dict[str, list[int]] = {}
+    for scope, types in members.items():
+        for kind, nodes in types.items():
+            if kind and len(nodes) >= folding.least:
+                groups[_group_path(scope, kind, len(nodes), len(groups))] = nodes
+    return groups
+
+
+def _group_path(scope: str, kind: str, count: int, number: int) -> str:
+    name = f"{kind}[{count}]_{number}"
+    return f"{scope}/{name}" if scope else name
+
+
+def _parent_paths(scopes: dict[int, str], groups: dict[str, list[int]]) -> dict[int, str]:
+    return scopes | {node: group for group, nodes in groups.items() for node in nodes}
+
+
+_Key = tuple[str, int]  # scope or group, and the parameter or constant in it
+
+
+def _outer_leaves(
+    graph: Graph, scopes: dict[int, str], parent_paths: dict[int, str]
+) -> tuple[dict[_Key, None], dict[_Key, None], dict[int, _Key]]:
+    """Parameters and constants per scope that uses them, and the one that is the source of each edge."""
+    parameters: dict[_Key, None] = {}
+    constants: dict[_Key, None] = {}
+    feeding: dict[int, _Key] = {}
+    for edge in np.flatnonzero(graph.kinds[graph.edges.sources] != OPERATOR).tolist():
+        source, target = int(graph.edges.sources[edge]), int(graph.edges.targets[edge])
+        if target not in scopes:
+            continue
+        constant = graph.kinds[source] == CONSTANT
+        key = (parent_paths[target] if constant else scopes[target], source)
+        (constants if constant else parameters)[key] = None
+        feeding[edge] = key
+    return parameters, constants, feeding
+
+
+def _parameter_paths(
+    graph: Graph, parameters: dict[_Key, None], number: int, folding: Folding
+) -> dict[_Key, tuple[str, str]]:
+    """Path and home of each parameter in each scope that uses it."""
+    by_scope: dict[str, list[_Key]] = {}
+    for key in parameters:
+        by_scope.setdefault(key[0], []).append(key)
+    grouped: dict[str, str] = {}
+    for scope, keys in by_scope.items():
+        if len(keys) >= folding.least:
+            grouped[scope] = _group_path(scope, PARAMETER_TYPE, len(keys), number + len(grouped))
+    parent_paths = {key: grouped.get(key[0], key[0]) for key in parameters}
+    return {
+        key: (_leaf_path(parent_path, key[1], graph), parent_path)
+        for key, parent_path in parent_paths.items()
+    }
+
+
+def _leaf_path(parent_path: str, node: int, graph: Graph) -> str:
+    return f"{parent_path}/{graph.names[node]}" if parent_path else graph.names[node]
+
+
+def _leaf_edges(
+    graph: Graph, operators: list[int], numbers: dict[_Key, int], edge_leaves: dict[int, _Key]
+) -> Edges:
+    """Edges between entries, as entry numbers."""
+    entry_of = np.full(len(graph), -1, dtype=np.int32)
+    entry_of[operators] = np.arange(len(operators), dtype=np.int32)
+    sources, targets = entry_of[graph.edges.sources], entry_of[graph.edges.targets]
+    for edge, key in edge_leaves.items():
+        sources[edge] = numbers[key]
+    return Edges(sources, targets, graph.edges.controls).select((sources >= 0) & (targets >= 0))
+
+
+def _build(graph: Graph, entries: _Entries, edges: Edges) -> Tree:
+    """The tree of the entries in preorder. Index and number 0 are the root."""
+    numbers = {path: number for number, path in enumerate(entries.paths, 1) if entries.nodes[number - 1] < 0}
+    number_of = {"": 0} | numbers
+    parents = np.array([0, *(number_of[parent_path] for parent_path in entries.parent_paths)], dtype=np.int32)
+    indices, walk, above, ends = number_preorder(parents)
+    order = (walk[1:] - 1).tolist()
+    nodes = np.array([-1, *entries.nodes], dtype=np.int32)[walk]
+    return Tree(
+        graph=graph,
+        paths=("", *_unique([entries.paths[entry] for entry in order], nodes[1:].tolist())),
+        types=(SCOPE, *(entries.types[entry] for entry in order)),
+        nodes=nodes,
+        parents=above,
+        ends=ends,
+        creation_order=walk,
+        edges=Edges(indices[edges.sources + 1], indices[edges.targets + 1], edges.controls),
+    )
+
+
+def number_preorder(parents: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+    """Number a tree in preorder. Entry 0 is the root and its own parent; siblings keep their order.
+
+    Args:
+        parents: [t] the parent of each entry.
+
+    Returns:
+        [t] the preorder index of each entry; [t] the entry at each index; [t] the parent's index, -1 for the
+        root; [t] the index one past the last descendant.
+    """
+    indices, sizes = _preorder(parents)
+    walk = np.empty_like(indices)
+    walk[indices] = np.arange(len(indices), dtype=np.int32)
+    above = indices[parents[walk]]
+    above[0] = -1
+    return indices, walk, above, (np.arange(len(walk)) + sizes[walk]).astype(np.int32)
+
+
+def _preorder(parents: Numbers) -> tuple[Numbers, Numbers]:
+    """Preorder index and subtree size of each entry."""
+    levels = _by_depth(parents)
+    sizes = np.ones(len(parents), dtype=np.int32)
+    for level in levels[:0:-1]:
+        np.add.at(sizes, parents[level], sizes[level])
+    indices = np.zeros(len(parents), dtype=np.int32)
+    for level in levels[1:]:
+        siblings = level[np.argsort(parents[level], kind="stable")]
+        before = np.cumsum(sizes[siblings]) - sizes[siblings]
+        firsts = np.flatnonzero(np.diff(parents[siblings], prepend=-1))
+        counts = np.diff(np.append(firsts, len(siblings)))
+        indices[siblings] = indices[parents[siblings]] + 1 + before - np.repeat(before[firsts], counts)
+    return indices, sizes
+
+
+def _by_depth(parents: Numbers) -> list[Numbers]:
+    """Entries of each depth; the root alone has depth 0."""
+    depths = np.zeros(len(parents), dtype=np.int32)
+    above = parents
+    while np.any(above):
+        depths += above > 0
+        above = parents[above]
+    depths[1:] += 1
+    return [np.flatnonzero(depths == depth).astype(np.int32) for depth in range(int(depths.max()) + 1)]
+
+
+def _unique(paths: list[str], nodes: list[int]) -> list[str]:
+    """Make paths unique: a parameter called like a scope or an operator beside it gets a number."""
+    if len(set(paths)) == len(paths):
+        return paths
+    taken = {path for path, node in zip(paths, nodes, strict=True) if node < 0}
+    distinct = []
+    numbers: dict[str, int] = {}  # the next for each path that was taken
+    for path, node in zip(paths, nodes, strict=True):
+        name = path
+        if node >= 0 and name in taken:
+            again = numbers.get(path, 2)
+            while (name := f"{path}#{again}") in taken:
+                again += 1
+            numbers[path] = again + 1
+        taken.add(name)
+        distinct.append(name)
+    return distinct

@@ -1,0 +1,287 @@
+"""Search in a graph: by text, regular expression, type and query, and along its edges."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import translate
+from typing import Any, Final, Literal, TypeVar
+
+import numpy as np
+import re2
+
+from mindinsight.server.graph.model.graph import CONSTANT, OPERATOR, Graph, Numbers
+from mindinsight.server.graph.model.node_details import Output, attribute_summaries, output_of
+from mindinsight.server.graph.scopes.scope_tree import ROOT, Tree
+
+_MEMORY: Final = 8 << 20  # bytes that a compiled expression and its cache may take
+
+
+class BadPattern(ValueError):  # noqa: N818
+    """A regular expression that RE2 rejects; the message gives the reason and the position."""
+
+
+def matcher(pattern: str, regex: bool, ignore_case: bool = True) -> Callable[[str], int]:
+    """Compile a pattern to a function that returns the start of its first match, or -1.
+
+    Raises BadPattern.
+    """
+    searched = (
+        _compile(pattern, ignore_case)
+        if regex
+        else re.compile(re.escape(pattern), re.IGNORECASE if ignore_case else 0)
+    )
+
+    def find(text: str) -> int:
+        match = searched.search(text if text.isascii() else _encodable(text))
+        return -1 if match is None else int(match.start())
+
+    return find
+
+
+def _compile(pattern: str, ignore_case: bool) -> Any:
+    options = re2.Options()
+    options.case_sensitive = not ignore_case
+    options.log_errors = False
+    options.max_mem = _MEMORY
+    try:
+        return re2.compile(_encodable(pattern), options)
+    except re2.error as error:
+        raise BadPattern(_located(pattern, error)) from error
+
+
+def _located(pattern: str, error: Exception) -> str:
+    """RE2's reason with the position of the part that it rejects."""
+    text = error.args[0] if error.args else ""
+    text = text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
+    reason, _, part = text.partition(": ")
+    at = pattern.find(part) if part else -1
+    if part.startswith("(?") and reason == "invalid perl operator":
+        reason = "lookaround is not supported"
+    if at < 0 or part == pattern:
+        return text
+    return f"{reason}: {part} at character {at + 1}"
+
+
+def _encodable(text: str) -> str:
+    """``text`` with a question mark for each lone surrogate, which UTF-8 cannot encode."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+FIELDS: Final = ("type", "shape", "dtype", "attr")
+_TIMES: Final = re.compile(r"[×,]")
+_BRACKETS: Final = re.compile(r"[()\[\]\s\"]")
+
+_Match = Callable[[str], bool]
+_Find = Callable[[str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A parsed query. Cases are ignored everywhere."""
+
+    words: tuple[tuple[bool, _Find], ...] = ()  # whether it is looked for in the whole path, and its search
+    types: tuple[_Match, ...] = ()
+    shapes: tuple[_Match, ...] = ()
+    dtypes: tuple[_Match, ...] = ()
+    attributes: tuple[tuple[str, _Match], ...] = ()
+
+    @property
+    def has_fields(self) -> bool:
+        """Whether the values of nodes are looked at, and not only names."""
+        return bool(self.types or self.shapes or self.dtypes or self.attributes)
+
+    def rank(self, path: str) -> int:
+        """0 if the name of a path begins with the words, 1 if it contains them all, -1 if it does not.
+
+        Words with a slash are looked for in the whole path.
+        """
+        name = path.rpartition("/")[2]
+        starts = [find(path if whole else name) for whole, find in self.words]
+        return -1 if any(start < 0 for start in starts) else int(not starts or starts[0] > 0)
+
+    def matches_node(self, graph: Graph, node: int) -> bool:
+        """Whether type, output and attributes of a node match; any of its outputs."""
+        if not all(match(graph.types[node]) for match in self.types):
+            return False
+        if self.shapes or self.dtypes:
+            output = output_of(graph, node)
+            if not _matches_output(self, output):
+                return False
+        return not self.attributes or self._matches_attributes(graph, node)
+
+    def _matches_attributes(self, graph: Graph, node: int) -> bool:
+        if graph.kinds[node] not in (OPERATOR, CONSTANT):
+            return False
+        values = {name.lower(): value for name, value in attribute_summaries(graph, node)}
+        return all(
+            name in values and any(match(value) for value in _forms(values[name]))
+            for name, match in self.attributes
+        )
+
+
+def parse_query(text: str) -> Query:
+    """Parse a query; a word before a colon that names no field is part of a name."""
+    words: list[tuple[bool, _Find]] = []
+    fields: dict[str, list[_Match]] = {name: [] for name in FIELDS}
+    attributes: list[tuple[str, _Match]] = []
+    for word in text.split():
+        name, colon, value = word.partition(":")
+        field = name.lower()
+        if not colon or not value or field not in FIELDS:
+            words.append(("/" in word, matcher(word, False)))
+        elif field == "attr":
+            attribute, equals, wanted = value.partition("=")
+            attributes.append((attribute.lower(), glob(wanted if equals else "*")))
+        else:
+            fields[field].append(glob(_TIMES.sub("x", value) if field == "shape" else value))
+    return Query(
+        tuple(words), tuple(fields["type"]), tuple(fields["shape"]), tuple(fields["dtype"]), tuple(attributes)
+    )
+
+
+def glob(pattern: str) -> _Match:
+    """Predicate of texts that match a pattern with asterisks as a whole; adjacent asterisks count once."""
+    compiled = re.compile(translate(re.sub(r"\*+", "*", pattern).replace("[", "[[]")), re.IGNORECASE)
+    return lambda text: compiled.match(text) is not None
+
+
+def _matches_output(query: Query, output: Output) -> bool:
+    shapes = ["x".join("?" if size < 0 else str(size) for size in shape) for shape in output.shapes]
+    elements = [word for word in re.split(r"[^a-z0-9_]+", output.text.lower()) if word and not word.isdigit()]
+    return all(any(match(shape) for shape in shapes) for match in query.shapes) and all(
+        any(match(element) for element in elements) for match in query.dtypes
+    )
+
+
+def _forms(value: str) -> list[str]:
+    """The text of an attribute with and without brackets, and its elements: for ``2,2`` and for ``2``."""
+    bare = _BRACKETS.sub("", value)
+    return [value, bare, *bare.split(",")]
+
+
+T = TypeVar("T")
+
+
+def match_end_of_path(tree: Tree, text: str) -> list[int]:
+    """Indices whose path contains the text, with no slash after its last occurrence; in creation order.
+
+    MindInsight's rule: searching for the name of a scope finds the scope and not its contents. Case is
+    ignored; an empty text and a lone slash match nothing.
+    """
+    text = text.lower()
+    if text in {"", "/"}:
+        return []
+
+    def matches_end(path: str) -> bool:
+        position = path.rfind(text)
+        return position >= 0 and "/" not in path[position + len(text) :]
+
+    matches = [index for index, path in enumerate(tree.paths) if matches_end(path.lower())]
+    return sorted(matches, key=lambda index: int(tree.creation_order[index]))
+
+
+def find_nodes(tree: Tree, pattern: str = "", types: Sequence[str] = (), regex: bool = False) -> list[int]:
+    """Indices of the given types whose name matches, or whose path if the pattern contains a slash.
+
+    Names that begin with the pattern come first, then ascending. Case is ignored. Raises BadPattern.
+    """
+    search = matcher(pattern, regex)
+    match_path = "/" in pattern
+    type_filter = set(types)
+    matches = []
+    for index in range(ROOT + 1, len(tree.paths)):
+        if type_filter and tree.types[index] not in type_filter:
+            continue
+        path = tree.paths[index]
+        name = path.rpartition("/")[2]
+        start = search(path if match_path else name)
+        if start >= 0:
+            matches.append((start != (len(path) - len(name) if match_path else 0), index))
+    return [index for _, index in sorted(matches)]
+
+
+def query_nodes(tree: Tree, query: Query, types: Sequence[str] = ()) -> list[int]:
+    """Indices of the given types that match a query: names that begin with its first word come first.
+
+    Scopes are found by words alone.
+    """
+    ranked = []
+    type_filter = set(types)
+    nodes = tree.nodes.tolist()
+    for index in range(ROOT + 1, len(tree.paths)):
+        if (nodes[index] < 0 and query.has_fields) or (type_filter and tree.types[index] not in type_filter):
+            continue
+        rank = query.rank(tree.paths[index])
+        if rank >= 0 and (nodes[index] < 0 or query.matches_node(tree.graph, nodes[index])):
+            ranked.append((rank, index))
+    return [index for _, index in sorted(ranked)]
+
+
+def query_outer(tree: Tree, query: Query) -> list[int]:
+    """Parameters and constants of the graph that match a query."""
+    graph = tree.graph
+    nodes = np.flatnonzero(graph.kinds != OPERATOR).tolist()
+    return [node for node in nodes if query.rank(graph.names[node]) >= 0 and query.matches_node(graph, node)]
+
+
+def find_outer(tree: Tree, pattern: str, regex: bool = False) -> list[int]:
+    """Parameters and constants of the graph whose name matches. Raises BadPattern."""
+    search = matcher(pattern, regex)
+    nodes = np.flatnonzero(tree.graph.kinds != OPERATOR).tolist()
+    return [node for node in nodes if search(tree.graph.names[node]) >= 0]
+
+
+def nest(tree: Tree, indices: Sequence[int], entry: Callable[[int, list[T]], T]) -> list[T]:
+    """Build a tree of entries from indices and their ancestors; siblings in the order of ``indices``."""
+    inside: dict[int, list[int]] = {ROOT: []}
+    for index in indices:
+        for scope in [*tree.ancestors(index), index]:
+            if scope not in inside:
+                inside[scope] = []
+                inside[int(tree.parents[scope])].append(scope)
+
+    def build(index: int) -> T:
+        return entry(index, [build(scope) for scope in inside[index]])
+
+    return [build(index) for index in inside[ROOT]]
+
+
+def count_types(tree: Tree) -> dict[str, int]:
+    """Number of operators of each type, most frequent first."""
+    nodes = np.unique(tree.nodes[tree.nodes >= 0])
+    counts: dict[str, int] = {}
+    for node in nodes.tolist():
+        kind = tree.graph.types[node]
+        counts[kind] = counts.get(kind, 0) + 1
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+Direction = Literal["up", "down"]
+
+
+def trace(tree: Tree, index: int, direction: Direction) -> Numbers:
+    """Leaves that a subtree depends on (up) or that depend on it (down), its own included; ascending."""
+    near_ends, far_ends = tree.edges.targets, tree.edges.sources
+    if direction == "down":
+        near_ends, far_ends = far_ends, near_ends
+    order = np.argsort(near_ends, kind="stable")
+    offsets = np.searchsorted(near_ends[order], np.arange(len(tree.paths) + 1)).tolist()
+    neighbours = far_ends[order].tolist()
+    visited = dict.fromkeys(tree.leaves(index))
+    queue = list(visited)
+    for leaf in queue:
+        for neighbour in neighbours[offsets[leaf] : offsets[leaf + 1]]:
+            if neighbour not in visited:
+                visited[neighbour] = None
+                queue.append(neighbour)
+    return np.array(sorted(visited), dtype=np.int32)
+
+
+def count_by_box(tree: Tree, boxes: Iterable[int], leaves: Numbers) -> dict[int, int]:
+    """Count the leaves (ascending) in each box; boxes without any are left out."""
+    counts = {
+        box: int(np.searchsorted(leaves, tree.ends[box]) - np.searchsorted(leaves, box)) for box in boxes
+    }
+    return {box: count for box, count in counts.items() if count and box != ROOT}

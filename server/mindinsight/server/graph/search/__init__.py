@@ -1,1 +1,0 @@
-"""Search in a graph: by text, regular expression and type, and along its edges."""

@@ -1,0 +1,62 @@
+"""CSV encoder of scalar series, for downloads and for the command line; it yields text a piece at a time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import repeat
+from typing import Final
+
+from mindinsight.server.store.series import Line, Recorded, ScalarSeries
+
+_ROWS: Final = 20_000  # rows made at a time
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a formula may begin with
+_HEAD: Final = "run,tag,step,wall_time,value"
+
+
+def csv_of(series: Iterable[tuple[str, str, ScalarSeries]], overwritten: bool = False) -> Iterator[str]:
+    """A head and one row for each point of the line of every (run, tag, series).
+
+    With ``overwritten`` every recorded row comes, in file order, and a column ``overwritten`` that is 1 where
+    a later row took its place.
+    """
+    yield f"{_HEAD},overwritten\r\n" if overwritten else f"{_HEAD}\r\n"
+    for run, tag, scalars in series:
+        label = f"{_quoted(run)},{_quoted(tag)}"
+        points = scalars.recorded() if overwritten else scalars.line()
+        for start in range(0, len(points.steps), _ROWS):
+            yield _text(label, points, slice(start, start + _ROWS))
+
+
+def _text(label: str, points: Line | Recorded, rows: slice) -> str:
+    marks = (f",{int(lost)}" for lost in points.overwritten[rows]) if isinstance(points, Recorded) else None
+    numbers = zip(
+        points.steps[rows].tolist(),
+        points.walls[rows].tolist(),
+        map(str, points.values[rows]),  # the shortest decimals that read back, in the recorded precision
+        marks or repeat(""),
+        strict=False,
+    )
+    return "".join(f"{label},{step},{wall!r},{value}{mark}\r\n" for step, wall, value, mark in numbers)
+
+
+def plain_text(text: str) -> str:
+    """Text for a CSV field: what a spreadsheet would take for a formula begins with an apostrophe.
+
+    A number, such as -1.5, is no formula.
+    """
+    return f"'{text}" if text.startswith(_FORMULA) and not _is_number(text) else text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _quoted(text: str) -> str:
+    """A CSV field of text."""
+    safe = plain_text(text)
+    return '"' + safe.replace('"', '""') + '"' if re.search(r'[",\r\n]', safe) else safe

@@ -1,0 +1,229 @@
+"""Static files of the pages: assets with their hashes, the catalogue of views, and byte ranges."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import importlib.util
+import json
+import mimetypes
+import posixpath
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from mindinsight.server.http.responses import PartsResponse
+from mindinsight.server.texts import locale_texts
+
+_TYPES = {".js": "text/javascript", ".css": "text/css", ".json": "application/json", ".svg": "image/svg+xml"}
+_FOREVER = "public, max-age=31536000, immutable"
+PLOTLY = "plotly.min.js"
+STYLES = "css/all.css"
+BUNDLE = "bundle"
+_FIRST_STYLES = ("css/base.css", "css/frame.css", "css/components.css")
+
+
+@dataclass(frozen=True)
+class Body:
+    plain: bytes
+    packed: bytes  # gzip
+
+
+class Assets:
+    """Files by name (``js/app.js``, ``locales/en.json``, ``plotly.min.js``); only these are ever served.
+
+    ``locales/en.json`` is all files of ``locales/en/`` as one: each view brings its own texts. So is
+    ``css/all.css``. ``scripts`` is the folder of the scripts that pages load: the bundle as long as it was
+    made of the scripts as they are, else ``js``.
+    """
+
+    def __init__(self, web: Path, bundled: bool = True) -> None:
+        static = web / "static"
+        self._files = {p.relative_to(static).as_posix(): p for p in static.rglob("*") if p.is_file()}
+        languages = [folder for folder in (web / "locales").iterdir() if folder.is_dir()]
+        self._texts = {f"locales/{folder.name}.json": locale_texts(folder) for folder in languages}
+        self._bodies: dict[str, Body] = {}
+        own = [name for name in self.names("css/", ".css") if name not in _FIRST_STYLES]
+        self._styles = [self._files[name] for name in (*_FIRST_STYLES, *own) if name in self._files]
+        self.scripts = BUNDLE if bundled and self._has_fresh_bundle() else "js"
+        self.digest = _digest([*self._files.items(), *self._texts.items()])
+        plotly = _plotly()
+        self._files[PLOTLY] = plotly
+        self.plotly_digest = _digest([(f"{plotly.stat().st_mtime_ns}", {})])
+
+    def _has_fresh_bundle(self) -> bool:
+        try:
+            noted = json.loads(self._files[f"{BUNDLE}/sources.json"].read_bytes())["digest"]
+        except (KeyError, TypeError, ValueError):
+            return False
+        names = self.names("js/", ".js")
+        return bool(noted == scripts_digest([(name[len("js/") :], self._files[name]) for name in names]))
+
+    def names(self, folder: str, suffix: str) -> list[str]:
+        """Names below a folder, sorted: ``names("js/core/", ".js")``."""
+        return sorted(name for name in self._files if name.startswith(folder) and name.endswith(suffix))
+
+    def __contains__(self, name: str) -> bool:
+        """Whether a file of that name is served."""
+        return name in self._files or name in self._texts
+
+    def plain(self, name: str) -> bytes:
+        """Bytes of a file as they are on disk; raises KeyError for a name that is not served."""
+        return self._files[name].read_bytes()
+
+    def text(self, lang: str) -> dict[str, str]:
+        return self._texts[f"locales/{lang}.json"]
+
+    def body(self, name: str) -> Body | None:
+        """A file's bytes, read and compressed once. None for a name that is not served."""
+        if name not in self._bodies:
+            if name in self._texts:
+                plain = json.dumps(self._texts[name], ensure_ascii=False).encode()
+            elif name == STYLES:
+                plain = b"\n".join(path.read_bytes() for path in self._styles)
+            elif name in self._files:
+                plain = self._files[name].read_bytes()
+            else:
+                return None
+            self._bodies[name] = Body(plain, gzip.compress(plain, 6))
+        return self._bodies[name]
+
+    def answer(self, request: Request) -> Response:
+        """The route ``static/{digest}/{name:path}``."""
+        name = request.path_params["name"]
+        body = self.body(name)
+        if body is None:
+            return PlainTextResponse("There is no such file.", 404)
+        current = request.path_params["digest"] in (self.digest, self.plotly_digest)
+        headers = {"Cache-Control": _FOREVER if current else "no-cache", "Vary": "Accept-Encoding"}
+        media_type = _TYPES.get(Path(name).suffix) or mimetypes.guess_type(name)[0]
+        if "gzip" not in request.headers.get("accept-encoding", ""):
+            return PartsResponse(body.plain, headers=headers, media_type=media_type)
+        return PartsResponse(
+            body.packed, headers={**headers, "Content-Encoding": "gzip"}, media_type=media_type
+        )
+
+
+def scripts_digest(files: list[tuple[str, Path]]) -> str:
+    """SHA-256 over names and contents, by name; ``web/bundle.js`` notes the same of what it bundles."""
+    whole = hashlib.sha256()
+    for name, path in sorted(files):
+        whole.update(name.encode() + b"\0")
+        whole.update(path.read_bytes())
+    return whole.hexdigest()
+
+
+def _digest(files: list[tuple[str, Path | dict[str, str]]]) -> str:
+    whole = hashlib.sha256()
+    for name, content in sorted(files, key=lambda pair: pair[0]):
+        data = content.read_bytes() if isinstance(content, Path) else json.dumps(content).encode()
+        whole.update(name.encode() + b"\0" + data)
+    return whole.hexdigest()[:12]
+
+
+def _plotly() -> Path:
+    """Where the wheel of plotly keeps its script; the package itself (a second of imports) is not loaded."""
+    spec = importlib.util.find_spec("plotly")
+    assert spec is not None and spec.origin is not None
+    return Path(spec.origin).parent / "package_data" / PLOTLY
+
+
+_ICON_PATH: Final = re.compile(r'\bd="([^"]*)"')
+_ALONE: Final = re.compile(rb"^export const alone = true;", re.MULTILINE)
+_VIEWS: Final = "js/views/"
+_DESCRIPTION: Final = "/view.json"
+
+
+def view_entries(assets: Assets) -> list[dict[str, Any]]:
+    """One ``ViewEntry`` of ``core/types.js`` per described view, in the order of the navigation."""
+    names = [name[len(_VIEWS) : -len(_DESCRIPTION)] for name in assets.names(_VIEWS, _DESCRIPTION)]
+    described = [(json.loads(assets.plain(f"{_VIEWS}{name}{_DESCRIPTION}")), name) for name in names]
+    described.sort(key=lambda pair: (pair[0]["order"], pair[1]))
+    return [_entry(assets, name, description) for description, name in described]
+
+
+def preloaded_scripts(assets: Assets, view: str) -> list[str]:
+    """Names of the scripts, not modules, that the view always needs (``scripts`` in its description)."""
+    name = f"{_VIEWS}{view}{_DESCRIPTION}"
+    scripts: list[str] = json.loads(assets.plain(name)).get("scripts", []) if name in assets else []
+    return scripts
+
+
+def stands_alone(assets: Assets, view: str) -> bool:
+    """Whether a view is shown without the panel of runs, as its script says: what is drawn before the script
+    runs leaves the room for the panel."""
+    return bool(_ALONE.search(assets.plain(f"{_VIEWS}{view}.js")))
+
+
+def _entry(assets: Assets, name: str, description: dict[str, Any]) -> dict[str, Any]:
+    folder = f"{_VIEWS}{name}/"
+    icon = f"{folder}icon.svg"
+    path = _ICON_PATH.search(assets.plain(icon).decode()) if icon in assets else None
+    return {
+        "name": name,
+        "needs": description["needs"],
+        "icon": path[1] if path else "",
+        "tile": f"{folder}tile.js" in assets,
+        "navigation": description.get("navigation", True),
+        "rare": description.get("rare", False),
+    }
+
+
+_STATIC_IMPORT: Final = re.compile(
+    r"""^(?:import|export|\}) ?[^"'\n;]*?["'](\.{1,2}/[^"'\n]+)["'];""", re.MULTILINE
+)
+
+
+def imported_modules(assets: Assets, entries: Iterable[str]) -> list[str]:
+    """Names of the entries and of all that they import, through any number of modules; sorted.
+
+    Modules that are imported when needed, by ``import()``, are left out.
+    """
+    known: set[str] = set()
+    waiting = list(entries)
+    while waiting:
+        name = waiting.pop()
+        if name in known or name not in assets:
+            continue
+        known.add(name)
+        folder = posixpath.dirname(name)
+        text = assets.plain(name).decode()
+        waiting += [posixpath.normpath(f"{folder}/{path}") for path in _STATIC_IMPORT.findall(text)]
+    return sorted(known)
+
+
+_SINGLE: Final = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
+
+
+def ranged_response(body: bytes, requested: str, media_type: str, headers: Mapping[str, str]) -> Response:
+    """``body``, or the one range of it that the header ``Range`` asks for; several are answered as a whole.
+
+    206 for a part, 416 for one that begins behind the end.
+    """
+    headers = {**headers, "Accept-Ranges": "bytes"}
+    span = _span(requested, len(body))
+    if span is None:
+        return Response(body, media_type=media_type, headers=headers)
+    start, stop = span
+    if start >= stop:
+        return Response(status_code=416, headers={**headers, "Content-Range": f"bytes */{len(body)}"})
+    headers["Content-Range"] = f"bytes {start}-{stop - 1}/{len(body)}"
+    return Response(body[start:stop], 206, media_type=media_type, headers=headers)
+
+
+def _span(requested: str, size: int) -> tuple[int, int] | None:
+    """First byte and end of the range; None where there is none that is understood."""
+    match = _SINGLE.fullmatch(requested.replace(" ", ""))
+    if match is None or match[0] == "bytes=-":
+        return None
+    first, last = match[1], match[2]
+    if not first:  # the last so many bytes
+        return max(0, size - int(last)), size
+    if last and int(last) < int(first):
+        return None
+    return int(first), min(size, int(last) + 1) if last else size

@@ -1,1 +1,0 @@
-"""Discovery: which folders below the base directories are runs, jobs, ranks and dumps."""

@@ -1,0 +1,414 @@
+"""Tree of the folders below the base directories, with their event files, grouped into jobs and ranks."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from mindinsight.server.files.opener import LinkError, entries_of
+from mindinsight.server.settings.base_dirs import Bases
+from mindinsight.server.store import file_names
+from mindinsight.server.store.file_names import shown
+from mindinsight.server.store.mounts import BASE, Mount, mounts_of
+
+_WRITABLE: Final = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+
+
+class Stamp(NamedTuple):
+    """Change stamp of a file or folder; compared for equality only, as clocks can be set back."""
+
+    device: int
+    inode: int
+    size: int
+    modified: int  # nanoseconds
+    changed: int  # nanoseconds, of owner and permission too
+    closed: bool = False  # nobody may write to it: a writer makes its files so when it closes them
+
+
+NOWHERE = Stamp(0, 0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """The listing of a folder at one moment."""
+
+    stamp: Stamp
+    looked: int  # nanoseconds, Unix
+    files: dict[str, Stamp] = field(default_factory=dict)  # event, lineage, explain and graph files
+    below: tuple[str, ...] = ()  # names of folders to look into
+    profiles: tuple[str, ...] = ()  # names of folders that a profiler may have written
+    reason: str = ""  # a key of the locale files when it could not be looked into
+
+    @property
+    def settled(self) -> bool:
+        """False while a later change could carry the same time: file systems count in up to 2 s."""
+        return abs(self.looked - self.stamp.modified) > 3_000_000_000
+
+
+def stamp_of(path: str) -> Stamp | None:
+    """Stamp of a file or folder, None when there is none; raises PermissionError when that is hidden."""
+    try:
+        return _stamp(os.lstat(path))
+    except PermissionError:
+        raise
+    except OSError:
+        return None
+
+
+def list_folder(path: str, now: int) -> Folder | None:
+    """Files and folders directly inside, links to folders left out; None when there is no such folder."""
+    try:
+        stamp = stamp_of(path)
+        if stamp is None:
+            return None
+        with entries_of(path) as entries:
+            files, below, profiles = _classify(entries)
+    except PermissionError:
+        return Folder(NOWHERE, now, reason="directory.permission")
+    except (FileNotFoundError, NotADirectoryError, LinkError):
+        return None
+    except OSError:
+        return Folder(NOWHERE, now, reason="directory.unreadable")
+    return Folder(stamp, now, files, tuple(below), tuple(profiles))
+
+
+def holds_profile(path: str) -> bool:
+    """Whether a folder holds what MindSpore's profiler writes about a rank."""
+    try:
+        with entries_of(path) as entries:
+            return any(file_names.is_profile_of_rank(entry.name) for entry in entries)
+    except OSError:
+        return False
+
+
+def _classify(entries: Iterator[os.DirEntry[str]]) -> tuple[dict[str, Stamp], list[str], list[str]]:
+    """Files with their stamps, names of folders to look into, names of folders of profilers."""
+    files: dict[str, Stamp] = {}
+    below: list[str] = []
+    profiles: list[str] = []
+    for entry in entries:
+        folder = entry.is_dir(follow_symlinks=False)
+        if file_names.role(entry.name) and not folder:  # of a link or a pipe, reading tells what it is
+            try:
+                files[entry.name] = _stamp(entry.stat(follow_symlinks=False))
+            except OSError:  # it went away while we looked
+                continue
+        elif folder and file_names.is_profile(entry.name):
+            profiles.append(entry.name)
+        elif folder and not file_names.bulky(entry.name):
+            below.append(entry.name)
+    return files, below, profiles
+
+
+def _stamp(status: os.stat_result) -> Stamp:
+    closed = not status.st_mode & _WRITABLE
+    return Stamp(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns, closed)
+
+
+class JobRank(NamedTuple):
+    """Job and rank of a run."""
+
+    job: str  # id
+    rank: int | None
+
+
+_RANK: Final = re.compile(r"(?:rank|device)[_-]?(\d{1,9})", re.IGNORECASE)
+_START_APART: Final = 600.0  # seconds between the starts of two ranks at most
+_NUMBERED: Final = re.compile(r"(.*?)[_.-]?(\d{1,9})")
+
+
+def is_rank(name: str) -> bool:
+    """Whether a folder is named like one rank of a job."""
+    return _RANK.fullmatch(name) is not None
+
+
+def concurrent_ranks(files: Mapping[str, Stamp]) -> frozenset[int]:
+    """Ranks in the names of the event files of one folder, if two ranks wrote at the same time; else none.
+
+    A training that is resumed on another device names its files after that device, but it writes after
+    the one before it has stopped; the ranks of a job start together.
+    """
+    if len(files) < 2:
+        return frozenset()
+    events = sorted(
+        (seconds, rank, stamp.modified / 1e9)
+        for name, stamp in files.items()
+        if file_names.role(name) == "summary"
+        and (rank := file_names.device(name)) is not None
+        and (seconds := file_names.created(name)) is not None
+    )
+    together = any(
+        rank != other and created - started <= _START_APART and created <= written
+        for (started, rank, written), (created, other, _) in pairwise(events)
+    )
+    return frozenset(rank for _, rank, _ in events) if together else frozenset()
+
+
+def job_ranks(devices: Mapping[str, frozenset[int]]) -> dict[str, JobRank]:
+    """Job and rank of each run, given the device ids in its files' names.
+
+    Known forms: ``job/rank_0``, ``job/rank_1``; ``job0``, ``job1`` beside each other; both at once,
+    ``job0/rank_0``, ``job1/rank_1``; and ``job`` with the files of one rank beside folders of the others.
+    Siblings are believed only where the number of the folder is that of the rank (or the device id in the
+    file names): experiments are numbered too, but each of them ran on device 0.
+    """
+    jobs = {run: _by_folder(run) or JobRank(run, None) for run in devices}
+    jobs.update(_by_numbered_jobs(jobs))
+    jobs.update(_by_siblings({run: ids for run, ids in devices.items() if jobs[run].rank is None}))
+    jobs.update(_above_ranks(jobs, devices))
+    return jobs
+
+
+def _by_folder(run: str) -> JobRank | None:
+    parts = run.split("/")
+    for depth in range(len(parts) - 1, 0, -1):
+        match = _RANK.fullmatch(parts[depth])
+        if match:
+            return JobRank("/".join(parts[:depth]) if depth > 1 else "./", int(match[1]))
+    return None
+
+
+def _by_siblings(devices: Mapping[str, frozenset[int]]) -> dict[str, JobRank]:
+    numbers = {run: next(iter(ids)) for run, ids in devices.items() if len(ids) == 1}
+    return _numbered(numbers)
+
+
+def _by_numbered_jobs(runs: Mapping[str, JobRank]) -> dict[str, JobRank]:
+    """Runs whose job is named after their rank: ``job0/rank_0`` beside ``job1/rank_1``."""
+    ranks: dict[str, set[int]] = defaultdict(set)
+    for job, rank in runs.values():
+        if rank is not None:
+            ranks[job].add(rank)
+    joined = _numbered({job: next(iter(numbers)) for job, numbers in ranks.items() if len(numbers) == 1})
+    return {run: joined[job] for run, (job, rank) in runs.items() if rank is not None and job in joined}
+
+
+def _above_ranks(runs: Mapping[str, JobRank], devices: Mapping[str, frozenset[int]]) -> dict[str, JobRank]:
+    """Runs that are a job themselves and hold the files of one rank that its folders lack."""
+    taken = {position for position in runs.values() if position.rank is not None}
+    jobs = {job for job, _ in taken}
+    numbers = {run: next(iter(ids)) for run, ids in devices.items() if run in jobs and len(ids) == 1}
+    return {run: JobRank(run, rank) for run, rank in numbers.items() if (run, rank) not in taken}
+
+
+def _numbered(numbers: Mapping[str, int]) -> dict[str, JobRank]:
+    """Job and rank of folders that differ in a number at the end, each its own and that of its rank."""
+    groups: dict[str, dict[str, int]] = defaultdict(dict)
+    for folder, number in numbers.items():
+        parent, _, name = folder.rpartition("/")
+        match = _NUMBERED.fullmatch(name)
+        if match and number == int(match[2]):
+            groups[f"{parent}/{match[1]}"][folder] = number
+    return {
+        folder: JobRank(job if job == "./" else job.rstrip("/"), rank)
+        for job, ranks in groups.items()
+        if len(ranks) > 1 and len(set(ranks.values())) == len(ranks)
+        for folder, rank in ranks.items()
+    }
+
+
+DEPTH: Final = 4  # folders below a base directory
+MOST_FOLDERS: Final = 20_000
+
+
+def is_dump(path: str) -> bool:
+    """Whether a folder is the top of a tensor dump, whatever its layout."""
+    from mindinsight.server.formats.dumps import find_layout  # most bases have nothing that may be one
+
+    return find_layout(path) is not None
+
+
+def child(parent: str, name: str) -> str:
+    """Id of a folder below another."""
+    return f"{parent}{name}" if parent == BASE else f"{parent}/{name}"
+
+
+def depth(folder: str) -> int:
+    """Folders between the base and this one, itself included."""
+    return 0 if folder == BASE else folder.count("/")
+
+
+@dataclass(frozen=True, slots=True)
+class FolderChange:
+    """What changed in a folder since it was last listed."""
+
+    structure: bool = False  # files or folders came or went, or can no longer be looked at
+    written: tuple[str, ...] = ()  # names of files that were written to
+
+
+class FolderTree:
+    """Folders by id. Links are never followed; below a dump nothing is looked for."""
+
+    def __init__(self, bases: Bases, dump: Callable[[str], bool] = is_dump) -> None:
+        self.folders: dict[str, Folder] = {}
+        self.dumps: set[str] = set()
+        self.several = isinstance(bases, tuple)
+        self._bases = bases
+        self._folder_paths: dict[str, str] = {}
+        self._is_dump = dump
+        self.mount()
+
+    def mount(self) -> None:
+        """Find out which base directories there are; the next scan looks at them."""
+        self.mounts: tuple[Mount, ...] = mounts_of(self._bases)
+        self.roots = {mount.real: mount.id for mount in self.mounts if not mount.inside}
+        self._folder_paths.update({folder: path for path, folder in self.roots.items()})
+
+    @property
+    def missing(self) -> bool:
+        """Whether there is no base directory at all."""
+        return self.folders.keys().isdisjoint(self.roots.values())
+
+    @property
+    def full(self) -> bool:
+        """Whether there may be more folders than are looked at."""
+        return len(self.folders) >= MOST_FOLDERS
+
+    def path(self, folder: str) -> str:
+        return self._folder_paths[folder]
+
+    def scan(self) -> None:
+        """Look at everything again."""
+        self._visit(BASE, deep=True)
+
+    def check_folder(self, folder: str, only: Iterable[str] = ()) -> FolderChange:
+        """Look at one folder as cheaply as possible: if nothing came or went, at its files alone.
+
+        ``only`` names the files to look at; none means all.
+        """
+        before = self.folders.get(folder)
+        if before is None or self._nowhere(folder):
+            return FolderChange()
+        written = self._changed_stamps(folder, before, only)
+        if written is not None:
+            before.files.update(written)
+            return FolderChange(written=tuple(written))
+        was_dump = folder in self.dumps
+        self._visit(folder, deep=False)
+        now = self.folders.get(folder)
+        if now is None or _outline(now) != _outline(before) or was_dump != (folder in self.dumps):
+            return FolderChange(structure=True)
+        return FolderChange(
+            written=tuple(name for name in now.files if now.files[name] != before.files[name])
+        )
+
+    def known(self, path: str) -> str | None:
+        """Id of the folder at an absolute path, None when it is not one of ours."""
+        for root, folder in self.roots.items():
+            if path == root:
+                return folder
+            if path.startswith(root.rstrip("/") + "/"):
+                below = child(folder, shown(path[len(root.rstrip("/")) + 1 :]))
+                return below if below in self.folders else None
+        return None
+
+    def root(self, folder: str) -> str:
+        """Id of the base directory a folder lies in."""
+        return "/".join(folder.split("/", 2)[:2]) if self.several else BASE
+
+    def parent(self, folder: str) -> str:
+        """Id of the folder above; a base directory is its own."""
+        if folder in self.roots.values():
+            return folder
+        return folder.rpartition("/")[0] if folder.count("/") > 1 else BASE
+
+    def _nowhere(self, folder: str) -> bool:
+        return self.several and folder == BASE
+
+    def _changed_stamps(self, folder: str, before: Folder, only: Iterable[str]) -> dict[str, Stamp] | None:
+        """New stamps of files that changed, or None when the folder itself has to be looked at."""
+        path = self._folder_paths[folder]
+        if not before.settled or before.reason:
+            return None
+        written: dict[str, Stamp] = {}
+        try:
+            if stamp_of(path) != before.stamp:
+                return None
+            for name in [name for name in only if name in before.files] if only else before.files:
+                stamp = stamp_of(f"{path}/{name}")
+                if stamp is None:
+                    return None
+                if stamp != before.files[name]:
+                    written[name] = stamp
+        except PermissionError:
+            return None
+        return written
+
+    def _visit(self, folder: str, deep: bool) -> None:
+        """Look at a folder and at what is new below it; with ``deep`` at everything below it."""
+        before = self.folders.get(folder)
+        if self._look(folder):
+            self._descend(folder, () if before is None else before.below, deep)
+        else:
+            self._forget(folder)
+
+    def _look(self, folder: str) -> bool:
+        """Whether there is such a folder. One that may no longer be looked into keeps what was seen."""
+        before = self.folders.get(folder)
+        now = self._seen(folder)
+        if now is None:
+            return False
+        if now.reason and before is not None:
+            now = replace(before, reason=now.reason, looked=now.looked)
+        self.folders[folder] = now
+        return True
+
+    def _seen(self, folder: str) -> Folder | None:
+        if self._nowhere(folder):
+            below = tuple(mount.name for mount in self.mounts if not mount.inside)
+            return Folder(NOWHERE, time.time_ns(), below=below)
+        return list_folder(self._folder_paths[folder], time.time_ns())
+
+    def _descend(self, folder: str, before: tuple[str, ...], deep: bool) -> None:
+        below = self.folders[folder].below if depth(folder) < DEPTH + self.several else ()
+        for name in set(before) - set(below):
+            self._forget(child(folder, shown(name)))
+        fresh = {}
+        for name in below:
+            inner = child(folder, shown(name))
+            known = self.folders.get(inner)
+            if known is not None and not deep:
+                continue
+            if known is None and self.full:
+                break
+            if not self._nowhere(folder):
+                self._folder_paths[inner] = f"{self._folder_paths[folder]}/{name}"
+            if self._look(inner):
+                fresh[inner] = () if known is None else known.below
+            else:
+                self._forget(inner)
+        if self._sort_dump(folder, below):
+            return
+        for inner, known_below in fresh.items():
+            self._descend(inner, known_below, deep)
+
+    def _sort_dump(self, folder: str, below: tuple[str, ...]) -> bool:
+        """Whether a folder is a dump. A parent of runs is not, unless these are its ranks."""
+        if self.folders[folder].reason or self._nowhere(folder):
+            return folder in self.dumps
+        inner = {name: self.folders.get(child(folder, shown(name))) for name in below}
+        runs = {name for name, inner_folder in inner.items() if inner_folder and inner_folder.files}
+        if not below or not all(map(is_rank, runs)) or not self._is_dump(self._folder_paths[folder]):
+            self.dumps.discard(folder)
+            return False
+        self.dumps.add(folder)
+        for name in inner.keys() - runs:
+            self._forget(child(folder, shown(name)))
+        return True
+
+    def _forget(self, folder: str) -> None:
+        gone = self.folders.pop(folder, None)
+        self.dumps.discard(folder)
+        for name in gone.below if gone else ():
+            self._forget(child(folder, shown(name)))
+
+
+def _outline(folder: Folder) -> tuple[set[str], set[str], set[str], str]:
+    return set(folder.files), set(folder.below), set(folder.profiles), folder.reason

@@ -1,0 +1,391 @@
+"""Index cache on disk: what was read of event files, so that a restart reads only what is new."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import shutil
+import struct
+import time
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Final
+
+from mindinsight.server.files.own_files import check_folder, open_own, own_folder
+from mindinsight.server.ingest.cold_columns import ColdColumns
+from mindinsight.server.ingest.file_stage import FileStage
+from mindinsight.server.ingest.folder_tree import Stamp
+from mindinsight.server.ingest.piece_reader import Fingerprint, PieceRequest, read_piece
+from mindinsight.server.ingest.run_stage import RunStage
+from mindinsight.server.ingest.staged_columns import Axis, ReferenceGroup, ScalarGroup
+from mindinsight.server.store.array_block import Array, ArrayBlock, ArrayPosition, array_at
+from mindinsight.server.types import Damage
+
+FORMAT: Final = 6
+_MAGIC: Final = b"MIcache\n"
+_HEADER: Final = struct.Struct("=8sII")
+_FOOTER: Final = struct.Struct("=QQII8s")
+
+
+class StaleError(Exception):
+    """The bytes are not a pack of this format, or not the ones that were written."""
+
+
+class CacheFileWriter:
+    """Writes a pack under a temporary name and gives it its own name when it is whole."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._temporary = path.with_name(f".{path.name}.{os.getpid()}")
+        self._temporary.unlink(missing_ok=True)  # of a server with this number that was killed
+        descriptor = open_own(self._temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        self._file: IO[bytes] = os.fdopen(descriptor, "wb", buffering=1 << 20)
+        self._file.write(_HEADER.pack(_MAGIC, FORMAT, 0))
+        self._index: dict[str, Any] = {}
+        self._offset = _HEADER.size  # of the current run
+        self._begin_run()
+
+    def array(self, array: Array) -> ArrayPosition:
+        """Write one array of the current run, once however often it comes; where it lies."""
+        if id(array) not in self._written:
+            self._written[id(array)] = (array, self._block.append(array))
+        return self._written[id(array)][1]
+
+    def run(self, name: str, note: Any) -> None:
+        """End a run: the arrays since the last one are its own; ``note`` is kept as JSON."""
+        size = self._block.size
+        self._index[name] = [self._offset, size, self._crc, note]
+        self._offset += size
+        self._begin_run()
+
+    def finish(self) -> None:
+        """Make the pack visible."""
+        index = json.dumps(self._index, separators=(",", ":")).encode()
+        self._file.write(index)
+        self._file.write(_FOOTER.pack(self._offset, len(index), zlib.crc32(index), FORMAT, _MAGIC))
+        self._file.close()
+        self._temporary.replace(self._path)
+
+    def abandon(self) -> None:
+        """Leave nothing behind."""
+        self._file.close()
+        self._temporary.unlink(missing_ok=True)
+
+    def _begin_run(self) -> None:
+        self._block, self._crc = ArrayBlock(self._write), 0
+        self._written: dict[int, tuple[Array, ArrayPosition]] = {}  # by the identity of the array
+
+    def _write(self, data: bytes | memoryview) -> None:
+        self._file.write(data)
+        self._crc = zlib.crc32(data, self._crc)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    offset: int
+    size: int
+    crc: int
+    note: Any
+
+
+class CacheFile:
+    """A pack that was read: its notes are in memory, its arrays are fetched run by run."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises StaleError for anything that is not a whole pack of this format, OSError without access."""
+        self._file = os.fdopen(open_own(path, os.O_RDONLY), "rb", buffering=0)
+        try:
+            self._entries: Mapping[str, _Entry] = _read_index(self._file)
+        except BaseException:
+            self._file.close()
+            raise
+
+    @property
+    def runs(self) -> frozenset[str]:
+        return frozenset(self._entries)
+
+    def note(self, run: str) -> Any:
+        return self._entries[run].note
+
+    def body(self, run: str, cold: ColdColumns | None = None) -> Body:
+        """The arrays of one run; raises StaleError when they are not the ones that were written.
+
+        They are read and not mapped: a map of a file that somebody cuts short ends the process. ``cold``
+        holds them in a file that nobody else can open.
+        """
+        entry = self._entries[run]
+        self._file.seek(entry.offset)
+        data = self._file.read(entry.size)
+        if zlib.crc32(data) != entry.crc:
+            raise StaleError(run)
+        return Body(data if cold is None else cold.move_bytes(data))
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class Body:
+    """The arrays of one run: views of one piece of memory."""
+
+    def __init__(self, data: bytes | memoryview) -> None:
+        self._data = data
+
+    def array(self, position: Sequence[Any]) -> Array:
+        """A read-only array; raises StaleError for a position outside."""
+        try:
+            return array_at(self._data, ArrayPosition(*position))
+        except (ValueError, TypeError) as error:
+            raise StaleError(str(error)) from error
+
+
+def _read_index(file: IO[bytes]) -> dict[str, _Entry]:
+    size = os.fstat(file.fileno()).st_size
+    if size < _HEADER.size + _FOOTER.size:
+        raise StaleError("too short")
+    file.seek(size - _FOOTER.size)
+    at, length, crc, number, magic = _FOOTER.unpack(file.read(_FOOTER.size))
+    if magic != _MAGIC or number != FORMAT or at + length + _FOOTER.size != size:
+        raise StaleError("another format")
+    file.seek(at)
+    index = file.read(length)
+    if zlib.crc32(index) != crc:
+        raise StaleError("damaged")
+    entries = {name: _Entry(*entry) for name, entry in json.loads(index).items()}
+    if any(min(entry.offset, entry.size) < 0 or entry.offset + entry.size > at for entry in entries.values()):
+        raise StaleError("a run outside of the body")
+    return entries
+
+
+Note = dict[str, Any]
+
+
+def encode_file(file: FileStage, pack: CacheFileWriter) -> Note:
+    """Write the columns of a file and note everything else that is known of it."""
+    assert file.fingerprint is not None
+    groups = {id(group): group for group in file.scalars.groups.values()}
+    return {
+        "name": file.name,
+        "stamp": file.checked,
+        "print": [file.fingerprint.head.hex(), file.fingerprint.tail.hex()],
+        "read": file.read,
+        "pending": file.pending,
+        "events": [file.first_event, file.last_event],
+        "closing": file.closing,
+        "damage": [[stretch.offset, stretch.size, stretch.reason] for stretch in file.damage],
+        "skipped": file.skipped,
+        "sessions": file.sessions,
+        "hparams": [content.hex() for content in file.hparams],
+        "scalars": [_scalars(group, pack) for group in groups.values()],
+        "references": [[*key, *_references(group, pack)] for key, group in file.references.items()],
+    }
+
+
+def decode_file(note: Note, body: Body, path: str) -> FileStage:
+    """The file as it was known; raises KeyError, TypeError, ValueError or StaleError for a strange note."""
+    file = FileStage(note["name"], path, Stamp(*note["stamp"]))
+    file.fingerprint = Fingerprint(*map(bytes.fromhex, note["print"]))
+    file.read, file.pending = int(note["read"]), int(note["pending"])
+    file.first_event, file.last_event = map(float, note["events"])
+    file.closing = None if note["closing"] is None else str(note["closing"])
+    file.damage = [Damage(*stretch) for stretch in note["damage"]]
+    file.skipped = {str(what): int(count) for what, count in note["skipped"].items()}
+    file.sessions = int(note["sessions"])
+    file.hparams = [*map(bytes.fromhex, note["hparams"])]
+    for axis, tags, positions in note["scalars"]:
+        values = {tag: body.array(position) for tag, position in zip(tags, positions, strict=True)}
+        file.scalars.put(ScalarGroup(_axis(axis, body), values))
+    for kind, tag, axis, offsets, sizes in note["references"]:
+        group = ReferenceGroup(_axis(axis, body), body.array(offsets), body.array(sizes))
+        file.references[kind, tag] = group
+    return file
+
+
+def _scalars(group: ScalarGroup, pack: CacheFileWriter) -> list[Any]:
+    columns = [pack.array(column.view()) for column in group.values.values()]
+    return [_encode_axis(group.axis, pack), list(group.values), columns]
+
+
+def _references(group: ReferenceGroup, pack: CacheFileWriter) -> list[Any]:
+    return [_encode_axis(group.axis, pack), pack.array(group.offsets.view()), pack.array(group.sizes.view())]
+
+
+def _encode_axis(axis: Axis, pack: CacheFileWriter) -> list[Any]:
+    columns = [pack.array(column.view()) for column in (axis.steps, axis.walls, axis.starts)]
+    return [*columns, axis.session, axis.session_rows]
+
+
+def _axis(positions: list[Any], body: Body) -> Axis:
+    *columns, session, rows = positions
+    axis = Axis(*map(body.array, columns))
+    axis.session, axis.session_rows = int(session), list(map(int, rows))
+    return axis
+
+
+_MAX_FILES: Final = 6
+_GROWTH: Final = 0.25  # a run is written again when it grew by this part
+_MIN_GROWTH: Final = 64 << 10  # bytes of event files that are sooner read again than kept track of
+_EXPIRY: Final = 30 * 86400  # seconds after which nobody misses the cache of a base that was not looked at
+_UNFINISHED: Final = 3600  # seconds after which nobody writes on a pack any more
+_BAD_NOTE: Final = (StaleError, ValueError, TypeError, KeyError, AttributeError, IndexError)  # of a note
+
+_log = logging.getLogger(__name__)
+
+
+class IndexCache:
+    """Belongs to the loader's thread."""
+
+    def __init__(self, workspace: Path, base: Path, cold: ColdColumns | None = None) -> None:
+        """``cold`` takes the columns of runs that are found."""
+        self._cold = cold
+        name = hashlib.sha256(os.fsencode(base)).hexdigest()[:16]
+        self._root = workspace / "cache"
+        self._folder = self._root / name
+        self._notes: dict[str, tuple[CacheFile, dict[str, Note]]] = {}
+        self._bodies: dict[str, Body] = {}
+        self._files: list[CacheFile] = []
+        self._stuck: set[Path] = set()  # could not be removed
+        self._saved_sizes: dict[str, int] = {}  # bytes read of each run when it was last written
+
+    def open(self) -> None:
+        """List the packs and read their notes. Folders of other users and links are left alone."""
+        try:
+            for folder in (self._root, self._folder):
+                check_folder(folder, writable=0)
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            _log.warning("the index cache is not used: %s: %s", error.filename, error.strerror)
+            return
+        self._tidy()
+        for path in self._cache_files():
+            try:
+                self._files.append(CacheFile(path))
+                notes = _notes_of(self._files[-1])
+            except (*_BAD_NOTE, OSError):
+                self._discard(path)
+                continue
+            self._notes.update({run: (self._files[-1], files) for run, files in notes.items()})
+
+    def find(self, run: str, name: str, path: str, stamp: Stamp) -> FileStage | None:
+        """What is known of a file, if it still begins with the bytes that were read."""
+        pack, notes = self._notes.get(run, (None, {}))
+        note = notes.get(name)
+        if pack is None or note is None:
+            return None
+        try:
+            if run not in self._bodies:
+                self._bodies = {run: pack.body(run, self._cold)}
+            file = decode_file(note, self._bodies[run], path)
+        except (*_BAD_NOTE, OSError):
+            del self._notes[run]
+            return None
+        if file.stamp != stamp and not _is_continuation(file, stamp):
+            return None
+        file.stamp = file.checked = stamp
+        return file
+
+    def release(self, stages: Mapping[str, RunStage]) -> None:
+        """The first look is over: whatever was not asked for is forgotten."""
+        self._saved_sizes = {run: _bytes_read(stages[run]) for run in self._notes.keys() & stages.keys()}
+        for pack in self._files:
+            pack.close()
+        self._files, self._notes, self._bodies = [], {}, {}
+
+    def save(self, stages: Mapping[str, RunStage], everything: bool = False) -> None:
+        """Write the runs that changed much; with ``everything``, all that changed."""
+        changed = [stage for stage in stages.values() if self._is_worth_saving(stage, everything)]
+        if not changed:
+            return
+        try:
+            _make_private(self._folder)
+            packs = self._cache_files()
+            whole = len(packs) >= _MAX_FILES
+            self._write(list(stages.values()) if whole else changed)
+            for path in packs if whole else []:
+                self._discard(path)
+        except OSError as error:
+            _log.warning("the index cache cannot be written: %s", error.strerror or error)
+        self._saved_sizes.update({stage.discovered.id: _bytes_read(stage) for stage in changed})
+
+    def _tidy(self) -> None:
+        """Remove what a killed server left, and caches of bases that were not looked at for long."""
+        for folder in _entries_of(self._root):
+            if folder != self._folder and _age(folder) > _EXPIRY:
+                shutil.rmtree(folder, ignore_errors=True)
+        for path in _entries_of(self._folder):
+            if path.name.startswith(".") and _age(path) > _UNFINISHED:
+                self._discard(path)
+
+    def _discard(self, path: Path) -> None:
+        """Remove a file of the cache; one that cannot be removed is passed over from now on."""
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            self._stuck.add(path)
+            _log.warning("a file of the index cache cannot be removed: %s", error.strerror or error)
+
+    def _cache_files(self) -> list[Path]:
+        packs = {path for path in _entries_of(self._folder) if path.suffix == ".pack"}
+        return sorted(packs - self._stuck)
+
+    def _is_worth_saving(self, stage: RunStage, everything: bool) -> bool:
+        before = self._saved_sizes.get(stage.discovered.id)
+        now = _bytes_read(stage)
+        if before is None:
+            return now > 0
+        return abs(now - before) > (0 if everything else max(_MIN_GROWTH, _GROWTH * before))
+
+    def _write(self, stages: Iterable[RunStage]) -> None:
+        pack = CacheFileWriter(self._folder / f"{time.time_ns():020}.pack")
+        try:
+            for stage in stages:
+                files = [file for file in stage.files.values() if _is_savable(file)]
+                pack.run(stage.discovered.id, [encode_file(file, pack) for file in files])
+            pack.finish()
+        except BaseException:
+            pack.abandon()
+            raise
+
+
+def _notes_of(pack: CacheFile) -> dict[str, dict[str, Note]]:
+    return {run: {note["name"]: note for note in pack.note(run)} for run in pack.runs}
+
+
+def _is_continuation(file: FileStage, stamp: Stamp) -> bool:
+    """Whether a file that has another stamp now still begins with what was read."""
+    known = file.stamp
+    same = (known.inode, known.size, known.modified) == (stamp.inode, stamp.size, stamp.modified)
+    if file.read > stamp.size or (stamp.size <= known.size and not same):
+        return False
+    return read_piece(PieceRequest(file.path, file.read, 0, file.fingerprint)).stretch is not None
+
+
+def _is_savable(file: FileStage) -> bool:
+    return file.fingerprint is not None and file.read > 0 and not file.error
+
+
+def _bytes_read(stage: RunStage) -> int:
+    return sum(file.read for file in stage.files.values() if _is_savable(file))
+
+
+def _age(path: Path) -> float:
+    try:
+        return time.time() - path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _entries_of(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _make_private(folder: Path) -> None:
+    own_folder(folder.parent)
+    own_folder(folder)

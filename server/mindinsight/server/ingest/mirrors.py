@@ -1,0 +1,331 @@
+"""Mirrors of remote stores: local copies kept in step, of which only what is new is read."""
+
+from __future__ import annotations
+
+import errno
+import json
+import logging
+import os
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO, Final, NamedTuple
+
+from mindinsight.server.compute.background_jobs import start_within_limit
+from mindinsight.server.files.own_files import NotOursError, locked, open_own, own_folder, read_own
+from mindinsight.server.files.placeholders import PIECE, ROOM, Catalogue, make_room, put_placeholder
+from mindinsight.server.files.remote_store import (
+    DUMP_METADATA,
+    RemoteFile,
+    RemoteStore,
+    StoreError,
+    concurrently,
+    open_store,
+)
+from mindinsight.server.formats.read_limits import GRAPH
+from mindinsight.server.ingest.folder_tree import DEPTH
+from mindinsight.server.settings import Settings
+from mindinsight.server.settings.base_dirs import Base, stores
+from mindinsight.server.store import file_names
+from mindinsight.server.store.run import Trouble
+
+OVERLAP: Final = 64  # bytes read again where a file grew: other bytes there are another file
+SAVE: Final = 5.0  # seconds after which a pass that goes on notes what it has
+DESCRIPTION: Final = 64 << 20  # bytes of a file that describes a dump, above which it is a placeholder
+MOST_PLACEHOLDERS: Final = 200_000
+_DESCRIPTIONS: Final = frozenset(("dump.json", "stack.json", "construct.json", "debug.json", "statistic.csv"))
+_DESCRIBING: Final = frozenset((DUMP_METADATA, "execution_order"))  # folders
+_RANK: Final = (
+    *("remote.full", "remote.forbidden", "remote.unreachable", "remote.redirect", "remote.address"),
+    *("remote.ranges", "remote.name", "remote.many", "remote.cut"),
+)
+_CLASHES: Final = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.EILSEQ, errno.EINVAL)
+
+
+class Copied(NamedTuple):
+    """What was copied of a file, as the store described it."""
+
+    size: int
+    modified: float
+    tag: str
+
+
+class Mirror:
+    """Local copy of one store in ``folder``. One server at a time keeps it in step: a lock says which."""
+
+    def __init__(self, store: RemoteStore, folder: Path, stopping: threading.Event) -> None:
+        self._store = store
+        self._folder = folder
+        self._stopping = stopping
+        self._state = folder.with_name(".copied.json")
+        self._copied: dict[str, Copied] = {}
+        self._catalogue = Catalogue(folder)
+        self.trouble = ""  # key of what is wrong with the store; empty while all is well
+        with suppress(OSError):  # ``sync`` says so
+            self._make_folders()
+
+    def sync(self) -> bool:
+        """Copy what is new, and remove what is gone from the store; whether anything changed here."""
+        try:
+            self._make_folders()
+            with locked(self._folder.with_name(".copying"), wait=0.0):
+                return self._sync()
+        except TimeoutError:  # another server does it
+            return False
+        except StoreError as error:
+            self.trouble = error.reason
+        except NotOursError:
+            self.trouble = "remote.not_ours"
+        except OSError:
+            self.trouble = "remote.full"
+        return False
+
+    def _make_folders(self) -> None:
+        """Make the folder of the copy and the two around it. Raises NotOursError for another user's."""
+        for folder in (self._folder.parent.parent, self._folder.parent, self._folder):
+            own_folder(folder)
+
+    def _sync(self) -> bool:
+        self._copied = self._read_state()
+        listed = self._store.list_files()
+        files = {path: file for path, file in listed.items() if _is_copied(path, file)}
+        if not listed and (self._copied or self._catalogue.exists()):  # stores know no empty folders
+            self.trouble = "remote.gone"
+            return False
+        newest_first = sorted(files.items(), key=lambda item: -item[1].modified)
+        changed = {path: file for path, file in newest_first if self._is_new(path, file)}
+        gone = [path for path in self._copied if path not in files and not self._store.cut]
+        for path in gone:
+            self._remove(path)
+        reasons = {"remote.cut"} if self._store.cut else set[str]()
+        save_at = time.monotonic() + SAVE
+        for reason in concurrently(lambda item: self._copy(*item), list(changed.items())):
+            reasons.add(reason)
+            if time.monotonic() >= save_at:
+                save_at = time.monotonic() + SAVE
+                self._write_state()
+        self._write_state()
+        others = {path: file for path, file in listed.items() if path not in files and not _is_model(path)}
+        placed = self._sync_placeholders(others, reasons)
+        self.trouble = next((reason for reason in _RANK if reason in reasons), "")
+        return bool(changed or gone or placed)
+
+    def _sync_placeholders(self, files: dict[str, RemoteFile], reasons: set[str]) -> bool:
+        """Put placeholders for what is new, and remove what is gone; whether anything changed."""
+        if len(files) > MOST_PLACEHOLDERS:
+            newest_first = sorted(files.items(), key=lambda item: -item[1].modified)
+            files = dict(newest_first[:MOST_PLACEHOLDERS])
+            reasons.add("remote.many")
+        known = self._catalogue.files()
+        gone = [path for path in known if path not in files and not self._store.cut]
+        for path in gone:
+            self._unlink(path)
+        new: dict[str, RemoteFile] = {}
+        for path, file in files.items():
+            if self._stopping.is_set():
+                break
+            if known.get(path) == file:
+                continue
+            try:
+                put_placeholder(self._folder, path, file)
+            except OSError as error:
+                reasons.add("remote.name" if error.errno in _CLASHES else "remote.full")
+            else:
+                new[path] = file
+        if new or gone:
+            self._catalogue.put(self._store.url, new, gone)
+        make_room(self._folder)
+        return bool(new or gone)
+
+    def _is_new(self, path: str, file: RemoteFile) -> bool:
+        return self._copied.get(path) != Copied(*file[1:]) or not (self._folder / path).is_file()
+
+    def _copy(self, path: str, file: RemoteFile) -> str:
+        """Copy one file, or what it grew by; why not, else nothing."""
+        if self._stopping.is_set():
+            return ""
+        local = self._folder / path
+        try:
+            local.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            here = local.stat().st_size if path in self._copied and local.is_file() else 0
+            if shutil.disk_usage(self._folder).free - (file.size - here) < ROOM:
+                return "remote.full"
+            grown = self._copied[path].size < file.size if path in self._copied else False
+            if not (grown and 0 < here < file.size and self._append(local, file, here)):
+                self._fetch(local, file)
+            if file.modified:
+                os.utime(local, (time.time(), file.modified))
+        except StoreError as error:
+            return "" if error.reason == "remote.gone" else error.reason  # removed since it was listed
+        except OSError as error:
+            return "remote.name" if error.errno in _CLASHES else "remote.full"
+        if not self._stopping.is_set():
+            self._copied[path] = Copied(*file[1:])
+        return ""
+
+    def _append(self, local: Path, file: RemoteFile, here: int) -> bool:
+        """Fetch what follows the first ``here`` bytes; False where the file does not go on from them."""
+        with os.fdopen(open_own(local, os.O_RDWR), "r+b") as copy:
+            start = max(0, here - OVERLAP)
+            copy.seek(start)
+            known = copy.read(here - start)
+            first = self._store.read(file, start, min(file.size, start + PIECE))
+            if first[: len(known)] != known:
+                return False
+            copy.write(first[len(known) :])
+            self._fetch_rest(copy, file, start + len(first))
+        return True
+
+    def _fetch(self, local: Path, file: RemoteFile) -> None:
+        """Fetch a whole file in place of what is here, as a file of its own."""
+        first = self._store.read(file, 0, min(file.size, PIECE)) if file.size else b""
+        local.unlink(missing_ok=True)
+        with os.fdopen(open_own(local, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as copy:
+            copy.write(first)
+            self._fetch_rest(copy, file, len(first))
+
+    def _fetch_rest(self, copy: BinaryIO, file: RemoteFile, start: int) -> None:
+        while start < file.size and not self._stopping.is_set():
+            copy.flush()
+            piece = self._store.read(file, start, min(file.size, start + PIECE))
+            if not piece:  # it became shorter; the next listing says so
+                return
+            copy.write(piece)
+            start += len(piece)
+
+    def _remove(self, path: str) -> None:
+        self._unlink(path)
+        del self._copied[path]
+
+    def _unlink(self, path: str) -> None:
+        local = self._folder / path
+        with suppress(OSError):
+            local.unlink(missing_ok=True)
+            for folder in local.parents:
+                if folder == self._folder:
+                    break
+                folder.rmdir()
+
+    def _read_state(self) -> dict[str, Copied]:
+        try:
+            content = json.loads(read_own(self._state))
+            return {path: Copied(int(size), float(at), str(tag)) for path, (size, at, tag) in content.items()}
+        except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+            return {}
+
+    def _write_state(self) -> None:
+        handle, name = tempfile.mkstemp(dir=self._state.parent, prefix=".copied-")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(dict(self._copied), file)
+        Path(name).replace(self._state)
+
+
+def _is_copied(path: str, file: RemoteFile) -> bool:
+    """Whether a file is copied as it grows.
+
+    These are what runs are made of, where runs are looked for, and descriptions of dumps, which are read to
+    list them. A model that is called as graphs are is not.
+    """
+    folders, _, name = path.rpartition("/")
+    role = _role(path)
+    if role is None:
+        described = name in _DESCRIPTIONS or folders.rpartition("/")[2] in _DESCRIBING
+        return described and file.size <= DESCRIPTION
+    return role != "graph" or file.size <= GRAPH.size
+
+
+def _role(path: str) -> file_names.Role | None:
+    """Role of a file where runs are looked for."""
+    return file_names.role(path.rpartition("/")[2]) if path.count("/") <= DEPTH else None
+
+
+def _is_model(path: str) -> bool:
+    """Whether a file that is not copied is a model with the name of a graph: it would be read as one."""
+    return _role(path) == "graph"
+
+
+SLOW: Final = 60.0  # seconds after which a pass that is still going on is said to be slow
+LONGEST: Final = 60.0  # seconds between two passes over a store that does not answer
+
+_log = logging.getLogger(__name__)
+
+
+class Mirrors:
+    """All mirrors of a server; none costs nothing."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._interval = max(settings.reload_interval, 1.0)
+        self._stopping = threading.Event()
+        self._following = [_Following(base, self._stopping) for base in stores(settings.summary_base_dir)]
+        self._threads: list[threading.Thread] = []
+
+    def sync(self) -> None:
+        """One pass over every store, in this thread."""
+        for following in self._following:
+            following.sync()
+
+    def start(self) -> None:
+        """Go on with passes in the background."""
+        for following in self._following:
+            thread = threading.Thread(
+                target=following.run, args=(self._interval,), name="mirror", daemon=True
+            )
+            start_within_limit(thread)
+            self._threads.append(thread)
+
+    def stop(self) -> None:
+        """End; a request that is under way is not waited for."""
+        self._stopping.set()
+
+    def troubles(self) -> tuple[Trouble, ...]:
+        """What is wrong with which store now."""
+        return tuple(
+            Trouble(following.url, reason) for following in self._following if (reason := following.trouble())
+        )
+
+
+class _Following:
+    """Passes over one store."""
+
+    def __init__(self, base: Base, stopping: threading.Event) -> None:
+        self.url = base.url
+        self._stopping = stopping
+        self._mirror = Mirror(RemoteStore(base.url, stopping), Path(base.path), stopping)
+        self._begun: float | None = None  # monotonic time of a pass that is going on
+        self._logged = ""
+
+    def run(self, interval: float) -> None:
+        wait = interval
+        while not self._stopping.is_set():
+            self.sync()
+            answers = self._mirror.trouble in ("", "remote.many", "remote.name", "remote.cut")
+            wait = interval if answers else min(2 * wait, max(LONGEST, interval))
+            self._stopping.wait(wait)
+
+    def sync(self) -> None:
+        self._begun = time.monotonic()
+        try:
+            self._mirror.sync()
+        except Exception as error:  # its text may hold credentials
+            _log.warning("a pass over a store failed: %s", type(error).__name__)
+            self._mirror.trouble = "remote.unreachable"
+        finally:
+            self._begun = None
+        if self._mirror.trouble != self._logged:
+            self._logged = self._mirror.trouble
+            _log.warning("%s: %s", self.url, self._logged or "well again")
+
+    def trouble(self) -> str:
+        begun = self._begun
+        slow = begun is not None and time.monotonic() - begun > SLOW
+        return self._mirror.trouble or ("remote.slow" if slow else "")
+
+
+def check_stores(bases: Iterable[Base]) -> None:
+    """Raises BadSettings for a store that no installed package can open."""
+    for base in bases:
+        open_store(base.url)

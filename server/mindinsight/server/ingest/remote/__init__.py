@@ -1,1 +1,0 @@
-"""Base directories in remote stores: listed and read through fsspec, copied into the workspace."""

@@ -1,1 +1,0 @@
-"""Staging: the columns of files and runs while they are read."""

@@ -1,0 +1,182 @@
+"""Incremental evaluation of alert rules over series, and over the ranks of a job."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Final, TypeAlias, get_args
+
+import numpy as np
+
+from mindinsight.server.curves.curve_statistics import NO_EPISODES, Condition, Episodes, extended, holds
+from mindinsight.server.curves.rank_outliers import Stray, StrayKind, strays
+from mindinsight.server.store.run import Run
+from mindinsight.server.store.series import ScalarSeries
+from mindinsight.server.types import Doubles, Floats, Ints
+from mindinsight.server.workspace.alert_rules import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class RuleEpisodes:
+    """The episodes of a series so far, with the first point of each."""
+
+    version: int  # of the series that was looked at
+    generation: int
+    episodes: Episodes
+    steps: Ints  # [e]
+    walls: Doubles  # [e] Unix seconds
+    values: Doubles  # [e]
+
+
+_NOTHING: Final = RuleEpisodes(-1, -1, NO_EPISODES, NO_EPISODES.rows, np.zeros(0), np.zeros(0))
+
+
+def rule_episodes(
+    before: RuleEpisodes | None, series: ScalarSeries, condition: Condition, limit: float
+) -> RuleEpisodes:
+    """The episodes of the whole series; only rows behind those of ``before`` are looked at.
+
+    ``before`` is what this gave for an older state of the series and the same condition, None at first.
+    """
+    if before is None or before.generation != series.generation or before.episodes.end > series.count:
+        before = _NOTHING
+    if before.version == series.version:
+        return before
+    known = before.episodes.end
+    if not holds(condition, limit, _values_behind(series, known)).any():  # nearly always: kept quick
+        nothing_new = Episodes(before.episodes.rows, before.episodes.counts, series.count)
+        first_points = before.steps, before.walls, before.values
+        return RuleEpisodes(series.version, series.generation, nothing_new, *first_points)
+    new = series.tail(known)
+    episodes = extended(before.episodes, holds(condition, limit, new.values), new.starts)
+    first = episodes.rows[len(before.steps) :] - known
+    return RuleEpisodes(
+        series.version,
+        series.generation,
+        episodes,
+        np.concatenate([before.steps, new.steps[first]]),
+        np.concatenate([before.walls, new.walls[first]]),
+        np.concatenate([before.values, new.values[first].astype(np.float64)]),
+    )
+
+
+def _values_behind(series: ScalarSeries, row: int) -> Floats:
+    """The values from ``row`` on."""
+    last = series.parts[-1].values
+    first = series.count - len(last)
+    return last[row - first :] if row >= first else series.tail(row).values
+
+
+def tags_of(run: Run, pattern: str) -> list[str]:
+    """The scalars that a rule is about, by name or by a pattern with ``*`` and ``?``."""
+    return [tag for tag in run.scalars if matches(tag, pattern)]
+
+
+def matches(tag: str, pattern: str) -> bool:
+    """Whether ``pattern`` is the tag, or fits it."""
+    return pattern in ("*", tag) or fnmatchcase(tag, pattern.replace("[", "[[]"))
+
+
+def silent_since(run: Run, minutes: float, now: float) -> float | None:
+    """When a run had been silent for so long, in Unix seconds; None when it is not, or has ended.
+
+    A training that was killed, or hangs, has not closed its files.
+    """
+    when = run.last_event + 60 * minutes
+    return when if when <= now and run.files and not run.finished else None
+
+
+_KINDS: Final = get_args(StrayKind)
+_GROWTH: Final = 1.01  # more points than when a job was looked at last, before it is looked at again
+_Key: TypeAlias = tuple[str, str]  # job and tag
+
+
+@dataclass(frozen=True, slots=True)
+class RankStrays:
+    """The stray stretches of one tag of one rank."""
+
+    run: str
+    tag: str
+    strays: tuple[Stray, ...]  # [n]
+    walls: Doubles  # [n] Unix seconds, of the first step of each
+
+    @property
+    def steps(self) -> Ints:
+        return np.array([stray.step for stray in self.strays], np.int64)
+
+    @property
+    def keys(self) -> Ints:
+        """Numbers that are unique within this run and tag."""
+        return np.array(
+            [stray.step * len(_KINDS) + _KINDS.index(stray.kind) for stray in self.strays], np.int64
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """The verdict on one tag of one job, and the points it was made of."""
+
+    runs: tuple[str, ...]
+    generations: tuple[int, ...]
+    points: int
+    ranks: tuple[RankStrays, ...]
+
+
+class JobWatch:
+    """Cache of the strays of all jobs. A job is looked at again when a hundredth more points have come."""
+
+    def __init__(self) -> None:
+        self._judged: dict[_Key, _Judged] = {}
+
+    def strays(self, runs: Iterable[Run], rules: Mapping[str, Rule]) -> Iterator[tuple[str, RankStrays]]:
+        """What is found by each rule that is on, with the rule's id."""
+        wanted = {rule_id: rule for rule_id, rule in rules.items() if rule.on and rule.condition == "strays"}
+        if not wanted:
+            self._judged = {}
+            return
+        ranks: dict[str, list[Run]] = defaultdict(list)
+        for run in runs:
+            if run.rank is not None:
+                ranks[run.job].append(run)
+        judged: dict[_Key, _Judged] = {}
+        for job, members in ranks.items():
+            members.sort(key=lambda run: (run.rank or 0, run.id))
+            tags = {tag for run in members for tag in run.scalars} if len(members) > 1 else set()
+            for rule_id, rule in wanted.items():
+                for tag in sorted(tags):
+                    holders = [run for run in members if tag in run.scalars]
+                    if len(holders) < 2 or not matches(tag, rule.tags):
+                        continue
+                    key = (job, tag)
+                    judged[key] = judged.get(key) or _renewed(self._judged.get(key), holders, tag)
+                    yield from ((rule_id, rank) for rank in judged[key].ranks)
+        self._judged = judged
+
+
+def _renewed(before: _Judged | None, runs: list[Run], tag: str) -> _Judged:
+    series = [run.scalars[tag] for run in runs]
+    ids, generations = tuple(run.id for run in runs), tuple(member.generation for member in series)
+    points = sum(member.count for member in series)
+    same = before is not None and (before.runs, before.generations) == (ids, generations)
+    if before is not None and same and before.points <= points < before.points * _GROWTH:
+        return before
+    lines = [member.line() for member in series]
+    by_row: dict[int, list[Stray]] = defaultdict(list)
+    for stray in strays([(line.steps, line.values) for line in lines]):
+        by_row[stray.row].append(stray)
+    verdicts = tuple(
+        RankStrays(
+            ids[row],
+            tag,
+            tuple(of_rank),
+            np.array([_wall(lines[row].steps, lines[row].walls, stray.step) for stray in of_rank]),
+        )
+        for row, of_rank in sorted(by_row.items())
+    )
+    return _Judged(ids, generations, points, verdicts)
+
+
+def _wall(steps: Ints, walls: Doubles, step: int) -> float:
+    return float(walls[min(int(np.searchsorted(steps, step)), len(walls) - 1)])

@@ -1,0 +1,409 @@
+"""Plugin of answers: why runs differ, and up to where two of them agree."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Depends, Query
+
+from mindinsight.server.api.run_answers import hyper_of
+from mindinsight.server.claims import Claim
+from mindinsight.server.compute.json_values import non_finite_as_text
+from mindinsight.server.curves.alignment import ORDER, Alignment, align, claim_of, difference_claim
+from mindinsight.server.curves.curve_comparison import FEWEST, Parting, Separation, Value, part, separations
+from mindinsight.server.curves.curve_comparison import ORDER as REASONS_ORDER
+from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.plugins import Plugin
+from mindinsight.server.plugins.answers.rank_health import HealthCache, JobHealth
+from mindinsight.server.store.run import Run
+from mindinsight.server.types import Floats, Ints
+
+_DECORATION: Final = frozenset({"train", "training", "auto", "scalar", "scalars"})
+
+
+@dataclass(frozen=True, slots=True)
+class TagAlignment:
+    """The alignment of one scalar."""
+
+    tag: str
+    other: str  # its name in the run that is measured; mostly the same
+    alignment: Alignment
+    claim: Claim
+
+
+def alignments(run: Run, baseline: Run, tolerance: float) -> list[TagAlignment]:
+    """Each scalar that both runs have: drifts first, the earliest of them first."""
+    rows = []
+    for tag, other in _pairs(list(baseline.scalars), list(run.scalars)):
+        base, line = baseline.scalars[tag].line(), run.scalars[other].line()
+        aligned = align(line.steps, line.values, base.steps, base.values, tolerance)
+        rows.append(TagAlignment(tag, other, aligned, claim_of(aligned, tolerance)))
+    return sorted(rows, key=_rank)
+
+
+def _rank(row: TagAlignment) -> tuple[int, float, float, str]:
+    aligned = row.alignment
+    order = ORDER.index(aligned.verdict)
+    begins = aligned.onset is not None
+    return (0 if begins else order), (aligned.onset or 0 if begins else 0), -(aligned.largest or 0.0), row.tag
+
+
+def alignment_claims(rows: list[TagAlignment], tolerance: float) -> list[Claim]:
+    """Return the claims about two runs: of the main scalar, of the first to diverge, and of all together."""
+    if not rows:
+        return [Claim("claim.align.no_common_scalar", "unknown")]
+    main = min(rows, key=lambda row: _interest(row.tag))
+    claims = [
+        Claim("claim.part.align_scalar", main.claim.verdict, {"tag": main.tag, "claim": main.claim}),
+    ]
+    first = next((row for row in rows if row.alignment.onset is not None), None)
+    if first is not None:
+        onset = {"tag": first.tag, "step": first.alignment.onset}
+        claims.append(Claim("claim.align.first", "found", onset, evidence=(onset,)))
+    if len(rows) == 1:
+        return claims
+    verdicts = [row.claim.verdict for row in rows]
+    facts: dict[str, Any] = {"count": len(rows), "tolerance": difference_claim(tolerance, absolute=False)}
+    if differing := verdicts.count("found"):
+        claims.append(Claim("claim.align.some_differ", "found", {**facts, "n": differing}))
+    if undecided := verdicts.count("unknown"):
+        claims.append(Claim("claim.align.undecided", "unknown", {**facts, "n": undecided}))
+    if not differing and not undecided:
+        claims.append(Claim("claim.align.all_agree", "clear", {**facts, "n": len(rows)}))
+    return claims
+
+
+def _interest(tag: str) -> tuple[bool, bool, int, str]:
+    """The loss first: of several the one with the plainest name."""
+    return not re.search("loss", tag, re.IGNORECASE), bool(re.search("val|eval|test", tag)), len(tag), tag
+
+
+def _pairs(base_tags: list[str], tags: list[str]) -> list[tuple[str, str]]:
+    """Tags of the baseline with those of the other run: of one name, or alike where that is plain."""
+    pairs = [(tag, tag) for tag in base_tags if tag in set(tags)]
+    base_alike, alike = _by_likeness(base_tags, tags), _by_likeness(tags, base_tags)
+    for name, rest in base_alike.items():
+        if len(rest) == 1 and len(alike.get(name, ())) == 1:
+            pairs.append((rest[0], alike[name][0]))
+    return pairs
+
+
+def _by_likeness(tags: list[str], without: list[str]) -> dict[str, list[str]]:
+    """Tags that are not in ``without``, by their name less what recorders put around it."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    common = set(without)
+    for tag in tags:
+        if tag not in common:
+            groups[plain_name(tag)].append(tag)
+    return groups
+
+
+def plain_name(tag: str) -> str:
+    """``train/loss``, ``loss/auto`` and ``Loss`` -> ``loss``."""
+    parts = [part for part in tag.lower().split("/") if part not in _DECORATION]
+    return "/".join(parts) or tag.lower()
+
+
+_CHANCE: Final = 0.05  # corrected for all settings; above, a full separation says nothing
+_CHANCE_PARTLY: Final = 0.01  # the same for one with exceptions
+_NAMED: Final = 3  # settings or scalars that are named one by one
+_TEXTS: Final = 4  # texts of a region that are written out
+_UNREAD: Final = 1 << 20  # bytes of a run that are read in a moment
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A hyperparameter in which the groups differ."""
+
+    name: str
+    separation: Separation
+    good: list[Value]  # the values of the good runs, each once
+    bad: list[Value]
+
+
+@dataclass(frozen=True, slots=True)
+class TagParting:
+    """The divergence of one scalar."""
+
+    tag: str
+    parting: Parting
+
+
+def still_read(runs: Sequence[Run]) -> list[Claim]:
+    """Return the claim that some of the runs are being read, so that nothing can be said yet."""
+    unread = [run for run in runs if run.total - run.read > (_UNREAD if run.read else 0)]
+    if not unread:
+        return []
+    evidence = tuple({"run": run.id} for run in unread)
+    return [Claim("claim.answers.reading", "unknown", {"n": len(unread), "count": len(runs)}, evidence)]
+
+
+def settings(good: Sequence[Run], bad: Sequence[Run]) -> list[Setting]:
+    """Return the settings that are not the same in all runs, the most telling first."""
+    values = [[hyper_of(run.lineage) for run in group] for group in (good, bad)]
+    names = sorted({name for group in values for run in group for name in run})
+    columns = [[[run.get(name) for run in group] for name in names] for group in values]
+    differing = [
+        number
+        for number in range(len(names))
+        if len({repr(value) for value in (*columns[0][number], *columns[1][number])}) > 1
+    ]
+    ours, theirs = ([group[number] for number in differing] for group in columns)
+    rows = [
+        Setting(names[number], separation, _distinct(columns[0][number]), _distinct(columns[1][number]))
+        for number, separation in zip(differing, separations(ours, theirs), strict=True)
+    ]
+    return sorted(rows, key=_telling)
+
+
+def _telling(row: Setting) -> tuple[bool, float, float, int, str]:
+    """Order settings: those beyond chance first, then by effect; of two that tell as much, fewer values."""
+    separation = row.separation
+    variety = len({repr(value) for value in (*row.good, *row.bad)})
+    return not _is_proven(separation), -separation.effect, separation.chance, variety, row.name
+
+
+def _is_proven(separation: Separation) -> bool:
+    return separation.corrected <= (_CHANCE if separation.effect == 1 else _CHANCE_PARTLY)
+
+
+def _distinct(values: Sequence[Value]) -> list[Value]:
+    once = {repr(value): value for value in values}
+    return [non_finite_as_text(once[name]) for name in sorted(once)]
+
+
+def partings(good: Sequence[Run], bad: Sequence[Run]) -> list[TagParting]:
+    """Return each scalar that both groups have: those that diverge first, the earliest of them first."""
+    ours, theirs = ({tag for run in group for tag in run.scalars} for group in (good, bad))
+    rows = [TagParting(tag, part(_curves(good, tag), _curves(bad, tag))) for tag in sorted(ours & theirs)]
+    return sorted(rows, key=_rank_reasons)
+
+
+def _rank_reasons(row: TagParting) -> tuple[int, int, float]:
+    parting = row.parting
+    changes = parting.kind in ("not_finite", "parts")
+    return (
+        0 if changes else REASONS_ORDER.index(parting.kind),
+        (parting.onset or 0),
+        -abs(parting.shift or 0.0),
+    )
+
+
+def _curves(runs: Sequence[Run], tag: str) -> list[tuple[Ints, Floats]]:
+    lines = [series.line() for run in runs if (series := run.scalars.get(tag)) is not None]
+    return [(line.steps, line.values) for line in lines]
+
+
+def why_claims(
+    good: Sequence[Run], bad: Sequence[Run], rows: Sequence[Setting], tags: Sequence[TagParting]
+) -> list[Claim]:
+    """Return what is known of why ``bad`` runs are bad: scalars first, then settings."""
+    recorded = {name for run in (*good, *bad) for name in hyper_of(run.lineage)}
+    return [*_scalar_claims(tags, len(bad)), *_setting_claims(rows, len(recorded), len(good), len(bad))]
+
+
+def _scalar_claims(tags: Sequence[TagParting], bad: int) -> Iterator[Claim]:
+    if not tags:
+        yield Claim("claim.why.no_common_scalar", "unknown")
+        return
+    broken = [row for row in tags if row.parting.broken is not None]
+    if broken:
+        yield _breaks(min(broken, key=lambda row: (row.parting.broken or 0, row.tag)), bad, len(broken))
+    diverging = sorted(
+        (row for row in tags if row.parting.diverges is not None), key=lambda row: row.parting.diverges or 0
+    )
+    if diverging:
+        first = {"tag": diverging[0].tag, "step": diverging[0].parting.diverges}
+        yield Claim("claim.why.diverges", "found", first, (first,))
+    if len(diverging) > 1:
+        second = {"tag": diverging[1].tag, "step": diverging[1].parting.diverges}
+        yield Claim("claim.why.follows", "found", {**second, "n": len(diverging) - 1}, (second,))
+    apart = [row.tag for row in tags if row.parting.kind == "apart"]
+    if apart:
+        yield Claim("claim.why.apart", "found", {"tags": _few(apart), "n": len(apart)})
+    short = [row.tag for row in tags if row.parting.kind == "too_few"]
+    if short:
+        values = {"tags": _few(short), "n": len(short), "fewest": FEWEST}
+        yield Claim("claim.why.too_few_steps", "unknown", values)
+    if not (broken or diverging or apart or short):
+        yield Claim("claim.why.together", "clear", {"n": len(tags)})
+
+
+def _breaks(row: TagParting, bad: int, tags: int) -> Claim:
+    """Return the claim about the scalar that is the first to be non-finite in a bad run."""
+    facts: dict[str, Any] = {
+        "tag": row.tag,
+        "count": row.parting.broken_runs,
+        "n": bad,
+        "step": row.parting.broken,
+        "tags": tags,
+    }
+    if row.parting.grows is None:
+        return Claim("claim.why.breaks", "found", facts, ({"tag": row.tag, "step": row.parting.broken},))
+    facts["grows"] = row.parting.grows
+    return Claim("claim.why.grows", "found", facts, ({"tag": row.tag, "step": row.parting.grows},))
+
+
+def _setting_claims(rows: Sequence[Setting], recorded: int, good: int, bad: int) -> Iterator[Claim]:
+    if not recorded:
+        yield Claim("claim.why.no_settings", "unknown")
+        return
+    if not rows:
+        yield Claim("claim.why.same_settings", "clear", {"n": recorded})
+        return
+    proven = [row for row in rows if _is_proven(row.separation)]
+    for row in proven[:_NAMED]:
+        yield _separates(row, good, bad)
+    full = [row for row in rows if row.separation.effect == 1]
+    if len(certain := [row for row in full if _is_proven(row.separation)]) > 1:
+        names = _few([row.name for row in certain])
+        yield Claim("claim.why.several", "unknown", {"settings": names, "n": len(certain)})
+    if proven:
+        return
+    facts = {"n": len(rows), "good": good, "bad": bad}
+    for row in full[:1]:
+        percent = max(1, round(100 * row.separation.corrected))
+        yield Claim("claim.why.by_chance", "unknown", {**facts, "setting": row.name, "percent": percent})
+    if not full:
+        decided = separations([list(range(good))], [list(range(good, good + bad))])[0].chance <= _CHANCE
+        key = "claim.why.none_separates" if decided else "claim.why.too_few_runs"
+        yield Claim(key, "clear" if decided else "unknown", facts)
+
+
+def _separates(row: Setting, good: int, bad: int) -> Claim:
+    """Return where the runs of one group lie and those of the other do not, or fewer of them."""
+    separation = row.separation
+    facts = {"setting": row.name, "region": _region(separation.values), "effect": separation.effect}
+    inside = {"good": separation.inside[0], "bad": separation.inside[1]}
+    evidence = ({"setting": row.name, "chance": separation.corrected},)
+    if separation.effect < 1:
+        return Claim("claim.why.partly", "found", {**facts, **inside, "goods": good, "bads": bad}, evidence)
+    counts = {"n": inside[separation.region_of]}
+    key = "claim.why.only_good" if separation.region_of == "good" else "claim.why.only_bad"
+    return Claim(key, "found", {**facts, **counts}, evidence)
+
+
+def _region(values: Sequence[Value]) -> list[Any]:
+    """Return the values of a region: numbers as an interval, texts one by one."""
+    unset = [Claim("claim.part.why.unset", "note")] if None in values else []
+    known = [value for value in values if value is not None]
+    numbers = [value for value in known if isinstance(value, int | float) and not isinstance(value, bool)]
+    if len(numbers) < len(known) or len(known) < 2:
+        return [*unset, *_few([non_finite_as_text(value) for value in known], _TEXTS)]
+    limits = {"low": numbers[0], "high": numbers[-1]}
+    return [*unset, Claim("claim.part.lineage.range", "note", limits)]
+
+
+def _few(names: Sequence[Any], most: int = _NAMED) -> list[Any]:
+    return [*names[:most], *(["…"] if len(names) > most else [])]
+
+
+router = APIRouter()
+
+Uses = Annotated[Service, Depends(service_of)]
+Group = Annotated[list[str], Query(description="run ids", max_length=100)]
+
+
+@router.get("/alignment")
+def alignment(
+    service: Uses,
+    run: str,
+    baseline: Annotated[str, Query(description="run id that the other is measured against")],
+    tolerance: Annotated[float, Query(gt=0, le=1, description="share of the baseline's size")] = 1e-3,
+) -> dict[str, Any]:
+    """Every scalar that both runs have, ranked by where and how it drifts.
+
+    ``verdict`` is one of not_finite, drifts, apart (at most steps), differs (too few steps, or too late, to
+    tell noise from a drift), noise (beyond the tolerance, never lastingly), no_steps, no_finite, agrees,
+    identical. ``agrees_to`` is the last step before the first one ``beyond`` the tolerance, ``onset`` the
+    step at which the drift begins. ``largest`` and ``noise`` are shares of the baseline unless ``absolute``.
+    A tag that only one run has is paired with its like (``loss``, ``train/loss``, ``loss/auto``) where there
+    is one such.
+    """
+    snapshot = service.store.snapshot()
+    service.loader.want([run, baseline])
+    both = [snapshot.run(run), snapshot.run(baseline)]
+    unread = still_read(both)
+    rows = [] if unread else alignments(both[0], both[1], tolerance)
+    return {
+        "run": run,
+        "baseline": baseline,
+        "tolerance": tolerance,
+        "claims": [claim.as_json() for claim in unread or alignment_claims(rows, tolerance)],
+        "tags": [
+            {"tag": row.tag, "other": row.other, **asdict(row.alignment), "claim": row.claim.as_json()}
+            for row in rows
+        ],
+    }
+
+
+@router.get("/why")
+def why(service: Uses, good: Group, bad: Group) -> dict[str, Any]:
+    """Settings in which good and bad runs differ, the most telling first, and the step at which each scalar
+    diverges, the earliest first. ``unknown`` lists runs that are not there.
+
+    ``effect`` is the difference of the shares of both groups among the values that separate them best, and
+    ``chance`` how often any of the settings separates groups of these sizes as well by chance. ``kind`` is
+    one of not_finite, parts, apart (from the first step), together, too_few. While a run is read for the
+    first time, the only claim says so.
+    """
+    runs = service.store.snapshot().runs
+    service.loader.want([*good, *bad])
+    ours, theirs = ([runs[run_id] for run_id in group if run_id in runs] for group in (good, bad))
+    unread = still_read([*ours, *theirs])
+    rows, tags = ([], []) if unread else (settings(ours, theirs), partings(ours, theirs))
+    claims = unread or why_claims(ours, theirs, rows, tags)
+    return {
+        "good": [run.id for run in ours],
+        "bad": [run.id for run in theirs],
+        "unknown": [run_id for run_id in (*good, *bad) if run_id not in runs],
+        "claims": [claim.as_json() for claim in claims],
+        "settings": [_setting_json(setting) for setting in rows],
+        "metrics": [{"tag": row.tag, **asdict(row.parting)} for row in tags],
+    }
+
+
+def _setting_json(setting: Setting) -> dict[str, Any]:
+    separation = setting.separation
+    return {
+        "name": setting.name,
+        "effect": separation.effect,
+        "chance": separation.corrected,
+        "good": setting.good,
+        "bad": setting.bad,
+    }
+
+
+@router.get("/health")
+def health(
+    service: Uses, job: Annotated[list[str], Query(description="job ids", max_length=50)]
+) -> dict[str, Any]:
+    """Health of the ranks of jobs: for each job its ranks, and what is wrong with which of them in which tag.
+
+    ``strays`` have the fields of ``/v2/scalar/ranks`` and a ``tag``; ``row`` is a place in ``runs``. Jobs
+    that are gone, or have one rank, are left out.
+    """
+    members: dict[str, list[Run]] = {name: [] for name in job}
+    for run in service.store.snapshot().runs.values():
+        if run.job in members:
+            members[run.job].append(run)
+    cache = service.parts.of(HealthCache)
+    jobs = {name: runs for name, runs in members.items() if len(runs) > 1}
+    return {"jobs": {name: _health_json(cache.of(runs), still_read(runs)) for name, runs in jobs.items()}}
+
+
+def _health_json(of_job: JobHealth, unread: list[Claim]) -> dict[str, Any]:
+    return {
+        "runs": of_job.runs,
+        "ranks": of_job.ranks,
+        "tags": of_job.tags,
+        "claims": [claim.as_json() for claim in unread or of_job.claims],
+        "strays": [{"tag": rank_stray.tag, **asdict(rank_stray.stray)} for rank_stray in of_job.strays],
+    }
+
+
+PLUGIN = Plugin(name="answers", router=router)

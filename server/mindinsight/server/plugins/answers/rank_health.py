@@ -1,0 +1,186 @@
+"""Health of the ranks of jobs: what is wrong with each, over the scalars that tell the most."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Final
+
+from mindinsight.server.claims import Claim
+from mindinsight.server.curves.rank_outliers import FEWEST_STEPS, Stray, strays
+from mindinsight.server.store.run import Run
+
+_TAGS: Final = 6  # scalars of a job that are looked at
+_JOBS: Final = 256  # that are remembered
+_GROWTH: Final = 1.01  # more points than when a job was looked at last, before it is looked at again
+_RANGES: Final = 8  # of missing ranks that are named; the count tells how many there are
+_WORST_FIRST: Final = ("not_finite", "silent", "lasting", "spikes")
+_KEYS: Final = {
+    "not_finite": "claim.health.non_finite",
+    "silent": "claim.health.silent",
+    "lasting": "claim.health.differs",
+    "spikes": "claim.health.spikes",
+}
+_TELLING: Final = (r"step_?time|time_per|duration|throughput|tokens|samples_per", r"loss", r"norm", r"acc")
+
+
+@dataclass(frozen=True, slots=True)
+class RankStray:
+    """What is wrong with a rank in one scalar; ``stray.row`` is the place of the rank among ``ranks``."""
+
+    tag: str
+    stray: Stray
+
+
+@dataclass(frozen=True, slots=True)
+class JobHealth:
+    """The ranks of a job, in order, with what is wrong with them."""
+
+    runs: tuple[str, ...]  # [r]
+    ranks: tuple[int | None, ...]  # [r]
+    tags: tuple[str, ...]  # that were looked at
+    strays: tuple[RankStray, ...]
+    claims: tuple[Claim, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    generations: tuple[int, ...]
+    points: int
+    health: JobHealth
+
+
+class HealthCache:
+    """Cache of the health of jobs; a job is looked at again when a hundredth more points have come."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._judged: OrderedDict[str, _Judged] = OrderedDict()
+
+    def of(self, members: Sequence[Run]) -> JobHealth:
+        """The health of the job of these runs, which are all its ranks."""
+        ranks = sorted(members, key=lambda run: (run.rank is None, run.rank or 0, run.id))
+        tags = telling_tags(ranks)
+        series = [run.scalars[tag] for run in ranks for tag in tags if tag in run.scalars]
+        generations = tuple(member.generation for member in series)
+        points = sum(member.count for member in series)
+        with self._lock:
+            before = self._judged.get(ranks[0].job)
+        if before is not None and before.generations == generations and before.health.tags == tags:
+            same_ranks = before.health.runs == tuple(run.id for run in ranks)
+            if same_ranks and before.points <= points < max(before.points * _GROWTH, 1):
+                return before.health
+        health = job_health(ranks, tags)
+        with self._lock:
+            self._judged[ranks[0].job] = _Judged(generations, points, health)
+            while len(self._judged) > _JOBS:
+                self._judged.popitem(last=False)
+        return health
+
+
+def job_health(ranks: Sequence[Run], tags: Sequence[str]) -> JobHealth:
+    """Compare ``ranks`` with each other in each of ``tags``."""
+    rank_strays = []
+    for tag in tags:
+        rows = [row for row, run in enumerate(ranks) if tag in run.scalars]
+        lines = [ranks[row].scalars[tag].line() for row in rows]
+        for stray in strays([(line.steps, line.values) for line in lines]):
+            other = None if stray.other is None else rows[stray.other]
+            rank_strays.append(RankStray(tag, replace(stray, row=rows[stray.row], other=other)))
+    return JobHealth(
+        tuple(run.id for run in ranks),
+        tuple(run.rank for run in ranks),
+        tuple(tags),
+        tuple(rank_strays),
+        tuple(health_claims(ranks, tags, rank_strays)),
+    )
+
+
+def health_claims(ranks: Sequence[Run], tags: Sequence[str], rank_strays: Sequence[RankStray]) -> list[Claim]:
+    """Return the claims about a job: ranks by their worst fault, then what cannot be known."""
+    pairs = [stray for stray in rank_strays if stray.stray.other is not None]
+    worst: dict[int, str] = {}
+    for stray in rank_strays:
+        if stray.stray.other is not None:
+            continue
+        kinds = (stray.stray.kind, worst.get(stray.stray.row, stray.stray.kind))
+        worst[stray.stray.row] = min(kinds, key=_WORST_FIRST.index)
+    claims = []
+    for kind in _WORST_FIRST:
+        if rows := [row for row, its_kind in sorted(worst.items()) if its_kind == kind]:
+            evidence = tuple({"run": ranks[row].id, "rank": ranks[row].rank} for row in rows)
+            claims.append(Claim(_KEYS[kind], "found", {"n": len(rows)}, evidence))
+    if pairs:
+        claims.append(_two_differ(ranks, min(pairs, key=lambda pair: pair.stray.step)))
+    faulty = {*worst, *(row for pair in pairs for row in (pair.stray.row, pair.stray.other))}
+    unknown = [*_missing(ranks), *_not_compared(ranks, tags, faulty)]
+    common = [tag for tag in tags if all(_is_compared(run, tag) for run in ranks)]
+    if not claims and not unknown and common:
+        claims.append(Claim("claim.health.alike", "clear", {"n": len(ranks), "tags": common}))
+    return claims + unknown
+
+
+def _two_differ(ranks: Sequence[Run], pair: RankStray) -> Claim:
+    """Return the claim that two ranks differ from each other. Which is wrong is unknown."""
+    both = (ranks[pair.stray.row], ranks[pair.stray.other or 0])
+    evidence = tuple({"run": run.id, "rank": run.rank, "step": pair.stray.step} for run in both)
+    facts = {"tag": pair.tag, "step": pair.stray.step, "ranks": [run.rank for run in both]}
+    return Claim("claim.health.two_differ", "found", facts, evidence)
+
+
+def _is_compared(run: Run, tag: str) -> bool:
+    return tag in run.scalars and run.scalars[tag].count >= FEWEST_STEPS
+
+
+def _missing(ranks: Sequence[Run]) -> list[Claim]:
+    """Return the claim that ranks have no data, up to the highest or to the number that was recorded."""
+    numbers = {run.rank for run in ranks if run.rank is not None}
+    if not numbers:
+        return []
+    trained = [run.lineage.train for run in ranks if run.lineage and run.lineage.train]
+    recorded = [lineage.device_num or 0 for lineage in trained]
+    total = max(max(numbers) + 1, *recorded, 0)
+    count = total - len(numbers)
+    if not count:
+        return []
+    facts = {"n": count, "total": total, "ranks": _gaps(sorted(numbers), total)}
+    return [Claim("claim.health.missing_ranks", "unknown", facts)]
+
+
+def _gaps(numbers: Sequence[int], total: int) -> list[str]:
+    """Return the first gaps below ``total`` between ascending numbers: "3" or "5–7", with "…" for more."""
+    gaps = [(a + 1, b - 1) for a, b in pairwise([-1, *numbers, total]) if b - a > 1]
+    names = [str(first) if first == last else f"{first}–{last}" for first, last in gaps]
+    return names if len(names) <= _RANGES else [*names[:_RANGES], "…"]
+
+
+def _not_compared(ranks: Sequence[Run], tags: Sequence[str], faulty: Collection[int | None]) -> list[Claim]:
+    """Return the claim that ranks have too few points to be compared, those with a fault left out."""
+    if not tags:
+        everyone = tuple({"run": run.id, "rank": run.rank} for run in ranks)
+        return [Claim("claim.health.nothing_compared", "unknown", {"n": len(ranks)}, everyone)]
+    short = [
+        row
+        for row, run in enumerate(ranks)
+        if row not in faulty and not any(_is_compared(run, tag) for tag in tags)
+    ]
+    if not short:
+        return []
+    evidence = tuple({"run": ranks[row].id, "rank": ranks[row].rank} for row in short)
+    return [Claim("claim.health.too_few", "unknown", {"n": len(short), "fewest": FEWEST_STEPS}, evidence)]
+
+
+def telling_tags(ranks: Sequence[Run]) -> tuple[str, ...]:
+    """Scalars that at least half of the ranks have: times of steps, losses and norms before others."""
+    holders = Counter(tag for run in ranks for tag in run.scalars)
+    common = [tag for tag, count in holders.items() if count >= 2 and count * 2 >= len(ranks)]
+    return tuple(sorted(common, key=_interest)[:_TAGS])
+
+
+def _interest(tag: str) -> tuple[int, int, str]:
+    matching = [i for i, pattern in enumerate(_TELLING) if re.search(pattern, tag, re.IGNORECASE)]
+    return min(matching, default=len(_TELLING)), len(tag), tag

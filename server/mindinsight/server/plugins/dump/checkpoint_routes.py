@@ -1,0 +1,309 @@
+"""Routes of checkpoints: statistics, comparison, timeline of a series, and values of one tensor."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Depends, Query, Response
+
+from mindinsight.server.cancellation import result_of
+from mindinsight.server.compute.background_jobs import BackgroundJob
+from mindinsight.server.compute.json_values import non_finite_as_text
+from mindinsight.server.compute.lru_cache import SessionCache
+from mindinsight.server.debug.checkpoint_weights import (
+    TimelineRow,
+    WeightDifference,
+    WeightStatistics,
+    compare_weights,
+    damage_of,
+    find_series,
+    list_weights,
+    locate_values,
+    measure_weights,
+    timeline_claims,
+    weight_timeline,
+)
+from mindinsight.server.debug.compare.error_measures import Measures
+from mindinsight.server.errors import ApiError
+from mindinsight.server.files.opener import files_of, folders_of
+from mindinsight.server.formats.arrays.lazy_array import Values
+from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.formats.weights.weight_files import Weight, WeightFile
+from mindinsight.server.http.bulkhead_routes import CheckpointRoute
+from mindinsight.server.http.service import Service
+from mindinsight.server.ingest.folder_tree import child
+from mindinsight.server.plugins.dump.dump_requests import Sessions, Uses, unreadable_error, without_folders
+from mindinsight.server.plugins.dump.tensor_values import (
+    Accept,
+    Bins,
+    Dims,
+    Left,
+    Top,
+    check_numbers,
+    heat_map_answer,
+    histogram_answer,
+    npy_download,
+    window_answer,
+)
+from mindinsight.server.store.mounts import disk_path, mounts_of
+
+router = APIRouter(route_class=CheckpointRoute)
+
+FileId = Annotated[str, Query(description="file below the base: ./job/net.ckpt")]
+
+_SUFFIXES: Final = (".ckpt", ".safetensors", ".npz", ".pt", ".pth")
+_ABSENT: Final = ("dump.missing", "dump.link", "dump.not_a_file")
+_DEPTH: Final = 6  # folders below the base
+_MAX_FILES: Final = 2000  # files
+_WAIT: Final = 0.5  # seconds that a response waits for the job to complete
+
+
+@router.get("/checkpoints")
+def checkpoints(service: Uses) -> dict[str, Any]:
+    """List checkpoints below the base directories, except those inside dumps, and the series they form."""
+    dumps = {dump for run in service.store.snapshot().runs.values() for dump in run.dumps}
+    mounts = [mount for mount in mounts_of(service.settings.summary_base_dir) if not mount.inside]
+    files = (
+        file for mount in mounts for file in _checkpoint_files(mount.id, Path(mount.real), dumps, _DEPTH)
+    )
+    listed = [_file_json(name, path) for name, path in islice(files, _MAX_FILES)]
+    series = find_series(file["id"] for file in listed)
+    return {"checkpoints": listed, "series": [asdict(group) for group in series]}
+
+
+@router.get("/checkpoint")
+def checkpoint(service: Uses, sessions: Sessions, file: FileId) -> dict[str, Any]:
+    """Tensors of a checkpoint with their statistics, as far as they are computed; repeat until ``done``."""
+    weights = open_checkpoint(service, file)
+    stamp = weights.path.lstat().st_mtime_ns
+    job = sessions.get(
+        ("weights", weights.path, stamp),
+        BackgroundJob,
+        lambda: BackgroundJob(
+            service.jobs, lambda: measure_weights(weights, service.executor), len(weights.weights)
+        ),
+    )
+    damage_job = _damage_job(service, sessions, weights, stamp)
+    job.wait(_WAIT)
+    done = job.done and damage_job.done  # before the items are read: none comes after it
+    measurements = list(job.items)
+    unmeasured = weights.weights[len(measurements) :]
+    return {
+        "id": file,
+        "format": weights.format,
+        "done": done,
+        "error": job.error or damage_job.error,
+        "tensors": [*map(_statistics_json, measurements), *map(_weight_json, unmeasured)],
+        "damage": [_error_json(error) for error in list(damage_job.items)],
+    }
+
+
+@router.get("/checkpoint/difference")
+def difference(service: Uses, sessions: Sessions, first: FileId, second: FileId) -> dict[str, Any]:
+    """Differences of the second checkpoint from the first, as far as computed; repeat until ``done``."""
+    pair = [open_checkpoint(service, file) for file in (first, second)]
+    stamps = tuple((weights.path, weights.path.lstat().st_mtime_ns) for weights in pair)
+    job = sessions.get(
+        ("difference", stamps),
+        BackgroundJob,
+        lambda: BackgroundJob(service.jobs, lambda: compare_weights(pair[0], pair[1], service.executor)),
+    )
+    damage_jobs = [
+        _damage_job(service, sessions, weights, stamp)
+        for weights, (_, stamp) in zip(pair, stamps, strict=True)
+    ]
+    job.wait(_WAIT)
+    return {
+        "done": job.done and all(damage.done for damage in damage_jobs),
+        "error": job.error,
+        "differences": [_difference_json(difference) for difference in list(job.items)],
+        "damage": [_error_json(error) for damage in damage_jobs for error in list(damage.items)],
+    }
+
+
+def _damage_job(
+    service: Service, sessions: SessionCache, weights: WeightFile, stamp: int
+) -> BackgroundJob[UnreadableError]:
+    """Job that collects damage of a file as a whole, such as a wrong checksum; it reads all of the file."""
+    key = ("damage", weights.path, stamp)
+    return sessions.get(key, BackgroundJob, lambda: BackgroundJob(service.jobs, lambda: damage_of(weights)))
+
+
+def _error_json(error: UnreadableError) -> dict[str, str]:
+    return {"reason": error.reason, "detail": without_folders(error.detail)}
+
+
+def open_checkpoint(service: Uses, file: str) -> WeightFile:
+    """Open a checkpoint below a base directory by its id; raises ApiError."""
+    path = checkpoint_path(service, file)
+    try:
+        return result_of(service.openers.submit(list_weights, path))
+    except UnreadableError as error:
+        raise checkpoint_error(error, file) from None
+
+
+def checkpoint_path(service: Uses, file: str) -> Path:
+    """Path of a checkpoint by its id; raises ApiError for what is none by its name."""
+    try:
+        path = disk_path(service.settings.summary_base_dir, file)
+    except KeyError:
+        raise _unknown(file) from None
+    if path.suffix not in _SUFFIXES:
+        raise _unknown(file)
+    return path
+
+
+def checkpoint_error(error: UnreadableError, file: str) -> ApiError:
+    """Error response for a checkpoint that cannot be opened."""
+    return _unknown(file) if error.reason in _ABSENT else unreadable_error(error)
+
+
+def _unknown(file: str) -> ApiError:
+    return ApiError(404, "unknown_checkpoint", f"There is no file of weights {file!r}.", file=file)
+
+
+def _checkpoint_files(
+    folder_id: str, folder: Path, dumps: set[str], depth: int
+) -> Iterator[tuple[str, Path]]:
+    """Ids and paths of the checkpoints in a folder and, up to ``depth`` levels, below it."""
+    for name in sorted(files_of(folder)):
+        if name.endswith(_SUFFIXES):
+            yield child(folder_id, name), folder / name
+    if depth:
+        for inner in folders_of(folder):
+            if (inner_id := child(folder_id, inner.name)) not in dumps:
+                yield from _checkpoint_files(inner_id, inner, dumps, depth - 1)
+
+
+def _file_json(name: str, path: Path) -> dict[str, Any]:
+    status = path.lstat()
+    return {"id": name, "size": status.st_size, "modified": status.st_mtime}
+
+
+def _statistics_json(measured: WeightStatistics) -> dict[str, Any]:
+    error = {"reason": measured.error.reason, "detail": measured.error.detail} if measured.error else None
+    statistics = non_finite_as_text(asdict(measured.statistics)) if measured.statistics else None
+    return {**_weight_json(measured.weight), "known": True, "statistics": statistics, "error": error}
+
+
+def _weight_json(weight: Weight) -> dict[str, Any]:
+    about = {"name": weight.name, "dtype": weight.dtype, "shape": weight.shape, "size": weight.size}
+    return {**about, "known": False, "statistics": None, "error": None}
+
+
+def _difference_json(difference: WeightDifference) -> dict[str, Any]:
+    return {
+        "name": difference.name,
+        "state": difference.state,
+        "first": difference.first and {"dtype": difference.first.dtype, "shape": difference.first.shape},
+        "second": difference.second and {"dtype": difference.second.dtype, "shape": difference.second.shape},
+        "equal": difference.equal,
+        "measures": _measures_json(difference.measures),
+        "error": {"reason": difference.error.reason, "detail": difference.error.detail}
+        if difference.error
+        else None,
+    }
+
+
+def _measures_json(measures: Measures | None) -> dict[str, Any] | None:
+    numbers: dict[str, Any] | None = non_finite_as_text(asdict(measures)) if measures else None
+    return numbers
+
+
+_MOST: Final = 200  # checkpoints
+
+
+@router.get("/checkpoint/timeline")
+def timeline(
+    service: Uses,
+    sessions: Sessions,
+    file: Annotated[
+        list[str], Query(description="files in the order they were saved", min_length=2, max_length=_MOST)
+    ],
+    offset: Annotated[int, Query(ge=0, description="rows that are known already")] = 0,
+) -> dict[str, Any]:
+    """Rows of tensors from ``offset`` on, as far as computed; repeat until ``done``.
+
+    Each has a state, a relative change (L2) and a number of non-finite elements for each checkpoint. There
+    are ``claims`` once all rows are computed.
+    """
+    files = [open_checkpoint(service, name) for name in file]
+    key = tuple((weights.path, weights.path.lstat().st_mtime_ns) for weights in files)
+    total = len({weight.name for weights in files for weight in weights.weights})
+    job = sessions.get(
+        ("timeline", key),
+        BackgroundJob,
+        lambda: BackgroundJob(service.jobs, lambda: weight_timeline(files, service.executor), total),
+    )
+    job.wait(_WAIT)
+    done = job.done  # before the rows are read: none comes after it
+    known = done and not job.error
+    claims = timeline_claims(list(job.items), [Path(name).name for name in file]) if known else []
+    return {
+        "done": done,
+        "error": job.error,
+        "total": total,
+        "offset": offset,
+        "claims": [claim.as_json() for claim in claims],
+        "rows": [_row_json(row) for row in list(job.items)[offset:]],
+    }
+
+
+def _row_json(row: TimelineRow) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "shape": row.shape,
+        "states": [cell.state for cell in row.cells],
+        "changes": non_finite_as_text([cell.change for cell in row.cells]),
+        "non_finite": [cell.non_finite for cell in row.cells],
+    }
+
+
+def values_of(
+    service: Uses, file: FileId, name: Annotated[str, Query(description="name of the tensor")]
+) -> Values:
+    """Dependency: the values of the tensor that ``file`` and ``name`` name.
+
+    The file is opened in a worker process, and only where its values lie comes back.
+    """
+    path = checkpoint_path(service, file)
+    try:
+        return check_numbers(result_of(service.openers.submit(locate_values, path, name)))
+    except UnreadableError as error:
+        raise checkpoint_error(error, file) from None
+    except KeyError:
+        raise ApiError(404, "unknown_weight", f"There is no tensor {name!r}.", name=name) from None
+
+
+WeightValues = Annotated[Values, Depends(values_of)]
+
+
+@router.get("/checkpoint/values")
+def window(
+    values: WeightValues, dims: Dims = None, top: Top = 0, left: Left = 0, accept: Accept = ""
+) -> Response:
+    """A window of a slice, row by row, with the shape of the slice and the extremes of the window."""
+    return window_answer(values, "", dims, top, left, accept)
+
+
+@router.get("/checkpoint/histogram")
+def histogram(values: WeightValues, bins: Bins = 80, accept: Accept = "") -> Response:
+    """Histogram of the finite elements between their extremes; complex numbers by magnitude."""
+    return histogram_answer(values, bins, accept)
+
+
+@router.get("/checkpoint/heatmap")
+def heatmap(values: WeightValues, dims: Dims = None, accept: Accept = "") -> Response:
+    """Heat map of a slice of at most two axes: 256 x 256 cells, each the element farthest from zero."""
+    return heat_map_answer(values, dims, accept)
+
+
+@router.get("/checkpoint/download", response_class=Response)
+def download(values: WeightValues, name: str, dims: Dims = None) -> Response:
+    """Download the tensor, or a slice of it, as npy in its own type; streamed while it is read."""
+    return npy_download(values, re.sub(r"[^\w.-]+", "_", name) + ".npy", dims)

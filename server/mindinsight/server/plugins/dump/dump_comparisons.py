@@ -1,0 +1,218 @@
+"""Routes of comparisons of two steps, ranks or dumps: their rows and report while they are computed."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, Literal
+
+from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel, Field
+
+from mindinsight.server.compute.background_jobs import BackgroundJob
+from mindinsight.server.compute.json_values import non_finite_as_text
+from mindinsight.server.debug.compare.comparison_export import (
+    fields,
+    has_xlsx,
+    write_csv,
+    write_msprobe_csv,
+    write_msprobe_xlsx,
+)
+from mindinsight.server.debug.compare.divergence import Outcome, Tolerance, decide, state
+from mindinsight.server.debug.compare.divergence_strip import STATES, layer_bands, row_error, strip_marks
+from mindinsight.server.debug.compare.dump_comparison import Row, Side, compare_sides
+from mindinsight.server.errors import ApiError
+from mindinsight.server.formats.dumps.dump_types import TensorEntry
+from mindinsight.server.http.bulkhead_routes import DumpRoute
+from mindinsight.server.http.numbered_jobs import NumberedJob
+from mindinsight.server.http.service import Service
+from mindinsight.server.plugins.dump.dump_requests import Uses, damage_json, open_known_dump
+
+router = APIRouter(route_class=DumpRoute)
+
+_XLSX: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+_BEFORE: Final = 3  # rows that are shown before the first divergence
+
+
+class ComparedStep(BaseModel):
+    dump: str
+    rank: int = Field(0, ge=0)
+    step: int = Field(0, ge=0)
+    graph: str | None = None
+
+
+class Comparison(BaseModel):
+    """Body of a comparison request. ``names`` maps operators of the target to operators of the reference."""
+
+    target: ComparedStep
+    reference: ComparedStep
+    names: dict[str, str] = Field(default_factory=dict)
+
+
+class _ComparisonJob(BackgroundJob[Row]):
+    """Comparison of two sides in the background."""
+
+    def __init__(self, service: Service, body: Comparison) -> None:
+        target, reference = (_side(service, side) for side in (body.target, body.reference))
+        names, executor = body.names, service.executor
+        self.unlisted = len(target.damage()) + len(reference.damage())
+        super().__init__(
+            service.jobs, lambda: compare_sides(target, reference, names, executor), len(target.entries())
+        )
+
+
+COMPARISON: Final = NumberedJob("comparison", Comparison, _ComparisonJob)
+
+
+@router.post("/compare")
+def start_comparison(service: Uses, body: Comparison) -> dict[str, int]:
+    """Start a comparison; its rows are read by the number in the response."""
+    return {"comparison": COMPARISON.start(service, body)}
+
+
+@router.get("/compare/{number}")
+def rows(
+    service: Uses,
+    number: int,
+    q: Annotated[str, Query(max_length=500)] = "",
+    only: Literal["", "agree", "differ", "unknown", "order", "alone"] = "",
+    sort: Literal[
+        "sequence", "lost", "cosine", "max_absolute", "max_relative", "one_thousandth", "norm_error"
+    ] = "sequence",
+    offset: Annotated[int, Query(ge=0)] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+    cosine: float | None = None,
+    relative: float | None = None,
+    start: Annotated[
+        Literal["", "divergence"], Query(description="begin just before the first divergence")
+    ] = "",
+) -> dict[str, Any]:
+    """Rows of a comparison so far, in execution order of the target or worst first.
+
+    The claims are decided once all rows are there. Without a tolerance, that of each type applies.
+    """
+    job = COMPARISON.find(service, number)
+    done = job.done  # before the rows are read: none comes after it
+    compared: list[Row] = list(job.items)
+    tolerance = Tolerance(relative, cosine)
+    selected = [row for row in compared if _passes(row, q.lower(), only, tolerance)]
+    outcome = decide(compared, tolerance, job.unlisted if isinstance(job, _ComparisonJob) else 0)
+    if sort != "sequence":
+        selected = _worst_first(selected, sort)
+    elif start and outcome.first:
+        offset = _position(selected, outcome)
+    return {
+        "done": done,
+        "error": job.error,
+        "all": max(job.total or 0, len(compared)),  # tensors of the reference alone come on top
+        "compared": len(compared),
+        "total": len(selected),
+        "counts": outcome.counts,
+        "tolerances": outcome.tolerances,
+        "claims": [claim.as_json() for claim in outcome.claims] if done and not job.error else [],
+        "offset": offset,
+        "request": service.workspace.job_requests.body("comparison", number),
+        "rows": [_row_json(row, tolerance) for row in selected[offset : offset + limit]],
+    }
+
+
+@router.get("/compare/{number}/strip")
+def strip(
+    service: Uses, number: int, cosine: float | None = None, relative: float | None = None
+) -> dict[str, Any]:
+    """Error and state of every operator so far as columns, in execution order, and the layers they are in."""
+    job = COMPARISON.find(service, number)
+    marks = strip_marks(list(job.items), Tolerance(relative, cosine))
+    return {
+        "operators": [mark.operator for mark in marks],
+        "errors": non_finite_as_text([mark.error for mark in marks]),
+        "states": [STATES.index(mark.state) for mark in marks],
+        "names": STATES,
+        "layers": [
+            {"name": band.layer, "begin": band.begin, "end": band.end}
+            for band in layer_bands([mark.operator for mark in marks])
+        ],
+    }
+
+
+@router.get("/compare/{number}/csv", response_class=Response)
+def report(service: Uses, number: int, msprobe: bool = False) -> Response:
+    """Report of a comparison as CSV: all rows so far, with our columns or with those of msprobe."""
+    sink = io.StringIO()
+    compared: list[Row] = list(COMPARISON.find(service, number).items)
+    if msprobe:
+        write_msprobe_csv(compared, sink)
+    else:
+        write_csv(compared, sink)
+    headers = {"Content-Disposition": "attachment; filename=comparison.csv"}
+    content = sink.getvalue().encode("utf-8", "backslashreplace")  # names may not be valid Unicode
+    return Response(content, media_type="text/csv; charset=utf-8", headers=headers)
+
+
+@router.get("/compare/{number}/xlsx", response_class=Response)
+def workbook(service: Uses, number: int) -> Response:
+    """Report of a comparison as an Excel workbook with the columns of msprobe: all rows so far."""
+    if not has_xlsx():
+        text = "Excel files need a package on the server: pip install 'mindinsight[excel]'."
+        raise ApiError(503, "no_excel", text)
+    sink = io.BytesIO()
+    write_msprobe_xlsx(list(COMPARISON.find(service, number).items), sink)
+    headers = {"Content-Disposition": "attachment; filename=comparison.xlsx"}
+    return Response(sink.getvalue(), media_type=_XLSX, headers=headers)
+
+
+def errors_of(rows: Sequence[Row]) -> dict[str, float]:
+    """Largest relative error of the outputs of each operator of the target."""
+    errors: dict[str, float] = {}
+    for row in list(rows):
+        entry, error = row.compared.pair.target, row_error(row)
+        if entry is not None and entry.direction == "output" and error is not None:
+            errors[entry.operator] = max(errors.get(entry.operator, 0.0), error)
+    return errors
+
+
+def _side(service: Service, body: ComparedStep) -> Side:
+    dump = open_known_dump(service, body.dump)
+    if body.rank not in dump.ranks or body.step not in dump.steps(body.rank):
+        text = f"The dump has no step {body.step} of rank {body.rank}."
+        raise ApiError(404, "unknown_dump_step", text, rank=body.rank, step=body.step)
+    return Side(dump, body.rank, body.step, body.graph)
+
+
+def _passes(row: Row, words: str, only: str, tolerance: Tolerance) -> bool:
+    pair = row.compared.pair
+    if words and not any(
+        words in tensor.operator.lower() for tensor in (pair.target, pair.reference) if tensor
+    ):
+        return False
+    return not only or state(row, tolerance) == only
+
+
+def _worst_first(rows: list[Row], sort: str) -> list[Row]:
+    """Sort rows by a measure, worst first; rows without it come last."""
+    larger_is_better = sort in ("cosine", "one_thousandth")
+    measured = [(value, i) for i, row in enumerate(rows) if (value := fields(row)[sort]) is not None]
+    with_value = {i for _, i in measured}
+    ordered = sorted(measured, key=lambda pair: pair[0] if larger_is_better else -pair[0])
+    return [rows[i] for _, i in ordered] + [row for i, row in enumerate(rows) if i not in with_value]
+
+
+def _position(selected: Sequence[Row], outcome: Outcome) -> int:
+    """Position of the first row to show; 0 where the rows of the divergence are not among the selected."""
+    first = {id(row) for row in outcome.first}
+    return max(0, next((i for i, row in enumerate(selected) if id(row) in first), 0) - _BEFORE)
+
+
+def _row_json(row: Row, tolerance: Tolerance) -> dict[str, Any]:
+    pair = row.compared.pair
+    tensors = {"target_tensor": _tensor_json(pair.target), "reference_tensor": _tensor_json(pair.reference)}
+    damage = damage_json(row.compared.damage)
+    verdict = {"codes": row.codes, "state": state(row, tolerance), "damage": damage}
+    return {**non_finite_as_text(fields(row, tolerance)), **tensors, **verdict}
+
+
+def _tensor_json(entry: TensorEntry | None) -> dict[str, Any] | None:
+    if entry is None:
+        return None
+    names = ("graph", "operator", "recorded", "type", "direction", "slot", "sequence")
+    return {name: getattr(entry, name) for name in names}

@@ -1,0 +1,190 @@
+"""Dependencies of dump routes (the dump, step and tensor that parameters name), and JSON encoders."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import Depends, Query
+
+from mindinsight.server.compute.json_values import non_finite_as_text
+from mindinsight.server.compute.lru_cache import SessionCache
+from mindinsight.server.debug.examine import TensorResult
+from mindinsight.server.debug.fault import source_frame
+from mindinsight.server.debug.inspection import Inspection, Listing
+from mindinsight.server.debug.statistics_cache import StatisticsCache
+from mindinsight.server.errors import ApiError
+from mindinsight.server.formats.dumps import open_dump
+from mindinsight.server.formats.dumps.dump_types import (
+    Dump,
+    FileDamage,
+    Operator,
+    RecordedStatistics,
+    TensorEntry,
+)
+from mindinsight.server.formats.graphs.call_stacks import Frame, own_frame
+from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.store.mounts import disk_path
+
+Uses = Annotated[Service, Depends(service_of)]
+DumpId = Annotated[str, Query(description="dump directory below the base: ./job/dump")]
+Rank = Annotated[int, Query(ge=0)]
+Step = Annotated[int, Query(ge=0)]
+
+
+async def sessions_of(service: Uses) -> SessionCache:
+    """LRU cache of the open listings, checks and comparisons of this server."""
+    return service.parts.of(SessionCache)
+
+
+Sessions = Annotated[SessionCache, Depends(sessions_of)]
+
+
+def cache_of(service: Service) -> StatisticsCache | None:
+    settings = service.settings
+    return StatisticsCache(settings.workspace / "cache" / "statistics.sqlite") if settings.cache else None
+
+
+def path_of(service: Service, dump: str) -> str:
+    """Absolute path of a discovered dump by its id; raises ApiError for any other."""
+    if not any(dump in run.dumps for run in service.store.snapshot().runs.values()):
+        raise _unknown(dump)
+    try:
+        return str(disk_path(service.settings.summary_base_dir, dump))
+    except KeyError:  # its base directory has just gone
+        raise _unknown(dump) from None
+
+
+def _unknown(dump: str) -> ApiError:
+    return ApiError(404, "unknown_dump", f"There is no dump {dump!r}.", dump=dump)
+
+
+def open_known_dump(service: Service, dump: str) -> Dump:
+    try:
+        return open_dump(path_of(service, dump))
+    except UnreadableError as error:
+        raise unreadable_error(error) from None
+
+
+def listing_of(service: Service, sessions: SessionCache, dump: str, rank: int, step: int) -> Listing:
+    """Listing of a step with the statistics computed so far; raises ApiError where there is no such step."""
+    path = path_of(service, dump)
+
+    def make() -> Inspection:
+        return Inspection(path, rank, step, service.executor, cache_of(service), service.jobs)
+
+    try:
+        listing = sessions.get((path, rank, step), Inspection, make).listing()
+    except UnreadableError as error:
+        raise unreadable_error(error) from None
+    if not any((folder.rank, folder.step) == (rank, step) for folder in listing.dump.folders):
+        raise ApiError(
+            404, "unknown_dump_step", f"The dump has no step {step} of rank {rank}.", rank=rank, step=step
+        )
+    return listing
+
+
+def step_listing(service: Uses, sessions: Sessions, dump: DumpId, rank: Rank = 0, step: Step = 0) -> Listing:
+    """Dependency: the listing of the step that ``dump``, ``rank`` and ``step`` name."""
+    return listing_of(service, sessions, dump, rank, step)
+
+
+StepListing = Annotated[Listing, Depends(step_listing)]
+
+
+def tensor_of(
+    listing: StepListing,
+    operator: Annotated[str, Query(description="name of the operator as recorded")],
+    direction: Annotated[str, Query(description="input, output, parameter or constant")],
+    slot: str,
+    graph: str = "",
+) -> TensorEntry:
+    """Dependency: the tensor that ``graph``, ``operator``, ``direction`` and ``slot`` name."""
+    position = listing.positions.get((graph, operator, direction, slot))
+    if position is None:
+        raise ApiError(
+            404, "unknown_tensor", f"There is no {direction} {slot} of {operator!r}.", operator=operator
+        )
+    return listing.entries[position]
+
+
+Tensor = Annotated[TensorEntry, Depends(tensor_of)]
+
+
+def unreadable_error(error: UnreadableError) -> ApiError:
+    """Error response for an unreadable file, without absolute paths."""
+    detail = without_folders(error.detail)
+    return ApiError(422, "unreadable", f"{error.reason} {detail}".strip(), key=error.reason, detail=detail)
+
+
+def without_folders(detail: str) -> str:
+    """A path without its folders, as paths of this machine are not sent; other text as it is."""
+    return Path(detail).name if Path(detail).is_absolute() else detail
+
+
+def entry_json(entry: TensorEntry, result: TensorResult | None) -> dict[str, Any]:
+    """A row of the tensor table: the identity of a tensor and, once computed, its statistics."""
+    measurement = result.measurement if result else None
+    return {
+        "graph": entry.graph,
+        "operator": entry.operator,
+        "recorded": entry.recorded,
+        "type": entry.type,
+        "direction": entry.direction,
+        "slot": entry.slot,
+        "sequence": entry.sequence,
+        "order": entry.order,
+        "dtype": entry.dtype or (measurement.dtype if measurement else ""),
+        "shape": list(measurement.shape) if measurement else entry.shape and list(entry.shape),
+        "format": entry.format,
+        "values": entry.ref is not None,
+        "known": result is not None,
+        "computed": bool(result and result.computed and measurement),
+        "statistics": non_finite_as_text(asdict(measurement.statistics)) if measurement else None,
+        "finite": measurement.statistics.finite if measurement else None,  # None: not known
+        "damage": damage_json((result.damage if result else None) or entry.damage),
+    }
+
+
+def damage_json(damage: FileDamage | None) -> dict[str, str] | None:
+    if damage is None:
+        return None
+    return {
+        "file": without_folders(damage.path),
+        "reason": damage.reason,
+        "detail": without_folders(damage.detail),
+    }
+
+
+def recorded_json(recorded: RecordedStatistics | None) -> dict[str, Any] | None:
+    """Recorded statistics, without the values that were not recorded."""
+    if recorded is None:
+        return None
+    return {
+        name: non_finite_as_text(value) for name, value in asdict(recorded).items() if value not in (None, "")
+    }
+
+
+def operator_json(operator: Operator) -> dict[str, Any]:
+    """An operator with its call stacks; ``source`` is the frame of the user's code, else the innermost."""
+    return {
+        "graph": operator.graph,
+        "operator": operator.name,
+        "recorded": operator.recorded,
+        "type": operator.type,
+        "scope": operator.scope,
+        "sequence": operator.sequence,
+        "order": operator.order,
+        "arguments": operator.arguments,
+        "source": frame_json(source_frame(operator)),
+        "stack": [frame_json(frame) for frame in operator.stack],
+        "other_stacks": [[frame_json(frame) for frame in stack] for stack in operator.other_stacks],
+    }
+
+
+def frame_json(frame: Frame | None) -> dict[str, Any] | None:
+    if frame is None:
+        return None
+    return {**asdict(frame), "own": own_frame((frame,)) is not None}

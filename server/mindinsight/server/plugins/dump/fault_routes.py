@@ -1,0 +1,334 @@
+"""Routes of fault search: the first fault, the chain of operators to it, watchpoints and trends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from dataclasses import asdict, replace
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from mindinsight.server.claims import Claim
+from mindinsight.server.compute.background_jobs import BackgroundJob
+from mindinsight.server.compute.json_values import non_finite_as_text
+from mindinsight.server.debug.conditions import NO_PREVIOUS, conditions
+from mindinsight.server.debug.fault import (
+    SEARCHED,
+    Fault,
+    faulty_operator,
+    find_faults,
+    missing_place,
+    source_frame,
+)
+from mindinsight.server.debug.fault_explanation import Explanation, explain
+from mindinsight.server.debug.inspection import Listing
+from mindinsight.server.debug.operator_links import Link, content_links, graph_links
+from mindinsight.server.debug.operator_tree import operator_tree
+from mindinsight.server.debug.rank_divergence import Divergence, find_divergence
+from mindinsight.server.debug.statistics_cache import StatisticsCache
+from mindinsight.server.debug.trends import trends
+from mindinsight.server.debug.value_chain import ChainLink, ValueChain, cut_out
+from mindinsight.server.debug.watchpoints import (
+    Hit,
+    Watchpoint,
+    check_and_count,
+    check_claims,
+    checked_limits,
+    common_faults,
+)
+from mindinsight.server.errors import ApiError
+from mindinsight.server.formats.dumps import list_tensors
+from mindinsight.server.formats.dumps.dump_types import Dump, Operator
+from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.graph.encoders.drawing_json import drawing_json
+from mindinsight.server.graph.layout.nested import draw
+from mindinsight.server.http.bulkhead_routes import DumpRoute
+from mindinsight.server.http.numbered_jobs import NumberedJob
+from mindinsight.server.http.service import Service
+from mindinsight.server.plugins.dump.dump_requests import (
+    DumpId,
+    Rank,
+    StepListing,
+    Uses,
+    cache_of,
+    damage_json,
+    entry_json,
+    frame_json,
+    open_known_dump,
+    operator_json,
+)
+
+router = APIRouter(route_class=DumpRoute)
+
+Numbers = Annotated[list[int] | None, Query(max_length=2000)]
+
+_MAX_WATCHPOINTS: Final = 100
+
+
+class Watch(BaseModel):
+    """Watchpoint of a request: a condition, its limits and its scope; an empty list means no restriction."""
+
+    condition: str
+    limits: dict[str, float | None] = Field(default_factory=dict)
+    operators: list[str] = Field(default_factory=list, max_length=1000)
+    ranks: list[int] = Field(default_factory=list)
+    steps: list[int] = Field(default_factory=list)
+
+
+class Check(BaseModel):
+    """Body of a check request: the watchpoints; without any, those for common faults are used."""
+
+    dump: str
+    watchpoints: list[Watch] = Field(default_factory=list, max_length=_MAX_WATCHPOINTS)
+    ranks: list[int] = Field(default_factory=list)
+    steps: list[int] = Field(default_factory=list)
+
+
+@router.get("/conditions")
+def known_conditions() -> dict[str, Any]:
+    """List all conditions with their parameters, and the watchpoints for common faults."""
+    rows = [
+        {
+            "id": condition.id,
+            "abbreviation": condition.abbreviation,
+            "target": condition.target,
+            "parameters": [
+                {
+                    "name": parameter.name,
+                    "default": parameter.default,
+                    "low": non_finite_as_text(parameter.low),
+                    "high": non_finite_as_text(parameter.high),
+                    "checks": parameter.checks,
+                    "requires": parameter.requires,
+                }
+                for parameter in condition.parameters
+            ],
+        }
+        for condition in conditions().values()
+    ]
+    preset = [
+        {"condition": rule.condition, "limits": rule.limits, "types": rule.types} for rule in common_faults()
+    ]
+    return {"conditions": rows, "common": preset}
+
+
+@router.get("/fault")
+def fault(
+    service: Uses, dump: DumpId, rank: Numbers = None, step: Numbers = None, all: bool = False
+) -> dict[str, Any]:
+    """Find the first fault over steps and ranks (with ``all``, of every step), with its operator's source.
+
+    Where there is no fault, ``divergence`` is the first operator with different results on ranks that should
+    agree. ``coverage`` counts the tensors searched and those that could not be judged: without a fault,
+    ``judged`` tensors are finite and the others are unknown. ``claims`` says all of it in sentences.
+    """
+    opened = open_known_dump(service, dump)
+    if absent := missing_place(opened, rank, step):
+        text = f"The dump has no step {absent[1]} of rank {absent[0]}."
+        raise ApiError(404, "unknown_dump_step", text, rank=absent[0], step=absent[1])
+    report = find_faults(opened, rank, step, service.executor, cache_of(service), every=all)
+    apart = None if report.faults else find_divergence(opened, step, service.executor, cache_of(service))
+    return {
+        "divergence": _divergence_json(apart) if apart else None,
+        "faults": [_fault_json(opened, fault) for fault in report.faults],
+        "coverage": asdict(report.coverage) | {"judged": report.coverage.judged},
+        "claims": [claim.as_json() for claim in (*report.claims, *_apart(apart), SEARCHED)],
+        "damage": [damage_json(damage) for damage in report.damage],
+    }
+
+
+def _check(service: Service, body: Check) -> BackgroundJob[Hit | int]:
+    dump, watchpoints = open_known_dump(service, body.dump), _watchpoints(body)
+    executor, cache = service.executor, cache_of(service)
+    return BackgroundJob(service.jobs, lambda: _run_check(dump, watchpoints, executor, cache))
+
+
+CHECK: Final = NumberedJob("check", Check, _check)
+
+
+@router.post("/check")
+def start_check(service: Uses, body: Check) -> dict[str, int]:
+    """Start a check; its hits are read by the number in the response."""
+    return {"check": CHECK.start(service, body)}
+
+
+@router.get("/check/{number}")
+def hits(
+    service: Uses,
+    number: int,
+    offset: Annotated[int, Query(ge=0)] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+) -> dict[str, Any]:
+    """Hits of a check so far, in execution order; ``unjudged`` counts tensors not finite or unknown."""
+    job = CHECK.find(service, number)
+    done = job.done  # before the items are read: none comes after it
+    judgements = [item for item in job.items if isinstance(item, Hit)]
+    decided = next((item for item in job.items if isinstance(item, int)), None)  # comes last
+    hit_rows = [hit for hit in judgements if hit.verdict.hit]
+    return {
+        "done": done,
+        "error": job.error,
+        "total": len(hit_rows),
+        "claims": [] if decided is None else [claim.as_json() for claim in check_claims(judgements, decided)],
+        "unjudged": sum(hit.verdict.error not in (0, NO_PREVIOUS) for hit in judgements),
+        "hits": [_hit_json(hit) for hit in hit_rows[offset : offset + limit]],
+    }
+
+
+@router.get("/trends")
+def weights_and_gradients(
+    service: Uses,
+    dump: DumpId,
+    rank: Rank,
+    step: Annotated[int, Query(ge=0)],
+    before: Annotated[int, Query(ge=0)],
+) -> dict[str, Any]:
+    """Trends of weights and gradients from an earlier step to a step."""
+    opened = open_known_dump(service, dump)
+    now, earlier = (list_tensors(opened, rank, number).items for number in (step, before))
+    rows = [
+        {
+            **{
+                name: getattr(trend.entry, name)
+                for name in ("graph", "operator", "recorded", "direction", "slot")
+            },
+            "kind": trend.kind,
+            "before": non_finite_as_text(trend.before),
+            "now": non_finite_as_text(trend.now),
+            "ratio": non_finite_as_text(trend.ratio),
+            "state": trend.state,
+        }
+        for trend in trends(earlier, now, service.executor, cache_of(service))
+    ]
+    return {"trends": rows}
+
+
+def _run_check(
+    dump: Dump, watchpoints: list[Watchpoint], executor: Executor, cache: StatisticsCache | None
+) -> Iterator[Hit | int]:
+    return check_and_count(dump, watchpoints, executor, cache)
+
+
+def _watchpoints(body: Check) -> list[Watchpoint]:
+    ranks, steps = tuple(body.ranks), tuple(body.steps)
+    if not body.watchpoints:
+        return [replace(watch, ranks=ranks, steps=steps) for watch in common_faults()]
+    return [_watchpoint(number, watch, ranks, steps) for number, watch in enumerate(body.watchpoints, 1)]
+
+
+def _watchpoint(number: int, body: Watch, ranks: tuple[int, ...], steps: tuple[int, ...]) -> Watchpoint:
+    try:
+        limits = checked_limits(body.condition, body.limits)
+    except ValueError as error:
+        raise ApiError(422, "bad_condition", str(error), why=str(error)) from None
+    locations = tuple(body.ranks) or ranks, tuple(body.steps) or steps
+    return Watchpoint(number, body.condition, limits, tuple(body.operators), (), *locations)
+
+
+def _fault_json(dump: Dump, fault: Fault) -> dict[str, Any]:
+    operator = faulty_operator(dump, fault)
+    explanation = explain(dump, fault)
+    return {
+        "kind": fault.kind,
+        "claims": [claim.as_json() for claim in (fault.claim, *(explanation.claims if explanation else ()))],
+        "rank": fault.rank,
+        "step": fault.step,
+        "tensors": [entry_json(result.entry, result) for result in fault.results],
+        "operator": operator_json(operator) if operator and fault.is_located else None,
+        "explanation": _explanation_json(explanation) if explanation else None,
+    }
+
+
+def _divergence_json(divergence: Divergence) -> dict[str, Any]:
+    return {
+        "claims": [divergence.claim.as_json()],
+        "rank": divergence.entry.rank,
+        "step": divergence.step,
+        "tensor": entry_json(divergence.entry, None),
+        "operator": operator_json(divergence.operator) if divergence.operator else None,
+    }
+
+
+def _explanation_json(explanation: Explanation) -> dict[str, Any]:
+    return {"reason": explanation.reason, "index": list(explanation.index)}
+
+
+def _apart(divergence: Divergence | None) -> tuple[Claim, ...]:
+    return (divergence.claim,) if divergence else ()
+
+
+def _hit_json(hit: Hit) -> dict[str, Any]:
+    return {
+        "watchpoint": hit.watchpoint.id,
+        "condition": hit.watchpoint.condition,
+        "limits": hit.watchpoint.limits,
+        "rank": hit.entry.rank,
+        "step": hit.entry.step,
+        "tensor": entry_json(hit.entry, hit.result),
+        "findings": [non_finite_as_text(finding._asdict()) for finding in hit.verdict.findings],
+    }
+
+
+_MOST_DRAWN: Final = 7  # links of the chain in the drawing
+
+
+@router.get("/chain")
+def chain(
+    listing: StepListing,
+    operator: Annotated[str, Query(description="name of the operator as recorded")],
+    graph: str = "",
+    source: Annotated[str, Query(description="full name of the input to follow first")] = "",
+) -> dict[str, Any]:
+    """The chain from an operator back to a weight or the batch, and a drawing of the graph around it.
+
+    Each link has the largest tensor that its operator gave; a ``late`` one was recorded after it was used.
+    Where the dump has no graph, links are inferred from tensors of equal content; they and the choice of
+    inputs are final once ``done``.
+    """
+    done = listing.done  # before looking: what is known after this is complete
+    operators = {recorded: known for (of, recorded), known in listing.operators.items() if of == graph}
+    links = graph_links(operators.values())
+    certain = bool(links)
+    if not certain:
+        links = content_links(result for result in listing.results if result.entry.graph == graph)
+    entries = [entry for entry in listing.entries if entry.graph == graph]
+    chain_links = ValueChain(operators.values(), entries, links, listing.result).back_from(operator, source)
+    return {
+        "done": done,
+        "certain": certain,
+        "chain": [_link_json(link, operators) for link in chain_links],
+        "picture": _picture(listing, chain_links, operators, links),
+    }
+
+
+def _link_json(link: ChainLink, operators: dict[str, Operator]) -> dict[str, Any]:
+    return {
+        "operator": link.name,
+        "recorded": link.recorded,
+        "type": link.type,
+        "carrier": link.carrier,
+        "source": frame_json(source_frame(operators.get(link.recorded))),
+        "late": link.is_late,
+        "tensor": entry_json(link.entry, link.result) if link.entry else None,
+    }
+
+
+def _picture(
+    listing: Listing, chain_links: list[ChainLink], operators: dict[str, Operator], links: list[Link]
+) -> dict[str, Any] | None:
+    """Drawing around the first operator; ``place`` of a box is its place in the chain."""
+    shown, joined = cut_out(chain_links, operators, links, _MOST_DRAWN)
+    try:
+        tree = operator_tree(shown, joined)
+    except UnreadableError:
+        return None
+    scopes = [index for index in range(len(tree.tree.paths)) if tree.tree.nodes[index] < 0]
+    drawing = drawing_json(tree.tree, draw(tree.tree, scopes))
+    places = {link.recorded or link.name: position for position, link in enumerate(chain_links)}
+    for box in drawing["boxes"]:
+        boxed = tree.operator_at(box["id"])
+        box["recorded"] = boxed.recorded if boxed and boxed.recorded in operators else None
+        box["place"] = places.get(boxed.recorded) if boxed else None
+    return drawing

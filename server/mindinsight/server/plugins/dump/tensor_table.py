@@ -1,0 +1,161 @@
+"""Route of the tensor table: searched, filtered, sorted and paged while statistics are computed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any, Literal, TypeAlias
+
+from fastapi import APIRouter, Depends, Query
+
+from mindinsight.server.debug.examine import TensorResult, not_finite
+from mindinsight.server.debug.inspection import Listing
+from mindinsight.server.formats.dumps.dump_types import TensorEntry
+from mindinsight.server.http.bulkhead_routes import DumpRoute
+from mindinsight.server.plugins.dump.dump_requests import StepListing, damage_json, entry_json
+
+router = APIRouter(route_class=DumpRoute)
+
+Statistic: TypeAlias = Literal[
+    "count", "zeros", "negative", "positive", "nans", "positive_infs", "negative_infs",
+    "minimum", "maximum", "mean", "absolute_mean", "std", "norm",
+]  # fmt: skip
+Sort: TypeAlias = Statistic | Literal["sequence", "order", "operator", "type"]
+Words = Annotated[str, Query(max_length=500)]
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Filter of the tensor table; an empty field does not restrict."""
+
+    q: Words = ""  # in the name of the operator
+    type: Words = ""
+    dtype: Words = ""
+    direction: Words = ""
+    graph: Words = ""
+    source: Words = ""  # in a file name, "file:line" or the code of a line on the stack
+    lost: bool = False  # NaN or infinities
+    by: Statistic | None = None
+    least: float = -math.inf
+    most: float = math.inf
+
+
+@router.get("/tensors")
+def tensors(
+    listing: StepListing,
+    filter_: Annotated[Filter, Depends()],
+    sort: Sort = "sequence",
+    descending: bool = False,
+    offset: Annotated[int, Query(ge=0)] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+) -> dict[str, Any]:
+    """A page of tensors. ``measured`` of ``all`` have statistics so far; repeat until ``done``.
+
+    Rows without statistics yet do not pass a filter on statistics and come last when sorted by one.
+    """
+    done = listing.done  # before the results are read: none comes after it
+    results = listing.results
+    measured = len(results)
+    rows = _filtered_rows(listing, results, filter_)
+    if sort != "sequence" or descending:
+        rows.sort(key=_sort_key(listing, results, sort, descending), reverse=descending)
+    page = rows[offset : offset + limit]
+    return {
+        "all": len(listing.entries),
+        "measured": measured,
+        "done": done,
+        "total": len(rows),
+        "offset": offset,
+        "rows": [entry_json(listing.entries[i], results[i] if i < measured else None) for i in page],
+        "types": listing.types,
+        "dtypes": _dtypes(listing, results),
+        "damage": [damage_json(damage) for damage in listing.damage],
+    }
+
+
+def _filtered_rows(listing: Listing, results: Sequence[TensorResult], filter_: Filter) -> list[int]:
+    predicates = _predicates(listing, filter_)
+    positions = list(range(len(listing.entries)))
+    if predicates:
+        positions = [
+            i for i, entry in enumerate(listing.entries) if all(predicate(entry) for predicate in predicates)
+        ]
+    if filter_.dtype:
+        positions = [i for i in positions if _dtype(listing, results, i) == filter_.dtype]
+    if not filter_.lost and filter_.by is None:
+        return positions
+    return [i for i in positions if i < len(results) and _passes_statistics(results[i], filter_)]
+
+
+def _dtypes(listing: Listing, results: Sequence[TensorResult]) -> list[str]:
+    """Data types as recorded, and of the data where they are not recorded."""
+    if "" not in listing.named_dtypes:
+        return sorted(listing.named_dtypes)
+    measured_dtypes = {
+        result.measurement.dtype for result in list(results) if result.measurement and not result.entry.dtype
+    }
+    return sorted((listing.named_dtypes | measured_dtypes) - {""})
+
+
+def _dtype(listing: Listing, results: Sequence[TensorResult], i: int) -> str:
+    """Data type as recorded, else of the data, else "" until it is read."""
+    measurement = results[i].measurement if i < len(results) else None
+    return listing.entries[i].dtype or (measurement.dtype if measurement else "")
+
+
+def _predicates(listing: Listing, filter_: Filter) -> list[Callable[[TensorEntry], bool]]:
+    predicates: list[Callable[[TensorEntry], bool]] = []
+    if filter_.q:
+        words = filter_.q.lower()
+        predicates.append(lambda entry: words in entry.operator.lower() or words in entry.recorded.lower())
+    wanted = {name: getattr(filter_, name) for name in ("type", "direction", "graph")}
+    predicates += [partial(_has_value, name, value) for name, value in wanted.items() if value]
+    if filter_.source:
+        matching = operators_from(listing, filter_.source)
+        predicates.append(lambda entry: (entry.graph, entry.recorded) in matching)
+    return predicates
+
+
+def _has_value(name: str, value: str, entry: TensorEntry) -> bool:
+    return bool(getattr(entry, name) == value)
+
+
+def operators_from(listing: Listing, source: str) -> set[tuple[str, str]]:
+    """Operators with a frame on their call stack that contains ``source``: a file, file:line, or code."""
+    words = source.lower()
+    return {
+        key
+        for key, operator in listing.operators.items()
+        if any(
+            words in f"{frame.file}:{frame.line}".lower() or words in frame.code.lower()
+            for stack in (operator.stack, *operator.other_stacks)
+            for frame in stack
+        )
+    }
+
+
+def _passes_statistics(result: TensorResult, filter_: Filter) -> bool:
+    if result.measurement is None or (filter_.lost and not not_finite(result)):
+        return False
+    if filter_.by is None:
+        return True
+    value = getattr(result.measurement.statistics, filter_.by)
+    return value is not None and filter_.least <= value <= filter_.most
+
+
+def _sort_key(
+    listing: Listing, results: Sequence[TensorResult], sort: Sort, descending: bool
+) -> Callable[[int], tuple[bool, Any]]:
+    """Sort key that puts rows without a value last in either direction."""
+    own = sort in ("sequence", "order", "operator", "type")
+
+    def key(i: int) -> tuple[bool, Any]:
+        if own:
+            return False, getattr(listing.entries[i], sort)
+        measurement = results[i].measurement if i < len(results) else None
+        value = getattr(measurement.statistics, sort) if measurement else None
+        return (value is None) != descending, 0 if value is None else value
+
+    return key

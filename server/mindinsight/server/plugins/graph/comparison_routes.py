@@ -1,0 +1,132 @@
+"""Routes for the comparison of two graphs: list of differences, both drawings, details of a pair."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Depends, Query
+
+from mindinsight.server.graph.comparison.graph_comparison import LEFT, RIGHT, Comparison, Side
+from mindinsight.server.graph.comparison.graph_verdicts import comparison_claims
+from mindinsight.server.graph.encoders.comparison_json import (
+    box_state,
+    edits_json,
+    list_differences,
+    pair_json,
+    summary,
+)
+from mindinsight.server.graph.encoders.drawing_json import drawing_json
+from mindinsight.server.graph.scopes.network_outline import choose_initial_scopes
+from mindinsight.server.graph.scopes.scope_tree import Tree
+from mindinsight.server.http.bulkhead_routes import GraphRoute
+from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.plugins.graph.tree_cache import TreeCache, View, node_index, node_indices, tree_of
+
+_MOST_EDITS: Final = 200
+
+router = APIRouter(route_class=GraphRoute, prefix="/compare")
+
+CurrentService = Annotated[Service, Depends(service_of)]
+LeftTree = Annotated[Tree, Depends(tree_of)]
+OpenScopes = Annotated[
+    str | None,
+    Query(
+        alias="open",
+        description="comma-separated indices of the open scopes of the left graph; chosen when left out",
+    ),
+]
+OtherOpenScopes = Annotated[
+    str,
+    Query(
+        alias="other_open",
+        description="comma-separated indices of open scopes of the right graph that have no partner",
+    ),
+]
+
+
+def other_tree(
+    service: CurrentService,
+    other_run: str,
+    other_tag: Annotated[
+        str, Query(description="name of the right graph; the first by name when it is left out")
+    ] = "",
+    view: View = "recorded",
+) -> Tree:
+    """Dependency: the tree of the right graph."""
+    return tree_of(service, other_run, other_tag, view)
+
+
+def comparison_of(
+    service: CurrentService, left: LeftTree, right: Annotated[Tree, Depends(other_tree)]
+) -> Comparison:
+    """Dependency: the comparison of the two graphs that a request names, from the cache."""
+    return service.parts.of(TreeCache).comparison(left, right)
+
+
+CurrentComparison = Annotated[Comparison, Depends(comparison_of)]
+
+
+@router.get("/differences")
+def differences(
+    comparison: CurrentComparison, limit: Annotated[int, Query(ge=1, le=5000)] = 1000
+) -> dict[str, Any]:
+    """Claims about the two graphs, counts of operators by state, the edits in full, and the differences."""
+    return {
+        "claims": [claim.as_json() for claim in comparison_claims(comparison)],
+        **summary(comparison),
+        "edits": edits_json(comparison, _MOST_EDITS),
+        **list_differences(comparison, limit),
+    }
+
+
+@router.get("/pictures")
+def pictures(
+    service: CurrentService,
+    comparison: CurrentComparison,
+    opened: OpenScopes = None,
+    other_opened: OtherOpenScopes = "",
+) -> dict[str, Any]:
+    """Drawings of both graphs; a scope is open when its partner is. Boxes have their state and counts."""
+    trees = service.parts.of(TreeCache)
+    left, right = comparison.trees
+    if opened is None:
+        indices = set(choose_initial_scopes(left)), set(choose_initial_scopes(right))
+    else:
+        indices = set(node_indices(left, opened)), set(node_indices(right, other_opened))
+    indices = (
+        indices[LEFT] | _partners(comparison, RIGHT, indices[RIGHT]),
+        indices[RIGHT] | _partners(comparison, LEFT, indices[LEFT]),
+    )
+    unmatched = [index for index in indices[RIGHT] if comparison.partners[RIGHT][index] < 0]
+    return {
+        "open": sorted(index for index in indices[LEFT] if left.nodes[index] < 0),
+        "other_open": sorted(index for index in unmatched if right.nodes[index] < 0),
+        "left": _picture(trees, comparison, LEFT, indices[LEFT]),
+        "right": _picture(trees, comparison, RIGHT, indices[RIGHT]),
+    }
+
+
+def _partners(comparison: Comparison, side: Side, indices: set[int]) -> set[int]:
+    partners = {int(comparison.partners[side][index]) for index in indices}
+    return partners - {-1}
+
+
+def _picture(trees: TreeCache, comparison: Comparison, side: Side, indices: set[int]) -> dict[str, Any]:
+    tree = comparison.trees[side]
+    picture = drawing_json(tree, trees.drawings(tree).draw(indices))
+    for box in picture["boxes"]:
+        box.update(box_state(comparison, side, box["id"]))
+    return picture
+
+
+@router.get("/node")
+def node(
+    comparison: CurrentComparison,
+    node: Annotated[str, Query(description="path or index in the left graph")] = "",
+    other_node: Annotated[str, Query(description="path or index in the right graph")] = "",
+) -> dict[str, Any]:
+    """A node of either graph, its partner, and their differences; of the roots when no node is named."""
+    side: Side = RIGHT if other_node else LEFT
+    index = node_index(comparison.trees[side], node or other_node)
+    partner = int(comparison.partners[side][index])
+    return pair_json(comparison, (index, partner) if side == LEFT else (partner, index))

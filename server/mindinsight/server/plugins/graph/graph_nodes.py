@@ -1,0 +1,284 @@
+"""Routes for the graphs of a run: drawings, search, children, details and dependencies of nodes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any, Final, Literal
+
+from fastapi import APIRouter, Depends, Query
+from pydantic import BaseModel, Field
+
+from mindinsight.server.claims import Claim
+from mindinsight.server.errors import ApiError
+from mindinsight.server.formats.graphs.call_stacks import stacks_of
+from mindinsight.server.graph.encoders.drawing_json import drawing_json, figure_json
+from mindinsight.server.graph.encoders.node_json import (
+    costs_json,
+    describe_node,
+    describe_outer,
+    entry,
+    flow_json,
+    model_card_json,
+    outer_entry,
+)
+from mindinsight.server.graph.layout.nested import draw
+from mindinsight.server.graph.model.graph import CONSTANT, OPERATOR, PARAMETER, has_training
+from mindinsight.server.graph.model.node_details import source_lines
+from mindinsight.server.graph.scopes.network_outline import choose_initial_scopes
+from mindinsight.server.graph.scopes.scope_tree import ROOT, Tree
+from mindinsight.server.graph.search import (
+    BadPattern,
+    Direction,
+    count_by_box,
+    count_types,
+    find_nodes,
+    find_outer,
+    nest,
+    parse_query,
+    query_nodes,
+    query_outer,
+    trace,
+)
+from mindinsight.server.http.bulkhead_routes import GraphRoute
+from mindinsight.server.http.indices import indices_of
+from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.plugins.graph.tree_cache import (
+    Tag,
+    TreeCache,
+    View,
+    nearest_index,
+    node_index,
+    node_indices,
+    scopes_of,
+    tree_of,
+)
+
+router = APIRouter(route_class=GraphRoute)
+
+_MOST_HITS: Final = 20_000
+
+CurrentTree = Annotated[Tree, Depends(tree_of)]
+
+
+@router.get("/search")
+def search(
+    tree: CurrentTree,
+    q: Annotated[
+        str,
+        Query(
+            max_length=200,
+            description="parts of a name, of a path where they contain a slash; and type:MatMul "
+            "shape:*x50257 dtype:float16 attr:strides=2",
+        ),
+    ] = "",
+    regex: bool = False,
+    type: Annotated[list[str] | None, Query(description="operator types")] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> dict[str, Any]:
+    """Nodes that match, nested in their scopes; parameters and constants separately.
+
+    ``hits`` are the indices of all of them, in the order of the graph, up to 20 000.
+    """
+    try:
+        matches, outer = _search(tree, q, type or [], regex)
+    except BadPattern as error:
+        raise ApiError(400, "bad_pattern", f"The pattern cannot be used: {error}.", why=str(error)) from error
+    first_matches = set(matches[:limit])
+
+    def branch(index: int, inside: list[dict[str, Any]]) -> dict[str, Any]:
+        return {**entry(tree, index), "found": index in first_matches, "inside": inside}
+
+    return {
+        "total": len(matches),
+        "hits": sorted(matches[:_MOST_HITS]),
+        "shown": len(first_matches),
+        "tree": nest(tree, matches[:limit], branch),
+        "outer_total": len(outer),
+        "outer": [outer_entry(tree, node) for node in outer[:limit]],
+    }
+
+
+def _search(tree: Tree, q: str, types: list[str], regex: bool) -> tuple[list[int], list[int]]:
+    """Nodes, and parameters and constants, that match. Raises BadPattern."""
+    if regex:
+        return find_nodes(tree, q, types, regex), find_outer(tree, q, regex) if q and not types else []
+    query = parse_query(q)
+    return query_nodes(tree, query, types), query_outer(tree, query) if q and not types else []
+
+
+@router.get("/inside")
+def inside(
+    tree: CurrentTree, node: Annotated[str, Query(description="path or index of a scope")] = ""
+) -> dict[str, Any]:
+    """Children of a scope, for browsing without a drawing."""
+    index = node_index(tree, node) if node else ROOT
+    return {"inside": [entry(tree, child) for child in tree.children(index)]}
+
+
+@router.get("/node")
+def node(
+    tree: CurrentTree,
+    service: Annotated[Service, Depends(service_of)],
+    node: Annotated[str, Query(description="path or index")],
+    nearest: Annotated[bool, Query(description="an enclosing scope, where the path is not found")] = False,
+) -> dict[str, Any]:
+    """Details of a scope or an operator: its costs, its call stacks, the scopes identical to it."""
+    index = nearest_index(tree, node) if nearest else node_index(tree, node)
+    graph_node = int(tree.nodes[index])
+    stacks = stacks_of(source_lines(tree.graph, graph_node)) if graph_node >= 0 else ()
+    costs = service.parts.of(TreeCache).drawings(tree).costs
+    return {
+        **describe_node(tree, index),
+        **costs_json(costs, index),
+        "stacks": [[asdict(frame) for frame in stack] for stack in stacks],
+    }
+
+
+@router.get("/flow")
+def flow(
+    tree: CurrentTree,
+    source: Annotated[str, Query(description="path or index of a box")],
+    target: Annotated[str, Query(description="path or index of a box; either may enclose the other")],
+) -> dict[str, Any]:
+    """Values that flow along a line of the drawing: the operators that give them and those that take them."""
+    return flow_json(tree, node_index(tree, source), node_index(tree, target))
+
+
+@router.get("/card")
+def card(tree: CurrentTree, service: Annotated[Service, Depends(service_of)]) -> dict[str, Any]:
+    """Parts of the network in order of execution, with parameters, bytes and floating point operations."""
+    return model_card_json(tree, service.parts.of(TreeCache).drawings(tree).costs)
+
+
+@router.get("/outer")
+def outer(
+    tree: CurrentTree,
+    node: Annotated[int | None, Query(ge=0, description="node number from another response")] = None,
+    name: Annotated[str, Query(description="name of a parameter, when there is no number")] = "",
+) -> dict[str, Any]:
+    """Details of a parameter or a constant."""
+    graph = tree.graph
+    if node is None and name in graph.names:
+        node = graph.names.index(name)
+    if node is None or node >= len(graph) or graph.kinds[node] == OPERATOR:
+        unknown = name if node is None else node
+        raise ApiError(404, "unknown_node", f"There is no parameter or constant {unknown}.", node=unknown)
+    return describe_outer(tree, node)
+
+
+class Names(BaseModel):
+    """Paths of scopes or operators, or names of parameters and constants."""
+
+    names: list[str] = Field(max_length=500_000)
+
+
+@router.post("/indices")
+def indices(tree: CurrentTree, body: Names) -> dict[str, Any]:
+    """Index of each path in the tree of the graph; -1 for a path that is not in it."""
+    return {"indices": [tree.indices.get(name, -1) for name in body.names]}
+
+
+@router.get("/trace")
+def traced(
+    tree: CurrentTree,
+    node: Annotated[str, Query(description="path or index")],
+    direction: Direction = "up",
+    shown: Annotated[str, Query(description="comma-separated indices of the boxes in the drawing")] = "",
+) -> dict[str, Any]:
+    """Number of operators that a node depends on (up) or that depend on it (down), in total and by box."""
+    leaves = trace(tree, node_index(tree, node), direction)
+    boxes = count_by_box(tree, node_indices(tree, shown), leaves)
+    return {"operators": len(leaves), "boxes": list(boxes), "counts": list(boxes.values())}
+
+
+OpenScopes = Annotated[
+    str | None,
+    Query(
+        alias="open",
+        description="comma-separated indices of the open scopes, or all,-5: all but 5; chosen when left out",
+    ),
+]
+
+FlatScopes = Annotated[
+    str | None,
+    Query(
+        alias="flat",
+        description="comma-separated indices of scopes that show their operators without the scopes between",
+    ),
+]
+
+
+@router.get("/graphs")
+def graphs(service: Annotated[Service, Depends(service_of)], run: str) -> dict[str, Any]:
+    """Tags of a run's graphs, and whether its data pipeline was recorded.
+
+    ``newest`` is, by tag, the number of graphs and the size of the last one in bytes: when either changes,
+    there is a new graph.
+    """
+    record = service.store.snapshot().run(run)
+    series = record.references.get("graph", {})
+    tags = sorted(series, key=lambda tag: (tag != "ms_output_optimize.pb", tag))
+    pipeline = bool(record.lineage and record.lineage.dataset_graph)
+    newest = {tag: [series[tag].count, series[tag].reference(series[tag].count - 1).size] for tag in tags}
+    claims = [] if tags or pipeline else [Claim("claim.graph.none", "note", {"run": record.name}).as_json()]
+    return {"run": run, "tags": tags, "newest": newest, "dataset": pipeline, "claims": claims}
+
+
+@router.get("/picture")
+def picture(
+    service: Annotated[Service, Depends(service_of)],
+    run: str,
+    tag: Tag = "",
+    view: Annotated[
+        View | Literal["auto"],
+        Query(description="auto: simplified where the graph has a backward pass, else recorded"),
+    ] = "recorded",
+    opened: OpenScopes = None,
+    flat: FlatScopes = None,
+    attribute: Annotated[str, Query(description="shown in operators instead of their outputs")] = "",
+) -> dict[str, Any]:
+    """Drawing of a graph with the given scopes open, and counts over the whole graph.
+
+    ``flat`` are the scopes that are drawn flat: those with too many operators for it are left out.
+    """
+    tree = tree_of(service, run, tag, "recorded" if view == "auto" else view)
+    if view == "auto":
+        view = "simplified" if has_training(tree.graph) else "recorded"
+        tree = tree_of(service, run, tag, view)
+    indices = choose_initial_scopes(tree) if opened is None else scopes_of(tree, opened)
+    drawings = service.parts.of(TreeCache).drawings(tree)
+    flattened = drawings.flattened(indices_of(flat, len(tree.paths)))
+    counts = {
+        name: int((tree.graph.kinds == kind).sum())
+        for name, kind in (("operators", OPERATOR), ("parameters", PARAMETER), ("constants", CONSTANT))
+    }
+    losses = tree.graph.losses
+    return {
+        **counts,
+        "view": view,
+        "name": tree.graph.name,
+        "nameless": losses.nameless,
+        "dangling": losses.dangling,
+        "unreadable": losses.unreadable,
+        "open": indices,
+        "flat": flattened,
+        **drawing_json(tree, drawings.draw(indices, attribute, flattened)),
+    }
+
+
+@router.get("/types")
+def types(tree: Annotated[Tree, Depends(tree_of)]) -> dict[str, Any]:
+    """Number of operators of each type, most frequent first."""
+    return {"types": count_types(tree)}
+
+
+@router.get("/figure")
+def figure(
+    tree: Annotated[Tree, Depends(tree_of)],
+    opened: OpenScopes = None,
+    flat: FlatScopes = None,
+    theme: Literal["light", "dark"] = "light",
+) -> dict[str, Any]:
+    """Drawing of a graph as a Plotly figure."""
+    indices = choose_initial_scopes(tree) if opened is None else scopes_of(tree, opened)
+    return figure_json(tree, draw(tree, indices, indices_of(flat, len(tree.paths))), theme)

@@ -1,0 +1,328 @@
+"""Routes over whole curves: bands, comparison with a baseline, layers, ranges and download."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
+
+import numpy as np
+from fastapi import APIRouter, Depends, Header, Query, Response
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import StreamingResponse
+
+from mindinsight.server.curves.bands import Cells, band, cells
+from mindinsight.server.curves.curve_comparison import difference
+from mindinsight.server.curves.curve_statistics import range_statistics
+from mindinsight.server.curves.rank_outliers import FEWEST_STEPS, strays
+from mindinsight.server.curves.sampling import sample_rows
+from mindinsight.server.curves.smoothing import SmoothingKind, smooth
+from mindinsight.server.errors import ApiError
+from mindinsight.server.http.responses import answer
+from mindinsight.server.http.scalar_csv import csv_of
+from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.plugins.scalar.chart_columns import View, line_between, line_of
+from mindinsight.server.store.run import Run, Snapshot
+from mindinsight.server.store.series import Line, Recorded
+from mindinsight.server.types import Doubles, Floats
+
+router = APIRouter()
+
+Accept = Annotated[str, Header()]
+
+
+@router.get("/band")
+async def band_of(
+    service: Annotated[Service, Depends(service_of)],
+    tag: str,
+    run: Annotated[list[str] | None, Query(description="runs of the group", max_length=1000)] = None,
+    job: Annotated[str | None, Query(description="or: all ranks of this job")] = None,
+    px: Annotated[int, Query(ge=1, le=4000)] = 600,
+    smoothing: Annotated[
+        float, Query(alias="smooth", ge=0, lt=1, description="weight of the smoothing")
+    ] = 0.0,
+    kind: Annotated[SmoothingKind, Query(description="of the smoothing")] = "debiased",
+    least: Annotated[int, Query(ge=0, description="points below which a line is not smoothed")] = 0,
+    accept: Accept = "",
+) -> Response:
+    """Mean with deviation and range over many runs, per column of steps.
+
+    Smoothed, each curve is smoothed as it is alone, and the band is that of the smoothed ones.
+    """
+    lines = _lines(service.store.snapshot(), tag, run, job)
+    view = View(px, weight=smoothing, kind=kind, least=least)
+    grid = await run_in_threadpool(_smoothed_cells, lines, view)
+    whole = band(grid)
+    columns = {
+        "step": whole.steps,
+        "mean": whole.mean,
+        "deviation": whole.deviation,
+        "low": whole.low,
+        "high": whole.high,
+        "curves": whole.curves,
+    }
+    return answer({"tag": tag, "runs": [member.id for member, _ in lines], **columns}, accept)
+
+
+@router.get("/ranks")
+async def ranks(
+    service: Annotated[Service, Depends(service_of)],
+    tag: str,
+    job: str,
+    px: Annotated[int, Query(ge=1, le=2000, description="columns of the picture")] = 300,
+    accept: Accept = "",
+) -> Response:
+    """The rank x step picture: ``mean`` holds ranks x columns numbers, row by row, NaN where a rank has none.
+
+    ``not_finite`` holds the numbers of the cells with values that are not finite. ``strays`` says which ranks
+    differ from the others, and how: ``row`` of the rank, ``kind`` (not_finite, silent, lasting, spikes),
+    ``step`` at which it begins, ``last_step`` of a lasting difference that ended, ``relative`` difference as
+    a share of the median, ``count`` of spikes or of values that are not finite, ``period`` in steps,
+    ``other`` of two curves that differ from each other, where which of them is wrong is unknown. With
+    ``points`` of the longest rank below ``fewest`` only what is not finite or silent is told.
+    """
+    lines = _lines(service.store.snapshot(), tag, None, job)
+
+    def made() -> Response:
+        grid, verdicts = _cells(lines, px), strays([(line.steps, line.values) for _, line in lines])
+        return answer(
+            {
+                "tag": tag,
+                "job": job,
+                "runs": [run.id for run, _ in lines],
+                "ranks": [run.rank for run, _ in lines],
+                "points": max((len(line.steps) for _, line in lines), default=0),
+                "fewest": FEWEST_STEPS,
+                "strays": [asdict(stray) for stray in verdicts],
+                "step": grid.steps,
+                "mean": _narrow(grid.mean).ravel(),
+                "not_finite": np.flatnonzero(grid.bad),
+            },
+            accept,
+        )
+
+    return await run_in_threadpool(made)
+
+
+def _lines(snapshot: Snapshot, tag: str, runs: list[str] | None, job: str | None) -> list[tuple[Run, Line]]:
+    chosen = [snapshot.runs[member] for member in runs or () if member in snapshot.runs]
+    chosen += [member for member in snapshot.runs.values() if job is not None and member.job == job]
+    unique = {member.id: member for member in chosen}.values()
+    ordered = sorted(unique, key=_rank_order) if job is not None else list(unique)
+    return [(member, line) for member in ordered if (line := line_of(member, tag)) is not None]
+
+
+def _rank_order(run: Run) -> tuple[Any, ...]:
+    return (run.rank is None, run.rank or 0, run.id)
+
+
+def _narrow(values: Doubles) -> Floats:
+    """Values as float32 where its range has all of them: a picture needs no more."""
+    fits = np.abs(values).max(initial=0.0, where=np.isfinite(values)) <= np.finfo(np.float32).max
+    return values.astype(np.float32) if fits else values
+
+
+def _cells(lines: list[tuple[Run, Line]], columns: int) -> Cells:
+    return cells([(line.steps, line.values) for _, line in lines], columns)
+
+
+def _smoothed_cells(lines: list[tuple[Run, Line]], view: View) -> Cells:
+    curves = [(line.steps, _smoothed(line, view)) for _, line in lines]
+    return cells(curves, view.pixels)
+
+
+def _smoothed(line: Line, view: View) -> Floats:
+    return smooth(line.steps, line.values, view.weight, view.kind) if view.smooths(line) else line.values
+
+
+@router.get("/compare")
+async def compare(
+    service: Annotated[Service, Depends(service_of)],
+    tag: str,
+    run: Annotated[list[str], Query(description="run ids", max_length=1000)],
+    baseline: Annotated[str, Query(description="run id that the others are measured against")],
+    tolerance: Annotated[float, Query(ge=0, description="share of the baseline's value")] = 1e-3,
+    other: Annotated[str, Query(description="the tag in the other runs, where it has another name")] = "",
+    px: Annotated[int, Query(ge=0, le=4000)] = 600,
+    accept: Annotated[str, Header()] = "",
+) -> Response:
+    """Difference and relative difference of each run to the baseline, at the steps both have.
+
+    ``other`` is a tag of the other runs that is measured against ``tag`` of the baseline. A run that is not
+    there, or has no such tag, has no row; where the baseline is such a run, nobody has one.
+    ``parted`` is the first step whose relative difference is above the tolerance, null when there is none.
+    ``not_finite`` is the first step at which a value is NaN or infinite and the baseline's is another.
+    """
+    runs = service.store.snapshot().runs
+    base = _line(runs, baseline, tag)
+    others = [(run_id, _line(runs, run_id, other or tag)) for run_id in run if run_id != baseline]
+    rows = [
+        _row(run_id, line, base, tolerance, px)
+        for run_id, line in others
+        if line is not None and base is not None
+    ]
+    head = {"tag": tag, "other": other or tag, "baseline": baseline, "tolerance": tolerance}
+    return answer({**head, "series": rows}, accept)
+
+
+def _line(runs: Mapping[str, Run], run: str, tag: str) -> Line | None:
+    return line_of(runs[run], tag) if run in runs else None
+
+
+def _row(run: str, line: Line, base: Line, tolerance: float, pixels: int) -> dict[str, Any]:
+    compared = difference(line.steps, line.values, base.steps, base.values, tolerance)
+    steps = compared.steps.astype(np.float64)
+    picked = sample_rows(steps, compared.relative, pixels) if pixels else slice(None)
+    broken = np.flatnonzero(~np.isfinite(compared.difference))
+    finite = np.abs(compared.relative[np.isfinite(compared.relative)])
+    return {
+        "run": run,
+        "shared": len(compared.steps),
+        "parted": None if compared.parted is None else int(compared.steps[compared.parted]),
+        "not_finite": int(compared.steps[broken[0]]) if len(broken) else None,
+        "largest": float(finite.max()) if len(finite) else None,
+        "step": compared.steps[picked],
+        "difference": compared.difference[picked],
+        "relative": compared.relative[picked],
+    }
+
+
+@router.get("/download", response_class=StreamingResponse)
+async def download(
+    service: Annotated[Service, Depends(service_of)],
+    run: Annotated[list[str], Query(max_length=1000)],
+    tag: Annotated[list[str], Query(max_length=10_000)],
+    format: Annotated[Literal["csv", "arrow"], Query(description="arrow is an IPC stream")] = "csv",
+    overwritten: Annotated[
+        bool, Query(description="every recorded row, also those a restart overwrote")
+    ] = False,
+) -> StreamingResponse:
+    """Run, tag, step, wall time and value of every point of the line.
+
+    With ``overwritten`` every recorded row, in file order, and a column that says whether a later one took
+    its place.
+    """
+    snapshot = service.store.snapshot()
+    holders = [(member, name) for member in map(snapshot.run, run) for name in tag if name in member.scalars]
+    if format == "arrow":
+        return _attachment(_arrow(holders, overwritten), "application/vnd.apache.arrow.stream", tag, "arrows")
+    text = csv_of(((member.id, name, member.scalars[name]) for member, name in holders), overwritten)
+    return _attachment(map(str.encode, text), "text/csv; charset=utf-8", tag, "csv")
+
+
+def _attachment(body: Iterator[bytes], kind: str, tags: list[str], ending: str) -> StreamingResponse:
+    name = re.sub(r"[^\w.-]+", "_", tags[0] if len(tags) == 1 else "scalars")[:100]
+    disposition = f"attachment; filename*=UTF-8''{quote(f'{name}.{ending}')}"
+    return StreamingResponse(body, media_type=kind, headers={"Content-Disposition": disposition})
+
+
+def _arrow(holders: list[tuple[Run, str]], overwritten: bool) -> Iterator[bytes]:
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise ApiError(501, "no_arrow", "Arrow needs pyarrow: pip install 'mindinsight[arrow]'.") from None
+    text = pa.dictionary(pa.int32(), pa.string())
+    fields: list[tuple[str, Any]] = [
+        ("run", text), ("tag", text),
+        ("step", pa.int64()), ("wall_time", pa.float64()), ("value", pa.float64()),
+        *([("overwritten", pa.bool_())] if overwritten else []),
+    ]  # fmt: skip
+    return _arrow_batches(holders, pa, pa.schema(fields))
+
+
+def _arrow_batches(holders: list[tuple[Run, str]], pa: Any, schema: Any) -> Iterator[bytes]:
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, schema) as writer:
+        for run, tag in holders:
+            series = run.scalars[tag]
+            points = series.recorded() if "overwritten" in schema.names else series.line()
+            label = pa.array(np.zeros(len(points.steps), np.int32))
+            arrays = [
+                pa.DictionaryArray.from_arrays(label, pa.array([run.id])),
+                pa.DictionaryArray.from_arrays(label, pa.array([tag])),
+                pa.array(points.steps),
+                pa.array(points.walls),
+                pa.array(points.values.astype(np.float64)),
+            ]
+            if isinstance(points, Recorded):
+                arrays.append(pa.array(points.overwritten))
+            writer.write_batch(pa.record_batch(arrays, schema=schema))
+            yield sink.getvalue()
+            sink.seek(0)
+            sink.truncate()
+    yield sink.getvalue()
+
+
+_DIGITS = 9  # of the number of a layer
+
+
+@router.get("/layers")
+async def layers(
+    service: Annotated[Service, Depends(service_of)],
+    run: str,
+    stem: Annotated[str, Query(description="tag with * in place of the layer's number", max_length=10_000)],
+    px: Annotated[int, Query(ge=1, le=2000, description="columns of the picture")] = 300,
+    accept: Annotated[str, Header()] = "",
+) -> Response:
+    """The layer x step picture: ``mean`` holds layers x columns numbers, row by row, NaN where there is none.
+
+    ``not_finite`` holds the numbers of the cells with values that are not finite; ``tags`` and ``layers`` are
+    those of the rows.
+    """
+    scalars = service.store.snapshot().run(run).scalars
+    rows = layer_tags(scalars, stem)
+
+    def made() -> Response:
+        lines = [scalars[tag].line() for _, tag in rows]
+        grid = cells([(line.steps, line.values) for line in lines], px)
+        return answer(
+            {
+                "run": run,
+                "stem": stem,
+                "layers": [number for number, _ in rows],
+                "tags": [tag for _, tag in rows],
+                "step": grid.steps,
+                "mean": grid.mean.ravel(),
+                "not_finite": np.flatnonzero(grid.bad),
+            },
+            accept,
+        )
+
+    return await run_in_threadpool(made)
+
+
+def layer_tags(tags: Iterable[str], stem: str) -> list[tuple[int, str]]:
+    """Number and tag of each layer: tags that are ``stem`` with a number in place of its first ``*``."""
+    before, star, behind = stem.partition("*")
+    if not star:
+        return []
+    pattern = re.compile(rf"{re.escape(before)}(\d{{1,{_DIGITS}}}){re.escape(behind)}", re.ASCII)
+    return sorted((int(match[1]), tag) for tag in tags if (match := pattern.fullmatch(tag)))
+
+
+@router.get("/statistics")
+async def statistics(
+    service: Annotated[Service, Depends(service_of)],
+    tag: Annotated[str, Query(description="the tag as recorded")],
+    run: Annotated[list[str], Query(description="run ids, in the order of the answer", max_length=1000)],
+    low: Annotated[float | None, Query(description="lower end of x")] = None,
+    high: Annotated[float | None, Query(description="upper end of x")] = None,
+    x: Annotated[str, Query(description="step, relative, wall or tag:<another scalar>")] = "step",
+) -> dict[str, Any]:
+    """Count, ends, extremes, mean, deviation and slope of each run's line between two places on x.
+
+    A run that has no such tag is left out.
+    """
+    snapshot = service.store.snapshot()
+    view = View(0, x, low, high)
+    known = [snapshot.runs[run_id] for run_id in run if run_id in snapshot.runs]
+    lines = [(member.id, line_between(member, tag, view)) for member in known]
+    rows = [
+        {"run": run_id, **range_statistics(line.steps, line.values)}
+        for run_id, line in lines
+        if line is not None
+    ]
+    return {"tag": tag, "rows": rows}

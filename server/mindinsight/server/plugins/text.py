@@ -1,0 +1,105 @@
+"""Texts in Markdown: every recorded step, rendered, searched and compared."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Depends, Header, Query, Response
+
+from mindinsight.server.errors import ApiError
+from mindinsight.server.formats.markdown_tree import MAX_TEXT, markdown_tree
+from mindinsight.server.formats.payloads.media_payloads import text as read_text
+from mindinsight.server.http.responses import answer
+from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.plugins import Plugin
+from mindinsight.server.store.series import ReferenceSeries
+
+router = APIRouter()
+
+Uses = Annotated[Service, Depends(service_of)]
+Row = Annotated[int, Query(ge=0, description="position among the steps")]
+
+_MOST_SEARCHED: Final = 64 << 20  # bytes of the newest texts that are searched
+_MOST_HITS: Final = 200
+_AROUND: Final = 60  # characters shown on each side of a hit
+_MOST_COMPARED: Final = 2000  # lines of each of two texts
+
+
+@router.get("/steps")
+def steps(service: Uses, run: str, tag: str, accept: Annotated[str, Header()] = "") -> Response:
+    """Steps and times of all texts of a tag, in the order written."""
+    series = service.store.snapshot().payloads(run, "text", tag)
+    return answer({"run": run, "tag": tag, "step": series.steps, "wall": series.walls}, accept)
+
+
+@router.get("/content")
+def content(service: Uses, run: str, tag: str, row: Row) -> dict[str, Any]:
+    """One text: as it was recorded, and as a tree of elements."""
+    series = service.store.snapshot().payloads(run, "text", tag)
+    source = _text(series, row)
+    return {
+        "run": run,
+        "tag": tag,
+        "step": int(series.steps[row]),
+        "wall": float(series.walls[row]),
+        "length": len(source),
+        "cut": len(source) > MAX_TEXT,
+        "source": source[:MAX_TEXT],
+        "tree": markdown_tree(source),
+    }
+
+
+@router.get("/search")
+def search(
+    service: Uses, run: str, tag: str, q: Annotated[str, Query(min_length=1, max_length=1000)]
+) -> dict[str, Any]:
+    """Rows whose text contains ``q``, in any case, the newest first, with what stands around it."""
+    series = service.store.snapshot().payloads(run, "text", tag)
+    hits: list[dict[str, Any]] = []
+    searched = size = 0
+    for row in range(series.count - 1, -1, -1):
+        size += series.reference(row).size
+        if size > _MOST_SEARCHED or len(hits) == _MOST_HITS:
+            break
+        searched += 1
+        source = _text(series, row)
+        at = source.lower().find(q.lower())
+        if at >= 0:
+            excerpt = source[max(0, at - _AROUND) : at + len(q) + _AROUND]
+            hits.append({"row": row, "step": int(series.steps[row]), "excerpt": excerpt})
+    return {"run": run, "tag": tag, "hits": hits, "searched": searched, "count": series.count}
+
+
+@router.get("/difference")
+def difference(service: Uses, run: str, tag: str, row: Row, other: Row) -> dict[str, Any]:
+    """Lines of ``row`` and ``other``, marked ``" "`` in both, ``"-"`` in the first, ``"+"`` in the second."""
+    series = service.store.snapshot().payloads(run, "text", tag)
+    first, second = _text(series, row).splitlines(), _text(series, other).splitlines()
+    return {
+        "run": run,
+        "tag": tag,
+        "steps": [int(series.steps[row]), int(series.steps[other])],
+        "cut": max(len(first), len(second)) > _MOST_COMPARED,
+        "lines": list(_compared(first[:_MOST_COMPARED], second[:_MOST_COMPARED])),
+    }
+
+
+def _text(series: ReferenceSeries, row: int) -> str:
+    if row >= series.count:
+        raise ApiError(404, "unknown_step", f"This tag has {series.count} texts.", count=series.count)
+    return read_text(series.read(row))
+
+
+def _compared(first: list[str], second: list[str]) -> Iterator[tuple[str, str]]:
+    matcher = difflib.SequenceMatcher(None, first, second, autojunk=True)
+    for operation, begin, end, other_begin, other_end in matcher.get_opcodes():
+        if operation == "equal":
+            yield from ((" ", line) for line in first[begin:end])
+        else:
+            yield from (("-", line) for line in first[begin:end])
+            yield from (("+", line) for line in second[other_begin:other_end])
+
+
+PLUGIN = Plugin(name="text", router=router)

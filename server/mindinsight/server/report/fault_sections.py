@@ -1,0 +1,197 @@
+"""Sections of a report about dumped steps: first fault, tensors, chain of operators, graph, checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from mindinsight.server.debug.examine import TensorResult, measure_all
+from mindinsight.server.debug.fault import Report, faulty_operator, find_faults, source_frame
+from mindinsight.server.debug.fault_explanation import explain
+from mindinsight.server.debug.rank_divergence import find_divergence
+from mindinsight.server.debug.watchpoints import check, common_faults
+from mindinsight.server.formats.dumps import list_operators, list_tensors
+from mindinsight.server.formats.dumps.dump_types import Dump, Operator, TensorEntry
+from mindinsight.server.report.report_content import (
+    FaultSection,
+    Progress,
+    ReportSource,
+    Table,
+    Texts,
+    ancestors,
+    graph_piece,
+    number,
+)
+
+_CHECKS: Final = 30  # rows
+_TENSORS: Final = 40
+_EVERY: Final = 50  # tensors between two reports of progress
+_COLUMNS: Final = ("shape", "dtype", "minimum", "maximum", "mean", "norm", "nans", "infs", "zeros")
+
+
+@dataclass(frozen=True)
+class DumpedStep:
+    """A step of a dump that is to be reported, of one rank or of all."""
+
+    dump: Dump
+    id: str
+    step: int
+    rank: int | None = None
+
+
+def fault_section(source: ReportSource, dump_step: DumpedStep, t: Texts) -> Iterator[Progress | FaultSection]:
+    """Progress while tensors are measured, then the section of a step."""
+    dump, ranks = dump_step.dump, (dump_step.dump.ranks if dump_step.rank is None else (dump_step.rank,))
+    entries = [entry for rank in ranks for entry in list_tensors(dump, rank, dump_step.step)]
+    for done, _ in enumerate(measure_all(entries, source.executor, source.cache), 1):
+        if done % _EVERY == 0 or done == len(entries):
+            yield Progress("report.measuring", done, len(entries))
+    report = find_faults(dump, ranks, (dump_step.step,), source.executor, source.cache)
+    section = (
+        _fault(source, dump_step, report, t)
+        if report.faults
+        else _without_fault(source, dump_step, report, t)
+    )
+    yield replace(section, checks=_checks(source, dump_step, ranks, t))
+
+
+def _fault(source: ReportSource, dump_step: DumpedStep, report: Report, t: Texts) -> FaultSection:
+    fault = report.faults[0]
+    operator = faulty_operator(dump_step.dump, fault)
+    explanation = explain(dump_step.dump, fault)
+    measured = fault.results[0].measurement if fault.results else None
+    statistics = measured.statistics if measured else None
+    counts = (
+        t("dump.fault.counts", nans=statistics.nans, infs=statistics.infinities, count=statistics.count)
+        if statistics
+        else ""
+    )
+    section = FaultSection(
+        t("report.fault_at", rank=fault.rank, step=fault.step),
+        dump_step.id,
+        t.claim(fault.claim),
+        " ".join(map(t.claim, explanation.claims)) if explanation else "",
+        counts,
+    )
+    return _with_operator(source, dump_step, section, fault.entry, operator, t)
+
+
+def _without_fault(source: ReportSource, dump_step: DumpedStep, report: Report, t: Texts) -> FaultSection:
+    """A step whose tensors are all finite: where ranks differ, or that nothing was found."""
+    sentences = " ".join(map(t.claim, report.claims))
+    title = t("report.step", step=dump_step.step)
+    apart = find_divergence(dump_step.dump, (dump_step.step,), source.executor, source.cache)
+    if apart is None:
+        return FaultSection(title, dump_step.id, sentences)
+    section = FaultSection(title, dump_step.id, t.claim(apart.claim), counts=sentences)
+    return _with_operator(source, dump_step, section, apart.entry, apart.operator, t)
+
+
+def _with_operator(
+    source: ReportSource,
+    dump_step: DumpedStep,
+    section: FaultSection,
+    entry: TensorEntry,
+    operator: Operator | None,
+    t: Texts,
+) -> FaultSection:
+    """The section with all that is known of an operator: code, tensors, what feeds it, graph."""
+    rank, step = entry.rank, entry.step
+    operators = list_operators(dump_step.dump, rank, step, entry.graph).items
+    own = [
+        other
+        for other in list_tensors(dump_step.dump, rank, step, entry.graph)
+        if other.recorded == entry.recorded
+    ]
+    results = list(measure_all(own[:_TENSORS], source.executor, source.cache))
+    rows = [
+        (f"{t(f'dump.direction.{result.entry.direction}')} {result.entry.slot}", *_numbers(result))
+        for result in results
+    ]
+    section = replace(section, tensors=_table(t, "slot", rows, len(own) - len(results)))
+    if operator is None:
+        return section
+    frame = source_frame(operator)
+    known = {other.name: other for other in operators}
+    before = [*reversed(ancestors(known, operator.name)), operator]
+    return replace(
+        section,
+        line=f"{frame.file}:{frame.line}" if frame else "",
+        code=frame.code if frame else "",
+        stack=[(f"{line.file}:{line.line}", line.code) for line in operator.stack],
+        chain=_chain(source, dump_step, rank, entry.graph, before, t),
+        graph=graph_piece(operators, operator.name),
+    )
+
+
+def _chain(
+    source: ReportSource,
+    dump_step: DumpedStep,
+    rank: int,
+    graph: str,
+    operators: Sequence[Operator],
+    t: Texts,
+) -> Table:
+    """First outputs of operators, in the order they ran."""
+    names = {operator.recorded for operator in operators}
+    outputs: dict[str, TensorEntry] = {}
+    for entry in list_tensors(dump_step.dump, rank, dump_step.step, graph):
+        if entry.recorded in names and entry.direction == "output":
+            outputs.setdefault(entry.recorded, entry)
+    rows = [
+        (result.entry.operator, *_numbers(result))
+        for result in measure_all(_by_sequence(outputs.values()), source.executor, source.cache)
+    ]
+    return _table(t, "operator", rows)
+
+
+def _by_sequence(entries: Iterable[TensorEntry]) -> list[TensorEntry]:
+    return sorted(entries, key=lambda entry: entry.sequence)
+
+
+def _checks(source: ReportSource, dump_step: DumpedStep, ranks: Sequence[int], t: Texts) -> Table:
+    """Hits of the common checks on the step."""
+    watchpoints = [replace(watch, ranks=tuple(ranks), steps=(dump_step.step,)) for watch in common_faults()]
+    hits = [
+        hit for hit in check(dump_step.dump, watchpoints, source.executor, source.cache) if hit.verdict.hit
+    ]
+    rows = [
+        (
+            t(f"dump.condition.{hit.watchpoint.condition}"),
+            str(hit.entry.rank),
+            hit.entry.operator,
+            f"{t(f'dump.direction.{hit.entry.direction}')} {hit.entry.slot}",
+            ", ".join(f"{f.name}: {number(f.actual)}" for f in hit.verdict.findings if f.hit),
+        )
+        for hit in hits[:_CHECKS]
+    ]
+    heads = tuple(t(f"dump.column.{name}") for name in ("condition", "rank", "operator", "slot", "because"))
+    return Table(heads, rows, len(hits) - len(rows))
+
+
+def _table(t: Texts, first: str, rows: Sequence[tuple[str, ...]], left_out: int = 0) -> Table:
+    return Table(tuple(t(f"dump.column.{name}") for name in (first, *_COLUMNS)), rows, left_out)
+
+
+def _numbers(result: TensorResult) -> tuple[str, ...]:
+    """Shape, type and statistics of a tensor as texts; dashes where they are not known."""
+    entry, measured = result.entry, result.measurement
+    shape = measured.shape if measured else entry.shape
+    statistics = measured.statistics if measured else None
+    counts: Mapping[str, float | int | None] = (
+        {
+            "minimum": statistics.minimum,
+            "maximum": statistics.maximum,
+            "mean": statistics.mean,
+            "norm": statistics.norm,
+            "nans": statistics.nans,
+            "infs": statistics.infinities,
+            "zeros": statistics.zeros,
+        }
+        if statistics
+        else {}
+    )
+    dtype = entry.dtype or (measured.dtype if measured else "")
+    numbers = (number(counts.get(name)) for name in _COLUMNS[2:])
+    return (str(list(shape)) if shape is not None else "–", dtype or "–", *numbers)

@@ -1,0 +1,263 @@
+"""Content of a report: texts, numbers, curves and graph sections that the template shows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from mindinsight.server.claims import Claim, sentence
+from mindinsight.server.curves.sampling import sample_rows
+from mindinsight.server.debug.operator_links import graph_links
+from mindinsight.server.debug.operator_tree import operator_tree
+from mindinsight.server.debug.statistics_cache import StatisticsCache
+from mindinsight.server.formats.dumps.dump_types import Operator
+from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.graph.layout.nested import draw
+from mindinsight.server.store.run import Run
+from mindinsight.server.store.series import Line
+from mindinsight.server.texts import message
+from mindinsight.server.types import Doubles
+
+WIDTH: Final = 320
+HEIGHT: Final = 120
+BEFORE: Final = 100  # points before the step
+AFTER: Final = 20
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One curve: line segments between points that are not finite, and where those are."""
+
+    tag: str
+    first: int  # step
+    last: int
+    low: str  # labels of the vertical axis
+    high: str
+    segments: list[str]  # "x,y x,y ..."
+    broken: list[float]  # x of points that are not finite
+    mark: float | None  # x of the step of the fault
+    newest: str
+    points: int
+
+
+def curve_of(tag: str, line: Line, step: int | None) -> Curve | None:
+    """The curve of a tag around ``step``, or the whole of it; None without points."""
+    if step is not None:
+        position = int(np.searchsorted(line.steps, step))
+        line = line.rows(slice(max(position - BEFORE, 0), position + AFTER))
+    if not len(line.steps):
+        return None
+    count = len(line.steps)
+    values = line.values.astype(np.float64)
+    steps = line.steps.astype(np.float64)
+    rows = sample_rows(steps, values, WIDTH // 2)
+    steps, values = steps[rows], values[rows]
+    finite = np.isfinite(values)
+    low, high = (float(values[finite].min()), float(values[finite].max())) if finite.any() else (0.0, 0.0)
+    x = _scaled(steps, steps[0], steps[-1], WIDTH)
+    y = HEIGHT - _scaled(np.where(finite, values, low), low, high, HEIGHT)
+    mark = None
+    if step is not None and steps[0] <= step <= steps[-1]:
+        mark = round(float(_scaled(np.array([float(step)]), steps[0], steps[-1], WIDTH)[0]), 1)
+    return Curve(
+        tag,
+        int(line.steps[0]),
+        int(line.steps[-1]),
+        f"{low:.4g}",
+        f"{high:.4g}",
+        _segments(x, y, finite),
+        [round(position, 1) for position in x[~finite].tolist()],
+        mark,
+        f"{float(line.values[-1]):.6g}",
+        count,
+    )
+
+
+def _scaled(values: Doubles, low: float, high: float, size: int) -> Doubles:
+    """Values from low to high as 0 to ``size``; the middle where there is no extent."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        share = (values - low) / (high - low) if high > low else np.full(len(values), 0.5)
+    scaled: Doubles = np.clip(np.nan_to_num(share, nan=0.5), 0.0, 1.0) * size
+    return scaled
+
+
+def _segments(x: Doubles, y: Doubles, finite: np.ndarray) -> list[str]:
+    """Polylines of neighbouring finite points."""
+    ends = np.flatnonzero(np.diff(finite.astype(np.int8))) + 1
+    parts = np.split(np.arange(len(x)), ends)
+    return [" ".join(f"{x[row]:.1f},{y[row]:.1f}" for row in part) for part in parts if finite[part[0]]]
+
+
+_DEPTH: Final = 3  # operators before the one in question
+MOST: Final = 16
+
+
+@dataclass(frozen=True)
+class PieceBox:
+    """A scope or an operator of the drawing."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    label: str
+    scope: bool
+    fault: bool
+
+
+@dataclass(frozen=True)
+class GraphPiece:
+    """Boxes, scopes before what is in them, and polylines ("x,y x,y")."""
+
+    width: float
+    height: float
+    boxes: list[PieceBox]
+    lines: list[str]
+
+
+def ancestors(operators: Mapping[str, Operator], start: str, most: int = MOST) -> list[Operator]:
+    """Operators that feed ``start`` over at most three others, nearest first, without parameters."""
+    operators_before: dict[str, Operator] = {}
+    layer = [start]
+    for _ in range(_DEPTH):
+        sources = [source for name in layer if name in operators for source in operators[name].sources]
+        layer = [
+            name
+            for name in dict.fromkeys(sources)
+            if name in operators and name not in operators_before and name != start
+        ]
+        operators_before |= {name: operators[name] for name in layer if operators[name].type != "Parameter"}
+    return list(operators_before.values())[:most]
+
+
+def graph_piece(operators: Iterable[Operator], start: str) -> GraphPiece | None:
+    """The operator ``start`` with those before it and those it feeds; None where no graph is known."""
+    known = {operator.name: operator for operator in operators}
+    if start not in known:
+        return None
+    after = [operator for operator in known.values() if start in operator.sources][: MOST // 4]
+    chosen = {operator.name: operator for operator in (*ancestors(known, start), known[start], *after)}
+    ordered = [operator for name, operator in known.items() if name in chosen]
+    links = graph_links(ordered)
+    try:
+        tree = operator_tree(ordered, links)
+    except UnreadableError:
+        return None
+    drawing = draw(tree.tree, range(len(tree.tree.paths)))
+    boxes = []
+    for box in drawing.boxes:
+        operator = tree.operator_at(box.index)
+        fault = operator is not None and operator.name == start
+        boxes.append(
+            PieceBox(box.x, box.y, box.width, box.height, box.content.label, operator is None, fault)
+        )
+    lines = [" ".join(f"{x:.1f},{y:.1f}" for x, y in line.points) for line in drawing.lines]
+    return GraphPiece(drawing.width, drawing.height, boxes, lines)
+
+
+class Progress(NamedTuple):
+    """Progress of a report: ``key`` of the locale files names the work, ``done`` of ``total`` items."""
+
+    key: str
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
+class ReportSource:
+    """What a report is made of: a run among others, and where the dumps lie on disk."""
+
+    run: Run
+    runs: Mapping[str, Run]
+    path_of: Callable[[str], Path]  # of a dump, by its id; raises KeyError
+    executor: Executor | None = None
+    cache: StatisticsCache | None = None
+
+    @property
+    def ranks(self) -> list[Run]:
+        """The run, and the other ranks of its job."""
+        jobs = {self.run.id, self.run.job}
+        return [self.run, *(run for run in self.runs.values() if run.job in jobs and run.id != self.run.id)]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of texts under heads, with the number of rows that were left out."""
+
+    heads: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+    left_out: int = 0
+
+
+@dataclass(frozen=True)
+class FaultSection:
+    """One dumped step: what broke, why, and what is around it."""
+
+    title: str
+    dump: str
+    verdict: str
+    explanation: str = ""
+    counts: str = ""
+    line: str = ""  # file:line of the user's code
+    code: str = ""
+    stack: list[tuple[str, str]] = field(default_factory=list)  # file:line, code
+    tensors: Table | None = None
+    chain: Table | None = None
+    graph: GraphPiece | None = None
+    checks: Table | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Content:
+    """Everything on the page; ``t`` gives the text of a key."""
+
+    t: Callable[..., str]
+    language: str
+    name: str
+    facts: list[tuple[str, str]]
+    settings: list[tuple[str, str]]
+    results: list[tuple[str, str]]
+    alerts: list[dict[str, Any]]
+    alerts_left_out: int
+    curves: list[Curve]
+    curves_left_out: int
+    faults: list[FaultSection]
+    step: int | None  # of the first alert of level error
+    checkpoint: str
+    damage: list[str]
+    version: str
+    made: str
+
+
+class Texts:
+    """Texts of the locale files in one language, ``en`` or ``zh``."""
+
+    def __init__(self, language: str) -> None:
+        self._language = language
+
+    def __call__(self, key: str, **words: object) -> str:
+        """Return the text of a key with its placeholders filled in."""
+        return message(key, words, self._language)
+
+    def claim(self, claim: Claim) -> str:
+        """Return the sentence of a claim."""
+        return sentence(claim, self._language)
+
+
+def number(value: float | int | None) -> str:
+    """A number with six digits; a dash for None."""
+    return "–" if value is None else f"{value:.6g}"
+
+
+def moment(seconds: float) -> str:
+    """A wall time in UTC to the second; a dash where there is none."""
+    if not 0 < seconds < 1e11:
+        return "–"
+    return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))

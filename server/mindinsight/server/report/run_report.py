@@ -1,0 +1,215 @@
+"""Report of one run: gathers its content and alerts, and renders the page."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from jinja2 import Environment, FileSystemLoader, select_autoescape
+
+from mindinsight.server.errors import Gone
+from mindinsight.server.formats.dumps import open_dump
+from mindinsight.server.formats.dumps.dump_types import Dump
+from mindinsight.server.formats.lineage import TRAIN_FACTS
+from mindinsight.server.formats.payloads import Alert, alert
+from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.report.fault_sections import DumpedStep, fault_section
+from mindinsight.server.report.report_content import (
+    HEIGHT,
+    WIDTH,
+    Content,
+    Curve,
+    FaultSection,
+    Progress,
+    ReportSource,
+    Texts,
+    curve_of,
+    moment,
+    number,
+)
+from mindinsight.server.store.mounts import dump_id
+from mindinsight.server.store.run import Run, state_of
+
+_TEMPLATES: Final = Path(str(files("mindinsight.web"))) / "templates"
+
+
+def render_page(content: Content) -> str:
+    """The report as one HTML document without scripts."""
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=select_autoescape(),
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    page = environment.get_template("report.html")
+    return page.render(report=content, t=content.t, width=WIDTH, height=HEIGHT)
+
+
+MOST: Final = 1000  # of a run: the first
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedAlert:
+    """An alert with its run, step and wall time in Unix seconds."""
+
+    run: Run
+    step: int
+    wall: float
+    content: Alert
+
+
+def recorded_alerts(run: Run) -> list[RecordedAlert]:
+    """Alerts in the order recorded; those whose bytes cannot be read are left out."""
+    series = run.references.get("alert", {}).get("")
+    alerts = []
+    for row in range(min(series.count, MOST) if series else 0):
+        assert series is not None
+        try:
+            content = alert(series.read(row))
+        except (Gone, UnreadableError):
+            continue
+        alerts.append(RecordedAlert(run, int(series.steps[row]), float(series.walls[row]), content))
+    return alerts
+
+
+MOST_FAULTS: Final = 5  # dumped steps
+MOST_CURVES: Final = 24
+MOST_ALERTS: Final = 50
+
+
+class Page(NamedTuple):
+    """A finished report as HTML."""
+
+    html: str
+
+
+def make_report(source: ReportSource, language: str) -> Iterator[Progress | Page]:
+    """Progress as the work goes on, and the page at the end; dumps that cannot be read are named in it."""
+    t = Texts(language)
+    alerts = sorted(
+        (alert for run in source.ranks for alert in recorded_alerts(run)), key=lambda alert: alert.wall
+    )
+    faults: list[FaultSection] = []
+    damage: list[str] = []
+    for dump_step in _places(source, alerts, damage, t):
+        try:
+            for part in fault_section(source, dump_step, t):
+                if isinstance(part, Progress):
+                    yield part
+                else:
+                    faults.append(part)
+        except (UnreadableError, OSError) as error:
+            damage.append(f"{dump_step.id}: {_reason(error, t)}")
+    step = next((alert.step for alert in alerts if alert.content.level == "error"), None)
+    scalars = sorted(source.run.scalars.items())
+    curves: list[Curve] = []
+    for done, (tag, series) in enumerate(scalars[:MOST_CURVES], 1):
+        curve = curve_of(tag, series.line(), step)
+        curves += [curve] if curve else []
+        yield Progress("report.drawing", done, len(scalars))
+    content = _content(source, alerts, faults, curves, damage, step, language)
+    yield Page(render_page(content))
+
+
+def _places(
+    source: ReportSource, alerts: list[RecordedAlert], damage: list[str], t: Texts
+) -> Iterator[DumpedStep]:
+    """Dumped steps to report: those that alerts name, else the first step of each dump of the run."""
+    known = {dump for run in source.runs.values() for dump in run.dumps}
+    named = [(dump_id(alert.run, alert.content.dump, known), alert) for alert in alerts]
+    steps = dict.fromkeys((dump, alert.step) for dump, alert in named if dump is not None)
+    unnamed = [dump for dump in source.run.dumps if dump not in {dump for dump, _ in steps}]
+    opened: dict[str, Dump | None] = {}
+    for dump, step in [*steps, *((dump, None) for dump in unnamed)][:MOST_FAULTS]:
+        if dump not in opened:
+            opened[dump] = _opened(source, dump, damage, t)
+        dump_step = opened[dump]
+        if dump_step is not None and dump_step.steps():
+            yield DumpedStep(dump_step, dump, dump_step.steps()[0] if step is None else step)
+
+
+def _opened(source: ReportSource, dump: str, damage: list[str], t: Texts) -> Dump | None:
+    try:
+        return open_dump(source.path_of(dump))
+    except (UnreadableError, OSError, KeyError) as error:
+        damage.append(f"{dump}: {_reason(error, t)}")
+        return None
+
+
+def _reason(error: Exception, t: Texts) -> str:
+    return t(error.reason) if isinstance(error, UnreadableError) else type(error).__name__
+
+
+def _content(
+    source: ReportSource,
+    alerts: list[RecordedAlert],
+    faults: list[FaultSection],
+    curves: list[Curve],
+    damage: list[str],
+    step: int | None,
+    language: str,
+) -> Content:
+    run, t, lineage = source.run, Texts(language), source.run.lineage
+    now = time.time()
+    train = lineage.train if lineage else None
+    recorded = [(name, getattr(train, name)) for name in TRAIN_FACTS] if train else []
+    own = [(name, value) for name, value in recorded if value is not None]
+    return Content(
+        t=t,
+        language=language,
+        name=run.name,
+        facts=_facts(run, now, t),
+        settings=[
+            *((t(f"lineage.column.{name}"), _shown(value)) for name, value in own),
+            *((name, _shown(value)) for name, value in (lineage.user_defined if lineage else {}).items()),
+        ],
+        results=[(name, _shown(value)) for name, value in (lineage.metrics if lineage else {}).items()],
+        alerts=[_alert(alert, t) for alert in alerts[:MOST_ALERTS]],
+        alerts_left_out=max(len(alerts) - MOST_ALERTS, 0),
+        curves=curves,
+        curves_left_out=max(len(run.scalars) - MOST_CURVES, 0),
+        faults=faults,
+        step=step,
+        checkpoint=(train.model_path or "") if train else "",
+        damage=[
+            *damage,
+            *(f"{file.name}: {len(file.damage)}" for file in run.files if file.damage),
+        ],
+        version=version("mindinsight"),
+        made=moment(now),
+    )
+
+
+def _facts(run: Run, now: float, t: Texts) -> list[tuple[str, str]]:
+    steps = [series.last_step for series in run.scalars.values()]
+    return [
+        (t("overview.id"), run.id),
+        (
+            t("overview.state"),
+            run.failure or t(f"runs.state.{state_of(run, now)}", n=int((now - run.last_event) // 60)),
+        ),
+        (t("runs.col.created"), moment(run.first_event)),
+        (t("runs.col.last_event"), moment(run.last_event)),
+        (t("common.step"), str(max(steps)) if steps else "–"),
+        *([(t("nav.dump"), ", ".join(run.dumps))] if run.dumps else []),
+    ]
+
+
+def _alert(alert: RecordedAlert, t: Texts) -> dict[str, Any]:
+    content = alert.content
+    return {
+        "level": content.level,
+        "label": t(f"alert.level.{content.level}"),
+        "title": content.title or t("alert.untitled"),
+        "text": content.text,
+        "where": f"{t('alert.step', step=alert.step)} · {alert.run.name} · {moment(alert.wall)}",
+    }
+
+
+def _shown(value: Any) -> str:
+    return number(value) if isinstance(value, float) else str(value)

@@ -1,0 +1,196 @@
+"""Facts of a study for pages and scripts: progress, trials, best values and importance."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from mindinsight.server.tuning.study import (
+    AGAIN,
+    CONFIG,
+    FAILURE,
+    IMPORTED,
+    INTERRUPTED,
+    LOG,
+    PLAN,
+    RUN,
+    STOP,
+    finished,
+    open_journal,
+    quiet_optuna,
+    study_name,
+)
+
+if TYPE_CHECKING:
+    from optuna import Study
+    from optuna.trial import FrozenTrial
+
+
+def study_facts(study: Study, now: float | None = None) -> dict[str, Any]:
+    """All that is known of a study; times are Unix seconds, values in the order of the targets."""
+    trials = [trial for trial in study.get_trials(deepcopy=False) if trial.state.name != "WAITING"]
+    attributes = study.user_attrs
+    config, plan = attributes.get(CONFIG, {}), attributes.get(PLAN, {})
+    maximize = [direction.name == "MAXIMIZE" for direction in study.directions]
+    return {
+        "name": study.study_name,
+        "targets": config.get("targets")
+        or [{"name": f"{i + 1}", "goal": "maximize" if up else "minimize"} for i, up in enumerate(maximize)],
+        "parameters": config.get("parameters", []),
+        "tuner": config.get("tuner", {}),
+        "pruner": config.get("pruner"),
+        "summary_base_dir": config.get("summary_base_dir", ""),
+        "command": config.get("command", []),
+        "stopping": attributes.get(STOP) is not None,
+        "progress": progress(trials, plan, time.time() if now is None else now),
+        "trials": [trial_facts(trial) for trial in trials],
+        "best": best_so_far(trials, maximize[0]) if len(maximize) == 1 else [],
+        "front": pareto_front(trials, maximize) if len(maximize) > 1 else [],
+    }
+
+
+def progress(trials: Sequence[FrozenTrial], plan: Mapping[str, Any], now: float) -> dict[str, Any]:
+    """How many trials there are of each sort, how many are to be, and how many seconds are left."""
+    ended = finished(trials)
+    running = [trial for trial in trials if trial.state.name == "RUNNING"]
+    wanted = plan.get("trials")
+    jobs = plan.get("jobs", 1)
+    return {
+        "wanted": wanted,
+        "jobs": jobs,
+        "done": len(ended),
+        "complete": sum(trial.state.name == "COMPLETE" for trial in ended),
+        "pruned": sum(trial.state.name == "PRUNED" for trial in ended),
+        "failed": sum(trial.state.name == "FAIL" for trial in ended),
+        "running": len(running),
+        "interrupted": sum(bool(trial.user_attrs.get(INTERRUPTED)) for trial in trials),
+        "imported": sum(bool(trial.user_attrs.get(IMPORTED)) for trial in trials),
+        "left": seconds_left(ended, running, wanted, jobs, now),
+    }
+
+
+def seconds_left(
+    ended: Sequence[FrozenTrial], running: Sequence[FrozenTrial], wanted: int | None, jobs: int, now: float
+) -> float | None:
+    """What the trials left would take if they took as long as those before; None where that is not known."""
+    lengths = [trial.duration.total_seconds() for trial in ended if trial.duration is not None]
+    if wanted is None or not lengths:
+        return None
+    mean = sum(lengths) / len(lengths)
+    spent = sum(min(mean, now - begun) for trial in running if (begun := seconds_of(trial.datetime_start)))
+    return max(0.0, mean * (wanted - len(ended)) - spent) / max(1, jobs)
+
+
+def trial_facts(trial: FrozenTrial) -> dict[str, Any]:
+    attributes = trial.user_attrs
+    return {
+        "number": trial.number,
+        "state": state_of(trial),
+        "values": trial.values,
+        "params": trial.params,
+        "begun": seconds_of(trial.datetime_start),
+        "ended": seconds_of(trial.datetime_complete),
+        "run": attributes.get(RUN),
+        "failure": attributes.get(FAILURE),
+        "log": attributes.get(LOG, []),
+        "again": attributes.get(AGAIN),
+        "last_step": trial.last_step,
+    }
+
+
+def state_of(trial: FrozenTrial) -> str:
+    """``running``, ``complete``, ``pruned``, ``failed``, ``interrupted`` or ``imported``."""
+    if trial.user_attrs.get(INTERRUPTED):
+        return "interrupted"
+    if trial.user_attrs.get(IMPORTED):
+        return "imported"
+    return "failed" if trial.state.name == "FAIL" else trial.state.name.lower()
+
+
+def best_so_far(trials: Sequence[FrozenTrial], maximize: bool) -> list[dict[str, Any]]:
+    """Each trial that was better than all that ended before it, in the order in which they ended."""
+    complete = [trial for trial in trials if trial.state.name == "COMPLETE"]
+    steps: list[dict[str, Any]] = []
+    best = -math.inf if maximize else math.inf
+    for trial in sorted(
+        complete, key=lambda trial: (seconds_of(trial.datetime_complete) or 0.0, trial.number)
+    ):
+        value = trial.values[0]
+        if value > best if maximize else value < best:
+            best = value
+            steps.append(
+                {"number": trial.number, "value": value, "ended": seconds_of(trial.datetime_complete)}
+            )
+    return steps
+
+
+def pareto_front(trials: Sequence[FrozenTrial], maximize: Sequence[bool]) -> list[int]:
+    """Numbers of the complete trials than which no other is as good in all targets and better in one."""
+    complete = [trial for trial in trials if trial.state.name == "COMPLETE"]
+    points = {
+        trial.number: [-value if up else value for value, up in zip(trial.values, maximize, strict=True)]
+        for trial in complete
+    }
+    return [
+        number
+        for number, point in points.items()
+        if not any(
+            all(a <= b for a, b in zip(other, point, strict=True)) and other != point
+            for other in points.values()
+        )
+    ]
+
+
+def seconds_of(when: datetime | None) -> float | None:
+    """Unix seconds of a time in a journal."""
+    return None if when is None else when.timestamp()
+
+
+FEWEST: Final = 4  # complete trials below which nothing is said
+METHODS: Final = ("fanova", "ped_anova")
+
+
+def study_importance(journal: str, target: int, method: str, seed: int = 0) -> dict[str, Any]:
+    """Shares of the parameters that all complete trials have, which add up to 1; and the method used.
+
+    There are none where too few trials are complete, or the target is the same in all of them.
+
+    ``fanova`` (Hutter, Hoos and Leyton-Brown, 2014) says how much of the variance of a target each parameter
+    explains by itself; it needs scikit-learn, and PED-ANOVA (Watanabe, Bansal and Hutter, 2023), which looks
+    at the better trials, takes its place where that is not installed. Pure function of its arguments and the
+    journal, for a process of its own: the first call loads much.
+    """
+    from pathlib import Path
+
+    import optuna
+
+    with quiet_optuna():
+        study = optuna.load_study(study_name=study_name(Path(journal)), storage=open_journal(Path(journal)))
+        complete = [trial for trial in study.get_trials(deepcopy=False) if trial.state.name == "COMPLETE"]
+        varies = len({trial.values[target] for trial in complete}) > 1
+        if len(complete) < FEWEST or not varies:
+            return {"method": method, "importance": {}, "trials": len(complete)}
+        evaluators: dict[str, Any] = {
+            "fanova": lambda: optuna.importance.FanovaImportanceEvaluator(seed=seed),
+            "ped_anova": optuna.importance.PedAnovaImportanceEvaluator,
+        }
+        try:
+            evaluator = evaluators[method]()
+        except ImportError:
+            method, evaluator = "ped_anova", evaluators["ped_anova"]()
+        shared = set.intersection(*(set(trial.params) for trial in complete))
+        names = [name for name in complete[0].params if name in shared]
+        try:
+            shares = optuna.importance.get_param_importances(
+                study, evaluator=evaluator, params=names, target=lambda trial: trial.values[target]
+            )
+        except (ValueError, RuntimeError):  # nothing varies
+            shares = {}
+    return {
+        "method": method,
+        "importance": {name: float(value) for name, value in shares.items()},
+        "trials": len(complete),
+    }

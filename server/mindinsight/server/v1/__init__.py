@@ -1,0 +1,152 @@
+"""MindInsight 2.3.1's HTTP interface, ``/v1/mindinsight``, over the same store and readers as v2.
+
+It is an application mounted below the server's, because it has its own rules: error bodies, allowed methods,
+one error at a time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.datastructures import State
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from mindinsight.server.errors import ApiError, Gone, memory_short
+from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.graph.encoders.v1_graph import MOST_EDGES, TooManyEdges, UnknownNode
+from mindinsight.server.http.openapi import add_schemas
+from mindinsight.server.v1 import (
+    absent_features,
+    debugger,
+    graphs,
+    histogram_routes,
+    image_routes,
+    jobs,
+    landscape_routes,
+    lineages,
+    recorded_tensors,
+    scalars,
+)
+from mindinsight.server.v1.v1_parameters import REQUIRED
+from mindinsight.server.v1.v1_responses import RESPONSES, Fault, FaultBody, V1Error, v1_error
+
+
+def complete(description: dict[str, Any]) -> dict[str, Any]:
+    """Remove status 422, which v1 never returns, and mark required parameters; changes ``description``.
+
+    Parameters whose absence is an error of v1's own are optional to FastAPI.
+    """
+    for path in description["paths"].values():
+        for operation in path.values():
+            operation["responses"].pop("422", None)
+            for parameter in operation.get("parameters", ()):
+                if parameter["schema"].pop(REQUIRED, False):
+                    parameter["required"] = True
+    return description
+
+
+_METHODS = ("GET", "POST", "PUT", "DELETE")
+_ALLOW = "Access-Control-Allow-Methods"
+
+
+def create_v1(state: State) -> FastAPI:
+    """Create the v1 application, to be mounted; it shares the state of the server's application."""
+    v1 = FastAPI(
+        title="MindInsight v1",
+        version="2.3.1",
+        docs_url=None,
+        redoc_url=None,
+        responses=RESPONSES,
+    )
+    v1.state = state
+    for part in (
+        jobs,
+        scalars,
+        image_routes,
+        histogram_routes,
+        recorded_tensors,
+        graphs,
+        landscape_routes,
+        lineages,
+        absent_features,
+        debugger,
+    ):
+        v1.include_router(part.router)
+    v1.add_exception_handler(V1Error, _v1_error)
+    v1.add_exception_handler(ApiError, _api_error)
+    v1.add_exception_handler(MemoryError, lambda request, error: v1_error(memory_short()))
+    v1.add_exception_handler(HTTPException, _http_error)
+    v1.add_exception_handler(RequestValidationError, _unreadable_body)
+    v1.add_exception_handler(UnknownNode, _unknown_node)
+    v1.add_exception_handler(TooManyEdges, _too_many_edges)
+    v1.add_exception_handler(Gone, _unavailable_file)
+    v1.add_exception_handler(UnreadableError, _unavailable_file)
+    v1.add_middleware(MethodsMiddleware)
+    described = v1.openapi
+    v1.openapi = lambda: add_schemas(complete(described()), FaultBody)  # type: ignore[method-assign]
+    return v1
+
+
+class MethodsMiddleware:
+    """Middleware that rejects methods v1 does not have, on every path, and adds v1's response headers."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] not in _METHODS:
+            answer = V1Error(Fault.METHOD, "This method is not allowed.").response()
+            answer.headers[_ALLOW] = ", ".join(_METHODS)
+            await answer(scope, receive, send)
+            return
+
+        async def with_headers(message: dict[str, object]) -> None:
+            if message["type"] == "http.response.start":
+                extra = [(_ALLOW.lower().encode(), ", ".join(_METHODS).encode()), (b"pragma", b"no-cache")]
+                extra += [(b"x-download-options", b"noopen"), (b"x-xss-protection", b"1; mode=block")]
+                message = {**message, "headers": [*message["headers"], *extra]}  # type: ignore[misc]
+            await send(message)
+
+        await self.app(scope, receive, with_headers)  # type: ignore[arg-type]
+
+
+def _v1_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, V1Error)
+    return error.response()
+
+
+def _api_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, ApiError)
+    return v1_error(error)
+
+
+def _http_error(request: Request, error: Exception) -> Response:
+    """Handler of the framework's errors: an unknown path or method, or a body that it cannot decode (400)."""
+    status = getattr(error, "status_code", 404)
+    if status == Fault.METHOD.status:
+        return V1Error(Fault.METHOD, "This method is not allowed.").response()
+    if status == Fault.UNKNOWN_PATH.status:
+        return V1Error(Fault.UNKNOWN_PATH, "There is no such endpoint.").response()
+    return _unreadable_body(request, error)
+
+
+def _unreadable_body(request: Request, error: Exception) -> Response:
+    """Handler of bodies that are not JSON; the routes validate all other parameters themselves."""
+    return V1Error(Fault.MISSING, "The body is missing or is not JSON.").response()
+
+
+def _unknown_node(request: Request, error: Exception) -> Response:
+    return V1Error(Fault.NODE, "Parameter name does not match any node of this graph.").response()
+
+
+def _too_many_edges(request: Request, error: Exception) -> Response:
+    message = f"The scope has more than {MOST_EDGES} edges; request a scope inside it (parameter name)."
+    return V1Error(Fault.TENSOR_ANSWER, message).response()
+
+
+def _unavailable_file(request: Request, error: Exception) -> Response:
+    return V1Error(Fault.JOB, "The file of this value was removed, replaced or damaged.").response()

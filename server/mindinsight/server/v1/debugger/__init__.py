@@ -1,0 +1,11 @@
+"""Routes of the offline debugger: sessions over dumps with steps, watchpoints and hits, over ``debug``."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from mindinsight.server.v1.debugger import node_routes, session_routes, tensor_routes, watchpoint_routes
+
+router = APIRouter(tags=["debugger"])
+for part in (session_routes, node_routes, watchpoint_routes, tensor_routes):
+    router.include_router(part.router, prefix="/debugger/sessions")

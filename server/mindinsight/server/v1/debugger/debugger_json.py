@@ -1,0 +1,216 @@
+"""JSON encoders of the debugger: conditions, watchpoints, and the nodes of a dump's graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from mindinsight.server.debug.conditions import Condition, Finding, Limits, Parameter, conditions
+from mindinsight.server.debug.tensor_targets import targets
+from mindinsight.server.debug.watchpoints import checked_limits
+from mindinsight.server.formats.dumps.dump_types import Operator
+from mindinsight.server.formats.graphs.call_stacks import Frame
+from mindinsight.server.graph.encoders import v1_graph
+from mindinsight.server.graph.model.graph import Flags
+from mindinsight.server.graph.scopes.scope_tree import ROOT
+from mindinsight.server.v1.debugger.debugger_session import DumpGraph, Session, SessionWatchpoint
+from mindinsight.server.v1.v1_responses import Fault, V1Error
+
+_TARGETS: Final = ("activation", "gradient", "tensor", "weight")
+
+
+def available_conditions(session: Session) -> list[Condition]:
+    """Conditions that a watchpoint can have at the session's step."""
+    supported = (
+        condition
+        for condition in conditions().values()
+        if not (condition.needs_previous and condition.target == "tensor")
+    )
+    return [condition for condition in supported if session.step == 0 or not condition.first_step_only]
+
+
+def collections_json(session: Session) -> list[dict[str, Any]]:
+    """Available conditions as JSON, grouped by target."""
+    available = available_conditions(session)
+    return [
+        {
+            "id": f"{target}_condition_collection",
+            "conditions": [
+                _condition_json(condition) for condition in available if condition.target == target
+            ],
+        }
+        for target in _TARGETS
+    ]
+
+
+def watchpoint_json(watchpoint: SessionWatchpoint) -> dict[str, Any]:
+    """A watchpoint as JSON: its id, condition and limits."""
+    params = [{"name": name, "value": value} for name, value in visible_limits(watchpoint).items()]
+    return {"id": watchpoint.id, "watch_condition": _watch_condition(watchpoint, params)}
+
+
+def hit_json(watchpoint: SessionWatchpoint, findings: tuple[Finding, ...]) -> dict[str, Any]:
+    """A watchpoint as JSON, with the actual values that its limits were compared with."""
+    actual = {finding.name: finding.actual for finding in findings}
+    params = [
+        {"name": name, "value": value, "actual_value": actual.get(name)}
+        for name, value in visible_limits(watchpoint).items()
+    ]
+    return {"id": watchpoint.id, "watch_condition": _watch_condition(watchpoint, params)}
+
+
+def visible_limits(watchpoint: SessionWatchpoint) -> Limits:
+    """Limits that people set; hidden parameters are left out."""
+    hidden = {
+        parameter.name for parameter in conditions()[watchpoint.condition].parameters if _is_hidden(parameter)
+    }
+    return {name: value for name, value in watchpoint.limits.items() if name not in hidden}
+
+
+def condition_of(session: Session, body: object) -> tuple[str, Limits]:
+    """Parse a condition and its limits: ``{"id", "params": [{"name", "value"}]}``. Raises V1Error."""
+    if not isinstance(body, dict) or not isinstance(body.get("params", []), list):
+        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter condition must be an object with id and params.")
+    condition = body.get("id")
+    if not isinstance(condition, str) or condition not in conditions():
+        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter condition has an unknown id.")
+    if condition not in {entry.id for entry in available_conditions(session)}:
+        raise V1Error(Fault.DEBUGGER_CONDITION, f"{condition} is not available at this step.")
+    limits = dict(_param(entry) for entry in body.get("params", []))
+    try:
+        return condition, checked_limits(condition, limits)
+    except (ValueError, OverflowError) as error:
+        raise V1Error(Fault.DEBUGGER_VALUE, f"Parameter condition is wrong: {error}") from None
+
+
+def _param(entry: object) -> tuple[str, float]:
+    if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
+        raise V1Error(Fault.DEBUGGER_VALUE, "A parameter of a condition is an object with name and value.")
+    value = entry.get("value")
+    if not isinstance(value, int | float):
+        raise V1Error(Fault.DEBUGGER_VALUE, f"{entry['name']} must be a number.")
+    return entry["name"], value
+
+
+def _watch_condition(watchpoint: SessionWatchpoint, params: list[dict[str, Any]]) -> dict[str, Any]:
+    condition = conditions()[watchpoint.condition]
+    return {"id": condition.id, "abbr": condition.abbreviation, "params": params}
+
+
+def _condition_json(condition: Condition) -> dict[str, Any]:
+    return {
+        "id": condition.id,
+        "abbr": condition.abbreviation,
+        "supported_target_type": condition.target,
+        "parameters": [
+            _parameter_json(parameter) for parameter in condition.parameters if not _is_hidden(parameter)
+        ],
+    }
+
+
+def _parameter_json(parameter: Parameter) -> dict[str, Any]:
+    return {
+        "name": parameter.name,
+        "type": "FLOAT64",
+        "support_disable": parameter.checks,
+        "default_value": parameter.default,
+        "param_type": "CHECK_PARAM" if parameter.checks else "SUPPORT_PARAM",
+        "required_params": list(parameter.requires),
+    }
+
+
+def _is_hidden(parameter: Parameter) -> bool:
+    """Whether a parameter only supports a rule and has a default: epsilon, atol, equal_nan."""
+    return not parameter.checks and parameter.default is not None
+
+
+_NONE: Final = 0
+_SOME: Final = 1
+_ALL: Final = 2
+
+
+@dataclass(frozen=True, eq=False)
+class WatchedLeaves:
+    """Leaves of a graph that a watchpoint covers."""
+
+    graph: DumpGraph
+    watched: Flags  # [t] whether the leaf is covered; False for scopes
+    leaves: Flags  # [t] whether it is a leaf
+
+    def state(self, index: int) -> int:
+        """Watch state of a subtree: 2 if all leaves are covered, 1 if some, 0 if none."""
+        inside = slice(index, int(self.graph.tree.ends[index]))
+        count = int(np.count_nonzero(self.watched[inside]))
+        if not count:
+            return _NONE
+        return _ALL if count == int(np.count_nonzero(self.leaves[inside])) else _SOME
+
+
+def classes_of(session: Session, rank: int) -> dict[str, frozenset[str]]:
+    """Classes of the outputs of each operator (tensor, weight, gradient, activation), by full name."""
+    classes: dict[str, frozenset[str]] = {}
+    for step in session.dump.steps(rank)[:1]:
+        for entries in session.tensors(rank, step + 1).values():
+            for entry in entries:
+                classes[entry.operator] = classes.get(entry.operator, frozenset()) | targets(entry)
+    return classes
+
+
+def watched_operators(session: Session, rank: int, watchpoint: SessionWatchpoint) -> frozenset[str]:
+    """Full names of the operators that a watchpoint covers."""
+    if watchpoint.names is not None:
+        return watchpoint.names
+    target = conditions()[watchpoint.condition].target
+    return frozenset(name for name, classes in classes_of(session, rank).items() if target in classes)
+
+
+def watched_leaves(
+    session: Session, rank: int, graph: DumpGraph, watchpoint: SessionWatchpoint
+) -> WatchedLeaves:
+    """Leaves of a graph that a watchpoint covers."""
+    names = watched_operators(session, rank, watchpoint)
+    operators = [graph.operator(index) for index in range(len(graph.tree.paths))]
+    flags = np.array(
+        [operator is not None and operator.name in names for operator in operators], dtype=np.bool_
+    )
+    return WatchedLeaves(graph, flags, np.asarray(graph.tree.nodes >= 0))
+
+
+def node_json(graph: DumpGraph, index: int, watched: WatchedLeaves | None = None) -> dict[str, Any]:
+    """A node as JSON, as for recorded graphs, with full name, call stack and watch state."""
+    operator = graph.operator(index)
+    node = v1_graph.node_json(graph.tree, index)
+    node["full_name"] = operator.name if operator else graph.tree.paths[index]
+    node["stack_info"] = stack_json(operator)
+    if watched is not None:
+        node["watched"] = watched.state(index)
+    return node
+
+
+def stack_json(operator: Operator | None) -> list[dict[str, Any]]:
+    """Call stack of an operator as JSON, innermost frame first; empty for a scope."""
+    return [frame_json(frame) for frame in (operator.stack if operator else ())]
+
+
+def frame_json(frame: Frame) -> dict[str, Any]:
+    """A stack frame as JSON."""
+    return {"file_path": frame.file, "line_no": frame.line, "code_line": frame.code}
+
+
+def nodes_json(
+    graph: DumpGraph, indices: Sequence[int], watched: WatchedLeaves | None = None
+) -> list[dict[str, Any]]:
+    """Several nodes as JSON, as ``node_json``."""
+    return [node_json(graph, index, watched) for index in indices]
+
+
+def levels_json(graph: DumpGraph, index: int, watched: WatchedLeaves | None = None) -> dict[str, Any]:
+    """Nodes of each level from the root to the one that holds a node, nested in ``children``."""
+    levels: dict[str, Any] = {}
+    for scope in [*graph.tree.ancestors(index)[::-1], ROOT]:
+        nodes = nodes_json(graph, graph.tree.children(scope), watched)
+        levels = {"scope_name": graph.tree.paths[scope], "nodes": nodes, "children": levels}
+    return levels

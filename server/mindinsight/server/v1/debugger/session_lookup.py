@@ -1,0 +1,142 @@
+"""Dependencies and look-ups of the debugger's routes: session, body, rank, graph, node, tensor."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from pathlib import Path
+from typing import Annotated, Any, Final, NamedTuple
+
+from fastapi import Depends
+
+from mindinsight.server.compute.lru_cache import LruCache
+from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
+from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.v1.debugger.debugger_session import DumpGraph, Session, display_name
+from mindinsight.server.v1.v1_parameters import RawBody, parse_json
+from mindinsight.server.v1.v1_responses import Fault, V1Error
+
+
+class OpenSessions:
+    """Registry of the open sessions of a server, by number."""
+
+    def __init__(self) -> None:
+        self.by_number: dict[str, Session] = {}
+        self.lock: Final = threading.Lock()  # of by_number; no dump is opened under it
+        self.opening: Final = LruCache[str](0)
+        self.numbers: Final = itertools.count(1)
+
+    def stop(self) -> None:
+        """Close all sessions, when the server stops."""
+        for session in list(self.by_number.values()):
+            session.close()
+
+
+async def sessions_of(service: Annotated[Service, Depends(service_of)]) -> OpenSessions:
+    """Dependency: the open sessions of this server."""
+    return service.parts.of(OpenSessions)
+
+
+Sessions = Annotated[OpenSessions, Depends(sessions_of)]
+
+
+def session_of(sessions: Sessions, session_id: str) -> Session:
+    """Dependency: the session of the path. Raises V1Error."""
+    session = sessions.by_number.get(session_id)
+    if session is None:
+        raise V1Error(Fault.DEBUGGER_SESSION, "There is no such session.")
+    return session
+
+
+CurrentSession = Annotated[Session, Depends(session_of)]
+
+
+def json_body(raw: RawBody) -> dict[str, Any]:
+    """Dependency: the body as an object; empty for an empty body. Raises V1Error."""
+    body = parse_json(raw)
+    if not isinstance(body, dict | None):
+        raise V1Error(Fault.DEBUGGER_TYPE, "The body must be an object.")
+    return body or {}
+
+
+JsonBody = Annotated[dict[str, Any], Depends(json_body)]
+
+
+def body_schema(description: str) -> dict[str, Any]:
+    """OpenAPI description of a body that the route parses itself."""
+    content = {"application/json": {"schema": {"type": "object"}}}
+    return {"requestBody": {"description": description, "content": content}}
+
+
+def known_rank(session: Session, rank: object) -> int:
+    """Validate a rank. Raises V1Error if the dump does not have it."""
+    if not isinstance(rank, int) or isinstance(rank, bool) or rank not in session.dump.ranks:
+        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter rank_id is not a rank of the dump.")
+    return rank
+
+
+def graph_of(session: Session, rank: int, name: object = None) -> DumpGraph:
+    """Graph of a rank by displayed name; all graphs of the rank if none is named. Raises V1Error."""
+    graphs = {display_name(graph): graph for graph in session.dump.graphs(rank)}
+    if name and name not in graphs:
+        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter graph_name does not match any graph.")
+    single = next(iter(graphs.values())) if len(graphs) == 1 else None
+    tree = session.graph(rank, graphs[str(name)] if name else single)
+    if tree is None:
+        raise V1Error(Fault.DEBUGGER_GRAPH, "The dump has no graph for this rank.")
+    return tree
+
+
+def node_index(graph: DumpGraph, name: object, graph_name: object) -> int:
+    """Index in the tree of a node's name. Raises V1Error if it is unknown."""
+    index = graph.find(name) if isinstance(name, str) else None
+    if index is None:
+        fault = Fault.DEBUGGER_NODE if graph_name else Fault.DEBUGGER_GRAPH
+        raise V1Error(fault, "Parameter name does not match any node of the graph.")
+    return index
+
+
+class Slot(NamedTuple):
+    """A tensor of the graph, ``<node>:<slot>``."""
+
+    rank: int
+    graph: DumpGraph
+    node_index: int
+    operator: Operator
+    slot: str
+
+
+def slot_of(session: Session, name: object, rank: int, graph_name: object) -> Slot:
+    """Look a tensor up by name, whether it was dumped or not. Raises V1Error."""
+    if not isinstance(name, str) or ":" not in name:
+        raise V1Error(Fault.DEBUGGER_VALUE, "The name of a tensor must have the form <node>:<slot>.")
+    node, _, slot = name.rpartition(":")
+    graph = graph_of(session, rank, graph_name)
+    index = node_index(graph, node, graph_name)
+    operator = graph.operator(index)
+    if operator is None:
+        raise V1Error(Fault.DEBUGGER_VALUE, "A scope has no tensors.")
+    return Slot(rank, graph, index, operator, slot)
+
+
+def entry_of(session: Session, slot: Slot, step: int) -> TensorEntry | None:
+    """Dumped tensor of a slot at a step; None if it was not dumped."""
+    entries = outputs_of(session, slot.rank, slot.operator, step)
+    return next((entry for entry in entries if entry.slot == slot.slot), None)
+
+
+def outputs_of(session: Session, rank: int, operator: Operator, step: int) -> list[TensorEntry]:
+    """Dumped outputs of an operator, or the dumped parameter, at a step from 1."""
+    if step < 1 or not any((folder.rank, folder.step) == (rank, step - 1) for folder in session.dump.folders):
+        return []
+    entries = session.tensors(rank, step).get((operator.graph, operator.recorded), [])
+    return [entry for entry in entries if entry.direction != "input"]
+
+
+def file_name(entry: TensorEntry) -> str:
+    """File name of a download: the last part of the operator's name, safe in a header."""
+    safe_name = "".join(
+        character if character.isascii() and (character.isalnum() or character in "-_.") else "_"
+        for character in entry.operator
+    )
+    return f"{Path(safe_name).name}_{entry.slot}.npy"

@@ -1,0 +1,304 @@
+"""Routes for tensors of a dump: values, comparison, neighbourhood and download."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Final
+
+import numpy as np
+from fastapi import Query, Response
+
+from mindinsight.server.compute.tensor_statistics import Array, measure
+from mindinsight.server.formats.arrays.lazy_array import write_npy
+from mindinsight.server.formats.dumps import describe_tensor, read_tensor, tensor_values
+from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry, TensorHeader
+from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.graph.encoders import v1_graph
+from mindinsight.server.http.bulkhead_routes import DumpRoute, stream
+from mindinsight.server.types import Doubles
+from mindinsight.server.v1.debugger.debugger_json import stack_json
+from mindinsight.server.v1.debugger.debugger_session import DumpGraph, Session
+from mindinsight.server.v1.debugger.session_lookup import (
+    CurrentSession,
+    JsonBody,
+    Slot,
+    body_schema,
+    entry_of,
+    file_name,
+    graph_of,
+    known_rank,
+    node_index,
+    outputs_of,
+    slot_of,
+)
+from mindinsight.server.v1.debugger.watchpoint_routes import hits_of, slot_hits
+from mindinsight.server.v1.recorded_tensors import MOST_VALUES, index_of, plain_values, statistics_json
+from mindinsight.server.v1.v1_parameters import Number, RequiredText, Text, first_value, integer, required
+from mindinsight.server.v1.v1_responses import Fault, JsonRouter, V1Error
+
+router = JsonRouter(route_class=DumpRoute)
+
+CACHED: Final = "cached"
+EMPTY: Final = "empty"
+TOO_LARGE: Final = "Too large to show."
+_CLICK_TO_VIEW: Final = "click to view"  # MindInsight's pages expect this text where there is a value
+_DATA: Final = Query(description="data")
+_SHAPE: Final = Query(description="one integer or slice for each dimension: [0, :]; all values without it")
+Detail = Annotated[list[str] | None, _DATA]
+Shape = Annotated[list[str] | None, _SHAPE]
+
+
+@router.post("/{session_id}/tensor-history", openapi_extra=body_schema("name of a node, graph_name, rank_id"))
+def tensor_history(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
+    """Outputs and inputs of a node, without their values."""
+    rank = known_rank(session, body.get("rank_id", 0))
+    name, graph_name = body.get("name"), body.get("graph_name")
+    graph = graph_of(session, rank, graph_name)
+    index = node_index(graph, name, graph_name)
+    operator = graph.operator(index)
+    rows = _rows(session, rank, operator, str(name), "output") if operator else []
+    if operator is not None:
+        inputs, _ = graph.tree.boundary_edges(index)
+        for source in dict.fromkeys(inputs.sources.tolist()):
+            feeding = graph.operator(source)
+            assert feeding is not None  # edges join leaves
+            rows += _rows(session, rank, feeding, graph.tree.paths[source], "input")
+    return {
+        "tensor_history": [{**row, "graph_name": graph_name or ""} for row in rows],
+        "metadata": session.status("state", "step"),
+    }
+
+
+@router.get("/{session_id}/tensors")
+def tensor_value(
+    session: CurrentSession,
+    name: RequiredText = None,
+    detail: Detail = None,
+    shape: Shape = None,
+    graph_name: Text = None,
+    prev: Annotated[list[str] | None, Query(description="true: of the step before")] = None,
+    rank_id: Number = None,
+) -> dict[str, Any]:
+    """Values of a tensor or of a slice of it, with statistics."""
+    slot = _requested_slot(session, name, detail, graph_name, rank_id)
+    step = session.step - (first_value(prev) == "true")
+    entry = entry_of(session, slot, step)
+    values = values_of(entry)
+    facts = tensor_facts(session, slot.rank, slot.operator, slot.slot, step)
+    response: dict[str, Any] = {**facts, "name": first_value(name), "value": None, "statistics": {}}
+    if values is not None:
+        part = _part(values, first_value(shape))
+        shown = TOO_LARGE if part.size > MOST_VALUES else plain_values(_floats(part))
+        response |= {"value": shown, "statistics": statistics_json(measure(part), measure(values))}
+    return {"tensor_value": response}
+
+
+@router.get("/{session_id}/tensor-comparisons")
+def tensor_comparisons(
+    session: CurrentSession,
+    name: RequiredText = None,
+    detail: Detail = None,
+    shape: Shape = None,
+    graph_name: Text = None,
+    tolerance: Annotated[list[str] | None, Query(description="from 0 to 1")] = None,
+    rank_id: Number = None,
+) -> dict[str, Any]:
+    """Compare a parameter with the previous step: [before, now, difference] for each element."""
+    slot = _requested_slot(session, name, detail, graph_name, rank_id)
+    within = _tolerance(first_value(tolerance))
+    entry = entry_of(session, slot, session.step)
+    if entry is None or entry.direction != "parameter":
+        raise V1Error(Fault.DEBUGGER_VALUE, "Only parameters can be compared with the previous step.")
+    now, before = values_of(entry), values_of(entry_of(session, slot, session.step - 1))
+    if now is None or before is None or now.shape != before.shape:
+        raise V1Error(Fault.DEBUGGER_VALUE, "The parameter was not dumped at this and the previous step.")
+    return {
+        "tensor_status": CACHED,
+        "tensor_value": _comparison_json(now, before, first_value(shape), within),
+    }
+
+
+def tensor_facts(session: Session, rank: int, operator: Operator, slot: str, step: int) -> dict[str, Any]:
+    """Metadata of a tensor at a step, as JSON."""
+    entries = {entry.slot: entry for entry in outputs_of(session, rank, operator, step)}
+    earlier = {entry.slot for entry in outputs_of(session, rank, operator, step - 1)}
+    header = header_of(entries.get(slot))
+    return {
+        "full_name": f"{operator.name}:{slot}",
+        "step": step,
+        "dtype": f"DT_{header.dtype.upper()}" if header else "DT_UNDEFINED",
+        "shape": list(header.shape) if header else [],
+        "bytes": header.size if header else 0,
+        "tensor_status": CACHED if header else EMPTY,
+        "has_prev_step": slot in earlier,
+    }
+
+
+def header_of(entry: TensorEntry | None) -> TensorHeader | None:
+    """Header of a tensor; None if its values were not dumped or cannot be read."""
+    try:
+        return describe_tensor(entry.ref) if entry is not None and entry.ref is not None else None
+    except UnreadableError:
+        return None
+
+
+def values_of(entry: TensorEntry | None) -> Array | None:
+    """Values of a tensor; None if they were not dumped or cannot be read."""
+    try:
+        return read_tensor(entry.ref) if entry is not None and entry.ref is not None else None
+    except UnreadableError:
+        return None
+
+
+def _rows(session: Session, rank: int, operator: Operator, name: str, direction: str) -> list[dict[str, Any]]:
+    hit_tensors = {(hit.entry.graph, hit.entry.operator, hit.entry.slot) for hit in hits_of(session, rank)}
+    slots = [output.slot for output in outputs_of(session, rank, operator, session.step)] or list(
+        operator.outputs
+    )
+    rows = []
+    for slot in slots or ["0"]:
+        facts = tensor_facts(session, rank, operator, slot, session.step)
+        value = _CLICK_TO_VIEW if facts["tensor_status"] == CACHED else None
+        row: dict[str, Any] = {
+            "name": f"{name}:{slot}",
+            "node_type": operator.type,
+            "type": direction,
+            "value": value,
+        }
+        if (operator.graph, operator.name, slot) in hit_tensors:
+            row["is_hit"] = True
+        rows.append({**facts, **row})
+    return rows
+
+
+def _requested_slot(
+    session: Session, name: Text, detail: list[str] | None, graph_name: Text, rank_id: Number
+) -> Slot:
+    if first_value(detail) not in (None, "data"):
+        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter detail must be data.")
+    rank = known_rank(session, integer(rank_id, "rank_id", 0, 0, 2**31))
+    return slot_of(session, required(name, "name"), rank, first_value(graph_name))
+
+
+def _part(values: Array, shape: str | None) -> Array:
+    return values if shape is None else np.asarray(values[index_of(shape, values.shape, "shape")])
+
+
+def _floats(values: Array) -> Doubles:
+    """Values as float64; complex numbers as their magnitude."""
+    return np.asarray(np.abs(values) if values.dtype.kind == "c" else values, np.float64)
+
+
+def _tolerance(text: str | None) -> float:
+    try:
+        number = float(text or "0")
+    except ValueError:
+        raise V1Error(Fault.TYPE, "Parameter tolerance must be a number.") from None
+    if not math.isfinite(number) or not 0 <= number <= 1:
+        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter tolerance must be from 0 to 1.")
+    return number
+
+
+def _comparison_json(now: Array, before: Array, shape: str | None, tolerance: float) -> dict[str, Any]:
+    """Comparison of two steps as JSON; differences up to ``tolerance`` times the earlier value become 0."""
+    parts = [_floats(_part(values, shape)) for values in (before, now)]
+    with np.errstate(all="ignore"):
+        difference = parts[1] - parts[0]
+        difference = np.where(np.abs(difference) <= tolerance * np.abs(parts[0]), 0.0, difference)
+    triples = np.stack([*parts, difference], axis=-1)
+    return {
+        "diff": TOO_LARGE if difference.size > MOST_VALUES else plain_values(triples),
+        "shape": list(now.shape),
+        "statistics": statistics_json(measure(difference), measure(difference)),
+        "curr_step_statistics": statistics_json(measure(parts[1]), measure(now)),
+        "prev_step_statistics": statistics_json(measure(parts[0]), measure(before)),
+    }
+
+
+@router.get("/{session_id}/tensor-graphs")
+def tensor_graphs(
+    session: CurrentSession, tensor_name: RequiredText = None, graph_name: Text = None, rank_id: Number = None
+) -> dict[str, Any]:
+    """Nodes around a tensor, with statistics of their outputs."""
+    if session.step < 1:
+        raise V1Error(Fault.DEBUGGER_TENSOR_GRAPH, "Nothing has run yet; go to a step first.")
+    rank = known_rank(session, integer(rank_id, "rank_id", 0, 0, 2**31))
+    slot = slot_of(session, first_value(tensor_name), rank, first_value(graph_name))
+    indices = _around(slot.graph, slot)
+    return {
+        "graph": {"nodes": [_node(session, slot, index, first_value(graph_name) or "") for index in indices]}
+    }
+
+
+def _around(graph: DumpGraph, slot: Slot) -> list[int]:
+    inputs, outputs = graph.tree.boundary_edges(slot.node_index)
+    return list(dict.fromkeys([slot.node_index, *inputs.sources.tolist(), *outputs.targets.tolist()]))
+
+
+def _node(session: Session, slot: Slot, index: int, graph_name: str) -> dict[str, Any]:
+    operator = slot.graph.operator(index)
+    assert operator is not None  # edges join leaves
+    node = v1_graph.node_json(slot.graph.tree, index)
+    return {
+        "name": node["name"],
+        "full_name": operator.name,
+        "type": node["type"],
+        "input": _with_slots(node["input"]),
+        "output": _with_slots(node["output"]),
+        "slots": _slots(session, slot.rank, operator),
+        "stack_info": stack_json(operator),
+        "graph_name": graph_name,
+    }
+
+
+def _with_slots(ends: dict[str, Any]) -> dict[str, Any]:
+    return {name: {**edge, "slot_mapping": [["0", ""]]} for name, edge in ends.items()}
+
+
+def _slots(session: Session, rank: int, operator: Operator) -> list[dict[str, Any]]:
+    """Outputs of an operator with their statistics, and the watchpoints that they hit, if any."""
+    entries = outputs_of(session, rank, operator, session.step)
+    slots = [_slot(entry.slot, values_of(entry)) for entry in entries] or [{"slot": "0"}]
+    hits_by_slot = [slot_hits(session, rank, operator, slot["slot"]) for slot in slots]
+    return [
+        {**slot, "watch_points": hits} if hits else slot
+        for slot, hits in zip(slots, hits_by_slot, strict=True)
+    ]
+
+
+def _slot(slot: str, values: Any) -> dict[str, Any]:
+    if values is None:
+        return {"slot": slot}
+    measured = measure(values)
+    return {"slot": slot, "statistics": statistics_json(measured, measured)}
+
+
+@router.post(
+    "/{session_id}/tensor-files/load",
+    openapi_extra=body_schema("name of a tensor, graph_name, prev, rank_id"),
+)
+def load(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
+    """Prepare a tensor of the current or the previous step for download."""
+    rank = known_rank(session, body.get("rank_id", 0))
+    slot = slot_of(session, body.get("name"), rank, body.get("graph_name"))
+    previous = body.get("prev") in (True, "true")
+    entry = entry_of(session, slot, session.step - previous)
+    if entry is None or entry.ref is None or header_of(entry) is None:
+        raise V1Error(Fault.DEBUGGER_VALUE, "The values of this tensor were not dumped at this step.")
+    session.download = (file_name(entry), entry.ref)
+    session.events.add({"tensor_file": True, "node_name": body["name"]})
+    return {"in_memory": True, "step": session.step - previous}
+
+
+@router.get(
+    "/{session_id}/tensor-files/download",
+    response_class=Response,
+    responses={200: {"content": {"application/octet-stream": {}}, "description": "the tensor as .npy"}},
+)
+def download(session: CurrentSession) -> Response:
+    """Stream the prepared tensor, once, while it is read. Raises UnreadableError."""
+    prepared, session.download = session.download, None
+    if prepared is None:
+        raise V1Error(Fault.DEBUGGER_DOWNLOAD, "No tensor has been prepared for download.")
+    name, ref = prepared
+    return stream(write_npy(tensor_values(ref)), {"Content-Disposition": f'attachment; filename="{name}"'})

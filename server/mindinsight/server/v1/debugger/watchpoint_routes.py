@@ -1,0 +1,287 @@
+"""Routes for watchpoints, and for their hits at the current step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from mindinsight.server.debug.conditions import HOLDS_INF, HOLDS_NAN, NO_PREVIOUS, NO_VALUES
+from mindinsight.server.debug.watchpoints import Hit, common_faults
+from mindinsight.server.formats.dumps.dump_types import Operator
+from mindinsight.server.http.bulkhead_routes import DumpRoute
+from mindinsight.server.v1.debugger.debugger_json import (
+    collections_json,
+    condition_of,
+    hit_json,
+    watched_operators,
+)
+from mindinsight.server.v1.debugger.debugger_session import (
+    WAITING,
+    DumpGraph,
+    Session,
+    SessionWatchpoint,
+    display_name,
+)
+from mindinsight.server.v1.debugger.node_routes import search_nodes
+from mindinsight.server.v1.debugger.session_lookup import (
+    CurrentSession,
+    JsonBody,
+    body_schema,
+    graph_of,
+    known_rank,
+    node_index,
+    slot_of,
+)
+from mindinsight.server.v1.v1_parameters import Number, RequiredText, Text, first_value, integer
+from mindinsight.server.v1.v1_responses import Fault, JsonRouter, V1Error
+
+router = JsonRouter(route_class=DumpRoute)
+
+
+@router.get("/{session_id}/condition-collections")
+def condition_collections(session: CurrentSession) -> list[dict[str, Any]]:
+    """Conditions that are available at this step, with their parameters and defaults."""
+    return collections_json(session)
+
+
+@router.post(
+    "/{session_id}/create-watchpoint",
+    openapi_extra=body_schema(
+        "condition (id, params); watch_nodes: names of nodes, all of the target without it"
+    ),
+)
+def create(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
+    """Create a watchpoint."""
+    _check_waiting(session, Fault.DEBUGGER_CREATE)
+    if "condition" not in body:
+        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter condition is missing.")
+    condition, limits = condition_of(session, body["condition"])
+    names = _operators_named(session, body) if body.get("watch_nodes") else None
+    number = session.add_watchpoint(SessionWatchpoint(0, condition, limits, names))
+    return {"id": number, "metadata": session.status("state", "enable_recheck")}
+
+
+@router.post(
+    "/{session_id}/update-watchpoint",
+    openapi_extra=body_schema(
+        "watch_point_id, watch_nodes, mode (1 adds, 0 removes), graph_name, search_pattern"
+    ),
+)
+def update(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
+    """Add nodes to a watchpoint or remove them; a scope stands for all operators in it."""
+    _check_waiting(session, Fault.DEBUGGER_UPDATE)
+    watchpoint = _watchpoint(session, body.get("watch_point_id"))
+    if body.get("mode") not in (0, 1):
+        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter mode must be 0 or 1.")
+    names = _operators_named(session, body)
+    before = watched_operators(session, known_rank(session, body.get("rank_id", 0)), watchpoint)
+    if names:
+        session.set_watchpoint(replace(watchpoint, names=before | names if body["mode"] else before - names))
+    return {"metadata": session.status("state", "enable_recheck")}
+
+
+@router.post(
+    "/{session_id}/delete-watchpoint", openapi_extra=body_schema("watch_point_id; without it all are removed")
+)
+def delete(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
+    """Delete a watchpoint, or all of them."""
+    _check_waiting(session, Fault.DEBUGGER_DELETE)
+    number = body.get("watch_point_id")
+    ids = [_watchpoint(session, number).id] if number is not None else list(session.watchpoints)
+    for number in ids:
+        session.remove_watchpoint(number)
+    return {"metadata": session.status("state", "enable_recheck")}
+
+
+@router.post(
+    "/{session_id}/set-recommended-watch-points",
+    openapi_extra=body_schema("requestBody: {set_recommended: true}"),
+)
+def set_recommended(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
+    """Create watchpoints for the common faults; once per session."""
+    if "requestBody" not in body:
+        raise V1Error(Fault.MISSING, "Parameter requestBody is missing.")
+    request = body["requestBody"]
+    confirmed = request.get("set_recommended") if isinstance(request, dict) else None
+    if not isinstance(confirmed, bool):
+        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter set_recommended must be true or false.")
+    if session.recommended:
+        raise V1Error(Fault.DEBUGGER_RECOMMENDED, "The recommended watchpoints have already been set.")
+    session.recommended = True
+    response: dict[str, Any] = {"metadata": session.status("state", "enable_recheck")}
+    if confirmed:
+        watchpoints = [
+            SessionWatchpoint(0, fault.condition, fault.limits, types=fault.types)
+            for fault in common_faults()
+        ]
+        response["id"] = [session.add_watchpoint(fault) for fault in watchpoints]
+        response["metadata"] = session.status("state", "enable_recheck")
+    return response
+
+
+def _check_waiting(session: Session, fault: Fault) -> None:
+    if session.state != WAITING:
+        raise V1Error(fault, "The session is busy; wait until its state is waiting.")
+
+
+def _watchpoint(session: Session, watchpoint_id: object) -> SessionWatchpoint:
+    is_number = isinstance(watchpoint_id, int) and not isinstance(watchpoint_id, bool)
+    watchpoint = session.watchpoints.get(int(watchpoint_id)) if is_number else None  # type: ignore[call-overload]
+    if watchpoint is None:
+        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter watch_point_id does not match any watchpoint.")
+    return watchpoint
+
+
+def _operators_named(session: Session, body: dict[str, Any]) -> frozenset[str]:
+    """Full names of the operators that a body selects by nodes, scopes or a search. Raises V1Error."""
+    rank = known_rank(session, body.get("rank_id", 0))
+    graph = graph_of(session, rank, body.get("graph_name"))
+    nodes, pattern = body.get("watch_nodes") or [], body.get("search_pattern")
+    if not isinstance(nodes, list) or not isinstance(pattern, dict | None):
+        raise V1Error(Fault.DEBUGGER_TYPE, "watch_nodes must be a list, search_pattern an object.")
+    indices = [node_index(graph, node, body.get("graph_name")) for node in nodes]
+    if pattern and not indices:
+        indices = search_nodes(session, rank, graph, *(_text(pattern, key) for key in _PATTERN))
+    return frozenset(name for index in indices for name in _operators(graph, index))
+
+
+_PATTERN = ("name", "node_category", "stack_info_key_word")
+
+
+def _text(pattern: dict[str, Any], key: str) -> str | None:
+    value = pattern.get(key)
+    if not isinstance(value, str | None):
+        raise V1Error(Fault.DEBUGGER_VALUE, f"Parameter {key} must be a string.")
+    return value
+
+
+def _operators(graph: DumpGraph, index: int) -> list[str]:
+    leaves = [graph.operator(leaf) for leaf in graph.tree.leaves(index)]
+    return [operator.name for operator in leaves if operator is not None]
+
+
+# Reasons why a condition could not be evaluated: our bit, and the bit and key by which clients choose a text.
+_ERRORS: Final = (
+    (HOLDS_NAN, 1, "nan"),
+    (HOLDS_INF, 2, "inf"),
+    (NO_PREVIOUS, 4, "no_prev_tensor"),
+    (NO_VALUES, 16, "no_history"),  # 8 is out_of_mem, which does not happen here
+)
+
+
+@router.post(
+    "/{session_id}/search-watchpoint-hits",
+    openapi_extra=body_schema(
+        "group_condition: limit, offset, rank_id, graph_id, watchpoint_id, focused_node"
+    ),
+)
+def search_hits(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
+    """A page of the nodes with hits, in execution order."""
+    group = body.get("group_condition")
+    if not isinstance(group, dict):
+        raise V1Error(Fault.DEBUGGER_TYPE, "Parameter group_condition must be an object.")
+    rank = known_rank(session, group.get("rank_id", 0))
+    limit, page = _integer(group, "limit", None, 1), _integer(group, "offset", 0, 0)
+    nodes = _nodes([hit for hit in hits_of(session, rank) if _is_requested(hit, group)], session)
+    if not nodes:
+        return {"outdated": session.can_recheck}
+    page = _focused_page(nodes, group.get("focused_node"), limit, page)
+    if page * limit >= len(nodes):
+        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter offset is past the last page.")
+    return {
+        "watch_point_hits": nodes[page * limit : (page + 1) * limit],
+        "total": len(nodes),
+        "offset": page,
+        "outdated": session.can_recheck,
+    }
+
+
+@router.get("/{session_id}/tensor-hits")
+def tensor_hits(
+    session: CurrentSession, tensor_name: RequiredText = None, graph_name: Text = None, rank_id: Number = None
+) -> dict[str, Any]:
+    """Watchpoints that a tensor hit."""
+    if session.state != WAITING:
+        raise V1Error(Fault.DEBUGGER_HITS, "The session is busy; wait until its state is waiting.")
+    rank = known_rank(session, integer(rank_id, "rank_id", 0, 0, 2**31))
+    slot = slot_of(session, first_value(tensor_name), rank, first_value(graph_name))
+    return {"watch_points": slot_hits(session, rank, slot.operator, slot.slot)}
+
+
+def slot_hits(session: Session, rank: int, operator: Operator, slot: str) -> list[dict[str, Any]]:
+    """Watchpoints that an output of an operator hit, as JSON, by id."""
+    tensor = (operator.graph, operator.name, slot)
+    hits = [hit for hit in hits_of(session, rank) if (*_key(hit), hit.entry.slot) == tensor]
+    return [_watchpoint_of_hit(session, hit) for hit in sorted(hits, key=lambda hit: hit.watchpoint.id)]
+
+
+def hits_of(session: Session, rank: int) -> list[Hit]:
+    """Hits of a rank at the current step, unevaluated ones included, of watchpoints that still exist."""
+    return [
+        hit for hit in session.hits if hit.entry.rank == rank and hit.watchpoint.id in session.watchpoints
+    ]
+
+
+def _key(hit: Hit) -> tuple[str, str]:
+    return (hit.entry.graph, hit.entry.operator)
+
+
+def _is_requested(hit: Hit, group: dict[str, Any]) -> bool:
+    graph, watchpoint = group.get("graph_id"), group.get("watchpoint_id")
+    return graph in (None, "", display_name(hit.entry.graph)) and watchpoint in (None, 0, hit.watchpoint.id)
+
+
+def _nodes(hits: Sequence[Hit], session: Session) -> list[dict[str, Any]]:
+    """Hits as JSON, grouped by node and slot."""
+    nodes: dict[tuple[str, str], dict[str, Any]] = {}
+    for hit in hits:
+        node = nodes.setdefault(_key(hit), _node(session, hit))
+        if hit.watchpoint.id not in node["watchpoint_id"]:
+            node["watchpoint_id"].append(hit.watchpoint.id)
+        slot = next((slot for slot in node["tensors"] if slot["slot"] == hit.entry.slot), None)
+        if slot is None:
+            slot = {"slot": hit.entry.slot, "watch_points": []}
+            node["tensors"].append(slot)
+        slot["watch_points"].append(_watchpoint_of_hit(session, hit))
+    return list(nodes.values())
+
+
+def _node(session: Session, hit: Hit) -> dict[str, Any]:
+    graph_name = display_name(hit.entry.graph)
+    graph = session.graph(hit.entry.rank, hit.entry.graph)
+    index = graph.find(hit.entry.operator) if graph else None
+    name = graph.tree.paths[index] if graph and index is not None else hit.entry.operator
+    return {
+        "node_name": name,
+        "graph_name": graph_name,
+        "graph_id": graph_name,
+        "watchpoint_id": [],
+        "tensors": [],
+    }
+
+
+def _watchpoint_of_hit(session: Session, hit: Hit) -> dict[str, Any]:
+    watchpoint = session.watchpoints[hit.watchpoint.id]
+    errors = [(code, key) for bit, code, key in _ERRORS if hit.verdict.error & bit]
+    return {
+        **hit_json(watchpoint, hit.verdict.findings),
+        "error_code": sum(code for code, _ in errors),
+        "error_list": [key for _, key in errors],
+    }
+
+
+def _focused_page(nodes: Sequence[dict[str, Any]], focus: object, limit: int, page: int) -> int:
+    """Number of the page with the node in focus, otherwise the requested page."""
+    if not isinstance(focus, dict):
+        return page
+    focused = (focus.get("node_name"), focus.get("graph_name"))
+    names = [(node["node_name"], node["graph_name"]) for node in nodes]
+    return names.index(focused) // limit if focused in names else page
+
+
+def _integer(group: dict[str, Any], name: str, default: int | None, low: int) -> int:
+    value = group.get(name, default)
+    if not isinstance(value, int) or isinstance(value, bool) or value < low:
+        raise V1Error(Fault.DEBUGGER_VALUE, f"Parameter {name} must be an integer of at least {low}.")
+    return value

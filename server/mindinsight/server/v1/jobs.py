@@ -1,0 +1,214 @@
+"""Routes for train jobs (runs), and the tags by which v1 names their series."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from fastapi import Body, Depends
+
+from mindinsight.server.files.opener import folders_of, names_of
+from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.store import file_names
+from mindinsight.server.store.run import Run, Snapshot
+from mindinsight.server.store.series import ReferenceSeries, ScalarSeries
+from mindinsight.server.types import Kind
+from mindinsight.server.v1.v1_parameters import (
+    Number,
+    RequiredText,
+    Text,
+    find_run,
+    first_value,
+    integer,
+    loaded_run,
+    required,
+)
+from mindinsight.server.v1.v1_responses import Fault, JsonRouter, V1Error
+
+NAMES: Final = ("image", "scalar", "graph", "optimized_graph", "histogram", "tensor", "loss_landscape")
+OPTIMIZED: Final = " (optimized)"
+_KINDS: Final[Mapping[str, Kind]] = {
+    "image": "image",
+    "histogram": "histogram",
+    "tensor": "tensor",
+    "loss_landscape": "landscape",
+}
+_FIRST_GRAPH: Final = "ms_output_optimize.pb"
+
+
+def tags_of(run: Run) -> dict[str, list[str]]:
+    """Tags of all seven plugins, sorted; the optimized graph file comes first."""
+    graphs = sorted(run.references.get("graph", {}), key=lambda name: (name != _FIRST_GRAPH, name))
+    named = {
+        plugin: sorted(f"{tag}/{plugin}" for tag in run.references.get(kind, {}))
+        for plugin, kind in _KINDS.items()
+    }
+    named["scalar"] = sorted(f"{tag}/scalar" for tag in run.scalars)
+    named["graph"] = graphs
+    named["optimized_graph"] = [name + OPTIMIZED for name in graphs]
+    return {name: named[name] for name in NAMES}
+
+
+def scalar_of(run: Run, tag: str) -> ScalarSeries | None:
+    """Scalar series of a tag, None if it is unknown. Raises V1Error for a tag of another plugin."""
+    series = run.scalars.get(tag.removesuffix("/scalar")) if tag.endswith("/scalar") else None
+    if series is None and _is_known_tag(run, tag):
+        raise V1Error(Fault.TYPE, "Parameter tag is not a scalar.")
+    return series
+
+
+def payloads_of(run: Run, tag: str, plugin: str, fault: Fault) -> ReferenceSeries:
+    """Payload series of a tag. Raises V1Error with ``fault`` if there is none."""
+    name = tag.removesuffix(f"/{plugin}") if tag.endswith(f"/{plugin}") else None
+    series = run.references.get(_KINDS[plugin], {}).get(name) if name is not None else None
+    if series is None:
+        raise V1Error(fault, f"Parameter tag does not match any {plugin} of this train job.")
+    return series
+
+
+def _is_known_tag(run: Run, tag: str) -> bool:
+    return any(tag in tags for tags in tags_of(run).values())
+
+
+def time_and_step(series: ReferenceSeries, row: int) -> dict[str, Any]:
+    """Wall time and step of a row as JSON."""
+    return {"wall_time": float(series.walls[row]), "step": int(series.steps[row])}
+
+
+router = JsonRouter(prefix="/datavisual", tags=["jobs"])
+
+CurrentService = Annotated[Service, Depends(service_of)]
+
+_MOST_JOBS: Final = 999
+_PROFILER_FILES: Final = {
+    "ascend": re.compile(r"ascend_timeline_display|output_op_compute_time"),
+    "gpu": re.compile(r"gpu_op_detail_info|gpu_activity_data|gpu_op_type_info"),
+    "cpu": re.compile(r"cpu_op_detail_info|cpu_op_type_info"),
+}
+
+
+@router.get("/train-jobs")
+def train_jobs(
+    service: CurrentService, offset: Number = None, limit: Number = None, train_id: Text = None
+) -> dict[str, Any]:
+    """A page of the train jobs, the most recently updated first."""
+    page = integer(offset, "offset", 0, 0)
+    rows = integer(limit, "limit", 10, 1, _MOST_JOBS)
+    snapshot = service.store.snapshot()
+    run_id = first_value(train_id)
+    jobs = newest_first(snapshot)
+    if run_id is not None:
+        jobs = [run for run in jobs if run.id == run_id]
+        page, rows = 0, 1
+    return {
+        "name": ", ".join(base.name for base in snapshot.bases if base.name) or Path(snapshot.base).name,
+        "total": len(jobs),
+        "load_status": load_status(snapshot),
+        "train_jobs": [_job_json(run) for run in jobs[page * rows : (page + 1) * rows]],
+    }
+
+
+@router.get("/plugins")
+def plugins(
+    service: CurrentService, train_id: RequiredText = None, manual_update: Text = None
+) -> dict[str, Any]:
+    """Tags of each plugin of a job; ``manual_update`` lets the job be read next."""
+    run_id = required(train_id, "train_id")
+    update = (first_value(manual_update) or "false").lower()
+    if update not in ("true", "false"):
+        raise V1Error(Fault.VALUE, "Parameter manual_update must be true or false.")
+    run = find_run(service.store.snapshot(), run_id)
+    if update == "true":
+        service.loader.want([run.id])
+    return {"plugins": tags_of(run)}
+
+
+@router.get("/single-job")
+def single_job(
+    service: CurrentService, plugin_name: RequiredText = None, train_id: RequiredText = None
+) -> dict[str, Any]:
+    """Tags of one plugin of a job."""
+    plugin = required(plugin_name, "plugin_name")
+    run_id = required(train_id, "train_id")
+    if plugin not in NAMES:
+        raise V1Error(Fault.PLUGIN, "Parameter plugin_name does not match any plugin.")
+    run = loaded_run(service.store.snapshot(), run_id)
+    return {"train_jobs": [{"id": run.id, "name": run.id, "tags": sorted(tags_of(run)[plugin])}]}
+
+
+@router.post("/train-job-caches")
+def train_job_caches(service: CurrentService, body: Annotated[Any, Body()] = None) -> dict[str, Any]:
+    """Let jobs be read next; all others are read in the background anyway."""
+    if not isinstance(body, dict) or "train_ids" not in body:
+        raise V1Error(Fault.MISSING, "Parameter train_ids is missing.")
+    ids = body["train_ids"]
+    if not isinstance(ids, list) or not all(isinstance(run_id, str) for run_id in ids):
+        raise V1Error(Fault.TYPE, "Parameter train_ids must be a list of strings.")
+    runs = service.store.snapshot().runs
+    known = [runs[run_id] for run_id in ids if run_id in runs]
+    service.loader.want([run.id for run in known])
+    return {"cache_result": [{"train_id": run.id, "cache_status": _cache_status(run)} for run in known]}
+
+
+def newest_first(snapshot: Snapshot) -> list[Run]:
+    """Runs by time of last update, newest first; equal times by id."""
+    return sorted(snapshot.runs.values(), key=lambda run: (-run.updated, run.id))
+
+
+def load_status(snapshot: Snapshot) -> str:
+    """Status of the whole base directory: init, loading or loaded."""
+    if not snapshot.scanned:
+        return "init"
+    return "loaded" if all(_cache_status(run) == "CACHED" for run in snapshot.runs.values()) else "loading"
+
+
+def _cache_status(run: Run) -> str:
+    return "CACHED" if run.read >= run.total else "CACHING"
+
+
+def _job_json(run: Run) -> dict[str, Any]:
+    names = [Path(file.name).name for file in run.files]
+    lineage = sum(name.endswith("_lineage") for name in names)
+    graphs = sum(name.endswith(".pb") for name in names)
+    explain = sum(name.endswith("_explain") for name in names)
+    intact = not any(file.pending or file.damage for file in run.files)
+    return {
+        "train_id": run.id,
+        "relative_path": run.id,
+        "create_time": _text(run.created),
+        "update_time": _text(run.updated),
+        **_profiler_json(run.path),
+        "dump_dir": run.dumps[0] if run.dumps else None,
+        "summary_files": len(names) - lineage - graphs - explain,
+        "graph_files": graphs,
+        "lineage_files": lineage,
+        "cache_status": _cache_status(run),
+        "is_integrity": intact,
+        "plugins": tags_of(run),
+    }
+
+
+def _text(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
+
+
+def _profiler_json(path: str) -> dict[str, Any]:
+    """First profiler directory of a job that contains data, and the type of device it is for."""
+    for folder in _profiler_directories(path):
+        names = names_of(folder)
+        if not any(map(file_names.is_profile_of_rank, names)):
+            continue
+        kind = next((kind for kind, pattern in _PROFILER_FILES.items() if any(map(pattern.match, names))), "")
+        profile: dict[str, Any] = {"profiler_dir": f"./{folder.name}", "profiler_type": kind}
+        if kind:
+            dynamic = any(name.startswith("dynamic_shape_info") for name in names)
+            profile["graph_mode"] = "dynamic" if dynamic else "static"
+        return profile
+    return {"profiler_dir": None, "profiler_type": ""}
+
+
+def _profiler_directories(path: str) -> list[Path]:
+    return [folder for folder in folders_of(Path(path)) if file_names.is_profile(folder.name)]

@@ -1,0 +1,145 @@
+"""Routes for scalars: one line of points for each tag, cached as encoded answers."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Final, NamedTuple
+
+from fastapi import Header
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from mindinsight.server.api.run_answers import Encoded
+from mindinsight.server.compute.lru_cache import LruCache
+from mindinsight.server.http.service import Service
+from mindinsight.server.store.series import ScalarSeries
+from mindinsight.server.v1.jobs import CurrentService, scalar_of
+from mindinsight.server.v1.row_sampling import SCALARS, extreme_rows
+from mindinsight.server.v1.v1_parameters import FullFlag, RequiredText, Texts, loaded_run, required
+from mindinsight.server.v1.v1_responses import Fault, JsonRouter, V1Error, json_response, json_text
+
+_ANSWERS: Final = 64  # of about 80 KB for each series in them
+_MOST_SERIES: Final = 4  # in an answer that is cached
+_LEVEL: Final = 4  # of compression
+
+
+class Pair(NamedTuple):
+    """A job and a tag as they were asked for, with the series."""
+
+    run: str
+    tag: str
+    series: ScalarSeries
+
+    def key(self) -> tuple[str, str, int, int, int]:
+        """What an answer with this pair depends on."""
+        return self.run, self.tag, self.series.version, self.series.generation, self.series.count
+
+
+class ScalarAnswers:
+    """Encoded answers by route, pairs and versions of their series, made anew when one of those changed."""
+
+    def __init__(self) -> None:
+        self._answers = LruCache[Encoded](_ANSWERS)
+
+    def find(self, route: str, pairs: Sequence[Pair]) -> Encoded | None:
+        """Return the answer of a route with the thinned points of these pairs, None if it is not cached."""
+        return self._answers.find((route, *(pair.key() for pair in pairs)))
+
+    def get(self, route: str, pairs: Sequence[Pair], content: Callable[[], dict[str, Any]]) -> Encoded:
+        """Return the answer of a route. It is encoded from `content`, which is called unless it is cached."""
+        if len(pairs) > _MOST_SERIES:
+            return _encoded(content())
+        key = (route, *(pair.key() for pair in pairs))
+        return self._answers.get(key, lambda: _encoded(content()))
+
+
+def _encoded(content: dict[str, Any]) -> Encoded:
+    plain = json_text(content).encode()
+    return Encoded(plain, gzip.compress(plain, _LEVEL, mtime=0))
+
+
+def scalar_items(pairs: Sequence[Pair], full: bool) -> dict[str, Any]:
+    """Content of an answer."""
+    items = [
+        {"train_id": pair.run, "tag": pair.tag, "values": points_of(pair.series, full)} for pair in pairs
+    ]
+    return {"scalars": items}
+
+
+def points_of(series: ScalarSeries, full: bool) -> list[dict[str, Any]]:
+    """Points of the line, ascending by step; a sample of them unless ``full``."""
+    line = series.line()
+    rows = slice(None) if full else extreme_rows(line.values, SCALARS)
+    columns = (line.walls[rows].tolist(), line.steps[rows].tolist(), line.values[rows].tolist())
+    return [
+        {"wall_time": wall, "step": step, "value": value} for wall, step, value in zip(*columns, strict=True)
+    ]
+
+
+router = JsonRouter(prefix="/datavisual", tags=["scalars"])
+
+_LEAST_PACKED: Final = 1000  # bytes
+
+
+AcceptEncoding = Annotated[str, Header(include_in_schema=False)]
+
+
+@router.get("/scalar/metadata")
+async def metadata(
+    service: CurrentService,
+    train_id: RequiredText = None,
+    tag: RequiredText = None,
+    full: FullFlag = False,
+    accept_encoding: AcceptEncoding = "",
+) -> Any:
+    """Points of one tag, ascending by step; null for values that are not finite."""
+    run_id, name = required(train_id, "train_id"), required(tag, "tag")
+    series = scalar_of(loaded_run(service.store.snapshot(), run_id), name)
+    if series is None:
+        raise V1Error(Fault.SCALAR, "Parameter tag does not match any scalar of this train job.")
+    if full:
+        return await run_in_threadpool(lambda: json_response({"metadatas": points_of(series, full)}))
+    pairs = [Pair(run_id, name, series)]
+    return await _thinned(
+        service, "metadata", pairs, lambda: {"metadatas": points_of(series, full)}, accept_encoding
+    )
+
+
+@router.get("/scalars")
+async def scalars(
+    service: CurrentService,
+    train_id: Texts = None,
+    tag: Texts = None,
+    full: FullFlag = False,
+    accept_encoding: AcceptEncoding = "",
+) -> Any:
+    """Points of all existing pairs of job and tag, in the order of the parameters."""
+    runs = service.store.snapshot().runs
+    pairs = [
+        Pair(run_id, name, series)
+        for run_id in train_id or ()
+        for name in tag or ()
+        if run_id in runs and (series := scalar_of(runs[run_id], name)) is not None
+    ]
+    if full:
+        return await run_in_threadpool(lambda: json_response(scalar_items(pairs, full)))
+    return await _thinned(service, "scalars", pairs, lambda: scalar_items(pairs, full), accept_encoding)
+
+
+async def _thinned(
+    service: Service,
+    route: str,
+    pairs: list[Pair],
+    content: Callable[[], dict[str, Any]],
+    accept_encoding: str,
+) -> Response:
+    """Return a cached answer at once, another from a thread; compressed if the client takes that."""
+    answers = service.parts.of(ScalarAnswers)
+    answer = answers.find(route, pairs)
+    if answer is None:
+        answer = await run_in_threadpool(answers.get, route, pairs, content)
+    if "gzip" not in accept_encoding or len(answer.plain) < _LEAST_PACKED:
+        return Response(answer.plain, media_type="application/json")
+    headers = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
+    return Response(answer.packed, media_type="application/json", headers=headers)

@@ -1,0 +1,127 @@
+"""Alert rules, and which alerts each webhook has taken."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+from mindinsight.server.types import LEVELS, Level
+from mindinsight.server.workspace.json_store import Full, JsonStore
+
+Condition: TypeAlias = Literal["not_finite", "above", "below", "silent", "strays"]
+
+MAX_RULES: Final = 50
+MAX_TAGS: Final = 200  # characters of a pattern
+_DIGITS: Final = 10  # of a number of a rule; somebody may have written to the file
+BUILT_IN: Final = "not_finite"  # id of the rule that is there from the beginning
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Alert rule: a condition and the tags it holds for.
+
+    ``not_finite``, ``above`` and ``below`` look at every point of the scalars that ``tags`` names, with ``*``
+    and ``?``; ``silent`` at runs that nothing was written to for ``limit`` minutes; ``strays`` at
+    these scalars of all ranks of a job, for ranks that differ from the others.
+    """
+
+    condition: Condition
+    tags: str = "*"
+    limit: float = 0.0  # a value, or minutes
+    level: Level = "warning"
+    on: bool = True
+
+
+class Rules:
+    """The rules of one base directory by id, in ``<folder>/rules.json``."""
+
+    def __init__(self, folder: Path, base: Path) -> None:
+        self._store = JsonStore(folder / "rules.json", base, _rule)
+
+    def all(self) -> Mapping[str, Rule]:
+        """By id, in the order in which they came; the built-in one first."""
+        return {BUILT_IN: Rule("not_finite", level="error"), **self._store.values()}
+
+    def add(self, rule: Rule) -> None:
+        """``Full`` when there is no room for more."""
+
+        def with_it(rules: dict[str, Rule]) -> dict[str, Rule]:
+            if len(rules) >= MAX_RULES:
+                raise Full
+            numbers = [int(number) for number in rules if number.isdecimal() and len(number) < _DIGITS]
+            return {**rules, str(max(numbers, default=0) + 1): rule}
+
+        self._store.change(with_it)
+
+    def change(self, rule_id: str, rule: Rule) -> None:
+        """KeyError when there is none of this id."""
+
+        def changed(rules: dict[str, Rule]) -> dict[str, Rule]:
+            if rule_id not in rules and rule_id != BUILT_IN:
+                raise KeyError(rule_id)
+            return {**rules, rule_id: rule}
+
+        self._store.change(changed)
+
+    def forget(self, rule_id: str) -> None:
+        """KeyError when there is none of this id, or it is the built-in one."""
+
+        def without(rules: dict[str, Rule]) -> dict[str, Rule]:
+            if rule_id == BUILT_IN:
+                raise KeyError(rule_id)
+            del rules[rule_id]
+            return rules
+
+        self._store.change(without)
+
+
+def _rule(content: dict[str, Any]) -> Rule | None:
+    """A rule from what the file says: somebody may have written to it."""
+    try:
+        rule = Rule(**{field.name: content[field.name] for field in fields(Rule) if field.name in content})
+        good = rule.condition in get_args(Condition) and rule.level in LEVELS and math.isfinite(rule.limit)
+    except (TypeError, OverflowError):
+        return None
+    return rule if good and isinstance(rule.tags, str) and len(rule.tags) <= MAX_TAGS else None
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """State of one webhook. Alerts are JSON values as ``alert_list`` returns them."""
+
+    seen: list[str] = field(default_factory=list)  # ids of alerts, delivered or waiting; oldest first
+    waiting: list[dict[str, Any]] = field(default_factory=list)  # newest first
+    dropped: int = 0  # alerts for which the queue had no room since the last delivery
+    failures: int = 0  # attempts since the last delivery
+    tried: float = 0.0  # Unix seconds of the last attempt
+
+
+class Deliveries:
+    """The states of one base directory by webhook, in ``<folder>/webhooks.json``."""
+
+    def __init__(self, folder: Path, base: Path) -> None:
+        self._store = JsonStore(folder / "webhooks.json", base, _delivery)
+
+    def of(self, webhook: str) -> Delivery | None:
+        """Return the state of a webhook, or None for one that is new."""
+        return self._store.values().get(webhook)
+
+    def keep(self, webhook: str, current: Callable[[], Delivery]) -> None:
+        """Store the state of a webhook as it is once the file is locked. Raises OSError."""
+        self._store.change(lambda deliveries: {**deliveries, webhook: current()})
+
+
+def _delivery(content: dict[str, Any]) -> Delivery | None:
+    """Parse a state; None for anything that this module did not write."""
+    try:
+        delivery = Delivery(**content)
+        alerts = all(isinstance(alert["id"], str) for alert in delivery.waiting)
+        good = alerts and all(isinstance(name, str) for name in delivery.seen)
+        numbers = (delivery.dropped, delivery.failures, delivery.tried)
+        good = good and all(isinstance(number, int | float) and math.isfinite(number) for number in numbers)
+    except (TypeError, KeyError, OverflowError):
+        return None
+    return delivery if good and delivery.failures >= 0 else None

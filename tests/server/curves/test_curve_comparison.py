@@ -1,0 +1,211 @@
+"""Good and bad runs: the step from which their curves part."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from mindinsight.server.curves.curve_comparison import (
+    Separation,
+    Value,
+    at_steps,
+    difference,
+    part,
+    separations,
+)
+from mindinsight.server.types import Doubles, Ints
+
+STEPS = np.arange(500)
+
+
+def curve(seed: int, above: float = 0.0, since: int = 0) -> tuple[Ints, Doubles]:
+    """A falling loss with 1 % of noise and 0.5 % from run to run, in the end ``above`` times as high."""
+    generator = np.random.default_rng(seed)
+    course = (0.5 + 2 * np.exp(-STEPS / 100)) * (1 + 0.005 * generator.standard_normal())
+    course = course * (1 + above * np.clip((STEPS - since) / 50, 0, 1))
+    return STEPS, course * (1 + 0.01 * generator.standard_normal(500))
+
+
+def test_groups_part_where_the_bad_runs_leave() -> None:
+    result = part([curve(1), curve(2), curve(3)], [curve(4, 0.5, 200), curve(5, 0.5, 200)])
+    assert result.kind == "parts"
+    assert result.onset is not None
+    assert abs(result.onset - 200) <= 15
+    assert result.shift is not None
+    assert 0.4 < result.shift < 0.6
+    assert result.spreads is not None
+    assert result.spreads > 10
+
+
+def test_runs_that_differ_by_chance_are_together() -> None:
+    kinds = {
+        part([curve(seed), curve(seed + 100)], [curve(seed + 200), curve(seed + 300)]).kind
+        for seed in range(10)
+    }
+    assert kinds == {"together"}
+
+
+def test_single_runs_are_compared_by_their_noise() -> None:
+    result = part([curve(1)], [curve(2, 0.3, 300)])
+    assert (result.kind, result.spreads) == ("parts", None)
+    assert result.onset is not None
+    assert abs(result.onset - 300) <= 15
+
+
+def test_runs_that_never_were_together_are_apart() -> None:
+    steps, values = curve(1)
+    assert part([(steps, values)], [(steps, 3 * values)]).kind == "apart"
+
+
+def test_what_is_not_finite_in_a_bad_run_is_named() -> None:
+    steps, values = curve(2)
+    broken = values.copy()
+    broken[250:] = np.nan
+    result = part([curve(1)], [(steps, broken)])
+    assert (result.kind, result.onset, result.broken, result.broken_runs) == ("not_finite", 250, 250, 1)
+    assert result.grows is None
+    assert part([(steps, broken)], [(steps, broken)]).kind == "together"
+
+
+@pytest.mark.parametrize("start", [61, 200, 400])
+@pytest.mark.parametrize("rate", [1.05, 1.2, 3.0])
+@pytest.mark.parametrize("noise", [0.001, 0.02])
+def test_growth_until_nan_begins_where_it_was_planted(start: int, rate: float, noise: float) -> None:
+    """Bad runs that learn more slowly differ from their first step, and break much later."""
+    good = [curve(seed) for seed in (1, 2)]
+    values = (0.5 + 2 * np.exp(-STEPS / 200)) * (1 + noise * np.random.default_rng(5).standard_normal(500))
+    values = values * rate ** np.clip(STEPS - start, 0, 300)
+    values[values > 50] = np.nan
+    result = part(good, [(STEPS, values)])
+    assert result.kind == "not_finite"
+    assert result.grows is not None
+    assert abs(result.grows - start) <= 6
+    assert result.broken == np.argmax(np.isnan(values))
+
+
+def test_a_good_run_that_broke_before_is_no_difference() -> None:
+    steps, values = curve(2)
+    early, late = values.copy(), values.copy()
+    early[50:] = np.nan
+    late[250:] = np.nan
+    assert part([curve(1), (steps, early)], [(steps, late)]).broken is None
+
+
+def test_few_steps_say_nothing() -> None:
+    steps, values = curve(1)
+    assert part([(steps[:9], values[:9])], [(steps[:9], values[:9])]).kind == "too_few"
+
+
+INSIDE = [0.001, 0.002, 0.004, 0.006, 0.009]
+OUTSIDE = [1e-5, 2e-5, 1e-4, 0.05, 0.1]
+
+
+def separation_of(good: Sequence[Value], bad: Sequence[Value]) -> Separation:
+    return separations([good], [bad])[0]
+
+
+def test_a_threshold_separates() -> None:
+    separation = separation_of([0.1, 0.2], [0.3, 0.4])
+    assert (separation.effect, separation.region_of, separation.values, separation.inside) == (
+        1,
+        "good",
+        (0.1, 0.2),
+        (2, 0),
+    )
+    assert separation_of([0.3, 0.4], [0.1, 0.2]).values == (0.3, 0.4)
+    assert separation_of([0.1, 0.3], [0.2, 0.4]).effect == pytest.approx(0.5)
+    assert separation_of([1, 2], [1, 2]).effect == 0
+
+
+def test_an_interval_separates_on_either_side() -> None:
+    good = separation_of(INSIDE, OUTSIDE)
+    assert (good.effect, good.region_of, good.values) == (1, "good", tuple(INSIDE))
+    bad = separation_of(OUTSIDE, INSIDE)
+    assert (bad.effect, bad.region_of, bad.values) == (1, "bad", tuple(INSIDE))
+    assert good.chance < 0.05
+
+
+def test_texts_separate_by_their_shares() -> None:
+    assert separation_of(["adam", "adam"], ["sgd"]).effect == 1
+    separation = separation_of(["adam", "sgd"], ["sgd", "sgd"])
+    assert (separation.effect, separation.values) == (pytest.approx(0.5), ("adam",))
+    assert separation_of(["adam"], ["adam"]).effect == 0
+    assert separation_of([float("nan"), 1.0], [2.0, 3.0]).effect == 1
+
+
+def test_a_setting_that_only_one_group_has_separates_them() -> None:
+    assert separation_of([None, None], [0.1, 0.2]).values == (None,)
+    assert separation_of([True], [1]).effect == 1
+
+
+def test_without_a_group_nothing_is_separated() -> None:
+    assert (separation_of([], [1]).effect, separation_of([], [1]).chance) == (0, 1)
+    assert separations([], []) == []
+
+
+def test_few_runs_are_separated_by_chance() -> None:
+    assert separation_of([1, 2, 3], [4]).chance == pytest.approx(0.5)
+    assert separation_of([1, 2, 3], [4, 5, 6]).chance == pytest.approx(0.1)
+    assert separation_of([1] * 10, [2] * 10).chance < 0.01
+    assert separation_of([1, 1], [1, 1]).chance == 1
+
+
+def test_chance_is_corrected_for_the_number_of_settings() -> None:
+    chance = np.random.default_rng(0)
+    good, bad = chance.uniform(size=(30, 4)).tolist(), chance.uniform(size=(30, 4)).tolist()
+    separation = separations([[1, 2, 3, 4], *good], [[5, 6, 7, 8], *bad])[0]
+    assert separation.chance < 0.05
+    assert separation.corrected > 0.5
+
+
+def test_random_settings_are_rarely_beyond_chance() -> None:
+    alarms = 0
+    for seed in range(40):
+        chance = np.random.default_rng(seed)
+        columns = chance.uniform(size=(12, 16)).tolist()
+        separation = separations([column[:8] for column in columns], [column[8:] for column in columns])
+        alarms += min(setting.corrected for setting in separation) <= 0.05
+    assert alarms <= 5  # two are expected
+
+
+def test_only_steps_of_both_are_compared() -> None:
+    result = difference(
+        np.array([1, 2, 4]), np.array([1.0, 2.0, 4.4]), np.array([2, 3, 4]), np.array([2.0, 3.0, 4.0]), 1e-3
+    )
+    assert result.steps.tolist() == [2, 4]
+    np.testing.assert_allclose(result.difference, [0.0, 0.4])
+    np.testing.assert_allclose(result.relative, [0.0, 0.1])
+    assert result.parted == 1
+
+
+def test_the_tolerance_is_a_share_of_the_baseline() -> None:
+    steps = np.arange(3)
+    base = np.array([1000.0, 1000.0, 1000.0])
+    assert difference(steps, base + [0.5, 1.0, 0.0], steps, base, 1e-3).parted is None
+    assert difference(steps, base + [0.5, 1.1, 0.0], steps, base, 1e-3).parted == 1
+
+
+def test_equal_non_finite_values_agree_and_others_part() -> None:
+    steps = np.arange(4)
+    same = difference(
+        steps, np.array([np.nan, np.inf, -np.inf, 0.0]), steps, np.array([np.nan, np.inf, -np.inf, 0.0]), 0.0
+    )
+    assert same.parted is None
+    assert same.relative.tolist() == [0, 0, 0, 0]
+    assert difference(steps, np.array([1.0, np.nan, 1, 1]), steps, np.ones(4), 0.5).parted == 1
+    assert difference(steps, np.array([1.0, 1, 1e-9, 1]), steps, np.array([1.0, 1, 0, 1]), 0.5).parted == 2
+
+
+def test_nothing_in_common() -> None:
+    result = difference(np.array([1]), np.array([1.0]), np.array([2]), np.array([1.0]), 0.1)
+    assert result.parted is None
+    assert len(result.steps) == 0
+
+
+def test_another_scalar_as_axis_is_taken_at_equal_steps() -> None:
+    rows, tokens = at_steps(
+        np.array([10, 20, 30]), np.array([100.0, 200.0, 300.0]), np.array([5, 10, 25, 30, 40])
+    )
+    assert rows.tolist() == [1, 3]
+    assert tokens.tolist() == [100.0, 300.0]
+    assert len(at_steps(np.zeros(0, np.int64), np.zeros(0), np.array([1]))[0]) == 0

@@ -1,0 +1,283 @@
+"""What a step of a dump tells of its operators, and where that is in the tree of a graph."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mindinsight.server.compute.background_jobs import Threads
+from mindinsight.server.debug.examine import measure_all, operator_key
+from mindinsight.server.debug.graph_overlay import (
+    SYMPTOMS,
+    Overlay,
+    Symptom,
+    count_symptoms,
+    join,
+    largest_below,
+    leaf_column,
+    magnitudes,
+    parameter_column,
+    symptoms,
+)
+from mindinsight.server.debug.inspection import Listing
+from mindinsight.server.formats.dumps import list_operators, list_tensors, open_dump
+from mindinsight.server.formats.dumps.dump_types import Operator
+from mindinsight.server.formats.graphs.graph_proto import read_graph
+from mindinsight.server.graph.scopes.folding import folded_tree
+from tests.server.debug.conftest import spoil
+from tests.server.graph.conftest import write
+
+GRAPH = "Net/0"
+
+
+@pytest.fixture
+def step(copied: Any) -> Callable[..., Any]:
+    """step({pattern: value, ...}) -> answers of step 1 with these numbers put into files."""
+
+    def broken(values: Any) -> list[Any]:
+        path = copied("ms_sync_v2_0_names")
+        folder = path / "rank_0" / "Net" / "0" / "1"
+        for pattern, value in values.items():
+            if value == 0:
+                for file in folder.glob(pattern):
+                    np.save(file, np.zeros_like(np.load(file)))
+            else:
+                spoil(folder, pattern, value)
+        return list(measure_all(list_tensors(open_dump(path), 0, 1).items))
+
+    return broken
+
+
+def test_a_healthy_step_is_fine(step: Callable[..., Any]) -> None:
+    states = symptoms(step({}))
+    assert set(states.values()) == {Symptom.FINE}
+    assert (GRAPH, "Conv2D-op51") in states and (GRAPH, "fc1.weight") in states
+
+
+def test_the_maker_is_the_fault_and_who_met_it_received(step: Callable[..., Any]) -> None:
+    results = step(
+        {"MatMul.MatMul-op66.*.output.0.*": np.nan, "ApplyMomentum.ApplyMomentum-op73.*.input.3.*": np.inf}
+    )
+    states = symptoms(results, fault=(GRAPH, "MatMul-op66"))
+    assert states[GRAPH, "MatMul-op66"] == Symptom.FAULT
+    assert states[GRAPH, "ApplyMomentum-op73"] == Symptom.RECEIVED
+    assert states[GRAPH, "ReLU-op52"] == Symptom.FINE
+
+
+def test_zeros_count_when_no_output_has_anything_else(step: Callable[..., Any]) -> None:
+    states = symptoms(step({"ReluGrad.ReluGrad-op71.*.output.0.*": 0, "Conv2D.*.input.0.*": 0}))
+    assert states[GRAPH, "ReluGrad-op71"] == Symptom.ZERO
+    assert states[GRAPH, "Conv2D-op51"] == Symptom.FINE  # its input is zeros, its output is not
+
+
+def test_the_device_and_watchpoints_are_believed(step: Callable[..., Any]) -> None:
+    results = step({"MatMul.MatMul-op66.*.output.0.*": np.nan})
+    states = symptoms(
+        results,
+        overflowed={"Conv2D-op51"},
+        caught={(GRAPH, "ReLU-op52"), (GRAPH, "MatMul-op66")},
+        fault=(GRAPH, "MatMul-op66"),
+    )
+    assert states[GRAPH, "Conv2D-op51"] == Symptom.OVERFLOW
+    assert states[GRAPH, "ReLU-op52"] == Symptom.CAUGHT
+    assert states[GRAPH, "MatMul-op66"] == Symptom.FAULT  # worse than what caught it
+
+
+def test_magnitudes_are_of_outputs_and_the_largest_of_a_key(step: Callable[..., Any]) -> None:
+    results = step({})
+    largest = magnitudes(results, "minimum", operator_key)
+    conv = next(
+        result
+        for result in results
+        if operator_key(result.entry)[1] == "Conv2D-op51" and result.entry.direction == "output"
+    )
+    assert largest[GRAPH, "Conv2D-op51"] == abs(conv.measurement.statistics.minimum)
+    assert (GRAPH, "fc1.weight") not in largest
+    assert magnitudes(results, "count", lambda entry: "all")["all"] == max(
+        result.measurement.statistics.count for result in results if result.entry.direction == "output"
+    )
+
+
+def test_a_scope_has_the_worst_inside_and_counts_it(graph: Any) -> None:
+    made = graph(
+        [("a/One-op1", []), ("a/b/Two-op1", []), ("a/b/Three-op1", []), ("c/Four-op1", [])], parameters=["w"]
+    )
+    tree = folded_tree(made)
+    nodes = {("", name): node for node, name in enumerate(("one", "two", "three", "four"))} | {("", "w"): 4}
+    column = leaf_column(tree, nodes, {
+        ("", "one"): Symptom.FINE, ("", "two"): Symptom.ZERO, ("", "three"): Symptom.ZERO,
+        ("", "w"): Symptom.LOST, ("", "elsewhere"): Symptom.FAULT,
+    })  # fmt: skip
+    scope = tree.indices["a"]
+    assert largest_below(tree, column, scope) == Symptom.ZERO
+    assert count_symptoms(tree, column, scope) == {"zero": 2}
+    assert largest_below(tree, column, tree.indices["c"]) is None
+    assert count_symptoms(tree, column, 0) == {"zero": 2}  # parameters have no box
+
+
+def test_what_is_wrong_with_a_weight_is_seen_at_the_operators_that_take_it(graph: Any) -> None:
+    made = graph(
+        [
+            ("a/One-op1", ["w", "fine"]), ("a/Two-op1", ["fine"]), ("b/Load-op1", ["w"]),
+            ("b/Three-op1", ["b/Load-op1"]), ("b/Five-op1", ["b/Three-op1"]), ("c/Four-op1", ["v"]),
+        ],
+        parameters=["w", "v", "fine"],
+    )  # fmt: skip
+    tree = folded_tree(made)
+    nodes = {("", name): made.names.index(name) for name in ("w", "v", "fine", "a/Two-op1")}
+    column = parameter_column(tree, nodes, {
+        ("", "w"): Symptom.CAUGHT, ("", "v"): Symptom.FAULT, ("", "fine"): Symptom.FINE,
+        ("", "a/Two-op1"): Symptom.ZERO, ("", "elsewhere"): Symptom.LOST,
+    })  # fmt: skip
+    assert count_symptoms(tree, column, 0) == {"lost": 1, "caught": 3}
+    assert largest_below(tree, column, tree.indices["b/Three-op1"]) == Symptom.CAUGHT
+    assert largest_below(tree, column, tree.indices["b/Five-op1"]) is None
+    assert largest_below(tree, column, tree.indices["a/One-op1"]) == Symptom.CAUGHT
+    assert largest_below(tree, column, tree.indices["c"]) == Symptom.LOST
+    assert largest_below(tree, column, tree.indices["a/Two-op1"]) is None
+
+
+def test_two_operators_at_one_node_give_it_the_larger(graph: Any) -> None:
+    tree = folded_tree(graph([("a/One-op1", [])]))
+    column = leaf_column(tree, {("x", "o"): 0, ("y", "o"): 0}, {("x", "o"): 3.0, ("y", "o"): 2.0})
+    assert largest_below(tree, column, tree.indices["a/One-op1"]) == 3.0
+
+
+NET = "Default/network-Net"
+
+
+def dumped(recorded: Any, name: Any = None, kind: str = "MatMul", sequence: int = 0) -> Operator:
+    return Operator(name or recorded, recorded, kind, (), "Net/0", sequence, -1)
+
+
+def names(joined: Any, graph: Any) -> dict[Any, Any]:
+    return {recorded: graph.names[node] for (_, recorded), node in joined.nodes.items()}
+
+
+def test_every_operator_of_a_real_dump_is_in_the_graph_of_its_training(data: Any, lenet: Any) -> None:
+    files = data / "ms_sync_v2_0_names" / "rank_0" / "graphs"
+    graph = read_graph((files / "ms_output_trace_code_graph_0.pb").read_bytes())
+    operators = list_operators(lenet, 0, 1).items
+    joined = join(operators, graph)
+    assert (joined.dumped, joined.matched, joined.by_order) == (22, 22, 0)
+    joined_names = names(joined, graph)
+    assert (
+        joined_names["Conv2D-op51"] == "Default/network-WithLossCell/_backbone-Net/conv1-Conv2d/Conv2D-op51"
+    )
+    assert joined_names["fc1.weight"] == "fc1.weight"
+    assert "data-1" not in joined_names
+
+
+@pytest.mark.parametrize(
+    ("recorded", "name"),
+    [
+        ("MatMul-op7", f"{NET}/fc1-Dense/MatMul-op7"),
+        ("Default_network-Net_fc1-Dense_MatMul-op7", None),
+        ("MatMul-op7", None),
+    ],
+    ids=["full name", "escaped name", "last part of it"],
+)
+def test_all_forms_of_a_name_lead_to_the_node(graph: Any, recorded: str, name: Any) -> None:
+    made = graph([(f"{NET}/fc1-Dense/MatMul-op7", []), (f"{NET}/fc2-Dense/MatMul-op8", [])])
+    joined = join([dumped(recorded, name)], made)
+    assert names(joined, made) == {recorded: f"{NET}/fc1-Dense/MatMul-op7"}
+    assert (joined.matched, joined.by_order) == (1, 0)
+
+
+def test_operators_made_anew_are_paired_by_order_and_said_to_be(graph: Any) -> None:
+    made = graph([(f"{NET}/{name}", []) for name in ("TopK-op1", "Cast-op2", "Cast-op4", "Cast-op9")])
+    files = ["TopK-op0", "Cast-op4", "Cast-op5", "Cast-op6", "ReLU-op1"]
+    operators = [dumped(f"Default_network-Net_{file}") for file in files]
+    joined = join(operators, made)
+    assert names(joined, made) == {
+        "Default_network-Net_TopK-op0": f"{NET}/TopK-op1",
+        "Default_network-Net_Cast-op4": f"{NET}/Cast-op4",
+        "Default_network-Net_Cast-op5": f"{NET}/Cast-op2",
+        "Default_network-Net_Cast-op6": f"{NET}/Cast-op9",
+    }
+    assert (joined.dumped, joined.matched, joined.by_order) == (5, 4, 3)
+
+
+def test_a_node_that_is_surely_another_operators_is_not_paired(graph: Any) -> None:
+    made = graph([(f"{NET}/Add-op1", [])])
+    sure = dumped("Default_network-Net_Add-op1", f"{NET}/Add-op1")
+    joined = join([sure, dumped("Default_network-Net_Add-op2")], made)
+    assert names(joined, made) == {sure.recorded: f"{NET}/Add-op1"}
+    assert (joined.dumped, joined.matched) == (2, 1)
+
+
+def test_operators_of_two_graphs_of_a_dump_may_be_one_node(graph: Any) -> None:
+    made = graph([(f"{NET}/Add-op1", [])])
+    operator = dumped("Add-op1")
+    joined = join([operator, replace(operator, graph="Net/1")], made)
+    assert set(joined.nodes) == {("Net/0", "Add-op1"), ("Net/1", "Add-op1")}
+    assert joined.matched == 2
+
+
+def test_only_operators_that_left_tensors_are_counted(graph: Any) -> None:
+    made = read_graph(write([(f"{NET}/Add-op1", []), (f"{NET}/Mul-op2", [])], parameters=["w"]))
+    never_run = dumped("x", f"{NET}/Add-op1", sequence=-1)
+    joined = join([never_run, dumped("y", f"{NET}/Mul-op2"), dumped("w", kind="Parameter")], made)
+    assert (joined.dumped, joined.matched) == (1, 1)
+    assert len(joined.nodes) == 3
+
+
+def test_another_network_has_nothing_in_common(graph: Any, lenet: Any) -> None:
+    joined = join(list_operators(lenet, 0, 0).items, graph([("Default/other/Sin-op1", [])]))
+    assert (joined.dumped, joined.matched, joined.nodes) == (22, 0, {})
+
+
+MATMUL = "MatMul-op66"
+
+
+@pytest.fixture
+def overlay(copied: Any) -> Iterator[Any]:
+    path = copied("ms_sync_v2_0_names")
+    spoil(path / "rank_0" / "Net" / "0" / "1", f"MatMul.{MATMUL}.*.output.0.*", np.nan, position=0)
+    graph = read_graph((path / "rank_0" / "graphs" / "ms_output_trace_code_graph_0.pb").read_bytes())
+    with ThreadPoolExecutor(1) as executor:
+        listing = Listing(open_dump(path), 0, 1, executor, None, Threads(2, "job"))
+        assert listing.wait(60)
+        yield Overlay(folded_tree(graph), listing)
+
+
+def leaf_of(overlay: Any, recorded: Any) -> int:
+    return int(overlay.tree.leaf_indices[overlay.joined.nodes["Net/0", recorded]])
+
+
+def test_the_first_fault_is_marked_at_its_node(overlay: Any) -> None:
+    column = overlay.column(SYMPTOMS)
+    assert len(column) == len(overlay.tree.paths)
+    assert np.flatnonzero(column == Symptom.FAULT).tolist() == [leaf_of(overlay, MATMUL)]
+    assert column[leaf_of(overlay, "ReLU-op52")] == Symptom.FINE
+
+
+def test_a_statistic_is_a_column_too(overlay: Any) -> None:
+    column = overlay.column("nans")
+    assert column[leaf_of(overlay, MATMUL)] == 1
+    assert np.nansum(column) == 1
+
+
+def test_a_complete_column_is_computed_once(overlay: Any) -> None:
+    assert overlay.column("norm") is overlay.column("norm")
+
+
+def test_operators_are_known_by_node(overlay: Any) -> None:
+    node = overlay.joined.nodes["Net/0", MATMUL]
+    assert [operator.recorded for operator in overlay.operators_of[node]] == [MATMUL]
+
+
+def test_a_weight_that_the_update_broke_marks_no_operator_that_took_it_before(copied: Any) -> None:
+    path = copied("ms_sync_v2_0_names")
+    spoil(path / "rank_0" / "Net" / "0" / "1", "Parameter.conv1.weight.*", np.nan, position=0)
+    graph = read_graph((path / "rank_0" / "graphs" / "ms_output_trace_code_graph_0.pb").read_bytes())
+    with ThreadPoolExecutor(1) as executor:
+        listing = Listing(open_dump(path), 0, 1, executor, None, Threads(2, "job"))
+        assert listing.wait(60)
+        overlay = Overlay(folded_tree(graph), listing)
+        assert ("Net/0", "conv1.weight") in overlay.updated
+        assert ("Net/0", "data-1") not in overlay.updated
+        assert overlay.column(SYMPTOMS)[leaf_of(overlay, "Conv2D-op51")] == Symptom.FINE

@@ -1,0 +1,48 @@
+"""From operator to operator, by the graph and by what the tensors hold."""
+
+from typing import Any
+
+from mindinsight.server.debug.examine import measure_all
+from mindinsight.server.debug.operator_links import (
+    canonical,
+    content_links,
+    graph_links,
+    inputs_of,
+    is_sum,
+    outputs_of,
+)
+from mindinsight.server.formats.dumps import list_operators, list_tensors, open_dump
+
+
+def test_the_graph_is_walked_in_both_directions(lenet: Any) -> None:
+    links = graph_links(list_operators(lenet, 0, 0).items)
+    assert {link.source for link in inputs_of("ReLU-op52", links)} == {"Conv2D-op51"}
+    assert {link.target for link in outputs_of("ReLU-op52", links)} >= {"MaxPool-op53"}
+    assert all(link.certain for link in links)
+    assert {link.source for link in inputs_of("Conv2D-op51", links)} == {"inputs0", "conv1.weight"}
+
+
+def test_contents_tell_where_an_input_came_from(lenet: Any) -> None:
+    links = content_links(measure_all(list_tensors(lenet, 0, 0).items))
+    (link,) = inputs_of("MaxPool-op53", links)
+    assert (link.source, link.source_slot, link.target_slot, link.certain) == ("ReLU-op52", "0", "0", False)
+    assert inputs_of("Conv2D-op51", links) == []
+
+
+def test_checksums_are_enough(data: Any) -> None:
+    dump = open_dump(data / "msprobe_pytorch" / "mix_statistics_md5")
+    links = content_links(measure_all(list_tensors(dump, dump.ranks[0], 0).items))
+    sources = {link.source for link in inputs_of("Functional.relu.0.forward", links)}
+    assert sources == {"Functional.linear.0.forward", "Module.fc1.Linear.forward.0"}
+    assert {link.target for link in outputs_of("Functional.relu.0.forward", links)} >= {"Torch.add.0.forward"}
+
+
+def test_types_are_compared_without_case_and_punctuation() -> None:
+    assert {canonical(name) for name in ("RealDiv", "real_div_", "Torch.realDiv", "aten::real_div")} == {
+        "realdiv"
+    }
+
+
+def test_sums_are_known_however_they_are_spelled() -> None:
+    assert all(map(is_sum, ("ReduceMean", "aten::bmm", "torch.sum", "Dense")))
+    assert not any(map(is_sum, ("Add", "Softmax", "")))

@@ -1,0 +1,55 @@
+"""Claims about two graphs, with the places that they point to."""
+
+from typing import Any
+
+from benchmarks.planted_networks import GptOptions, encode_planted, gpt
+from mindinsight.server.claims import Claim
+from mindinsight.server.formats.graphs.graph_proto import read_graph
+from mindinsight.server.graph.comparison.graph_comparison import compare
+from mindinsight.server.graph.comparison.graph_verdicts import comparison_claims
+from mindinsight.server.graph.scopes.folding import folded_tree
+from mindinsight.server.graph.scopes.scope_tree import Tree
+
+
+def tree(**changes: Any) -> Tree:
+    options = GptOptions(**{"layers": range(3), "training": False, **changes})
+    return folded_tree(read_graph(encode_planted(gpt(options))))
+
+
+def claims(left: Tree, right: Tree) -> list[Claim]:
+    return comparison_claims(compare(left, right))
+
+
+def test_equal_graphs_are_counted_in_full() -> None:
+    network = tree()
+    (claim,) = claims(network, tree())
+    assert (claim.key, claim.values["n"]) == ("claim.graph.identical", (network.nodes >= 0).sum())
+
+
+def test_a_rewired_residual_is_named_with_both_values_and_its_place() -> None:
+    left, right = tree(), tree(rewired=(1,))
+    (claim,) = claims(left, right)
+    assert claim.key == "claim.graph.residual_rewired"
+    assert str(claim.values["scope"]).startswith("1-")
+    (spot,) = claim.evidence
+    assert left.types[spot["left"]] == right.types[spot["right"]] == "Add"
+    assert left.paths[spot["left"]].endswith(f"/{claim.values['operator']}")
+    assert claim.values["before"] != claim.values["after"]
+
+
+def test_lora_tells_layers_blocks_and_rank() -> None:
+    (claim,) = claims(tree(), tree(lora=("q", "v"), rank=4))
+    assert (claim.key, claim.values) == ("claim.graph.lora", {"layers": ["q", "v"], "n": 3, "rank": 4})
+    assert len(claim.evidence) == 6
+
+
+def test_what_no_edit_names_is_counted_beside_those_that_are_named() -> None:
+    keys = [claim.key for claim in claims(tree(), tree(norm="RmsNorm", dropout=0.5))]
+    assert keys == ["claim.graph.replaced", "claim.graph.changed"]
+    assert [claim.key for claim in claims(tree(), tree(norm="RmsNorm"))] == ["claim.graph.replaced"]
+
+
+def test_a_layer_more_is_named() -> None:
+    (claim,) = claims(tree(), tree(layers=range(4)))
+    assert claim.key == "claim.graph.layers_added"
+    assert (claim.values["n"], [str(layer)[:2] for layer in claim.values["layers"]]) == (1, ["3-"])

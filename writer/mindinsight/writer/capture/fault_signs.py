@@ -1,0 +1,432 @@
+"""Detectors of signs of a fault: jumps, dead layers, overflows of the loss scale, and other ranks."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from collections import deque
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from mindinsight.writer.files.file_paths import private_folder
+
+if TYPE_CHECKING:
+    import torch
+
+
+FINE: Final = 0
+SILENT: Final = 1  # a module gives zeros only: no fault yet
+SHARED: Final = 2  # seen in what all ranks have after a reduction: the gradients
+OWN: Final = 3  # seen in what a rank computed by itself: loss, outputs
+
+_TOLERANCE: Final = 1e-4  # relative difference of gradient norms that are the same number
+_SAME_WEIGHTS: Final = 1e-6  # of weights: replicas compute the same bits, and devices of two types nearly so
+_LEARNED: Final = 5  # steps in a row with equal gradients after which different ones are a fault
+
+
+class Examined(NamedTuple):
+    """What is wrong with a step, "" where nothing is, and where that was seen: ``FINE`` to ``OWN``."""
+
+    reason: str
+    cause: int
+
+
+class RankSign(NamedTuple):
+    """What one rank saw in a step, ``FINE`` to ``OWN``, and the norm of its gradients."""
+
+    cause: int
+    norm: float  # NaN without gradients
+    weights: float = math.nan  # norm of all weights, NaN in steps in which it is not measured
+
+
+class Replicas:
+    """Check that the ranks of a training in parallel over data have the same gradients and weights.
+
+    ``declared`` says that they have, or have not; None leaves it to the first steps: ranks that began with
+    the same weights keep them, and those that had the same gradients for five steps in a row go on so.
+    Gradients that differ from the first step on prove nothing: they do while they are accumulated.
+    """
+
+    def __init__(self, declared: bool | None) -> None:
+        self._declared = declared
+        self._equal = 0  # steps in a row with equal gradients
+        self._replicated: bool | None = None  # None until weights were measured
+        self._since = 0  # the last step at which the weights were equal
+
+    def check(self, step: int, signs: Sequence[RankSign]) -> str:
+        """Return the ranks that differ and in what, "" if none does or they may."""
+        if self._declared is False or len(signs) < 2:
+            return ""
+        return self._gradients([sign.norm for sign in signs]) or self._weights(
+            step, [sign.weights for sign in signs]
+        )
+
+    def _gradients(self, norms: Sequence[float]) -> str:
+        if not all(math.isfinite(norm) and norm > 0 for norm in norms):
+            return ""
+        away = _away(norms, _TOLERANCE)
+        armed = self._declared or self._equal >= _LEARNED
+        self._equal = self._equal + 1 if not away else 0
+        if not away or not armed:
+            return ""
+        self._replicated = False  # weights that differ from now on follow from it
+        return f"the gradients {_who(away, norms)}: norm {_by_rank(norms)}"
+
+    def _weights(self, step: int, norms: Sequence[float]) -> str:
+        if not all(map(math.isfinite, norms)):
+            return ""
+        away = _away(norms, _SAME_WEIGHTS)
+        if self._replicated is None:
+            self._replicated = not away
+        if away and self._replicated:
+            self._replicated = False  # they stay different: told once
+            equal = f"were equal at step {self._since}"
+            return f"the weights {_who(away, norms)} and {equal}: norm {_by_rank(norms)}"
+        self._since = step if not away else self._since
+        return ""
+
+
+def combined(signs: Sequence[RankSign], own: Examined, rank: int) -> Examined:
+    """Return the reason for all ranks to dump: this rank's own, and the ranks at which it begins.
+
+    ``signs`` has one entry for each rank.
+    """
+    worst = max(sign.cause for sign in signs)
+    if worst:
+        first = [number for number, sign in enumerate(signs) if sign.cause == worst]
+        if first == [rank]:
+            return own
+        others = f"rank {_joined(first)} reported it" if worst != SHARED else ""
+        parts = [own.reason if worst in {own.cause, OWN} else "", others]
+        return Examined("; ".join(filter(None, parts)) or "another rank reported a fault", worst)
+    return own
+
+
+def _away(norms: Sequence[float], tolerance: float) -> list[int]:
+    """Return the ranks away from the median by more than ``tolerance`` times the largest."""
+    middle = median(norms)
+    return [number for number, norm in enumerate(norms) if abs(norm - middle) > tolerance * max(norms)]
+
+
+def _who(away: Sequence[int], norms: Sequence[float]) -> str:
+    """Name the ranks that differ; of two ranks it is unknown which."""
+    return f"of rank {_joined(away)} differ" if len(norms) > 2 else "differ between the ranks"
+
+
+def _by_rank(norms: Sequence[float]) -> str:
+    return ", ".join(f"{norm:.9g} on rank {number}" for number, norm in enumerate(norms[:8]))
+
+
+def _joined(ranks: Sequence[int]) -> str:
+    return ", ".join(map(str, ranks[:8]))
+
+
+_PERSISTENT: Final = 8  # steps without a gradient: layers that are dropped at random come back before
+_CONFIRMED: Final = 2  # watched steps in a row
+_SETTLED: Final = 8  # steps after which weights that began with zeros have moved
+_HEALTHY: Final = 20  # steps between two faults
+
+
+class Watched(NamedTuple):
+    """Outputs and gradients of a step whose modules were watched."""
+
+    outputs: Mapping[str, float]  # module -> L2 norm of its output, in the order in which they ended
+    highest: Mapping[str, float]  # module without a gradient -> largest element of its output
+    quiet: frozenset[str]  # modules of which all trainable weights have a gradient of zeros only
+
+
+class SilentGradients:
+    """Check of the number of weights whose gradient is zeros only, each step."""
+
+    def __init__(self) -> None:
+        self._counts: deque[int] = deque(maxlen=_PERSISTENT)
+        self._known = 0
+
+    def suspicious(self, count: int) -> bool:
+        """Return whether more weights than known have been without a gradient for eight steps."""
+        self._counts.append(count)
+        lasting = min(self._counts) if len(self._counts) == _PERSISTENT else 0
+        self._known = min(self._known, count)
+        return lasting > self._known
+
+    @property
+    def lasting(self) -> bool:
+        """Whether any weight has been without a gradient in each of the last eight steps."""
+        return len(self._counts) == _PERSISTENT and min(self._counts) > 0
+
+    def settle(self) -> None:
+        """Take the weights that have no gradient now for known."""
+        self._known = self._counts[-1] if self._counts else 0
+
+
+class DeadLayers:
+    """Check of the watched steps of a training, one call for each.
+
+    A module is dead if it gave values other than zero and gives zeros only, while weights have no gradient. A
+    ReLU that is a function shows in the module before it: nothing that it gives is positive, and none of its
+    weights has a gradient. Both have to hold in two watched steps in a row.
+    """
+
+    def __init__(self) -> None:
+        self._alive: dict[str, tuple[float, int]] = {}  # module -> norm of its output, and the step
+        self._trained: set[str] = set()  # modules whose weights had a gradient
+        self._streaks: dict[str, int] = {}
+        self._told: set[str] = set()
+
+    def check(self, step: int, watched: Watched) -> str:
+        """Return what has died in words, "" if nothing has. What dies together is told once, by its first."""
+        reasons = self._candidates(step, watched)
+        self._streaks = {name: self._streaks.get(name, 0) + 1 for name in reasons}
+        self._told &= reasons.keys()
+        for name, norm in watched.outputs.items():
+            if norm > 0:
+                self._alive[name] = norm, step
+        self._trained |= watched.outputs.keys() - watched.quiet
+        dead = [name for name, streak in self._streaks.items() if streak >= _CONFIRMED]
+        new = [name for name in dead if name not in self._told]
+        self._told |= set(dead)
+        return reasons[new[0]] if new else ""
+
+    @property
+    def undecided(self) -> bool:
+        """Whether a layer looked dead in the last watched step and has not been told."""
+        return any(name not in self._told for name in self._streaks)
+
+    def _candidates(self, step: int, watched: Watched) -> dict[str, str]:
+        reasons: dict[str, str] = {}
+        if not watched.quiet:
+            return reasons
+        for name, norm in watched.outputs.items():
+            if norm == 0 and name in self._alive:
+                before, seen = self._alive[name]
+                where = name or "the network"
+                reasons[name] = f"every output of {where} is zero; its norm was {before:.3g} at step {seen}"
+        for name, highest in watched.highest.items():
+            since_begin = step >= _SETTLED
+            if highest <= 0 and name in watched.quiet and (name in self._trained or since_begin):
+                reasons.setdefault(
+                    name,
+                    f"no output of {name} is above zero and no gradient reaches its weights:"
+                    " a ReLU behind it is dead",
+                )
+        return reasons
+
+
+class FaultEpisode:
+    """Steps that are broken by one fault: until twenty steps in a row were healthy."""
+
+    def __init__(self) -> None:
+        self._last: int | None = None
+
+    def begins(self, step: int) -> bool:
+        """Take a broken step, and return whether it is the first of its episode."""
+        new = self._last is None or step - self._last > _HEALTHY
+        self._last = step
+        return new
+
+
+_DECAY: Final = 0.9  # of the running mean: about the last ten values
+_HISTORY: Final = 50  # values whose maximum counts: longer than most cycles of a training, as of accumulation
+_BEYOND_MAXIMUM: Final = 0.2  # of the factor: a value this far above all recent ones needs no mean
+# Times all values before: a classifier that has converged gives single batches thousands of times its mean
+# loss, which are no more than its first losses; an explosion passes them within a few steps.
+_BEYOND_ALL: Final = 5.0
+_GROWTH: Final = (5, 10, 20, 40)  # values in which steady growth adds up: fast and slow explosions
+_GROWN: Final = 0.5  # of the factor that it adds up to
+_RISING: Final = 0.8  # share of rises in steady growth: noise interrupts some
+_BLOCKS: Final = 4  # of the values, whose medians rise where noise hides the rises of steps
+_BLOCK: Final = 5  # values of a block, at least
+_EACH_BLOCK: Final = 0.15  # of steady growth, as a logarithm, that each block brings
+_ONE_STEP: Final = (
+    0.6  # of steady growth, as a logarithm, that one step may bring: a change of level brings more
+)
+_ACCEPTED: Final = 20  # reported values after which the new level is the normal one
+
+
+class JumpDetector:
+    """Check of one number a step: the loss, or the norm of all gradients.
+
+    After ``warmup`` values other than zero, a value is a jump if its magnitude is more than ``factor`` times
+    the running mean of magnitudes, or a fifth of that times their recent maximum, and five times all before.
+    Growth to half of it within twenty steps is reported too. A value that is reported does not enter the mean
+    until twenty in a row have been.
+    """
+
+    def __init__(self, name: str, factor: float, warmup: int) -> None:
+        self.name = name
+        self._factor = factor
+        self._warmup = max(warmup, 1)
+        self._seen = 0
+        self._mean = 0.0
+        self._earlier = 0.0  # maximum of the values that are no longer recent
+        self._recent: deque[float] = deque(maxlen=_HISTORY)  # with their signs
+        self._reported: list[float] = []  # values in a row
+
+    def check(self, value: float) -> str:
+        """Return what is wrong with the value in words, "" if nothing is."""
+        if not math.isfinite(value):
+            return f"the {self.name} is {value}"
+        magnitude = abs(value)
+        reason = self._anomaly(value, magnitude) if self._seen >= self._warmup else ""
+        if not reason:
+            self._reported = []
+            self._learn(value)
+        elif len(self._reported) + 1 >= _ACCEPTED:
+            self._start_again()
+        else:
+            self._reported.append(value)
+        return reason
+
+    def _anomaly(self, value: float, magnitude: float) -> str:
+        highest = max(map(abs, self._recent))
+        if magnitude <= _BEYOND_ALL * self._earlier:
+            return ""
+        jumped = magnitude > self._factor * self._mean
+        if magnitude > _BEYOND_ALL * highest and (
+            jumped or magnitude > _BEYOND_MAXIMUM * self._factor * highest
+        ):
+            times = magnitude / self._mean
+            return f"the {self.name} jumped to {value:.6g}, {times:.3g} times its running mean"
+        for count in _GROWTH:
+            if (start := self._grown_from(value, count)) is not None:
+                grown = f"grew from {start:.6g} to {value:.6g} in {count} steps"
+                return f"the {self.name} {grown}, beyond all before"
+        return ""
+
+    def _grown_from(self, value: float, count: int) -> float | None:
+        """Return the value ``count`` steps ago if it has grown steadily since, beyond all that was before.
+
+        A number that changes its sign, as a loss around zero, has no growth: its least values are chance.
+        """
+        values = [*self._recent, value]
+        grown, earlier = values[-count - 1 :], values[: -count - 1]
+        if len(earlier) < self._warmup or min(grown) * max(grown) <= 0:
+            return None
+        sizes = [abs(number) for number in grown]
+        least = _GROWN * self._factor
+        if sizes[-1] < max(least * sizes[0], _BEYOND_ALL * max(map(abs, earlier))):
+            return None
+        rises = sum(after > before for before, after in pairwise(sizes))
+        if rises >= _RISING * count and _is_steady(sizes, least, 0):
+            return grown[0]
+        size = count // _BLOCKS
+        blocks = [median(sizes[end - size : end]) for end in range(count + 1, size, -size)][::-1]
+        return grown[0] if size >= _BLOCK and _is_steady(blocks, least, _EACH_BLOCK) else None
+
+    def _learn(self, value: float) -> None:
+        magnitude = abs(value)
+        if magnitude == 0:
+            return  # no gradient, or a loss that is masked: no ground to compare with
+        if len(self._recent) == _HISTORY:
+            self._earlier = max(self._earlier, abs(self._recent[0]))
+        self._mean = magnitude if not self._seen else _DECAY * self._mean + (1 - _DECAY) * magnitude
+        self._recent.append(value)
+        self._seen += 1
+
+    def _start_again(self) -> None:
+        """Take the level of the last values for normal, as after a change of the loss's weights."""
+        values, self._reported = self._reported, []
+        self._seen, self._earlier, self._mean = 0, 0.0, 0.0
+        self._recent.clear()
+        for value in values:
+            self._learn(value)
+
+
+def _is_steady(sizes: Sequence[float], least: float, share: float) -> bool:
+    """Return whether numbers grow by a factor of ``least`` and no single step brings most of it.
+
+    With ``share``, every step has to bring that share of the growth, as a logarithm.
+    """
+    growth = sizes[-1] / sizes[0]
+    if growth < least:
+        return False
+    steps = [math.log(after / before) / math.log(growth) for before, after in pairwise(sizes)]
+    return max(steps) <= _ONE_STEP and (not share or min(steps) >= share)
+
+
+_GROWN_NORM: Final = 10.0  # times the last healthy norm from which a weight is named
+
+
+class HealthRecord:
+    """L2 norms of parameters and of outputs of modules by name, as they were at the last healthy check."""
+
+    def __init__(self) -> None:
+        self.step = -1
+        self.outputs: Mapping[str, float] = {}
+        self.weights: Mapping[str, float] = {}
+
+    def update(self, step: int, outputs: Mapping[str, float], weights: Mapping[str, float]) -> None:
+        """Take the norms of a healthy step."""
+        self.step, self.outputs, self.weights = step, outputs, weights
+
+    def grown(self, now: Mapping[str, float]) -> str:
+        """A sentence about the weight that grew most, "" where none has ten times its healthy norm."""
+        healthy = [(name, norm) for name, norm in now.items() if self.weights.get(name)]
+        for name, norm in healthy:
+            if not math.isfinite(norm):
+                before = f"it was {self.weights[name]:.3g} at step {self.step}"
+                return f"The norm of the weight {name} is {norm}; {before}."
+        ratios = [(norm / self.weights[name], name) for name, norm in healthy]
+        if not ratios or max(ratios)[0] < _GROWN_NORM:
+            return ""
+        ratio, name = max(ratios)
+        since = f"{self.weights[name]:.3g} at step {self.step}"
+        return f"The weight {name} has norm {now[name]:.3g}, {ratio:.3g} times as much as {since}."
+
+    def write(self, rank: Path, step: int, weights: Mapping[str, float]) -> None:
+        """Write ``health_<step>.json`` into the folder of a rank: healthy norms, and weights as they are."""
+        content = {
+            "step": step,
+            "healthy_step": self.step,
+            "outputs": self.outputs,
+            "weights": self.weights,
+            "weights_now": weights,
+        }
+        file = private_folder(rank) / f"health_{step}.json"
+        file.write_text(json.dumps(content, indent=1), encoding="utf-8")
+
+
+_LEAST: Final = 1.0  # a scale that has fallen to it does not make gradients overflow any more
+_log: Final = logging.getLogger(__name__)
+
+
+class LossScale:
+    """Scale that a ``GradScaler`` looks for: in its first steps, and after it has doubled the scale.
+
+    Gradients that are not finite are how it finds out that the scale is too large: it skips the update of the
+    weights and halves the scale. So they are no fault as long as the scale is above one.
+    """
+
+    def __init__(self, scaler: torch.amp.GradScaler | None) -> None:
+        self._scaler = scaler if scaler is not None and scaler.is_enabled() else None
+        self._logged = False
+
+    def mends(self, norm: float) -> bool:
+        """Whether the scaler skips an update by gradients of this norm, and lowers its scale."""
+        if self._scaler is None or math.isfinite(norm):
+            return False
+        scale = float(self._scaler.get_scale())
+        if scale > _LEAST and not self._logged:
+            self._logged = True
+            _log.info(
+                "gradients overflow at a loss scale of %g: GradScaler skips such steps and lowers the scale,"
+                " so they are not reported as faults",
+                scale,
+            )
+        return scale > _LEAST
+
+    def remark(self, norm: float) -> str:
+        """What to add to a report on gradients of this norm; "" mostly."""
+        if self._scaler is None or math.isfinite(norm):
+            return ""
+        return f" although the loss scale has fallen to {self._scaler.get_scale():g}"
+
+    def advice(self, norm: float) -> str:
+        """A sentence on gradients of this norm for a training that may have a scaler of which nobody told."""
+        if self._scaler is not None or math.isfinite(norm):
+            return ""
+        return "With a GradScaler this is normal: give it to the recorder as scaler=."

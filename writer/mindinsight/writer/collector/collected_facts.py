@@ -1,0 +1,192 @@
+"""Facts of a training: lineage and the values of a step, from networks, optimizers and datasets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+from mindinsight.writer.callbacks.callback import loss_of
+from mindinsight.writer.frameworks import framework_of
+from mindinsight.writer.frameworks.framework_values import DatasetFacts
+from mindinsight.writer.ranks import rank_of
+
+
+def learning_rates(optimizer: Any) -> list[float]:
+    """The rates of the optimizer's parameter groups at the last step; empty if it cannot be asked."""
+    framework = _objects_of(optimizer)
+    return [] if framework is None else framework.learning_rates(optimizer)
+
+
+def parameters(network: Any, optimizer: Any) -> Iterator[tuple[str, Any]]:
+    """Name and array of what is trained. ``network`` may be a dict of arrays, nested or not, as in JAX."""
+    framework = _objects_of(network)
+    if framework is not None:
+        yield from framework.trained(network, optimizer)
+    elif isinstance(network, Mapping):
+        yield from _leaves(network, "")
+
+
+def weights(network: Any) -> Iterator[tuple[str, Any]]:
+    """Name and array of everything that makes up ``network``, trained or not."""
+    framework = framework_of(network)
+    named = getattr(framework, "parameters", None)
+    yield from named(network) if named else parameters(network, None)
+
+
+def dataset_facts(dataset: Any) -> DatasetFacts:
+    """Path, size and pipeline of ``dataset``; the name of its class if it is of no framework."""
+    framework = _objects_of(dataset)
+    if framework is not None:
+        facts: DatasetFacts = framework.dataset_facts(dataset)
+        return facts
+    return DatasetFacts(pipeline=None if dataset is None else {"op_type": class_name(dataset)})
+
+
+def backbone(network: Any) -> Any:
+    """The user's network inside what a framework wrapped around it."""
+    framework = _objects_of(network)
+    return network if framework is None else framework.backbone(network)
+
+
+def class_name(value: Any) -> str | None:
+    """The name of ``value`` itself if it is a class or function, of its class otherwise."""
+    if value is None:
+        return None
+    name: str = getattr(value, "__name__", None) or type(value).__name__
+    return name
+
+
+def _objects_of(value: Any) -> ModuleType | None:
+    framework = framework_of(value)
+    if framework is None or framework.__name__.endswith(".jax"):
+        return None
+    return import_module(f"{framework.__name__}_objects")
+
+
+def _leaves(tree: Mapping[Any, Any], path: str) -> Iterator[tuple[str, Any]]:
+    for name, value in tree.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(value, f"{path}{name}/")
+        else:
+            yield f"{path}{name}", value
+
+
+_FEW: Final = 5  # parameters whose histograms are recorded when none are named
+
+Arguments = Mapping[str, Any]
+Values = Iterator[tuple[str, str, Any]]
+
+
+def loss(arguments: Arguments) -> Values:
+    """The mean of the network's first output. Raises TypeError when it holds no numbers."""
+    yield "scalar", "loss/auto", loss_of(arguments.get("net_outputs"))
+
+
+def learning_rate(arguments: Arguments) -> Values:
+    """The rate of the first group of parameters, and of each further one under a tag with its number."""
+    for index, rate in enumerate(learning_rates(arguments.get("optimizer"))):
+        yield "scalar", f"learning_rate{f'_{index}' if index else ''}/auto", rate
+
+
+def input_data(arguments: Arguments) -> Values:
+    """The first column of the batch as pictures; nothing in sink mode, where the loop does not have it."""
+    element = first(arguments.get("train_dataset_element"))
+    if element is not None:
+        yield "image", "input_data/auto", element
+
+
+def histograms(arguments: Arguments, pattern: str | None) -> Values:
+    """The parameters whose names match ``pattern`` from the start, the first five without one."""
+    trained = parameters(arguments.get("network"), arguments.get("optimizer"))
+    if pattern is None:
+        chosen = list(islice(trained, _FEW))
+    else:
+        chosen = [entry for entry in trained if re.match(pattern, entry[0])]
+    for name, value in chosen:
+        yield "histogram", f"{name}/auto", value
+
+
+def first(element: Any) -> Any:
+    """The first column of a batch."""
+    while isinstance(element, (list, tuple)) and element:
+        element = element[0]
+    if isinstance(element, Mapping):
+        return first(list(element.values()))
+    return element
+
+
+_LARGEST: Final = (1 << 31) - 1  # what the lineage file has room for in a count
+
+
+def training(arguments: Arguments) -> dict[str, Any]:
+    """Facts for ``lineage.train_lineage``; None where nothing is known."""
+    optimizer = arguments.get("optimizer")
+    dataset = dataset_facts(arguments.get("train_dataset"))
+    batch_size = dataset.batch_size or _length(arguments.get("train_dataset_element"))
+    checkpoint = newest_checkpoint(arguments)
+    return {
+        "optimizer": class_name(optimizer),
+        "learning_rate": _learning_rate(optimizer),
+        "loss_function": class_name(arguments.get("loss_fn")),
+        "epoch": arguments.get("epoch_num"),
+        "parallel_mode": arguments.get("parallel_mode") or "stand_alone",
+        "device_num": arguments.get("device_number") or rank_of().world,
+        "batch_size": batch_size,
+        "train_dataset_path": dataset.path,
+        "train_dataset_size": _samples(dataset.samples, arguments.get("batch_num"), batch_size),
+        "network": class_name(backbone(arguments.get("network"))),
+        "loss": _loss(arguments.get("net_outputs")),
+        "model_path": None if checkpoint is None else str(checkpoint.absolute()),
+        "model_size": checkpoint.stat().st_size if checkpoint is not None and checkpoint.is_file() else 0,
+    }
+
+
+def evaluation(arguments: Arguments) -> dict[str, Any]:
+    """Facts for ``lineage.evaluation_lineage``."""
+    dataset = dataset_facts(arguments.get("valid_dataset"))
+    return {
+        "metrics": arguments.get("metrics") or {},
+        "valid_dataset_path": dataset.path,
+        "valid_dataset_size": _samples(dataset.samples, arguments.get("batch_num"), dataset.batch_size),
+    }
+
+
+def newest_checkpoint(arguments: Arguments) -> Path | None:
+    """Path of the newest file of the last ModelCheckpoint among the callbacks."""
+    callbacks = arguments.get("list_callback") or ()
+    callbacks = getattr(callbacks, "_callbacks", callbacks)
+    names = [getattr(callback, "latest_ckpt_file_name", None) for callback in callbacks]
+    return next((Path(name) for name in reversed(names) if name), None)
+
+
+def _learning_rate(optimizer: Any) -> float | None:
+    """The rate the training began with; None for one that a schedule of MindSpore's computes."""
+    groups = getattr(optimizer, "param_groups", None)
+    if groups and "initial_lr" in groups[0]:
+        return float(groups[0]["initial_lr"])
+    rates = [] if getattr(optimizer, "dynamic_lr", False) else learning_rates(optimizer)
+    return rates[0] if rates else None
+
+
+def _samples(samples: int | None, batches: Any, batch_size: int | None) -> int | None:
+    if samples is None and batches and batch_size:
+        samples = int(batches) * batch_size
+    return samples if samples is None or samples <= _LARGEST else None
+
+
+def _length(element: Any) -> int | None:
+    """Samples in a batch: the length of its first column."""
+    shape = getattr(first(element), "shape", ())
+    return int(shape[0]) if shape else None
+
+
+def _loss(net_outputs: Any) -> float | None:
+    try:
+        return loss_of(net_outputs)
+    except TypeError:
+        return None

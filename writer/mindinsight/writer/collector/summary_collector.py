@@ -1,0 +1,276 @@
+"""SummaryCollector, the callback that records a training by itself, and its schedule of steps."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final
+
+from mindinsight.writer import alerts, ranks
+from mindinsight.writer.callbacks import Callback, CallbackList, RunContext
+from mindinsight.writer.collector import collected_facts, collector_options
+from mindinsight.writer.collector.collector_options import CollectedKinds
+from mindinsight.writer.collector.weight_path import WeightPath
+from mindinsight.writer.files.remote_file import is_url
+from mindinsight.writer.network import no_graph_reason, observed_graph
+from mindinsight.writer.record import SummaryRecord
+
+TENSOR: Final = "tensor"
+_MOST_TENSOR_STEPS: Final = 20
+
+
+class Schedule:
+    """Counts in steps, or in epochs where data goes to the device for a whole epoch at once.
+
+    Args:
+        every: everything but tensors is collected at multiples of this.
+        tensor_every: tensors are collected at multiples of this; None chooses at most twenty times in all.
+        total: how many steps or epochs there will be; None if nobody knows.
+    """
+
+    def __init__(self, every: int, tensor_every: int | None, total: int | None) -> None:
+        self._every = every
+        self._tensors = _tensor_steps(every, tensor_every, total)
+
+    def plugins_at(self, count: int) -> Callable[[str], bool] | None:
+        """Which plugins to record after step or epoch ``count`` (from 1); None for nothing at all."""
+        others, tensors = count % self._every == 0, self._tensors(count)
+        if not others and not tensors:
+            return None
+        return lambda plugin: tensors if plugin == TENSOR else others
+
+
+def _tensor_steps(every: int, tensor_every: int | None, total: int | None) -> Callable[[int], bool]:
+    if tensor_every is not None:
+        return lambda count: count % tensor_every == 0
+    if total is None or total // every + 1 <= _MOST_TENSOR_STEPS:
+        return lambda count: count % every == 0
+    step = total // (_MOST_TENSOR_STEPS - 1)
+    steps = range(0, step * _MOST_TENSOR_STEPS, step) if step > 1 else range(_MOST_TENSOR_STEPS + 1)
+    return lambda count: count in steps
+
+
+def everything(_plugin: str) -> bool:
+    """The first step is always recorded with all there is."""
+    return True
+
+
+_log: Final = logging.getLogger(__name__)
+
+Arguments = Mapping[str, Any]
+
+
+class SummaryCollector(Callback):
+    """Records loss, learning rate, input pictures, histograms of parameters, graph, dataset and lineage.
+
+    Give it to MindSpore's ``Model.train``, ``eval`` or ``fit``, or to a
+    :class:`~mindinsight.writer.callbacks.CallbackList` in a loop of your own. Tags: ``loss/auto``,
+    ``learning_rate/auto`` (of further parameter groups ``learning_rate_1/auto``, ...),
+    ``input_data/auto``, ``<parameter>/auto``. The first step is always collected.
+
+    Args:
+        summary_dir: directory of the run.
+        collect_freq: steps between two collections; epochs in sink mode.
+        num_process: accepted for MindSpore's sake.
+        collect_specified_data: what to collect, by key: ``collect_metric``, ``collect_graph``,
+            ``collect_train_lineage``, ``collect_eval_lineage``, ``collect_input_data``,
+            ``collect_dataset_graph`` (bools, True unless said otherwise), ``histogram_regular`` (the
+            parameters whose names match from the start; None: the first five) and ``collect_landscape``
+            (a dict with ``intervals``, ``unit``, ``landscape_size``, ``num_samples`` and
+            ``create_landscape``; weights are saved only when it is given).
+        keep_default_action: whether keys that are not given count as True.
+        custom_lineage_data: numbers and text about the run, by name.
+        collect_tensor_freq: steps between two collections of tensors of summary operators; None: at most 20
+            in all.
+        max_file_size, export_options, rank: as for SummaryRecord.
+
+    What cannot be collected in one training (an input that is no picture, an output that is no number) is
+    said once and left out from then on.
+    """
+
+    def __init__(
+        self,
+        summary_dir: str | Path,
+        collect_freq: int = 10,
+        num_process: int = 32,
+        collect_specified_data: Mapping[str, Any] | None = None,
+        keep_default_action: bool = True,
+        custom_lineage_data: Mapping[str, Any] | None = None,
+        collect_tensor_freq: int | None = None,
+        max_file_size: int | None = None,
+        export_options: Mapping[str, str | None] | None = None,
+        *,
+        rank: int | None = None,
+    ) -> None:
+        self._every = collector_options.frequency(collect_freq, "collect_freq")
+        self._tensor_every = collector_options.optional_frequency(collect_tensor_freq, "collect_tensor_freq")
+        collector_options.optional_frequency(max_file_size, "max_file_size")
+        self._collected = collector_options.collected_kinds(collect_specified_data, keep_default_action)
+        self._custom = collector_options.custom_lineage(custom_lineage_data)
+        self._make_record = partial(
+            SummaryRecord, summary_dir, max_file_size=max_file_size, export_options=export_options, rank=rank
+        )
+        self._make_record().close()  # a wrong directory is an error now, not when the training starts
+        self._record: SummaryRecord | None = None
+        self._depth = 0
+        self._graph: Callable[[], bytes | None] | None = None
+        self._run_recorded = False
+        self._recorded: int | None = None
+        self._step = 0  # the one at which the training is
+        self._schedule = Schedule(self._every, self._tensor_every, None)
+        if is_url(summary_dir) and self._collected.collect_landscape is not None:
+            raise ValueError("collect_landscape: weights of a landscape are not written to a store")
+        run = ranks.directory_of(Path(summary_dir), rank)
+        self._path = WeightPath(run, self._collected.collect_landscape)
+        self._kinds = _kinds(self._collected)
+        self._automatic = CallbackList([])  # what variables of the environment ask for
+
+    def __enter__(self) -> SummaryCollector:
+        self._depth += 1  # the evaluation inside a fit enters again
+        if self._depth == 1:
+            self._automatic.__enter__()
+        self._open()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            self._automatic.__exit__(kind, error, trace)
+        if self._depth == 0 and self._record is not None:
+            self._record.__exit__(kind, error, trace)  # may leave what is known of a failed run
+            self._record = None
+
+    def alert(
+        self, title: str, text: str = "", level: alerts.Level = "info", step: int | None = None
+    ) -> bool:
+        """As :meth:`SummaryRecord.alert`, whatever ``collect_freq`` is; at the current step unless given."""
+        return self._open().alert(title, text, level, self._step if step is None else step)
+
+    def begin(self, run_context: RunContext) -> None:
+        arguments = run_context.original_args()
+        if arguments.get("mode") not in ("train", "eval"):
+            raise ValueError(f"mode must be 'train' or 'eval', got {arguments.get('mode')!r}")
+        self._open()
+        if arguments["mode"] == "train":
+            self._automatic.on_train_begin(run_context)
+            self._recorded = None
+            self._schedule = Schedule(self._every, self._tensor_every, _total(arguments))
+            if self._collected.collect_graph and not self._run_recorded:
+                self._graph = observed_graph(arguments.get("train_network") or arguments.get("network"))
+
+    def step_begin(self, run_context: RunContext) -> None:
+        self._automatic.on_train_step_begin(run_context)
+
+    def step_end(self, run_context: RunContext) -> None:
+        arguments = run_context.original_args()
+        if arguments.get("mode") != "train":
+            return
+        self._automatic.on_train_step_end(run_context)
+        self._step = _step(arguments)
+        if self._recorded is None:
+            self._record_run(arguments)
+            self._collect(arguments, everything)
+        elif not arguments.get("dataset_sink_mode"):
+            self._collect(arguments, self._schedule.plugins_at(_step(arguments)))
+        self._path.step(arguments)
+
+    def epoch_end(self, run_context: RunContext) -> None:
+        arguments = run_context.original_args()
+        if arguments.get("mode") != "train":
+            return
+        if arguments.get("dataset_sink_mode") and self._recorded != _step(arguments):
+            self._collect(arguments, self._schedule.plugins_at(int(arguments.get("cur_epoch_num", 1))))
+        if arguments.get("metrics") and self._collected.collect_eval_lineage:
+            # MindSpore's fit evaluates before the end of the epoch and passes over collectors while it does.
+            self._add("eval_lineage", collected_facts.evaluation(arguments))
+            self._record_messages()
+        self._path.epoch(arguments)
+
+    def end(self, run_context: RunContext) -> None:
+        arguments = run_context.original_args()
+        if arguments.get("mode") == "train":
+            self._automatic.on_train_end(run_context)
+            if self._collected.collect_train_lineage:
+                self._add("train_lineage", collected_facts.training(arguments))
+            self._path.end(arguments)
+        elif self._collected.collect_eval_lineage:
+            self._add("eval_lineage", collected_facts.evaluation(arguments))
+        self._record_messages()
+
+    def _record_messages(self) -> None:
+        """Write what was added, without the values of operators, which belong to steps."""
+        record = self._open()
+        record.set_mode("eval")
+        record.record(0)
+        record.set_mode("train")
+
+    def _open(self) -> SummaryRecord:
+        if self._record is None:
+            self._record = self._make_record()
+        return self._record
+
+    def _collect(self, arguments: Arguments, plugin_filter: Callable[[str], bool] | None) -> None:
+        if plugin_filter is None:
+            return
+        for kind, collect in list(self._kinds.items()) if plugin_filter("scalar") else ():
+            try:
+                for plugin, tag, value in collect(arguments):
+                    self._open().add_value(plugin, tag, value)
+            except (TypeError, ValueError) as error:
+                _log.warning("%s is not collected from step %d on: %s", kind, _step(arguments), error)
+                del self._kinds[kind]
+        self._open().record(_step(arguments), plugin_filter=plugin_filter)
+        self._recorded = _step(arguments)
+
+    def _record_run(self, arguments: Arguments) -> None:
+        if self._run_recorded:
+            return
+        self._run_recorded = True
+        if self._graph is not None:
+            self._add_graph(self._graph(), arguments.get("train_network") or arguments.get("network"))
+        if self._collected.collect_dataset_graph:
+            pipeline = collected_facts.dataset_facts(arguments.get("train_dataset")).pipeline
+            if pipeline:
+                self._add("dataset_graph", pipeline)
+        if self._custom:
+            self._add("custom_lineage_data", self._custom)
+
+    def _add_graph(self, graph: bytes | None, network: Any) -> None:
+        if graph is not None:
+            self._add("graph", graph)
+        elif (reason := no_graph_reason(network)) is not None:
+            _log.warning("no graph is recorded: %s", reason)
+
+    def _add(self, plugin: str, value: Any) -> None:
+        """Add a value; a training must not end because it is refused."""
+        try:
+            self._open().add_value(plugin, plugin, value)
+        except (TypeError, ValueError) as error:
+            _log.warning("no %s is recorded: %s", plugin.replace("_", " "), error)
+
+
+def _kinds(collected: CollectedKinds) -> dict[str, Callable[[Arguments], collected_facts.Values]]:
+    chosen: dict[str, Callable[[Arguments], collected_facts.Values]] = {}
+    if collected.collect_metric:
+        chosen |= {"loss": collected_facts.loss, "learning rate": collected_facts.learning_rate}
+    if collected.collect_input_data:
+        chosen["input data"] = collected_facts.input_data
+    if collected.histograms:
+        chosen["histograms"] = partial(collected_facts.histograms, pattern=collected.histogram_regular)
+    return chosen
+
+
+def _step(arguments: Arguments) -> int:
+    return int(arguments.get("cur_step_num") or 0)
+
+
+def _total(arguments: Arguments) -> int | None:
+    """Steps, in sink mode epochs, of the whole training."""
+    epochs = int(arguments.get("epoch_num") or 0)
+    batches = 1 if arguments.get("dataset_sink_mode") else int(arguments.get("batch_num") or 0)
+    return epochs * batches or None

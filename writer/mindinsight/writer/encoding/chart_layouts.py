@@ -1,0 +1,109 @@
+"""Layouts of charts by category, and the counts of precision-recall curves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from mindinsight.writer.arrays import to_numpy
+from mindinsight.writer.encoding import wire
+
+TAG: Final = "custom_scalars__config__"  # under which TensorBoard looks for one
+# Category -> title -> "Multiline" or "Margin", and tags.
+Layout: TypeAlias = Mapping[str, Mapping[str, Sequence[Any]]]
+
+
+def encode(layout: Layout) -> bytes:
+    """A layout that was checked, as a message."""
+    return b"".join([wire.block(2, _category(title, charts)) for title, charts in layout.items()])
+
+
+def checked(layout: Any) -> dict[str, dict[str, tuple[str, list[str]]]]:
+    """``layout`` if it can be one. Raises TypeError or ValueError that names the chart."""
+    if not isinstance(layout, Mapping):
+        raise TypeError(f"a layout is a dict of categories, got {type(layout).__name__}")
+    return {str(title): _checked_charts(str(title), charts) for title, charts in layout.items()}
+
+
+def _checked_charts(category: str, charts: Any) -> dict[str, tuple[str, list[str]]]:
+    if not isinstance(charts, Mapping):
+        raise TypeError(f"category '{category}' must be a dict of charts, got {type(charts).__name__}")
+    checked_charts = {}
+    for title, chart in charts.items():
+        try:
+            kind, tags = chart
+        except (TypeError, ValueError):
+            kind, tags = None, ()
+        if kind not in ("Multiline", "Margin") or isinstance(tags, str):
+            raise ValueError(f"chart '{title}' must be ['Multiline' or 'Margin', tags], got {chart!r}")
+        if kind == "Margin" and len(tags) != 3:
+            raise ValueError(f"chart '{title}' needs three tags: value, lower and upper end; got {len(tags)}")
+        checked_charts[str(title)] = (str(kind), [str(tag) for tag in tags])
+    return checked_charts
+
+
+def _category(title: str, charts: Mapping[str, Sequence[Any]]) -> bytes:
+    encoded = [wire.block(2, _chart(name, *chart)) for name, chart in charts.items()]
+    return wire.block(1, _bytes(title)) + b"".join(encoded)
+
+
+def _chart(title: str, kind: str, tags: Sequence[str]) -> bytes:
+    names = [_bytes(tag) for tag in tags]
+    if kind == "Margin":  # value, lower, upper
+        series = b"".join([wire.block(number, name) for number, name in enumerate(names, 1)])
+        content = wire.block(3, wire.block(1, series))
+    else:
+        content = wire.block(2, b"".join([wire.block(1, name) for name in names]))
+    return wire.block(1, _bytes(title)) + content
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "backslashreplace")
+
+
+MOST_THRESHOLDS: Final = 127  # TensorBoard's own limit
+_ROWS: Final = 6
+_LEAST: Final = 1e-7  # a divisor that is not zero
+
+
+def curve(
+    labels: object, predictions: object, thresholds: int = MOST_THRESHOLDS, weights: object = None
+) -> npt.NDArray[np.float64]:
+    """Rows [6, thresholds] of binary ``labels`` and ``predictions`` within 0..1; the thresholds are even.
+
+    The rows: true positives, false positives, true negatives, false negatives, precision, recall.
+    """
+    count = _thresholds(thresholds)
+    truth = to_numpy(labels).values.reshape(-1).astype(np.float64)
+    guesses = to_numpy(predictions).values.reshape(-1)
+    if truth.shape != guesses.shape or not truth.size:
+        raise ValueError(f"labels and predictions must be equally many, got {truth.size} and {guesses.size}")
+    if not ((guesses >= 0) & (guesses <= 1)).all():
+        raise ValueError("predictions must be within 0..1")
+    weight = np.broadcast_to(1.0 if weights is None else to_numpy(weights).values, truth.shape)
+    buckets = np.floor(guesses * (count - 1)).astype(np.intp)
+    positive = np.bincount(buckets, truth * weight, count)[::-1].cumsum()[::-1]
+    negative = np.bincount(buckets, (1.0 - truth) * weight, count)[::-1].cumsum()[::-1]
+    missed = positive[0] - positive
+    precision = positive / np.maximum(_LEAST, positive + negative)
+    recall = positive / np.maximum(_LEAST, positive + missed)
+    return np.stack((positive, negative, negative[0] - negative, missed, precision, recall))
+
+
+def given(rows: list[Any], thresholds: int = MOST_THRESHOLDS) -> npt.NDArray[np.float64]:
+    """A curve that was counted elsewhere, as its six rows."""
+    arrays = [to_numpy(row).values.reshape(-1).astype(np.float64) for row in rows]
+    sizes = {array.size for array in arrays}
+    if len(arrays) != _ROWS or len(sizes) != 1 or sizes == {0}:
+        raise ValueError(f"a curve has six equally long rows, got {[array.size for array in arrays]}")
+    _thresholds(thresholds)
+    return np.stack(arrays)
+
+
+def _thresholds(count: Any) -> int:
+    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 2:
+        raise ValueError(f"num_thresholds must be an int of at least 2, got {count!r}")
+    return min(int(count), MOST_THRESHOLDS)

@@ -1,0 +1,60 @@
+"""Values common to the frameworks: symbolic ones while a network is traced, subclasses, datasets."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from mindinsight.writer.frameworks import framework_of
+
+
+def with_numbers(value: object, put: Callable[[object], None]) -> Callable[[], None] | None:
+    """Call ``put(value)``: now, or when its numbers exist.
+
+    In a function that JAX compiles that is each time the function runs; then the answer is a function that
+    waits for the calls made so far. A stand-in of torch.fx or torch.export never has numbers.
+    """
+    if is_symbolic(value):
+        return None
+    framework = framework_of(value)
+    if framework is not None and hasattr(framework, "is_traced") and framework.is_traced(value):
+        framework.deliver(put, value)
+        barrier: Callable[[], None] = framework.barrier
+        return barrier
+    put(value)
+    return None
+
+
+def is_symbolic(value: object) -> bool:
+    """Whether ``value`` stands in for a tensor while PyTorch follows a network."""
+    return type(value).__module__.startswith(("torch.fx", "torch._subclasses"))
+
+
+def mindspore_subclass(cls: type, module: str, name: str, own_name: str | None = None) -> type:
+    """Subclass of ``cls`` and of class ``name`` in MindSpore's ``module``; ``cls`` while that is not loaded.
+
+    MindSpore takes only instances of its own classes. Looked up at the time of use, so that either package
+    may be imported first. ``own_name`` is the new class's name, that of ``cls`` if not given.
+    """
+    base: type | None = getattr(sys.modules.get(module), name, None)
+    return cls if base is None else _subclass(cls, base, own_name or cls.__name__)
+
+
+@cache
+def _subclass(cls: type, base: type, name: str) -> type:
+    if issubclass(cls, base):
+        return cls
+    return type(name, (cls, base), {"__module__": cls.__module__})
+
+
+@dataclass(frozen=True)
+class DatasetFacts:
+    """None where the dataset does not tell."""
+
+    path: str | None = None
+    samples: int | None = None
+    batch_size: int | None = None
+    pipeline: Mapping[str, Any] | None = None  # for lineage.dataset_graph

@@ -1,0 +1,211 @@
+"""Builder of computational graphs in the form of MindSpore's, with types and attribute values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from mindinsight.proto import graph_pb2
+
+__all__ = ["GraphBuilder"]
+
+
+_DATA_TYPES = {
+    "bool": graph_pb2.DT_BOOL,
+    "int8": graph_pb2.DT_INT8,
+    "int16": graph_pb2.DT_INT16,
+    "int32": graph_pb2.DT_INT32,
+    "int64": graph_pb2.DT_INT64,
+    "uint8": graph_pb2.DT_UINT8,
+    "uint16": graph_pb2.DT_UINT16,
+    "uint32": graph_pb2.DT_UINT32,
+    "uint64": graph_pb2.DT_UINT64,
+    "float16": graph_pb2.DT_FLOAT16,
+    "float32": graph_pb2.DT_FLOAT32,
+    "float64": graph_pb2.DT_FLOAT64,
+    "bfloat16": graph_pb2.DT_BFLOAT16,
+    "complex64": graph_pb2.DT_COMPLEX64,
+    "complex128": graph_pb2.DT_COMPLEX128,
+    "string": graph_pb2.DT_STRING,
+}
+
+
+def data_type(name: str) -> int:
+    """The DataType of an element type's name ("float32"); DT_UNDEFINED when it has none."""
+    return int(_DATA_TYPES.get(name, graph_pb2.DT_UNDEFINED))
+
+
+def tensor_type(shape: Sequence[int | None] | None, dtype: str) -> graph_pb2.TypeProto:
+    """The type of a tensor. An unknown length of an axis is -1; an unknown shape is left out."""
+    proto = graph_pb2.TypeProto(data_type=graph_pb2.DT_TENSOR)
+    proto.tensor_type.elem_type = data_type(dtype)
+    if shape is not None:
+        proto.tensor_type.shape.SetInParent()
+        for length in shape:
+            proto.tensor_type.shape.dim.add(size=-1 if length is None else int(length))
+    return proto
+
+
+def tuple_type(elements: Sequence[tuple[Sequence[int | None] | None, str]]) -> graph_pb2.TypeProto:
+    """The type of several tensors, given by shape and element type."""
+    proto = graph_pb2.TypeProto(data_type=graph_pb2.DT_TUPLE)
+    proto.sequence_type.elem_types.extend(tensor_type(shape, dtype) for shape, dtype in elements)
+    return proto
+
+
+def attribute_value(value: object) -> graph_pb2.ValueProto:
+    """A Python value as MindSpore writes it into a graph; of what has no form there, its text."""
+    simple = _number_or_text(value)
+    if simple is not None:
+        return simple
+    if value is None:
+        return graph_pb2.ValueProto(dtype=graph_pb2.DT_NONE, str_val="None")
+    if isinstance(value, (list, tuple)):
+        dtype = graph_pb2.DT_LIST if isinstance(value, list) else graph_pb2.DT_TUPLE
+        return graph_pb2.ValueProto(dtype=dtype, values=[attribute_value(item) for item in value])
+    if isinstance(value, Mapping):
+        return _dictionary(value)
+    return graph_pb2.ValueProto(dtype=graph_pb2.DT_STRING, str_val=str(value))
+
+
+def tensor_constant(shape: Sequence[int], dtype: str) -> graph_pb2.ValueProto:
+    """A constant tensor: its type, without the numbers, as in MindSpore's graphs."""
+    tensor = graph_pb2.TensorProto(dims=list(shape), data_type=data_type(dtype))
+    return graph_pb2.ValueProto(dtype=graph_pb2.DT_TENSOR, tensor_val=tensor)
+
+
+def _number_or_text(value: object) -> graph_pb2.ValueProto | None:
+    if isinstance(value, bool):
+        return graph_pb2.ValueProto(dtype=graph_pb2.DT_BOOL, bool_val=value)
+    if isinstance(value, int) and -(2**63) <= value < 2**63:
+        return graph_pb2.ValueProto(dtype=graph_pb2.DT_INT64, int_val=value)
+    if isinstance(value, float):
+        return graph_pb2.ValueProto(dtype=graph_pb2.DT_FLOAT64, double_val=value)
+    if isinstance(value, str):
+        return graph_pb2.ValueProto(dtype=graph_pb2.DT_STRING, str_val=value)
+    return None
+
+
+def _dictionary(value: Mapping[object, object]) -> graph_pb2.ValueProto:
+    entries = [
+        graph_pb2.NamedValueProto(key=str(key), value=attribute_value(item)) for key, item in value.items()
+    ]
+    return graph_pb2.ValueProto(dtype=graph_pb2.DT_DICT, dict_val=entries)
+
+
+Shape = Sequence[int | None] | None
+
+
+class GraphBuilder:
+    """Nodes, parameters and constants of one network, in the order of computation.
+
+    ``parameter``, ``constant`` and ``node`` return the name by which a later node takes them as input::
+
+        graph = GraphBuilder("MLP")
+        x = graph.parameter("x", (32, 4))
+        with graph.scope("fc1-Dense"):
+            h = graph.node("MatMul", [x, graph.parameter("fc1.weight", (4, 8))], shape=(32, 8))
+        graph.output(h)
+        record.add_value("graph", "mlp", graph.serialised())
+
+    A scope is named ``<attribute>-<Class>``; a node's full name is ``<scope>/<type>-op<n>``.
+    """
+
+    def __init__(self, name: str = "network") -> None:
+        self._graph = graph_pb2.GraphProto(name=name)
+        self._names: set[str] = set()
+        self._scope = ["Default"]
+        self._counts: Counter[str] = Counter()
+
+    def __contains__(self, name: object) -> bool:
+        """Whether a node may take this name as input."""
+        return name in self._names
+
+    @contextmanager
+    def scope(self, name: str) -> Iterator[None]:
+        """Nodes made inside belong to ``name`` below the current scope; "a/b" goes down two.
+
+        With a leading slash it is a scope of its own beside Default, as in "/Gradients/Default/fc1-Dense".
+        """
+        outer = self._scope
+        self._scope = name[1:].split("/") if name.startswith("/") else [*outer, *name.split("/")]
+        try:
+            yield
+        finally:
+            self._scope = outer
+
+    def parameter(self, name: str, shape: Shape = None, dtype: str = "float32") -> str:
+        """An input of the network or a weight. Raises ValueError when the name is taken."""
+        if name in self._names:
+            raise ValueError(f"the graph has {name!r} already")
+        self._graph.parameters.add(name=name, type=tensor_type(shape, dtype))
+        return self._known(name)
+
+    def constant(self, value: object) -> str:
+        """A value that never changes: a number, text, a tuple of them."""
+        return self._constant(attribute_value(value))
+
+    def constant_tensor(self, shape: Sequence[int], dtype: str = "float32") -> str:
+        """A tensor that never changes; the graph holds its type, not its numbers."""
+        return self._constant(tensor_constant(shape, dtype))
+
+    def node(
+        self,
+        op_type: str,
+        inputs: Sequence[str] = (),
+        shape: Shape = None,
+        dtype: str = "float32",
+        attributes: Mapping[str, object] | None = None,
+        several: Sequence[tuple[Shape, str]] | None = None,
+        source_lines: Sequence[str] = (),
+        number: int | None = None,
+    ) -> str:
+        """An operator with its inputs and the type of its output; returns its name.
+
+        ``several`` gives shape and type of each output when there is more than one; ``source_lines`` the code
+        it comes from, innermost first, as "# In file net.py:11, 0~15/x = self.fc(x)/"; ``number`` the ``n``
+        of the full name, by default the count of nodes of this type before.
+        Raises ValueError for an input that is not in the graph yet.
+        """
+        if unknown := [name for name in inputs if name not in self._names]:
+            raise ValueError(f"inputs of {op_type} that are not in the graph: {', '.join(unknown)}")
+        scope = "/".join(self._scope)
+        name = str(len(self._graph.node) + 1)
+        node = self._graph.node.add(name=name, op_type=op_type, scope=scope)
+        node.full_name = f"{scope}/{op_type}-op{self._counts[op_type] if number is None else number}"
+        self._counts[op_type] += 1
+        node.output_type.CopyFrom(tensor_type(shape, dtype) if several is None else tuple_type(several))
+        for source in inputs:
+            node.input.add(name=source, type=graph_pb2.InputProto.DATA_EDGE)
+        node.source_address.extend(source_lines)
+        for key, value in (attributes or {}).items():
+            node.attribute.add(name=key, value=attribute_value(value))
+        return self._known(name)
+
+    def output(self, name: str) -> None:
+        """Say that this node's value leaves the network."""
+        if name not in self._names:
+            raise ValueError(f"the graph has no {name!r}")
+        output = self._graph.outputs.add(name=name)
+        for node in self._graph.node:
+            if node.name == name:
+                output.type.CopyFrom(node.output_type)
+
+    def model(self) -> graph_pb2.ModelProto:
+        """The graph as the message an event and a ``.pb`` file hold."""
+        return graph_pb2.ModelProto(ir_version=graph_pb2.IR_VERSION, graph=self._graph)
+
+    def serialised(self) -> bytes:
+        """The ModelProto as bytes, for ``add_value("graph", name, ...)``."""
+        content: bytes = self.model().SerializeToString()
+        return content
+
+    def _constant(self, value: graph_pb2.ValueProto) -> str:
+        key = f"cst{len(self._graph.const_vals) + 1}"
+        self._graph.const_vals.add(key=key, value=value)
+        return self._known(key)
+
+    def _known(self, name: str) -> str:
+        self._names.add(name)
+        return name

@@ -1,0 +1,319 @@
+"""Metrics of an evaluation, with the names and results of MindSpore's."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ClassVar, Literal, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from mindinsight.writer.arrays import to_numpy
+from mindinsight.writer.frameworks.framework_values import mindspore_subclass
+
+__all__ = [
+    "F1",
+    "Accuracy",
+    "Fbeta",
+    "Loss",
+    "Metric",
+    "Precision",
+    "Recall",
+    "get_metric_fn",
+    "rearrange_inputs",
+]
+
+
+Update = TypeVar("Update", bound=Callable[..., Any])
+
+
+class Metric(ABC):
+    """Base class, with the methods of ``mindspore.train.Metric``; MindSpore's Model takes it as its own.
+
+    Override ``clear``, ``update`` and ``eval``. Calling the object does all three for one batch.
+    """
+
+    _mindspore_name: ClassVar[str] = "Metric"
+
+    def __init__(self) -> None:
+        self._indexes: list[int] | None = None
+        self.clear()
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return mindspore_subclass(type(self), "mindspore.train.metrics", self._mindspore_name)
+
+    @abstractmethod
+    def clear(self) -> None:
+        """Forget all batches."""
+
+    @abstractmethod
+    def update(self, *inputs: Any) -> None:
+        """Add a batch."""
+
+    @abstractmethod
+    def eval(self) -> Any:
+        """The metric over all batches since ``clear``. Raises RuntimeError without one."""
+
+    def __call__(self, *inputs: Any) -> Any:
+        self.clear()
+        self.update(*inputs)
+        return self.eval()
+
+    @property
+    def indexes(self) -> list[int] | None:
+        """Which of the network's outputs ``update`` uses, in its order; None for all."""
+        return self._indexes
+
+    def set_indexes(self, indexes: list[int]) -> Metric:
+        """Have ``update`` use these of its inputs, in this order. Raises ValueError unless a list of int."""
+        if not isinstance(indexes, list) or not all(type(index) is int for index in indexes):
+            raise ValueError(f"indexes must be a list of int, got {indexes!r}")
+        self._indexes = indexes
+        return self
+
+
+def rearrange_inputs(update: Update) -> Update:
+    """Decorator of an ``update`` that is to honour ``set_indexes``."""
+
+    @wraps(update)
+    def chosen(self: Metric, *inputs: Any) -> Any:
+        return update(self, *(inputs if self.indexes is None else [inputs[index] for index in self.indexes]))
+
+    return chosen  # type: ignore[return-value]
+
+
+def array_of(value: object) -> npt.NDArray[Any]:
+    """The numbers of a tensor, list or array. Raises TypeError when there are none."""
+    return np.asarray(to_numpy(value).values)
+
+
+def pair_of(metric: str, inputs: tuple[Any, ...]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Prediction and truth. Raises ValueError for another number of inputs."""
+    if len(inputs) != 2:
+        raise ValueError(f"{metric} takes the prediction and the truth, got {len(inputs)} inputs")
+    return array_of(inputs[0]), array_of(inputs[1])
+
+
+EvalType = Literal["classification", "multilabel"]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+
+def checked_type(eval_type: str) -> EvalType:
+    """``eval_type`` if there is such a one, else TypeError."""
+    if eval_type not in ("classification", "multilabel"):
+        raise TypeError(f"eval_type must be 'classification' or 'multilabel', got {eval_type!r}")
+    return eval_type  # type: ignore[return-value]
+
+
+def classes(prediction: npt.NDArray[Any], truth: npt.NDArray[Any]) -> tuple[Ints, Ints, int]:
+    """Predicted and true class of each element, and the number of classes C.
+
+    ``prediction`` has the shape (N, C, ...) and a score for each class; the predicted class is the one with
+    the largest. ``truth`` is class numbers of shape (N, ...), or one-hot in the shape of ``prediction``.
+    Raises ValueError for other shapes and for a class number outside 0..C-1.
+    """
+    if prediction.ndim < 2:
+        raise ValueError(f"a prediction has the shape (N, C, ...), got {prediction.shape}")
+    count = prediction.shape[1]
+    if truth.shape == prediction.shape:
+        truth = truth.argmax(axis=1)
+    if truth.shape != prediction.shape[:1] + prediction.shape[2:]:
+        raise ValueError(f"a truth of shape {truth.shape} does not fit a prediction of {prediction.shape}")
+    truth = truth.astype(np.int64).ravel()
+    if truth.size and not 0 <= truth.min() <= truth.max() < count:
+        raise ValueError(f"class numbers {truth.min()} to {truth.max()} do not fit {count} classes")
+    return prediction.argmax(axis=1).ravel(), truth, count
+
+
+def rows_of_labels(prediction: npt.NDArray[Any], truth: npt.NDArray[Any]) -> tuple[Bools, Bools]:
+    """Both as rows of shape (samples, C), True where a label is set.
+
+    Takes 0/1 arrays of one shape (N, C, ...). Raises ValueError for other shapes and values.
+    """
+    if prediction.ndim < 2 or prediction.shape != truth.shape:
+        raise ValueError(f"multilabel takes one shape (N, C, ...), got {prediction.shape} and {truth.shape}")
+    if not all(np.isin(array, (0, 1)).all() for array in (prediction, truth)):
+        raise ValueError("multilabel takes values of 0 and 1 only")
+    labels = prediction.shape[1]
+    moved = (np.moveaxis(array, 1, -1).reshape(-1, labels) == 1 for array in (prediction, truth))
+    return next(moved), next(moved)
+
+
+Doubles = npt.NDArray[np.float64]
+
+
+class _Counts(Metric):
+    """Three counts for each class, or for each sample where a sample has several labels.
+
+    For ``multilabel`` the result is per sample, in the order given, as MindSpore computes it.
+    """
+
+    def __init__(self, eval_type: str = "classification") -> None:
+        self._type = checked_type(eval_type)
+        super().__init__()
+
+    def clear(self) -> None:
+        # Rows: predicted and true, predicted, true. Columns: classes or samples.
+        self._counts: Doubles = np.zeros((3, 0))
+        self._empty = True
+
+    @rearrange_inputs
+    def update(self, *inputs: Any) -> None:
+        prediction, truth = pair_of(type(self).__name__, inputs)
+        if self._type == "classification":
+            self._add(_per_class(prediction, truth))
+        else:
+            self._counts = np.concatenate([self._counts, _per_sample(prediction, truth)], axis=1)
+        self._empty = False
+
+    def eval(self, average: bool = False) -> Doubles | float:
+        """One number for each class (sample for multilabel), or their mean. 0 where nothing was to count.
+
+        Raises RuntimeError without a batch.
+        """
+        if self._empty:
+            raise RuntimeError(f"{type(self).__name__}: there was no batch to evaluate")
+        result = self._result(*self._counts)
+        return float(result.mean()) if average else result
+
+    @abstractmethod
+    def _result(self, both: Doubles, predicted: Doubles, true: Doubles) -> Doubles:
+        """The metric from the three counts."""
+
+    def _add(self, counts: Doubles) -> None:
+        if not self._empty and counts.shape != self._counts.shape:
+            raise ValueError(f"{counts.shape[1]} classes after batches of {self._counts.shape[1]}")
+        self._counts = counts if self._empty else self._counts + counts
+
+
+class Precision(_Counts):
+    """Of what was predicted as the class, how much is of the class."""
+
+    def _result(self, both: Doubles, predicted: Doubles, true: Doubles) -> Doubles:
+        return _share(both, predicted)
+
+
+class Recall(_Counts):
+    """Of what is of the class, how much was predicted as the class."""
+
+    def _result(self, both: Doubles, predicted: Doubles, true: Doubles) -> Doubles:
+        return _share(both, true)
+
+
+class Fbeta(_Counts):
+    """Weighted harmonic mean of precision and recall: (1 + b^2) both / (b^2 true + predicted).
+
+    Raises ValueError unless ``beta`` is above 0.
+    """
+
+    def __init__(self, beta: float, eval_type: str = "classification") -> None:
+        if not beta > 0:
+            raise ValueError(f"beta must be above 0, got {beta!r}")
+        self._weight = beta * beta
+        super().__init__(eval_type)
+
+    def _result(self, both: Doubles, predicted: Doubles, true: Doubles) -> Doubles:
+        return _share((1 + self._weight) * both, self._weight * true + predicted)
+
+
+class F1(Fbeta):
+    """Fbeta with beta 1: the harmonic mean of precision and recall."""
+
+    def __init__(self, eval_type: str = "classification") -> None:
+        super().__init__(1.0, eval_type)
+
+
+def _per_class(prediction: npt.NDArray[Any], truth: npt.NDArray[Any]) -> Doubles:
+    predicted, true, count = classes(prediction, truth)
+    groups = (true[predicted == true], predicted, true)
+    return np.array([np.bincount(group, minlength=count) for group in groups], dtype=np.float64)
+
+
+def _per_sample(prediction: npt.NDArray[Any], truth: npt.NDArray[Any]) -> Doubles:
+    predicted, true = rows_of_labels(prediction, truth)
+    groups = (predicted & true, predicted, true)
+    return np.array([group.sum(axis=1) for group in groups], dtype=np.float64)
+
+
+def _share(part: Doubles, whole: Doubles) -> Doubles:
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+
+
+class Accuracy(Metric):
+    """The share of right answers.
+
+    ``classification``: elements whose predicted class is the true one. ``multilabel``: samples with every
+    label right. Raises TypeError for another ``eval_type``; shapes as in labels.py.
+    """
+
+    def __init__(self, eval_type: str = "classification") -> None:
+        self._type = checked_type(eval_type)
+        super().__init__()
+
+    def clear(self) -> None:
+        self._right = self._total = 0
+
+    @rearrange_inputs
+    def update(self, *inputs: Any) -> None:
+        prediction, truth = pair_of("Accuracy", inputs)
+        if self._type == "classification":
+            predicted, true, _ = classes(prediction, truth)
+            right = predicted == true
+        else:
+            right = np.equal(*rows_of_labels(prediction, truth)).all(axis=1)
+        self._right += int(right.sum())
+        self._total += right.size
+
+    def eval(self) -> float:
+        if not self._total:
+            raise RuntimeError("Accuracy: there was no batch to evaluate")
+        return self._right / self._total
+
+
+class Loss(Metric):
+    """The mean of the losses given; each counts once, whatever the size of its batch."""
+
+    _mindspore_name = "Loss"
+
+    def clear(self) -> None:
+        self._sum = 0.0
+        self._count = 0
+
+    @rearrange_inputs
+    def update(self, *inputs: Any) -> None:
+        """Add a loss of rank 0 or 1 (its mean counts). Raises ValueError for another number or rank."""
+        if len(inputs) != 1:
+            raise ValueError(f"Loss takes one input, got {len(inputs)}")
+        loss = array_of(inputs[0])
+        if loss.ndim > 1 or not loss.size:
+            raise ValueError(f"Loss takes a number or a list of them, got shape {loss.shape}")
+        self._sum += float(loss.mean(dtype=np.float64))
+        self._count += 1
+
+    def eval(self) -> float:
+        if not self._count:
+            raise RuntimeError("Loss: there was no batch to evaluate")
+        return self._sum / self._count
+
+
+def get_metric_fn(name: str, *args: Any, **kwargs: Any) -> Metric:
+    """A new metric by its name: accuracy (or acc), loss, precision, recall, F1, fbeta.
+
+    Further arguments go to the metric. Raises KeyError for another name.
+    """
+    metrics: dict[str, type[Metric]] = {
+        "F1": F1,
+        "acc": Accuracy,
+        "accuracy": Accuracy,
+        "fbeta": Fbeta,
+        "loss": Loss,
+        "precision": Precision,
+        "recall": Recall,
+    }
+    if name not in metrics:
+        raise KeyError(f"no metric {name!r}; there are {', '.join(metrics)}")
+    return metrics[name](*args, **kwargs)

@@ -1,0 +1,306 @@
+"""Targets of a SummaryWriter: TensorBoard's event files or MindSpore's summary files."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from mindinsight.writer.arrays import HostArray
+from mindinsight.writer.buffer_pool import BufferPool
+from mindinsight.writer.configuration import train_facts
+from mindinsight.writer.encoding import chart_layouts, tfevents
+from mindinsight.writer.encoding.chart_layouts import TAG as LAYOUT_TAG
+from mindinsight.writer.encoding.chart_layouts import Layout
+from mindinsight.writer.encoding.encoder import Item
+from mindinsight.writer.encoding.events import Job
+from mindinsight.writer.encoding.histograms import CountedHistogram, mindspore_histogram
+from mindinsight.writer.encoding.media import Sound
+from mindinsight.writer.encoding.tfevents import HyperParameter
+from mindinsight.writer.files import event_file
+from mindinsight.writer.files.event_file import EventFile
+from mindinsight.writer.files.file_paths import TfeventsName
+from mindinsight.writer.files.record_file import BY_UMASK, RecordFile
+from mindinsight.writer.record import SummaryRecord
+
+
+class Moment(NamedTuple):
+    """Where a value belongs."""
+
+    step: int
+    wall: float  # Unix seconds
+
+
+class Trial(NamedTuple):
+    """Hyper-parameters of a run and what came of them."""
+
+    parameters: dict[str, HyperParameter]
+    metrics: dict[str, float]
+    domains: Mapping[str, Sequence[HyperParameter]]  # the values that a parameter may have
+    run_name: str | None
+
+
+class Target(Protocol):
+    """Event files of one format; values come checked. For any thread."""
+
+    def scalar(self, tag: str, number: float, at: Moment) -> None:
+        """A number."""
+
+    def tensor_scalar(self, tag: str, number: float, at: Moment, *, double: bool) -> None:
+        """A number in the encoding of TensorFlow 2, where the format knows it."""
+
+    def scalars(self, main_tag: str, numbers: Mapping[str, float], at: Moment) -> None:
+        """Several numbers that belong into one chart."""
+
+    def tensor(self, tag: str, array: HostArray, at: Moment) -> None:
+        """An array of any shape."""
+
+    def histogram(self, tag: str, array: HostArray, at: Moment) -> None:
+        """The distribution of an array, in the buckets of the format."""
+
+    def counted_histogram(self, tag: str, histogram: CountedHistogram, at: Moment) -> None:
+        """A distribution that was counted already."""
+
+    def images(self, tag: str, batch: npt.NDArray[np.uint8], at: Moment) -> None:
+        """Pictures (N, C, H, W)."""
+
+    def text(self, tag: str, text: str, at: Moment) -> None:
+        """Markdown."""
+
+    def audio(self, tag: str, sound: Sound, at: Moment) -> None:
+        """A sound."""
+
+    def pr_curve(self, tag: str, rows: npt.NDArray[Any], at: Moment) -> None:
+        """A precision-recall curve (encoding/chart_layouts.py)."""
+
+    def layout(self, layout: Layout) -> None:
+        """The charts of a page of scalars."""
+
+    def graph(self, model: bytes) -> None:
+        """A graph, as the bytes of a ModelProto."""
+
+    def trial(self, trial: Trial, at: Moment) -> None:
+        """The hyper-parameters of a run and what came of them."""
+
+    def flush(self) -> None:
+        """Return when everything is in the files."""
+
+    def close(self, error: BaseException | None = None) -> None:
+        """Finish the files; ``error`` is what ended the training."""
+
+
+_QUEUE_BYTES: Final = 256 << 20
+_JOB_BYTES: Final = 280  # of a queued scalar: tuples, list, float
+
+
+class TensorBoardFiles:
+    """Target that writes tfevents files: a directory, and those below it that ``scalars`` and ``trial`` make.
+
+    Args:
+        directory: of the run; made with its first value.
+        flush_seconds: the longest time a value waits before it is written.
+        suffix: end of the file names.
+        purge_step: readers forget what older files hold from this step on.
+    """
+
+    def __init__(
+        self, directory: Path, flush_seconds: float, suffix: str = "", purge_step: int | None = None
+    ) -> None:
+        self._directory, self._flush_seconds, self._suffix = directory, flush_seconds, suffix
+        self._buffers = BufferPool()
+        self._runs: dict[str, TensorBoardFiles] = {}
+        self._lock = threading.Lock()
+        file = RecordFile(
+            TfeventsName(directory, suffix), int(time.time()), None, tfevents.version_record, BY_UMASK
+        )
+        self._events = EventFile(
+            file,
+            file,
+            flush_seconds,
+            _QUEUE_BYTES,
+            done=partial(_give_back, self._buffers),
+            encode=tfevents.encode_jobs,
+        )
+        event_file.call_in_children(self._forked)
+        weakref.finalize(self, self._events.close)
+        if purge_step is not None:
+            self._put(
+                Item(tfevents.EVENT, "", tfevents.session_start_record()), Moment(purge_step, time.time())
+            )
+
+    def scalar(self, tag: str, number: float, at: Moment) -> None:
+        with self._lock:
+            self._events.put((at[0], at[1], [tag, number], (), _JOB_BYTES))
+
+    def tensor_scalar(self, tag: str, number: float, at: Moment, *, double: bool) -> None:
+        self._put(Item(tfevents.FIELDS, tag, tfevents.tensor_scalar(number, double)), at)
+
+    def scalars(self, main_tag: str, numbers: Mapping[str, float], at: Moment) -> None:
+        """Each in a run of its own below this one, as TensorBoard draws the runs of a tag in one chart."""
+        for tag, number in numbers.items():
+            self._run(f"{main_tag.replace('/', '_')}_{tag}").scalar(main_tag, number, at)
+
+    def tensor(self, tag: str, array: HostArray, at: Moment) -> None:
+        self._put(Item("tensor", tag, self._own(array), array.dtype), at)
+
+    def histogram(self, tag: str, array: HostArray, at: Moment) -> None:
+        self._put(Item("histogram", tag, self._own(array)), at)
+
+    def counted_histogram(self, tag: str, histogram: CountedHistogram, at: Moment) -> None:
+        self._put(Item(tfevents.FIELDS, tag, tfevents.histogram_value(histogram)), at)
+
+    def images(self, tag: str, batch: npt.NDArray[np.uint8], at: Moment) -> None:
+        self._put(Item("image", tag, self._buffers.copy(batch)), at)
+
+    def text(self, tag: str, text: str, at: Moment) -> None:
+        self._put(Item(tfevents.TEXT, f"{tag}/text_summary", text.encode(errors="backslashreplace")), at)
+
+    def audio(self, tag: str, sound: Sound, at: Moment) -> None:
+        self._put(Item(tfevents.FIELDS, tag, tfevents.audio_value(sound)), at)
+
+    def pr_curve(self, tag: str, rows: npt.NDArray[Any], at: Moment) -> None:
+        self._put(Item(tfevents.FIELDS, tag, tfevents.pr_curve_value(rows)), at)
+
+    def layout(self, layout: chart_layouts.Layout) -> None:
+        field = tfevents.layout_value(chart_layouts.encode(layout))
+        self._put(Item(tfevents.FIELDS, chart_layouts.TAG, field), Moment(0, time.time()))
+
+    def graph(self, model: bytes) -> None:
+        from mindinsight.proto.graph_pb2 import ModelProto  # loads protobuf, which scalars do without
+        from mindinsight.writer.encoding.tfevents_graph import definition
+
+        field = tfevents.encode_graph(definition(ModelProto.FromString(model).graph))
+        self._put(Item(tfevents.EVENT, "graph", field), Moment(0, time.time()))
+
+    def trial(self, trial: Trial, at: Moment) -> None:
+        """A session in a run of its own below this one, named by the time if it has no name."""
+        run = self._run(trial.run_name or str(time.time()))
+        for value in (
+            tfevents.encode_experiment(trial.parameters, trial.metrics, trial.domains),
+            tfevents.encode_session_start(trial.parameters),
+            tfevents.encode_session_end(),
+        ):
+            run._put(Item(tfevents.VALUE, "hparams", value), at)
+        for tag, number in trial.metrics.items():
+            run.scalar(tag, number, at)
+
+    def flush(self) -> None:
+        for files in (self, *self._runs.values()):
+            files._events.flush()
+
+    def close(self, error: BaseException | None = None) -> None:
+        """Finish the files. A session that ``error`` ended is not said to have stopped."""
+        for files in (self, *self._runs.values()):
+            files._events.close(tfevents.closing_record() if error is None else b"")
+
+    def _put(self, item: Item, at: Moment) -> None:
+        size = len(item.payload) if isinstance(item.payload, bytes) else item.payload.nbytes
+        with self._lock:
+            self._events.put((at.step, at.wall, [], (item,), _JOB_BYTES + size))
+
+    def _own(self, array: HostArray) -> npt.NDArray[Any]:
+        """The array, copied if the loop may write to it."""
+        fresh = not array.shared and array.values.flags.c_contiguous
+        return array.values if fresh else self._buffers.copy(array.values)
+
+    def _run(self, name: str) -> TensorBoardFiles:
+        with self._lock:
+            if name not in self._runs:
+                self._runs[name] = TensorBoardFiles(self._directory / name, self._flush_seconds, self._suffix)
+            return self._runs[name]
+
+    def _forked(self) -> None:
+        self._lock = threading.Lock()
+
+
+def _give_back(buffers: BufferPool, written: Iterable[Job]) -> None:
+    for job in written:
+        for item in job[3]:
+            if not isinstance(item.payload, bytes):
+                buffers.give_back(item.payload)
+
+
+class MindSporeFiles:
+    """Target that writes summary and lineage files."""
+
+    def __init__(self, directory: Path, flush_seconds: float, suffix: str = "") -> None:
+        self._directory, self._flush_seconds, self._suffix = directory, flush_seconds, suffix
+        self.record = self._recorder(directory)
+        self._trials: dict[str, SummaryRecord] = {}
+
+    def scalar(self, tag: str, number: float, at: Moment) -> None:
+        self.record.add_value("scalar", tag, number, step=at[0], wall_time=at[1])
+
+    def tensor_scalar(self, tag: str, number: float, at: Moment, *, double: bool) -> None:
+        del double  # a scalar that float32 would change is kept exactly as it is
+        self.scalar(tag, number, at)
+
+    def scalars(self, main_tag: str, numbers: Mapping[str, float], at: Moment) -> None:
+        for tag, number in numbers.items():
+            self.scalar(f"{main_tag}/{tag}", number, at)
+
+    def tensor(self, tag: str, array: HostArray, at: Moment) -> None:
+        """An array; a number becomes a row of one element."""
+        self._add("tensor", tag, array.values.reshape(array.values.shape or (1,)), at)
+
+    def histogram(self, tag: str, array: HostArray, at: Moment) -> None:
+        """The distribution of an array, in MindSpore's number of buckets."""
+        self._add("histogram", tag, array.values.reshape(-1), at)
+
+    def counted_histogram(self, tag: str, histogram: CountedHistogram, at: Moment) -> None:
+        self._add("histogram", tag, mindspore_histogram(histogram), at)
+
+    def images(self, tag: str, batch: npt.NDArray[np.uint8], at: Moment) -> None:
+        self._add("image", tag, batch, at)
+
+    def text(self, tag: str, text: str, at: Moment) -> None:
+        self._add("text", tag, text, at)
+
+    def audio(self, tag: str, sound: Sound, at: Moment) -> None:
+        self._add("audio", tag, sound.wav, at)
+
+    def pr_curve(self, tag: str, rows: npt.NDArray[Any], at: Moment) -> None:
+        self._add("pr_curve", tag, rows, at)
+
+    def layout(self, layout: Layout) -> None:
+        self._add("layout", LAYOUT_TAG, layout, Moment(0, time.time()))
+
+    def graph(self, model: bytes) -> None:
+        self.record.add_value("graph", "graph", model, step=0)
+
+    def trial(self, trial: Trial, at: Moment) -> None:
+        """Lineage of this run, or of the run below it that has a name."""
+        record = self.record if trial.run_name is None else self._run(trial.run_name)
+        record.add_value("train_lineage", "lineage", train_facts(trial.parameters), step=at.step)
+        record.add_value("custom_lineage_data", "hparams", trial.parameters, step=at.step)
+        record.add_value("eval_lineage", "lineage", {"metrics": trial.metrics}, step=at.step)
+        for tag, number in trial.metrics.items():
+            record.add_value("scalar", tag, number, step=at.step, wall_time=at.wall)
+
+    def flush(self) -> None:
+        for record in (self.record, *self._trials.values()):
+            record.flush()
+
+    def close(self, error: BaseException | None = None) -> None:
+        for record in (self.record, *self._trials.values()):
+            record.__exit__(None if error is None else type(error), error, None)
+
+    def _add(self, kind: str, tag: str, value: Any, at: Moment) -> None:
+        self.record.add_value(kind, tag, value, step=at.step, wall_time=at.wall)
+
+    def _run(self, name: str) -> SummaryRecord:
+        if name not in self._trials:
+            self._trials[name] = self._recorder(self._directory / name)
+        return self._trials[name]
+
+    def _recorder(self, directory: Path) -> SummaryRecord:
+        suffix = re.sub(r"\W", "_", f"_{self._suffix}_MS" if self._suffix else "_MS", flags=re.ASCII)
+        return SummaryRecord(directory, file_suffix=suffix, flush_seconds=self._flush_seconds)
