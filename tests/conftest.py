@@ -12,7 +12,7 @@ settings.load_profile("here")
 
 # Reruns of flaky tests in one run. Of some 700 tests with a browser one or two are starved on a busy machine;
 # more than this is a fault that reruns would hide.
-MOST_RERUNS = 5
+MOST_RERUNS = 10
 RERUNS = pytest.StashKey[list[str]]()
 
 
