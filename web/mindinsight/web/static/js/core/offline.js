@@ -16,7 +16,8 @@ const POLICY = [
   "img-src data: blob:",
   "font-src data:",
 ].join("; ");
-const DRAW = `${offlineTip.toString()}
+// The function may have another name in the bundle, which is minified.
+const DRAW = `const offlineTip = ${offlineTip.toString()};
 const figures = JSON.parse(document.getElementById("figures").textContent);
 for (const [i, { data, layout, config }] of figures.entries()) {
   const element = document.querySelector('[data-figure="' + i + '"]');
