@@ -93,7 +93,7 @@ def measure(
     medians = in_turns(ways, WATCHED_STEPS, optimizer)
     medians |= in_turns({"detect_anomaly": anomaly}, STEPS, optimizer)
     recorder.close()
-    for way, debugger in debuggers(folder / f"dumps {name.partition(',')[0]}").items():
+    for way, debugger in debuggers(folder / name.partition(",")[0].replace(" ", "_")).items():
 
         def debugged(debugger: Any = debugger) -> None:
             debugger.start(model)
