@@ -6,10 +6,11 @@
 What is modelled: each client is an open page. It keeps one connection, loads the page and the list of runs
 once, and then asks every ``PAUSE`` seconds (between half and one and a half times as long) for the curve of
 one tag of five runs, in the form our pages ask for; one question in twenty is the page or the list of runs
-anew, as after a reload. Streams are pages that are only told: they count the ``change`` events. Growing runs
-get ten steps of three tags each second, or as many as ``--steps`` says. ``--gentle`` asks ten times more
-seldom: what is looked at then is the memory over an hour. All points that come are kept, so it stands beside
-their number.
+anew, as after a reload. With ``--v1`` each client asks the addresses of MindInsight's interface that its page
+calls for curves. Streams are pages that are only told: they count the ``change`` events. Growing runs get
+ten steps of three tags each second, or as many as ``--steps`` says. ``--gentle`` asks ten times more seldom:
+what is looked at then is the memory over an hour. All points that come are kept, so it stands beside their
+number.
 
 Clients are connections of one process with a parser of a few lines, so that a machine with two cores can
 hold them and the server. Prints a table: times to the last byte of an answer, the server's memory and
@@ -29,7 +30,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,6 +47,13 @@ TAGS = ("loss", "accuracy", "rate")
 PAUSE = 2.0  # seconds between two questions of one client, on average
 GENTLE = 10.0  # times as long with --gentle
 KINDS = {"series": 38, "list": 1, "page": 1}  # of forty questions
+V1 = {  # what the page of MindInsight asks when it shows curves
+    "v1 jobs": "train-jobs?offset=0&limit=12",
+    "v1 job": "single-job?plugin_name=scalar&train_id={run}",
+    "v1 plugins": "plugins?train_id={run}",
+    "v1 metadata": "scalar/metadata?tag={tag}/scalar&train_id={run}",
+    "v1 scalars": "scalars?tag={tag}/scalar&train_id={run}",
+}
 SLOW = 60.0  # seconds after which an answer counts as an error
 
 
@@ -158,17 +166,22 @@ class Connection:
 
 
 def address(kind: str, runs: int) -> str:
+    if kind in V1:
+        run = f"./run{random.randrange(runs):03}"
+        return "/v1/mindinsight/datavisual/" + V1[kind].format(run=run, tag=random.choice(TAGS))
     some = "&".join(f"run=./run{random.randrange(runs):03}" for _ in range(5))
     series = f"/v2/scalar/series?tag={random.choice(TAGS)}&{some}"
     return {"series": series, "page": "/scalar", "list": "/v2/runs"}[kind]
 
 
-async def client(port: int, runs: int, pause: float, end: float, seen: Seen) -> None:
+async def client(
+    port: int, kinds: Mapping[str, int], runs: int, pause: float, end: float, seen: Seen
+) -> None:
     """A page that is loaded and then looked at."""
     connection, first = Connection(port), ["page", "list"]
     await asyncio.sleep(random.uniform(0, 2 * pause))
     while time.monotonic() < end:
-        kind = first.pop(0) if first else random.choices([*KINDS], [*KINDS.values()])[0]
+        kind = first.pop(0) if first else random.choices([*kinds], [*kinds.values()])[0]
         began = time.perf_counter()
         try:
             status, _ = await connection.ask(address(kind, runs))
@@ -251,10 +264,11 @@ async def load(options: argparse.Namespace, paths: list[Path], pid: int, port: i
     seconds = options.minutes * 60 if options.minutes else options.seconds
     before, used, own = os.getloadavg()[0], busy(pid), time.process_time()
     seen, end = Seen(), time.monotonic() + seconds
+    kinds = dict.fromkeys(V1, 1) if options.v1 else KINDS
     watching = asyncio.create_task(watch(pid, port, end))
     await asyncio.gather(
         grow(paths[: options.growing], options.steps, end, seen),
-        *(client(port, options.runs, pause, end, seen) for _ in range(options.clients)),
+        *(client(port, kinds, options.runs, pause, end, seen) for _ in range(options.clients)),
         *(listen(port, end, seen) for _ in range(options.streams)),
     )
     used, own = busy(pid) - used, time.process_time() - own
@@ -269,14 +283,14 @@ async def load(options: argparse.Namespace, paths: list[Path], pid: int, port: i
 
 
 def report(seen: Seen, seconds: float, streams: int) -> None:
-    print(f"\n{'':10}{'answers':>10}{'a second':>10}{'median':>10}{'p95':>10}{'p99':>10}{'slowest':>10}")
+    print(f"\n{'':12}{'answers':>10}{'a second':>10}{'median':>10}{'p95':>10}{'p99':>10}{'slowest':>10}")
     for kind, times in sorted({**seen.times, "told": seen.delays}.items()):
         marks = (
             statistics.quantiles([latency * 1000 for latency in times], n=100)
             if len(times) > 1
             else [0.0] * 99
         )
-        row = f"{kind:10}{len(times):10}{len(times) / seconds:10.1f}"
+        row = f"{kind:12}{len(times):10}{len(times) / seconds:10.1f}"
         slowest = max(times, default=0) * 1000
         print(row + "".join(f"{mark:7.0f} ms" for mark in (marks[49], marks[94], marks[98], slowest)))
     rate = seen.changes / max(streams, 1)
@@ -297,6 +311,7 @@ def main() -> None:
     for name, default in defaults.items():
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--minutes", type=float, default=0, help="instead of --seconds")
+    parser.add_argument("--v1", action="store_true", help="the addresses of MindInsight's interface")
     parser.add_argument("--gentle", action="store_true", help="questions ten times more seldom")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -29,16 +29,7 @@ class Processes:
             )
 
     def ids(self) -> list[int]:
-        ids = []
-        for entry in Path("/proc").iterdir():
-            if entry.name.isdigit():
-                try:
-                    marked = self._mark in (entry / "environ").read_bytes().split(b"\0")
-                except OSError:
-                    continue
-                if marked:
-                    ids.append(int(entry.name))
-        return ids
+        return marked_processes(self._mark)
 
     def ended(self) -> bool:
         """Whether nothing is left; a process just started has no environment to be known by."""
@@ -46,7 +37,7 @@ class Processes:
 
     def cpu(self) -> float:
         """CPU seconds so far, of those that have ended too if a living one waited for them."""
-        return sum(map(_cpu, self.ids()))
+        return sum(map(cpu_of, self.ids()))
 
     def memory(self) -> float:
         """MB in use now; pages shared by several count once in all (PSS)."""
@@ -65,17 +56,42 @@ class Processes:
                 time.sleep(0.1)
 
 
-def _cpu(process: int) -> float:
+def marked_processes(mark: bytes) -> list[int]:
+    """Return the ids of the processes whose environment holds ``mark``, such as ``b"NAME=value"``."""
+    return [process for process in _all_processes() if mark in _read(process, "environ").split(b"\0")]
+
+
+def with_descendants(processes: Sequence[int]) -> list[int]:
+    """Add children, their children and so on: Chromium's overwrite their environment."""
+    parents = {process: _parent(process) for process in _all_processes()}
+    found = set(processes)
+    while more := {process for process, parent in parents.items() if parent in found} - found:
+        found |= more
+    return sorted(found)
+
+
+def _all_processes() -> list[int]:
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+
+
+def _parent(process: int) -> int:
+    fields = _read(process, "stat").rpartition(b")")[2].split()
+    return int(fields[1]) if fields else 0
+
+
+def _read(process: int, name: str) -> bytes:
     try:
-        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        return Path(f"/proc/{process}/{name}").read_bytes()
     except OSError:
-        return 0.0
+        return b""
+
+
+def cpu_of(process: int) -> float:
+    """Return the CPU seconds of a process and of the children it has waited for, 0 if it has ended."""
+    fields = _read(process, "stat").rpartition(b")")[2].split()
     return sum(map(int, fields[11:15])) / TICKS  # utime, stime, cutime, cstime
 
 
 def _memory(process: int) -> float:
-    try:
-        lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
-    except OSError:
-        return 0.0
+    lines = _read(process, "smaps_rollup").decode().splitlines()
     return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1000
