@@ -15,33 +15,33 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from benchmarks import workloads
-from mindinsight.server.formats.events import read_stretch
+from mindinsight.server.formats.events import read_section
 from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.process.memory_tuning import after_imports
 from mindinsight.server.settings import Settings
 from mindinsight.server.store.store import Store
-from mindinsight.server.types import Stretch
+from mindinsight.server.types import DecodedSection
 
 PIECE = 8 << 20  # bytes read at a time
 ROUNDS = 3
 SIZES = (10**6, 10**7, 8 * 10**7)  # points of one run
 
 
-def stretches(path: Path) -> Iterable[Stretch]:
+def sections(path: Path) -> Iterable[DecodedSection]:
     """The whole file, piece by piece."""
     offset = 0
     while True:
-        stretch = read_stretch(str(path), offset, PIECE)
-        if stretch.next_offset == offset:
+        section = read_section(str(path), offset, PIECE)
+        if section.next_offset == offset:
             return
-        yield stretch
-        offset = stretch.next_offset
+        yield section
+        offset = section.next_offset
 
 
-def points_of(stretch: Stretch) -> int:
-    scalars = sum(block.values.size for block in stretch.blocks)
-    scalars += sum(rows.values.size for rows in stretch.rows)
-    return scalars + sum(len(reference.steps) for reference in stretch.references)
+def points_of(section: DecodedSection) -> int:
+    scalars = sum(block.values.size for block in section.blocks)
+    scalars += sum(rows.values.size for rows in section.rows)
+    return scalars + sum(len(reference.steps) for reference in section.references)
 
 
 def decode(paths: list[Path]) -> tuple[int, float]:
@@ -49,7 +49,7 @@ def decode(paths: list[Path]) -> tuple[int, float]:
     seconds = []
     for _ in range(ROUNDS):
         began = time.process_time()
-        points = sum(points_of(stretch) for path in paths for stretch in stretches(path))
+        points = sum(points_of(section) for path in paths for section in sections(path))
         seconds.append(time.process_time() - began)
     return points, min(seconds)
 

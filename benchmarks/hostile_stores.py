@@ -40,7 +40,7 @@ began = time.monotonic()
 mirror.sync()
 copied = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
-print(f"{peak} | {copied >> 20} | {time.monotonic() - began:.0f} | {mirror.trouble or 'none'}")
+print(f"{peak} | {copied >> 20} | {time.monotonic() - began:.0f} | {mirror.error or 'none'}")
 import shutil; shutil.rmtree(folder.parents[2])
 """
 

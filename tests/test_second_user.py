@@ -174,7 +174,7 @@ def test_mirror(shared: SharedWorkspace) -> None:
         RemoteStore(url, threading.Event()), shared.workspace / "remote/digest/runs", threading.Event()
     )
     assert not mirror.sync()
-    assert mirror.trouble == "remote.not_ours"
+    assert mirror.error == "remote.not_ours"
 
 
 def test_sections_of_large_files(shared: SharedWorkspace) -> None:

@@ -36,7 +36,7 @@ from mindinsight.server.formats.lineage import decode_lineage
 from mindinsight.server.formats.payloads import tensor_payloads
 from mindinsight.server.formats.payloads.chart_payloads import layout, pr_curve
 from mindinsight.server.formats.payloads.media_payloads import sound, text
-from mindinsight.server.formats.read_limits import Budget, UnreadableError
+from mindinsight.server.formats.read_limits import Limits, UnreadableError
 from mindinsight.server.formats.sanitizer import encodable, parse_integer
 from mindinsight.server.formats.tensorboard import TENSORBOARD, transcode
 from mindinsight.server.formats.tensorboard.hparams import read_session
@@ -108,10 +108,10 @@ class OnDisk:
 def read_events(data: bytes) -> None:
     """As a plain reader over protobuf reads them, value by value; and each payload by its own reader."""
     data = file_of(data)
-    stretch = decode(data, 0, at_end=True)
-    decoded, plain = PLAIN["facts_of"]([stretch], data), PLAIN["slow_decode"](data)
+    section = decode(data, 0, at_end=True)
+    decoded, plain = PLAIN["facts_of"]([section], data), PLAIN["slow_decode"](data)
     assert (decoded.points, decoded.damaged) == (plain.points, plain.damaged)
-    for columns in stretch.references:
+    for columns in section.references:
         for offset, size in zip(columns.offsets.tolist(), columns.sizes.tolist(), strict=True):
             read_payload(columns.kind, data[offset : offset + size])
 
@@ -120,33 +120,33 @@ def read_long_records(path: Path) -> None:
     """Records read from the file in blocks say what they say when they are held."""
     data = file_of(path.read_bytes())
     path.write_bytes(data)
-    stretches, offset = [], 0
-    with mock.patch.object(events, "EVENT", Budget("event", 0)):
+    sections, offset = [], 0
+    with mock.patch.object(events, "EVENT", Limits("event", 0)):
         while offset < len(data):
             whole = decode_header(data[offset : offset + 12].ljust(12)) is None
-            stretches.append(events.read_stretch(str(path), offset, len(data) if whole else 12))
-            if stretches[-1].next_offset == offset:
+            sections.append(events.read_section(str(path), offset, len(data) if whole else 12))
+            if sections[-1].next_offset == offset:
                 break
-            offset = stretches[-1].next_offset
-    decoded, plain = PLAIN["facts_of"](stretches, data), PLAIN["slow_decode"](data)
+            offset = sections[-1].next_offset
+    decoded, plain = PLAIN["facts_of"](sections, data), PLAIN["slow_decode"](data)
     assert (decoded.points, decoded.damaged) == (plain.points, plain.damaged)
 
 
 def read_tensorboard(data: bytes) -> None:
     """Scalars of many records at once as of each record alone; each payload as a message of ours."""
     data = file_of(data)
-    stretch = decode(data, 0, True, TENSORBOARD)
+    section = decode(data, 0, True, TENSORBOARD)
     frames = verified_records(data, True)
     begins = frames.starts.tolist()
     alone = [
         decode(data[at : at + 16 + size], at, False, TENSORBOARD)
         for at, size in zip(begins, frames.sizes.tolist(), strict=True)
     ]
-    decoded, plain = PLAIN["facts_of"]([stretch], data), PLAIN["facts_of"](alone, data)
+    decoded, plain = PLAIN["facts_of"]([section], data), PLAIN["facts_of"](alone, data)
     scalars = [{key: rows for key, rows in f.points.items() if key[0] == "scalar"} for f in (decoded, plain)]
     assert scalars[0] == scalars[1]
-    read_session(note.content for note in stretch.notes)
-    for columns in stretch.references:
+    read_session(note.content for note in section.notes)
+    for columns in section.references:
         for offset, size in zip(columns.offsets.tolist(), columns.sizes.tolist(), strict=True):
             read_transcoded(columns.kind, data[offset : offset + size])
 

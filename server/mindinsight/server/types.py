@@ -161,7 +161,7 @@ class RunNote:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class DecodedSection:
     """What a piece of an event file holds, from an offset up to the last whole record.
 
     ``pending`` above zero means "not yet": that many bytes after ``next_offset`` begin a record

@@ -17,7 +17,7 @@ import pytest
 from mindinsight.server.files import placeholders
 from mindinsight.server.files.opener import open_stream, opened
 from mindinsight.server.files.own_files import own_folder, trust_copies
-from mindinsight.server.files.placeholders import Catalogue, fetch, make_room, put_placeholder
+from mindinsight.server.files.placeholders import PlaceholderIndex, fetch, make_room, put_placeholder
 from mindinsight.server.files.remote_store import RemoteFile, RemoteStore, StoreError
 
 Usage = namedtuple("Usage", "total used free")
@@ -39,7 +39,7 @@ class Store:
         files = RemoteStore(self.url, threading.Event()).list_files()
         for path, file in files.items():
             put_placeholder(self.copy, path, file)
-        Catalogue(self.copy).put(self.url, files, ())
+        PlaceholderIndex(self.copy).put(self.url, files, ())
 
     def path(self, name: str) -> Path:
         return self.copy / "dump" / name
@@ -216,7 +216,7 @@ class Attack:
         self.base.mkdir(parents=True)
         self.path = self.base / "tensor"
         file = RemoteFile(str(self.secret), 13, 1.0, "")
-        Catalogue(self.base).put(f"file://{folder}", {"tensor": file}, ())
+        PlaceholderIndex(self.base).put(f"file://{folder}", {"tensor": file}, ())
         put_placeholder(self.base, "tensor", file)
 
     def before(self) -> dict[str, tuple[int, int]]:

@@ -12,9 +12,9 @@ import pytest
 
 from mindinsight.server.files import placeholders
 from mindinsight.server.files.opener import open_stream, opened
-from mindinsight.server.files.placeholders import BLOCK, Catalogue, put_placeholder
+from mindinsight.server.files.placeholders import BLOCK, PlaceholderIndex, put_placeholder
 from mindinsight.server.files.remote_store import RemoteFile, RemoteStore, StoreError
-from mindinsight.server.formats.file_bytes import FileBytes, allocated_bytes, read_stretch
+from mindinsight.server.formats.file_bytes import FileBytes, allocated_bytes, read_bytes
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.weights.mindspore_checkpoints import CheckpointFile, verify_checksum
 from mindinsight.server.formats.weights.safetensors import open_safetensors, safetensor_values
@@ -51,7 +51,7 @@ def test_only_the_blocks_that_are_read_are_fetched_and_each_once(
     store.put(weights=CONTENT)
     for _ in range(2):
         with open_stream(store.path("weights")) as stream:
-            assert read_stretch(stream, 5 * BLOCK - 3, 10).tobytes() == CONTENT[5 * BLOCK - 3 :][:10]
+            assert read_bytes(stream, 5 * BLOCK - 3, 10).tobytes() == CONTENT[5 * BLOCK - 3 :][:10]
             assert FileBytes(stream).slice(BLOCK, BLOCK + 9) == CONTENT[BLOCK : BLOCK + 9]
             assert stream.seek(0, os.SEEK_END) == len(CONTENT)
             assert allocated_bytes(stream) is None
@@ -162,11 +162,11 @@ def test_who_reads_goes_on_while_room_is_made(store: Store) -> None:
         stream.seek(0)
         assert stream.read(3 * BLOCK) == CONTENT[: 3 * BLOCK]
     assert first == CONTENT[:BLOCK]
-    assert Catalogue(store.copy).fetched()
+    assert PlaceholderIndex(store.copy).fetched()
     assert store.read("weights") == CONTENT
 
 
 def test_a_stretch_behind_the_end_is_unreadable(store: Store) -> None:
     store.put(weights=CONTENT)
     with open_stream(store.path("weights")) as stream, pytest.raises(UnreadableError, match="truncated"):
-        read_stretch(stream, len(CONTENT) - 1, 2)
+        read_bytes(stream, len(CONTENT) - 1, 2)

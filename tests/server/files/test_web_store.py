@@ -174,7 +174,7 @@ def test_a_listing_that_never_ends_is_cut_and_that_is_said(
     store = store_of(site.url)
     mirror = Mirror(store, tmp_path / "remote" / "digest" / "runs", threading.Event())
     assert peak(mirror.sync) < 64 << 20
-    assert (store.cut, mirror.trouble) == (True, "remote.cut")
+    assert (store.cut, mirror.error) == (True, "remote.cut")
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_a_listing_that_was_cut_removes_nothing(
     monkeypatch.setattr(web_store, "ENTRIES", 1)
     mirror.sync()
     assert sorted(path.name for path in folder.iterdir()) == names
-    assert mirror.trouble == "remote.cut"
+    assert mirror.error == "remote.cut"
 
 
 def test_without_ranges_a_file_is_read_once_and_in_order(site: Site) -> None:

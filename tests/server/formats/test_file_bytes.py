@@ -10,7 +10,7 @@ import pytest
 
 from mindinsight.server.formats import file_bytes
 from mindinsight.server.formats.arrays.npy import read_npy
-from mindinsight.server.formats.file_bytes import FileBytes, read_stretch
+from mindinsight.server.formats.file_bytes import FileBytes, read_bytes
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.weights.weight_files import open_weights
 
@@ -57,7 +57,7 @@ def test_a_line_without_an_end_is_cut(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_a_stretch_beyond_the_end_is_told(path: Any) -> None:
     with path.open("rb") as file, pytest.raises(UnreadableError, match="truncated"):
-        read_stretch(file, 100, 1 << 60)
+        read_bytes(file, 100, 1 << 60)
 
 
 class Shrinking(io.FileIO):
@@ -72,7 +72,7 @@ class Shrinking(io.FileIO):
 
 def test_a_file_cut_short_between_two_looks_is_told(path: Any) -> None:
     with Shrinking(path) as file, pytest.raises(UnreadableError, match="became shorter"):
-        read_stretch(file, 500, 1000)
+        read_bytes(file, 500, 1000)
 
 
 def test_an_array_outlives_its_file(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from mindinsight.proto.graph_pb2 import GraphProto
-from mindinsight.server.formats.read_limits import BUDGETS, Budget, UnreadableError
+from mindinsight.server.formats.read_limits import ALL_LIMITS, Limits, UnreadableError
 from mindinsight.server.formats.weights.mindspore_checkpoints import open_checkpoint
 from tests.thoroughness import amount
 
@@ -261,7 +261,7 @@ def test_a_tree_of_modules_that_loops(tmp_path: Path) -> None:
 
 
 def test_budgets_are_held_to_the_byte_and_the_item() -> None:
-    budget = Budget("thing", 10, 3)
+    budget = Limits("thing", 10, 3)
     budget.check_size(10)
     budget.check_items(3)
     with pytest.raises(UnreadableError, match=r"dump.too_large: thing of 11 bytes, limit 10"):
@@ -273,7 +273,7 @@ def test_budgets_are_held_to_the_byte_and_the_item() -> None:
 def test_the_table_of_budgets_is_that_of_the_code() -> None:
     text = (Path(__file__).parents[3] / "docs" / "security.md").read_text(encoding="utf-8")
     rows = [tuple(cell.strip() for cell in line.split("|")[1:5]) for line in text.splitlines() if "|" in line]
-    for budget in BUDGETS:
+    for budget in ALL_LIMITS:
         size = "as large as it is" if budget.size == 1 << 62 else f"{budget.size >> 20} MiB"
         items, depth = (
             f"{limit:,}".replace(",", " ") if limit else "" for limit in (budget.items, budget.depth)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from mindinsight.server.formats.read_limits import Budget, UnreadableError
+from mindinsight.server.formats.read_limits import Limits, UnreadableError
 from mindinsight.server.formats.text_files import read_json, read_object, read_text
 
 
@@ -13,7 +13,7 @@ def test_texts_within_a_limit(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"caf\xc3\xa9 \xff")
     assert read_text(tmp_path / "a.txt") == "café \ufffd"
     with pytest.raises(UnreadableError, match=r"dump.too_large"):
-        read_text(tmp_path / "a.txt", Budget("text", 3, 3))
+        read_text(tmp_path / "a.txt", Limits("text", 3, 3))
     with pytest.raises(UnreadableError, match=r"dump.missing"):
         read_text(tmp_path / "b.txt")
 
@@ -31,7 +31,7 @@ def test_json_within_a_limit(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"a": NaN}')
     assert list(read_json(tmp_path / "a.json")) == ["a"]
     with pytest.raises(UnreadableError, match=r"dump.too_large"):
-        read_json(tmp_path / "a.json", Budget("text", 3, 3))
+        read_json(tmp_path / "a.json", Limits("text", 3, 3))
 
 
 def test_links_are_not_followed(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def test_a_file_that_was_cut_says_how_much_is_missing() -> None:
 def test_samples_that_are_not_finite_are_counted_and_silent() -> None:
     encoded = file_of(3, 32, np.array([np.nan, np.inf, 2.0, -0.5], "<f4").tobytes())
     loud = peaks(encoded, wav(encoded), 4)
-    assert (loud.not_finite, loud.high.tolist()) == (2, [[0, 0, 2.0, -0.5]])
+    assert (loud.non_finite, loud.high.tolist()) == (2, [[0, 0, 2.0, -0.5]])
 
 
 def test_samples_beyond_float32_are_drawn_at_its_ends() -> None:

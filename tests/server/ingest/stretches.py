@@ -6,7 +6,7 @@ import numpy as np
 
 from mindinsight.server.ingest.file_stage import FileStage
 from mindinsight.server.ingest.folder_tree import Stamp
-from mindinsight.server.types import Damage, Ints, Kind, ReferenceColumns, ScalarBlock, Stretch
+from mindinsight.server.types import Damage, DecodedSection, Ints, Kind, ReferenceColumns, ScalarBlock
 
 
 def ints(*numbers: int) -> Ints:
@@ -31,8 +31,8 @@ def stretch(
     pending: int = 0,
     damage: Sequence[Damage] = (),
     skipped: Sequence[tuple[str, int]] = (),
-) -> Stretch:
-    return Stretch(end, pending, 1, blocks, tuple(references), tuple(damage), skipped=tuple(skipped))
+) -> DecodedSection:
+    return DecodedSection(end, pending, 1, blocks, tuple(references), tuple(damage), skipped=tuple(skipped))
 
 
 def file_named(seconds: int, size: int = 1000, inode: int = 1, suffix: str = "_MS") -> FileStage:

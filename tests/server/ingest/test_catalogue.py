@@ -20,7 +20,7 @@ from mindinsight.server.ingest.catalogue import (
 )
 from mindinsight.server.ingest.file_stage import FileStage
 from mindinsight.server.ingest.folder_tree import Stamp, stamp_of
-from mindinsight.server.ingest.piece_reader import Fingerprint, PieceResult, read_piece
+from mindinsight.server.ingest.piece_reader import Fingerprint, SectionResult, read_file_section
 from mindinsight.server.ingest.run_discovery import DiscoveredRun, discover
 from mindinsight.server.ingest.run_stage import RunStage
 from mindinsight.server.store.store import Store
@@ -65,7 +65,7 @@ def read(catalogue: Catalogue) -> None:
     """Read what is new in the file, as a worker would."""
     stage, file = begin(catalogue)
     request = request_of(file)
-    catalogue.take(stage, file, request, read_piece(request))
+    catalogue.take(stage, file, request, read_file_section(request))
 
 
 def begin(catalogue: Catalogue) -> tuple[RunStage, FileStage]:
@@ -81,7 +81,7 @@ def stamp(path: Path) -> Stamp:
 
 def fail(catalogue: Catalogue, reason: str) -> None:
     stage, file = begin(catalogue)
-    catalogue.take(stage, file, request_of(file), PieceResult(reason=reason))
+    catalogue.take(stage, file, request_of(file), SectionResult(reason=reason))
 
 
 def test_a_file_that_appears_is_asked_for_and_shown_when_it_is_read(
@@ -104,7 +104,7 @@ def test_a_file_that_grew_keeps_what_was_read(
     catalogue.settle(discover(base))
     read(catalogue)
     events.append(path, events.records(3))
-    assert catalogue.files_changed("./a", {path.name: stamp(path)})
+    assert catalogue.update_stamps("./a", {path.name: stamp(path)})
     read(catalogue)
     catalogue.publish()
     assert steps() == [1, 2, 3]
@@ -116,7 +116,7 @@ def test_a_file_with_other_bytes_is_read_anew(
     catalogue.settle(discover(base))
     read(catalogue)
     path.write_bytes(events.version(9.0) + events.records(7, 8, 9))
-    catalogue.files_changed("./a", {path.name: stamp(path)})
+    catalogue.update_stamps("./a", {path.name: stamp(path)})
     read(catalogue)  # notices it
     read(catalogue)
     catalogue.publish()
@@ -125,8 +125,8 @@ def test_a_file_with_other_bytes_is_read_anew(
 
 def test_files_that_no_run_is_known_to_have_are_said(catalogue: Catalogue, path: Path, base: Path) -> None:
     catalogue.settle(discover(base))
-    assert not catalogue.files_changed("./a", {"other": stamp(path)})
-    assert not catalogue.files_changed("./b", {path.name: stamp(path)})
+    assert not catalogue.update_stamps("./a", {"other": stamp(path)})
+    assert not catalogue.update_stamps("./b", {path.name: stamp(path)})
 
 
 def test_a_run_that_is_gone_is_gone_for_readers(
@@ -151,7 +151,7 @@ def test_an_answer_about_a_file_that_was_replaced_meanwhile_is_dropped(
     stage, file = only_file(catalogue)
     request = request_of(file)
     stage.remove(file.name)
-    catalogue.take(stage, file, request, read_piece(request))
+    catalogue.take(stage, file, request, read_file_section(request))
     catalogue.publish()
     assert steps() is None
 

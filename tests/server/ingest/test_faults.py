@@ -22,7 +22,7 @@ from mindinsight.server.ingest.folder_tree import Stamp
 from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.ingest.run_discovery import DiscoveredRun
 from mindinsight.server.ingest.run_stage import RunStage
-from mindinsight.server.types import ScalarBlock, Stretch
+from mindinsight.server.types import DecodedSection, ScalarBlock
 from tests.narrowing import require
 
 
@@ -185,14 +185,14 @@ def test_a_file_that_becomes_a_link_while_it_is_read_leads_nowhere(
     base: Any, events: Any, loader: Any, steps: Any, secret: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = events.file(base / "a", events.records(5))
-    decode = events_format.read_stretch
+    decode = events_format.read_section
 
     def swap(*args: Any) -> Any:
         path.unlink()
         path.symlink_to(secret)
         return decode(*args)
 
-    monkeypatch.setattr(events_format, "read_stretch", swap)
+    monkeypatch.setattr(events_format, "read_section", swap)
     loader.load()
     assert steps() == [5]
 
@@ -246,7 +246,7 @@ def folded(tags: Any, steps: Any, pieces: Any, walls_apart: bool = False) -> Any
                 ScalarBlock(tags, rows, rows.copy(), rows + 0.5 * shift, values[shift : shift + len(tags)])
                 for shift, tags in enumerate(names)
             )
-            stage.fold(file, Stretch(number + 1, 0, len(rows), blocks))
+            stage.fold(file, DecodedSection(number + 1, 0, len(rows), blocks))
             del rows, values, blocks
         run, _ = stage.publish(1)
         assert sum(series.count for series in run.scalars.values()) == tags * steps

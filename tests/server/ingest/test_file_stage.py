@@ -21,13 +21,13 @@ def test_a_fold_says_what_grew_and_how_far_was_read(file: FileStage) -> None:
     assert grown[1:] == [("scalar", "loss"), ("scalar", "acc")]
     assert file.settle() == []
     assert (file.read, file.pending, file.unread) == (300, 7, 700)
-    assert sorted(file.held()) == sorted(grown)
+    assert sorted(file.list_keys()) == sorted(grown)
 
 
 def test_the_same_tag_of_several_kinds_is_kept_apart(file: FileStage) -> None:
     file.fold(stretch(10, scalars(1, tags=("x",)), references=[payloads(1, tag="x", kind="tensor")]))
     file.fold(stretch(20, references=[payloads(2, tag="x", kind="histogram")]))
-    assert file.held() == [("scalar", "x"), ("tensor", "x"), ("histogram", "x")]
+    assert file.list_keys() == [("scalar", "x"), ("tensor", "x"), ("histogram", "x")]
     assert file.part(("scalar", "x")).steps.tolist() == [1]
     histogram = file.part(("histogram", "x"))
     assert isinstance(histogram, ReferencePart)
@@ -36,7 +36,7 @@ def test_the_same_tag_of_several_kinds_is_kept_apart(file: FileStage) -> None:
 
 def test_a_graph_is_named_after_its_file(file: FileStage) -> None:
     file.fold(stretch(10, references=[payloads(0, kind="graph", tag="")]))
-    assert file.held() == [("graph", file.name)]
+    assert file.list_keys() == [("graph", file.name)]
 
 
 def test_what_is_understood_and_not_ours_is_counted(file: FileStage) -> None:
@@ -62,4 +62,4 @@ def test_a_read_that_works_takes_the_error_away(file: FileStage) -> None:
 
 def test_an_empty_graph_file_holds_nothing() -> None:
     empty = FileStage("a.pb", "/base/a/a.pb", Stamp(1, 1, 0, 0, 0))
-    assert (empty.role, empty.fold_whole(), empty.held()) == ("graph", [], [])
+    assert (empty.role, empty.fold_whole(), empty.list_keys()) == ("graph", [], [])

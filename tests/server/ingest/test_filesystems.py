@@ -2,7 +2,7 @@
 
 import pytest
 
-from mindinsight.server.ingest.filesystems import is_shared, tells_changes
+from mindinsight.server.ingest.filesystems import is_shared, reports_changes
 
 MOUNTS = """\
 /dev/vda / ext4 rw 0 0
@@ -33,11 +33,11 @@ overlay /stacked overlay rw 0 0
     ],
 )
 def test_file_systems_that_tell_of_changes(path: str, expected: bool) -> None:
-    assert tells_changes(path, MOUNTS) is expected
+    assert reports_changes(path, MOUNTS) is expected
 
 
 def test_without_a_list_of_mounts_the_file_system_is_trusted() -> None:
-    assert tells_changes("/data", "") is True
+    assert reports_changes("/data", "") is True
 
 
 @pytest.mark.parametrize(

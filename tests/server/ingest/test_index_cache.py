@@ -30,7 +30,7 @@ from mindinsight.server.ingest.index_cache import (
     encode_file,
 )
 from mindinsight.server.ingest.loader import Loader
-from mindinsight.server.ingest.piece_reader import PieceRequest, read_piece
+from mindinsight.server.ingest.piece_reader import SectionRequest, read_file_section
 from mindinsight.server.store.store import Store
 from tests.narrowing import require
 
@@ -536,8 +536,8 @@ def test_a_file_is_known_as_it_was_read(tmp_path: Path, run: str) -> None:
     for path in sorted((RUNS / run).glob("*tfevents*")):
         file = FileStage(path.name, str(path))
         size = path.stat().st_size
-        answer = read_piece(PieceRequest(str(path), 0, size, tensorboard=True))
-        file.fold(require(answer.stretch), None, answer.fingerprint)
+        answer = read_file_section(SectionRequest(str(path), 0, size, tensorboard=True))
+        file.fold(require(answer.section), None, answer.fingerprint)
         pack = CacheFileWriter(tmp_path / "a.pack")
         pack.run("./run", encode_file(file, pack))
         pack.finish()
@@ -545,8 +545,8 @@ def test_a_file_is_known_as_it_was_read(tmp_path: Path, run: str) -> None:
         again = decode_file(cache_file.note("./run"), cache_file.body("./run"), str(path))
         cache_file.close()
         assert (again.sessions, again.hparams) == (file.sessions, file.hparams)
-        assert again.held() == file.held()
-        for key in file.held():
+        assert again.list_keys() == file.list_keys()
+        for key in file.list_keys():
             mine, theirs = file.part(key), again.part(key)
             assert mine.steps.tolist() == theirs.steps.tolist()
             assert mine.sessions.tolist() == theirs.sessions.tolist()
@@ -556,7 +556,7 @@ def test_the_samples_have_sessions_and_hyperparameters_to_keep() -> None:
     facts = []
     for path in RUNS.rglob("*tfevents*"):
         file = FileStage(path.name, str(path))
-        answer = read_piece(PieceRequest(str(path), 0, path.stat().st_size, tensorboard=True))
-        file.fold(require(answer.stretch))
+        answer = read_file_section(SectionRequest(str(path), 0, path.stat().st_size, tensorboard=True))
+        file.fold(require(answer.section))
         facts.append((file.sessions > 0, bool(file.hparams)))
     assert tuple(map(any, zip(*facts, strict=True))) == (True, True)

@@ -16,7 +16,7 @@ from mindinsight.server.ingest import catalogue, piece_reader
 from mindinsight.server.ingest import loader as dispatcher
 from mindinsight.server.ingest import loader as loader_module
 from mindinsight.server.ingest.loader import Loader
-from mindinsight.server.ingest.piece_reader import PieceRequest, read_piece
+from mindinsight.server.ingest.piece_reader import SectionRequest, read_file_section
 from mindinsight.server.ingest.staged_columns import ScalarTable
 from tests.narrowing import require
 
@@ -762,16 +762,16 @@ def test_a_real_worker_that_is_stopped_or_killed_costs_nothing_but_time(
 def test_a_piece_is_read_only_where_the_file_is_still_the_same(base: Any, events: Any) -> None:
     first = events.records(1, 2)
     path = events.file(base, first + events.records(3))
-    known = read_piece(PieceRequest(str(path), 0, len(first))).fingerprint
-    answer = read_piece(PieceRequest(str(path), len(first), 1000, known))
-    assert require(answer.stretch).blocks[0].steps.tolist() == [3]
+    known = read_file_section(SectionRequest(str(path), 0, len(first))).fingerprint
+    answer = read_file_section(SectionRequest(str(path), len(first), 1000, known))
+    assert require(answer.section).blocks[0].steps.tolist() == [3]
     path.write_bytes(events.records(7, 8, 9))
-    assert read_piece(PieceRequest(str(path), len(first), 1000, known)).replaced
+    assert read_file_section(SectionRequest(str(path), len(first), 1000, known)).replaced
 
 
 def test_reasons_why_a_piece_cannot_be_read(base: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     path = str(base / "nothing")
-    assert read_piece(PieceRequest(path, 0, 10)).reason == "file.gone"
+    assert read_file_section(SectionRequest(path, 0, 10)).reason == "file.gone"
     (base / "nothing").touch()
     for failure, reason in [
         (OSError(5, "Input/output error"), "file.unreadable"),
@@ -782,8 +782,8 @@ def test_reasons_why_a_piece_cannot_be_read(base: Any, monkeypatch: pytest.Monke
         def fail(*args: Any, failure: Any = failure) -> None:
             raise failure
 
-        monkeypatch.setattr("mindinsight.server.formats.events.read_stretch", fail)
-        answer = read_piece(PieceRequest(path, 0, 10))
+        monkeypatch.setattr("mindinsight.server.formats.events.read_section", fail)
+        answer = read_file_section(SectionRequest(path, 0, 10))
         assert answer.reason == reason
     assert "ValueError: ours" in answer.detail
 
@@ -804,7 +804,7 @@ def test_a_fault_of_ours_is_said_once_and_not_tried_again_until_the_file_changes
     tried: list[Any] = []
     paths = [events.file(base / name, events.records(1)) for name in "abc"]
     loader = Loader(settings, store)
-    monkeypatch.setattr("mindinsight.server.formats.events.read_stretch", fail)
+    monkeypatch.setattr("mindinsight.server.formats.events.read_section", fail)
     monkeypatch.setattr("mindinsight.server.ingest.catalogue.RETRY", 0.0)
     for _ in range(3):
         loader.load()

@@ -12,7 +12,7 @@ from mindinsight.server.files import remote_store
 from mindinsight.server.files.opener import open_stream
 from mindinsight.server.files.own_files import locked, trust_copies
 from mindinsight.server.files.remote_store import RemoteFile, RemoteStore, StoreError
-from mindinsight.server.formats.read_limits import Budget
+from mindinsight.server.formats.read_limits import Limits
 from mindinsight.server.ingest import mirrors as mirror_module
 from mindinsight.server.ingest.mirrors import OVERLAP, Mirror
 
@@ -81,7 +81,7 @@ def test_event_files_are_copied_and_everything_else_when_it_is_opened(remote: Re
         "dump/rank_0/.dump_metadata/data_dump.json": b"names",
         "dump/rank_0/Net/0/0/Conv.npy": b"\0" * 4,
     }
-    assert (remote.mirror.trouble, remote.mirror.sync()) == ("", False)
+    assert (remote.mirror.error, remote.mirror.sync()) == ("", False)
     with open_stream(remote.folder / "run" / "model.ckpt") as stream:
         assert stream.read() == b"weights"
     assert not remote.again().sync()  # what was fetched stays
@@ -110,7 +110,7 @@ def test_more_placeholders_than_a_folder_should_hold_are_said(
     for number in range(3):
         remote.put(b"x", f"run/{number}.npy")
     remote.mirror.sync()
-    assert remote.mirror.trouble == "remote.many"
+    assert remote.mirror.error == "remote.many"
     assert len(remote.copies()) == 2
 
 
@@ -118,7 +118,7 @@ def test_what_nobody_would_look_at_stays_in_the_store(
     remote: Remote, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Files below the depth at which runs are looked for, and a model whose name is that of a graph."""
-    monkeypatch.setattr(mirror_module, "GRAPH", Budget("graph", 100))
+    monkeypatch.setattr(mirror_module, "GRAPH", Limits("graph", 100))
     remote.put(b"deep", f"a/b/c/d/{NAME}")
     remote.put(b"too deep", f"a/b/c/d/e/{NAME}")
     remote.put(b"graph", "run/graph.pb")
@@ -194,10 +194,10 @@ def test_a_bucket_that_vanished_leaves_what_is_known(remote: Remote) -> None:
     remote.mirror.sync()
     remote.files.rm(remote.url, recursive=True)
     assert not remote.mirror.sync()
-    assert (remote.copies(), remote.mirror.trouble) == ({PATH: b"events"}, "remote.gone")
+    assert (remote.copies(), remote.mirror.error) == ({PATH: b"events"}, "remote.gone")
     remote.put(b"events")
     remote.mirror.sync()
-    assert remote.mirror.trouble == ""
+    assert remote.mirror.error == ""
 
 
 @pytest.mark.parametrize("reason", ["remote.forbidden", "remote.unreachable"])
@@ -207,17 +207,17 @@ def test_a_store_that_refuses_leaves_what_is_known_and_goes_on_later(remote: Rem
     remote.put(b"events and more")
     remote.store.failure = reason
     remote.mirror.sync()
-    assert (remote.copies(), remote.mirror.trouble) == ({PATH: b"events"}, reason)
+    assert (remote.copies(), remote.mirror.error) == ({PATH: b"events"}, reason)
     remote.store.failure = ""
     remote.mirror.sync()
-    assert (remote.copies(), remote.mirror.trouble) == ({PATH: b"events and more"}, "")
+    assert (remote.copies(), remote.mirror.error) == ({PATH: b"events and more"}, "")
 
 
 def test_a_full_disk_is_said(remote: Remote, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mirror_module, "ROOM", 1 << 60)
     remote.put(b"events")
     remote.mirror.sync()
-    assert (remote.copies(), remote.mirror.trouble) == ({}, "remote.full")
+    assert (remote.copies(), remote.mirror.error) == ({}, "remote.full")
 
 
 def test_a_file_where_there_is_a_folder_costs_only_itself(remote: Remote) -> None:
@@ -225,7 +225,7 @@ def test_a_file_where_there_is_a_folder_costs_only_itself(remote: Remote) -> Non
     remote.put(b"events")
     remote.put(b"others", f"other/{NAME}")
     remote.mirror.sync()
-    assert (remote.copies(), remote.mirror.trouble) == ({f"other/{NAME}": b"others"}, "remote.name")
+    assert (remote.copies(), remote.mirror.error) == ({f"other/{NAME}": b"others"}, "remote.name")
 
 
 def test_another_server_on_the_workspace_does_the_work(remote: Remote) -> None:

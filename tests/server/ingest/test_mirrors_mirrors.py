@@ -19,7 +19,7 @@ from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.ingest.mirrors import Mirrors, check_stores
 from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import bases_of, stores
-from mindinsight.server.store.run import Trouble
+from mindinsight.server.store.run import DirectoryDamage
 from mindinsight.server.store.store import Store
 
 NAME = "events.out.events.summary.1700000000.0.host_MS"
@@ -85,7 +85,7 @@ def test_a_vanished_store_is_said_and_its_runs_stay(url: str, tmp_path: Path, wa
     try:
         assert wait(lambda: steps(store) == [0, 1, 2])
         fsspec.filesystem("memory").rm(url, recursive=True)
-        assert wait(lambda: store.snapshot().errors == (Trouble(url, "remote.gone"),))
+        assert wait(lambda: store.snapshot().errors == (DirectoryDamage(url, "remote.gone"),))
         assert steps(store) == [0, 1, 2]
         put(url, records(0, 4))
         assert wait(lambda: (store.snapshot().errors, steps(store)) == ((), [0, 1, 2, 3]))
@@ -99,7 +99,7 @@ def test_a_server_that_starts_without_its_store_shows_what_it_knew(url: str, tmp
     fsspec.filesystem("memory").rm(url, recursive=True)
     store = Store()
     Loader(settings_of(url, tmp_path, interval=0), store).load()
-    assert (steps(store), store.snapshot().errors) == ([0, 1, 2], (Trouble(url, "remote.gone"),))
+    assert (steps(store), store.snapshot().errors) == ([0, 1, 2], (DirectoryDamage(url, "remote.gone"),))
 
 
 def test_a_read_that_hangs_is_said_and_keeps_nobody(
@@ -118,7 +118,7 @@ def test_a_read_that_hangs_is_said_and_keeps_nobody(
     loader = Loader(settings_of(url, tmp_path), store)
     loader.start()
     try:
-        assert wait(lambda: store.snapshot().errors == (Trouble(url, "remote.slow"),))
+        assert wait(lambda: store.snapshot().errors == (DirectoryDamage(url, "remote.slow"),))
     finally:
         loader.stop()
         released.set()
@@ -134,7 +134,7 @@ def test_what_a_store_says_reaches_no_log(
     remote = Mirrors(settings_of(url, tmp_path))
     with caplog.at_level(logging.DEBUG):
         remote.sync()
-    assert remote.troubles() == (Trouble(url, "remote.unreachable"),)
+    assert remote.errors() == (DirectoryDamage(url, "remote.unreachable"),)
     assert "RuntimeError" in caplog.text
     assert "sesame" not in caplog.text
 

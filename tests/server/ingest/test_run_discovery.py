@@ -135,12 +135,10 @@ def test_a_folder_that_cannot_be_looked_into_is_told_and_keeps_what_was_seen(
     tree.scan()
     result = discover_runs(tree)
     assert ids(result) == {"./a", "./b"}
-    assert [(trouble.path, trouble.reason) for trouble in result.troubles] == [
-        ("./a", "directory.permission")
-    ]
+    assert [(trouble.path, trouble.reason) for trouble in result.damage] == [("./a", "directory.permission")]
     monkeypatch.undo()
     tree.scan()
-    assert discover_runs(tree).troubles == ()
+    assert discover_runs(tree).damage == ()
 
 
 def test_very_many_folders_are_a_trouble_and_not_a_hang(
@@ -152,7 +150,7 @@ def test_very_many_folders_are_a_trouble_and_not_a_hang(
         events.file(base / f"run{number}")
     result = discover(base)
     assert len(result.runs) == 10
-    assert [(trouble.path, trouble.reason) for trouble in result.troubles] == [("./", "directory.too_many")]
+    assert [(trouble.path, trouble.reason) for trouble in result.damage] == [("./", "directory.too_many")]
 
 
 def test_a_folder_that_vanishes_while_it_is_looked_at(

@@ -97,7 +97,7 @@ def test_what_is_wrong_with_a_directory_is_told_and_the_others_are_shown(top: An
     events.file(top / "data/ann/deep/b")
     result = discover(of(top, "~~/mine", "gone=~~/gone", "deep=~~/data/ann/deep", "~~/data/*"))
     assert {run.id for run in result.runs} == {"./mine/a", "./ann/deep/b"}
-    assert troubles(result.troubles) == {
+    assert troubles(result.damage) == {
         (str(top / "gone"), "directory.missing"),
         (str(top / "data/ann/deep"), "directory.nested"),
     }
@@ -117,7 +117,7 @@ def test_a_directory_that_may_not_be_looked_into_is_told(
 
     monkeypatch.setattr(folder_tree, "entries_of", refusing)
     result = discover(of(top, "~~/mine", "lab=~~/data/ann"))
-    assert troubles(result.troubles) == {("./lab", "directory.permission")}
+    assert troubles(result.damage) == {("./lab", "directory.permission")}
     assert [run.id for run in result.runs] == ["./mine/a"]
 
 

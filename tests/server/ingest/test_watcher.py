@@ -64,7 +64,7 @@ def test_the_bell_rings_once_until_somebody_asks(listening: Any, rings: list[Any
 
 
 def test_polling_listens_to_nothing(listening: Any) -> None:
-    assert (listening.mode, listening.hears(10)) == ("polling", True)
+    assert (listening.mode, listening.is_reliable(10)) == ("polling", True)
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def test_listening_ends(base: Any, wait: Any) -> None:
     watcher.start()
     assert module.watches() == before + 1
     watcher.stop()
-    assert (watcher.mode, watcher.hears(10)) == ("polling", True)
+    assert (watcher.mode, watcher.is_reliable(10)) == ("polling", True)
     assert wait(lambda: module.watches() == before)
 
 

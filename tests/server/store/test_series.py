@@ -19,7 +19,7 @@ from mindinsight.server.store.series import (
     ScalarSeries,
     file_rows,
     line_rows,
-    overwritten_stretches,
+    overwritten_intervals,
     read_payload,
     segment_rows,
 )
@@ -87,8 +87,8 @@ def test_every_recorded_row_says_whether_it_was_overwritten() -> None:
     recorded = series.recorded()
     assert recorded.values.tolist() == [1, 2, 3, -2, -3]
     assert recorded.overwritten.tolist() == [False, True, True, False, False]
-    (stretch,) = series.overwritten()
-    assert stretch.values.tolist() == [2, 3]
+    (interval,) = series.overwritten()
+    assert interval.values.tolist() == [2, 3]
 
 
 def reference_part(path: Any, content: Any, offsets: Any, sizes: Any, steps: Any) -> ReferencePart:
@@ -147,13 +147,13 @@ def test_a_removed_shortened_replaced_or_linked_file_is_gone(
 
 
 def rows_of(*files: Any) -> tuple[Any, Any]:
-    """Rows of the line of files with these steps, and the overwritten stretches."""
+    """Rows of the line of files with these steps, and the overwritten intervals."""
     steps = np.concatenate([np.asarray(file, np.int64) for file in files])
     begins = np.cumsum([0, *map(len, files[:-1])])
     rows = line_rows(steps, begins)
     starts = np.concatenate(([0], np.flatnonzero(np.diff(steps) < 0) + 1))
     rows = np.arange(len(steps)) if rows is None else rows
-    return rows.tolist(), [stretch.tolist() for stretch in overwritten_stretches(steps, starts, rows)]
+    return rows.tolist(), [interval.tolist() for interval in overwritten_intervals(steps, starts, rows)]
 
 
 def test_ascending_steps_are_the_line_as_recorded() -> None:

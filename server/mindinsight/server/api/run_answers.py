@@ -17,7 +17,7 @@ from starlette.responses import Response
 from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.http.service import Service
-from mindinsight.server.store.run import Run, Snapshot, Trouble, torn_since
+from mindinsight.server.store.run import DirectoryDamage, Run, Snapshot, torn_since
 from mindinsight.server.workspace.colour_slots import jobs_by_age
 from mindinsight.server.workspace.notes import Note
 from mindinsight.server.workspace.saved_views import Default
@@ -79,7 +79,9 @@ class Listing:
         self._rows: dict[str, tuple[Run, Note, int, bytes]] = {}
         self._whole: tuple[Any, float, Encoded] = (None, 0.0, Encoded(b"", b""))
 
-    def whole(self, snapshot: Snapshot, marks: Marks, key: Any, troubles: Iterable[Trouble] = ()) -> Encoded:
+    def whole(
+        self, snapshot: Snapshot, marks: Marks, key: Any, troubles: Iterable[DirectoryDamage] = ()
+    ) -> Encoded:
         """Every run; ``key`` changes when anything else does. ``troubles`` of the server come first."""
         known, made, answer = self._whole
         if known == key and self._clock() - made <= FRESH:
@@ -99,7 +101,7 @@ class Listing:
         snapshot: Snapshot,
         marks: Marks,
         runs: Iterable[Run],
-        troubles: Iterable[Trouble] = (),
+        troubles: Iterable[DirectoryDamage] = (),
     ) -> bytes:
         """The given runs of a snapshot."""
         rows = b",".join(
@@ -120,7 +122,9 @@ def _json(content: Any) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def _head(snapshot: Snapshot, troubles: Iterable[Trouble], defaults: Mapping[str, Default]) -> dict[str, Any]:
+def _head(
+    snapshot: Snapshot, troubles: Iterable[DirectoryDamage], defaults: Mapping[str, Default]
+) -> dict[str, Any]:
     return {
         "version": snapshot.version,
         "base": snapshot.base,
@@ -203,7 +207,7 @@ def run_list(
 ) -> Response:
     """Every run (or those of ``runs``) as JSON; 304 where it is what the client has."""
     snapshot, listing = service.store.snapshot(), service.parts.of(Listing)
-    troubles = [Trouble("", "workers.missing")] if service.workers_missing else []
+    troubles = [DirectoryDamage("", "workers.missing")] if service.workers_missing else []
     notes, defaults = service.workspace.notes, service.workspace.defaults
     etag = f'"{snapshot.version}-{notes.version}-{defaults.version}-{len(troubles)}"'
     headers = {"ETag": etag}

@@ -27,7 +27,7 @@ SomeRuns = Annotated[list[str] | None, Query(max_length=1000)]
 
 @router.get("/v2/runs/files")
 def files(service: OneService, run: str) -> dict[str, Any]:
-    """The files of one run: how far each has been read, and every stretch that could not be."""
+    """The files of one run: how far each has been read, and every section that could not be."""
     record = service.store.snapshot().run(run)
     service.loader.want([run])
     torn = {file.name for file in torn_files(record, time.time())}
@@ -45,8 +45,8 @@ def _file(file: FileState) -> dict[str, Any]:
         "closed": file.closed,
         "skipped": dict(file.skipped),
         "damage": [
-            {"offset": stretch.offset, "size": stretch.size, "reason": stretch.reason}
-            for stretch in file.damage
+            {"offset": section.offset, "size": section.size, "reason": section.reason}
+            for section in file.damage
         ],
     }
 

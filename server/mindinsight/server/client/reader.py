@@ -30,7 +30,7 @@ from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import base_problems, bases_of
 from mindinsight.server.store.mounts import BASE, disk_path
-from mindinsight.server.store.run import Run, Trouble
+from mindinsight.server.store.run import DirectoryDamage, Run
 from mindinsight.server.store.series import Line, Recorded, ReferenceSeries, ScalarSeries
 from mindinsight.server.store.store import Store
 from mindinsight.server.types import Kind
@@ -140,7 +140,7 @@ class Summary:
         return tuple(sorted(self._store.snapshot().runs))
 
     @property
-    def problems(self) -> tuple[Trouble, ...]:
+    def problems(self) -> tuple[DirectoryDamage, ...]:
         """Directories that could not be listed, so that runs in them are missing here."""
         errors = self._store.snapshot().errors
         return tuple(error for error in errors if error.reason != "directory.nested")  # shown elsewhere

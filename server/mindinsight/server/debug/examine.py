@@ -148,7 +148,7 @@ def _with_parts(task: TensorTask, executor: Executor | None) -> TensorTask:
 
 
 def _measure_stretch(values: Stored, stretch: tuple[int, int]) -> list[Part]:
-    return [part for piece in values.stretch(*stretch) for part in parts(piece)]
+    return [part for piece in values.elements(*stretch) for part in parts(piece)]
 
 
 def _without_values(task: TensorTask) -> TensorResult:

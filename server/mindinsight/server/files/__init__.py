@@ -1,1 +1,1 @@
-"""Files below base directories: the one way to open and to list them."""
+"""Files below base directories: the only way to open and to list them."""

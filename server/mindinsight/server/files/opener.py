@@ -1,4 +1,4 @@
-"""Opener and listing of files below base directories: a walk from folder to folder that follows no link."""
+"""Opener and lister of files below base directories. It walks from folder to folder and follows no link."""
 
 from __future__ import annotations
 
@@ -15,24 +15,27 @@ from mindinsight.server.cancellation import check, claim
 from mindinsight.server.files.own_files import trusted_copy
 
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_WAY: Final = _FOLDER | getattr(os, "O_PATH", 0)  # asks for no permission to list
+_WAY: Final = _FOLDER | getattr(os, "O_PATH", 0)  # needs no permission to list the folder
 _FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-_SPECIAL: Final = (errno.ENXIO, errno.ENODEV, errno.EOPNOTSUPP)  # what opening a socket or a dead device says
+_SPECIAL: Final = (
+    errno.ENXIO,
+    errno.ENODEV,
+    errno.EOPNOTSUPP,
+)  # errors of opening a socket or a missing device
 
 
 class LinkError(OSError):
-    """A part of a path is a symbolic link."""
+    """Error: a part of a path is a symbolic link."""
 
 
 class SpecialFileError(OSError):
-    """What a path names is a folder, pipe, socket or device where a regular file is needed."""
+    """Error: a path leads to a folder, pipe, socket or device instead of a regular file."""
 
 
 def open_file(path: str | os.PathLike[str]) -> int:
-    """A descriptor of a regular file, for reading.
+    """Return a descriptor of a regular file, for reading.
 
-    Raises ``LinkError``, ``SpecialFileError`` or another OSError; never blocks on what is in the place of
-    the file.
+    Raises LinkError, SpecialFileError or another OSError. Never blocks, whatever is at the path.
     """
     try:
         descriptor = _walk(os.fspath(path), _FILE)
@@ -51,24 +54,28 @@ def open_file(path: str | os.PathLike[str]) -> int:
 
 @contextmanager
 def opened(path: str | os.PathLike[str]) -> Iterator[int]:
-    """A descriptor of a regular file, closed in the end; raises as ``open_file``."""
+    """Context manager for a descriptor of a regular file. Raises as `open_file`."""
     with _raw_file(path) as file:
-        yield file.fileno()  # of a file that is there as a whole
+        yield file.fileno()  # the file is complete, not fetched in blocks
 
 
 def open_stream(path: str | os.PathLike[str]) -> IO[bytes]:
-    """A regular file as a binary stream; raises as ``open_file``.
+    """Return a regular file as a binary stream.
 
-    A large file of a store is fetched block by block as it is read, and has no descriptor.
+    Raises as `open_file`.
+
+    A large file of a remote store is fetched block by block as it is read, and has no descriptor.
     """
     return BufferedReader(_raw_file(path, by_ranges=True))
 
 
 @contextmanager
 def entries_of(path: str | os.PathLike[str]) -> Iterator[Iterator[os.DirEntry[str]]]:
-    """The entries of a folder, for as long as the context lasts. Their ``path`` is the name alone.
+    """Context manager for the entries of a folder.
 
-    Raises ``LinkError`` or another OSError.
+    Their ``path`` is only the name.
+
+    Raises LinkError or another OSError.
     """
     check()
     descriptor = _walk(os.fspath(path), _FOLDER)
@@ -80,7 +87,10 @@ def entries_of(path: str | os.PathLike[str]) -> Iterator[Iterator[os.DirEntry[st
 
 
 def read_at(descriptor: int, offset: int, size: int) -> bytes:
-    """``size`` bytes from ``offset`` on; fewer only where the file ends. The descriptor's position stays."""
+    """Return ``size`` bytes from ``offset`` on, fewer only at the end of the file.
+
+    The file position is unchanged.
+    """
     claim(size)
     pieces: list[bytes] = []
     while size and (piece := os.pread(descriptor, size, offset)):
@@ -91,7 +101,10 @@ def read_at(descriptor: int, offset: int, size: int) -> bytes:
 
 
 def _raw_file(path: str | os.PathLike[str], by_ranges: bool = False) -> RawIOBase:
-    """A regular file with its content, which comes from a store where a placeholder is in its place."""
+    """Open a regular file with its content, which is fetched from a store if the file is a placeholder.
+
+    Raises as `open_file`, and OSError if the content cannot be fetched.
+    """
     check()
     file = FileIO(open_file(path))
     state = os.fstat(file.fileno())
@@ -111,7 +124,7 @@ def _raw_file(path: str | os.PathLike[str], by_ranges: bool = False) -> RawIOBas
     except BaseException:
         file.close()
         raise
-    if not fetched:  # a file with the sticky bit that somebody has set
+    if not fetched:  # not a placeholder: another program set the sticky bit
         return file
     file.close()
     file = FileIO(open_file(path))
@@ -122,7 +135,7 @@ def _raw_file(path: str | os.PathLike[str], by_ranges: bool = False) -> RawIOBas
 
 
 def _refuse_placeholder(state: os.stat_result, path: str | os.PathLike[str]) -> None:
-    """Raise OSError for a placeholder outside the copies that are trusted: its zeros are no content."""
+    """Raise OSError for a placeholder outside the trusted copies, because its zeros are no content."""
     if state.st_size and not getattr(state, "st_blocks", 1):
         raise OSError(
             errno.ENODATA, "a placeholder of a file in a store, which only its server can fetch", path
@@ -130,16 +143,19 @@ def _refuse_placeholder(state: os.stat_result, path: str | os.PathLike[str]) -> 
 
 
 def _ranged_file(path: str | os.PathLike[str], size: int) -> RawIOBase | None:
-    """A large file of a store; None for others."""
+    """Return a large file of a store, read in blocks, or None for others."""
     from mindinsight.server.files.placeholders import LARGE, open_ranges
 
     return open_ranges(os.fspath(path)) if size >= LARGE else None
 
 
 def _walk(path: str, flags: int) -> int:
-    """Descriptor of what a path names, opened part by part."""
+    """Open the path component by component.
+
+    Return the descriptor of the last. Raises LinkError or another OSError.
+    """
     parts = [part for part in path.split("/") if part not in ("", ".")] or ["."]
-    if ".." in parts:  # it may lead out of the base directory
+    if ".." in parts:  # could lead out of the base directory
         raise FileNotFoundError(errno.ENOENT, "no path leads upwards", path)
     name = "/" if path.startswith("/") else "."
     folder = os.open(name, _WAY)
@@ -149,7 +165,7 @@ def _walk(path: str, flags: int) -> int:
             os.close(outer)
         name = parts[-1]
         return os.open(name, flags, dir_fd=folder)
-    except ValueError as error:  # a NUL, or characters that no file system encodes
+    except ValueError as error:  # a NUL, or a character that the file system cannot encode
         raise FileNotFoundError(errno.ENOENT, "no file can have this name", path) from error
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENOTDIR) and _is_link(name, folder):
@@ -160,6 +176,7 @@ def _walk(path: str, flags: int) -> int:
 
 
 def _is_link(name: str, folder: int) -> bool:
+    """Return True if a name in an open folder is a symbolic link."""
     try:
         return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
     except OSError:
@@ -167,7 +184,7 @@ def _is_link(name: str, folder: int) -> bool:
 
 
 def folders_of(path: Path) -> list[Path]:
-    """Directories directly inside, by name; nothing for what is gone or may not be read."""
+    """Return the directories directly inside, sorted. Empty if the folder is missing or unreadable."""
     try:
         with entries_of(path) as entries:
             return sorted(path / entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
@@ -176,7 +193,10 @@ def folders_of(path: Path) -> list[Path]:
 
 
 def files_of(path: Path) -> list[str]:
-    """Names of the regular files directly inside, in no order; nothing for what is gone."""
+    """Return the names of the regular files directly inside, in no order.
+
+    Empty if the folder cannot be read.
+    """
     try:
         with entries_of(path) as entries:
             return [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
@@ -185,7 +205,7 @@ def files_of(path: Path) -> list[str]:
 
 
 def names_of(path: Path) -> list[str]:
-    """Names of everything directly inside, whatever it is, in no order; nothing for what is gone."""
+    """Return all names directly inside, in no order. Empty if the folder cannot be read."""
     try:
         with entries_of(path) as entries:
             return [entry.name for entry in entries]
@@ -194,9 +214,11 @@ def names_of(path: Path) -> list[str]:
 
 
 def refused_in(path: Path) -> Iterator[tuple[str, str]]:
-    """What lies directly inside and is never opened: its name, and ``link`` or ``not_a_file``.
+    """Yield name and reason of the entries that are never opened:
 
-    A folder that is a link itself comes as ``("", "link")``.
+    ``link`` or ``not_a_file``.
+
+    A folder that is itself a link yields ``("", "link")``.
     """
     try:
         with entries_of(path) as entries:
@@ -208,6 +230,7 @@ def refused_in(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _refusal(entry: os.DirEntry[str]) -> str:
+    """Return the reason why an entry is never opened, else an empty text."""
     if entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False):
         return ""
     return "link" if entry.is_symlink() else "not_a_file"

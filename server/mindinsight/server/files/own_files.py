@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-STEPS: Final = 50_000_000  # SQLite instructions of one query; all of 200,000 files take about a tenth
+STEPS: Final = 50_000_000  # SQLite instructions of one query; listing 200,000 files takes about a tenth
 _NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _COPY_DEPTH: Final = 2  # folders between `<workspace>/remote` and the files of a copy: digest and name
-redirect_hosts: Final[set[str]] = set()  # to which a web server may lead, named by the application
-_copies: Final[set[str]] = set()  # real paths of `<workspace>/remote`, named by the application
+redirect_hosts: Final[set[str]] = set()  # hosts to which a web server may redirect, set by the application
+_copies: Final[set[str]] = set()  # real paths of `<workspace>/remote`, set by the application
 
 
 class NotOursError(OSError):
@@ -26,9 +26,12 @@ class NotOursError(OSError):
 
 
 def own_folder(path: Path) -> Path:
-    """Make a folder, and those above it that are missing, with mode 0700, and return the path.
+    """Create a folder, and missing folders above it, with mode 0700.
 
-    A folder of this user is made private. Raises NotOursError for a link or a folder of another user.
+    Return the path.
+
+    An existing folder of this user is made private. Raises NotOursError for a link or a folder of another
+    user.
     """
     missing = [folder for folder in (path, *path.parents) if not os.path.lexists(folder)]
     for folder in reversed(missing):
@@ -39,7 +42,9 @@ def own_folder(path: Path) -> Path:
     elif stat.S_IMODE(path.lstat().st_mode) & 0o077:
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | _NO_LINK)
         try:
-            _check_owner(os.fstat(descriptor), path)  # it could be another folder by now
+            _check_owner(
+                os.fstat(descriptor), path
+            )  # the folder may have been replaced since the first check
             os.fchmod(descriptor, 0o700)
         finally:
             os.close(descriptor)
@@ -57,10 +62,12 @@ def check_folder(path: Path, writable: int = 0o022) -> None:
 
 
 def open_own(path: Path, flags: int) -> int:
-    """Return a descriptor of a regular file of this user, made with mode 0600 by `O_CREAT`.
+    """Return a descriptor of a regular file of this user.
 
-    Raises NotOursError for a file that another user owns or can write to, and for a file with a second name;
-    OSError for a link. `O_TRUNC` empties the file after these checks.
+    `O_CREAT` creates it with mode 0600.
+
+    Raises NotOursError for a file that another user owns or can write to, and for a file with a second name.
+    Raises OSError for a link. `O_TRUNC` truncates the file after these checks.
     """
     descriptor = os.open(path, flags & ~os.O_TRUNC | _NO_LINK | getattr(os, "O_NONBLOCK", 0), 0o600)
     try:
@@ -82,17 +89,17 @@ def check_file(path: Path, writable: int = 0o022) -> None:
 
 
 def read_own(path: Path) -> bytes:
-    """Return the content of a regular file of this user; raises as `open_own`."""
+    """Return the content of a regular file of this user. Raises as `open_own`."""
     with os.fdopen(open_own(path, os.O_RDONLY), "rb") as file:
         return file.read()
 
 
 @contextmanager
 def own_database(path: Path, to_write: bool) -> Iterator[sqlite3.Connection]:
-    """Open an SQLite file of this user, made where it is missing and is to be written.
+    """Context manager for an SQLite file of this user, created if it is missing and `to_write`.
 
-    A query may take `STEPS` instructions. Raises NotOursError for a file that is not ours or has views or
-    triggers, which would run within our queries; OSError for a missing file; sqlite3.Error.
+    A query may take `STEPS` instructions. Raises NotOursError for a file of another user or one with views or
+    triggers, which would run within our queries. Raises OSError for a missing file, and sqlite3.Error.
     """
     if to_write:
         with suppress(FileExistsError):
@@ -109,18 +116,18 @@ def own_database(path: Path, to_write: bool) -> Iterator[sqlite3.Connection]:
 
 
 def trust_copies(folder: str | os.PathLike[str], hosts: Iterable[str] = ()) -> None:
-    """Let this process believe the copies of stores in `folder`, the `<workspace>/remote` of its server.
+    """Trust the copies of stores in `folder`, the `<workspace>/remote` of the server of this process.
 
-    It may follow redirects of web servers to `hosts`.
+    Redirects of web servers to `hosts` are allowed.
     """
     _copies.add(os.path.realpath(folder))
     redirect_hosts.update(host.lower() for host in hosts)
 
 
 def trusted_copy(path: str) -> Path | None:
-    """Return the top folder of the copy of a store that a file lies in, or None outside all trusted ones.
+    """Return the top folder of the copy of a store around a file, or None outside all trusted copies.
 
-    Raises NotOursError when another user could have put files into the folder around the copy.
+    Raises NotOursError if another user could have put files into the folder around the copy.
     """
     for folder in map(Path, _copies):
         if Path(path).is_relative_to(folder):
@@ -134,6 +141,7 @@ def trusted_copy(path: str) -> Path | None:
 
 
 def _check_file(state: os.stat_result, path: Path, writable: int) -> None:
+    """Raise NotOursError for a file that other users own or can write to."""
     if not stat.S_ISREG(state.st_mode) or state.st_nlink > 1:
         raise NotOursError(errno.EPERM, "not a regular file with one name", str(path))
     _check_owner(state, path)
@@ -142,21 +150,21 @@ def _check_file(state: os.stat_result, path: Path, writable: int) -> None:
 
 
 def _check_owner(state: os.stat_result, path: Path) -> None:
+    """Raise NotOursError if another user is the owner."""
     if hasattr(os, "geteuid") and state.st_uid != os.geteuid():
         raise NotOursError(errno.EPERM, "the owner is another user", str(path))
 
 
-WAIT: Final = 10.0  # seconds for which another process may hold it
-_AGAIN: Final = 0.01  # seconds between two tries
+WAIT: Final = 10.0  # seconds that another process may hold the lock
+_AGAIN: Final = 0.01  # seconds between two attempts
 
 
 @contextmanager
 def locked(file: Path, wait: float = WAIT) -> Iterator[None]:
-    """Hold the lock ``<file>.lock``; other threads and processes, also over NFS, wait for it.
+    """Context manager that holds the lock ``<file>.lock``, also against other processes and over NFS.
 
-    Raises:
-        TimeoutError: somebody held it for ``wait`` seconds. An ``OSError``, as all that can go wrong.
-        NotOursError: the lock file belongs to another user.
+    Raises TimeoutError (an OSError) if the lock was not free within ``wait`` seconds, and NotOursError if the
+    lock file belongs to another user.
     """
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     handle = open_own(Path(f"{file}.lock"), os.O_RDWR | os.O_CREAT)
@@ -168,10 +176,11 @@ def locked(file: Path, wait: float = WAIT) -> Iterator[None]:
             time.sleep(_AGAIN)
         yield
     finally:
-        os.close(handle)  # which frees it
+        os.close(handle)  # releases the lock
 
 
 def _take(handle: int) -> bool:
+    """Try to lock the file. Return True on success."""
     if sys.platform == "win32":
         import msvcrt
 

@@ -23,13 +23,13 @@ from mindinsight.server.files.own_files import locked, open_own, own_database, o
 from mindinsight.server.files.remote_store import RemoteFile, RemoteStore, StoreError
 
 CATALOGUE: Final = ".placeholders.sqlite"
-PIECE: Final = 16 << 20  # bytes of one read
-ROOM: Final = 512 << 20  # bytes that are left free on the disk of the workspace
-AHEAD: Final = 15  # files that follow in a folder and are fetched along with one
-AHEAD_SIZE: Final = 32 << 20  # bytes of all of them
+PIECE: Final = 16 << 20  # bytes of one request
+ROOM: Final = 512 << 20  # bytes that stay free on the disk of the workspace
+AHEAD: Final = 15  # following files of a folder that are fetched with one
+AHEAD_SIZE: Final = 32 << 20  # bytes of these files together
 REQUESTS: Final = 8  # in flight at a time
-PAUSE: Final = 5.0  # seconds
-WAIT: Final = 600.0  # seconds for which another process may be fetching the same file
+PAUSE: Final = 5.0  # seconds without requests after a failure of the store
+WAIT: Final = 600.0  # seconds that another process may take to fetch the same file
 _PARTS: Final = ".parts"
 _MARK: Final = stat.S_ISVTX
 _TEXTS: Final = {
@@ -49,30 +49,32 @@ _TABLES: Final = """
 """
 
 
-class Wanted(NamedTuple):
-    """One placeholder: its path below the copy, and the object that it stands for."""
+class Placeholder(NamedTuple):
+    """Placeholder: its path below the copy, and the remote file it stands for."""
 
     path: str
     file: RemoteFile
 
 
-class Catalogue:
-    """Placeholders of one local copy, whose top folder is ``copy``."""
+class PlaceholderIndex:
+    """Index of the placeholders of one local copy with the top folder ``copy``."""
 
     def __init__(self, copy: Path) -> None:
         self._copy = copy
         self._path = copy.with_name(CATALOGUE)
 
     def exists(self) -> bool:
+        """Return True if the index was written."""
         return self._path.is_file()
 
     def url(self) -> str:
+        """Return the URL of the store. Raises OSError."""
         with self._open() as database:
             ((url,),) = database.execute("SELECT url FROM store")
             return str(url)
 
     def files(self) -> dict[str, RemoteFile]:
-        """All placeholders by path, fetched ones included."""
+        """Return all placeholders by path, including fetched ones. Raises OSError."""
         if not self.exists():
             return {}
         with self._open() as database:
@@ -80,7 +82,7 @@ class Catalogue:
             return {path: RemoteFile(*file) for path, *file in rows}
 
     def put(self, url: str, files: Mapping[str, RemoteFile], gone: Iterable[str]) -> None:
-        """Note new placeholders, and forget those that are gone."""
+        """Add new placeholders, and remove the paths `gone`. Raises OSError."""
         with self._open(to_write=True) as database, database:
             database.executescript(_TABLES)
             database.execute("DELETE FROM store")
@@ -91,35 +93,38 @@ class Catalogue:
                 [(path, path.rpartition("/")[0], *file) for path, file in files.items()],
             )
 
-    def find(self, path: str) -> list[Wanted]:
-        """The placeholder at a path, and those that follow in its folder and have not been fetched."""
+    def find(self, path: str) -> list[Placeholder]:
+        """Return the placeholder at a path and the following ones of its folder that were not fetched.
+
+        Empty if there is none at the path. Raises OSError.
+        """
         with self._open() as database:
             rows = database.execute(
                 "SELECT path, address, size, modified, tag FROM file"
                 " WHERE folder = ? AND path >= ? AND (fetched = 0 OR path = ?) ORDER BY path LIMIT ?",
                 (path.rpartition("/")[0], path, path, 1 + AHEAD),
             )
-            wanted = [Wanted(name, RemoteFile(*file)) for name, *file in rows]
+            wanted = [Placeholder(name, RemoteFile(*file)) for name, *file in rows]
         return wanted if wanted and wanted[0].path == path else []
 
     def note_fetched(self, paths: Iterable[str], moment: float) -> None:
-        """``moment``: Unix seconds; 0 for what is a placeholder again."""
+        """Set when the files were fetched, in Unix seconds. 0 makes them placeholders again."""
         with self._open(to_write=True) as database, database:
             database.executemany(
                 "UPDATE file SET fetched = ? WHERE path = ?", [(moment, path) for path in paths]
             )
 
-    def fetched(self) -> list[Wanted]:
-        """What has been fetched, first the one that was fetched first."""
+    def fetched(self) -> list[Placeholder]:
+        """Return the fetched files, oldest fetch first. Raises OSError."""
         with self._open() as database:
             rows = database.execute(
                 "SELECT path, address, size, modified, tag FROM file WHERE fetched > 0 ORDER BY fetched"
             )
-            return [Wanted(path, RemoteFile(*file)) for path, *file in rows]
+            return [Placeholder(path, RemoteFile(*file)) for path, *file in rows]
 
     @contextmanager
     def _open(self, to_write: bool = False) -> Iterator[sqlite3.Connection]:
-        """The database, in which nothing but our tables is looked at, for a limited time."""
+        """Context manager for the database. Raises OSError."""
         try:
             with own_database(self._path, to_write) as database:
                 yield database
@@ -128,7 +133,7 @@ class Catalogue:
 
 
 class Fetcher:
-    """Reader of one store, which after a failure is not asked again for ``PAUSE`` seconds."""
+    """Reader of one store. After a failure it makes no request for ``PAUSE`` seconds."""
 
     def __init__(self, url: str) -> None:
         self._store = RemoteStore(url, threading.Event())
@@ -136,24 +141,24 @@ class Fetcher:
         self._failed_at = -math.inf
 
     def read(self, file: RemoteFile, start: int, end: int) -> bytes:
-        """Bytes from ``start`` to before ``end``; raises StoreError."""
+        """Return the bytes from ``start`` to before ``end``. Raises StoreError."""
         if time.monotonic() - self._failed_at < PAUSE:
             raise StoreError(self._failure)
         try:
             return self._store.read(file, start, end)
         except StoreError as error:
-            if error.reason != "remote.gone":  # which is of this file alone
+            if error.reason != "remote.gone":  # concerns this file only
                 self._failure, self._failed_at = error.reason, time.monotonic()
             raise
 
 
 def put_placeholder(copy: Path, path: str, file: RemoteFile) -> None:
-    """Put a placeholder into a local copy, in place of what may be there."""
+    """Create a placeholder in a local copy, in place of an existing file. Raises OSError."""
     local = copy / path
     local.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     part = part_path(copy, path, file)
     part.unlink(missing_ok=True)
-    for name in (f"{part.name}.ranges", f"{part.name}.blocks"):  # who reads them has them open
+    for name in (f"{part.name}.ranges", f"{part.name}.blocks"):  # readers have them open
         part.with_name(name).unlink(missing_ok=True)
     descriptor = open_own(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
@@ -166,17 +171,20 @@ def put_placeholder(copy: Path, path: str, file: RemoteFile) -> None:
 
 
 def fetch(path: str) -> bool:
-    """Replace a placeholder by its content; whether there is one at this absolute path.
+    """Replace a placeholder by its content.
 
-    Small files that follow in the folder come along, as whoever looks at one tensor of a dump mostly looks at
-    all. A fetch that was interrupted goes on where it ended. Raises OSError for what the store does not give.
+    Return False if there is none at this absolute path.
+
+    Small following files of the folder are fetched too, because a reader of one tensor of a dump usually
+    reads all. An interrupted fetch continues where it ended. Raises OSError if the store does not return the
+    content.
     """
     placeholder = find_placeholder(path)
     if placeholder is None:
         return False
     copy, catalogue, wanted = placeholder
     store = fetcher_of(catalogue.url())
-    first, ahead = wanted[0], _affordable(wanted[1:])
+    first, ahead = wanted[0], _choose_ahead(wanted[1:])
     with ThreadPoolExecutor(REQUESTS - 1, "fetch") as executor:  # and this thread
         others = [(item, executor.submit(_fetch, copy, item, store)) for item in ahead]
         try:
@@ -188,28 +196,28 @@ def fetch(path: str) -> bool:
     return True
 
 
-def find_placeholder(path: str) -> tuple[Path, Catalogue, list[Wanted]] | None:
-    """Return the trusted copy, its catalogue, and the placeholders from a path on; None if there are none."""
+def find_placeholder(path: str) -> tuple[Path, PlaceholderIndex, list[Placeholder]] | None:
+    """Return the trusted copy, its index, and the placeholders from a path on, or None if there are none."""
     copy = trusted_copy(path)
-    if copy is None or not (catalogue := Catalogue(copy)).exists():
+    if copy is None or not (catalogue := PlaceholderIndex(copy)).exists():
         return None
     wanted = catalogue.find(Path(path).relative_to(copy).as_posix())
     return (copy, catalogue, wanted) if wanted else None
 
 
 def fetcher_of(url: str) -> Fetcher:
-    """The reader of a store, one in each process."""
+    """Return the reader of a store, one for each process."""
     return _fetcher(url, os.getpid())
 
 
 def store_failure(error: StoreError, path: str) -> OSError:
-    """What reading a file raises when its store does not give it."""
+    """Return the OSError for reading a file that its store does not return."""
     return OSError(errno.EIO, _TEXTS.get(error.reason, _TEXTS["remote.unreachable"]), path)
 
 
 def make_room(copy: Path) -> None:
-    """Make placeholders of what was fetched first, while the disk is nearly full."""
-    catalogue = Catalogue(copy)
+    """Replace the files fetched first by placeholders while the disk is nearly full."""
+    catalogue = PlaceholderIndex(copy)
     if not catalogue.exists() or shutil.disk_usage(copy).free >= 2 * ROOM:
         return
     for path, file in catalogue.fetched():
@@ -219,7 +227,8 @@ def make_room(copy: Path) -> None:
             return
 
 
-def _fetch(copy: Path, wanted: Wanted, store: Fetcher) -> None:
+def _fetch(copy: Path, wanted: Placeholder, store: Fetcher) -> None:
+    """Fetch the content of one placeholder. Raises StoreError or OSError."""
     path, file = wanted
     local, part = copy / path, part_path(copy, path, file)
     with locked(part, WAIT):
@@ -240,12 +249,14 @@ def _fetch(copy: Path, wanted: Wanted, store: Fetcher) -> None:
 
 
 def finish(part: Path, local: Path, file: RemoteFile) -> None:
+    """Give a complete file its time and its final name."""
     if file.modified:
         os.utime(part, (time.time(), file.modified))
     part.replace(local)
 
 
-def _affordable(files: Iterable[Wanted]) -> list[Wanted]:
+def _choose_ahead(files: Iterable[Placeholder]) -> list[Placeholder]:
+    """Return the first files with at most ``AHEAD_SIZE`` bytes together."""
     left, chosen = AHEAD_SIZE, []
     for wanted in files:
         left -= wanted.file.size
@@ -256,24 +267,25 @@ def _affordable(files: Iterable[Wanted]) -> list[Wanted]:
 
 
 def part_path(copy: Path, path: str, file: RemoteFile) -> Path:
-    """File for content that is not complete; another one for another version."""
+    """Return the path for incomplete content. Each version of a file has its own."""
     digest = hashlib.sha256(repr((path, *file[1:])).encode("utf-8", "surrogateescape")).hexdigest()
     return own_folder(copy.with_name(_PARTS)) / digest[:40]
 
 
 @lru_cache(maxsize=8)
 def _fetcher(url: str, process: int) -> Fetcher:
+    """Return the cached reader of a store."""
     return Fetcher(url)
 
 
-LARGE: Final = 64 << 20  # bytes from which on a file is not fetched whole
-BLOCK: Final = 256 << 10  # bytes
+LARGE: Final = 64 << 20  # bytes from which a file is fetched in blocks instead of whole
+BLOCK: Final = 256 << 10  # bytes of one block
 
 
 def open_ranges(path: str) -> RangedFile | None:
-    """The placeholder at this absolute path as a file whose blocks are fetched when they are read.
+    """Return the placeholder at this absolute path as a file read in blocks, or None if there is none.
 
-    None where there is none. Raises OSError where the workspace cannot be written to.
+    Raises OSError if the workspace cannot be written to.
     """
     placeholder = find_placeholder(path)
     if placeholder is None:
@@ -283,40 +295,47 @@ def open_ranges(path: str) -> RangedFile | None:
 
 
 class RangedFile(io.RawIOBase):
-    """Read-only file of which blocks are fetched; reading raises OSError for what the store does not give.
+    """Read-only file with blocks fetched on access.
 
-    It has no descriptor that others could read from: there would be zeros where nothing was fetched yet.
+    Reading raises OSError if the store does not return them.
+
+    It has no descriptor that others could read from, because they would read zeros in missing blocks.
     """
 
-    def __init__(self, copy: Path, wanted: Wanted, store: Fetcher, catalogue: Catalogue) -> None:
+    def __init__(self, copy: Path, wanted: Placeholder, store: Fetcher, catalogue: PlaceholderIndex) -> None:
         super().__init__()
         self._copy, self._wanted, self._store, self._catalogue = copy, wanted, store, catalogue
         self._size = wanted.file.size
         self._at = 0
-        self._noted = False  # whether the catalogue knows that it takes room
+        self._noted = False  # whether the index knows that the file takes room
         part = part_path(copy, wanted.path, wanted.file)
         self._part = part.with_name(f"{part.name}.ranges")
         blocks = -(-self._size // BLOCK)
         with locked(part, WAIT):
-            self._data = _sized(self._part, self._size)
-            self._map = _sized(part.with_name(f"{part.name}.blocks"), blocks)
+            self._data = _open_sized(self._part, self._size)
+            self._map = _open_sized(part.with_name(f"{part.name}.blocks"), blocks)
         self._lock = part
 
     def readable(self) -> bool:
+        """Return True."""
         return True
 
     def seekable(self) -> bool:
+        """Return True."""
         return True
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Set the position. Return it."""
         start = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
         self._at = max(0, start + offset)
         return self._at
 
     def tell(self) -> int:
+        """Return the position."""
         return self._at
 
     def readinto(self, buffer: Any) -> int:
+        """Read into a buffer. Return the number of bytes. Raises OSError."""
         view = memoryview(buffer).cast("B")[: max(0, self._size - self._at)]
         self._ensure(self._at, self._at + len(view))
         count = os.preadv(self._data, [view], self._at) if view else 0
@@ -324,20 +343,21 @@ class RangedFile(io.RawIOBase):
         return count
 
     def readall(self) -> bytes:
-        """The rest of the file, in requests as large as they may be."""
+        """Return the rest of the file, fetched in requests of the largest size. Raises OSError."""
         content = bytearray(max(0, self._size - self._at))
         for start in range(0, len(content), PIECE):
             self.readinto(memoryview(content)[start : start + PIECE])
         return bytes(content)
 
     def close(self) -> None:
+        """Close the file."""
         if not self.closed:
             os.close(self._data)
             os.close(self._map)
         super().close()
 
     def _ensure(self, start: int, end: int) -> None:
-        """Fetch the blocks of a range that are not there."""
+        """Fetch the missing blocks between two offsets. Raises OSError."""
         first, last = start // BLOCK, -(-end // BLOCK)
         if not self._missing(first, last):
             return
@@ -353,12 +373,12 @@ class RangedFile(io.RawIOBase):
             self._noted = True
 
     def _missing(self, first: int, last: int) -> list[int]:
-        """Blocks from ``first`` to before ``last`` that are not there."""
+        """Return the missing blocks from ``first`` to before ``last``."""
         known = os.pread(self._map, last - first, first)
         return [first + number for number, byte in enumerate(known) if not byte]
 
     def _fetch(self, low: int, high: int) -> None:
-        """Fetch the blocks from ``low`` to before ``high`` in one request."""
+        """Fetch the blocks from ``low`` to before ``high`` in one request. Raises OSError."""
         start, end = low * BLOCK, min(high * BLOCK, self._size)
         if shutil.disk_usage(self._copy).free - (end - start) < ROOM:
             raise OSError(
@@ -375,7 +395,7 @@ class RangedFile(io.RawIOBase):
 
 
 def _requests(blocks: list[int]) -> Iterator[tuple[int, int]]:
-    """First block and the one behind the last of each request: neighbours together, up to ``PIECE`` bytes."""
+    """Yield the first block and the end of each request: adjacent blocks together, up to ``PIECE`` bytes."""
     start = 0
     for number in range(1, len(blocks) + 1):
         if (
@@ -387,8 +407,8 @@ def _requests(blocks: list[int]) -> Iterator[tuple[int, int]]:
             start = number
 
 
-def _sized(path: Path, size: int) -> int:
-    """Descriptor of a file of this size, which is made of zeros where there is none."""
+def _open_sized(path: Path, size: int) -> int:
+    """Return a descriptor of a file of this size, created from zeros if it is missing. Raises OSError."""
     descriptor = open_own(path, os.O_RDWR | os.O_CREAT)
     try:
         if os.fstat(descriptor).st_size != size:

@@ -12,10 +12,10 @@ from urllib.parse import unquote
 
 from mindinsight.server.errors import BadSettings
 
-ATTEMPTS: Final = 5
-FIRST_WAIT: Final = 0.5  # seconds; twice as long each time
-LONGEST_WAIT: Final = 8.0
-DUMP_METADATA: Final = ".dump_metadata"  # the one hidden folder that belongs to a dump
+ATTEMPTS: Final = 5  # of one request; the waits between them add up to 7.5 s at most
+FIRST_WAIT: Final = 0.5  # seconds; doubles after each attempt
+LONGEST_WAIT: Final = 8.0  # seconds
+DUMP_METADATA: Final = ".dump_metadata"  # the only hidden folder that belongs to a dump
 _FORBIDDEN: Final = (401, 403)
 _NO_CREDENTIALS: Final = frozenset(
     {"NoCredentialsError", "PartialCredentialsError", "CredentialRetrievalError", "TokenRetrievalError"}
@@ -24,18 +24,18 @@ _NO_CREDENTIALS: Final = frozenset(
 )
 _TIMES: Final = ("mtime", "LastModified", "last_modified", "updated", "modified", "created")
 _TAGS: Final = ("ETag", "etag", "md5Hash", "CRC")
-_WEB: Final = frozenset(("http", "https"))  # read by our own client, whose answers have limits
-_WRAPPERS: Final = frozenset(  # of fsspec, whose URLs or files name further stores
+_WEB: Final = frozenset(("http", "https"))  # read by our own client, which limits the size of responses
+_WRAPPERS: Final = frozenset(  # file systems of fsspec that lead to further stores
     ("generic", "reference", "blockcache", "filecache", "simplecache", "cached", "data", "asyncwrapper")
 )
 REQUESTS: Final = 8  # in flight at a time
-_QUEUED: Final = 1000  # calls; each takes more than a kilobyte
+_QUEUED: Final = 1000  # queued calls; each takes more than a kilobyte
 S = TypeVar("S")
 T = TypeVar("T")
 
 
 class StoreError(Exception):
-    """Error of a store as a key of the locale files; what the store said may hold credentials."""
+    """Error of a store as a key of the locale files. The store's own text may contain credentials."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -45,10 +45,10 @@ class StoreError(Exception):
 class RemoteFile(NamedTuple):
     """One file of a listing."""
 
-    address: str  # what the store calls it
+    address: str  # name in the store
     size: int
-    modified: float  # Unix seconds; 0 where the store does not say
-    tag: str  # another one for another content, where the store has any
+    modified: float  # Unix seconds; 0 if the store does not state it
+    tag: str  # changes with the content; empty if the store has none
 
 
 class RemoteStore:
@@ -63,7 +63,7 @@ class RemoteStore:
         self.requests = 0  # listings and reads; a listing may take several requests of the store
 
     def list_files(self) -> Mapping[str, RemoteFile]:
-        """Files by path below the URL; none with a name that is hidden. Raises StoreError."""
+        """Return the files by path below the URL, without hidden ones. Raises StoreError."""
         infos = self._try(self._find)
         root = self._root.rstrip("/")
         files = {}
@@ -75,12 +75,20 @@ class RemoteStore:
         return files
 
     def read(self, file: RemoteFile, start: int, end: int) -> bytes:
-        """Bytes from ``start`` to before ``end``; fewer where the file became shorter. Raises StoreError."""
+        """Return the bytes from ``start`` to before ``end``, fewer if the file is shorter.
+
+        Raises StoreError.
+        """
         data: bytes = self._try(lambda: self._opened().cat_file(file.address, start=start, end=end))
-        return data[start:end] if len(data) > end - start else data  # of a store that knows no ranges
+        return (
+            data[start:end] if len(data) > end - start else data
+        )  # the store has no ranges and returned the whole file
 
     def _find(self) -> Mapping[str, Any]:
-        if self._filesystem is not None and _is_archive(self._filesystem):  # whose listing is read once
+        """Return the listing of the store."""
+        if self._filesystem is not None and _is_archive(
+            self._filesystem
+        ):  # an archive reads its listing only once
             self._filesystem = None
         filesystem = self._opened()
         filesystem.invalidate_cache()
@@ -89,11 +97,13 @@ class RemoteStore:
         return infos
 
     def _opened(self) -> Any:
+        """Return the file system, opened on first use."""
         if self._filesystem is None:
             self._filesystem, self._root = open_store(self.url)
         return self._filesystem
 
     def _file(self, address: str, info: Mapping[str, Any]) -> RemoteFile:
+        """Return a file from its entry in a listing. Raises StoreError."""
         if info.get("size") is None:  # a listing of links
             info = self._try(lambda: self._filesystem.info(address))
         modified = next((time_of(info[name]) for name in _TIMES if info.get(name)), 0.0)
@@ -101,7 +111,10 @@ class RemoteStore:
         return RemoteFile(address, int(info.get("size") or 0), modified, tag)
 
     def _try(self, request: Callable[[], T]) -> T:
-        """Make a request, again after a while where the store is busy or cannot be reached."""
+        """Make a request, and repeat it after a wait if the store is busy or unreachable.
+
+        Raises StoreError.
+        """
         wait = FIRST_WAIT
         for attempt in range(ATTEMPTS):
             self.requests += 1
@@ -114,18 +127,21 @@ class RemoteStore:
             if self._stopping.wait(wait * random.uniform(0.5, 1.0)):
                 break
             wait = min(2 * wait, LONGEST_WAIT)
-        raise StoreError(reason)  # without a cause: its text is the store's
+        raise StoreError(reason)  # without a cause, because its text may contain credentials
 
 
 def concurrently(function: Callable[[S], T], items: Sequence[S]) -> Iterator[T]:
-    """Generate the result for each item in order. `REQUESTS` threads call the function."""
+    """Yield the result for each item in order. `REQUESTS` threads call the function."""
     with ThreadPoolExecutor(REQUESTS, "store") as executor:
         for start in range(0, len(items), _QUEUED):
             yield from executor.map(function, items[start : start + _QUEUED])
 
 
 def open_store(url: str) -> tuple[Any, str]:
-    """File system and root of a URL; BadSettings where a package for it is missing."""
+    """Return file system and root of a URL.
+
+    Raises BadSettings if it cannot be opened or a package is missing.
+    """
     outer, *inner = [part.partition("://")[0].lower() for part in url.split("::")]
     if outer in _WEB:
         from mindinsight.server.files.web_store import WebStore
@@ -152,7 +168,7 @@ def open_store(url: str) -> tuple[Any, str]:
 
 
 def is_safe(path: str) -> bool:
-    """Whether a path may be one of files below a folder of ours; hidden files are copies not yet finished."""
+    """Return True if a path can be created below a folder of ours. Hidden files are incomplete copies."""
     parts = path.split("/")
     return "\0" not in path and all(
         0 < len(part) < 250 and (part[0] != "." or part == DUMP_METADATA) for part in parts
@@ -160,8 +176,8 @@ def is_safe(path: str) -> bool:
 
 
 def reason_of(error: BaseException) -> str:
-    """Key of what an error of a store means."""
-    if reason := getattr(error, "reason", None):  # of a limit
+    """Return the key of the locale files for an error of a store."""
+    if reason := getattr(error, "reason", None):  # a LimitError
         return str(reason) if str(reason).startswith("remote.") else "remote.unreachable"
     status = getattr(error, "status", None)
     names = {kind.__name__ for kind in type(error).__mro__}
@@ -173,7 +189,7 @@ def reason_of(error: BaseException) -> str:
 
 
 def time_of(value: object) -> float:
-    """Unix seconds of whatever a store says of a time; 0 for what is none."""
+    """Return any statement of a time as Unix seconds, 0 if it is invalid."""
     if isinstance(value, datetime):
         return (value if value.tzinfo else value.replace(tzinfo=timezone.utc)).timestamp()
     if isinstance(value, int | float):
@@ -185,6 +201,7 @@ def time_of(value: object) -> float:
 
 
 def _is_archive(filesystem: Any) -> bool:
+    """Return True for a file system of an archive."""
     from fsspec.archive import AbstractArchiveFileSystem
 
     return isinstance(filesystem, AbstractArchiveFileSystem)

@@ -1,8 +1,8 @@
 """Client of a web server that lists its folders: bounded listings and ranged reads of one origin.
 
-Every answer is read up to a limit, and a redirect is followed within the origin and to hosts that the user
-named. The address that a name resolves to is checked before the connection goes to that address: those of
-link-local networks, where clouds give out credentials, are always refused.
+Every response is read up to a limit, and a redirect is followed within the origin and to hosts that the user
+named. The address of a name is checked before the connection to that address. Addresses of link-local
+networks, where clouds give out credentials, are always refused.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 from mindinsight.server.files.own_files import redirect_hosts
 from mindinsight.server.files.remote_store import REQUESTS, concurrently
 
-TIMEOUT: Final = 30.0  # seconds in which a server has to send something
+TIMEOUT: Final = 30.0  # seconds in which a server must send something
 PAGE: Final = 8 << 20  # bytes of the listing of one folder
-PAGES: Final = 20_000  # folders, as many as runs are looked for in
+PAGES: Final = 20_000  # folders, the same number as in a local search for runs
 ENTRIES: Final = 500_000  # files
-DEPTH: Final = 20  # folders in one another
-CHARACTERS: Final = 256 << 20  # of all URLs of a listing, which many levels of long names would multiply
-SECONDS: Final = 120.0  # of one listing, and of one section
-SKIP: Final = 64 << 20  # bytes read in vain to get to a section, from a server that knows no ranges
+DEPTH: Final = 20  # nested folders
+CHARACTERS: Final = 256 << 20  # characters of all URLs of a listing; nested long names would multiply them
+SECONDS: Final = 120.0  # seconds of one listing, and of one section
+SKIP: Final = 64 << 20  # bytes skipped to get to a section, from a server without ranges
 REDIRECTS: Final = 5
-ADDRESSES: Final = 8  # of one name, to which connecting is tried
-WAITS: Final = (2.0, 60.0)  # seconds between two looks at a file: at first, and if it is long the same
+ADDRESSES: Final = 8  # addresses of one name that are tried
+WAITS: Final = (2.0, 60.0)  # seconds between two requests for a file: at first, and while it stays the same
 _METADATA: Final = frozenset(("metadata.google.internal", "metadata.goog", "metadata", "instance-data"))
 _SERVICES: Final = tuple(
     map(
@@ -54,7 +54,7 @@ _LINK: Final = re.compile(
 
 
 class LimitError(Exception):
-    """Error: a server sends more than was asked for, leads elsewhere, or cannot give a section."""
+    """Error: a server sends too much, redirects elsewhere, or cannot return a section."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -62,7 +62,7 @@ class LimitError(Exception):
 
 
 class StatusError(Exception):
-    """Error: a server answers with another status than success."""
+    """Error: a server responds with another status than success."""
 
     def __init__(self, status: int) -> None:
         super().__init__(status)
@@ -70,7 +70,7 @@ class StatusError(Exception):
 
 
 class WebStore:
-    """Files below one URL, in the methods of an fsspec file system that are used."""
+    """Files below one URL, with the methods of an fsspec file system that are used."""
 
     def __init__(self, url: str) -> None:
         self.root = url.rstrip("/") + "/"
@@ -82,7 +82,7 @@ class WebStore:
         self._lock = threading.Lock()
 
     def invalidate_cache(self) -> None:
-        """Do nothing: what is kept is asked about again when its time has come."""
+        """Do nothing. Cached responses expire on their own."""
 
     def find(self, root: str, detail: bool = True) -> Mapping[str, Any]:
         """Return size, time and tag by URL of all files below `root`, up to the limits of a listing."""
@@ -112,7 +112,7 @@ class WebStore:
         return self._head(address)
 
     def cat_file(self, address: str, start: int, end: int) -> bytes:
-        """Return the bytes from `start` to before `end`, and never more; fewer where the file is shorter."""
+        """Return the bytes from `start` to before `end`, fewer if the file is shorter."""
         with self._lock:
             stream = self._streams.pop(address, None)
         if stream is None or stream.at != start:
@@ -132,6 +132,7 @@ class WebStore:
         return data
 
     def _open(self, address: str, start: int, end: int) -> _Stream:
+        """Request a section. Raises LimitError or StatusError."""
         headers = {"Range": f"bytes={start}-{end - 1}", "Accept-Encoding": "identity"}
         connection, answer = _request("GET", address, headers)
         try:
@@ -155,7 +156,7 @@ class WebStore:
     def _ask(
         self, known: dict[str, _Seen], urls: list[str], ask: Callable[[str, _Seen | None], Any], until: float
     ) -> list[Any]:
-        """Return the answer for each URL, asked for again, several at once, if its time has come."""
+        """Return the response for each URL. Expired ones are requested again, several at once."""
 
         def look(url: str) -> Any:
             if time.monotonic() > until:
@@ -179,7 +180,10 @@ class WebStore:
         return [known[url].answer for url in urls if url in known]
 
     def _page(self, folder: str, seen: _Seen | None) -> _Links:
-        """Return the URLs that a folder lists, with the page's tag; those of `seen` if it is the same."""
+        """Return the URLs that a folder lists, with the tag of the page.
+
+        Unchanged pages return those of `seen`.
+        """
         tag = seen.answer.tag if seen else ""
         headers = {"Accept-Encoding": "identity"} | ({"If-None-Match": tag} if tag else {})
         connection, answer = _request("GET", folder, headers)
@@ -199,7 +203,7 @@ class WebStore:
         return links_inside
 
     def _within_limit(self, folder: str, links: list[str], before: tuple[str, ...]) -> Iterator[str]:
-        """Generate the URLs of links in a folder, until all URLs of the listing have too many characters."""
+        """Yield the URLs of links in a folder, until the listing has too many characters."""
         with self._lock:
             self._characters -= sum(map(len, before))
         for link in filter(None, (_inside(folder, href) for href in links)):
@@ -211,6 +215,7 @@ class WebStore:
             yield link
 
     def _head(self, address: str) -> Mapping[str, Any]:
+        """Return size, time and tag of a file. Raises StatusError."""
         connection, answer = _request("HEAD", address, {"Accept-Encoding": "identity"})
         connection.close()
         _check(answer.status)
@@ -230,14 +235,14 @@ class _Links(tuple[str, ...]):
 
 
 class _Seen:
-    """What a server last answered, and when it is asked again."""
+    """Last response of a server, and when it expires (monotonic seconds)."""
 
     def __init__(self, answer: Any, wait: float, due: float) -> None:
         self.answer, self.wait, self.due = answer, wait, due  # seconds; monotonic time
 
 
 class _Stream:
-    """Body of an answer, of which no more than `limit` bytes are read."""
+    """Body of a response. At most `limit` bytes are read."""
 
     def __init__(
         self,
@@ -264,9 +269,9 @@ class _Stream:
 
 
 class _Connection(http.client.HTTPConnection):
-    """Connection of which each read ends by `until`, in monotonic seconds, however slowly bytes come in.
+    """Connection that ends each read by `until`, in monotonic seconds, however slowly bytes arrive.
 
-    Heads, sizes of chunks and trailers are read by the standard library byte by byte and without an end.
+    The standard library reads headers, chunk sizes and trailers byte by byte and without a time limit.
     """
 
     def __init__(self, host: str, port: int, peer: socket.socket) -> None:
@@ -276,22 +281,25 @@ class _Connection(http.client.HTTPConnection):
         self.response_class = self._response  # type: ignore[assignment]
 
     def _response(self, peer: socket.socket, *args: Any, **options: Any) -> http.client.HTTPResponse:
+        """Return a response that reads with a time limit."""
         answer = http.client.HTTPResponse(peer, *args, **options)
         answer.fp = io.BufferedReader(_TimedReader(answer.fp.detach(), peer, self))
         return answer
 
 
 class _TimedReader(io.RawIOBase):
-    """Raw reader of a socket that raises TimeoutError at its connection's `until`."""
+    """Raw reader of a socket that raises TimeoutError at the connection's `until`."""
 
     def __init__(self, raw: Any, peer: socket.socket, connection: _Connection) -> None:
         super().__init__()
         self._raw, self._peer, self._connection = raw, peer, connection
 
     def readable(self) -> bool:
+        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int | None:
+        """Read into a buffer. Raises TimeoutError."""
         left = self._connection.until - time.monotonic()
         if left <= 0:
             raise TimeoutError(errno.ETIMEDOUT, "the server sends too slowly")
@@ -300,6 +308,7 @@ class _TimedReader(io.RawIOBase):
         return count
 
     def close(self) -> None:
+        """Close the reader."""
         self._raw.close()
         super().close()
 
@@ -318,7 +327,7 @@ def check_address(host: str, address: str) -> None:
 def _request(
     method: str, url: str, headers: Mapping[str, str]
 ) -> tuple[_Connection, http.client.HTTPResponse]:
-    """Make a request, and follow redirects that stay where they may. The caller closes the connection."""
+    """Make a request and follow allowed redirects. The caller closes the connection."""
     origin = urlsplit(url)
     for _ in range(REDIRECTS + 1):
         split = urlsplit(url)
@@ -340,6 +349,7 @@ def _request(
 
 
 def _check_redirect(origin: SplitResult, target: SplitResult) -> None:
+    """Raise LimitError for a redirect to another origin that the user did not name."""
     same = (origin.scheme, origin.hostname, _port(origin)) == (target.scheme, target.hostname, _port(target))
     secure = target.scheme in ("http", "https") and (target.scheme == "https" or origin.scheme == "http")
     if not same and not (secure and target.hostname in redirect_hosts):
@@ -347,11 +357,12 @@ def _check_redirect(origin: SplitResult, target: SplitResult) -> None:
 
 
 def _port(split: SplitResult) -> int:
+    """Return the port of a URL."""
     return split.port or (443 if split.scheme == "https" else 80)
 
 
 def _connect(split: SplitResult) -> _Connection:
-    """Connect to a checked address of a host, so that the name cannot mean another one in between."""
+    """Connect to a checked address of a host, so that its name cannot change in between."""
     host = split.hostname or ""
     infos = socket.getaddrinfo(host, _port(split), type=socket.SOCK_STREAM)
     addresses = [str(info[4][0]) for info in infos]
@@ -368,7 +379,7 @@ def _connect(split: SplitResult) -> _Connection:
 
 
 def _first_that_answers(addresses: list[str], port: int) -> socket.socket:
-    """Connect to the first of a name's addresses that takes connections. Raises the last one's OSError."""
+    """Connect to the first address that accepts. Raises the OSError of the last one."""
     *others, last = addresses[:ADDRESSES]
     for address in others:
         with suppress(OSError):
@@ -377,12 +388,13 @@ def _first_that_answers(addresses: list[str], port: int) -> socket.socket:
 
 
 def _check(status: int) -> None:
+    """Raise StatusError unless the status is a success."""
     if not 200 <= status < 300:
         raise StatusError(status)
 
 
 def _inside(folder: str, href: str) -> str:
-    """URL of a link directly in a folder, or nothing for any other."""
+    """Return the URL of a link directly in a folder, or an empty text for any other."""
     try:
         split = urlsplit(urljoin(folder, href))
     except ValueError:

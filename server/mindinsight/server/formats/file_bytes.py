@@ -1,7 +1,9 @@
-"""Reader of files that may still be written: by reads, as a memory map would fault when one shrinks.
+"""Reader of files that may still be written.
 
-Touching the missing part of a mapped file that was cut short ends the whole process with SIGBUS (mmap(2)),
-and a file of a training may be cut short at any moment. A read only finds fewer bytes.
+It reads instead of mapping them into memory.
+
+Touching the missing part of a truncated mapped file ends the process with SIGBUS (mmap(2)), and a file of a
+training may be truncated at any time. A read only returns fewer bytes.
 """
 
 from __future__ import annotations
@@ -18,12 +20,12 @@ from mindinsight.server.cancellation import claim
 from mindinsight.server.files.opener import LinkError, SpecialFileError, open_stream
 from mindinsight.server.formats.read_limits import ARRAY, UnreadableError
 
-MAX_LINE: Final = 1 << 20  # bytes
-_BLOCK: Final = 1 << 16  # bytes
+MAX_LINE: Final = 1 << 20  # bytes of one line
+_BLOCK: Final = 1 << 16  # bytes read at a time
 
 
 def opened(path: Path) -> IO[bytes]:
-    """A regular file for reading; ``UnreadableError`` where there is none or the system refuses."""
+    """Open a regular file for reading. Raises UnreadableError if it is missing or access is denied."""
     try:
         return open_stream(path)
     except LinkError as error:
@@ -37,17 +39,17 @@ def opened(path: Path) -> IO[bytes]:
 
 
 def length_of(file: IO[bytes]) -> int:
-    """Bytes of an open file, which is then at its beginning."""
+    """Return the length of an open file in bytes, and seek to its beginning."""
     end = file.seek(0, 2)
     file.seek(0)
     return end
 
 
-def read_stretch(file: IO[bytes], offset: int, size: int) -> npt.NDArray[np.uint8]:
-    """[size] bytes from ``offset`` on, not to be written to.
+def read_bytes(file: IO[bytes], offset: int, size: int) -> npt.NDArray[np.uint8]:
+    """Return the [size] bytes from ``offset`` on, read-only uint8.
 
-    Nothing is allocated before the file is seen to hold them. Raises ``UnreadableError`` when it does
-    not, or no longer, and when there is no memory for them.
+    Memory is allocated only after the length of the file has been checked. Raises UnreadableError if the file
+    is too short or became shorter, or if memory runs out.
     """
     length = file.seek(0, 2)
     if offset + size > length:
@@ -66,7 +68,7 @@ def read_stretch(file: IO[bytes], offset: int, size: int) -> npt.NDArray[np.uint
 
 
 def allocated_bytes(file: IO[bytes]) -> int | None:
-    """Bytes for which an open file has room on its disk; None where it is fetched as it is read."""
+    """Return the bytes allocated on disk for an open file, or None for a file of a remote store."""
     try:
         return os.fstat(file.fileno()).st_blocks * 512
     except UnsupportedOperation:
@@ -74,7 +76,7 @@ def allocated_bytes(file: IO[bytes]) -> int | None:
 
 
 def _read_array(file: IO[bytes], size: int) -> npt.NDArray[np.uint8]:
-    """The next bytes; fewer at the end of the file."""
+    """Return the next bytes, fewer at the end of the file."""
     try:
         file.fileno()
     except UnsupportedOperation:  # fetched as it is read
@@ -84,7 +86,7 @@ def _read_array(file: IO[bytes], size: int) -> npt.NDArray[np.uint8]:
 
 
 class FileBytes:
-    """An open file, by slices like ``bytes`` and by ``read`` and ``readline``, in memory block by block."""
+    """Open file that is sliced like ``bytes`` or read by ``read`` and ``readline``, one block in memory."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -97,7 +99,7 @@ class FileBytes:
         return self._length
 
     def slice(self, start: int, end: int) -> bytes:
-        """Bytes from ``start`` to before ``end``; fewer where the file ends. Moves ``tell``."""
+        """Return the bytes from ``start`` to before ``end``, fewer at the end of the file. Moves ``tell``."""
         end = min(end, self._length)
         if end - start > _BLOCK:
             self._file.seek(start)
@@ -108,12 +110,13 @@ class FileBytes:
         return self._block[start - self._start : max(end, start) - self._start]
 
     def read(self, size: int) -> bytes:
-        """The next bytes; asks for no more memory than there are bytes left, whatever ``size`` claims."""
+        """Return the next bytes. Allocates at most the bytes that are left, whatever ``size`` states."""
         return self._file.read(size if size <= _BLOCK else min(size, max(0, self._length - self.tell())))
 
     def readline(self) -> bytes:
-        """The next line, its first ``MAX_LINE`` bytes at most."""
+        """Return the next line, at most its first ``MAX_LINE`` bytes."""
         return self._file.readline(MAX_LINE)
 
     def tell(self) -> int:
+        """Return the position in the file."""
         return self._file.tell()

@@ -1,4 +1,4 @@
-"""Decoder of lineage files: what a run was trained with, its data pipeline, and what came out."""
+"""Decoder of lineage files: hyperparameters, data pipeline and results of a run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ from mindinsight.server.types import Damage
 
 
 def dataset_graph(graph: DatasetGraph) -> dict[str, Any]:
-    """A pipeline as JSON: settings of its last step, those before it in ``children``; "None" becomes null."""
+    """Return a data pipeline as JSON: settings of its last step, earlier steps in ``children``.
+
+    The text "None" becomes null.
+    """
     settings = _parameters(graph.parameter)
     settings["children"] = [dataset_graph(child) for child in graph.children]
     if graph.operations:
@@ -37,11 +40,12 @@ def dataset_graph(graph: DatasetGraph) -> dict[str, Any]:
 
 
 def shortest(value: float) -> float:
-    """Round a double that was a float32 to the shortest decimal that denotes the same float32."""
+    """Round a float32 stored as double to the shortest decimal that denotes the same float32."""
     return float(str(np.float32(value)))
 
 
 def _operation(operation: Operation) -> dict[str, Any]:
+    """Return the settings of an operation as JSON."""
     settings = _parameters(operation.operationParam)
     if operation.size:
         settings["size"] = list(operation.size)
@@ -51,6 +55,7 @@ def _operation(operation: Operation) -> dict[str, Any]:
 
 
 def _parameters(parameter: OperationParameter) -> dict[str, Any]:
+    """Return the parameters of an operation by name."""
     settings: dict[str, Any] = {
         name: None if value == "None" else value for name, value in parameter.mapStr.items()
     }
@@ -61,14 +66,14 @@ def _parameters(parameter: OperationParameter) -> dict[str, Any]:
     return settings
 
 
-MAX_BYTES: Final = 16 << 20  # of a file that are read; a training writes a few kilobytes
+MAX_BYTES: Final = 16 << 20  # read from a file; a training writes a few kilobytes
 MAX_METRICS: Final = 1 << 20  # bytes of JSON text in one record
-MAX_ITEMS: Final = 10_000  # metrics, or values that the user defined
+MAX_ITEMS: Final = 10_000  # metrics, or values defined by the user
 
 
 @dataclass(frozen=True, slots=True)
 class TrainLineage:
-    """Training lineage: hyperparameters, data and model of a run; None where nothing was recorded."""
+    """Training lineage: hyperparameters, data and model of a run. None if a value was not recorded."""
 
     network: str | None = None
     optimizer: str | None = None
@@ -85,7 +90,7 @@ class TrainLineage:
     model_size: int | None = None  # bytes
 
 
-# Of a training, what tables have columns for: not its result, nor the path of a checkpoint.
+# Fields of a training with a column in tables: neither its result nor the path of a checkpoint.
 TRAIN_FACTS: Final = tuple(
     name for item in fields(TrainLineage) if (name := item.name) not in ("loss", "model_path")
 )
@@ -102,7 +107,7 @@ class EvaluationLineage:
 
 @dataclass(frozen=True, slots=True)
 class Lineage:
-    """The lineage of one file, or of several merged."""
+    """Lineage of one file, or of several files merged."""
 
     train: TrainLineage | None = None
     evaluation: EvaluationLineage | None = None
@@ -112,9 +117,9 @@ class Lineage:
 
     @property
     def metrics(self) -> dict[str, Any]:
-        """What came out, by name: the training's last ``loss``, and what the evaluation found.
+        """Return the results by name: the last ``loss`` of the training and the metrics of the evaluation.
 
-        Two losses are two facts: where the evaluation found one too, it is ``eval/loss``.
+        If both have a loss, the loss of the evaluation is named ``eval/loss``.
         """
         metrics = dict(self.evaluation.metric) if self.evaluation is not None else {}
         if self.train is None or self.train.loss is None:
@@ -123,24 +128,26 @@ class Lineage:
             metrics["eval/loss"] = metrics.pop("loss")
         return {"loss": self.train.loss, **metrics}
 
-    pending: int = 0  # bytes of a record at the end that is cut
+    pending: int = 0  # bytes of an incomplete record at the end
     end: int = 0  # offset in the file up to which it was read
 
 
 def read_lineage(path: str) -> Lineage:
-    """The lineage in the file, empty when there is none. Raises OSError when it cannot be read."""
+    """Read the lineage of a file, empty if there is none. Raises OSError if the file cannot be read."""
     with opened(path) as descriptor:
         return read_lineage_file(descriptor)
 
 
 def read_lineage_file(descriptor: int) -> Lineage:
-    """The lineage in an open file; of one that is too large, in its beginning."""
+    """Read the lineage of an open file, at most its first MAX_BYTES."""
     size = os.fstat(descriptor).st_size
     return decode_lineage(read_at(descriptor, 0, min(size, MAX_BYTES)), max(0, size - MAX_BYTES))
 
 
 def decode_lineage(data: bytes, left_out: int = 0) -> Lineage:
-    """The lineage in the first MAX_BYTES of a file, or in all of it; ``left_out`` bytes were not read.
+    """Decode the lineage in the first MAX_BYTES of a file.
+
+    ``left_out`` bytes were not read.
 
     A record with more than MAX_ITEMS values counts as damaged.
     """
@@ -153,16 +160,16 @@ def decode_lineage(data: bytes, left_out: int = 0) -> Lineage:
             damage.append(Damage(start, HEADER_SIZE + len(payload) + FOOTER_SIZE, "damage.unparsable"))
     if left_out:
         damage.append(Damage(records.end, len(data) + left_out - records.end, "damage.too_large"))
-    damage.sort(key=lambda stretch: stretch.offset)
+    damage.sort(key=lambda section: section.offset)
     pending = 0 if left_out else len(data) - records.end
     return replace(lineage, damage=tuple(damage), pending=pending, end=len(data) + left_out - pending)
 
 
 def merge_lineages(lineages: Iterable[Lineage]) -> Lineage:
-    """The lineage of a run from that of its files, oldest first.
+    """Merge the lineages of the files of a run, oldest first.
 
-    A file that tells of a training or its data starts afresh; one that tells only of an evaluation adds
-    that to what was known.
+    A file with a training or its data replaces everything before it. A file with only an evaluation adds to
+    it.
     """
     merged = Lineage()
     for lineage in lineages:
@@ -180,6 +187,7 @@ def merge_lineages(lineages: Iterable[Lineage]) -> Lineage:
 
 
 def _with_event(lineage: Lineage, event: LineageEvent) -> Lineage:
+    """Return the lineage with the content of an event added."""
     what = event.WhichOneof("what")
     if what == "train_lineage":
         train = event.train_lineage
@@ -205,12 +213,13 @@ _Facts = TypeVar("_Facts", TrainLineage, EvaluationLineage)
 
 
 def _filled(kind: type[_Facts], *sources: dict[str, Any]) -> _Facts:
+    """Return a dataclass with the fields found in ``sources``. Later sources take precedence."""
     known = {name: value for source in sources for name, value in source.items()}
     return kind(**{field.name: known[field.name] for field in fields(kind) if field.name in known})
 
 
 def _set_fields(message: Message) -> dict[str, Any]:
-    """Fields that are set, by name; float32 in the shortest form that tells it (0.01, not 0.0099999998)."""
+    """Return the fields that are set, by name. A float32 is returned in its shortest form (0.01)."""
     return {
         descriptor.name: shortest(value)
         if descriptor.cpp_type == FieldDescriptor.CPPTYPE_FLOAT
@@ -220,7 +229,10 @@ def _set_fields(message: Message) -> dict[str, Any]:
 
 
 def _checkpoint(text: str) -> str | None:
-    """The path in ``{"ckpt": path or null}``, as MindSpore writes it; other text is the path itself."""
+    """Return the path in ``{"ckpt": path or null}``, as MindSpore writes it.
+
+    Other text is the path itself.
+    """
     try:
         content = parse_json(text)
     except ValueError:
@@ -230,6 +242,7 @@ def _checkpoint(text: str) -> str | None:
 
 
 def _metric(text: str | bytes) -> dict[str, Any]:
+    """Parse the metrics of an evaluation. Raises ValueError."""
     if len(text) > MAX_METRICS:
         raise ValueError(f"metrics of {len(text)} bytes")
     metric = parse_json(text)
@@ -240,11 +253,13 @@ def _metric(text: str | bytes) -> dict[str, Any]:
 
 
 def _check_count(values: Mapping[str, Any]) -> None:
+    """Raise ValueError if there are more than MAX_ITEMS values."""
     if len(values) > MAX_ITEMS:
         raise ValueError(f"{len(values)} values are more than {MAX_ITEMS}")
 
 
 def _user_defined(info: UserDefinedInfo) -> dict[str, Any]:
+    """Return the values that the user defined, by name."""
     values: dict[str, Any] = {}
     for part in info.user_info:
         values.update(_user_defined(part))

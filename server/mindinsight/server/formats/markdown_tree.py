@@ -1,8 +1,8 @@
-"""Renderer of Markdown as a tree of elements, which the page builds without parsing any HTML.
+"""Renderer of Markdown as a tree of elements, from which the page builds nodes without parsing HTML.
 
-A text may come from anybody. HTML in it stays text, an address is a link only with the scheme http, https or
-mailto, and a picture is a link to it: nothing is loaded that nobody clicked. Nodes are texts or
-``[tag, attributes, children]`` with the tags of ``TAGS``.
+A text may come from any user. HTML stays text, a link needs the scheme http, https or mailto, and a picture
+becomes a link to it. Therefore nothing is loaded before a click. Nodes are texts or ``[tag, attributes,
+children]`` with the tags of ``TAGS``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SCHEMES: Final = ("http://", "https://", "mailto:")
 
 
 def markdown_tree(text: str) -> list[Node]:
-    """Elements of a text; of one that is too long, of its beginning."""
+    """Return the elements of a text. Only the first MAX_TEXT characters are rendered."""
     builder = _Builder()
     builder.add_all(_parser().parse(text[:MAX_TEXT]))
     return builder.root
@@ -35,6 +35,7 @@ def markdown_tree(text: str) -> list[Node]:
 
 @cache
 def _parser() -> MarkdownIt:
+    """Return the cached Markdown parser."""
     from markdown_it import MarkdownIt  # loaded with the first text
 
     options = {"html": False, "linkify": False, "typographer": False, "maxNesting": _DEEPEST}
@@ -42,7 +43,7 @@ def _parser() -> MarkdownIt:
 
 
 class _Builder:
-    """Builds the tree from a flat list of tokens, in which elements open and close."""
+    """Builder of the tree from a flat list of tokens, in which elements open and close."""
 
     def __init__(self) -> None:
         self.root: list[Node] = []
@@ -50,12 +51,14 @@ class _Builder:
         self._count = 0
 
     def add_all(self, tokens: Iterable[Token]) -> None:
+        """Add tokens until the tree has more than ``_MOST_NODES`` nodes."""
         for token in tokens:
             if self._count > _MOST_NODES:
                 return
             self._add(token)
 
     def _add(self, token: Token) -> None:
+        """Add one token."""
         self._count += 1
         if token.type == "inline":
             self.add_all(token.children or ())
@@ -78,6 +81,7 @@ class _Builder:
             self._enter(token)
 
     def _enter(self, token: Token) -> None:
+        """Open the element of a token."""
         children: list[Node] = []
         if token.type == "link_open":
             self._open[-1].append(_link(str(token.attrGet("href") or ""), children))
@@ -90,6 +94,6 @@ class _Builder:
 
 
 def _link(address: str, children: list[Node]) -> list[Any]:
-    """A link; only its text, in italics, where the address is of another scheme."""
+    """Return a link element, or its text in italics if the scheme is not allowed."""
     allowed = address.lower().startswith(_SCHEMES)
     return ["a", {"href": address}, children] if allowed else ["em", {}, children]

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 
 class PictureType(NamedTuple):
-    """A format that browsers show."""
+    """Picture format that browsers show."""
 
     media_type: str
     suffix: str  # of a file, with its dot
@@ -22,18 +22,21 @@ _PICTURE_SIGNATURES: Final = {b"\x89PNG\r\n\x1a\n": PNG, b"\xff\xd8\xff": JPEG, 
 
 
 def picture_type(encoded: bytes) -> PictureType | None:
-    """The type of an encoded picture by its first bytes; None for anything else."""
-    if encoded[:4] == b"RIFF" and encoded[8:12] == b"WEBP":  # RIFF holds sound and films too
+    """Return the format of an encoded picture by its first bytes, or None if it is unknown."""
+    if encoded[:4] == b"RIFF" and encoded[8:12] == b"WEBP":  # RIFF files can also hold sound or video
         return WEBP
     return next((kind for start, kind in _PICTURE_SIGNATURES.items() if encoded.startswith(start)), None)
 
 
 _FRAMES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}  # JPEG markers that begin a frame
-_MOST_SEGMENTS: Final = 1000
+_MOST_SEGMENTS: Final = 1000  # a picture has a few dozen; bounds the work for hostile files
 
 
 def picture_size(encoded: bytes) -> tuple[int, int]:
-    """Width and height; zeros where the header does not say. Sources: PNG, JPEG (ITU T.81), GIF89a, WebP."""
+    """Return width and height of a picture, or zeros if the header does not state them.
+
+    Sources: PNG, JPEG (ITU T.81), GIF89a, WebP.
+    """
     kind = picture_type(encoded)
     try:
         return _size(kind, encoded) if kind else (0, 0)
@@ -42,6 +45,7 @@ def picture_size(encoded: bytes) -> tuple[int, int]:
 
 
 def _size(kind: PictureType, encoded: bytes) -> tuple[int, int]:
+    """Return width and height. Raises IndexError or struct.error for a truncated header."""
     width = height = 0
     if kind is PNG:
         width, height = struct.unpack_from(">II", encoded, 16)
@@ -57,6 +61,7 @@ def _size(kind: PictureType, encoded: bytes) -> tuple[int, int]:
 
 
 def _webp(encoded: bytes) -> tuple[int, int]:
+    """Return width and height of a WebP picture."""
     form = encoded[12:16]
     if form == b"VP8X":
         width, height = (int.from_bytes(encoded[at : at + 3], "little") for at in (24, 27))
@@ -69,6 +74,7 @@ def _webp(encoded: bytes) -> tuple[int, int]:
 
 
 def _jpeg(encoded: bytes) -> tuple[int, int]:
+    """Return width and height of a JPEG picture, or zeros."""
     at = 2
     for _ in range(_MOST_SEGMENTS):
         marker, length = encoded[at + 1], int.from_bytes(encoded[at + 2 : at + 4], "big")
@@ -82,11 +88,11 @@ def _jpeg(encoded: bytes) -> tuple[int, int]:
     return 0, 0
 
 
-SIGNATURE_BYTES: Final = 12  # of a sound that are enough to know it
+SIGNATURE_BYTES: Final = 12  # of a sound that identify its format
 
 
 class SoundType(NamedTuple):
-    """A format that browsers play."""
+    """Sound format that browsers play."""
 
     media_type: str
     suffix: str  # of a file, with its dot
@@ -107,7 +113,7 @@ _SOUND_SIGNATURES: Final = {
 
 
 def sound_type(encoded: bytes) -> SoundType | None:
-    """The type of an encoded sound by its first bytes; None for anything else."""
-    if encoded[:4] == b"RIFF" and encoded[8:12] == b"WAVE":  # RIFF holds pictures and films too
+    """Return the format of an encoded sound by its first bytes, or None if it is unknown."""
+    if encoded[:4] == b"RIFF" and encoded[8:12] == b"WAVE":  # RIFF files can also hold pictures or video
         return WAV
     return next((kind for start, kind in _SOUND_SIGNATURES.items() if encoded.startswith(start)), None)

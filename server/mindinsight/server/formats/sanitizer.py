@@ -1,4 +1,4 @@
-"""Sanitizer of texts, numbers and values from files, so that any content can be shown and written as JSON."""
+"""Sanitizer of texts, numbers and values from files, so that any content can be shown and sent as JSON."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-MAX_NAME: Final = 4096  # characters of a name that is shown
-MAX_DIGITS: Final = 309  # of a float64 before the point
+MAX_NAME: Final = 4096  # characters that are shown of a name
+MAX_DIGITS: Final = 309  # decimal digits of the largest float64
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def show_text(value: str | bytes) -> str:
-    """A text that every encoder takes: what is no character comes as its escape, ``\\xff`` or ``\\udc80``."""
+    """Return a text that can be encoded as UTF-8. Other bytes become escapes, ``\xff`` or ``\udc80``."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
     try:
@@ -24,9 +24,10 @@ def show_text(value: str | bytes) -> str:
 
 
 def show_name(value: object) -> str:
-    """A name on one line: as ``show_text``, control characters escaped too, long ones cut in the middle.
+    """Return a name on one line: as `show_text`, with control characters escaped, shortened in the middle.
 
-    Of what is neither text nor an integer only the type is named: its text may be without end.
+    For a value that is neither a text nor an integer, only its type is returned, because its text may be
+    endless.
     """
     if isinstance(value, int):
         return str(show_integer(value))
@@ -39,7 +40,7 @@ def show_name(value: object) -> str:
 
 
 def show_integer(value: int) -> int | float | str:
-    """An integer of 64 bits as it is; a larger one as the nearest float; one beyond floats in words."""
+    """Return a 64-bit integer unchanged, a larger one as the nearest float or, beyond floats, in words."""
     if -(1 << 63) <= value < 1 << 63:
         return value
     try:
@@ -49,13 +50,13 @@ def show_integer(value: int) -> int | float | str:
 
 
 def parse_integer(digits: str) -> int | float | str:
-    """The integer of a JSON text as ``show_integer`` gives it; of one beyond floats the number of digits."""
+    """Return the integer of a JSON text as `show_integer` does. Beyond floats, state the number of digits."""
     count = len(digits.lstrip("-"))
     return show_integer(int(digits)) if count <= MAX_DIGITS else f"an integer of {count} digits"
 
 
 def encodable(value: Any) -> Any:
-    """A JSON value with every text in it as ``show_text`` gives it; containers are changed in place."""
+    """Apply `show_text` to every text in a JSON value. Containers are changed in place."""
     if isinstance(value, str):
         return show_text(value)
     waiting: list[Any] = [value]
@@ -73,22 +74,23 @@ def encodable(value: Any) -> Any:
 
 
 def _safe(value: Any) -> Any:
+    """Apply `show_text` to a text. Return any other value unchanged."""
     return show_text(value) if isinstance(value, str) else value
 
 
-MAX_TEXT: Final = 64 << 10  # characters of one text
+MAX_TEXT: Final = 64 << 10  # characters that are shown of one text
 
 
 def safe_text(text: str | bytes) -> str:
-    """A text as ``show_text`` gives it, cut after MAX_TEXT characters."""
+    """Return a text as `show_text` does, truncated after MAX_TEXT characters."""
     shown = show_text(text)
     return shown if len(shown) <= MAX_TEXT else f"{shown[:MAX_TEXT]}…"
 
 
 def safe_value(value: Any) -> Any:
-    """A value of the types that JSON and protobuf have, made safe through and through.
+    """Return a value of JSON or protobuf types with all texts and integers made safe.
 
-    Raises RecursionError for one that is nested too deeply.
+    Raises RecursionError for a value that is nested too deeply.
     """
     if isinstance(value, (str, bytes)):
         return safe_text(value)
@@ -102,7 +104,7 @@ def safe_value(value: Any) -> Any:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """JSON as safe values, integers of any length. Raises ValueError and RecursionError."""
+    """Parse JSON to safe values. Raises ValueError or RecursionError."""
     if isinstance(text, bytes):
         text = text.decode("utf-8", "replace")
     return safe_value(json.loads(text, parse_int=parse_integer))

@@ -1,4 +1,4 @@
-"""Text and JSON files beside a dump, read within a budget; truncated JSON yields its complete members."""
+"""Text and JSON files next to a dump, read within limits. Truncated JSON yields its complete members."""
 
 from __future__ import annotations
 
@@ -9,49 +9,56 @@ from pathlib import Path
 from typing import Any, Final
 
 from mindinsight.server.formats.file_bytes import length_of, opened
-from mindinsight.server.formats.read_limits import JSON, TEXT, Budget, UnreadableError
+from mindinsight.server.formats.read_limits import JSON, TEXT, Limits, UnreadableError
 from mindinsight.server.formats.sanitizer import encodable, parse_integer
 
 MAX_LINE: Final = 1 << 20  # bytes
-_LONG_NUMBER: Final = re.compile(r"(?<![.\d])\d{19}")  # digits behind a point are of a float
+_LONG_NUMBER: Final = re.compile(r"(?<![.\d])\d{19}")  # digits after a point belong to a float
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _STRUCTURE: Final = ",[{"
 
 
-def read_text(path: Path, budget: Budget = TEXT) -> str:
-    """A text file; bytes that are no UTF-8 come as U+FFFD. Raises ``UnreadableError``."""
+def read_text(path: Path, limits: Limits = TEXT) -> str:
+    """Read a text file. Bytes that are not UTF-8 become U+FFFD. Raises UnreadableError."""
     with opened(path) as file:
         length = length_of(file)
-        budget.check_size(length)
+        limits.check_size(length)
         return file.read(length).decode("utf-8", "replace")
 
 
-def read_lines(path: Path, budget: Budget, longest: int = MAX_LINE) -> Iterator[str]:
-    """The lines of a text file with their ends, one in memory at a time; raises ``UnreadableError``."""
+def read_lines(path: Path, limits: Limits, longest: int = MAX_LINE) -> Iterator[str]:
+    """Yield the lines of a text file with their line ends.
+
+    Raises UnreadableError.
+
+    One line is in memory at a time.
+    """
     with opened(path) as file:
-        budget.check_size(length_of(file))
+        limits.check_size(length_of(file))
         for number, line in enumerate(iter(lambda: file.readline(longest), b""), 1):
-            budget.check_items(number)
+            limits.check_items(number)
             yield line.decode("utf-8", "replace")
 
 
-def read_json(path: Path, budget: Budget = JSON) -> Any:
-    """A JSON file, ``NaN`` and ``Infinity`` allowed. Raises ``UnreadableError``."""
-    text = read_text(path, budget)
+def read_json(path: Path, limits: Limits = JSON) -> Any:
+    """Read a JSON file, in which ``NaN`` and ``Infinity`` are allowed. Raises UnreadableError."""
+    text = read_text(path, limits)
     try:
-        return parse_json(text, budget)
+        return parse_json(text, limits)
     except (ValueError, RecursionError) as error:
         if isinstance(error, UnreadableError):
             raise
         raise UnreadableError("dump.json", f"{path.name}: {error}"[:300]) from error
 
 
-def parse_json(text: str, budget: Budget = JSON) -> Any:
-    """The value of a JSON text; its integers fit 64 bits and its texts can be encoded.
+def parse_json(text: str, limits: Limits = JSON) -> Any:
+    """Parse a JSON text.
 
-    Raises ValueError or RecursionError for what is no JSON, ``UnreadableError`` beyond the budget.
+    Integers are limited to 64 bits, and texts can be encoded as UTF-8.
+
+    Raises ValueError or RecursionError for invalid JSON, UnreadableError beyond the limits.
     """
-    budget.check_items(sum(map(text.count, _STRUCTURE)))
+    limits.check_items(sum(map(text.count, _STRUCTURE)))
     decode = json.JSONDecoder(parse_int=parse_integer).decode if _LONG_NUMBER.search(text) else json.loads
     value = decode(text)
     return encodable(value) if _SURROGATE.search(text) else value
@@ -62,10 +69,13 @@ _DECODER: Final = json.JSONDecoder(parse_int=parse_integer)
 
 
 def read_object(path: Path, inner: str = "") -> tuple[dict[str, Any], UnreadableError | None]:
-    """The object in a file, and what is wrong with it; ``NaN`` and ``Infinity`` are allowed.
+    """Read a file with a JSON object.
 
-    Of a file that is cut off, the members before the cut come back; those of member ``inner`` one by
-    one, the others when they are plain texts. Raises ``UnreadableError`` when the file cannot be read.
+    Return the object, and the damage or None.
+
+    ``NaN`` and ``Infinity`` are allowed. Of a truncated file, the complete members are returned: all members
+    of the object ``inner``, and other members if they are plain texts. Raises UnreadableError if the file
+    cannot be read.
     """
     text = read_text(path, JSON)
     try:
@@ -73,14 +83,15 @@ def read_object(path: Path, inner: str = "") -> tuple[dict[str, Any], Unreadable
     except UnreadableError:
         raise
     except (ValueError, RecursionError) as error:
-        trouble = UnreadableError("dump.json_cut", f"{path.name}: {error}"[:300])
-        return encodable(_recovered(text, inner)), trouble
+        damage = UnreadableError("dump.json_cut", f"{path.name}: {error}"[:300])
+        return encodable(_recovered(text, inner)), damage
     if isinstance(document, dict):
         return document, None
     return {}, UnreadableError("dump.json", f"{path.name} is no object")
 
 
 def _recovered(text: str, inner: str) -> dict[str, Any]:
+    """Return the complete members of a truncated object."""
     if not inner:
         return _members(text, text.find("{") + 1)
     start = re.search(rf'"{re.escape(inner)}"\s*:\s*\{{', text)
@@ -90,7 +101,7 @@ def _recovered(text: str, inner: str) -> dict[str, Any]:
 
 
 def _members(text: str, at: int) -> dict[str, Any]:
-    """Members of an object from inside its brace on, up to its end or to what is no longer JSON."""
+    """Return the members of an object from inside its brace on, up to its end or to invalid JSON."""
     members: dict[str, Any] = {}
     try:
         while True:
@@ -104,5 +115,6 @@ def _members(text: str, at: int) -> dict[str, Any]:
 
 
 def _past_gap(text: str, at: int) -> int:
+    """Return the offset after white space, commas and colons."""
     gap = _GAP.match(text, at)
     return gap.end() if gap else at

@@ -1,7 +1,7 @@
-"""Decoder of WAV files: what the header says, and the loudness over time.
+"""Decoder of WAV files: the header, and the loudness over time.
 
 Source: Multimedia Programming Interface and Data Specifications 1.0 (RIFF), and WAVEFORMATEXTENSIBLE.
-Python's ``wave`` module reads whole numbers only, and nothing of a file that was cut.
+Python's ``wave`` module reads integer samples only, and nothing of a truncated file.
 """
 
 from __future__ import annotations
@@ -30,40 +30,44 @@ _TYPES: Final = {
 _THREE_BYTES: Final = (_PCM, 24)
 _MOST_CHUNKS: Final = 10_000
 _LARGEST: Final = float(np.finfo(np.float32).max)  # samples of float64 may be beyond
-_PART: Final = 1 << 20  # frames that are decoded at a time
-MOST_CHANNELS: Final = 8  # of which the loudness is told
+_PART: Final = 1 << 20  # frames decoded at a time
+MOST_CHANNELS: Final = 8  # of which peaks are computed
 
 _Samples = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Wav:
-    """Header of a WAV file; ``missing`` bytes of samples are said to be there and are not."""
+    """Header of a WAV file. ``missing`` bytes of samples are announced but absent."""
 
     encoding: int
     bits: int  # of a sample
     channels: int
     rate: int  # frames a second
-    frames: int  # that are there
-    begin: int  # offset of the first
+    frames: int  # that are present
+    begin: int  # offset of the first frame
     missing: int
 
     @property
     def seconds(self) -> float:
+        """Return the duration of the frames that are present."""
         return self.frames / self.rate
 
 
 @dataclass(frozen=True, slots=True)
 class Peaks:
-    """Smallest and largest sample within equal stretches of time, as shares of the loudest there can be."""
+    """Smallest and largest sample within equal intervals of time, relative to full scale."""
 
-    low: npt.NDArray[np.float32]  # [channels, stretches]
+    low: npt.NDArray[np.float32]  # [channels, intervals]
     high: npt.NDArray[np.float32]
-    not_finite: int  # samples
+    non_finite: int  # samples
 
 
 def wav(encoded: bytes) -> Wav:
-    """The header. Raises UnreadableError with the reasons ``audio.no_wav`` and ``audio.header``."""
+    """Parse the header of a WAV file.
+
+    Raises UnreadableError with the reasons ``audio.no_wav`` and ``audio.header``.
+    """
     if encoded[:4] != b"RIFF" or encoded[8:12] != b"WAVE":
         raise UnreadableError("audio.no_wav", "no RIFF of WAVE")
     form: tuple[int, ...] | None = None
@@ -78,7 +82,7 @@ def wav(encoded: bytes) -> Wav:
 
 
 def _chunks(encoded: bytes) -> Iterator[tuple[bytes, int, int]]:
-    """Name, first byte and size of the parts of a RIFF file; the last may be said to be longer than it is."""
+    """Yield name, start and size of the chunks of a RIFF file. The last chunk may be truncated."""
     at = 12
     for _ in range(_MOST_CHUNKS):
         if at + 8 > len(encoded):
@@ -89,6 +93,7 @@ def _chunks(encoded: bytes) -> Iterator[tuple[bytes, int, int]]:
 
 
 def _header(form: tuple[int, ...], start: int, size: int, length: int) -> Wav:
+    """Return the header from the fields of the format chunk. Raises UnreadableError."""
     encoding, channels, rate, _, _, bits = form
     frame = channels * (bits // 8)
     if not frame or not rate or bits % 8:
@@ -97,31 +102,36 @@ def _header(form: tuple[int, ...], start: int, size: int, length: int) -> Wav:
     return Wav(encoding, bits, channels, rate, there // frame, start, size - there)
 
 
-def peaks(encoded: bytes, header: Wav, stretches: int) -> Peaks:
-    """Peaks of the first channels. Raises UnreadableError (``audio.encoding``) for samples of other types."""
+def peaks(encoded: bytes, header: Wav, intervals: int) -> Peaks:
+    """Return the peaks of the first channels.
+
+    Raises UnreadableError for other sample types.
+
+    The reason is ``audio.encoding``.
+    """
     kind = (header.encoding, header.bits)
     if kind not in _TYPES and kind != _THREE_BYTES:
         raise UnreadableError("audio.encoding", f"encoding {header.encoding} of {header.bits} bits")
-    channels, count = min(header.channels, MOST_CHANNELS), min(stretches, header.frames)
+    channels, count = min(header.channels, MOST_CHANNELS), min(intervals, header.frames)
     edges = np.arange(count + 1, dtype=np.int64) * header.frames // max(count, 1)
     low, high = np.zeros((2, channels, count), np.float32)
-    not_finite = first = 0
+    non_finite = first = 0
     while first < count:
         last = max(first + 1, int(np.searchsorted(edges, edges[first] + _PART, side="right")) - 1)
         samples = _decode(encoded, header, edges[first], edges[last])[:, :channels]
         finite = np.isfinite(samples)
         if not finite.all():
-            not_finite += int(samples.size - finite.sum())
+            non_finite += int(samples.size - finite.sum())
             samples = np.where(finite, samples, 0.0)
         starts = edges[first:last] - edges[first]
         low[:, first:last] = np.minimum.reduceat(samples, starts).T.clip(-_LARGEST, _LARGEST)
         high[:, first:last] = np.maximum.reduceat(samples, starts).T.clip(-_LARGEST, _LARGEST)
         first = last
-    return Peaks(low, high, not_finite)
+    return Peaks(low, high, non_finite)
 
 
 def _decode(encoded: bytes, header: Wav, first: int | Ints, last: int | Ints) -> _Samples:
-    """[frames, channels] samples within -1..1 if they are whole numbers."""
+    """Return the samples [frames, channels] as float64, integers scaled to -1..1."""
     size = header.bits // 8
     frame = header.channels * size
     count, at = int(last - first), header.begin + int(first) * frame

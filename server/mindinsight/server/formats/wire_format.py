@@ -1,4 +1,4 @@
-"""Protobuf's wire format: the fields of one message, and numbers of many at once.
+"""Wire format of protobuf: the fields of one message, and varints of many messages at once.
 
 Rules: protobuf.dev/programming-guides/encoding.
 """
@@ -13,14 +13,14 @@ import numpy.typing as npt
 
 from mindinsight.server.types import Ints
 
-FAR: Final = 1 << 40  # an offset behind the end of everything
+FAR: Final = 1 << 40  # an offset beyond the end of any file
 _FIXED: Final = {1: 8, 5: 4}  # wire type -> bytes
-_LONGEST_VARINT: Final = 10
-_DEEPEST_GROUP: Final = 100
+_LONGEST_VARINT: Final = 10  # bytes
+_DEEPEST_GROUP: Final = 100  # the limit of protobuf's own parsers
 
 
 class Octets(Protocol):
-    """Bytes by index and by slice, in memory or not."""
+    """Bytes by index and by slice, in memory or in a file."""
 
     @overload
     def __getitem__(self, index: int, /) -> int: ...
@@ -29,13 +29,15 @@ class Octets(Protocol):
 
 
 class UnparsableError(ValueError):
-    """The bytes are no protobuf message."""
+    """Error: the bytes are not a protobuf message."""
 
 
 def message_fields(data: Octets, at: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """Key (number and wire type), first byte and end of the content of each field; groups are passed over.
+    """Yield key (number and wire type), start and end of the content of each field.
 
-    Raises UnparsableError, when it comes to it.
+    Groups are skipped.
+
+    Raises UnparsableError when it reaches an invalid field.
     """
     groups: list[int] = []
     while at < end:
@@ -59,12 +61,13 @@ def message_fields(data: Octets, at: int, end: int) -> Iterator[tuple[int, int, 
 
 
 def last_field(data: Octets, at: int, end: int, key: int) -> tuple[int, int] | None:
-    """First byte and end of the content of the last field with the key. Raises UnparsableError."""
+    """Return start and end of the content of the last field with the key, or None. Raises UnparsableError."""
     spans = [(start, stop) for number, start, stop in message_fields(data, at, end) if number == key]
     return spans[-1] if spans else None
 
 
 def _content(data: Octets, at: int, end: int, kind: int) -> tuple[int, int]:
+    """Return start and end of a field's content. Raises UnparsableError."""
     if kind == 0:
         return at, read_varint(data, at, end)[1]
     if kind == 2:
@@ -79,7 +82,7 @@ def _content(data: Octets, at: int, end: int, kind: int) -> tuple[int, int]:
 
 
 def read_varint(data: Octets, at: int, end: int) -> tuple[int, int]:
-    """Value and the offset after it."""
+    """Return the value of the varint at ``at`` and the offset after it. Raises UnparsableError."""
     value = shift = 0
     while at < end and shift < 7 * _LONGEST_VARINT:
         byte = data[at]
@@ -92,18 +95,21 @@ def read_varint(data: Octets, at: int, end: int) -> tuple[int, int]:
 
 
 def signed(value: int) -> int:
-    """The int64 that a varint stands for."""
+    """Return the int64 that an unsigned 64-bit value stands for."""
     return value - (1 << 64) if value >> 63 else value
 
 
 def unaligned(data: bytes, dtype: str) -> npt.NDArray[Any]:
-    """A number of type ``dtype`` at every byte offset of ``data``, without a copy."""
+    """Return a view of ``data`` as numbers of type ``dtype`` at every byte offset."""
     kind = np.dtype(dtype)
     return np.ndarray((max(len(data) - kind.itemsize + 1, 0),), kind, data, 0, (1,))
 
 
 def varints(octets: npt.NDArray[np.uint8], at: Ints) -> tuple[Ints, Ints]:
-    """Signed numbers at the offsets ``at`` and the offsets after them: FAR for one that does not end."""
+    """Return the varints at the offsets ``at`` as int64, and the offsets after them.
+
+    The offset is FAR if a varint has no end.
+    """
     values = octets[at].astype(np.uint64)
     after = at + 1
     longer = np.flatnonzero(values >= 0x80)

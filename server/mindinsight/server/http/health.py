@@ -53,7 +53,7 @@ def counts(snapshot: Snapshot) -> dict[str, int]:
         "files": len(files),
         "files_unreadable": sum(bool(file.error) for file in files),
         "damaged_stretches": sum(len(file.damage) for file in files),
-        "damaged_bytes": sum(stretch.size for file in files for stretch in file.damage),
+        "damaged_bytes": sum(section.size for file in files for section in file.damage),
         "records_skipped": sum(count for file in files for _, count in file.skipped),
         "bytes_read": sum(run.read for run in runs),
         "bytes_total": sum(run.total for run in runs),

@@ -1,4 +1,4 @@
-"""Catalogue of runs while they are read, with the priority queue of files with unread bytes."""
+"""Catalogue of the runs that are being read, with the priority queue of files with unread bytes."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from mindinsight.server.ingest.cold_columns import ColdColumns
 from mindinsight.server.ingest.file_stage import FileStage
 from mindinsight.server.ingest.folder_tree import Stamp
 from mindinsight.server.ingest.index_cache import IndexCache
-from mindinsight.server.ingest.piece_reader import PieceRequest, PieceResult
+from mindinsight.server.ingest.piece_reader import SectionRequest, SectionResult
 from mindinsight.server.ingest.run_discovery import DiscoveredRun, Discovery
 from mindinsight.server.ingest.run_stage import RunStage
-from mindinsight.server.store.run import Run, Snapshot, Trouble, Watched
+from mindinsight.server.store.run import DirectoryDamage, Run, Snapshot, Watched
 from mindinsight.server.store.store import ChangedKind, Changes, Store
 
 Item: TypeAlias = tuple[RunStage, FileStage]
 
-PIECE: Final = 8 << 20  # bytes read in one go: the memory decoding takes is a small multiple of it
-_MOST_FILES: Final = 256  # read in one go, however small they are
+PIECE: Final = 8 << 20  # bytes read at a time; decoding takes a small multiple of it in memory
+_MOST_FILES: Final = 256  # files read at a time, however small they are
 
 
 class ReadQueue:
-    """Files by priority: those of runs on open pages first, then those of the run written to last."""
+    """Files by priority: files of runs on open pages first, then files of the run with the newest write."""
 
     def __init__(self) -> None:
         self._runs: dict[str, dict[str, Item]] = {}
@@ -38,30 +38,32 @@ class ReadQueue:
 
     @property
     def size(self) -> int:
-        """Bytes to read."""
+        """Return the number of unread bytes."""
         return sum(file.unread for items in self._runs.values() for _, file in items.values())
 
     @property
     def suspicious(self) -> bool:
-        """Whether a worker died of any of the files."""
+        """Return True if a worker crashed or hung while reading one of the files."""
         return any(file.suspect for items in self._runs.values() for _, file in items.values())
 
     def want(self, runs: Iterable[str]) -> None:
+        """Give priority to these runs, and to no others."""
         self._wanted = frozenset(runs)
 
     def add(self, stage: RunStage, file: FileStage) -> None:
-        """Read a file when its turn comes; one that is being read is looked at again afterwards anyway."""
+        """Queue a file. Nothing happens while it is being read, because it is checked again afterwards."""
         if not file.busy:
             self._runs.setdefault(stage.discovered.id, {})[file.name] = (stage, file)
 
     def drop(self, run: str, name: str) -> None:
+        """Remove a file from the queue, if it is queued."""
         items = self._runs.get(run, {})
         items.pop(name, None)
         if not items:
             self._runs.pop(run, None)
 
     def take(self, budget: int = PIECE) -> list[Item]:
-        """Take out the next files, as many as hold ``budget`` bytes together, at least one."""
+        """Remove and return the next files, up to ``budget`` bytes together, at least one."""
         taken: list[Item] = []
         for stage, file in self._in_order():
             if taken and (file.suspect or budget < file.unread):
@@ -75,28 +77,32 @@ class ReadQueue:
         return taken
 
     def _in_order(self) -> Iterator[Item]:
+        """Yield the files by priority. Suspect files come last within their run."""
         ranked = sorted(self._runs.items(), key=lambda entry: self._rank(*entry))
         for _, items in ranked:
             yield from sorted(items.values(), key=lambda item: (item[1].suspect, item[1].order))
 
     def _rank(self, run: str, items: dict[str, Item]) -> tuple[bool, float]:
+        """Return the sort key of a run."""
         stage = next(iter(items.values()))[0]
         return run not in self._wanted, -stage.updated
 
 
-def request_of(file: FileStage, budget: int = PIECE) -> PieceRequest:
-    """The next piece of a file."""
+def request_of(file: FileStage, budget: int = PIECE) -> SectionRequest:
+    """Return the request for the next section of a file."""
     if file.role == "lineage":
-        return PieceRequest(file.path, 0, file.stamp.size, lineage=True)
+        return SectionRequest(file.path, 0, file.stamp.size, lineage=True)
     size = min(file.unread, budget)
-    return PieceRequest(file.path, file.read, size, file.fingerprint, tensorboard=file.tensorboard)
+    return SectionRequest(file.path, file.read, size, file.fingerprint, tensorboard=file.tensorboard)
 
 
-RETRY: Final = 10.0  # seconds until a file that could not be opened is tried again
-RISK: Final = 0.5  # seconds until one is that workers died of: perhaps somebody else killed them
-HANG: Final = 60.0  # seconds until one is that a worker hung over; both double each time
-_LONGEST: Final = 3600.0  # seconds
-_MOST_LOGGED: Final = 100  # different faults in the log
+RETRY: Final = 10.0  # seconds until a file that could not be opened is read again
+RISK: Final = (
+    0.5  # seconds until a file that crashed a worker is read again; perhaps another process killed it
+)
+HANG: Final = 60.0  # seconds until a file that hung a worker is read again; both waits double each time
+_LONGEST: Final = 3600.0  # seconds; limit of the doubled waits
+_MOST_LOGGED: Final = 100  # different errors that are logged, so that a broken directory cannot flood the log
 _PASSING: Final = frozenset({"file.permission", "file.unreadable", "file.memory"})
 
 _log = logging.getLogger(__name__)
@@ -109,12 +115,12 @@ class BaseStatus(NamedTuple):
     watch: str
     left_out: int = 0
     base_missing: bool = False
-    errors: tuple[Trouble, ...] = ()
+    errors: tuple[DirectoryDamage, ...] = ()
     bases: tuple[Watched, ...] = ()
 
 
 class Catalogue:
-    """Catalogue of all runs; belongs to the loader's thread alone, readers see what it publishes."""
+    """Catalogue of all runs. Only the loader's thread uses it. Readers see the published snapshots."""
 
     def __init__(
         self,
@@ -124,7 +130,11 @@ class Catalogue:
         cache: IndexCache | None = None,
         cold: ColdColumns | None = None,
     ) -> None:
-        """``cache`` has what an earlier server knew of a file that appears, ``cold`` takes columns."""
+        """Create an empty catalogue.
+
+        ``cache`` knows files that an earlier server read. ``cold`` takes columns of files that were read to
+        their end.
+        """
         self._cold = cold
         self.status = status
         self._cache = cache
@@ -132,14 +142,14 @@ class Catalogue:
         self._folders: dict[str, list[RunStage]] = {}  # runs by the folder they are in
         self._store = store
         self._queue = queue
-        self._discovered_troubles: tuple[Trouble, ...] = ()
-        self._store_troubles: tuple[Trouble, ...] = ()
+        self._directory_damage: tuple[DirectoryDamage, ...] = ()
+        self._store_damage: tuple[DirectoryDamage, ...] = ()
         self._logged: set[tuple[str, str]] = set()
         self._retry_at: dict[Item, float] = {}  # files that could not be opened, and when to try again
 
     @property
     def changed(self) -> bool:
-        """Whether there is anything to publish."""
+        """Return True if there is anything to publish."""
         before = self._store.snapshot()
         return (
             self.stages.keys() != before.runs.keys()
@@ -148,7 +158,7 @@ class Catalogue:
         )
 
     def settle(self, discovery: Discovery) -> None:
-        """Take over which runs there are, and of which files they consist."""
+        """Update the runs and their files from a discovery."""
         before, self.stages = self.stages, {}
         for discovered in discovery.runs:
             stage = before.pop(discovered.id, None)
@@ -164,17 +174,17 @@ class Catalogue:
         self._folders = defaultdict(list)
         for stage in self.stages.values():
             self._folders[stage.discovered.folder].append(stage)
-        self._discovered_troubles = discovery.troubles
+        self._directory_damage = discovery.damage
         self.status = self.status._replace(left_out=discovery.left_out, base_missing=discovery.missing)
-        self.note_stores(self._store_troubles)
+        self.set_store_damage(self._store_damage)
 
-    def note_stores(self, troubles: tuple[Trouble, ...]) -> None:
-        """Take over what is wrong with stores, to be shown beside what is wrong with directories."""
-        self._store_troubles = troubles
-        self.status = self.status._replace(errors=(*self._discovered_troubles, *troubles))
+    def set_store_damage(self, damage: tuple[DirectoryDamage, ...]) -> None:
+        """Replace the errors of remote stores, which are shown next to the errors of directories."""
+        self._store_damage = damage
+        self.status = self.status._replace(errors=(*self._directory_damage, *damage))
 
-    def files_changed(self, folder: str, stamps: Mapping[str, Stamp]) -> bool:
-        """Files of a folder were written to; False when no run is known to have one of them."""
+    def update_stamps(self, folder: str, stamps: Mapping[str, Stamp]) -> bool:
+        """Update files of a folder that were written to. Return False if a file belongs to no known run."""
         stages = self._folders.get(folder, ())
         known = {
             name: (stage, stage.files[name]) for stage in stages for name in stamps if name in stage.files
@@ -185,36 +195,38 @@ class Catalogue:
         return len(known) == len(stamps)
 
     def retry(self, now: float) -> None:
-        """Ask again for files that could not be opened a while ago."""
+        """Queue files again that could not be opened some time ago."""
         for item, due in list(self._retry_at.items()):
             if due <= now:
                 del self._retry_at[item]
                 if item[0].files.get(item[1].name) is item[1]:
                     self._queue.add(*item)
 
-    def take(self, stage: RunStage, file: FileStage, request: PieceRequest, answer: PieceResult) -> None:
-        """Put in what reading a piece of a file brought; nothing when the file is another one by now."""
+    def take(self, stage: RunStage, file: FileStage, request: SectionRequest, answer: SectionResult) -> None:
+        """Add the result of a read request to its run. Ignore it if the file was replaced meanwhile."""
         file.busy = False
         if stage.files.get(file.name) is not file:
             return
         try:
             if answer.replaced:
                 self._restart_file(stage, file)
-            elif answer.stretch is None:
+            elif answer.section is None:
                 self._fail(stage, file, answer.reason, answer.detail)
             else:
-                stage.fold(file, answer.stretch, answer.lineage, answer.fingerprint)
+                stage.fold(file, answer.section, answer.lineage, answer.fingerprint)
         except Exception:
-            self._leave_out(stage, file)
+            self._skip_file(stage, file)
         else:
-            if not answer.replaced and file.goes_on(request.offset):
+            if not answer.replaced and file.has_more(request.offset):
                 self._queue.add(stage, file)
 
     def record_crash(self, stage: RunStage, file: FileStage, hung: bool = False) -> None:
-        """Workers died, or one hung, when they read this file, perhaps with others; it is read alone next.
+        """Record that a worker crashed or hung while reading this file.
 
-        Whether the file is to blame or somebody who kills processes cannot be told, so it is tried again
-        soon, and each time later than the time before.
+        The next attempt reads it alone.
+
+        Whether the file or an unrelated kill caused it is unknown. Therefore the file is read again soon, and
+        after a longer wait each time.
         """
         file.busy = False
         if stage.files.get(file.name) is not file:
@@ -227,7 +239,7 @@ class Catalogue:
             self._queue.add(stage, file)
 
     def publish(self) -> None:
-        """Let readers see everything that changed since the last time."""
+        """Publish a snapshot with everything that changed since the last one."""
         before = self._store.snapshot()
         version = before.version + 1
         runs: dict[str, Run] = {}
@@ -244,20 +256,22 @@ class Catalogue:
         self._store.publish(after, Changes(version, frozenset(kinds) | gone, kinds, listed))
 
     def _settle(self, stage: RunStage) -> None:
+        """Add waiting scalars of a run to its columns. A file that fails is skipped."""
         for file in list(stage.files.values()):
             try:
                 stage.settle(file)
             except Exception:
-                self._leave_out(stage, file)
+                self._skip_file(stage, file)
 
-    def _leave_out(self, stage: RunStage, file: FileStage) -> None:
-        """A fault of ours: go on without this file, and with all others."""
+    def _skip_file(self, stage: RunStage, file: FileStage) -> None:
+        """Skip a file after an error in our code, and continue with all others."""
         self._remove(stage, [file.name])
         left_out = FileStage(file.name, file.path, file.stamp)
         stage.add(left_out)
         self._fail(stage, left_out, "file.undecodable", traceback.format_exc())
 
     def _match_files(self, stage: RunStage, discovered: DiscoveredRun) -> None:
+        """Add, update and remove the files of a run."""
         self._remove(stage, stage.files.keys() - discovered.files.keys())
         for name, stamp in discovered.files.items():
             file = stage.files.get(name)
@@ -267,11 +281,13 @@ class Catalogue:
                 self._file_changed(stage, file, stamp)
 
     def _remove(self, stage: RunStage, names: Iterable[str]) -> None:
+        """Remove files from a run and from the queue."""
         for name in names:
             stage.remove(name)
             self._queue.drop(stage.discovered.id, name)
 
     def _start_file(self, stage: RunStage, name: str, stamp: Stamp) -> None:
+        """Add a file to its run, from the cache if possible, and queue the unread rest."""
         path = f"{stage.discovered.path}/{name}"
         known = self._cache.find(stage.discovered.id, name, path, stamp) if self._cache else None
         file = known or FileStage(name, path, stamp)
@@ -282,13 +298,17 @@ class Catalogue:
             self._queue.add(stage, file)
 
     def _restart_file(self, stage: RunStage, file: FileStage) -> None:
+        """Read a file again from its beginning."""
         self._remove(stage, [file.name])
         self._start_file(stage, file.name, file.stamp)
 
     def _file_changed(self, stage: RunStage, file: FileStage, stamp: Stamp) -> None:
-        """A file changed. What was read stays if it only grew; whether it did is seen when it is read."""
+        """Update a file with a new stamp.
+
+        Its content stays if it only grew, which is checked when it is read.
+        """
         moved = file.stamp[:2] != stamp[:2]
-        afresh = file.role == "graph" or (file.role != "lineage" and _other_content(file, stamp))
+        afresh = file.role == "graph" or (file.role != "lineage" and _may_have_other_content(file, stamp))
         file.stamp = stamp
         if afresh:
             self._restart_file(stage, file)
@@ -296,13 +316,16 @@ class Catalogue:
         if moved:
             stage.relocate(file)
         stage.touch(file)
-        if not (file.wait and (stage, file) in self._retry_at):  # what workers die of is left for a while
+        if not (file.wait and (stage, file) in self._retry_at):  # a file that crashes workers waits
             self._queue.add(stage, file)
 
     def _fail(
         self, stage: RunStage, file: FileStage, reason: str, detail: str, wait: float | None = None
     ) -> None:
-        if (reason, detail) not in self._logged and len(self._logged) < _MOST_LOGGED:  # once for all files
+        """Record an error of a file, log it once, and schedule another attempt if that may help."""
+        if (reason, detail) not in self._logged and len(
+            self._logged
+        ) < _MOST_LOGGED:  # one line for all files with this error
             self._logged.add((reason, detail))
             _log.warning("%s: %s/%s: %s", reason, stage.discovered.id, file.name, detail)
         file.error = reason
@@ -313,11 +336,11 @@ class Catalogue:
         stage.touch(file)
 
 
-def _other_content(file: FileStage, stamp: Stamp) -> bool:
-    """Whether a file with a new stamp holds, or may hold, something else where it was read.
+def _may_have_other_content(file: FileStage, stamp: Stamp) -> bool:
+    """Return True if a file with a new stamp may have other bytes where it was read.
 
-    A copy that is not longer can have been made to change what was there, and one written over a damaged
-    file to heal it.
+    A copy that is not longer may have been made to change the content, and a damaged file may have been
+    rewritten to repair it.
     """
     if stamp.size < file.read:
         return True
@@ -327,4 +350,5 @@ def _other_content(file: FileStage, stamp: Stamp) -> bool:
 
 
 def _status_of(snapshot: Snapshot) -> BaseStatus:
+    """Return the status of the base directories in a snapshot."""
     return BaseStatus(*(getattr(snapshot, name) for name in BaseStatus._fields))

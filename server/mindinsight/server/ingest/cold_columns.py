@@ -1,8 +1,8 @@
 """Storage of cold columns: unlinked temporary files, mapped for reading.
 
-Columns to which nothing is appended any more need no memory of the process: the system reads their pages when
-somebody looks at them, and takes them back when memory is short. The files have no name, so that nobody can
-cut them short under the map, which would end the process (SIGBUS); the system frees them with the last array.
+Columns that are complete need no memory of the process. The system reads their pages on access and reclaims
+them when memory is short. The files have no name, so no other process can truncate them under the map, which
+would end the process (SIGBUS). The system frees them with the last array.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ import numpy.typing as npt
 from mindinsight.server.files.own_files import own_folder
 from mindinsight.server.ingest.filesystems import is_shared
 
-_SEGMENT: Final = 128 << 20  # bytes of a file; it takes room on the disk only where it was written
-_SMALLEST: Final = 64 << 10  # bytes that are worth moving
+_SEGMENT: Final = 128 << 20  # bytes of a file, which is sparse until it is written
+_SMALLEST: Final = 64 << 10  # bytes; fewer are not worth a system call
 _ALIGNMENT: Final = 64  # bytes
-_MOST_PIECES: Final = 512  # of one write; the system takes at most 1024
+_MOST_PIECES: Final = 512  # buffers of one write; the system accepts at most 1024 (IOV_MAX)
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -33,10 +33,12 @@ _log = logging.getLogger(__name__)
 
 
 class ColdColumns:
-    """Storage of cold columns in a folder; it belongs to the loader's thread, its arrays to everybody.
+    """Storage of cold columns in a folder.
 
-    Where the folder cannot be written to, is full, or lies on a file system of another machine, which may go
-    away under a map, everything stays in memory.
+    Only the loader's thread moves columns, and any thread reads them.
+
+    All columns stay in memory if the folder cannot be written to, is full, or is on a file system of another
+    machine, which may disappear under a map.
     """
 
     def __init__(self, folder: Path, segment: int = _SEGMENT, smallest: int = _SMALLEST) -> None:
@@ -49,7 +51,7 @@ class ColdColumns:
         self.moved = 0  # bytes so far
 
     def move(self, arrays: Sequence[Array]) -> list[Array]:
-        """Arrays equal to ``arrays``, in mapped files if they are worth it; else ``arrays`` themselves."""
+        """Return equal arrays in mapped files if they are large enough, otherwise ``arrays`` themselves."""
         size = sum(_padded(array.nbytes) for array in arrays)
         segment = self._segment_for(size)
         if segment is None:
@@ -63,17 +65,18 @@ class ColdColumns:
         return moved
 
     def move_bytes(self, data: bytes) -> bytes | memoryview:
-        """The same for one piece of bytes."""
+        """Return equal bytes in a mapped file if they are large enough, otherwise ``data`` itself."""
         array = np.frombuffer(data, np.uint8)
         moved = self.move([array])[0]
         return data if moved is array else moved.data
 
     def release(self) -> None:
-        """Give up pages that were looked at: they come back from the system's cache at the next look."""
+        """Release pages that were read. The next access reads them from the system's cache again."""
         for pages in list(self._maps):
             pages.madvise(mmap.MADV_DONTNEED)
 
     def _segment_for(self, size: int) -> _Segment | None:
+        """Return a segment with room for ``size`` bytes, or None if the columns stay in memory."""
         if size < self._smallest or not self._is_usable():
             return None
         if self._segment is None or self._segment.room < size:
@@ -86,18 +89,19 @@ class ColdColumns:
         return self._segment
 
     def _is_usable(self) -> bool:
+        """Return True if the folder can hold mapped files."""
         if self._usable is None:
             self._usable = hasattr(mmap, "MADV_DONTNEED") and not is_shared(str(self._folder))
         return self._usable
 
     def _give_up(self, error: OSError) -> None:
-        """Keep everything in memory from now on; what was moved stays where it is."""
+        """Keep further columns in memory. Moved columns stay in their files."""
         self._usable, self._segment = False, None
         _log.warning("cold columns stay in memory: %s: %s", self._folder, error.strerror or error)
 
 
 class _Segment:
-    """One unlinked file: written at its end, mapped whole."""
+    """Unlinked file that is appended to and mapped whole."""
 
     def __init__(self, folder: Path, size: int) -> None:
         from tempfile import mkstemp  # few servers hold this much
@@ -112,13 +116,14 @@ class _Segment:
         self.room = size
 
     def write(self, arrays: Sequence[Array]) -> list[Array]:
-        """Write contiguous arrays; views of the mapped file. Raises OSError when the disk is full."""
+        """Write contiguous arrays. Return views of the mapped file. Raises OSError if the disk is full."""
         moved: list[Array] = []
         for first in range(0, len(arrays), _MOST_PIECES):
             moved += self._write_pieces(arrays[first : first + _MOST_PIECES])
         return moved
 
     def _write_pieces(self, arrays: Sequence[Array]) -> list[Array]:
+        """Write arrays with one system call. Raises OSError if the disk is full."""
         pieces: list[Any] = []
         positions: list[int] = []
         end = self._end
@@ -136,6 +141,7 @@ class _Segment:
 
 
 def _write_all(descriptor: int, pieces: Sequence[Any], offset: int, size: int) -> None:
+    """Write all buffers at an offset. Raises OSError if the disk is full."""
     written = os.pwritev(descriptor, pieces, offset)
     if written == size:
         return
@@ -148,4 +154,5 @@ def _write_all(descriptor: int, pieces: Sequence[Any], offset: int, size: int) -
 
 
 def _padded(size: int) -> int:
+    """Return the size with padding."""
     return size + -size % _ALIGNMENT

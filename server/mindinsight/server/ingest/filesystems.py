@@ -1,4 +1,4 @@
-"""Types of file systems: which report changes, and which must be polled."""
+"""Types of file systems: whether changes are reported or must be polled."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ _LAYERED: Final = re.compile(r"overlay|aufs")
 _ESCAPED: Final = re.compile(r"\\(\d{3})")
 
 
-def tells_changes(path: str, mounts: str | None = None) -> bool:
-    """Whether changes below ``path`` made by anybody are told to this machine.
+def reports_changes(path: str, mounts: str | None = None) -> bool:
+    """Return True if the system reports all changes below ``path`` to this machine.
 
-    They are not where another machine can make them (NFS, CIFS, cluster file systems), and not reliably
-    on FUSE and on the lower layers of an overlay. ``mounts`` is the text of /proc/self/mounts.
+    It does not for file systems shared with other machines (NFS, CIFS, cluster file systems), and not
+    reliably for FUSE and for the lower layers of an overlay. ``mounts`` is the text of /proc/self/mounts.
     """
     inside, around = _kinds(path, mounts)
     return not any(_SHARED.fullmatch(kind) or _LAYERED.fullmatch(kind) for kind in [*inside, *around])
 
 
 def is_shared(path: str, mounts: str | None = None) -> bool:
-    """Whether the folder ``path`` lies on another machine, or is served by another program (FUSE)."""
+    """Return True if a folder is on another machine or is served by another program (FUSE)."""
     return any(_SHARED.fullmatch(kind) for kind in _kinds(path, mounts)[1])
 
 
 def _kinds(path: str, mounts: str | None) -> tuple[list[str], list[str]]:
-    """Types of the file systems mounted below ``path``, and of the one on which it lies, if that is known."""
+    """Return the types of the file systems mounted below ``path``, and of the one it is on, if known."""
     base = _folder(os.path.realpath(path))
     lines = [line.split() for line in (_mounts() if mounts is None else mounts).splitlines()]
     where = [(_folder(_plain(fields[1])), fields[2]) for fields in lines if len(fields) > 2]
@@ -41,10 +41,12 @@ def _kinds(path: str, mounts: str | None) -> tuple[list[str], list[str]]:
 
 
 def _folder(path: str) -> str:
+    """Return a path with one slash at its end."""
     return path.rstrip("/") + "/"
 
 
 def _mounts() -> str:
+    """Return the text of /proc/self/mounts, empty if there is none."""
     try:
         return Path("/proc/self/mounts").read_text("utf-8", "surrogateescape")
     except OSError:
@@ -52,4 +54,5 @@ def _mounts() -> str:
 
 
 def _plain(path: str) -> str:
+    """Return a path of /proc/self/mounts without escapes."""
     return _ESCAPED.sub(lambda match: chr(int(match[1], 8)), path)

@@ -22,14 +22,14 @@ _WRITABLE: Final = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 class Stamp(NamedTuple):
-    """Change stamp of a file or folder; compared for equality only, as clocks can be set back."""
+    """Change stamp of a file or folder. Compared for equality only, because clocks can be set back."""
 
     device: int
     inode: int
     size: int
     modified: int  # nanoseconds
     changed: int  # nanoseconds, of owner and permission too
-    closed: bool = False  # nobody may write to it: a writer makes its files so when it closes them
+    closed: bool = False  # read-only: a writer makes its files read-only when it closes them
 
 
 NOWHERE = Stamp(0, 0, 0, 0, 0)
@@ -37,23 +37,23 @@ NOWHERE = Stamp(0, 0, 0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """The listing of a folder at one moment."""
+    """Listing of a folder."""
 
     stamp: Stamp
     looked: int  # nanoseconds, Unix
     files: dict[str, Stamp] = field(default_factory=dict)  # event, lineage, explain and graph files
     below: tuple[str, ...] = ()  # names of folders to look into
     profiles: tuple[str, ...] = ()  # names of folders that a profiler may have written
-    reason: str = ""  # a key of the locale files when it could not be looked into
+    reason: str = ""  # a key of the locale files if the folder could not be listed
 
     @property
     def settled(self) -> bool:
-        """False while a later change could carry the same time: file systems count in up to 2 s."""
+        """Return False while a later change could have the same time. File systems count in up to 2 s."""
         return abs(self.looked - self.stamp.modified) > 3_000_000_000
 
 
 def stamp_of(path: str) -> Stamp | None:
-    """Stamp of a file or folder, None when there is none; raises PermissionError when that is hidden."""
+    """Return the stamp of a file or folder, or None if it is missing. Raises PermissionError."""
     try:
         return _stamp(os.lstat(path))
     except PermissionError:
@@ -63,7 +63,10 @@ def stamp_of(path: str) -> Stamp | None:
 
 
 def list_folder(path: str, now: int) -> Folder | None:
-    """Files and folders directly inside, links to folders left out; None when there is no such folder."""
+    """Return the files and folders directly inside, or None if the folder is missing.
+
+    Links are not followed.
+    """
     try:
         stamp = stamp_of(path)
         if stamp is None:
@@ -80,7 +83,7 @@ def list_folder(path: str, now: int) -> Folder | None:
 
 
 def holds_profile(path: str) -> bool:
-    """Whether a folder holds what MindSpore's profiler writes about a rank."""
+    """Return True if a folder holds a profile of a rank by MindSpore's profiler."""
     try:
         with entries_of(path) as entries:
             return any(file_names.is_profile_of_rank(entry.name) for entry in entries)
@@ -89,16 +92,16 @@ def holds_profile(path: str) -> bool:
 
 
 def _classify(entries: Iterator[os.DirEntry[str]]) -> tuple[dict[str, Stamp], list[str], list[str]]:
-    """Files with their stamps, names of folders to look into, names of folders of profilers."""
+    """Return files with their stamps, names of folders to search, and names of folders of profilers."""
     files: dict[str, Stamp] = {}
     below: list[str] = []
     profiles: list[str] = []
     for entry in entries:
         folder = entry.is_dir(follow_symlinks=False)
-        if file_names.role(entry.name) and not folder:  # of a link or a pipe, reading tells what it is
+        if file_names.role(entry.name) and not folder:  # a link or a pipe is refused when it is read
             try:
                 files[entry.name] = _stamp(entry.stat(follow_symlinks=False))
-            except OSError:  # it went away while we looked
+            except OSError:  # removed meanwhile
                 continue
         elif folder and file_names.is_profile(entry.name):
             profiles.append(entry.name)
@@ -108,6 +111,7 @@ def _classify(entries: Iterator[os.DirEntry[str]]) -> tuple[dict[str, Stamp], li
 
 
 def _stamp(status: os.stat_result) -> Stamp:
+    """Return the stamp of a stat result."""
     closed = not status.st_mode & _WRITABLE
     return Stamp(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns, closed)
 
@@ -120,20 +124,20 @@ class JobRank(NamedTuple):
 
 
 _RANK: Final = re.compile(r"(?:rank|device)[_-]?(\d{1,9})", re.IGNORECASE)
-_START_APART: Final = 600.0  # seconds between the starts of two ranks at most
+_START_APART: Final = 600.0  # seconds between the starts of two ranks of one job, at most
 _NUMBERED: Final = re.compile(r"(.*?)[_.-]?(\d{1,9})")
 
 
 def is_rank(name: str) -> bool:
-    """Whether a folder is named like one rank of a job."""
+    """Return True if a folder is named like one rank of a job."""
     return _RANK.fullmatch(name) is not None
 
 
 def concurrent_ranks(files: Mapping[str, Stamp]) -> frozenset[int]:
-    """Ranks in the names of the event files of one folder, if two ranks wrote at the same time; else none.
+    """Return the ranks in the names of event files of one folder if two ranks wrote at the same time.
 
-    A training that is resumed on another device names its files after that device, but it writes after
-    the one before it has stopped; the ranks of a job start together.
+    Otherwise the set is empty. A training resumed on another device names its files after that device, but
+    writes after the earlier one has stopped. The ranks of a job start together.
     """
     if len(files) < 2:
         return frozenset()
@@ -152,12 +156,14 @@ def concurrent_ranks(files: Mapping[str, Stamp]) -> frozenset[int]:
 
 
 def job_ranks(devices: Mapping[str, frozenset[int]]) -> dict[str, JobRank]:
-    """Job and rank of each run, given the device ids in its files' names.
+    """Return job and rank of each run.
 
-    Known forms: ``job/rank_0``, ``job/rank_1``; ``job0``, ``job1`` beside each other; both at once,
-    ``job0/rank_0``, ``job1/rank_1``; and ``job`` with the files of one rank beside folders of the others.
-    Siblings are believed only where the number of the folder is that of the rank (or the device id in the
-    file names): experiments are numbered too, but each of them ran on device 0.
+    ``devices`` are the device ids in the names of its files.
+
+    Known forms: ``job/rank_0``, ``job/rank_1``; ``job0``, ``job1`` next to each other; both together,
+    ``job0/rank_0``, ``job1/rank_1``; and ``job`` with the files of one rank next to folders of the others.
+    Siblings count only if the number of the folder is the rank (or the device id in the file names), because
+    experiments are numbered too, but each of them ran on device 0.
     """
     jobs = {run: _by_folder(run) or JobRank(run, None) for run in devices}
     jobs.update(_by_numbered_jobs(jobs))
@@ -167,6 +173,7 @@ def job_ranks(devices: Mapping[str, frozenset[int]]) -> dict[str, JobRank]:
 
 
 def _by_folder(run: str) -> JobRank | None:
+    """Return job and rank by the name of the folder or of a folder above it, or None."""
     parts = run.split("/")
     for depth in range(len(parts) - 1, 0, -1):
         match = _RANK.fullmatch(parts[depth])
@@ -176,12 +183,13 @@ def _by_folder(run: str) -> JobRank | None:
 
 
 def _by_siblings(devices: Mapping[str, frozenset[int]]) -> dict[str, JobRank]:
+    """Return job and rank of numbered siblings without a rank folder."""
     numbers = {run: next(iter(ids)) for run, ids in devices.items() if len(ids) == 1}
     return _numbered(numbers)
 
 
 def _by_numbered_jobs(runs: Mapping[str, JobRank]) -> dict[str, JobRank]:
-    """Runs whose job is named after their rank: ``job0/rank_0`` beside ``job1/rank_1``."""
+    """Return job and rank of runs with jobs named after their rank: ``job0/rank_0``, ``job1/rank_1``."""
     ranks: dict[str, set[int]] = defaultdict(set)
     for job, rank in runs.values():
         if rank is not None:
@@ -191,7 +199,7 @@ def _by_numbered_jobs(runs: Mapping[str, JobRank]) -> dict[str, JobRank]:
 
 
 def _above_ranks(runs: Mapping[str, JobRank], devices: Mapping[str, frozenset[int]]) -> dict[str, JobRank]:
-    """Runs that are a job themselves and hold the files of one rank that its folders lack."""
+    """Return job and rank of runs that are a job and hold the files of one rank without a folder."""
     taken = {position for position in runs.values() if position.rank is not None}
     jobs = {job for job, _ in taken}
     numbers = {run: next(iter(ids)) for run, ids in devices.items() if run in jobs and len(ids) == 1}
@@ -199,7 +207,7 @@ def _above_ranks(runs: Mapping[str, JobRank], devices: Mapping[str, frozenset[in
 
 
 def _numbered(numbers: Mapping[str, int]) -> dict[str, JobRank]:
-    """Job and rank of folders that differ in a number at the end, each its own and that of its rank."""
+    """Return job and rank of folders that differ in a number at the end, which is the number of the rank."""
     groups: dict[str, dict[str, int]] = defaultdict(dict)
     for folder, number in numbers.items():
         parent, _, name = folder.rpartition("/")
@@ -214,37 +222,37 @@ def _numbered(numbers: Mapping[str, int]) -> dict[str, JobRank]:
     }
 
 
-DEPTH: Final = 4  # folders below a base directory
-MOST_FOLDERS: Final = 20_000
+DEPTH: Final = 4  # levels of folders below a base directory
+MOST_FOLDERS: Final = 20_000  # folders that are listed; more are reported as damage
 
 
 def is_dump(path: str) -> bool:
-    """Whether a folder is the top of a tensor dump, whatever its layout."""
+    """Return True if a folder is the top of a tensor dump in any layout."""
     from mindinsight.server.formats.dumps import find_layout  # most bases have nothing that may be one
 
     return find_layout(path) is not None
 
 
 def child(parent: str, name: str) -> str:
-    """Id of a folder below another."""
+    """Return the id of a folder below another."""
     return f"{parent}{name}" if parent == BASE else f"{parent}/{name}"
 
 
 def depth(folder: str) -> int:
-    """Folders between the base and this one, itself included."""
+    """Return the number of folders below the base, including this one."""
     return 0 if folder == BASE else folder.count("/")
 
 
 @dataclass(frozen=True, slots=True)
 class FolderChange:
-    """What changed in a folder since it was last listed."""
+    """Changes in a folder since it was last listed."""
 
-    structure: bool = False  # files or folders came or went, or can no longer be looked at
+    structure: bool = False  # files or folders were added, removed or became unreadable
     written: tuple[str, ...] = ()  # names of files that were written to
 
 
 class FolderTree:
-    """Folders by id. Links are never followed; below a dump nothing is looked for."""
+    """Folders by id. Links are never followed, and nothing is searched below a dump."""
 
     def __init__(self, bases: Bases, dump: Callable[[str], bool] = is_dump) -> None:
         self.folders: dict[str, Folder] = {}
@@ -256,32 +264,35 @@ class FolderTree:
         self.mount()
 
     def mount(self) -> None:
-        """Find out which base directories there are; the next scan looks at them."""
+        """Find the current base directories. The next scan lists them."""
         self.mounts: tuple[Mount, ...] = mounts_of(self._bases)
         self.roots = {mount.real: mount.id for mount in self.mounts if not mount.inside}
         self._folder_paths.update({folder: path for path, folder in self.roots.items()})
 
     @property
     def missing(self) -> bool:
-        """Whether there is no base directory at all."""
+        """Return True if there is no base directory at all."""
         return self.folders.keys().isdisjoint(self.roots.values())
 
     @property
     def full(self) -> bool:
-        """Whether there may be more folders than are looked at."""
+        """Return True if there may be more folders than the limit."""
         return len(self.folders) >= MOST_FOLDERS
 
     def path(self, folder: str) -> str:
+        """Return the absolute path of a folder."""
         return self._folder_paths[folder]
 
     def scan(self) -> None:
-        """Look at everything again."""
+        """List all folders again."""
         self._visit(BASE, deep=True)
 
     def check_folder(self, folder: str, only: Iterable[str] = ()) -> FolderChange:
-        """Look at one folder as cheaply as possible: if nothing came or went, at its files alone.
+        """Check one folder for changes.
 
-        ``only`` names the files to look at; none means all.
+        If its own stamp is unchanged, only its files are checked.
+
+        ``only`` names the files to check. Empty means all.
         """
         before = self.folders.get(folder)
         if before is None or self._nowhere(folder):
@@ -293,14 +304,14 @@ class FolderTree:
         was_dump = folder in self.dumps
         self._visit(folder, deep=False)
         now = self.folders.get(folder)
-        if now is None or _outline(now) != _outline(before) or was_dump != (folder in self.dumps):
+        if now is None or _names_of(now) != _names_of(before) or was_dump != (folder in self.dumps):
             return FolderChange(structure=True)
         return FolderChange(
             written=tuple(name for name in now.files if now.files[name] != before.files[name])
         )
 
     def known(self, path: str) -> str | None:
-        """Id of the folder at an absolute path, None when it is not one of ours."""
+        """Return the id of the folder at an absolute path, or None if it is not in the tree."""
         for root, folder in self.roots.items():
             if path == root:
                 return folder
@@ -310,20 +321,21 @@ class FolderTree:
         return None
 
     def root(self, folder: str) -> str:
-        """Id of the base directory a folder lies in."""
+        """Return the id of the base directory of a folder."""
         return "/".join(folder.split("/", 2)[:2]) if self.several else BASE
 
     def parent(self, folder: str) -> str:
-        """Id of the folder above; a base directory is its own."""
+        """Return the id of the folder above, for a base directory its own id."""
         if folder in self.roots.values():
             return folder
         return folder.rpartition("/")[0] if folder.count("/") > 1 else BASE
 
     def _nowhere(self, folder: str) -> bool:
+        """Return True for the virtual folder above several base directories."""
         return self.several and folder == BASE
 
     def _changed_stamps(self, folder: str, before: Folder, only: Iterable[str]) -> dict[str, Stamp] | None:
-        """New stamps of files that changed, or None when the folder itself has to be looked at."""
+        """Return the new stamps of changed files, or None if the folder itself must be listed."""
         path = self._folder_paths[folder]
         if not before.settled or before.reason:
             return None
@@ -342,17 +354,17 @@ class FolderTree:
         return written
 
     def _visit(self, folder: str, deep: bool) -> None:
-        """Look at a folder and at what is new below it; with ``deep`` at everything below it."""
+        """List a folder and new folders below it, with ``deep`` all folders below it."""
         before = self.folders.get(folder)
-        if self._look(folder):
-            self._descend(folder, () if before is None else before.below, deep)
+        if self._list(folder):
+            self._visit_below(folder, () if before is None else before.below, deep)
         else:
             self._forget(folder)
 
-    def _look(self, folder: str) -> bool:
-        """Whether there is such a folder. One that may no longer be looked into keeps what was seen."""
+    def _list(self, folder: str) -> bool:
+        """List a folder. Return False if it is missing. An unreadable folder keeps its last listing."""
         before = self.folders.get(folder)
-        now = self._seen(folder)
+        now = self._read_folder(folder)
         if now is None:
             return False
         if now.reason and before is not None:
@@ -360,13 +372,15 @@ class FolderTree:
         self.folders[folder] = now
         return True
 
-    def _seen(self, folder: str) -> Folder | None:
+    def _read_folder(self, folder: str) -> Folder | None:
+        """Return the listing of a folder, or None if it is missing."""
         if self._nowhere(folder):
             below = tuple(mount.name for mount in self.mounts if not mount.inside)
             return Folder(NOWHERE, time.time_ns(), below=below)
         return list_folder(self._folder_paths[folder], time.time_ns())
 
-    def _descend(self, folder: str, before: tuple[str, ...], deep: bool) -> None:
+    def _visit_below(self, folder: str, before: tuple[str, ...], deep: bool) -> None:
+        """List the folders below a folder. ``before`` are the names from its last listing."""
         below = self.folders[folder].below if depth(folder) < DEPTH + self.several else ()
         for name in set(before) - set(below):
             self._forget(child(folder, shown(name)))
@@ -380,17 +394,17 @@ class FolderTree:
                 break
             if not self._nowhere(folder):
                 self._folder_paths[inner] = f"{self._folder_paths[folder]}/{name}"
-            if self._look(inner):
+            if self._list(inner):
                 fresh[inner] = () if known is None else known.below
             else:
                 self._forget(inner)
-        if self._sort_dump(folder, below):
+        if self._check_dump(folder, below):
             return
         for inner, known_below in fresh.items():
-            self._descend(inner, known_below, deep)
+            self._visit_below(inner, known_below, deep)
 
-    def _sort_dump(self, folder: str, below: tuple[str, ...]) -> bool:
-        """Whether a folder is a dump. A parent of runs is not, unless these are its ranks."""
+    def _check_dump(self, folder: str, below: tuple[str, ...]) -> bool:
+        """Return True if a folder is a dump. A parent of runs is not, unless these are its ranks."""
         if self.folders[folder].reason or self._nowhere(folder):
             return folder in self.dumps
         inner = {name: self.folders.get(child(folder, shown(name))) for name in below}
@@ -404,11 +418,13 @@ class FolderTree:
         return True
 
     def _forget(self, folder: str) -> None:
+        """Remove a folder and everything below it from the tree."""
         gone = self.folders.pop(folder, None)
         self.dumps.discard(folder)
         for name in gone.below if gone else ():
             self._forget(child(folder, shown(name)))
 
 
-def _outline(folder: Folder) -> tuple[set[str], set[str], set[str], str]:
+def _names_of(folder: Folder) -> tuple[set[str], set[str], set[str], str]:
+    """Return all names in a folder, and the reason if it could not be listed."""
     return set(folder.files), set(folder.below), set(folder.profiles), folder.reason

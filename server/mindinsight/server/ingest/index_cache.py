@@ -1,4 +1,4 @@
-"""Index cache on disk: what was read of event files, so that a restart reads only what is new."""
+"""Index cache on disk: columns read from event files, so that a restart reads only new bytes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mindinsight.server.files.own_files import check_folder, open_own, own_folde
 from mindinsight.server.ingest.cold_columns import ColdColumns
 from mindinsight.server.ingest.file_stage import FileStage
 from mindinsight.server.ingest.folder_tree import Stamp
-from mindinsight.server.ingest.piece_reader import Fingerprint, PieceRequest, read_piece
+from mindinsight.server.ingest.piece_reader import Fingerprint, SectionRequest, read_file_section
 from mindinsight.server.ingest.run_stage import RunStage
 from mindinsight.server.ingest.staged_columns import Axis, ReferenceGroup, ScalarGroup
 from mindinsight.server.store.array_block import Array, ArrayBlock, ArrayPosition, array_at
@@ -32,16 +32,16 @@ _FOOTER: Final = struct.Struct("=QQII8s")
 
 
 class StaleError(Exception):
-    """The bytes are not a pack of this format, or not the ones that were written."""
+    """Error: the bytes are not a cache file of this format, or their checksum does not match."""
 
 
 class CacheFileWriter:
-    """Writes a pack under a temporary name and gives it its own name when it is whole."""
+    """Writer of a cache file under a temporary name, which is replaced when the file is complete."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._temporary = path.with_name(f".{path.name}.{os.getpid()}")
-        self._temporary.unlink(missing_ok=True)  # of a server with this number that was killed
+        self._temporary.unlink(missing_ok=True)  # of a killed server with the same process id
         descriptor = open_own(self._temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         self._file: IO[bytes] = os.fdopen(descriptor, "wb", buffering=1 << 20)
         self._file.write(_HEADER.pack(_MAGIC, FORMAT, 0))
@@ -50,20 +50,20 @@ class CacheFileWriter:
         self._begin_run()
 
     def array(self, array: Array) -> ArrayPosition:
-        """Write one array of the current run, once however often it comes; where it lies."""
+        """Write one array of the current run, once even if it is added again. Return its position."""
         if id(array) not in self._written:
             self._written[id(array)] = (array, self._block.append(array))
         return self._written[id(array)][1]
 
     def run(self, name: str, note: Any) -> None:
-        """End a run: the arrays since the last one are its own; ``note`` is kept as JSON."""
+        """End a run. The arrays since the previous run belong to it. ``note`` is stored as JSON."""
         size = self._block.size
         self._index[name] = [self._offset, size, self._crc, note]
         self._offset += size
         self._begin_run()
 
     def finish(self) -> None:
-        """Make the pack visible."""
+        """Give the file its final name."""
         index = json.dumps(self._index, separators=(",", ":")).encode()
         self._file.write(index)
         self._file.write(_FOOTER.pack(self._offset, len(index), zlib.crc32(index), FORMAT, _MAGIC))
@@ -71,21 +71,25 @@ class CacheFileWriter:
         self._temporary.replace(self._path)
 
     def abandon(self) -> None:
-        """Leave nothing behind."""
+        """Remove the temporary file."""
         self._file.close()
         self._temporary.unlink(missing_ok=True)
 
     def _begin_run(self) -> None:
+        """Start the arrays of the next run."""
         self._block, self._crc = ArrayBlock(self._write), 0
         self._written: dict[int, tuple[Array, ArrayPosition]] = {}  # by the identity of the array
 
     def _write(self, data: bytes | memoryview) -> None:
+        """Write bytes and update the checksum."""
         self._file.write(data)
         self._crc = zlib.crc32(data, self._crc)
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
+    """Position and note of one run."""
+
     offset: int
     size: int
     crc: int
@@ -93,10 +97,13 @@ class _Entry:
 
 
 class CacheFile:
-    """A pack that was read: its notes are in memory, its arrays are fetched run by run."""
+    """Cache file that was opened: notes in memory, arrays read run by run."""
 
     def __init__(self, path: Path) -> None:
-        """Raises StaleError for anything that is not a whole pack of this format, OSError without access."""
+        """Open a cache file.
+
+        Raises StaleError if it is not complete or of another format, OSError without access.
+        """
         self._file = os.fdopen(open_own(path, os.O_RDONLY), "rb", buffering=0)
         try:
             self._entries: Mapping[str, _Entry] = _read_index(self._file)
@@ -106,16 +113,20 @@ class CacheFile:
 
     @property
     def runs(self) -> frozenset[str]:
+        """Return the ids of the runs."""
         return frozenset(self._entries)
 
     def note(self, run: str) -> Any:
+        """Return the note of a run."""
         return self._entries[run].note
 
     def body(self, run: str, cold: ColdColumns | None = None) -> Body:
-        """The arrays of one run; raises StaleError when they are not the ones that were written.
+        """Read the arrays of one run.
 
-        They are read and not mapped: a map of a file that somebody cuts short ends the process. ``cold``
-        holds them in a file that nobody else can open.
+        Raises StaleError if their checksum does not match.
+
+        They are read and not mapped, because a map of a file that another process truncates ends this one.
+        ``cold`` moves them to a file without a name.
         """
         entry = self._entries[run]
         self._file.seek(entry.offset)
@@ -125,17 +136,18 @@ class CacheFile:
         return Body(data if cold is None else cold.move_bytes(data))
 
     def close(self) -> None:
+        """Close the file."""
         self._file.close()
 
 
 class Body:
-    """The arrays of one run: views of one piece of memory."""
+    """Arrays of one run, as views of one buffer."""
 
     def __init__(self, data: bytes | memoryview) -> None:
         self._data = data
 
     def array(self, position: Sequence[Any]) -> Array:
-        """A read-only array; raises StaleError for a position outside."""
+        """Return a read-only array. Raises StaleError for an invalid position."""
         try:
             return array_at(self._data, ArrayPosition(*position))
         except (ValueError, TypeError) as error:
@@ -143,6 +155,7 @@ class Body:
 
 
 def _read_index(file: IO[bytes]) -> dict[str, _Entry]:
+    """Return the runs by id. Raises StaleError."""
     size = os.fstat(file.fileno()).st_size
     if size < _HEADER.size + _FOOTER.size:
         raise StaleError("too short")
@@ -164,7 +177,7 @@ Note = dict[str, Any]
 
 
 def encode_file(file: FileStage, pack: CacheFileWriter) -> Note:
-    """Write the columns of a file and note everything else that is known of it."""
+    """Write the columns of a file to a cache file. Return a note with everything else."""
     assert file.fingerprint is not None
     groups = {id(group): group for group in file.scalars.groups.values()}
     return {
@@ -175,7 +188,7 @@ def encode_file(file: FileStage, pack: CacheFileWriter) -> Note:
         "pending": file.pending,
         "events": [file.first_event, file.last_event],
         "closing": file.closing,
-        "damage": [[stretch.offset, stretch.size, stretch.reason] for stretch in file.damage],
+        "damage": [[section.offset, section.size, section.reason] for section in file.damage],
         "skipped": file.skipped,
         "sessions": file.sessions,
         "hparams": [content.hex() for content in file.hparams],
@@ -185,13 +198,16 @@ def encode_file(file: FileStage, pack: CacheFileWriter) -> Note:
 
 
 def decode_file(note: Note, body: Body, path: str) -> FileStage:
-    """The file as it was known; raises KeyError, TypeError, ValueError or StaleError for a strange note."""
+    """Return a file as it was cached.
+
+    Raises KeyError, TypeError, ValueError or StaleError for an invalid note.
+    """
     file = FileStage(note["name"], path, Stamp(*note["stamp"]))
     file.fingerprint = Fingerprint(*map(bytes.fromhex, note["print"]))
     file.read, file.pending = int(note["read"]), int(note["pending"])
     file.first_event, file.last_event = map(float, note["events"])
     file.closing = None if note["closing"] is None else str(note["closing"])
-    file.damage = [Damage(*stretch) for stretch in note["damage"]]
+    file.damage = [Damage(*section) for section in note["damage"]]
     file.skipped = {str(what): int(count) for what, count in note["skipped"].items()}
     file.sessions = int(note["sessions"])
     file.hparams = [*map(bytes.fromhex, note["hparams"])]
@@ -205,41 +221,52 @@ def decode_file(note: Note, body: Body, path: str) -> FileStage:
 
 
 def _scalars(group: ScalarGroup, pack: CacheFileWriter) -> list[Any]:
+    """Write a group of scalars. Return the positions of its arrays."""
     columns = [pack.array(column.view()) for column in group.values.values()]
     return [_encode_axis(group.axis, pack), list(group.values), columns]
 
 
 def _references(group: ReferenceGroup, pack: CacheFileWriter) -> list[Any]:
+    """Write a group of references. Return the positions of its arrays."""
     return [_encode_axis(group.axis, pack), pack.array(group.offsets.view()), pack.array(group.sizes.view())]
 
 
 def _encode_axis(axis: Axis, pack: CacheFileWriter) -> list[Any]:
+    """Write an axis. Return the positions of its arrays."""
     columns = [pack.array(column.view()) for column in (axis.steps, axis.walls, axis.starts)]
     return [*columns, axis.session, axis.session_rows]
 
 
 def _axis(positions: list[Any], body: Body) -> Axis:
+    """Return the axis at these positions. Raises StaleError or ValueError."""
     *columns, session, rows = positions
     axis = Axis(*map(body.array, columns))
     axis.session, axis.session_rows = int(session), list(map(int, rows))
     return axis
 
 
-_MAX_FILES: Final = 6
-_GROWTH: Final = 0.25  # a run is written again when it grew by this part
-_MIN_GROWTH: Final = 64 << 10  # bytes of event files that are sooner read again than kept track of
-_EXPIRY: Final = 30 * 86400  # seconds after which nobody misses the cache of a base that was not looked at
-_UNFINISHED: Final = 3600  # seconds after which nobody writes on a pack any more
-_BAD_NOTE: Final = (StaleError, ValueError, TypeError, KeyError, AttributeError, IndexError)  # of a note
+_MAX_FILES: Final = 6  # cache files of a base; more are merged into one
+_GROWTH: Final = 0.25  # a run is written again after it grew by this share
+_MIN_GROWTH: Final = 64 << 10  # bytes of event files that are read again faster than they are cached
+_EXPIRY: Final = 30 * 86400  # seconds without use after which the cache of a base is deleted
+_UNFINISHED: Final = 3600  # seconds after which a temporary file belongs to a killed server
+_BAD_NOTE: Final = (
+    StaleError,
+    ValueError,
+    TypeError,
+    KeyError,
+    AttributeError,
+    IndexError,
+)  # errors of an invalid note
 
 _log = logging.getLogger(__name__)
 
 
 class IndexCache:
-    """Belongs to the loader's thread."""
+    """Index cache of one base directory. Only the loader's thread uses it."""
 
     def __init__(self, workspace: Path, base: Path, cold: ColdColumns | None = None) -> None:
-        """``cold`` takes the columns of runs that are found."""
+        """Create the cache. ``cold`` takes the columns of runs that are found."""
         self._cold = cold
         name = hashlib.sha256(os.fsencode(base)).hexdigest()[:16]
         self._root = workspace / "cache"
@@ -247,11 +274,11 @@ class IndexCache:
         self._notes: dict[str, tuple[CacheFile, dict[str, Note]]] = {}
         self._bodies: dict[str, Body] = {}
         self._files: list[CacheFile] = []
-        self._stuck: set[Path] = set()  # could not be removed
+        self._stuck: set[Path] = set()  # files that could not be removed
         self._saved_sizes: dict[str, int] = {}  # bytes read of each run when it was last written
 
     def open(self) -> None:
-        """List the packs and read their notes. Folders of other users and links are left alone."""
+        """Open the cache files and read their notes. Folders of other users and links are ignored."""
         try:
             for folder in (self._root, self._folder):
                 check_folder(folder, writable=0)
@@ -260,7 +287,7 @@ class IndexCache:
         except OSError as error:
             _log.warning("the index cache is not used: %s: %s", error.filename, error.strerror)
             return
-        self._tidy()
+        self._remove_leftovers()
         for path in self._cache_files():
             try:
                 self._files.append(CacheFile(path))
@@ -271,7 +298,7 @@ class IndexCache:
             self._notes.update({run: (self._files[-1], files) for run, files in notes.items()})
 
     def find(self, run: str, name: str, path: str, stamp: Stamp) -> FileStage | None:
-        """What is known of a file, if it still begins with the bytes that were read."""
+        """Return the cached state of a file if it still begins with the same bytes, else None."""
         pack, notes = self._notes.get(run, (None, {}))
         note = notes.get(name)
         if pack is None or note is None:
@@ -289,14 +316,14 @@ class IndexCache:
         return file
 
     def release(self, stages: Mapping[str, RunStage]) -> None:
-        """The first look is over: whatever was not asked for is forgotten."""
+        """Forget everything that the first scan did not ask for."""
         self._saved_sizes = {run: _bytes_read(stages[run]) for run in self._notes.keys() & stages.keys()}
         for pack in self._files:
             pack.close()
         self._files, self._notes, self._bodies = [], {}, {}
 
     def save(self, stages: Mapping[str, RunStage], everything: bool = False) -> None:
-        """Write the runs that changed much; with ``everything``, all that changed."""
+        """Write the runs that changed much, or with ``everything`` all that changed."""
         changed = [stage for stage in stages.values() if self._is_worth_saving(stage, everything)]
         if not changed:
             return
@@ -311,17 +338,17 @@ class IndexCache:
             _log.warning("the index cache cannot be written: %s", error.strerror or error)
         self._saved_sizes.update({stage.discovered.id: _bytes_read(stage) for stage in changed})
 
-    def _tidy(self) -> None:
-        """Remove what a killed server left, and caches of bases that were not looked at for long."""
-        for folder in _entries_of(self._root):
+    def _remove_leftovers(self) -> None:
+        """Remove temporary files of killed servers, and caches of bases that were not used for long."""
+        for folder in _list_folder(self._root):
             if folder != self._folder and _age(folder) > _EXPIRY:
                 shutil.rmtree(folder, ignore_errors=True)
-        for path in _entries_of(self._folder):
+        for path in _list_folder(self._folder):
             if path.name.startswith(".") and _age(path) > _UNFINISHED:
                 self._discard(path)
 
     def _discard(self, path: Path) -> None:
-        """Remove a file of the cache; one that cannot be removed is passed over from now on."""
+        """Remove a cache file. A file that cannot be removed is ignored from now on."""
         try:
             path.unlink(missing_ok=True)
         except OSError as error:
@@ -329,10 +356,12 @@ class IndexCache:
             _log.warning("a file of the index cache cannot be removed: %s", error.strerror or error)
 
     def _cache_files(self) -> list[Path]:
-        packs = {path for path in _entries_of(self._folder) if path.suffix == ".pack"}
+        """Return the paths of the cache files, oldest first."""
+        packs = {path for path in _list_folder(self._folder) if path.suffix == ".pack"}
         return sorted(packs - self._stuck)
 
     def _is_worth_saving(self, stage: RunStage, everything: bool) -> bool:
+        """Return True if a run changed enough to be written again."""
         before = self._saved_sizes.get(stage.discovered.id)
         now = _bytes_read(stage)
         if before is None:
@@ -340,6 +369,7 @@ class IndexCache:
         return abs(now - before) > (0 if everything else max(_MIN_GROWTH, _GROWTH * before))
 
     def _write(self, stages: Iterable[RunStage]) -> None:
+        """Write runs to a new cache file. Raises OSError."""
         pack = CacheFileWriter(self._folder / f"{time.time_ns():020}.pack")
         try:
             for stage in stages:
@@ -352,34 +382,39 @@ class IndexCache:
 
 
 def _notes_of(pack: CacheFile) -> dict[str, dict[str, Note]]:
+    """Return the notes of files by run and name."""
     return {run: {note["name"]: note for note in pack.note(run)} for run in pack.runs}
 
 
 def _is_continuation(file: FileStage, stamp: Stamp) -> bool:
-    """Whether a file that has another stamp now still begins with what was read."""
+    """Return True if a file with a new stamp still begins with the bytes that were read."""
     known = file.stamp
     same = (known.inode, known.size, known.modified) == (stamp.inode, stamp.size, stamp.modified)
     if file.read > stamp.size or (stamp.size <= known.size and not same):
         return False
-    return read_piece(PieceRequest(file.path, file.read, 0, file.fingerprint)).stretch is not None
+    return read_file_section(SectionRequest(file.path, file.read, 0, file.fingerprint)).section is not None
 
 
 def _is_savable(file: FileStage) -> bool:
+    """Return True if a file was read without error and can be recognised again."""
     return file.fingerprint is not None and file.read > 0 and not file.error
 
 
 def _bytes_read(stage: RunStage) -> int:
+    """Return the bytes read of the files that can be cached."""
     return sum(file.read for file in stage.files.values() if _is_savable(file))
 
 
 def _age(path: Path) -> float:
+    """Return the seconds since the last write, 0 if it is unknown."""
     try:
         return time.time() - path.stat().st_mtime
     except OSError:
         return 0.0
 
 
-def _entries_of(folder: Path) -> list[Path]:
+def _list_folder(folder: Path) -> list[Path]:
+    """Return the paths in a folder, empty if it cannot be listed."""
     try:
         return list(folder.iterdir())
     except OSError:
@@ -387,5 +422,6 @@ def _entries_of(folder: Path) -> list[Path]:
 
 
 def _make_private(folder: Path) -> None:
+    """Create the folders of the cache. Raises OSError."""
     own_folder(folder.parent)
     own_folder(folder)

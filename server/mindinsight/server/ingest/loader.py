@@ -15,7 +15,12 @@ from mindinsight.server.compute.memory_budget import release_freed_memory
 from mindinsight.server.ingest.catalogue import PIECE, BaseStatus, Catalogue, Item, ReadQueue, request_of
 from mindinsight.server.ingest.cold_columns import ColdColumns
 from mindinsight.server.ingest.index_cache import IndexCache
-from mindinsight.server.ingest.piece_reader import PieceRequest, PieceResult, read_piece, read_pieces
+from mindinsight.server.ingest.piece_reader import (
+    SectionRequest,
+    SectionResult,
+    read_file_section,
+    read_file_sections,
+)
 from mindinsight.server.ingest.scanner import Scanner
 from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import home, joined, stores
@@ -25,22 +30,24 @@ if TYPE_CHECKING:
     from mindinsight.server.ingest.mirrors import Mirrors
 
 
-INLINE: Final = 512 << 20  # bytes, about a second of reading: starting workers takes as long
-_AHEAD: Final = 2  # batches for each worker, so that none waits for us
-PATIENCE: Final = 120.0  # seconds a worker may take for a batch: far more than it needs on a disk that works
+INLINE: Final = (
+    512 << 20
+)  # bytes read without workers; that takes about a second, which starting workers takes too
+_AHEAD: Final = 2  # batches submitted for each worker, so that no worker waits for the loader
+PATIENCE: Final = 120.0  # seconds a worker may take for a batch: far more than a working disk needs
 
-Batch: TypeAlias = list[tuple[Item, PieceRequest]]
+Batch: TypeAlias = list[tuple[Item, SectionRequest]]
 
 
 class _Submission(NamedTuple):
-    """What was handed to a worker, and when it should be back (monotonic)."""
+    """Batch that a worker reads, and when its result is due (monotonic seconds)."""
 
     batch: Batch
     due: float
 
 
 class Dispatcher:
-    """Takes files from the backlog, has them read, and gives what was found to the catalogue."""
+    """Dispatcher of read requests: queued files are read, and the results go to the catalogue."""
 
     def __init__(
         self,
@@ -50,25 +57,25 @@ class Dispatcher:
         catalogue: Catalogue,
         wake: Callable[[], None],
     ) -> None:
-        """``wake`` is called, from another thread, when a batch has been read."""
+        """Create a dispatcher. ``wake`` is called from another thread when a batch has been read."""
         self._executor = executor
         self._workers = max(1, workers)
         self._queue = queue
         self._catalogue = catalogue
         self._wake = wake
-        self._running: dict[Future[list[PieceResult]], _Submission] = {}
-        self._done: deque[Future[list[PieceResult]]] = deque()
+        self._running: dict[Future[list[SectionResult]], _Submission] = {}
+        self._done: deque[Future[list[SectionResult]]] = deque()
 
     @property
     def working(self) -> bool:
-        """Whether anything is being read or waits to be."""
+        """Return True if files are being read or are queued."""
         return bool(self._running or self._queue)
 
     def collect(self) -> None:
-        """Give what workers have read to the catalogue, and give up those that hang."""
+        """Pass results of workers to the catalogue, and cancel batches that are overdue."""
         now = time.monotonic()
         for future in [future for future, submission in self._running.items() if submission.due < now]:
-            future.cancel()  # is done then, and ends the worker that is at it
+            future.cancel()  # ends the worker that reads it
         while self._done:
             future = self._done.popleft()
             batch = self._running.pop(future).batch
@@ -81,33 +88,35 @@ class Dispatcher:
                 self._catalogue.take(stage, file, request, answer)
 
     def dispatch(self) -> None:
-        """Begin to read what comes next."""
-        if self._executor is None or self._is_little:
-            self._read_here()
+        """Start reading the next files."""
+        if self._executor is None or self._is_small:
+            self._read_inline()
             return
         while self._queue and len(self._running) < self._workers * _AHEAD:
             batch = self._next_batch(PIECE)
             try:
-                future = self._executor.submit(read_pieces, [request for _, request in batch])
-            except RuntimeError:  # broken, or shut down while the server ends
+                future = self._executor.submit(read_file_sections, [request for _, request in batch])
+            except RuntimeError:  # the executor is broken, or the server is shutting down
                 self._record_crash(batch)
                 return
             turns = 1 + len(self._running) // self._workers
             self._running[future] = _Submission(batch, time.monotonic() + turns * PATIENCE)
-            future.add_done_callback(self._finished)
+            future.add_done_callback(self._on_done)
 
     @property
-    def _is_little(self) -> bool:
-        """Whether what is left is read here sooner than elsewhere, and without danger."""
+    def _is_small(self) -> bool:
+        """Return True if the queue is read faster, and safely, in this thread."""
         return not (self._running or self._queue.suspicious) and self._queue.size <= INLINE
 
-    def _read_here(self) -> None:
+    def _read_inline(self) -> None:
+        """Read one batch in this thread."""
         for (stage, file), request in self._next_batch(PIECE):
-            self._catalogue.take(stage, file, request, read_piece(request))
+            self._catalogue.take(stage, file, request, read_file_section(request))
         if self._queue:
             self._wake()
 
     def _next_batch(self, budget: int) -> Batch:
+        """Take the next files from the queue. Return them with their requests."""
         batch: Batch = []
         for stage, file in self._queue.take(budget):
             file.busy, file.checked = True, file.stamp
@@ -115,31 +124,35 @@ class Dispatcher:
         return batch
 
     def _record_crash(self, batch: Batch, hung: bool = False) -> None:
+        """Record a crash for all files of a batch."""
         for (stage, file), _ in batch:
             self._catalogue.record_crash(stage, file, hung)
 
-    def _finished(self, future: Future[list[PieceResult]]) -> None:
+    def _on_done(self, future: Future[list[SectionResult]]) -> None:
+        """Note that a batch has been read. Called from another thread."""
         self._done.append(future)
         self._wake()
 
 
-_PUBLISH: Final = 0.1  # seconds between two publications while much is read
-_PAUSE: Final = 5  # times as long as a publication took, at least: a wide run has many series
-_SHARE: Final = 2  # after following for a while, so many times as long is left to others
-_SAVE: Final = 5.0  # seconds between two thoughts of writing the cache
-_RELEASE: Final = 1.0  # seconds between two releases of pages that were looked at
-_MUCH: Final = 16 << 20  # bytes that were held in other places before, so that memory there is free
-_STOP: Final = 0.5  # seconds that the end of a server waits for the loader
-_REST: Final = 1.0  # seconds the loop sleeps at most
+_PUBLISH: Final = 0.1  # seconds between two publications during reading
+_PAUSE: Final = (
+    5  # after a publication the loader reads at least 5 times as long; publishing a wide run is slow
+)
+_SHARE: Final = 2  # after checking for changes, twice that time is left to other threads
+_SAVE: Final = 5.0  # seconds between two checks whether to write the cache
+_RELEASE: Final = 1.0  # seconds between two releases of pages of cold columns
+_MUCH: Final = 16 << 20  # bytes moved to cold columns after which freed memory is returned to the system
+_STOP: Final = 0.5  # seconds that shutdown waits for the loader
+_REST: Final = 1.0  # seconds that the loop sleeps, at most
 
 _log = logging.getLogger(__name__)
 
 
 class Loader:
-    """Keeps a store up to date with the base directories."""
+    """Loader that keeps a store up to date with the base directories."""
 
     def __init__(self, settings: Settings, store: Store, executor: Executor | None = None) -> None:
-        """Without an executor everything is read in the loader's own thread."""
+        """Create a loader. Without an executor everything is read in the loader's thread."""
         self._once = settings.reload_interval == 0
         self._wake = threading.Event()
         self._stopping = False
@@ -160,16 +173,16 @@ class Loader:
         self._scan_noted_at = 0.0
         self._save_at = time.monotonic() + _SAVE
         self._release_at = 0.0
-        self._released = 0  # bytes that had been moved to cold columns when memory was last released
+        self._released = 0  # bytes moved to cold columns before the last release of memory
         self._begun = False
 
     def start(self) -> None:
-        """Begin to load, and to follow what changes."""
+        """Start the thread that reads the base directories and follows changes."""
         self._thread = threading.Thread(target=self._run, name="loader", daemon=True)
         start_within_limit(self._thread)
 
     def stop(self) -> None:
-        """End loading; what readers have seen stays in the store."""
+        """Stop the thread. The published data stays in the store."""
         self._stopping = True
         self._wake.set()
         if self._thread is not None:
@@ -177,23 +190,24 @@ class Loader:
             self._thread = None
 
     def want(self, run_ids: Iterable[str]) -> None:
-        """Read these runs before the others: somebody looks at them.
+        """Read these runs first, because a client has opened them.
 
-        The loader need not be woken for that: as long as anything is left to read it is at work.
+        The loader need not be woken: it keeps working as long as any bytes are unread.
         """
         self._queue.want(run_ids)
 
     def load(self) -> None:
-        """Look once and read everything there is, in the calling thread."""
+        """Scan once and read everything, in the calling thread."""
         if self._mirrors:
             self._mirrors.sync()
-            self._catalogue.note_stores(self._mirrors.troubles())
+            self._catalogue.set_store_damage(self._mirrors.errors())
         self._scan_first()
         while self._work() and not self._stopping:
             self._wake.wait(_REST)
             self._wake.clear()
 
     def _run(self) -> None:
+        """Run the loader until it is stopped."""
         try:
             if self._once:
                 self.load()
@@ -208,7 +222,10 @@ class Loader:
                 self._cache.save(self._catalogue.stages, everything=True)
 
     def _scan_first(self) -> None:
-        """The first look, with what an earlier server knew; readers see the list of runs at once."""
+        """Scan for the first time, with the cache of an earlier server.
+
+        Publishes the list of runs at once.
+        """
         if self._cache:
             self._cache.open()
         self._scanner.scan()
@@ -217,9 +234,10 @@ class Loader:
         self._publish()
 
     def _run_round(self) -> None:
+        """Run one round and wait for the next. An exception is logged, and the next round continues."""
         try:
             working = self._follow()
-        except Exception:  # whatever it is, the next round finds the rest
+        except Exception:  # the next round continues with the other files
             _log.exception("a round of the loader failed")
             working = False
             time.sleep(_REST)
@@ -229,7 +247,7 @@ class Loader:
         self._wake.clear()
 
     def _follow(self) -> bool:
-        """Look, read and publish; whether there is more to do."""
+        """Check for changes, read and publish. Return True if there is more to do."""
         if not self._begun:
             if self._mirrors:
                 self._mirrors.start()
@@ -239,7 +257,7 @@ class Loader:
         began = time.thread_time()
         looked = self._scanner.look()
         if self._mirrors:
-            self._catalogue.note_stores(self._mirrors.troubles())
+            self._catalogue.set_store_damage(self._mirrors.errors())
         working = self._work()
         if looked:
             self._scanner.pause(min(_SHARE * (time.thread_time() - began), _REST))
@@ -250,7 +268,7 @@ class Loader:
         return working
 
     def _release(self, working: bool) -> None:
-        """Give up pages of cold columns now and then, and what reading freed once everything was read."""
+        """Release pages of cold columns now and then, and freed memory after everything was read."""
         if self._cold is None:
             return
         moved = self._cold.moved - self._released  # bytes
@@ -264,7 +282,7 @@ class Loader:
                 release_freed_memory()
 
     def _work(self) -> bool:
-        """One round of reading and publishing; whether there is more to do."""
+        """Read and publish once. Return True if there is more to do."""
         now = time.monotonic()
         self._dispatcher.collect()
         self._catalogue.retry(now)
@@ -274,6 +292,7 @@ class Loader:
         return self._dispatcher.working
 
     def _publish(self) -> None:
+        """Publish changes, or at least the time of the last scan."""
         now = time.monotonic()
         if self._catalogue.changed:
             self._catalogue.publish()
@@ -287,7 +306,10 @@ class Loader:
 
 
 def _mirrors_of(settings: Settings) -> Mirrors | None:
-    """Mirrors of the stores among the base directories; their code is loaded where there are any."""
+    """Return the mirrors of the remote stores among the base directories, or None without any.
+
+    Their code is imported only if there are any.
+    """
     if not stores(settings.summary_base_dir):
         return None
     from mindinsight.server.ingest.mirrors import Mirrors

@@ -1,4 +1,4 @@
-"""Mirrors of remote stores: local copies kept in step, of which only what is new is read."""
+"""Mirrors of remote stores: local copies kept up to date, of which only new bytes are fetched."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import BinaryIO, Final, NamedTuple
 
 from mindinsight.server.compute.background_jobs import start_within_limit
 from mindinsight.server.files.own_files import NotOursError, locked, open_own, own_folder, read_own
-from mindinsight.server.files.placeholders import PIECE, ROOM, Catalogue, make_room, put_placeholder
+from mindinsight.server.files.placeholders import PIECE, ROOM, PlaceholderIndex, make_room, put_placeholder
 from mindinsight.server.files.remote_store import (
     DUMP_METADATA,
     RemoteFile,
@@ -31,12 +31,12 @@ from mindinsight.server.ingest.folder_tree import DEPTH
 from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import Base, stores
 from mindinsight.server.store import file_names
-from mindinsight.server.store.run import Trouble
+from mindinsight.server.store.run import DirectoryDamage
 
-OVERLAP: Final = 64  # bytes read again where a file grew: other bytes there are another file
-SAVE: Final = 5.0  # seconds after which a pass that goes on notes what it has
-DESCRIPTION: Final = 64 << 20  # bytes of a file that describes a dump, above which it is a placeholder
-MOST_PLACEHOLDERS: Final = 200_000
+OVERLAP: Final = 64  # bytes read again when a file grew; if they differ, it is another file
+SAVE: Final = 5.0  # seconds after which a long pass saves its progress
+DESCRIPTION: Final = 64 << 20  # bytes of a file that describes a dump; a larger one becomes a placeholder
+MOST_PLACEHOLDERS: Final = 200_000  # files; older ones are omitted and reported
 _DESCRIPTIONS: Final = frozenset(("dump.json", "stack.json", "construct.json", "debug.json", "statistic.csv"))
 _DESCRIBING: Final = frozenset((DUMP_METADATA, "execution_order"))  # folders
 _RANK: Final = (
@@ -47,7 +47,7 @@ _CLASHES: Final = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG
 
 
 class Copied(NamedTuple):
-    """What was copied of a file, as the store described it."""
+    """State of a file when it was copied, as the store described it."""
 
     size: int
     modified: float
@@ -55,7 +55,7 @@ class Copied(NamedTuple):
 
 
 class Mirror:
-    """Local copy of one store in ``folder``. One server at a time keeps it in step: a lock says which."""
+    """Local copy of one remote store in ``folder``. A lock ensures that one server at a time updates it."""
 
     def __init__(self, store: RemoteStore, folder: Path, stopping: threading.Event) -> None:
         self._store = store
@@ -63,38 +63,47 @@ class Mirror:
         self._stopping = stopping
         self._state = folder.with_name(".copied.json")
         self._copied: dict[str, Copied] = {}
-        self._catalogue = Catalogue(folder)
-        self.trouble = ""  # key of what is wrong with the store; empty while all is well
-        with suppress(OSError):  # ``sync`` says so
+        self._catalogue = PlaceholderIndex(folder)
+        self.error = ""  # key of the locale files; empty without an error
+        with suppress(OSError):  # ``sync`` reports it
             self._make_folders()
 
     def sync(self) -> bool:
-        """Copy what is new, and remove what is gone from the store; whether anything changed here."""
+        """Copy new files, and remove files that the store no longer has.
+
+        Return True if the copy changed.
+
+        Errors are stored in ``error``.
+        """
         try:
             self._make_folders()
             with locked(self._folder.with_name(".copying"), wait=0.0):
                 return self._sync()
-        except TimeoutError:  # another server does it
+        except TimeoutError:  # another server updates the copy
             return False
         except StoreError as error:
-            self.trouble = error.reason
+            self.error = error.reason
         except NotOursError:
-            self.trouble = "remote.not_ours"
+            self.error = "remote.not_ours"
         except OSError:
-            self.trouble = "remote.full"
+            self.error = "remote.full"
         return False
 
     def _make_folders(self) -> None:
-        """Make the folder of the copy and the two around it. Raises NotOursError for another user's."""
+        """Create the folder of the copy and the two above it.
+
+        Raises NotOursError for another user's folder.
+        """
         for folder in (self._folder.parent.parent, self._folder.parent, self._folder):
             own_folder(folder)
 
     def _sync(self) -> bool:
+        """Update the copy and the placeholders. Return True if anything changed."""
         self._copied = self._read_state()
         listed = self._store.list_files()
         files = {path: file for path, file in listed.items() if _is_copied(path, file)}
-        if not listed and (self._copied or self._catalogue.exists()):  # stores know no empty folders
-            self.trouble = "remote.gone"
+        if not listed and (self._copied or self._catalogue.exists()):  # stores have no empty folders
+            self.error = "remote.gone"
             return False
         newest_first = sorted(files.items(), key=lambda item: -item[1].modified)
         changed = {path: file for path, file in newest_first if self._is_new(path, file)}
@@ -111,11 +120,11 @@ class Mirror:
         self._write_state()
         others = {path: file for path, file in listed.items() if path not in files and not _is_model(path)}
         placed = self._sync_placeholders(others, reasons)
-        self.trouble = next((reason for reason in _RANK if reason in reasons), "")
+        self.error = next((reason for reason in _RANK if reason in reasons), "")
         return bool(changed or gone or placed)
 
     def _sync_placeholders(self, files: dict[str, RemoteFile], reasons: set[str]) -> bool:
-        """Put placeholders for what is new, and remove what is gone; whether anything changed."""
+        """Create new placeholders, and remove old ones. Return True if anything changed."""
         if len(files) > MOST_PLACEHOLDERS:
             newest_first = sorted(files.items(), key=lambda item: -item[1].modified)
             files = dict(newest_first[:MOST_PLACEHOLDERS])
@@ -142,10 +151,11 @@ class Mirror:
         return bool(new or gone)
 
     def _is_new(self, path: str, file: RemoteFile) -> bool:
+        """Return True if a file must be copied."""
         return self._copied.get(path) != Copied(*file[1:]) or not (self._folder / path).is_file()
 
     def _copy(self, path: str, file: RemoteFile) -> str:
-        """Copy one file, or what it grew by; why not, else nothing."""
+        """Copy one file, or the bytes it grew by. Return the key of the error, empty on success."""
         if self._stopping.is_set():
             return ""
         local = self._folder / path
@@ -160,7 +170,9 @@ class Mirror:
             if file.modified:
                 os.utime(local, (time.time(), file.modified))
         except StoreError as error:
-            return "" if error.reason == "remote.gone" else error.reason  # removed since it was listed
+            return (
+                "" if error.reason == "remote.gone" else error.reason
+            )  # the file was removed after it was listed
         except OSError as error:
             return "remote.name" if error.errno in _CLASHES else "remote.full"
         if not self._stopping.is_set():
@@ -168,7 +180,7 @@ class Mirror:
         return ""
 
     def _append(self, local: Path, file: RemoteFile, here: int) -> bool:
-        """Fetch what follows the first ``here`` bytes; False where the file does not go on from them."""
+        """Fetch the bytes after the first ``here``. Return False if the file does not continue these."""
         with os.fdopen(open_own(local, os.O_RDWR), "r+b") as copy:
             start = max(0, here - OVERLAP)
             copy.seek(start)
@@ -181,7 +193,7 @@ class Mirror:
         return True
 
     def _fetch(self, local: Path, file: RemoteFile) -> None:
-        """Fetch a whole file in place of what is here, as a file of its own."""
+        """Fetch a whole file into a new local file."""
         first = self._store.read(file, 0, min(file.size, PIECE)) if file.size else b""
         local.unlink(missing_ok=True)
         with os.fdopen(open_own(local, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as copy:
@@ -189,19 +201,22 @@ class Mirror:
             self._fetch_rest(copy, file, len(first))
 
     def _fetch_rest(self, copy: BinaryIO, file: RemoteFile, start: int) -> None:
+        """Fetch the bytes from ``start`` on."""
         while start < file.size and not self._stopping.is_set():
             copy.flush()
             piece = self._store.read(file, start, min(file.size, start + PIECE))
-            if not piece:  # it became shorter; the next listing says so
+            if not piece:  # the file became shorter, which the next listing shows
                 return
             copy.write(piece)
             start += len(piece)
 
     def _remove(self, path: str) -> None:
+        """Remove a copied file."""
         self._unlink(path)
         del self._copied[path]
 
     def _unlink(self, path: str) -> None:
+        """Remove a file and the empty folders above it."""
         local = self._folder / path
         with suppress(OSError):
             local.unlink(missing_ok=True)
@@ -211,6 +226,7 @@ class Mirror:
                 folder.rmdir()
 
     def _read_state(self) -> dict[str, Copied]:
+        """Return the copied files by path, empty if the state cannot be read."""
         try:
             content = json.loads(read_own(self._state))
             return {path: Copied(int(size), float(at), str(tag)) for path, (size, at, tag) in content.items()}
@@ -218,6 +234,7 @@ class Mirror:
             return {}
 
     def _write_state(self) -> None:
+        """Save the copied files."""
         handle, name = tempfile.mkstemp(dir=self._state.parent, prefix=".copied-")
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump(dict(self._copied), file)
@@ -225,10 +242,10 @@ class Mirror:
 
 
 def _is_copied(path: str, file: RemoteFile) -> bool:
-    """Whether a file is copied as it grows.
+    """Return True if a file is copied as it grows.
 
-    These are what runs are made of, where runs are looked for, and descriptions of dumps, which are read to
-    list them. A model that is called as graphs are is not.
+    Copied are files of runs at the depth where runs are searched, and small descriptions of dumps, which are
+    read to list them. A large model with the name of a graph is not copied.
     """
     folders, _, name = path.rpartition("/")
     role = _role(path)
@@ -239,23 +256,23 @@ def _is_copied(path: str, file: RemoteFile) -> bool:
 
 
 def _role(path: str) -> file_names.Role | None:
-    """Role of a file where runs are looked for."""
+    """Return the role of a file at the depth where runs are searched, else None."""
     return file_names.role(path.rpartition("/")[2]) if path.count("/") <= DEPTH else None
 
 
 def _is_model(path: str) -> bool:
-    """Whether a file that is not copied is a model with the name of a graph: it would be read as one."""
+    """Return True if a file that is not copied is named like a graph, and would be read as one."""
     return _role(path) == "graph"
 
 
-SLOW: Final = 60.0  # seconds after which a pass that is still going on is said to be slow
-LONGEST: Final = 60.0  # seconds between two passes over a store that does not answer
+SLOW: Final = 60.0  # seconds after which an unfinished pass is reported as slow
+LONGEST: Final = 60.0  # seconds between two passes over a store that does not respond, at most
 
 _log = logging.getLogger(__name__)
 
 
 class Mirrors:
-    """All mirrors of a server; none costs nothing."""
+    """Mirrors of all remote stores of a server."""
 
     def __init__(self, settings: Settings) -> None:
         self._interval = max(settings.reload_interval, 1.0)
@@ -264,12 +281,12 @@ class Mirrors:
         self._threads: list[threading.Thread] = []
 
     def sync(self) -> None:
-        """One pass over every store, in this thread."""
+        """Update every mirror once, in this thread."""
         for following in self._following:
             following.sync()
 
     def start(self) -> None:
-        """Go on with passes in the background."""
+        """Update the mirrors repeatedly in background threads."""
         for following in self._following:
             thread = threading.Thread(
                 target=following.run, args=(self._interval,), name="mirror", daemon=True
@@ -278,54 +295,59 @@ class Mirrors:
             self._threads.append(thread)
 
     def stop(self) -> None:
-        """End; a request that is under way is not waited for."""
+        """Stop the threads. Running requests are not waited for."""
         self._stopping.set()
 
-    def troubles(self) -> tuple[Trouble, ...]:
-        """What is wrong with which store now."""
+    def errors(self) -> tuple[DirectoryDamage, ...]:
+        """Return the current errors of the stores."""
         return tuple(
-            Trouble(following.url, reason) for following in self._following if (reason := following.trouble())
+            DirectoryDamage(following.url, reason)
+            for following in self._following
+            if (reason := following.error())
         )
 
 
 class _Following:
-    """Passes over one store."""
+    """Repeated passes over one store."""
 
     def __init__(self, base: Base, stopping: threading.Event) -> None:
         self.url = base.url
         self._stopping = stopping
         self._mirror = Mirror(RemoteStore(base.url, stopping), Path(base.path), stopping)
-        self._begun: float | None = None  # monotonic time of a pass that is going on
+        self._begun: float | None = None  # monotonic start of the running pass
         self._logged = ""
 
     def run(self, interval: float) -> None:
+        """Update the mirror until it is stopped. The wait doubles while the store does not respond."""
         wait = interval
         while not self._stopping.is_set():
             self.sync()
-            answers = self._mirror.trouble in ("", "remote.many", "remote.name", "remote.cut")
+            answers = self._mirror.error in ("", "remote.many", "remote.name", "remote.cut")
             wait = interval if answers else min(2 * wait, max(LONGEST, interval))
             self._stopping.wait(wait)
 
     def sync(self) -> None:
+        """Update the mirror once, and log a new error."""
         self._begun = time.monotonic()
         try:
             self._mirror.sync()
-        except Exception as error:  # its text may hold credentials
+        except Exception as error:  # its text may contain credentials
             _log.warning("a pass over a store failed: %s", type(error).__name__)
-            self._mirror.trouble = "remote.unreachable"
+            self._mirror.error = "remote.unreachable"
         finally:
             self._begun = None
-        if self._mirror.trouble != self._logged:
-            self._logged = self._mirror.trouble
+        if self._mirror.error != self._logged:
+            self._logged = self._mirror.error
             _log.warning("%s: %s", self.url, self._logged or "well again")
 
-    def trouble(self) -> str:
+    def error(self) -> str:
+        """Return the current error, empty without one."""
         begun = self._begun
         slow = begun is not None and time.monotonic() - begun > SLOW
-        return self._mirror.trouble or ("remote.slow" if slow else "")
+        return self._mirror.error or ("remote.slow" if slow else "")
 
 
 def check_stores(bases: Iterable[Base]) -> None:
-    """Raises BadSettings for a store that no installed package can open."""
+    """Raise BadSettings for a store that no installed package can open."""
     for base in bases:
         open_store(base.url)

@@ -1,6 +1,6 @@
-"""Reader of pieces of files: pure functions of a request, for any thread, process or machine.
+"""Reader of sections of files: pure functions of a request, for any thread, process or machine.
 
-The decoders are loaded with the first piece there is to read: after a restart there may be none.
+The decoders are imported with the first section, because after a restart there may be none to read.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from mindinsight.server.files.opener import LinkError, SpecialFileError, opened, read_at
-from mindinsight.server.types import Stretch
+from mindinsight.server.types import DecodedSection
 
 if TYPE_CHECKING:
     from mindinsight.server.formats.lineage import Lineage
 
-_FINGERPRINT_BYTES: Final = 64  # bytes
+_FINGERPRINT_BYTES: Final = 64  # bytes at each end; 64 include a checksum of any record
 _REASONS: Final = {
     errno.EACCES: "file.permission",
     errno.EPERM: "file.permission",
@@ -28,85 +28,91 @@ _REASONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """Fingerprint of a file: bytes by which it is known again when its size, time or inode changed."""
+    """Fingerprint of a file: bytes that identify it after its size, time or inode changed."""
 
     head: bytes
-    tail: bytes  # the last bytes before the place up to which the file was read
+    tail: bytes  # the last bytes before the offset up to which the file was read
 
 
 @dataclass(frozen=True, slots=True)
-class PieceRequest:
-    """A piece of an event file that has not been read yet."""
+class SectionRequest:
+    """Request for a section of an event file."""
 
     path: str
     offset: int
-    size: int  # bytes; 0 to see only whether the file is still the same
-    fingerprint: Fingerprint | None = None  # of the file up to ``offset``; None when nothing is known
+    size: int  # bytes; 0 only checks whether the file is still the same
+    fingerprint: Fingerprint | None = None  # of the file up to ``offset``; None at the first read
     lineage: bool = False  # a lineage file: read whole
     tensorboard: bool = False  # an event file of TensorBoard
 
 
 @dataclass(frozen=True, slots=True)
-class PieceResult:
-    """What a request found: a stretch, or why there is none."""
+class SectionResult:
+    """Result of reading one section of a file: the records read, or the reason why none could be."""
 
-    stretch: Stretch | None = None
+    section: DecodedSection | None = None
     lineage: Lineage | None = None
     fingerprint: Fingerprint | None = None
-    replaced: bool = False  # other bytes stand where we have read before
+    replaced: bool = False  # the bytes before ``offset`` changed
     reason: str = ""  # a key of the locale files
     detail: str = ""  # for the log
 
 
-def read_pieces(requests: Sequence[PieceRequest]) -> list[PieceResult]:
-    """Read some pieces; whatever is wrong with one of them says nothing about the others."""
-    return [read_piece(request) for request in requests]
+def read_file_sections(requests: Sequence[SectionRequest]) -> list[SectionResult]:
+    """Read several sections. An error in one does not affect the others."""
+    return [read_file_section(request) for request in requests]
 
 
-def read_piece(request: PieceRequest) -> PieceResult:
-    """Read one piece, after making sure that the file still begins with what was read before."""
+def read_file_section(request: SectionRequest) -> SectionResult:
+    """Read one section, after checking that the file still begins with the bytes read before.
+
+    Never raises: errors are part of the result.
+    """
     try:
         with opened(request.path) as descriptor:
             if request.lineage:
                 return _read_lineage(descriptor)
             return _read_events(descriptor, request)
     except LinkError:
-        return PieceResult(reason="file.link")
+        return SectionResult(reason="file.link")
     except SpecialFileError:
-        return PieceResult(reason="file.not_a_file")
+        return SectionResult(reason="file.not_a_file")
     except OSError as error:
         reason = _REASONS.get(error.errno or 0, "file.unreadable")
-        return PieceResult(reason=reason, detail=error.strerror or str(error))
+        return SectionResult(reason=reason, detail=error.strerror or str(error))
     except MemoryError:
-        return PieceResult(reason="file.memory")
+        return SectionResult(reason="file.memory")
     except Exception:
-        return PieceResult(reason="file.undecodable", detail=traceback.format_exc())
+        return SectionResult(reason="file.undecodable", detail=traceback.format_exc())
 
 
-def _read_events(descriptor: int, request: PieceRequest) -> PieceResult:
+def _read_events(descriptor: int, request: SectionRequest) -> SectionResult:
+    """Read events. Raises OSError."""
     if request.fingerprint is not None and _fingerprint_at(descriptor, request.offset) != request.fingerprint:
-        return PieceResult(replaced=True)
+        return SectionResult(replaced=True)
     if not request.size:
-        return PieceResult(Stretch(request.offset, 0, 0), fingerprint=request.fingerprint)
-    from mindinsight.server.formats.events import read_stretch
+        return SectionResult(DecodedSection(request.offset, 0, 0), fingerprint=request.fingerprint)
+    from mindinsight.server.formats.events import read_section
 
     if request.tensorboard:
         from mindinsight.server.formats.tensorboard import TENSORBOARD
 
-        stretch = read_stretch(descriptor, request.offset, request.size, TENSORBOARD)
+        section = read_section(descriptor, request.offset, request.size, TENSORBOARD)
     else:
-        stretch = read_stretch(descriptor, request.offset, request.size)
-    return PieceResult(stretch, fingerprint=_fingerprint_at(descriptor, stretch.next_offset))
+        section = read_section(descriptor, request.offset, request.size)
+    return SectionResult(section, fingerprint=_fingerprint_at(descriptor, section.next_offset))
 
 
-def _read_lineage(descriptor: int) -> PieceResult:
+def _read_lineage(descriptor: int) -> SectionResult:
+    """Read a lineage file. Raises OSError."""
     from mindinsight.server.formats.lineage import read_lineage_file
 
     lineage = read_lineage_file(descriptor)
-    return PieceResult(Stretch(lineage.end, lineage.pending, 0, damage=lineage.damage), lineage)
+    return SectionResult(DecodedSection(lineage.end, lineage.pending, 0, damage=lineage.damage), lineage)
 
 
 def _fingerprint_at(descriptor: int, read: int) -> Fingerprint:
+    """Return the fingerprint of a file that was read up to ``read``."""
     start = max(0, read - _FINGERPRINT_BYTES)
     return Fingerprint(
         read_at(descriptor, 0, min(_FINGERPRINT_BYTES, read)), read_at(descriptor, start, read - start)

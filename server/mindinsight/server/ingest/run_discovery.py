@@ -1,4 +1,4 @@
-"""Discovery of runs, jobs, ranks and dumps below the base directories, by names and times alone."""
+"""Discovery of runs, jobs, ranks and dumps below the base directories, by names and times only."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from mindinsight.server.ingest.folder_tree import (
 from mindinsight.server.settings.base_dirs import Bases
 from mindinsight.server.store import file_names
 from mindinsight.server.store.mounts import BASE
-from mindinsight.server.store.run import Trouble
+from mindinsight.server.store.run import DirectoryDamage
 
-LIMIT: Final = 999  # runs
+LIMIT: Final = 999  # runs, as in MindInsight
 
 
 @dataclass(frozen=True, slots=True)
 class DiscoveredRun:
-    """A folder that is a run."""
+    """Folder that is a run."""
 
-    id: str  # that of the folder; of a further rank whose files lie in the same folder, an id below it
+    id: str  # id of the folder; for a further rank with files in the same folder, an id below it
     folder: str  # id
     path: str  # absolute
     name: str
@@ -44,7 +44,7 @@ class DiscoveredRun:
 
 
 class _RankFiles(NamedTuple):
-    """A run: a folder, or the files of one rank where several ranks write into one folder."""
+    """Files of a run: a folder, or the files of one rank if several ranks write into one folder."""
 
     id: str
     home: str  # id of the folder
@@ -53,42 +53,44 @@ class _RankFiles(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
+    """Runs below the base directories, and damage."""
+
     runs: tuple[DiscoveredRun, ...]  # newest write first
     left_out: int  # runs beyond the limit
-    troubles: tuple[Trouble, ...]
+    damage: tuple[DirectoryDamage, ...]
     missing: bool  # there is no base directory
 
 
 def discover(bases: Bases, limit: int = LIMIT) -> Discovery:
-    """What lies below the base directories right now: the ``limit`` runs that were written to last."""
+    """Return the ``limit`` runs below the base directories with the newest writes."""
     tree = FolderTree(bases)
     tree.scan()
     return discover_runs(tree, limit)
 
 
 def discover_runs(tree: FolderTree, limit: int = LIMIT) -> Discovery:
-    """The runs among the folders of a tree."""
-    dumps = _owners(tree)
+    """Return the ``limit`` runs with the newest writes among the folders of a tree."""
+    dumps = _owners_of_dumps(tree)
     runs = {
         part.id: part
         for name, folder in tree.folders.items()
         if name in dumps or _is_run(folder) or _has_profile(tree, name)
-        for part in _split(tree, name)
+        for part in _split_by_rank(tree, name)
     }
-    taken = sorted(runs.values(), key=lambda part: (-_updated(part.folder), part.id))[:limit]
-    devices = {part.id: frozenset(_devices(part.folder)) for part in taken}
+    taken = sorted(runs.values(), key=lambda part: (-_newest_write(part.folder), part.id))[:limit]
+    devices = {part.id: frozenset(_device_ids(part.folder)) for part in taken}
     jobs = job_ranks(devices)
     records = tuple(
-        _found(tree, part, jobs[part.id], tuple(sorted(dumps.get(part.id, ())))) for part in taken
+        _build_run(tree, part, jobs[part.id], tuple(sorted(dumps.get(part.id, ())))) for part in taken
     )
-    return Discovery(records, len(runs) - len(taken), tuple(_troubles(tree)), tree.missing)
+    return Discovery(records, len(runs) - len(taken), tuple(_directory_damage(tree)), tree.missing)
 
 
-def _split(tree: FolderTree, name: str) -> list[_RankFiles]:
-    """The runs in a folder: one, or one for each rank whose files lie in it beside those of others.
+def _split_by_rank(tree: FolderTree, name: str) -> list[_RankFiles]:
+    """Return the runs in a folder: one, or one for each rank if several ranks write into it.
 
-    The lowest rank has the id of the folder, and all files that tell no rank; the others have the ids that
-    folders of their own would have had.
+    The lowest rank gets the id of the folder and all files without a rank. The others get the ids that
+    folders of their own would have.
     """
     folder = tree.folders[name]
     ranks = [] if is_rank(name.rpartition("/")[2]) else sorted(concurrent_ranks(folder.files))
@@ -102,24 +104,25 @@ def _split(tree: FolderTree, name: str) -> list[_RankFiles]:
     return [_RankFiles(ids[rank], name, replace(folder, files=files[rank])) for rank in ranks]
 
 
-def _troubles(tree: FolderTree) -> Iterator[Trouble]:
+def _directory_damage(tree: FolderTree) -> Iterator[DirectoryDamage]:
+    """Yield the errors of directories."""
     if tree.full:
-        yield Trouble(BASE, "directory.too_many")
+        yield DirectoryDamage(BASE, "directory.too_many")
     for mount in tree.mounts if tree.several else ():
         if mount.inside:
-            yield Trouble(mount.path, "directory.nested")
+            yield DirectoryDamage(mount.path, "directory.nested")
         elif mount.id not in tree.folders:
-            yield Trouble(mount.path, "directory.missing")
+            yield DirectoryDamage(mount.path, "directory.missing")
     for name, folder in tree.folders.items():
         if folder.reason:
-            yield Trouble(name, folder.reason)
+            yield DirectoryDamage(name, folder.reason)
 
 
-def _owners(tree: FolderTree) -> dict[str, list[str]]:
-    """Dumps by the run they are shown with: the nearest one above, else the folder they lie in.
+def _owners_of_dumps(tree: FolderTree) -> dict[str, list[str]]:
+    """Return the dumps by the run they are shown with: the nearest run above, else their folder.
 
-    A dump of all ranks beside their folders is shown with the lowest rank. A base directory has only the
-    dumps that lie directly in it: those further down are of other jobs.
+    A dump of all ranks next to their folders is shown with the lowest rank. A base directory has only the
+    dumps directly in it, because dumps further down belong to other jobs.
     """
     owners: dict[str, list[str]] = defaultdict(list)
     lowest = _lowest_ranks(tree) if tree.dumps else {}
@@ -135,7 +138,7 @@ def _owners(tree: FolderTree) -> dict[str, list[str]]:
 
 
 def _lowest_ranks(tree: FolderTree) -> dict[str, str]:
-    """By folder, the run of the lowest rank that lies in it."""
+    """Return the run of the lowest rank in each folder."""
     ranks = [
         name
         for name, folder in tree.folders.items()
@@ -146,30 +149,38 @@ def _lowest_ranks(tree: FolderTree) -> dict[str, str]:
 
 
 def _is_run(folder: Folder) -> bool:
+    """Return True if a folder holds files of a run."""
     return any(file_names.role(name) != "explain" for name in folder.files)
 
 
 def _has_profile(tree: FolderTree, name: str) -> bool:
+    """Return True if a folder holds a profile of a rank."""
     profiles = tree.folders[name].profiles
     return any(holds_profile(f"{tree.path(name)}/{profile}") for profile in profiles)
 
 
-def _updated(folder: Folder) -> float:
+def _newest_write(folder: Folder) -> float:
+    """Return the Unix seconds of the newest write in a folder."""
     return max((stamp.modified for stamp in folder.files.values()), default=folder.stamp.modified) / 1e9
 
 
-def _created(folder: Folder) -> float:
+def _creation_time(folder: Folder) -> float:
+    """Return the largest Unix seconds in the names of the files, else the newest change."""
     named = [seconds for seconds in map(file_names.created, folder.files) if seconds is not None]
     if named:
         return max(named)
     return max((stamp.changed for stamp in folder.files.values()), default=folder.stamp.changed) / 1e9
 
 
-def _devices(folder: Folder) -> set[int]:
+def _device_ids(folder: Folder) -> set[int]:
+    """Return the device ids in the names of the files."""
     return {number for number in map(file_names.device, folder.files) if number is not None}
 
 
-def _found(tree: FolderTree, part: _RankFiles, position: JobRank, dumps: tuple[str, ...]) -> DiscoveredRun:
+def _build_run(
+    tree: FolderTree, part: _RankFiles, position: JobRank, dumps: tuple[str, ...]
+) -> DiscoveredRun:
+    """Build a run from its files, job and dumps."""
     folder = part.folder
     return DiscoveredRun(
         id=part.id,
@@ -178,8 +189,8 @@ def _found(tree: FolderTree, part: _RankFiles, position: JobRank, dumps: tuple[s
         name=part.id[len(BASE) :] or file_names.shown(Path(tree.path(BASE)).name),
         job=position.job,
         rank=position.rank,
-        created=_created(folder),
-        updated=_updated(folder),
+        created=_creation_time(folder),
+        updated=_newest_write(folder),
         files=folder.files,
         dumps=dumps,
     )

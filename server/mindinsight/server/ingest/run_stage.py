@@ -14,14 +14,14 @@ from mindinsight.server.store.file_names import Order
 from mindinsight.server.store.run import Run, failure, first_event, is_finished, last_event
 from mindinsight.server.store.series import Part, ReferencePart, ReferenceSeries, ScalarPart, ScalarSeries
 from mindinsight.server.store.store import ChangedKind
-from mindinsight.server.types import FileState, Kind, Stretch
+from mindinsight.server.types import DecodedSection, FileState, Kind
 
 if TYPE_CHECKING:
     from mindinsight.server.formats.lineage import Lineage
 
 
 class TagParts:
-    """Parts of one tag by file, oldest file first."""
+    """Rows of one tag by file, oldest file first."""
 
     __slots__ = ("_changed", "_files", "_key", "_moved", "_parts")
 
@@ -30,16 +30,16 @@ class TagParts:
         self._files: list[FileStage] = []
         self._parts: list[Part] = []
         self._changed: dict[str, FileStage] = {}
-        self._moved = False  # rows before the end changed
+        self._moved = False  # rows other than new ones at the end changed
 
     def touch(self, file: FileStage) -> None:
-        """The file got rows of this tag, or the place where they lie changed."""
+        """Note that a file got rows of this tag, or that its rows moved."""
         self._changed[file.name] = file
         if self._files and file is not self._files[-1] and file.order < self._files[-1].order:
             self._moved = True
 
     def remove(self, file: FileStage) -> None:
-        """The file went away."""
+        """Remove a file."""
         self._changed.pop(file.name, None)
         index = self._index(file)
         if self._holds(file, index):
@@ -47,7 +47,7 @@ class TagParts:
             self._moved = True
 
     def take(self) -> tuple[bool, tuple[Part, ...]]:
-        """Whether rows before the end changed since the last time, and every part."""
+        """Return whether rows other than new ones at the end changed since the last call, and all parts."""
         for file in self._changed.values():
             index = self._index(file)
             if self._holds(file, index):
@@ -59,44 +59,46 @@ class TagParts:
         return moved, tuple(self._parts)
 
     def _index(self, file: FileStage) -> int:
-        """Where the file is among the others, or belongs; a single file is not compared with anything."""
+        """Return the position of a file among the others."""
         return bisect_left(self._files, file.order, key=_order_of) if self._files else 0
 
     def _holds(self, file: FileStage, index: int) -> bool:
+        """Return True if the file is at this position."""
         return index < len(self._files) and self._files[index].order == file.order
 
 
 def _order_of(file: FileStage) -> Order:
+    """Return the sort key of a file."""
     return file.order
 
 
 class RunStage:
-    """Files of one run by name, and what changed since the run was last published."""
+    """Files of one run by name, and the changes since the run was last published."""
 
     def __init__(self, discovered: DiscoveredRun, cold: ColdColumns | None = None) -> None:
-        """``cold`` takes columns of files that were read to their end."""
+        """Create an empty run. ``cold`` takes columns of files that were read to their end."""
         self.discovered = discovered
         self._cold = cold
         self.files: dict[str, FileStage] = {}
         self.changed = True
-        self._ordered: list[FileStage] | None = None  # oldest first; None after files came or went
+        self._ordered: list[FileStage] | None = None  # oldest first; None after files were added or removed
         self._states: dict[str, FileState] = {}
         self._parts: dict[Key, TagParts] = {}
-        self._keys: dict[Key, None] = {}  # what changed, in the order it first did
+        self._keys: dict[Key, None] = {}  # changed tags, in the order of their first change
         self._others: set[ChangedKind] = set()
         self._scalars: dict[str, ScalarSeries] = {}
         self._references: dict[Kind, dict[str, ReferenceSeries]] = {}
         self._lineage: Lineage | None = None
-        self._metrics: frozenset[str] = frozenset()  # tags of scalars that the lineage repeats
+        self._metrics: frozenset[str] = frozenset()  # tags of scalars that are metrics of the lineage
 
     @property
     def updated(self) -> float:
-        """Unix seconds of the newest write."""
+        """Return the Unix seconds of the newest write."""
         times = [file.stamp.modified for file in self.files.values()]
         return max(times) / 1e9 if times else self.discovered.updated
 
     def update(self, discovered: DiscoveredRun) -> None:
-        """Take over what discovery says about the folder as a whole."""
+        """Update the facts that discovery found about the folder."""
         if discovered.dumps != self.discovered.dumps:
             self._others.add("dump")
         mine = (self.discovered.job, self.discovered.rank, self.discovered.created, self.discovered.dumps)
@@ -104,20 +106,20 @@ class RunStage:
         self.discovered = discovered
 
     def add(self, file: FileStage) -> None:
-        """A file that appeared, perhaps with what the cache knows of it."""
+        """Add a file to the run. It may already hold content restored from the cache."""
         self.files[file.name] = file
         self._ordered = None
         if file.hparams:
             self._others.add("lineage")
-        self._note(file, file.held())
+        self._note(file, file.list_keys())
 
     def remove(self, name: str) -> None:
-        """A file that went away, and with it everything that was read from it."""
+        """Remove a file and everything that was read from it."""
         file = self.files.pop(name)
         self._ordered = None
         self._states.pop(name, None)
-        for key in file.held():
-            if key in self._parts:  # not where adding the file failed halfway
+        for key in file.list_keys():
+            if key in self._parts:  # missing if adding the file failed halfway
                 self._parts[key].remove(file)
                 self._keys[key] = None
         if file.lineage is not None or file.hparams:
@@ -127,34 +129,34 @@ class RunStage:
     def fold(
         self,
         file: FileStage,
-        stretch: Stretch,
+        section: DecodedSection,
         lineage: Lineage | None = None,
         fingerprint: Fingerprint | None = None,
     ) -> None:
-        """Add what was read from a file of this run."""
-        if lineage is not None or any(note.name == "hparams" for note in stretch.notes):
+        """Add a section that was read from a file of this run."""
+        if lineage is not None or any(note.name == "hparams" for note in section.notes):
             self._others.add("lineage")
-        grown = file.fold(stretch, lineage, fingerprint)
+        grown = file.fold(section, lineage, fingerprint)
         self._note(file, grown + file.compact(self._cold))
 
     def settle(self, file: FileStage) -> None:
-        """Note which scalars of a file grew; before the run is published."""
+        """Add waiting scalars of a file to its columns, before the run is published."""
         self._note_keys(file, file.settle())
 
     def fold_whole(self, file: FileStage) -> None:
-        """Add a ``.pb`` file."""
+        """Add the content of a ``.pb`` file."""
         self._note(file, file.fold_whole())
 
     def touch(self, file: FileStage) -> None:
-        """What is known about a file, other than its rows, changed."""
+        """Note that facts about a file other than its rows changed."""
         self._note(file, [])
 
     def relocate(self, file: FileStage) -> None:
-        """The file is another one on disk, with the same bytes: payloads are to be read from that one."""
+        """Note that a file was replaced by an equal copy, from which payloads must be read."""
         self._note(file, file.references)
 
     def publish(self, version: int) -> tuple[Run, frozenset[ChangedKind]]:
-        """The run as it is now, and the kinds of which something changed since the last time."""
+        """Return the current state of the run, and the kinds that changed since the last call."""
         for file in self.files.values():
             self.settle(file)
         self._scalars = dict(self._scalars)
@@ -172,6 +174,7 @@ class RunStage:
         return run, kinds
 
     def _note_keys(self, file: FileStage, keys: Iterable[Key]) -> None:
+        """Note that tags of a file changed."""
         for key in keys:
             if key not in self._parts:
                 self._parts[key] = TagParts(key)
@@ -179,12 +182,13 @@ class RunStage:
             self._keys[key] = None
 
     def _note(self, file: FileStage, keys: Iterable[Key]) -> None:
+        """Note that a file and some of its tags changed."""
         self._note_keys(file, keys)
         self._states[file.name] = file.state()
         self.changed = True
 
     def _renew(self, key: Key, version: int) -> None:
-        """Make the series of one tag anew from its parts."""
+        """Rebuild the series of one tag from its parts."""
         kind, tag = key
         moved, parts = self._parts[key].take()
         if not parts:
@@ -201,6 +205,7 @@ class RunStage:
             self._references.setdefault(kind, {})[tag] = ReferenceSeries(kind, tag, reference_parts, version)
 
     def _merged_lineage(self) -> Lineage | None:
+        """Return the lineage of all files, or None if there is none."""
         from mindinsight.server.formats.lineage import merge_lineages  # few runs have lineage files
 
         lineages = [file.lineage for file in self._in_order() if file.lineage is not None]
@@ -210,7 +215,7 @@ class RunStage:
         return merge_lineages(lineages) if lineages else None
 
     def _session_lineage(self, contents: Sequence[bytes]) -> Lineage:
-        """Lineage of TensorBoard's hparams; a metric is the newest value of its scalar."""
+        """Return the lineage of TensorBoard's hparams. A metric is the newest value of its scalar."""
         from mindinsight.server.formats.lineage import EvaluationLineage, Lineage
         from mindinsight.server.formats.tensorboard.hparams import read_session
 
@@ -220,12 +225,14 @@ class RunStage:
         return Lineage(evaluation=EvaluationLineage(metric) if metric else None, user_defined=session.hparams)
 
     def _in_order(self) -> list[FileStage]:
+        """Return the files, oldest first."""
         if self._ordered is None:
             files = list(self.files.values())
             self._ordered = files if len(files) < 2 else sorted(files, key=lambda file: file.order)
         return self._ordered
 
     def _assemble(self, version: int) -> Run:
+        """Build the record that readers see."""
         discovered = self.discovered
         total = sum(file.stamp.size for file in self.files.values())
         states = tuple(self._states[file.name] for file in self._in_order())
@@ -243,7 +250,7 @@ class RunStage:
             references={kind: tags for kind, tags in self._references.items() if tags},
             lineage=self._lineage,
             dumps=discovered.dumps,
-            read=sum(file.seen for file in self.files.values()),
+            read=sum(file.bytes_seen for file in self.files.values()),
             total=total,
             version=version,
             first_event=first_event(states, discovered.created),

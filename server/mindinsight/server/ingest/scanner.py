@@ -1,4 +1,4 @@
-"""Scanner of the base directories by notifications and by a schedule of polls."""
+"""Scanner of the base directories, by notifications and by a schedule of polls."""
 
 from __future__ import annotations
 
@@ -19,24 +19,28 @@ from mindinsight.server.settings.base_dirs import is_url
 from mindinsight.server.store.mounts import Mount
 from mindinsight.server.store.run import Watched
 
-_SHORTEST: Final = 0.25  # seconds
-_PATIENCE: Final = 20  # a folder that was quiet for so many seconds is looked at each second
-_FILE_COST: Final = 0.0005  # seconds to wait for each file of a folder: a look costs 2 microseconds each
-_FOLDER_COST: Final = 0.006  # seconds to wait for each folder there is: a look costs 10 microseconds each
-_LONG_AGO: Final = 3600.0  # seconds
+_SHORTEST: Final = 0.25  # seconds between two checks of a folder that is being written to
+_PATIENCE: Final = 20  # a folder that was quiet for 20 s is checked every second, and so on in proportion
+_FILE_COST: Final = (
+    0.0005  # seconds of waiting for each file of a folder: a check costs 2 microseconds for each
+)
+_FOLDER_COST: Final = (
+    0.006  # seconds of waiting for each folder in the tree: a check costs 10 microseconds for each
+)
+_LONG_AGO: Final = 3600.0  # seconds of quiet assumed for folders of the first scan
 
 
 class PollSchedule:
-    """Folders by the time at which they are due; times are those of a clock that is never set."""
+    """Folders by the monotonic time at which they are due."""
 
     def __init__(self, longest: float) -> None:
-        """``longest``: seconds after which even the quietest folder is looked at again."""
+        """Create a schedule. Even the quietest folder is due after ``longest`` seconds."""
         self._longest = longest
         self._due: list[tuple[float, str]] = []
         self._changed_at: dict[str, float] = {}  # when something last happened
 
     def set_folders(self, folders: Iterable[str], now: float) -> None:
-        """Schedule these folders and no others; a new one is expected to be written to."""
+        """Schedule these folders and no others. A new folder is expected to be written to."""
         wanted = set(folders)
         since = now if self._changed_at else now - _LONG_AGO
         for gone in self._changed_at.keys() - wanted:
@@ -46,7 +50,7 @@ class PollSchedule:
             heapq.heappush(self._due, (now + _SHORTEST, new))
 
     def due(self, now: float) -> list[str]:
-        """Folders to look at now; each must be rescheduled before it is due again."""
+        """Return the folders that are due. Each must be rescheduled."""
         folders: list[str] = []
         while self._due and self._due[0][0] <= now:
             folder = heapq.heappop(self._due)[1]
@@ -55,73 +59,77 @@ class PollSchedule:
         return folders
 
     def note_change(self, folder: str, now: float) -> None:
-        """Note that something changed in a folder."""
+        """Note that a folder changed."""
         if folder in self._changed_at:
             self._changed_at[folder] = now
 
     def reschedule(self, folder: str, files: int, now: float, trust: int = 1) -> None:
-        """A folder with so many files was due and has been looked at; it may wait ``trust`` times as long."""
+        """Schedule the next check of a folder with ``files`` files. Its wait is multiplied by ``trust``."""
         quiet = now - self._changed_at.get(folder, now)
         longest = max(self._longest * trust, len(self._changed_at) * _FOLDER_COST)
         wait = min(max(quiet / _PATIENCE, _SHORTEST), longest)
         heapq.heappush(self._due, (now + max(wait, files * _FILE_COST), folder))
 
     def next(self) -> float:
-        """When the next folder is due; infinity when there is none."""
+        """Return when the next folder is due, infinity if there is none."""
         return self._due[0][0] if self._due else float("inf")
 
 
-_SCAN: Final = 60.0  # seconds between two looks at everything
-_PAUSE: Final = 0.05  # seconds between two looks, so that what happens together is seen together
-_TRUST: Final = 10  # where the file system tells, it is asked so many times more seldom
+_SCAN: Final = 60.0  # seconds between two scans of all folders
+_PAUSE: Final = 0.05  # seconds between two checks, so that changes at the same time are found together
+_TRUST: Final = 10  # polls are this many times rarer if the file system reports changes
 
 
 class BaseState(NamedTuple):
-    """The base directories at one moment, and which folders these are, by paths without links."""
+    """Base directories and the identities of their folders, by paths without links."""
 
     mounts: tuple[Mount, ...]
-    identities: dict[str, FolderIdentity | None]  # None: there is no such folder
+    identities: dict[str, FolderIdentity | None]  # None if the folder is missing
 
 
 class Scanner:
-    """Lists folders when the file system reports a change, and each on a schedule; times are monotonic."""
+    """Scanner that lists folders when the file system reports a change, and on a schedule.
+
+    Times are monotonic.
+    """
 
     def __init__(self, settings: Settings, catalogue: Catalogue, wake: Callable[[], None]) -> None:
-        """``wake`` is called, from another thread, when ``look`` has something to do."""
+        """Create a scanner. ``wake`` is called from another thread when ``look`` has something to do."""
         self._settings = settings
         self._catalogue = catalogue
         self._tree = FolderTree(settings.summary_base_dir)
         self._interval = max(settings.reload_interval, 0.25)
         self._schedule = PollSchedule(self._interval)
         self._watchers = Watchers(settings.watch, wake)
-        self._scanned = BaseState((), {})  # as they were when they were scanned
-        self._reliable: frozenset[str] = frozenset()  # base directories whose file systems tell of changes
+        self._scanned = BaseState((), {})  # state at the last scan
+        self._reliable: frozenset[str] = frozenset()  # base directories with file systems that report changes
         self._match_at = 0.0
         self._scan_at = inf
         self._look_at = 0.0
 
     def scan(self) -> None:
-        """Look at everything."""
+        """List all folders."""
         began = self._match_at = time.monotonic()
-        self._scanned = self._now()
+        self._scanned = self._current_bases()
         self._tree.scan()
         self._rediscover(began)
         self._update_watch_modes()
         self._scan_at = began + _SCAN
 
     def follow(self) -> None:
-        """Begin to watch; what happened since the scan is noticed when the schedule reaches each folder."""
+        """Start watching. Changes since the scan are found when the schedule reaches each folder."""
         self._listen()
 
     def stop(self) -> None:
+        """Stop watching."""
         self._watchers.stop()
 
     def look(self) -> bool:
-        """Take over what changed since the last time; False, and nothing done, during a pause."""
+        """Check for changes since the last call. Return False if nothing was done because of a pause."""
         began = time.monotonic()
         if began < self._look_at:
             return False
-        if began >= self._scan_at or self._now() != self._scanned:
+        if began >= self._scan_at or self._current_bases() != self._scanned:
             self.scan()
             self._listen()
         elif self._check_changed_paths() | self._check_due_folders(began):
@@ -129,16 +137,16 @@ class Scanner:
         return True
 
     def pause(self, seconds: float) -> None:
-        """Do not look again for a while."""
+        """Skip checks for some seconds."""
         self._look_at = time.monotonic() + max(_PAUSE, seconds)
 
     def rest(self) -> float:
-        """Seconds until the next folder is due, if no change is reported before."""
+        """Return the seconds until the next folder is due if no change is reported before."""
         due = 0.0 if self._watchers.has_changes else min(self._scan_at, self._schedule.next())
         return max(self._look_at, due) - time.monotonic()
 
     def _listen(self) -> None:
-        """Listen to the base directories that are there now."""
+        """Watch the base directories that exist now."""
         folders = Counter(map(self._tree.root, self._tree.folders))
         present = {
             path: identity for path, identity in self._scanned.identities.items() if identity is not None
@@ -147,7 +155,7 @@ class Scanner:
         self._update_watch_modes()
 
     def _update_watch_modes(self) -> None:
-        """Note how changes are noticed in which base directory."""
+        """Record how changes are noticed in each base directory."""
         mounts = [mount for mount in self._tree.mounts if not mount.inside]
         modes = {mount.id: self._watchers.mode(mount.real) for mount in mounts}
         self._reliable = frozenset(base for base, mode in modes.items() if mode == "events")
@@ -155,11 +163,11 @@ class Scanner:
             Watched(mount.name, mount.path, _shown_mode(mount, modes), mount.id not in self._tree.folders)
             for mount in mounts
         )
-        watch = _combined_mode({base.watch for base in bases if not base.missing})
+        watch = _combine_modes({base.watch for base in bases if not base.missing})
         self._catalogue.status = self._catalogue.status._replace(watch=watch, bases=bases)
 
-    def _now(self) -> BaseState:
-        """The base directories as they are; patterns are matched anew now and then."""
+    def _current_bases(self) -> BaseState:
+        """Return the current base directories. Patterns are matched again from time to time."""
         now = time.monotonic()
         if self._tree.several and now >= self._match_at:
             self._tree.mount()
@@ -167,6 +175,7 @@ class Scanner:
         return BaseState(self._tree.mounts, {path: self._identity(path) for path in self._tree.roots})
 
     def _identity(self, path: str) -> FolderIdentity | None:
+        """Return the identity of a folder, or None if it is missing."""
         try:
             stamp = stamp_of(path)
         except PermissionError:
@@ -174,6 +183,7 @@ class Scanner:
         return FolderIdentity(stamp.device, stamp.inode) if stamp else None
 
     def _check_changed_paths(self) -> bool:
+        """Check the reported paths. Return True if runs may have been added or removed."""
         paths = self._watchers.take()
         only: dict[str, set[str]] = defaultdict(set)
         for path in paths.files:
@@ -184,6 +194,7 @@ class Scanner:
         return True in {self._check_folder(folder, *names) for folder, names in folders.items()}
 
     def _check_due_folders(self, now: float) -> bool:
+        """Check the folders that are due. Return True if runs may have been added or removed."""
         structure = False
         for folder in self._schedule.due(now):
             structure |= self._check_folder(folder)
@@ -193,25 +204,33 @@ class Scanner:
         return structure
 
     def _check_folder(self, folder: str, *names: str) -> bool:
-        """Check one folder, or only the files ``names`` in it; whether runs may have come or gone."""
+        """Check one folder, or only its files ``names``.
+
+        Return True if runs may have been added or removed.
+        """
         change = self._tree.check_folder(folder, names)
         if change.written or change.structure:
             self._schedule.note_change(folder, time.monotonic())
         if not change.written:
             return change.structure
         files = self._tree.folders[folder].files
-        known = self._catalogue.files_changed(folder, {name: files[name] for name in change.written})
-        return not known  # a run that was left out so far is now newer than another
+        known = self._catalogue.update_stamps(folder, {name: files[name] for name in change.written})
+        return not known  # a run beyond the limit is now newer than another
 
     def _rediscover(self, now: float) -> None:
+        """Discover the runs again, and update the schedule."""
         self._catalogue.settle(discover_runs(self._tree, self._settings.max_runs))
         self._schedule.set_folders(self._tree.folders, now)
 
 
 def _shown_mode(mount: Mount, modes: Mapping[str, str]) -> str:
-    """How changes are noticed: stores are polled, however those of their local copies are noticed."""
+    """Return how changes are noticed.
+
+    Stores are polled, however changes of their local copies are noticed.
+    """
     return "polling" if is_url(mount.path) else modes[mount.id]
 
 
-def _combined_mode(modes: set[str]) -> str:
+def _combine_modes(modes: set[str]) -> str:
+    """Return the mode of all base directories together."""
     return "both" if len(modes) > 1 else next(iter(modes), "polling")

@@ -11,28 +11,30 @@ import numpy.typing as npt
 from mindinsight.server.ingest.cold_columns import ColdColumns
 from mindinsight.server.types import Doubles, Floats, Ints, ReferenceColumns, ScalarBlock, ScalarRows
 
-_SMALLEST: Final = 16  # rows
-_LARGE: Final = 65_536  # rows
-_MUCH_SPARE: Final = 16  # one row of room for so many rows
+_SMALLEST: Final = 16  # rows of the first buffer
+_LARGE: Final = 65_536  # rows; larger buffers grow by a quarter instead of doubling
+_MUCH_SPARE: Final = 16  # spare rows are kept up to one in 16
 
 
 class GrowingColumn:
-    """One column of which only rows beyond the ones already seen are ever written.
+    """Column to which rows are appended.
 
-    Room doubles while it is small and later grows by a quarter: a row is copied a few times at most, and
-    a large column never has much more room than rows.
+    Rows that readers have seen are never written again.
+
+    The buffer doubles while it is small and later grows by a quarter. A row is copied a few times at most,
+    and a large column has little unused memory.
     """
 
     __slots__ = ("_data", "_view", "count")
 
     def __init__(self, rows: npt.NDArray[Any]) -> None:
-        """Take ``rows`` as they are; nobody else may write to them."""
+        """Create a column that owns ``rows``. The caller must not write to them."""
         self._data = rows
         self._view: npt.NDArray[Any] | None = None
         self.count = len(rows)
 
     def append(self, rows: npt.NDArray[Any]) -> None:
-        """Add rows; the column becomes float64 when float64 rows come to a float32 one."""
+        """Append rows. A float32 column becomes float64 when float64 rows are appended."""
         end = self.count + len(rows)
         dtype = np.promote_types(self._data.dtype, rows.dtype)
         if end > len(self._data) or dtype != self._data.dtype or not self._data.flags.writeable:
@@ -45,7 +47,7 @@ class GrowingColumn:
         self.count = end
 
     def view(self) -> npt.NDArray[Any]:
-        """The rows so far; read-only, the same for ever, and the same object until rows are added."""
+        """Return an immutable view of all rows. The same object is returned until rows are appended."""
         if self._view is None:
             self._view = self._data if self.count == len(self._data) else self._data[: self.count]
             if self._view.flags.writeable:
@@ -54,7 +56,7 @@ class GrowingColumn:
         return self._view
 
     def trim(self) -> bool:
-        """Give up spare room when there is much of it; whether the rows lie elsewhere now."""
+        """Shrink the buffer if much of it is unused. Return True if the rows were moved to a new buffer."""
         spare = len(self._data) - self.count
         if spare * _MUCH_SPARE < self.count:
             return False
@@ -63,27 +65,27 @@ class GrowingColumn:
         return True
 
     def share(self, other: GrowingColumn) -> None:
-        """Hold the rows of ``other``, which are equal, in one piece of memory with it.
+        """Share the memory of ``other``, which has equal rows.
 
-        Whichever of the two gets more rows first moves away, as neither may write there.
+        The first of the two that gets more rows is copied, because neither may write to shared memory.
         """
         self._data = other._data = other.view()
         self._view = other._view = None
         self.count = other.count
 
     def relocate(self, rows: npt.NDArray[Any]) -> None:
-        """Hold ``rows``, which are equal and read-only, instead of its own."""
+        """Replace the buffer by ``rows``, which are equal and read-only."""
         self._data, self._view = rows, None
 
     def copy(self) -> GrowingColumn:
-        """A column of its own with the same rows."""
+        """Return an independent column with the same rows."""
         return GrowingColumn(self._data[: self.count].copy())
 
 
 class Axis:
-    """Step and wall time of rows that came together, and where the step went back or a session began.
+    """Steps and wall times of rows recorded together, and the rows at which steps go back or sessions begin.
 
-    Sessions of a training in one file are numbered; ``session`` is that of the last row.
+    Sessions of a training in one file are numbered. ``session`` is the session of the last row.
     """
 
     __slots__ = ("session", "session_rows", "starts", "steps", "walls")
@@ -91,24 +93,25 @@ class Axis:
     def __init__(
         self, steps: Ints, walls: Doubles, starts: Ints | None = None, sessions: Ints | None = None
     ) -> None:
-        """``sessions`` [n] is the session of each row; None when there is but one."""
+        """Create an axis. ``sessions`` [n] is the session of each row, None if there is only one."""
         self.steps = GrowingColumn(steps)
         self.walls = GrowingColumn(walls)
-        self.starts = GrowingColumn(_starts(steps, None) if starts is None else starts)
+        self.starts = GrowingColumn(_find_starts(steps, None) if starts is None else starts)
         self.session = 0 if sessions is None else int(sessions[0])
         self.session_rows: list[int] = []
         self._note_sessions(0, sessions)
 
     def append(self, steps: Ints, walls: Doubles, sessions: Ints | None = None) -> None:
-        """Add rows; there is at least one."""
+        """Append rows, at least one."""
         self._note_sessions(self.steps.count, sessions)
-        starts = _starts(steps, int(self.steps.view()[-1]))
+        starts = _find_starts(steps, int(self.steps.view()[-1]))
         if len(starts):
             self.starts.append(starts + self.steps.count)
         self.steps.append(steps)
         self.walls.append(walls)
 
     def copy(self) -> Axis:
+        """Return an independent axis with the same rows."""
         copied = Axis.__new__(Axis)
         copied.steps, copied.walls, copied.starts = self.steps.copy(), self.walls.copy(), self.starts.copy()
         copied.session, copied.session_rows = self.session, list(self.session_rows)
@@ -122,20 +125,23 @@ class Axis:
             self.session = int(sessions[-1])
 
 
-def _starts(steps: Ints, before: int | None) -> Ints:
-    """Rows at which a segment starts, given the step of the row before the first, None when there is none."""
+def _find_starts(steps: Ints, before: int | None) -> Ints:
+    """Return the rows at which a segment starts.
+
+    ``before`` is the step of the row before the first, or None.
+    """
     back = np.flatnonzero(steps[1:] < steps[:-1]) + 1
     if before is None or steps[0] < before:
         return np.concatenate([np.zeros(1, np.int64), back])
     return back
 
 
-_MOST_WAITING: Final = 1 << 19  # values
-_SAMPLE: Final = 8  # rows by which columns that may be equal are found
+_MOST_WAITING: Final = 1 << 19  # values that wait before they are added to columns
+_SAMPLE: Final = 8  # rows that decide which columns are compared
 
 
 class ScalarGroup:
-    """Scalar tags that always came together: one axis, one column of values for each tag."""
+    """Scalar tags that were always recorded together: one axis, and one column of values for each tag."""
 
     __slots__ = ("axis", "values")
 
@@ -146,24 +152,26 @@ class ScalarGroup:
     def append(
         self, steps: Ints, walls: Doubles, values: dict[str, Floats], sessions: Ints | None = None
     ) -> None:
-        """Add rows for every tag of the group."""
+        """Append rows for every tag of the group."""
         self.axis.append(steps, walls, sessions)
         for tag, column in values.items():
             self.values[tag].append(column)
 
     def split(self, tags: Iterable[str]) -> ScalarGroup:
-        """Move ``tags`` into a group of their own: from now on they come without the others."""
+        """Split `tags` into a new group, because later events record them without the others."""
         parted = ScalarGroup(self.axis.copy(), {})
         parted.values = {tag: self.values.pop(tag) for tag in tags}
         return parted
 
 
 class ScalarTable:
-    """The scalars of one file: tags share an axis as long as they come together.
+    """Scalars of one file.
 
-    A tag that comes without the others parts from them, so there are at most as many groups as tags,
-    however records are mixed or cut into stretches. What is added waits until somebody looks, or much does:
-    a wide run has work for each of its tags, which is done for many stretches at once.
+    Tags share an axis as long as they are recorded together.
+
+    A tag that is recorded without the others gets a group of its own, so there are at most as many groups as
+    tags, however records are mixed or split into sections. Added rows wait until a reader asks, or until
+    there are many: a wide run has work for each of its tags, which is done for many sections at once.
     """
 
     __slots__ = ("_count", "_groups", "_grown", "_waiting")
@@ -171,7 +179,7 @@ class ScalarTable:
     def __init__(self) -> None:
         self._groups: dict[str, ScalarGroup] = {}
         self._waiting: list[ScalarBlock | ScalarRows] = []
-        self._count = 0  # of values that wait
+        self._count = 0  # waiting values
         self._grown: dict[str, None] = {}
 
     def __bool__(self) -> bool:
@@ -179,18 +187,18 @@ class ScalarTable:
 
     @property
     def groups(self) -> dict[str, ScalarGroup]:
-        """The group of each tag."""
+        """Return the group of each tag."""
         self.settle()
         return self._groups
 
     def take_grown(self) -> list[str]:
-        """The tags that got rows since this was last asked."""
+        """Return the tags that got rows since the last call."""
         self.settle()
         grown, self._grown = list(self._grown), {}
         return grown
 
     def fold(self, piece: ScalarBlock | ScalarRows, sessions: Ints | None = None) -> None:
-        """Add rows, at least one; ``sessions`` [n] says which session of the training each is of."""
+        """Add rows. ``sessions`` [n] is the session of each row."""
         if not len(piece.steps):
             return
         if sessions is not None:
@@ -205,7 +213,7 @@ class ScalarTable:
             self.settle()
 
     def settle(self) -> None:
-        """Add what waits to the columns."""
+        """Add the waiting rows to the columns."""
         if not self._waiting:
             return
         waiting, self._waiting, self._count = self._waiting, [], 0
@@ -219,13 +227,14 @@ class ScalarTable:
                 blocks.append(piece)
             else:
                 rows.append(ScalarRows.of_block(piece))
-        for block in _merged(blocks):
+        for block in _merge_blocks(blocks):
             self._add(block)
         for joined in ScalarRows.joined(rows) if rows else ():
-            for block in _together(joined):
+            for block in _blocks_of_equal_axes(joined):
                 self._add(block)
 
     def _add(self, block: ScalarBlock, sessions: Ints | None = None) -> None:
+        """Append the rows of a block to the groups of its tags."""
         self._grown.update(dict.fromkeys(block.tags))
         columns = dict(zip(block.tags, block.values, strict=True))
         for group, tags in self._groups_of(block.tags):
@@ -240,32 +249,35 @@ class ScalarTable:
                 self.put(parted)
 
     def put(self, group: ScalarGroup) -> None:
-        """Keep a group for its tags."""
+        """Set the group of its tags."""
         for tag in group.values:
             self._groups[tag] = group
 
     def compact(self, cold: ColdColumns | None = None) -> list[str]:
-        """Hold equal steps, and equal wall times, of different groups once; the tags whose columns moved.
+        """Store equal steps, and equal wall times, of different groups once.
 
-        With ``cold``, columns are moved there if they are large.
+        Return the tags that moved.
+
+        With ``cold``, large columns are moved there.
         """
         self.settle()
         moved = self._share()
         return list(self._groups) if cold is not None and self._move(cold) else moved
 
     def _share(self) -> list[str]:
+        """Share the memory of equal axes. Return the tags that moved."""
         known: dict[tuple[float, ...], GrowingColumn] = {}
         moved: list[str] = []
         for group in {id(group): group for group in self._groups.values()}.values():
             columns = [group.axis.steps, group.axis.walls]
             trimmed = [column.trim() for column in (*columns, *group.values.values())]
-            shared = [_shared(column, known) for column in columns]
+            shared = [_share_equal(column, known) for column in columns]
             if any(trimmed) or any(shared):
                 moved += group.values
         return moved
 
     def _move(self, cold: ColdColumns) -> bool:
-        """Move all columns to ``cold``, those that share their memory once; whether that was done."""
+        """Move all columns to ``cold``, shared memory once. Return True if they were moved."""
         groups = {id(group): group for group in self._groups.values()}.values()
         columns = [
             column
@@ -281,7 +293,7 @@ class ScalarTable:
         return True
 
     def _groups_of(self, tags: tuple[str, ...]) -> list[tuple[ScalarGroup | None, list[str]]]:
-        """The groups the tags are in, each with its tags among these; None holds the new ones."""
+        """Return the groups of the tags, each with its tags. New tags have the group None."""
         groups: dict[int, tuple[ScalarGroup | None, list[str]]] = {}
         for tag in tags:
             group = self._groups.get(tag)
@@ -289,8 +301,8 @@ class ScalarTable:
         return list(groups.values())
 
 
-def _merged(blocks: Iterable[ScalarBlock]) -> Iterator[ScalarBlock]:
-    """Blocks of the same tags as one, unless one of these tags came in another block in between."""
+def _merge_blocks(blocks: Iterable[ScalarBlock]) -> Iterator[ScalarBlock]:
+    """Yield the blocks of the same tags joined, unless another block with one of the tags comes between."""
     together: dict[tuple[str, ...], list[ScalarBlock]] = {}
     tags: set[str] = set()
     for block in blocks:
@@ -307,6 +319,7 @@ def _merged(blocks: Iterable[ScalarBlock]) -> Iterator[ScalarBlock]:
 
 
 def _concatenated(blocks: list[ScalarBlock]) -> ScalarBlock:
+    """Return one block with the rows of all blocks."""
     if len(blocks) == 1:
         return blocks[0]
     with np.errstate(invalid="ignore"):  # NaN of the signalling kind, float32 beside float64
@@ -317,8 +330,11 @@ def _concatenated(blocks: list[ScalarBlock]) -> ScalarBlock:
     return ScalarBlock(blocks[0].tags, offsets, steps, walls, values)
 
 
-def _together(rows: ScalarRows) -> Iterator[ScalarBlock]:
-    """The rows as blocks of tags with equal steps and wall times, copied, as they may be held alone."""
+def _blocks_of_equal_axes(rows: ScalarRows) -> Iterator[ScalarBlock]:
+    """Yield the rows as blocks of tags with equal steps and wall times.
+
+    Rows are copied, because a block may outlive the others.
+    """
     count = int(rows.counts[0])
     if (rows.counts == count).all():
         steps, walls = (column.reshape(-1, count) for column in (rows.steps, rows.walls.view(np.int64)))
@@ -340,8 +356,8 @@ def _together(rows: ScalarRows) -> Iterator[ScalarBlock]:
         yield ScalarBlock(tags, *axis, values)
 
 
-def _shared(column: GrowingColumn, known: dict[tuple[float, ...], GrowingColumn]) -> bool:
-    """Share the memory of a ``known`` column with equal rows; whether there is one."""
+def _share_equal(column: GrowingColumn, known: dict[tuple[float, ...], GrowingColumn]) -> bool:
+    """Share the memory of a ``known`` column with equal rows. Return True if there is one."""
     rows = column.view()
     sample = rows[:: max(len(rows) // _SAMPLE, 1)].tolist()
     other = known.setdefault((rows.dtype.num, len(rows), *sample), column)
@@ -352,7 +368,7 @@ def _shared(column: GrowingColumn, known: dict[tuple[float, ...], GrowingColumn]
 
 
 class ReferenceGroup:
-    """One tag of one kind: an axis, and where each payload lies."""
+    """Payload references of one tag of one kind: an axis, and offset and size of each payload."""
 
     __slots__ = ("axis", "offsets", "sizes")
 
@@ -362,6 +378,7 @@ class ReferenceGroup:
         self.sizes = GrowingColumn(sizes)
 
     def append(self, columns: ReferenceColumns, sessions: Ints | None = None) -> None:
+        """Append rows."""
         self.axis.append(columns.steps, columns.walls, sessions)
         self.offsets.append(columns.offsets)
         self.sizes.append(columns.sizes)

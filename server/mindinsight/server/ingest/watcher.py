@@ -1,4 +1,4 @@
-"""Watchers of the base directories: file system events where they are reliable, else polling."""
+"""Watchers of the base directories: file system events if they are reliable, otherwise polling."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 
 from mindinsight.server.files.opener import folders_of
-from mindinsight.server.ingest.filesystems import tells_changes
+from mindinsight.server.ingest.filesystems import reports_changes
 from mindinsight.server.settings import Watch
 
 _WANTED: Final = [
@@ -39,22 +39,26 @@ _WANTED: Final = [
     FileModifiedEvent,
     FileMovedEvent,
 ]
-_MOST_FOLDERS: Final = 50_000  # each takes a kilobyte of the kernel's memory and one watch of the user's
-_FORGIVEN: Final = 0.9  # part of the folders that must be watched: some may not be readable
+_MOST_FOLDERS: Final = (
+    50_000  # watched folders; each takes a kilobyte of the kernel's memory and one watch of the user's limit
+)
+_FORGIVEN: Final = 0.9  # share of the folders that must be watched; some may not be readable
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
 class ChangedPaths:
-    """Absolute paths at which something changed."""
+    """Absolute paths with changes."""
 
-    folders: set[str] = field(default_factory=set)  # something came, went or was renamed inside
-    files: set[str] = field(default_factory=set)  # was written to
+    folders: set[str] = field(default_factory=set)  # an entry was added, removed or renamed
+    files: set[str] = field(default_factory=set)  # written to
 
 
 class Watcher(FileSystemEventHandler):
-    """Listens to events of the file system; ``mode`` says whether it reports any.
+    """Watcher of one base directory.
+
+    ``mode`` tells whether events are received.
 
     Calls ``wake`` at the first change after each ``take``.
     """
@@ -70,18 +74,18 @@ class Watcher(FileSystemEventHandler):
         self._threads: list[threading.Thread] = []
 
     def start(self, others: int = 0) -> None:
-        """Begin to listen, unless settings or the file system make that useless.
+        """Start listening, unless the settings or the file system make that useless.
 
-        ``others`` is how many folders other watchers of this process listen to.
+        ``others`` is the number of folders that other watchers of this process listen to.
         """
         self.stop()
-        if self._watch == "polling" or (self._watch == "auto" and not tells_changes(self._base)):
+        if self._watch == "polling" or (self._watch == "auto" and not reports_changes(self._base)):
             return
         folders, unreadable = _count_folders(self._base, _MOST_FOLDERS)
         if unreadable:
             count, first = len(unreadable), unreadable[0]
             _log.warning("%d directories cannot be read and are not watched, the first: %s", count, first)
-        # The library says this of each directory but the first that it may not read, and goes on.
+        # watchdog warns about each unreadable directory except the first, and continues.
         warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
         before = set(threading.enumerate())
         try:
@@ -89,13 +93,13 @@ class Watcher(FileSystemEventHandler):
             self._observer = observer
             observer.schedule(self, self._base, recursive=True, event_filter=list(_WANTED))
             observer.start()
-        except OSError as error:  # no watches or descriptors left
+        except OSError as error:  # no watches or file descriptors left
             self._give_up(error.strerror or str(error))
             return
         self._threads = [
             thread for thread in threading.enumerate() if thread not in before and _of_watchdog(thread)
         ]
-        if folders > _MOST_FOLDERS or not _enough(folders + others):
+        if folders > _MOST_FOLDERS or not _has_enough_watches(folders + others):
             self._give_up(f"{folders} folders or more are too many to watch")
         else:
             self.mode = "events"
@@ -109,30 +113,33 @@ class Watcher(FileSystemEventHandler):
             if observer.is_alive():
                 observer.join(timeout=5)
 
-    def hears(self, folders: int) -> bool:
-        """False when listening has broken down, or the watches ran out while folders came.
+    def is_reliable(self, folders: int) -> bool:
+        """Return whether notifications are reliable.
 
-        ``folders`` is how many there are for all watchers of this process.
+        Return False after the observer failed or the watch limit was reached. ``folders`` is the number of
+        folders of all watchers of this process.
         """
         alive = all(thread.is_alive() for thread in self._threads)
-        return alive and (self.mode == "polling" or _enough(folders))
+        return alive and (self.mode == "polling" or _has_enough_watches(folders))
 
     def _give_up(self, why: str) -> None:
+        """Log the reason and fall back to polling."""
         _log.warning("no events from the file system, polling: %s", why)
         self.stop()
 
     @property
     def has_changes(self) -> bool:
-        """Whether something happened since the last ``take``."""
+        """Return True if something changed since the last ``take``."""
         return bool(self._changed.folders or self._changed.files)
 
     def take(self) -> ChangedPaths:
-        """What happened since the last time."""
+        """Return the changes since the last call."""
         with self._lock:
             stirred, self._changed = self._changed, ChangedPaths()
         return stirred
 
     def on_any_event(self, event: FileSystemEvent) -> None:
+        """Note a change. Called from a thread of watchdog."""
         paths = [os.fsdecode(path) for path in (event.src_path, getattr(event, "dest_path", "")) if path]
         with self._lock:
             silent = not self.has_changes
@@ -146,14 +153,15 @@ class Watcher(FileSystemEventHandler):
             self._wake()
 
 
-def _enough(folders: int) -> bool:
+def _has_enough_watches(folders: int) -> bool:
+    """Return True if nearly all folders are watched."""
     return watches() >= _FORGIVEN * folders - 10
 
 
 def watches() -> int:
-    """Folders the kernel watches for this process; without Linux, more than anybody has.
+    """Return the number of folders that the kernel watches for this process, very large if unknown.
 
-    The library goes on silently when the user's watches are used up.
+    watchdog continues silently when the user's watches are used up.
     """
     descriptors = Path("/proc/self/fdinfo")
     if not descriptors.exists():
@@ -168,7 +176,10 @@ def watches() -> int:
 
 
 def _count_folders(base: str, limit: int) -> tuple[int, list[str]]:
-    """Folders from ``base`` down, links left out, and those that cannot be read; ends above ``limit``."""
+    """Return the number of folders from ``base`` down without links, and the unreadable ones.
+
+    Stops above ``limit``.
+    """
     count, waiting, unreadable = 1, [Path(base)], []
     while waiting and count <= limit:
         folder = waiting.pop()
@@ -181,32 +192,38 @@ def _count_folders(base: str, limit: int) -> tuple[int, list[str]]:
 
 
 def _of_watchdog(thread: threading.Thread) -> bool:
+    """Return True if a thread belongs to watchdog."""
     return type(thread).__module__.startswith("watchdog.")
 
 
-MOST: Final = 24  # listened to at a time: each takes three threads, and a user has 128 places to listen from
+MOST: Final = (
+    24  # base directories watched at a time: each takes three threads, and a user has 128 inotify instances
+)
 
 Mode: TypeAlias = Literal["events", "polling"]
 
 
 class FolderIdentity(NamedTuple):
-    """Which folder a path leads to."""
+    """Identity of the folder at a path."""
 
     device: int
     inode: int
 
 
 class Watchers:
-    """One watcher for each base directory, by its absolute path without links."""
+    """Watchers of all base directories, by absolute path without links."""
 
     def __init__(self, watch: Watch, wake: Callable[[], None]) -> None:
-        """``wake`` is called, from other threads, when ``take`` has something to return."""
+        """Create the watchers.
+
+        ``wake`` is called from other threads when ``take`` has something to return.
+        """
         self._watch = watch
         self._wake = wake
         self._watchers: dict[str, tuple[FolderIdentity, Watcher]] = {}
 
     def listen(self, bases: Mapping[str, FolderIdentity], folders: Mapping[str, int]) -> None:
-        """Watch these directories, with so many folders each; one that was replaced is watched anew."""
+        """Watch these directories, with their numbers of folders. A replaced directory is watched again."""
         for path in [path for path, (identity, _) in self._watchers.items() if bases.get(path) != identity]:
             self._watchers.pop(path)[1].stop()
         for path, identity in bases.items():
@@ -217,20 +234,20 @@ class Watchers:
             if known is None and len(self._watchers) < MOST:
                 known = self._watchers[path] = (identity, Watcher(path, self._watch, self._wake))
                 known[1].start(others)
-            elif known is not None and not known[1].hears(folders[path] + others):
+            elif known is not None and not known[1].is_reliable(folders[path] + others):
                 known[1].start(others)
 
     def mode(self, path: str) -> Mode:
-        """Whether the file system tells of what happens below a directory."""
+        """Return whether the file system reports changes below a directory."""
         return self._watchers[path][1].mode if path in self._watchers else "polling"
 
     @property
     def has_changes(self) -> bool:
-        """Whether something happened since the last ``take``."""
+        """Return True if something changed since the last ``take``."""
         return any(watcher.has_changes for _, watcher in self._watchers.values())
 
     def take(self) -> ChangedPaths:
-        """What happened since the last time."""
+        """Return the changes since the last call."""
         paths = ChangedPaths()
         for _, watcher in self._watchers.values():
             stirred = watcher.take()

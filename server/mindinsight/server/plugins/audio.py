@@ -64,7 +64,7 @@ def waveform(
     except UnreadableError as error:
         known = kind is not None and error.reason == "audio.no_wav"
         return answer({**facts, "problem": "audio.other_type" if known else error.reason}, accept)
-    shown = {"shown_channels": len(loud.low), "not_finite": loud.not_finite}
+    shown = {"shown_channels": len(loud.low), "not_finite": loud.non_finite}
     return answer({**facts, **shown, "low": loud.low.ravel(), "high": loud.high.ravel()}, accept)
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Depends
 
 from mindinsight.server.files.opener import opened
-from mindinsight.server.formats.read_limits import Budget, UnreadableError
+from mindinsight.server.formats.read_limits import Limits, UnreadableError
 from mindinsight.server.formats.tensorboard.other_plugins import FILE_NAME, Embedding, embeddings, plugin_name
 from mindinsight.server.formats.text_files import read_text
 from mindinsight.server.http.bulkhead_routes import PayloadRoute
@@ -20,7 +20,7 @@ from mindinsight.server.store.series import ReferenceSeries
 
 router = APIRouter(route_class=PayloadRoute)
 
-_PROJECTOR: Final = Budget("projector", 4 << 20)
+_PROJECTOR: Final = Limits("projector", 4 << 20)
 _MOST_READ: Final = 16 << 20  # bytes of a value that is read for the name of its plugin
 
 

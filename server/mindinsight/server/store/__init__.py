@@ -1,1 +1,4 @@
-"""The store: immutable snapshots of runs, their columns and references to payloads. Knows no format."""
+"""Store: immutable snapshots of runs, their columns and references to payloads.
+
+Independent of file formats.
+"""

@@ -1,6 +1,6 @@
-"""Container of arrays: little-endian columns one after the other, each at a multiple of 8 bytes.
+"""Container of arrays: little-endian columns in sequence, each at a multiple of 8 bytes.
 
-Positions are kept by the owner: in a head before the block (responses) or an index behind it (cache files).
+The owner stores the positions: in a head before the block (responses) or in an index after it (cache files).
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ Array: TypeAlias = npt.NDArray[Any]
 
 
 class ArrayPosition(NamedTuple):
-    """Where a one-dimensional array lies in a block."""
+    """Position of a one-dimensional array in a block."""
 
-    dtype: str  # as NumPy calls it, little-endian without the byte order: f8, i4, u1
+    dtype: str  # NumPy's name of the little-endian type without the byte order: f8, i4, u1
     at: int  # bytes from the start of the block
     length: int  # numbers
 
 
 class ArrayBlock:
-    """Writer of a block: arrays are given to ``write`` piece by piece; ``size`` is that of all so far."""
+    """Writer of a block. Calls ``write`` with the bytes. ``size`` is the number of bytes so far."""
 
     def __init__(self, write: Callable[[bytes | memoryview], object]) -> None:
         self._write = write
         self.size = 0
 
     def append(self, array: Array) -> ArrayPosition:
-        """Write a one-dimensional array and what fills the last eight bytes."""
+        """Write a one-dimensional array and its padding. Return its position."""
         plain = little_endian(array)
         padding = -plain.nbytes % ALIGNMENT
         self._write(plain.data.cast("B") if len(plain) else b"")
@@ -43,12 +43,12 @@ class ArrayBlock:
 
 
 def little_endian(array: Array) -> Array:
-    """The array contiguous and in little-endian byte order; itself where it is so."""
+    """Return the array contiguous and little-endian, without a copy if it already is."""
     return np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
 
 
 def array_at(block: bytes | memoryview, position: ArrayPosition) -> Array:
-    """A read-only view of an array; raises ValueError or TypeError where there is none."""
+    """Return a read-only view of an array. Raises ValueError or TypeError for an invalid position."""
     dtype, at, length = position
     if length < 0 or at < 0:
         raise ValueError(f"{length} numbers at {at}")

@@ -1,8 +1,8 @@
-"""Parser of names of files and folders: role, time and device, before anything is opened.
+"""Parser of names of files and folders: role, time and device, without opening anything.
 
-Rules: a summary file has ``summary.<digits>`` anywhere in its name, and what it ends in says the rest.
-Prefix, host name and suffix are free. MindSpore 1.x wrote no device id. TensorBoard's files have ``tfevents``
-in their names, and after it mostly the time.
+A summary file has ``summary.<digits>`` anywhere in its name, and its ending decides the role. Prefix, host
+name and suffix are free. MindSpore 1.x wrote no device id. TensorBoard's files have ``tfevents`` in their
+names, usually followed by the time.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ _BULKY: Final = re.compile(r"\..*|ckpt_dir|export_\d+|profiler.*|__pycache__|nod
 _PROFILE: Final = "profiler"
 _PROFILE_OF_A_RANK: Final = re.compile(r"profiler_info_\d+\.json")
 _NUMBERS: Final = re.compile(r"(\d+)")
-_LARGEST_SECONDS: Final = 100_000_000_000  # above: milliseconds or finer
+_LARGEST_SECONDS: Final = 100_000_000_000  # larger numbers are milliseconds or finer
 
 
 def is_tensorboard(name: str) -> bool:
-    """Whether an event file is TensorBoard's by its name."""
+    """Return True if an event file is TensorBoard's by its name."""
     return _SUMMARY.search(name) is None and _TENSORBOARD.search(name) is not None
 
 
-@lru_cache(maxsize=4096)  # asked for again and again as a file is found, told apart, sorted and read
+@lru_cache(maxsize=4096)  # called repeatedly while a file is found, sorted and read
 def role(name: str) -> Role | None:
-    """What a file is read as, or None when it is not ours; hidden names are copies that are not finished."""
+    """Return the role of a file, or None if it is not ours. Hidden files are incomplete copies."""
     if name.startswith("."):
         return None
     if name.endswith(".pb"):
@@ -44,7 +44,10 @@ def role(name: str) -> Role | None:
 
 
 def created(name: str) -> float | None:
-    """Unix seconds in the name of an event file; 13 digits and more are taken as milliseconds and finer."""
+    """Return the Unix seconds in the name of an event file, or None.
+
+    Numbers of 13 and more digits are milliseconds or finer.
+    """
     match = _SUMMARY.search(name) or _TENSORBOARD.search(name)
     if match is None or match[1] is None:
         return None
@@ -55,33 +58,36 @@ def created(name: str) -> float | None:
 
 
 def device(name: str) -> int | None:
-    """Device id in the name of an event file: the rank in a distributed training."""
+    """Return the device id in the name of an event file, or None.
+
+    In a distributed training it is the rank.
+    """
     match = _SUMMARY.search(name)
     return int(match[2]) if match and match[2] and len(match[2]) < 10 else None
 
 
 def order(name: str) -> Order:
-    """Sorts files oldest first: by the number in the name, then by name with its numbers as numbers."""
+    """Return the key that sorts files oldest first: by time, then by name with numeric parts."""
     pieces = [(0, piece) for piece in _NUMBERS.split(name)]
     pieces[1::2] = [(int(digits), "") for _, digits in pieces[1::2]]
     return created(name) or 0.0, tuple(pieces), name
 
 
 def bulky(name: str) -> bool:
-    """Whether a folder is full of other things: hidden, checkpoints, exports, profiles."""
+    """Return True if a folder holds other files: hidden, checkpoints, exports, profiles."""
     return _BULKY.fullmatch(name) is not None
 
 
 def is_profile(name: str) -> bool:
-    """Whether a folder may hold what MindSpore's profiler wrote."""
+    """Return True if a folder may hold output of MindSpore's profiler."""
     return name.startswith(_PROFILE)
 
 
 def is_profile_of_rank(name: str) -> bool:
-    """Whether a file is what the profiler writes about each rank: a folder with one holds a profile."""
+    """Return True if a file is the profiler's information about a rank."""
     return _PROFILE_OF_A_RANK.fullmatch(name) is not None
 
 
 def shown(name: str) -> str:
-    """A file system's name as text that every encoder takes."""
+    """Return a name of the file system as text that can be encoded as UTF-8."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -20,20 +20,21 @@ BASE: Final = "./"
 
 
 class Mount(NamedTuple):
-    """A base directory under its name; it need not exist."""
+    """Base directory with its name. It need not exist."""
 
-    name: str  # first part of the ids below it; empty when it is the only one
+    name: str  # first part of the ids below it; empty for a single base directory
     path: str  # as the user wrote it, or a match of the pattern
     real: str  # with links resolved
-    inside: str = ""  # name of the one it lies in, which shows what is in it
+    inside: str = ""  # name of the base directory around it, which shows its content
 
     @property
     def id(self) -> str:
+        """Return the id of the directory."""
         return BASE + self.name
 
 
 class _Candidate(NamedTuple):
-    """A directory, and the names it may have, the shortest first."""
+    """Directory and its possible names, the shortest first."""
 
     path: str
     real: str
@@ -41,7 +42,12 @@ class _Candidate(NamedTuple):
 
 
 def mounts_of(bases: Bases) -> tuple[Mount, ...]:
-    """Mounts of the base directories; patterns are matched anew. A name the user gave goes before a match."""
+    """Return the mounts of the base directories.
+
+    Patterns are matched again.
+
+    A name that the user gave takes precedence over a match.
+    """
     if isinstance(bases, Path):
         return (Mount("", str(bases), str(bases.resolve())),)
     candidates: dict[str, _Candidate] = {}
@@ -57,29 +63,32 @@ def mounts_of(bases: Bases) -> tuple[Mount, ...]:
 
 
 def mount_of(bases: Bases, below: str) -> Mount:
-    """The base directory an id, ``./lab/run1``, begins with; raises KeyError when there is none."""
+    """Return the base directory of an id such as ``./lab/run1``. Raises KeyError if there is none."""
     name = "" if isinstance(bases, Path) else below.removeprefix(BASE).partition("/")[0]
     return {mount.name: mount for mount in mounts_of(bases) if not mount.inside}[name]
 
 
 def disk_path(bases: Bases, below: str) -> Path:
-    """Path of an id on disk, which need not exist; raises KeyError when there is no such base directory.
+    """Return the path of an id on disk, which need not exist.
 
-    Whether that is below the base directory is not checked.
+    Raises KeyError for an unknown base directory.
+
+    The result is not checked to be below the base directory.
     """
     mount = mount_of(bases, below)
     return Path(mount.real, below.removeprefix(mount.id).lstrip("/"))  # an absolute rest would lead out
 
 
 def _named(base: Base) -> _Candidate:
+    """Return the candidate of a base directory without wildcards."""
     names = (shown(base.name),) if base.name else _tails(os.path.normpath(base.path), 1)
     return _Candidate(base.source, os.path.realpath(base.path), names)
 
 
 def _matches(base: Base) -> Iterator[_Candidate]:
-    """Directories that match a pattern, named by what its wildcards stand for.
+    """Yield the directories that match a pattern, named by the text matched by its wildcards.
 
-    A match, and what lies below it, may belong to anybody: links are not followed there.
+    A match and its content may belong to any user, so links are not followed there.
     """
     parts = Path(base.path).parts
     wildcards = [index for index, part in enumerate(parts) if wild(part)]
@@ -96,7 +105,7 @@ def _matches(base: Base) -> Iterator[_Candidate]:
 
 
 def _matching_names(folder: Path, part: str) -> list[str]:
-    """Names of the directories in a folder that match one part of a pattern, in order."""
+    """Return the names of the directories in a folder that match one part of a pattern, in order."""
     hidden = part.startswith(".")
     return [
         path.name
@@ -106,18 +115,22 @@ def _matching_names(folder: Path, part: str) -> list[str]:
 
 
 def _tails(path: str, least: int) -> tuple[str, ...]:
-    """Names for a path, from its last ``least`` parts on ever more of them; the last name is unique."""
+    """Return possible names for a path, from its last ``least`` parts to more and more.
+
+    The last is unique.
+    """
     parts = Path(path).parts[1:] or (path,)
     tails = [_joined(parts[-count:]) for count in range(least, len(parts) + 1)]
     return (*tails, f"{_joined(parts[-least:])}-{hashlib.sha256(os.fsencode(path)).hexdigest()[:8]}")
 
 
 def _joined(parts: Iterable[str]) -> str:
+    """Join parts of a path to a name."""
     return "-".join(shown(part.replace("/", "-")) for part in parts if part)
 
 
 def _distinct_names(choices: Sequence[Sequence[str]]) -> list[str]:
-    """For each list the first name that no other has. All that clash move on to their next, in any order."""
+    """Return the first name of each list that no other list uses. Clashing lists move to their next name."""
     ranks = [0] * len(choices)
     while True:
         names = [choice[rank] for choice, rank in zip(choices, ranks, strict=True)]
@@ -130,15 +143,15 @@ def _distinct_names(choices: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _enclosing(real: str, names: dict[str, str]) -> str:
-    """Name of the outermost base directory that another lies in."""
+    """Return the name of the outermost base directory around another, empty if there is none."""
     return next((names[str(outer)] for outer in reversed(Path(real).parents) if str(outer) in names), "")
 
 
 def dump_id(run: Run, relative: str, known: Container[str]) -> str | None:
-    """Id of the dump at a path relative to the directory of a run's event files.
+    """Return the id of the dump at a path relative to the directory of a run's event files, or None.
 
-    None where ``known``, the discovered dumps, have no such id: nothing outside the base is ever named. Ranks
-    whose files lie in one folder have ids of folders that do not exist; their folder is that of the job.
+    None if ``known``, the discovered dumps, lacks the id, so that nothing outside the base is named. Ranks
+    with files in one folder have ids of folders that do not exist. Their folder is the folder of the job.
     """
     if not relative:
         return None

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One directory of event files."""
+    """Run: one directory of event files."""
 
     id: str  # path below the base, "./a/b"; "./" is the base itself
-    name: str  # what people call it: the path below the base, or the base's own name
+    name: str  # displayed name: the path below the base, or the name of the base
     path: str  # absolute
-    job: str  # id of the directory that holds the ranks of one training; the run's own id when it has none
+    job: str  # id of the directory of the ranks of one training, else the id of the run
     rank: int | None
     created: float  # Unix seconds, from the newest file name
     updated: float  # Unix seconds of the newest write
@@ -32,13 +32,13 @@ class Run:
     references: Mapping[Kind, Mapping[str, ReferenceSeries]] = field(default_factory=dict)
     lineage: Lineage | None = None
     dumps: tuple[str, ...] = ()  # dump directories, as ids below the base: "./job/dump"
-    read: int = 0  # bytes looked at so far
-    total: int = 0  # bytes there are to read
+    read: int = 0  # bytes examined so far
+    total: int = 0  # bytes to read
     version: int = 0  # of the snapshot in which the run last changed
-    first_event: float = 0.0  # Unix seconds, from the events themselves where they tell
+    first_event: float = 0.0  # Unix seconds, from the events if they have believable times
     last_event: float = 0.0  # Unix seconds, no later than the newest write
     finished: bool = False  # the writer closed its files
-    failure: str = ""  # the exception that ended the training, where the writer noted one
+    failure: str = ""  # the exception that ended the training, if the writer recorded one
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,8 @@ class Watched:
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
-    """Error of a directory that could not be listed."""
+class DirectoryDamage:
+    """Damage: a directory that could not be listed."""
 
     path: str  # id below the base, or the path of a base directory
     reason: str  # a key of the locale files: directory.permission, ...
@@ -61,26 +61,26 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Everything that is known at one moment. A new one replaces it; none is ever changed."""
+    """Immutable state of the store at one time. A newer snapshot replaces it."""
 
     version: int
     runs: Mapping[str, Run]  # by id, newest write first when the snapshot was made from a scan
     left_out: int  # runs beyond the limit
-    base: str  # absolute path; of several as ``base_dirs.joined`` has them
-    watch: str  # "events", "polling", or "both" where base directories differ
-    scanned: float  # Unix seconds of the last look at the base; 0 before the first
+    base: str  # absolute path; several paths are joined by ``base_dirs.joined``
+    watch: str  # "events", "polling", or "both" if base directories differ
+    scanned: float  # Unix seconds of the last scan of the base; 0 before the first
     base_missing: bool = False
-    errors: tuple[Trouble, ...] = ()
+    errors: tuple[DirectoryDamage, ...] = ()
     bases: tuple[Watched, ...] = ()
 
     def run(self, run_id: str) -> Run:
-        """Raises ApiError 404 for a run that is not there."""
+        """Return a run. Raises ApiError 404 if there is none with this id."""
         if run_id not in self.runs:
             raise unknown_run(run_id)
         return self.runs[run_id]
 
     def payloads(self, run_id: str, kind: Kind, tag: str) -> ReferenceSeries:
-        """The series of a tag whose payloads stay in the file. Raises ApiError 404."""
+        """Return the payload references of a tag. Raises ApiError 404 if there are none."""
         series = self.run(run_id).references.get(kind, {}).get(tag)
         if series is None:
             raise unknown_tag(tag)
@@ -94,7 +94,10 @@ STOPPED: Final = 3600.0  # seconds without an event after which an unclosed run 
 
 
 def state_of(run: Run, now: float) -> State:
-    """``finished`` or ``failed`` where the writer closed the files, else by the time since the last event."""
+    """Return the state of a run at the Unix time ``now``.
+
+    ``finished`` or ``failed`` if the writer closed the files, otherwise by the time since the last event.
+    """
     if run.finished:
         return "failed" if run.failure else "finished"
     age = now - run.last_event
@@ -102,7 +105,7 @@ def state_of(run: Run, now: float) -> State:
 
 
 def is_finished(files: Iterable[FileState]) -> bool:
-    """Whether the writer closed the newest event file of every rank and left no unfinished record.
+    """Return True if the newest event file of every rank is closed, readable and complete.
 
     ``files`` are in order, oldest first. Without event files all files count.
     """
@@ -111,28 +114,32 @@ def is_finished(files: Iterable[FileState]) -> bool:
 
 
 def failure(files: Iterable[FileState]) -> str:
-    """The exception that ended the training, from the newest event file of any rank; empty without one."""
+    """Return the exception that ended the training, or an empty text.
+
+    It is taken from the newest event file of any rank.
+    """
     return next((file.failure for file in _newest(files).values() if file.failure), "")
 
 
 def last_event(files: Iterable[FileState], updated: float) -> float:
-    """Unix seconds of the last event; the newest write where no event carries a believable time.
+    """Return the Unix seconds of the last event, at most ``updated``, the time of the newest write.
 
-    An event cannot be newer than the write that brought it: ``updated`` is the limit.
+    ``updated`` if no event has a believable time.
     """
     latest = max((file.last_event for file in files), default=0.0)
     return min(latest, updated) if latest else updated
 
 
 def first_event(files: Iterable[FileState], created: float) -> float:
-    """Unix seconds of the first event; ``created`` where no event carries a believable time."""
+    """Return the Unix seconds of the first event, or ``created`` if no event has a believable time."""
     return min((file.first_event for file in files if file.first_event), default=created)
 
 
 def torn_since(run: Run) -> dict[str, float]:
-    """Files that end in an unfinished record, by name, and from when on (Unix seconds) nobody completes it.
+    """Return the files with an incomplete last record, and since when it counts as torn, by name.
 
-    At once where the file was closed or a newer one follows it, else when the run is no longer running.
+    The value is in Unix seconds, 0 if the file was closed or a newer file follows it. Otherwise it is the
+    time at which the run is no longer running.
     """
     newest = {file.name for file in _newest(run.files).values()}
     return {
@@ -143,13 +150,13 @@ def torn_since(run: Run) -> dict[str, float]:
 
 
 def torn_files(run: Run, now: float) -> list[FileState]:
-    """Files whose unfinished record will not be completed."""
+    """Return the files with an incomplete record that nobody will complete."""
     since = torn_since(run)
     return [file for file in run.files if since.get(file.name, now + 1) <= now]
 
 
 def _newest(files: Iterable[FileState]) -> dict[int | None, FileState]:
-    """The newest event file of each rank; without event files every file, by its number."""
+    """Return the newest event file of each rank. Without event files, return all files by number."""
     every = list(files)
     if len(every) < 2:
         return dict(enumerate(every))

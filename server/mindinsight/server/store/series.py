@@ -30,13 +30,15 @@ class Line:
     values: Floats  # [n]
 
     def rows(self, rows: Any) -> Line:
+        """Return the chosen points."""
         return Line(self.steps[rows], self.walls[rows], self.values[rows])
 
 
 def line_rows(steps: Ints, files: Ints) -> Ints | None:
-    """Rows of the line in the order of their steps; None when that is every row as recorded.
+    """Return the rows of the line in the order of their steps, or None if that is every row as recorded.
 
-    ``steps`` [n] are those of all files, oldest first; ``files`` [f] the row at which each file begins.
+    ``steps`` [n] are the steps of all files, oldest first. ``files`` [f] are the rows at which files begin. A
+    newer file overwrites the steps from its first step on. Of a repeated step, the last value counts.
     """
     if bool(np.all(steps[1:] > steps[:-1])):
         return None
@@ -48,7 +50,7 @@ def line_rows(steps: Ints, files: Ints) -> Ints | None:
 
 
 def _below_newer_files(steps: Ints, files: Ints) -> npt.NDArray[np.bool_]:
-    """[n] whether a row lies below the first step of every newer file."""
+    """Return which rows have a step below the first step of every newer file, [n] bool."""
     below = np.ones(len(steps), dtype=np.bool_)
     bound = steps[files[-1] :].min()
     for first, end in zip(files[-2::-1], files[:0:-1], strict=True):
@@ -58,11 +60,11 @@ def _below_newer_files(steps: Ints, files: Ints) -> npt.NDArray[np.bool_]:
     return below
 
 
-def overwritten_stretches(steps: Ints, starts: Ints, rows: Ints) -> list[Ints]:
-    """Rows that are not in the line, as stretches of neighbouring rows with ascending steps, oldest first.
+def overwritten_intervals(steps: Ints, starts: Ints, rows: Ints) -> list[Ints]:
+    """Return the rows outside the line, as intervals of adjacent rows with ascending steps, oldest first.
 
-    ``starts`` [s] are the rows at which steps go back, the first is 0; ``rows`` those of the line. A step
-    that was recorded twice in a row is no stretch: its later value has taken its place.
+    ``starts`` [s] are the rows at which steps go back, the first is 0. ``rows`` are the rows of the line. A
+    step recorded twice in succession is not an interval: its later value replaced it.
     """
     lost = np.ones(len(steps), dtype=np.bool_)
     lost[rows] = False
@@ -85,11 +87,12 @@ NO_ROWS.flags.writeable = False
 
 
 def _no_rows() -> Ints:
+    """Return the shared empty column."""
     return NO_ROWS
 
 
 class ScalarPart(NamedTuple):
-    """The rows of one scalar tag in one file; there is at least one."""
+    """Rows of one scalar tag in one file, at least one."""
 
     steps: Ints  # [n]
     walls: Doubles  # [n] Unix seconds
@@ -100,7 +103,7 @@ class ScalarPart(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReferencePart:
-    """The rows of one tag of one kind whose payloads stay in the file; there is at least one."""
+    """Payload references of one tag and kind in one file, at least one row."""
 
     path: str  # absolute
     device: int
@@ -111,17 +114,17 @@ class ReferencePart:
     sizes: Ints  # [n] bytes
     starts: Ints  # [s] rows at which the step went back; the first is 0
     sessions: Ints = field(default_factory=_no_rows)  # [t] rows at which a later session begins
-    transcode: Transcode | None = None  # makes our message of a payload in another format
+    transcode: Transcode | None = None  # converts a payload of another format to our message
 
 
 Part: TypeAlias = ScalarPart | ReferencePart
 
 
 def segment_rows(parts: Sequence[Part]) -> Ints:
-    """Row at which each segment starts over files in order, oldest first.
+    """Return the row at which each segment starts, over files in order, oldest first.
 
-    A file that goes on at or above the step where the one before it ended continues that segment:
-    it was rolled over, or a training resumed without repeating anything.
+    A file that starts at or above the last step of the file before continues its segment: the file was rolled
+    over, or a training resumed without repeating steps.
     """
     row = 0
     starts: list[Ints] = []
@@ -133,7 +136,7 @@ def segment_rows(parts: Sequence[Part]) -> Ints:
 
 
 def file_rows(parts: Sequence[Part]) -> Ints:
-    """Row at which each file's rows start, or those of a later session in it; the first is 0."""
+    """Return the row at which each file, or each later session in it, starts. The first is 0."""
     lengths = np.array([0, *(len(part.steps) for part in parts[:-1])], dtype=np.int64)
     begins = np.cumsum(lengths)
     if not any(len(part.sessions) for part in parts):
@@ -142,11 +145,11 @@ def file_rows(parts: Sequence[Part]) -> Ints:
     return np.unique(np.concatenate([begins, *sessions]))
 
 
-MAX_PAYLOAD: Final = 512 << 20  # bytes that are read as one; larger tensors are read in parts
+MAX_PAYLOAD: Final = 512 << 20  # bytes of a payload that is read whole; larger tensors are read in parts
 
 
-def make_sure(reference: Reference, identity: tuple[int, int]) -> None:
-    """Raise ``Gone`` when the file is missing, too short or not the (device, inode) it was."""
+def check_identity(reference: Reference, identity: tuple[int, int]) -> None:
+    """Raise Gone if the file is missing, too short or not the file with this device and inode."""
     try:
         status = Path(reference.path).lstat()
     except OSError as error:
@@ -158,10 +161,10 @@ def make_sure(reference: Reference, identity: tuple[int, int]) -> None:
 
 
 def read_payload(reference: Reference, identity: tuple[int, int] | None = None) -> bytes:
-    """The bytes a reference names, at most MAX_PAYLOAD.
+    """Return the bytes of a reference, at most MAX_PAYLOAD.
 
-    ``identity`` is (device, inode) of the file in which the payload was found. Links are not followed.
-    Raises ``Gone`` when the file is missing, too short or another one, ``UnreadableError`` for more bytes.
+    ``identity`` is device and inode of the file in which the payload was found. Links are not followed.
+    Raises Gone if the file is missing, too short or replaced, UnreadableError above MAX_PAYLOAD.
     """
     if reference.size > MAX_PAYLOAD:
         raise UnreadableError("payload.too_large", f"{reference.size} bytes are more than {MAX_PAYLOAD}")
@@ -184,12 +187,13 @@ _Number = TypeVar("_Number", np.int64, np.float64)
 
 
 def _zero() -> Ints:
+    """Return a column with the row 0."""
     return np.zeros(1, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Every recorded row of a scalar series, in file order."""
+    """All recorded rows of a scalar series, in file order."""
 
     steps: Ints  # [n]
     walls: Doubles  # [n] Unix seconds
@@ -200,7 +204,7 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """Every recorded row of a scalar series, in file order, and whether a later one took its place."""
+    """All recorded rows of a scalar series, in file order, with a flag for overwritten ones."""
 
     steps: Ints  # [n]
     walls: Doubles  # [n] Unix seconds
@@ -209,15 +213,17 @@ class Recorded:
 
 
 class ScalarSeries:
-    """One scalar tag of one run. What is shown and counted is its ``line``; ``store.line`` has the rule.
+    """One scalar tag of one run.
 
-    ``version`` is that of the snapshot in which the series last changed. ``generation`` changes when
-    rows below ``count`` changed (a file was replaced, or an older file grew): a cursor into the rows
-    stays good as long as it does not.
+    Pages show and count its ``line``, see `line_rows`.
+
+    ``version`` is the version of the snapshot in which the series last changed. ``generation`` changes when
+    rows below ``count`` changed (a file was replaced, or an older file grew). A cursor into the rows stays
+    valid while it is the same.
     """
 
     def __init__(self, tag: str, parts: Sequence[ScalarPart], version: int, generation: int = 0) -> None:
-        """``parts`` holds at least one part, oldest file first."""
+        """Create a series from at least one part, oldest file first."""
         self.tag = tag
         self.parts = tuple(parts)
         self.version = version
@@ -228,7 +234,7 @@ class ScalarSeries:
 
     @cached_property
     def _last_row(self) -> int:
-        """Row in the newest file of the last point of the line: that file overwrites what is above it."""
+        """Return the row of the last point of the line in the newest file."""
         last = self.parts[-1]
         if len(last.starts) == 1:
             return -1
@@ -237,43 +243,49 @@ class ScalarSeries:
 
     @property
     def last_step(self) -> int:
+        """Return the step of the last point."""
         return int(self.parts[-1].steps[self._last_row])
 
     @property
     def last_wall(self) -> float:
+        """Return the wall time of the last point, in Unix seconds."""
         return float(self.parts[-1].walls[self._last_row])
 
     @property
     def last_value(self) -> float:
+        """Return the value of the last point."""
         return float(self.parts[-1].values[self._last_row])
 
     def columns(self) -> Columns:
-        """Every row; no copy when one file holds them all, else concatenated once."""
+        """Return all rows: without a copy for a single file, otherwise concatenated once."""
         if self._columns is None:
             self._columns = _columns_of(self.parts)
         return self._columns
 
     def line(self) -> Line:
-        """The points that count: steps in order, for each step the value written last."""
+        """Return the points of the line: ascending steps, each with the value written last."""
         return self._line_and_rows()[0]
 
     def overwritten(self) -> list[Line]:
-        """The stretches of which the line does not hold the values: oldest first, each ascending."""
+        """Return the intervals that the line does not contain: oldest first, each ascending."""
         rows = self._line_and_rows()[1]
         if rows is None:
             return []
         columns = self.columns()
         whole = Line(columns.steps, columns.walls, columns.values)
-        return [whole.rows(stretch) for stretch in overwritten_stretches(columns.steps, columns.starts, rows)]
+        return [
+            whole.rows(interval) for interval in overwritten_intervals(columns.steps, columns.starts, rows)
+        ]
 
     def recorded(self) -> Recorded:
-        """Every row, in file order."""
+        """Return all rows in file order, with a flag for overwritten ones."""
         columns, rows = self.columns(), self._line_and_rows()[1]
         lost = np.full(self.count, rows is not None)
         lost[rows if rows is not None else slice(0)] = False
         return Recorded(columns.steps, columns.walls, columns.values, lost)
 
     def _line_and_rows(self) -> tuple[Line, Ints | None]:
+        """Return the line and its rows, None for all rows. Computed once."""
         if self._line is None:
             columns = self.columns()
             rows = line_rows(columns.steps, columns.files)
@@ -282,12 +294,12 @@ class ScalarSeries:
         return self._line
 
     def tail(self, row: int) -> Columns:
-        """The rows from ``row`` on, without touching the files before it.
+        """Return the rows from ``row`` on, without reading the files before it.
 
-        ``starts`` and ``files`` count from ``row``; their first is 0 only when a segment, or a file,
-        really begins there.
+        ``starts`` and ``files`` count from ``row``. Their first value is 0 only if a segment, or a file,
+        begins there.
         """
-        columns, first = self._from_before(row)
+        columns, first = self._trailing_columns(row)
         skip = row - first
         return Columns(
             steps=columns.steps[skip:],
@@ -297,8 +309,8 @@ class ScalarSeries:
             files=columns.files[np.searchsorted(columns.files, skip) :] - skip,
         )
 
-    def _from_before(self, row: int) -> tuple[Columns, int]:
-        """Columns of the last parts, as few as hold the row before ``row``; and the row they start at."""
+    def _trailing_columns(self, row: int) -> tuple[Columns, int]:
+        """Return the trailing parts needed to include the row before `row`, and the row they start at."""
         if self._columns is not None:
             return self._columns, 0
         first, used = self.count, len(self.parts)
@@ -309,10 +321,10 @@ class ScalarSeries:
 
 
 class ReferenceSeries:
-    """One tag of one kind whose payloads stay in the event file."""
+    """One tag of one kind with payloads that stay in the event file."""
 
     def __init__(self, kind: Kind, tag: str, parts: Sequence[ReferencePart], version: int) -> None:
-        """``parts`` holds at least one part, oldest file first."""
+        """Create a series from at least one part, oldest file first."""
         self.kind = kind
         self.tag = tag
         self.version = version
@@ -322,48 +334,54 @@ class ReferenceSeries:
 
     @cached_property
     def steps(self) -> Ints:
+        """Return the steps of all rows, [n]."""
         return _concatenated([part.steps for part in self.parts])
 
     @cached_property
     def walls(self) -> Doubles:
+        """Return the wall times of all rows in Unix seconds, [n]."""
         return _concatenated([part.walls for part in self.parts])
 
     @cached_property
     def line_rows(self) -> Ints:
-        """Rows of the line in the order of their steps; ``store.line`` has the rule."""
+        """Return the rows of the line in the order of their steps, see `line_rows`."""
         rows = line_rows(self.steps, file_rows(self.parts))
         return np.arange(self.count) if rows is None else rows
 
     def reference(self, row: int) -> Reference:
-        """Where the payload of ``row`` lies; raises IndexError when there is no such row."""
+        """Return the position of the payload of ``row``. Raises IndexError for an invalid row."""
         part, inner = self._place(row)
         return Reference(part.path, int(part.offsets[inner]), int(part.sizes[inner]))
 
     @contextmanager
     def located(self, row: int) -> Iterator[Reference]:
-        """Where the payload of ``row`` lies, for reading parts of it in the block.
+        """Context manager for the position of a payload, to read parts of it.
 
-        Raises ``Gone`` when the file is not the one it was found in, before, or after.
+        Raises Gone if the file was replaced or became too short, before or after the block.
         """
         part, _ = self._place(row)
         reference, identity = self.reference(row), (part.device, part.inode)
-        make_sure(reference, identity)
+        check_identity(reference, identity)
         try:
             yield reference
         finally:
-            make_sure(reference, identity)
+            check_identity(reference, identity)
 
     def read(self, row: int) -> bytes:
-        """The payload's bytes; raises ``Gone`` when the file they were found in is no longer there."""
+        """Return the payload of ``row`` as our message.
+
+        Raises Gone if its file was replaced or is missing.
+        """
         part, _ = self._place(row)
         payload = read_payload(self.reference(row), (part.device, part.inode))
         return payload if part.transcode is None else part.transcode(self.kind, payload)
 
     def is_plain(self, row: int) -> bool:
-        """Whether the payload lies in the file as our message, so that parts of it can be read there."""
+        """Return True if the payload is stored as our message, so that parts of it can be read."""
         return self._place(row)[0].transcode is None
 
     def _place(self, row: int) -> tuple[ReferencePart, int]:
+        """Return the part of a row and the row in it. Raises IndexError."""
         if not 0 <= row < self.count:
             raise IndexError(f"row {row} of {self.count}")
         number = bisect_right(self._ends, row)
@@ -371,6 +389,7 @@ class ReferenceSeries:
 
 
 def _columns_of(parts: Sequence[ScalarPart]) -> Columns:
+    """Return all rows of the parts."""
     if len(parts) == 1:
         part = parts[0]
         return Columns(part.steps, part.walls, part.values, part.starts, file_rows(parts))
@@ -384,4 +403,5 @@ def _columns_of(parts: Sequence[ScalarPart]) -> Columns:
 
 
 def _concatenated(columns: list[npt.NDArray[_Number]]) -> npt.NDArray[_Number]:
+    """Join columns, without a copy for a single one."""
     return columns[0] if len(columns) == 1 else np.concatenate(columns)

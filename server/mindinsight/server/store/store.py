@@ -1,4 +1,4 @@
-"""The store: a reference to the newest snapshot, which is swapped, and its subscribers."""
+"""Store: a reference to the newest snapshot, which is replaced atomically, and its subscribers."""
 
 from __future__ import annotations
 
@@ -16,26 +16,28 @@ from mindinsight.server.types import Kind
 ChangedKind: TypeAlias = Kind | Literal["lineage", "dump"]
 Callback: TypeAlias = "Callable[[Changes], None]"
 
-_RANDOM_BITS: Final = 12  # with the time in milliseconds a number that JavaScript reads exactly
+_RANDOM_BITS: Final = 12  # with the time in milliseconds, versions stay below 2^53, exact in JavaScript
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What is different in a snapshot from the one before it."""
+    """Differences between a snapshot and the one before it."""
 
     version: int
     runs: frozenset[str]  # ids that were added, removed or changed
-    kinds: Mapping[str, frozenset[ChangedKind]]  # for changed runs: which kinds got something new
-    list: bool = False  # whether runs came or went, or what is told about all of them changed
+    kinds: Mapping[str, frozenset[ChangedKind]]  # by changed run: the kinds with new data
+    list: bool = False  # whether runs were added or removed, or facts about all runs changed
 
 
 class Store:
-    """Holds the newest snapshot. One thread publishes, any number read; reading takes no lock.
+    """Store of the newest snapshot.
+
+    One thread publishes, any number reads. Reading takes no lock.
 
     Versions begin with the time, so that they grow from one start of the server to the next, and with a
-    random part, so that several servers on one base directory do not use the same ones.
+    random part, so that several servers on one base directory use different versions.
     """
 
     def __init__(self, base: str = "", watch: str = "polling") -> None:
@@ -45,10 +47,14 @@ class Store:
         self._lock = threading.Lock()
 
     def snapshot(self) -> Snapshot:
+        """Return the newest snapshot."""
         return self._snapshot
 
     def subscribe(self, callback: Callback) -> Callable[[], None]:
-        """Call ``callback`` after each publication, in the publishing thread; returns how to stop that."""
+        """Call ``callback`` after each publication, in the publishing thread.
+
+        Return a function that unsubscribes.
+        """
         with self._lock:
             self._callbacks = (*self._callbacks, callback)
 
@@ -59,11 +65,11 @@ class Store:
         return unsubscribe
 
     def scanned(self, when: float) -> None:
-        """Note a look at the base that showed nothing new; readers are not told."""
+        """Set the time of the last scan. Subscribers are not called."""
         self._snapshot = replace(self._snapshot, scanned=when)
 
     def publish(self, snapshot: Snapshot, changes: Changes) -> None:
-        """Let readers see ``snapshot`` from now on and tell subscribers; versions must grow."""
+        """Replace the snapshot and call the subscribers. Raises ValueError if its version is not newer."""
         if snapshot.version <= self._snapshot.version:
             raise ValueError(f"version {snapshot.version} after {self._snapshot.version}")
         self._snapshot = snapshot

@@ -1,4 +1,4 @@
-"""Reader of recorded tensors: by parts where the file holds our message, whole where it is transcoded."""
+"""Reader of recorded tensors: in parts if the file holds our message, whole if it is transcoded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mindinsight.server.store.series import ReferenceSeries
 
 @contextmanager
 def opened_tensor(series: ReferenceSeries, row: int) -> Iterator[Recorded]:
-    """Context manager for a lazy tensor; raises ``Gone`` when the file changed, before or after."""
+    """Context manager for a lazy tensor. Raises Gone if the file changed, before or after the block."""
     with series.located(row) as payload:
         if series.is_plain(row):
             yield recorded(Path(payload.path), payload.offset, payload.size)

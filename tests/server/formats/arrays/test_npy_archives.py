@@ -6,7 +6,7 @@ import pytest
 
 from mindinsight.server.formats.arrays import npy
 from mindinsight.server.formats.arrays.npy import Archive
-from mindinsight.server.formats.read_limits import Budget, UnreadableError
+from mindinsight.server.formats.read_limits import Limits, UnreadableError
 from tests.narrowing import require
 
 
@@ -60,6 +60,6 @@ def test_a_size_beyond_the_file(path: Any) -> None:
 
 
 def test_too_many_members(path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(npy, "ARCHIVE", Budget("archive", 1 << 62, 1))
+    monkeypatch.setattr(npy, "ARCHIVE", Limits("archive", 1 << 62, 1))
     with pytest.raises(UnreadableError, match=r"dump.too_large: archive with over 1 items"):
         Archive(path)

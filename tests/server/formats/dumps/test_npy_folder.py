@@ -14,7 +14,7 @@ from mindinsight.server.formats.dumps import (
     read_tensor,
 )
 from mindinsight.server.formats.dumps.npy_folder import read_statistics
-from mindinsight.server.formats.read_limits import Budget, UnreadableError
+from mindinsight.server.formats.read_limits import Limits, UnreadableError
 from tests.narrowing import require
 
 
@@ -28,7 +28,7 @@ def test_names_beyond_the_length_of_names(dump: Any) -> None:
 
 
 def test_a_mapping_beyond_any(dump: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mindinsight.server.formats.dumps.npy_folder.MAPPING", Budget("names", 10, 10))
+    monkeypatch.setattr("mindinsight.server.formats.dumps.npy_folder.MAPPING", Limits("names", 10, 10))
     _, full = dump.add("Add", "op", name="7.npy")
     (dump.step / "mapping.csv").write_text(f"7.npy,{full}\n")
     assert [fault.reason for fault in dump.list().damage] == ["dump.too_large", "dump.unknown_name"]

@@ -11,14 +11,14 @@ import pytest
 
 from mindinsight.proto.framing import decode_header, decode_payload
 from mindinsight.proto.lazy_pb2 import LazyEvent, LazySummary
-from mindinsight.server.types import Stretch
+from mindinsight.server.types import DecodedSection
 
 Points = dict[tuple[str, str], list[tuple[Any, ...]]]
 
 
 @dataclass
 class Facts:
-    """Everything a stretch says, in a form that does not depend on how it was read."""
+    """Everything a section says, in a form that does not depend on how it was read."""
 
     points: Points = field(default_factory=dict)  # (kind, tag) -> rows in file order
     damaged: list[tuple[int, int]] = field(default_factory=list)  # touching ranges are joined
@@ -110,23 +110,23 @@ def _slow_value(facts: Facts, event: LazyEvent, value: LazySummary.Value, at: in
         facts.skip("unknown")
 
 
-def facts_of(stretches: list[Stretch], data: bytes) -> Facts:
-    """The same of what the decoder under test says about ``data``, in one or more stretches."""
+def facts_of(sections: list[DecodedSection], data: bytes) -> Facts:
+    """The same of what the decoder under test says about ``data``, in one or more sections."""
     facts = Facts()
-    for stretch in stretches:
-        facts.records += stretch.records
-        facts.end = stretch.next_offset
-        facts.version = facts.version or stretch.version
-        for name, count in stretch.skipped:
+    for section in sections:
+        facts.records += section.records
+        facts.end = section.next_offset
+        facts.version = facts.version or section.version
+        for name, count in section.skipped:
             facts.skipped[name] = facts.skipped.get(name, 0) + count
-        for stretch_damage in stretch.damage:
+        for stretch_damage in section.damage:
             facts.damage(stretch_damage.offset, stretch_damage.offset + stretch_damage.size)
-        for block in (*stretch.blocks, *(block for rows in stretch.rows for block in rows.split())):
+        for block in (*section.blocks, *(block for rows in section.rows for block in rows.split())):
             for tag, values in zip(block.tags, block.values, strict=True):
                 columns = (block.offsets, block.steps, block.walls, values)
                 for at, step, wall, value in zip(*(column.tolist() for column in columns), strict=True):
                     facts.add("scalar", tag, (at, step, bits(wall), bits(value)))
-        for reference in stretch.references:
+        for reference in section.references:
             rows = (reference.steps, reference.walls, reference.offsets, reference.sizes)
             for step, wall, at, size in zip(*(column.tolist() for column in rows), strict=True):
                 facts.add(reference.kind, reference.tag, (step, bits(wall), data[at : at + size]))
@@ -139,5 +139,5 @@ def reference() -> Callable[[bytes], Facts]:
 
 
 @pytest.fixture(scope="session")
-def facts() -> Callable[[list[Stretch], bytes], Facts]:
+def facts() -> Callable[[list[DecodedSection], bytes], Facts]:
     return facts_of

@@ -55,9 +55,9 @@ def test_scalars_and_their_tags() -> None:
     written = [("loss", 0.5), ("accuracy", -1.25), ("loss", 3.0), ("损失", 7.0), ("z" * 400, 9.0)]
     data, spans = spans_of([value(tag, scalar_value=number) for tag, number in written])
     tags = TagNumbers(8)
-    entries = read_values(data, spans, tags, MINDSPORE)
-    assert set(entries.kinds.tolist()) == {SCALAR}
-    assert [(tags.names[tag], number) for tag, number in zip(entries.tags, entries.numbers, strict=True)] == (
+    table = read_values(data, spans, tags, MINDSPORE)
+    assert set(table.kinds.tolist()) == {SCALAR}
+    assert [(tags.names[tag], number) for tag, number in zip(table.tags, table.numbers, strict=True)] == (
         written
     )
 
@@ -66,8 +66,8 @@ def test_a_number_beside_its_float32_is_exact() -> None:
     plain = Summary.Value(tag="loss", scalar_value=0.1).SerializeToString()
     exact = plain + b"\xc9\x3e" + struct.pack("<d", 0.1)  # field 1001, 8 bytes
     data, spans = spans_of([b"\x0a" + bytes([len(exact)]) + exact])
-    entries = read_values(data, spans, TagNumbers(8), MINDSPORE)
-    assert (entries.kinds.tolist(), entries.numbers.tolist()) == ([EXACT], [0.1])
+    table = read_values(data, spans, TagNumbers(8), MINDSPORE)
+    assert (table.kinds.tolist(), table.numbers.tolist()) == ([EXACT], [0.1])
 
 
 def test_what_is_written_in_another_order_is_left_to_protobuf() -> None:

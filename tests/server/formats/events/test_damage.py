@@ -11,7 +11,7 @@ import pytest
 
 from mindinsight.proto.framing import encode_record, masked_crc
 from mindinsight.proto.summary_pb2 import Event
-from mindinsight.server.formats.events import decode, read_stretch
+from mindinsight.server.formats.events import decode, read_section
 from mindinsight.server.types import Damage
 
 DAMAGED = Path(__file__).parents[3] / "data" / "events" / "damaged"
@@ -63,12 +63,12 @@ def steps_of(data: bytes, tag: str = "loss") -> list[int]:
 )
 def test_damaged_sample(sample: str, points: int, reason: str | None, pending: int) -> None:
     path = DAMAGED / sample / NAME
-    stretch = read_stretch(str(path), 0, 1 << 20)
+    section = read_section(str(path), 0, 1 << 20)
     assert len(steps_of(path.read_bytes(), "loss/auto")) == points
-    assert [damage.reason for damage in stretch.damage] == ([reason] if reason else [])
-    assert (stretch.pending, stretch.next_offset) == (pending, path.stat().st_size - pending)
+    assert [damage.reason for damage in section.damage] == ([reason] if reason else [])
+    assert (section.pending, section.next_offset) == (pending, path.stat().st_size - pending)
     problems = [at for at, _ in EXPECTED[sample]["files"][NAME]["problems"]]
-    assert not stretch.damage or stretch.damage[0].offset == problems[0]
+    assert not section.damage or section.damage[0].offset == problems[0]
 
 
 def test_ten_thousand_flipped_bytes(facts: Any) -> None:
@@ -81,15 +81,15 @@ def test_ten_thousand_flipped_bytes(facts: Any) -> None:
         wounded = bytearray(healthy)
         for position in rng.integers(0, len(healthy), 100).tolist():
             wounded[position] ^= int(rng.integers(1, 256))
-        stretch = decode(bytes(wounded), 0, True)
-        shown = facts([stretch], bytes(wounded)).points
+        section = decode(bytes(wounded), 0, True)
+        shown = facts([section], bytes(wounded)).points
         assert all(set(rows) <= known[key] for key, rows in shown.items())
         there = set(shown["scalar", "loss"])
         lost = [row[0] for row in written["scalar", "loss"] if row not in there]
-        bad = np.array([(damage.offset, damage.offset + damage.size) for damage in stretch.damage])
+        bad = np.array([(damage.offset, damage.offset + damage.size) for damage in section.damage])
         within = [((bad[:, 0] <= at) & (at < bad[:, 1])).any() for at in lost]
         assert 0 < len(lost) <= 200
-        assert all(within) or lost[-1] >= stretch.next_offset
+        assert all(within) or lost[-1] >= section.next_offset
 
 
 def test_every_byte_of_a_file_flipped(facts: Any, reference: Any) -> None:
@@ -106,67 +106,67 @@ def test_wrong_length_loses_one_record() -> None:
     at = len(b"".join(records[:70]))
     data = bytearray(b"".join(records))
     data[at + 1] ^= 1
-    stretch = decode(bytes(data), 5000, True)
-    assert stretch.damage == (Damage(5000 + at, len(records[70]), "damage.length_crc"),)
-    assert stretch.records == 199
+    section = decode(bytes(data), 5000, True)
+    assert section.damage == (Damage(5000 + at, len(records[70]), "damage.length_crc"),)
+    assert section.records == 199
 
 
 def test_length_that_no_record_can_have_is_not_waited_for() -> None:
     length = (1 << 40).to_bytes(8, "little")
     header = length + masked_crc(length).to_bytes(4, "little")
     data = event(1) + header + b"what is this" + event(2)
-    stretch = decode(data, 0, True)
-    assert [(damage.reason, damage.size) for damage in stretch.damage] == [("damage.length", 24)]
-    assert (steps_of(data), stretch.pending) == ([1, 2], 0)
+    section = decode(data, 0, True)
+    assert [(damage.reason, damage.size) for damage in section.damage] == [("damage.length", 24)]
+    assert (steps_of(data), section.pending) == ([1, 2], 0)
 
 
 def test_length_within_reason_is_waited_for() -> None:
     data = event(1) + event(2)[:-1]
-    stretch = decode(data, 0, True)
-    assert (stretch.next_offset, stretch.pending, stretch.damage) == (len(event(1)), len(event(2)) - 1, ())
+    section = decode(data, 0, True)
+    assert (section.next_offset, section.pending, section.damage) == (len(event(1)), len(event(2)) - 1, ())
 
 
 def test_noise_at_the_end_is_listed_but_for_the_bytes_in_which_a_header_can_have_begun() -> None:
     data = event(1) + b"noise " * 50
-    stretch = decode(data, 0, True)
-    assert stretch.damage == (Damage(len(event(1)), 289, "damage.noise"),)
-    assert stretch.pending == 11
-    more = decode(data[stretch.next_offset :] + event(2), stretch.next_offset, True)
+    section = decode(data, 0, True)
+    assert section.damage == (Damage(len(event(1)), 289, "damage.noise"),)
+    assert section.pending == 11
+    more = decode(data[section.next_offset :] + event(2), section.next_offset, True)
     assert [damage.size for damage in more.damage] == [11]
     assert more.blocks[0].steps.tolist() == [2]
 
 
 def test_zeros_at_the_end_are_waited_for_and_may_turn_into_records() -> None:
-    stretch = decode(event(1) + bytes(5000), 0, True)
-    assert (stretch.pending, stretch.damage) == (5000, ())
-    more = decode(event(2) + bytes(4000), stretch.next_offset, True)
+    section = decode(event(1) + bytes(5000), 0, True)
+    assert (section.pending, section.damage) == (5000, ())
+    more = decode(event(2) + bytes(4000), section.next_offset, True)
     assert more.blocks[0].steps.tolist() == [2]
 
 
 @pytest.mark.parametrize("written", [3, 11, 14, 30])
 def test_record_written_in_part_over_zeros_is_waited_for(written: int) -> None:
-    stretch = decode(event(1) + event(2)[:written] + bytes(400), 0, True)
-    assert (stretch.next_offset, stretch.damage) == (len(event(1)), ())
-    assert stretch.pending == written + 400
+    section = decode(event(1) + event(2)[:written] + bytes(400), 0, True)
+    assert (section.next_offset, section.damage) == (len(event(1)), ())
+    assert section.pending == written + 400
 
 
 def test_zeros_between_records_are_listed() -> None:
-    stretch = decode(event(1) + bytes(100) + event(2), 0, True)
-    assert stretch.damage == (Damage(len(event(1)), 100, "damage.zeros"),)
-    assert stretch.blocks[0].steps.tolist() == [1, 2]
+    section = decode(event(1) + bytes(100) + event(2), 0, True)
+    assert section.damage == (Damage(len(event(1)), 100, "damage.zeros"),)
+    assert section.blocks[0].steps.tolist() == [1, 2]
 
 
 def test_record_that_is_no_event_is_listed() -> None:
     strange = encode_record(b"no protobuf at all")
-    stretch = decode(event(1) + strange + event(2), 0, True)
-    assert stretch.damage == (Damage(len(event(1)), len(strange), "damage.unparsable"),)
+    section = decode(event(1) + strange + event(2), 0, True)
+    assert section.damage == (Damage(len(event(1)), len(strange), "damage.unparsable"),)
 
 
 def test_many_records_that_are_no_events_are_listed_each() -> None:
     strange = encode_record(b"\x09no protobuf at all")
-    stretch = decode(strange * 300, 0, True)
-    assert len(stretch.damage) == 300
-    assert stretch.blocks == ()
+    section = decode(strange * 300, 0, True)
+    assert len(section.damage) == 300
+    assert section.blocks == ()
 
 
 def test_header_found_far_behind_noise() -> None:

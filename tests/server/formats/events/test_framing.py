@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE, encode_record
 from mindinsight.server.formats.events.framing import (
     FRAME_SIZE,
+    check_crcs,
     find_header,
-    intact,
-    masked,
+    find_repeats,
+    mask_crcs,
     payload_size,
-    repeats,
-    scan,
+    scan_records,
     verified_records,
 )
 from mindinsight.server.types import Damage, Ints
@@ -32,7 +32,7 @@ def records(payloads: list[bytes]) -> bytes:
 
 
 def payloads(data: bytes) -> list[bytes]:
-    frames = scan(data, at_end=True)
+    frames = scan_records(data, at_end=True)
     begins = (frames.starts + HEADER_SIZE).tolist()
     return [data[begin : begin + size] for begin, size in zip(begins, frames.sizes.tolist(), strict=True)]
 
@@ -40,17 +40,17 @@ def payloads(data: bytes) -> list[bytes]:
 @given(st.lists(st.binary(max_size=40), max_size=60), st.integers(1, 40))
 def test_any_records_are_found_in_their_order(parts: list[bytes], rounds: int) -> None:
     data = records(parts * rounds)
-    frames = scan(data, at_end=True)
+    frames = scan_records(data, at_end=True)
     assert payloads(data) == parts * rounds
-    assert (frames.gaps, frames.end) == ((), len(data))
+    assert (frames.damage, frames.end) == ((), len(data))
 
 
 def test_the_last_record_is_waited_for_until_it_is_whole() -> None:
     data = records(PAYLOADS)
     begin = len(records(PAYLOADS[:-1]))
     for end in range(begin, len(data)):
-        frames = scan(data[:end], at_end=True)
-        assert (len(frames.starts), frames.end, frames.gaps) == (4, begin, ())
+        frames = scan_records(data[:end], at_end=True)
+        assert (len(frames.starts), frames.end, frames.damage) == (4, begin, ())
 
 
 @pytest.mark.parametrize("byte", [0, 9], ids=["length", "checksum"])
@@ -58,20 +58,20 @@ def test_a_wrong_header_costs_its_record_and_no_more(byte: int) -> None:
     begin = len(records(PAYLOADS[:2]))
     data = bytearray(records(PAYLOADS))
     data[begin + byte] ^= 0x40
-    frames = scan(bytes(data), at_end=True)
+    frames = scan_records(bytes(data), at_end=True)
     assert payloads(bytes(data)) == PAYLOADS[:2] + PAYLOADS[3:]
-    assert [(gap.offset, gap.size, gap.reason) for gap in frames.gaps] == [
+    assert [(gap.offset, gap.size, gap.reason) for gap in frames.damage] == [
         (begin, FRAME_SIZE + len(PAYLOADS[2]), "damage.length_crc")
     ]
 
 
 def test_zeros_between_records_are_a_gap_and_at_the_end_are_waited_for() -> None:
     data = records(PAYLOADS[:2]) + bytes(50)
-    frames = scan(data, at_end=True)
-    assert (frames.gaps, frames.end) == ((), len(data) - 50)
+    frames = scan_records(data, at_end=True)
+    assert (frames.damage, frames.end) == ((), len(data) - 50)
     more = data + records(PAYLOADS[2:])
-    frames = scan(more, at_end=True)
-    assert [(gap.offset, gap.size, gap.reason) for gap in frames.gaps] == [
+    frames = scan_records(more, at_end=True)
+    assert [(gap.offset, gap.size, gap.reason) for gap in frames.damage] == [
         (len(data) - 50, 50, "damage.zeros")
     ]
     assert payloads(more) == PAYLOADS
@@ -79,8 +79,8 @@ def test_zeros_between_records_are_a_gap_and_at_the_end_are_waited_for() -> None
 
 def test_noise_is_given_up_but_for_where_a_header_can_have_begun() -> None:
     noise = np.random.default_rng(5).bytes(300)
-    frames = scan(records(PAYLOADS) + noise, at_end=False)
-    [gap] = frames.gaps
+    frames = scan_records(records(PAYLOADS) + noise, at_end=False)
+    [gap] = frames.damage
     assert (gap.size, gap.reason) == (300 - HEADER_SIZE + 1, "damage.noise")
     assert frames.end == gap.offset + gap.size
 
@@ -108,7 +108,7 @@ def framed(sizes: list[int], count: int) -> tuple[bytearray, Ints, Ints]:
 def test_whole_records_are_intact(sizes: list[int], count: int) -> None:
     count = min(count, 67) if sizes is LONG else count
     data, starts, lengths = framed(sizes, count)
-    assert intact(bytes(data), starts, lengths).tolist() == [True] * count
+    assert check_crcs(bytes(data), starts, lengths).tolist() == [True] * count
 
 
 @pytest.mark.parametrize("sizes", [UNIFORM, IN_TURNS, ODD, LONG], ids=["uniform", "in turns", "odd", "long"])
@@ -118,7 +118,7 @@ def test_every_flipped_bit_is_found_in_its_record(sizes: list[int], at: int) -> 
     for row in range(0, 67, 3):
         result = int(starts[row]) + (at if at > 0 else int(lengths[row]) + 16 + at)
         data[result] ^= 1 << row % 8
-        assert np.flatnonzero(~intact(bytes(data), starts, lengths)).tolist() == [row]
+        assert np.flatnonzero(~check_crcs(bytes(data), starts, lengths)).tolist() == [row]
         data[result] ^= 1 << row % 8
 
 
@@ -130,20 +130,20 @@ def test_equal_faults_in_several_records_do_not_cancel_each_other(sizes: list[in
             wounded = bytearray(data)
             for row in (first, second):
                 wounded[int(starts[row]) + 12] ^= 0xFF
-            assert np.flatnonzero(~intact(bytes(wounded), starts, lengths)).tolist() == [first, second]
+            assert np.flatnonzero(~check_crcs(bytes(wounded), starts, lengths)).tolist() == [first, second]
 
 
 def test_what_lies_between_records_is_not_looked_at() -> None:
     records = [encode_record(bytes([number]) * 30) for number in range(60)]
     data = b"".join(records[:20]) + b"gap" + b"".join(records[20:21]) + b"another" + b"".join(records[21:])
     starts = np.arange(60) * 46 + np.repeat([0, 3, 10], [20, 1, 39])
-    assert intact(data, starts, np.full(60, 30)).all()
+    assert check_crcs(data, starts, np.full(60, 30)).all()
 
 
 def test_what_is_stored_is_the_masked_checksum() -> None:
     record = encode_record(b"payload")
     crcs = np.array([google_crc32c.value(b"payload")], np.uint32)
-    assert masked(crcs).tolist() == [int.from_bytes(record[-4:], "little")]
+    assert mask_crcs(crcs).tolist() == [int.from_bytes(record[-4:], "little")]
 
 
 RECORD = encode_record(b"some event")
@@ -220,7 +220,7 @@ def test_everything_that_repeats_is_found_at_any_phase(sizes: Any, walked: int) 
     records = [encode_record(b"x" * size) for size in sizes * 50]
     at = sum(map(len, records[:walked]))
     known = {record[:12]: len(record) for record in records}
-    starts, end = repeats(b"".join(records), at, [record[:12] for record in records[:walked]], known)
+    starts, end = find_repeats(b"".join(records), at, [record[:12] for record in records[:walked]], known)
     left = len(records) - walked
     assert len(starts) == left - left % len(sizes)
     assert end == at + sum(map(len, records[walked : walked + len(starts)]))
@@ -230,5 +230,5 @@ def test_a_pattern_that_began_just_now_is_found_too() -> None:
     records = [encode_record(b"x" * size) for size in [*range(20, 50), *[3, 4] * 20]]
     known = {record[:12]: len(record) for record in records}
     at = sum(map(len, records[:34]))
-    starts, end = repeats(b"".join(records), at, [record[:12] for record in records[:34]], known)
+    starts, end = find_repeats(b"".join(records), at, [record[:12] for record in records[:34]], known)
     assert (len(starts), end) == (36, sum(map(len, records)))

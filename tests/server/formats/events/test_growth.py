@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.summary_pb2 import Event
-from mindinsight.server.formats.events import decode, read_stretch
-from mindinsight.server.types import Stretch
+from mindinsight.server.formats.events import decode, read_section
+from mindinsight.server.types import DecodedSection
 from tests.thoroughness import amount
 
 SAMPLES = Path(__file__).parents[3] / "data" / "events"
@@ -33,15 +33,15 @@ def training(steps: int) -> bytes:
     return b"".join(records)
 
 
-def follow(data: bytes, ends: list[int]) -> list[Stretch]:
+def follow(data: bytes, ends: list[int]) -> list[DecodedSection]:
     """What a reader sees that looks whenever the file has grown to one of ``ends``."""
-    stretches, offset = [], 0
+    sections, offset = [], 0
     for end in [*ends, len(data)]:
-        stretch = decode(data[offset:end], offset, True)
-        assert stretch.next_offset + stretch.pending == max(end, offset)
-        stretches.append(stretch)
-        offset = stretch.next_offset
-    return stretches
+        section = decode(data[offset:end], offset, True)
+        assert section.next_offset + section.pending == max(end, offset)
+        sections.append(section)
+        offset = section.next_offset
+    return sections
 
 
 def test_growing_byte_by_byte(facts: Any, reference: Any) -> None:
@@ -68,14 +68,14 @@ def test_growing_damaged_file_in_any_parts(facts: Any, reference: Any, cuts: Any
     assert (result.points, result.damaged, result.end) == (wanted.points, wanted.damaged, wanted.end)
 
 
-def pieces(path: Path, size: int) -> list[Stretch]:
-    stretches, offset = [], 0
+def pieces(path: Path, size: int) -> list[DecodedSection]:
+    sections, offset = [], 0
     while True:
-        stretch = read_stretch(str(path), offset, size)
-        stretches.append(stretch)
-        if stretch.next_offset == offset:
-            return stretches
-        offset = stretch.next_offset
+        section = read_section(str(path), offset, size)
+        sections.append(section)
+        if section.next_offset == offset:
+            return sections
+        offset = section.next_offset
 
 
 @pytest.mark.parametrize("size", [64, 1000, 30_000, 1 << 20])
@@ -90,8 +90,8 @@ def test_file_read_in_pieces(sample: str, size: int, facts: Any, reference: Any)
 def test_record_longer_than_the_piece_is_read_to_its_end(tmp_path: Path) -> None:
     data = training(200)
     (tmp_path / "file").write_bytes(data)
-    stretch = read_stretch(str(tmp_path / "file"), 0, 20)
-    assert (stretch.records, stretch.next_offset, stretch.pending) == (1, 44, 0)
+    section = read_section(str(tmp_path / "file"), 0, 20)
+    assert (section.records, section.next_offset, section.pending) == (1, 44, 0)
 
 
 def test_long_record_that_is_not_all_there_is_not_read(tmp_path: Path) -> None:
@@ -99,25 +99,25 @@ def test_long_record_that_is_not_all_there_is_not_read(tmp_path: Path) -> None:
     message.summary.value.add(tag="t").tensor.raw_data = bytes(1 << 20)
     record = encode_record(message.SerializeToString())
     (tmp_path / "file").write_bytes(record[:-1])
-    stretch = read_stretch(str(tmp_path / "file"), 0, 1000)
-    assert stretch == Stretch(0, len(record) - 1, 0)
+    section = read_section(str(tmp_path / "file"), 0, 1000)
+    assert section == DecodedSection(0, len(record) - 1, 0)
 
 
 def test_offset_behind_the_end_of_a_file_that_was_cut(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"short")
-    stretch = read_stretch(str(tmp_path / "file"), 100, 1000)
-    assert (stretch.next_offset, stretch.pending, stretch.records) == (100, 0, 0)
+    section = read_section(str(tmp_path / "file"), 100, 1000)
+    assert (section.next_offset, section.pending, section.records) == (100, 0, 0)
 
 
 def test_missing_file_raises(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        read_stretch(str(tmp_path / "none"), 0, 100)
+        read_section(str(tmp_path / "none"), 0, 100)
 
 
 def test_stretch_travels_between_processes(tmp_path: Path, facts: Any, reference: Any) -> None:
     data = training(300)
     (tmp_path / "file").write_bytes(data)
     with ProcessPoolExecutor(1) as pool:
-        stretch = pool.submit(read_stretch, str(tmp_path / "file"), 0, 1 << 20).result()
-    assert facts([stretch], data) == reference(data)
-    assert len(pickle.dumps(stretch)) < len(data)
+        section = pool.submit(read_section, str(tmp_path / "file"), 0, 1 << 20).result()
+    assert facts([section], data) == reference(data)
+    assert len(pickle.dumps(section)) < len(data)

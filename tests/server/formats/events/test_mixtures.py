@@ -135,10 +135,10 @@ def test_steps_that_grow_a_byte_stay_one_block(reference: Any, facts: Any) -> No
     rng = np.random.default_rng(1)
     shape = usual((b"loss", "scalar"), (b"acc", "scalar"))
     data = b"".join(encode_record(event(shape, n, rng, False)) for n in range(16300, 16500))
-    stretch = decode(data, 0, True)
-    assert [block.tags for block in stretch.blocks] == [("loss", "acc")]
-    assert stretch.blocks[0].steps.tolist() == list(range(16300, 16500))
-    assert facts([stretch], data) == reference(data)
+    section = decode(data, 0, True)
+    assert [block.tags for block in section.blocks] == [("loss", "acc")]
+    assert section.blocks[0].steps.tolist() == list(range(16300, 16500))
+    assert facts([section], data) == reference(data)
 
 
 def test_tags_that_come_together_share_a_block_and_no_tag_is_in_two() -> None:
@@ -157,11 +157,11 @@ def test_offsets_count_from_the_start_of_the_file(reference: Any, facts: Any) ->
     rng = np.random.default_rng(3)
     shape = usual((b"loss", "scalar"), (b"pic", "image"))
     data = b"".join(encode_record(event(shape, n, rng, False)) for n in range(80))
-    stretch = decode(data, 1000, False)
-    result, picture = facts([stretch], bytes(1000) + data), ("image", "pic")
+    section = decode(data, 1000, False)
+    result, picture = facts([section], bytes(1000) + data), ("image", "pic")
     assert result.points[picture] == reference(data).points[picture]
-    assert stretch.blocks[0].offsets[0] == 1000
-    assert (stretch.next_offset, stretch.pending) == (1000 + len(data), 0)
+    assert section.blocks[0].offsets[0] == 1000
+    assert (section.next_offset, section.pending) == (1000 + len(data), 0)
 
 
 def test_many_tags_of_one_length_each_alone(reference: Any, facts: Any) -> None:
@@ -193,9 +193,9 @@ def test_scalars_that_all_records_begin_with_before_others(reference: Any, facts
     more = [(b"t%d" % n, "scalar") for n in range(7)]
     shapes = [usual(*common, later[n % 4], *more[: n % 7]) for n in range(28)]
     data = b"".join(encode_record(event(shapes[n * 5 % 28], n, rng, False)) for n in range(900))
-    stretch = decode(data, 0, True)
-    assert facts([stretch], data) == reference(data)
-    assert ("accuracy", "lr") in [block.tags for block in stretch.blocks]
+    section = decode(data, 0, True)
+    assert facts([section], data) == reference(data)
+    assert ("accuracy", "lr") in [block.tags for block in section.blocks]
 
 
 def picture(tag: bytes, size: int) -> bytes:
@@ -227,9 +227,9 @@ def test_many_values_in_few_records_are_found_together_and_looked_into_together(
         [picture(b"layer_%d/weights" % n, int(rng.integers(1, 1200))) for n in range(300)] for _ in range(80)
     ]
     data = records_of(*shapes)
-    stretch = decode(data, 0, True)
-    assert facts([stretch], data) == reference(data)
-    assert {len(reference.steps) for reference in stretch.references} == {80}
+    section = decode(data, 0, True)
+    assert facts([section], data) == reference(data)
+    assert {len(reference.steps) for reference in section.references} == {80}
 
 
 def test_one_strange_value_among_many_costs_its_record_nothing(reference: Any, facts: Any) -> None:

@@ -25,7 +25,7 @@ def test_a_shape_tells_the_step_and_where_the_numbers_lie(step: int) -> None:
     shape = record_shape(data, MINDSPORE)
     assert shape is not None
     assert shape.step_of(data) == step
-    spans = [(entry.tag, data[entry.at : entry.at + entry.size]) for entry in shape.event.entries]
+    spans = [(item.tag, data[item.at : item.at + item.size]) for item in shape.event.values]
     assert spans == [(b"loss", struct.pack("<f", 0.75)), (b"rate", struct.pack("<f", 0.75))]
     assert is_like(data, shape)
 

@@ -13,7 +13,7 @@ from mindinsight.server.formats.events import decode
 from mindinsight.server.formats.events.record_shapes import record_shape
 from mindinsight.server.formats.events.rounds import CACHED, find, joined, learn
 from mindinsight.server.formats.tensorboard import TENSORBOARD
-from mindinsight.server.types import ScalarBlock, Stretch
+from mindinsight.server.types import DecodedSection, ScalarBlock
 from tests.narrowing import require
 
 Point = tuple[str, int, float, float]  # tag, step, wall time, value
@@ -51,9 +51,9 @@ def points(tags: list[str], steps: range, wall: Wall = at_once) -> Iterator[Poin
             yield tag, step, wall(step, number), step * 100.0 + number
 
 
-def read(stretch: Stretch) -> dict[str, list[tuple[int, float, float]]]:
+def read(section: DecodedSection) -> dict[str, list[tuple[int, float, float]]]:
     rows: dict[str, list[tuple[int, float, float]]] = {}
-    for block in stretch.blocks:
+    for block in section.blocks:
         for tag, values in zip(block.tags, block.values.tolist(), strict=True):
             assert tag not in rows
             rows[tag] = list(zip(block.steps.tolist(), block.walls.tolist(), values, strict=True))
@@ -109,9 +109,9 @@ CASES = {
 def test_every_point_is_read(name: str) -> None:
     written = CASES[name]
     data = b"".join(record(*point) for point in written)
-    stretch = decode(data, 0, True, TENSORBOARD)
-    assert read(stretch) == expected(written)
-    assert (stretch.damage, stretch.records, stretch.next_offset) == ((), len(written), len(data))
+    section = decode(data, 0, True, TENSORBOARD)
+    assert read(section) == expected(written)
+    assert (section.damage, section.records, section.next_offset) == ((), len(written), len(data))
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -122,11 +122,11 @@ def test_pieces_of_a_file_are_the_whole(name: str, size: int) -> None:
     rows: dict[str, list[tuple[int, float, float]]] = {}
     at = 0
     while at < len(data):
-        stretch = decode(data[at : at + size], at, at + size >= len(data), TENSORBOARD)
-        assert at < stretch.next_offset <= at + size
-        for tag, more in read(stretch).items():
+        section = decode(data[at : at + size], at, at + size >= len(data), TENSORBOARD)
+        assert at < section.next_offset <= at + size
+        for tag, more in read(section).items():
             rows.setdefault(tag, []).extend(more)
-        at = stretch.next_offset
+        at = section.next_offset
     assert rows == expected(written)
 
 
@@ -154,8 +154,8 @@ def test_a_piece_ends_with_a_whole_round() -> None:
 def test_a_round_at_the_end_of_the_file_need_not_be_whole() -> None:
     written = [*points(TAGS, range(1, 3000))][:-2]
     data = b"".join(record(*point) for point in written)
-    stretch = decode(data, 0, True, TENSORBOARD)
-    assert (read(stretch), stretch.next_offset) == (expected(written), len(data))
+    section = decode(data, 0, True, TENSORBOARD)
+    assert (read(section), section.next_offset) == (expected(written), len(data))
 
 
 @pytest.mark.parametrize("number", [0, 1, 77, 1234, 4998, 4999])
@@ -165,11 +165,11 @@ def test_a_damaged_record_takes_nothing_with_it(number: int) -> None:
     at = sum(map(len, records[:number]))
     data = bytearray(b"".join(records))
     data[at + 20] ^= 1
-    stretch = decode(bytes(data), 0, True, TENSORBOARD)
-    assert [(region.offset, region.size, region.reason) for region in stretch.damage] == [
+    section = decode(bytes(data), 0, True, TENSORBOARD)
+    assert [(region.offset, region.size, region.reason) for region in section.damage] == [
         (at, len(records[number]), "damage.body_crc")
     ]
-    assert read(stretch) == expected(written[:number] + written[number + 1 :])
+    assert read(section) == expected(written[:number] + written[number + 1 :])
 
 
 def test_a_record_of_another_kind_between_rounds_is_read() -> None:
@@ -177,9 +177,9 @@ def test_a_record_of_another_kind_between_rounds_is_read() -> None:
     records = [record(*point) for point in written]
     session = encode_record(b"\x09" + struct.pack("<d", 1.7e9) + b"\x3a\x02\x08\x01")
     records.insert(2502, session)  # within a round
-    stretch = decode(b"".join(records), 0, True, TENSORBOARD)
-    assert read(stretch) == expected(written)
-    assert [(note.name, note.offset) for note in stretch.notes] == [
+    section = decode(b"".join(records), 0, True, TENSORBOARD)
+    assert read(section) == expected(written)
+    assert [(note.name, note.offset) for note in section.notes] == [
         ("session", sum(map(len, records[:2502])))
     ]
 
@@ -207,9 +207,9 @@ def encoded(written: list[Point]) -> list[bytes]:
 def test_a_second_file_is_read_like_the_first(name: str, left_out: int) -> None:
     decode(b"".join(encoded(CASES[name])), 0, True, TENSORBOARD)
     written = CASES[name][left_out:]
-    stretch = decode(b"".join(encoded(written)), 0, True, TENSORBOARD)
-    assert read(stretch) == expected(written)
-    assert (stretch.damage, stretch.records) == ((), len(written))
+    section = decode(b"".join(encoded(written)), 0, True, TENSORBOARD)
+    assert read(section) == expected(written)
+    assert (section.damage, section.records) == ((), len(written))
 
 
 def test_damage_in_rounds_that_are_known_is_found() -> None:
@@ -221,9 +221,9 @@ def test_damage_in_rounds_that_are_known_is_found() -> None:
     for offset, reason in ((len(records[1000]) - 6, "damage.body_crc"), (9, "damage.length_crc")):
         broken = bytearray(whole)
         broken[at + offset] ^= 0x10
-        stretch = decode(bytes(broken), 0, True, TENSORBOARD)
-        assert read(stretch) == expected(written[:1000] + written[1001:])
-        assert [(region.offset, region.size, region.reason) for region in stretch.damage] == [
+        section = decode(bytes(broken), 0, True, TENSORBOARD)
+        assert read(section) == expected(written[:1000] + written[1001:])
+        assert [(region.offset, region.size, region.reason) for region in section.damage] == [
             (at, len(records[1000]), reason)
         ]
 

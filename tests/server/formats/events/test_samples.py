@@ -13,9 +13,9 @@ import pytest
 from PIL import Image as Picture
 
 from mindinsight.proto.graph_pb2 import GraphProto
-from mindinsight.server.formats.events import decode, read_stretch
+from mindinsight.server.formats.events import decode, read_section
 from mindinsight.server.formats.payloads import histograms, image, landscape, tensor
-from mindinsight.server.types import Stretch
+from mindinsight.server.types import DecodedSection
 
 SAMPLES = Path(__file__).parents[3] / "data" / "events"
 KINDS = ("image", "tensor", "histogram", "landscape")
@@ -40,9 +40,9 @@ def number(value: float | str) -> str:
     return repr(float(value))
 
 
-def payloads(stretch: Stretch, data: bytes, kind: str, tag: str) -> list[bytes]:
+def payloads(section: DecodedSection, data: bytes, kind: str, tag: str) -> list[bytes]:
     (references,) = (
-        reference for reference in stretch.references if (reference.kind, reference.tag) == (kind, tag)
+        reference for reference in section.references if (reference.kind, reference.tag) == (kind, tag)
     )
     ends = (references.offsets + references.sizes).tolist()
     return [data[at:end] for at, end in zip(references.offsets.tolist(), ends, strict=True)]
@@ -50,10 +50,10 @@ def payloads(stretch: Stretch, data: bytes, kind: str, tag: str) -> list[bytes]:
 
 @pytest.mark.parametrize(("path", "expected"), HEALTHY)
 def test_scalars(path: Path, expected: dict[str, Any]) -> None:
-    stretch = read_stretch(str(path), 0, 1 << 30)
+    section = read_section(str(path), 0, 1 << 30)
     curves = {
         tag: (block.steps.tolist(), [number(value) for value in values.tolist()])
-        for block in stretch.blocks
+        for block in section.blocks
         for tag, values in zip(block.tags, block.values, strict=True)
     }
     wanted = {
@@ -65,19 +65,19 @@ def test_scalars(path: Path, expected: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(("path", "expected"), HEALTHY)
 def test_file_as_a_whole(path: Path, expected: dict[str, Any]) -> None:
-    stretch = read_stretch(str(path), 0, 1 << 30)
-    assert (stretch.records, stretch.next_offset) == (expected["records"], expected["size"])
-    assert (stretch.pending, stretch.damage, stretch.version) == (0, (), expected.get("version", ""))
-    skipped = sum(count for _, count in stretch.skipped)
+    section = read_section(str(path), 0, 1 << 30)
+    assert (section.records, section.next_offset) == (expected["records"], expected["size"])
+    assert (section.pending, section.damage, section.version) == (0, (), expected.get("version", ""))
+    skipped = sum(count for _, count in section.skipped)
     assert skipped == expected["event_kinds"].get("values_without_data", 0)
 
 
 @pytest.mark.parametrize(("path", "expected"), HEALTHY)
 def test_steps_of_payloads(path: Path, expected: dict[str, Any]) -> None:
-    stretch = read_stretch(str(path), 0, 1 << 30)
+    section = read_section(str(path), 0, 1 << 30)
     steps = {
         (reference.kind, reference.tag): reference.steps.tolist()
-        for reference in stretch.references
+        for reference in section.references
         if reference.kind != "graph"
     }
     tags = expected.get("tags", {})
@@ -165,9 +165,9 @@ def test_landscapes(path: Path, row: dict[str, Any]) -> None:
 @pytest.mark.parametrize(("path", "expected"), HEALTHY)
 def test_graphs(path: Path, expected: dict[str, Any]) -> None:
     data = path.read_bytes()
-    stretch = decode(data, 0, True)
-    graphs = payloads(stretch, data, "graph", "") if expected.get("graphs") else []
-    assert "graph" not in {reference.kind for reference in stretch.references} or graphs
+    section = decode(data, 0, True)
+    graphs = payloads(section, data, "graph", "") if expected.get("graphs") else []
+    assert "graph" not in {reference.kind for reference in section.references} or graphs
     messages = [GraphProto.FromString(payload) for payload in graphs]
     counts = [
         (len(graph.node), len(graph.parameters), len(graph.const_vals), graph.name) for graph in messages

@@ -13,7 +13,7 @@ import pytest
 
 from mindinsight.proto.framing import encode_record, masked_crc
 from mindinsight.proto.summary_pb2 import Event
-from mindinsight.server.formats.events import decode, read_stretch
+from mindinsight.server.formats.events import decode, read_section
 from mindinsight.server.formats.read_limits import EVENT
 from mindinsight.server.types import Damage
 
@@ -21,10 +21,10 @@ PAYLOAD = b"\x89PNG" * (EVENT.size // 4)
 LIMIT = 1 << 30  # bytes of address space; the record has 2 GiB
 READ = """
 import sys
-from mindinsight.server.formats.events import read_stretch
-stretch = read_stretch(sys.argv[1], 0, 1 << 20)
-column, = stretch.references
-print(stretch.records, column.kind, column.tag, column.offsets[0], column.sizes[0], stretch.damage)
+from mindinsight.server.formats.events import read_section
+section = read_section(sys.argv[1], 0, 1 << 20)
+column, = section.references
+print(section.records, column.kind, column.tag, column.offsets[0], column.sizes[0], section.damage)
 """
 
 
@@ -49,13 +49,13 @@ def short(step: int) -> bytes:
 
 
 def follow(path: Path) -> list[Any]:
-    stretches, offset = [], 0
+    sections, offset = [], 0
     while offset < path.stat().st_size:
-        stretches.append(read_stretch(str(path), offset, 1 << 16))
-        if stretches[-1].next_offset == offset:
+        sections.append(read_section(str(path), offset, 1 << 16))
+        if sections[-1].next_offset == offset:
             break
-        offset = stretches[-1].next_offset
-    return stretches
+        offset = sections[-1].next_offset
+    return sections
 
 
 def test_a_long_record_says_what_it_says_when_it_is_held(tmp_path: Path, record: bytes, facts: Any) -> None:
@@ -123,7 +123,7 @@ def test_bytes_that_are_no_event_are_damage(tmp_path: Path) -> None:
     path = tmp_path / "events"
     strange = encode_record(b"\x0f" * (EVENT.size + 1))
     path.write_bytes(short(1) + strange)
-    assert [stretch.damage for stretch in follow(path)] == [
+    assert [section.damage for section in follow(path)] == [
         (),
         (Damage(len(short(1)), len(strange), "damage.unparsable"),),
     ]
@@ -133,8 +133,8 @@ def test_contents_given_again_and_again_take_time_in_proportion(tmp_path: Path) 
     """Copied anew for each of half a million, the list of them would take many minutes."""
     record = encode_record(b"\x1a\0\x2a\0" * 500_000)
     assert len(record) < EVENT.size
-    stretch = decode(record, 0, True)
-    assert (stretch.records, stretch.damage) == (1, ())
+    section = decode(record, 0, True)
+    assert (section.records, section.damage) == (1, ())
 
 
 @pytest.mark.parametrize(
@@ -159,10 +159,10 @@ def test_a_record_that_is_still_written_is_waited_for(tmp_path: Path, record: by
     path.write_bytes(record[:-1])
     assert follow(path)[-1].pending == len(record) - 1
     path.write_bytes(record[:-5] + bytes(5))  # allocated and not written yet
-    stretch = read_stretch(str(path), 0, 1 << 16)
-    assert (stretch.next_offset, stretch.pending, stretch.damage) == (0, len(record), ())
+    section = read_section(str(path), 0, 1 << 16)
+    assert (section.next_offset, section.pending, section.damage) == (0, len(record), ())
     path.write_bytes(record[:-5] + bytes(5 + 5_000_000))  # and more behind it
-    stretch = read_stretch(str(path), 0, 1 << 16)
-    assert (stretch.next_offset, stretch.pending, stretch.damage) == (0, len(record) + 5_000_000, ())
+    section = read_section(str(path), 0, 1 << 16)
+    assert (section.next_offset, section.pending, section.damage) == (0, len(record) + 5_000_000, ())
     path.write_bytes(record[:-5] + bytes(5 + 5_000_000) + b"x")
-    assert [damage.reason for damage in read_stretch(str(path), 0, 1 << 16).damage] == ["damage.body_crc"]
+    assert [damage.reason for damage in read_section(str(path), 0, 1 << 16).damage] == ["damage.body_crc"]

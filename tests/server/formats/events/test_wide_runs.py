@@ -19,7 +19,7 @@ from mindinsight.server.formats.events.event_fields import EXACT, MINDSPORE, SCA
 from mindinsight.server.formats.tensorboard import TENSORBOARD
 from mindinsight.server.formats.wire_format import UnparsableError
 from mindinsight.server.ingest.staged_columns import ScalarTable
-from mindinsight.server.types import ScalarBlock, ScalarRows, Stretch
+from mindinsight.server.types import DecodedSection, ScalarBlock, ScalarRows
 from tests.thoroughness import amount
 
 Rows = dict[str, list[tuple[int, int, bytes, bytes]]]  # offset, step, wall time, number
@@ -133,13 +133,13 @@ def _parse(payload: bytes, at: int, schema: Schema, rows: Rows, spans: Spans) ->
     except UnparsableError:
         spans.append((at, at + 16 + len(payload)))
         return
-    for entry in event.entries:
-        if entry.kind in (SCALAR, EXACT):
-            form = "<f" if entry.kind == SCALAR else "<d"
-            (number,) = struct.unpack_from(form, payload, entry.at)
-            number = number if entry.number is None else entry.number
+    for item in event.values:
+        if item.kind in (SCALAR, EXACT):
+            form = "<f" if item.kind == SCALAR else "<d"
+            (number,) = struct.unpack_from(form, payload, item.at)
+            number = number if item.number is None else item.number
             row = (at, event.step, struct.pack("<d", event.wall), struct.pack("<d", number))
-            rows.setdefault(tag_text(entry.tag), []).append(row)
+            rows.setdefault(tag_text(item.tag), []).append(row)
 
 
 def joined(spans: Spans) -> Spans:
@@ -153,21 +153,21 @@ def joined(spans: Spans) -> Spans:
     return touching
 
 
-def stretches(data: bytes, schema: Schema, size: int) -> Iterator[Stretch]:
+def sections(data: bytes, schema: Schema, size: int) -> Iterator[DecodedSection]:
     at = 0
     while at < len(data):
-        stretch = decode(data[at : at + size], at, at + size >= len(data), schema)
-        yield stretch
-        if stretch.next_offset == at:
+        section = decode(data[at : at + size], at, at + size >= len(data), schema)
+        yield section
+        if section.next_offset == at:
             return
-        at = stretch.next_offset
+        at = section.next_offset
 
 
-def facts_of(stretches: list[Stretch]) -> tuple[Rows, Spans, int]:
+def facts_of(sections: list[DecodedSection]) -> tuple[Rows, Spans, int]:
     rows: Rows = {}
-    for stretch in stretches:
+    for section in sections:
         tags: list[str] = []
-        for block in (*stretch.blocks, *(block for rows in stretch.rows for block in rows.split())):
+        for block in (*section.blocks, *(block for rows in section.rows for block in rows.split())):
             tags += block.tags
             axis = [block.offsets.tolist(), block.steps.tolist(), [struct.pack("<d", w) for w in block.walls]]
             for tag, values in zip(block.tags, block.values.tolist(), strict=True):
@@ -175,9 +175,9 @@ def facts_of(stretches: list[Stretch]) -> tuple[Rows, Spans, int]:
                 rows.setdefault(tag, []).extend(zip(*axis, numbers, strict=True))
         assert len(set(tags)) == len(tags)
     damage = [
-        (region.offset, region.offset + region.size) for stretch in stretches for region in stretch.damage
+        (region.offset, region.offset + region.size) for section in sections for region in section.damage
     ]
-    return rows, joined(damage), stretches[-1].next_offset
+    return rows, joined(damage), sections[-1].next_offset
 
 
 @pytest.mark.parametrize("form", SCHEMAS)
@@ -187,7 +187,7 @@ def test_a_wide_run_is_read_as_record_by_record(form: str, layout: str) -> None:
     wanted = slowly(data, schema)
     assert wanted[1:] == ([], len(data))
     assert facts_of([decode(data, 0, True, schema)]) == wanted
-    assert facts_of([*stretches(data, schema, 150_000)]) == wanted
+    assert facts_of([*sections(data, schema, 150_000)]) == wanted
 
 
 @settings(max_examples=amount(300, 20), deadline=None)
@@ -201,7 +201,7 @@ def test_a_damaged_wide_run_too(form: str, layout: str, seed: int, size: int) ->
     data, schema = damaged(written(form, layout, seed), seed), SCHEMAS[form]
     wanted = slowly(data, schema)
     assert facts_of([decode(data, 0, True, schema)]) == wanted
-    assert facts_of([*stretches(data, schema, size)])[0] == wanted[0]
+    assert facts_of([*sections(data, schema, size)])[0] == wanted[0]
 
 
 @settings(max_examples=amount(100, 8), deadline=None)
@@ -217,8 +217,8 @@ def test_columns_of_a_wide_run_are_the_same_whenever_somebody_looks(
     data, schema = written(form, layout, 2), SCHEMAS[form]
     table = ScalarTable()
     seen = []
-    for number, stretch in enumerate(stretches(data, schema, size)):
-        pieces: list[ScalarBlock | ScalarRows] = [*stretch.blocks, *stretch.rows]
+    for number, section in enumerate(sections(data, schema, size)):
+        pieces: list[ScalarBlock | ScalarRows] = [*section.blocks, *section.rows]
         for piece in pieces:
             table.fold(piece)
         if number in looks:

@@ -5,7 +5,7 @@ import pytest
 
 from mindinsight.server.formats.graphs.call_stacks import Frame
 from mindinsight.server.formats.graphs.ir import Dataflow, parse_ir, read_ir, read_ir_parameters, read_pb
-from mindinsight.server.formats.read_limits import Budget, UnreadableError
+from mindinsight.server.formats.read_limits import Limits, UnreadableError
 
 NEW = """# IR entry: @kernel_graph0
 %para1_fc.weight: <Ref[Tensor[Float32]], (2, 3), ref_key=fc.weight>  :  has_default  :  IsWeight: true
@@ -115,7 +115,7 @@ def test_an_unclosed_line_does_not_lose_the_operator() -> None:
 
 
 def test_a_text_beyond_any(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mindinsight.server.formats.graphs.ir.IR", Budget("text", 10, 10))
+    monkeypatch.setattr("mindinsight.server.formats.graphs.ir.IR", Limits("text", 10, 10))
     (tmp_path / "a.ir").write_text(NEW)
     with pytest.raises(UnreadableError, match=r"dump.too_large"):
         read_ir(tmp_path / "a.ir")

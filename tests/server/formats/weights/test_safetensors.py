@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from mindinsight.server.formats.read_limits import Budget, UnreadableError
+from mindinsight.server.formats.read_limits import Limits, UnreadableError
 from mindinsight.server.formats.weights.safetensors import open_safetensors, read_safetensor
 
 DATA = Path(__file__).parents[3] / "data" / "weights"
@@ -102,7 +102,7 @@ def test_headers_that_cannot_be_read(folder: Any, content: Any, reason: Any) -> 
 
 def test_a_header_beyond_the_limit_of_the_format(folder: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     module = "mindinsight.server.formats.weights.safetensors"
-    monkeypatch.setattr(f"{module}.SAFETENSORS", Budget("header", 10, 10))
+    monkeypatch.setattr(f"{module}.SAFETENSORS", Limits("header", 10, 10))
     with pytest.raises(UnreadableError, match=r"dump.too_large: header of"):
         open_safetensors(DATA / "plain.safetensors")
 

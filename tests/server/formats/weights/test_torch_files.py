@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mindinsight.server.formats.arrays import npy
-from mindinsight.server.formats.read_limits import Budget, UnreadableError
+from mindinsight.server.formats.read_limits import Limits, UnreadableError
 from mindinsight.server.formats.weights import torch_files
 from mindinsight.server.formats.weights.torch_files import open_torch, read_torch
 from tests.server.formats.weights.torch_archives import (
@@ -139,7 +139,7 @@ def test_a_bomb_in_a_storage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_bomb_in_the_description(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch_files, "PICKLE", Budget("pickle", 1000))
+    monkeypatch.setattr(torch_files, "PICKLE", Limits("pickle", 1000))
     path = write(tmp_path / "a.pt", "x" * 2000)
     with pytest.raises(UnreadableError, match=r"dump.too_large"):
         open_torch(path)

@@ -1,1 +1,1 @@
-"""Formats of arrays: npy, npz and zip archives, element types, arrays that are read by parts."""
+"""Formats of arrays: npy, npz and zip archives, element types, arrays read in parts."""

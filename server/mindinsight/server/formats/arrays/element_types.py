@@ -1,9 +1,9 @@
-"""Element types of tensor files, those NumPy lacks included, and their bytes turned into arrays.
+"""Element types of tensor files, including types that NumPy lacks, and their conversion to arrays.
 
-Names are NumPy's where it has one, else the usual ones (``bfloat16``, ``float8_e4m3fn``, ``int4``).
-Small floats are widened to float32, which holds each of them exactly (bfloat16: the high half of a
-float32; 8-bit floats: OCP 8-bit Floating Point Specification 1.0; e2m1, e3m2, e2m3 and e8m0: OCP
-Microscaling 1.0; HiFloat8: arXiv 2409.16626).
+Names are NumPy's if it has the type, otherwise the usual names (``bfloat16``, ``float8_e4m3fn``, ``int4``).
+Small floats are widened to float32, which represents each of them exactly (bfloat16: the high half of a
+float32; 8-bit floats: OCP 8-bit Floating Point Specification 1.0; e2m1, e3m2, e2m3 and e8m0: OCP Microscaling
+1.0; HiFloat8: arXiv 2409.16626).
 """
 
 from __future__ import annotations
@@ -22,12 +22,15 @@ from mindinsight.server.formats.read_limits import UnreadableError
 Array: TypeAlias = npt.NDArray[Any]
 Special: TypeAlias = Literal["ieee", "fn", "fnuz", "finite"]  # which patterns are infinite or NaN
 
-MAX_AXES: Final = 32  # NumPy 1 holds no more
+MAX_AXES: Final = 32  # the limit of NumPy 1
 
 
 @dataclass(frozen=True, slots=True)
 class ElementType:
-    """How elements lie in bytes. ``decode`` takes the stored items, flat, and may give more of them."""
+    """Storage of elements in bytes.
+
+    ``decode`` converts the stored items, flat, and may return more elements.
+    """
 
     name: str
     stored: str  # NumPy type of one stored item, little endian
@@ -35,12 +38,17 @@ class ElementType:
     decode: Callable[[Array], Array] | None = None
 
     def size(self, count: int) -> int:
-        """Bytes that ``count`` elements take."""
+        """Return the bytes that ``count`` elements take."""
         return -(-count // self.packed) * np.dtype(self.stored).itemsize
 
 
 def element_type(name: str) -> ElementType:
-    """The type a file names, in any spelling: ``Float32``, ``torch.float32``, ``BFloat16``."""
+    """Return the type by its name in a file, in any spelling:
+
+    ``Float32``, ``torch.float32``, ``BFloat16``.
+
+    Raises UnreadableError for an unknown type.
+    """
     known_type = _TYPES.get(canonical(name))
     if known_type is None:
         raise UnreadableError("dump.unknown_dtype", name or "(none)")
@@ -48,27 +56,29 @@ def element_type(name: str) -> ElementType:
 
 
 def is_known(name: str) -> bool:
-    """Whether elements of a type can be decoded."""
+    """Return True if elements of the type can be decoded."""
     return canonical(name) in _TYPES
 
 
 def canonical(name: str) -> str:
-    """The name used here for a type, or the lower-case text when it is unknown."""
+    """Return the canonical name of a type, or the text in lower case if the type is unknown."""
     lower = name.rpartition(".")[2].lower()
     return _ALIASES.get(lower, lower)
 
 
 def count_of(shape: tuple[int, ...]) -> int:
-    """Elements of a shape; raises ``UnreadableError`` when it is no shape at all."""
+    """Return the number of elements of a shape. Raises UnreadableError for an invalid shape."""
     if len(shape) > MAX_AXES or any(axis < 0 for axis in shape):
         raise UnreadableError("dump.bad_shape", str(shape)[:200])
     return math.prod(shape)
 
 
 def decode(raw: Array, name: str, shape: tuple[int, ...]) -> Array:
-    """Bytes (uint8, flat) as an array of a type and shape; a view where nothing must be widened.
+    """Decode flat uint8 bytes to an array of a type and shape.
 
-    Raises ``UnreadableError`` when the type is unknown or the bytes are too few.
+    A view if nothing must be widened.
+
+    Raises UnreadableError if the type is unknown or there are too few bytes.
     """
     kind, count = element_type(name), count_of(shape)
     size = kind.size(count)
@@ -83,27 +93,29 @@ def decode(raw: Array, name: str, shape: tuple[int, ...]) -> Array:
 
 
 def widen_bfloat16(halves: Array) -> Array:
-    """uint16 patterns of bfloat16 as the float32 they abbreviate."""
+    """Convert uint16 patterns of bfloat16 to float32."""
     return (halves.astype(np.uint32) << np.uint32(16)).view(np.float32)
 
 
 def _unpack_int4(items: Array) -> Array:
-    """Two signed values a byte, low nibble first."""
+    """Unpack two signed values from each byte, low nibble first."""
     pairs = np.stack([items << np.uint8(4), items & np.uint8(0xF0)], axis=-1).view(np.int8)
     return (pairs >> 4).reshape(-1)
 
 
 def _unpack_uint4(items: Array) -> Array:
+    """Unpack two unsigned values from each byte, low nibble first."""
     return np.stack([items & np.uint8(0x0F), items >> np.uint8(4)], axis=-1).reshape(-1)
 
 
 def _complex_of_halves(items: Array) -> Array:
+    """Convert pairs of float16 to complex64."""
     return items.view(np.float16).astype(np.float32).view(np.complex64)
 
 
 @cache
 def _small_float_table(exponent: int, mantissa: int, bias: int, special: Special) -> Array:
-    """float32 value of every bit pattern of a float of 1 + exponent + mantissa bits."""
+    """Return the float32 value of every bit pattern of a float of 1 + exponent + mantissa bits."""
     patterns = np.arange(1 << (1 + exponent + mantissa))
     power = (patterns >> mantissa) & ((1 << exponent) - 1)
     fraction = (patterns & ((1 << mantissa) - 1)) / (1 << mantissa)
@@ -120,6 +132,8 @@ def _small_float_table(exponent: int, mantissa: int, bias: int, special: Special
 
 
 def _small_float(exponent: int, mantissa: int, bias: int, special: Special) -> Callable[[Array], Array]:
+    """Return the decoder of a float of one byte."""
+
     def decode_small(items: Array) -> Array:
         table: Array = _small_float_table(exponent, mantissa, bias, special)
         return table[items]
@@ -128,21 +142,23 @@ def _small_float(exponent: int, mantissa: int, bias: int, special: Special) -> C
 
 
 def _power_of_two(items: Array) -> Array:
-    """e8m0: an exponent and nothing else; 255 is NaN."""
+    """Decode e8m0: an exponent only. 255 is NaN."""
     powers = np.ldexp(1.0, items.astype(np.int32) - 127)
     return np.where(items == 255, np.nan, powers).astype(np.float32)
 
 
 def _float4_e2m1(items: Array) -> Array:
+    """Decode two float4 values from each byte."""
     return _small_float(2, 1, 1, "finite")(_unpack_uint4(items))
 
 
 def _float4_e1m2(items: Array) -> Array:
+    """Decode two float4 values from each byte."""
     return _small_float(1, 2, 1, "finite")(_unpack_uint4(items))
 
 
 def _float6(exponent: int, mantissa: int, bias: int) -> Callable[[Array], Array]:
-    """One element in the low six bits of a byte."""
+    """Return the decoder of a float in the low six bits of a byte."""
 
     def decode_float6(items: Array) -> Array:
         return _small_float(exponent, mantissa, bias, "finite")(items & np.uint8(0x3F))
@@ -151,17 +167,19 @@ def _float6(exponent: int, mantissa: int, bias: int) -> Callable[[Array], Array]
 
 
 def _hifloat8(items: Array) -> Array:
+    """Decode HiFloat8."""
     table: Array = _hifloat8_table()
     return table[items]
 
 
 @cache
 def _hifloat8_table() -> Array:
-    """float32 value of every bit pattern of HiFloat8.
+    """Return the float32 value of every bit pattern of HiFloat8, [256].
 
-    After the sign stands how many bits D the exponent has (11: 4, 10: 3, 01: 2, 001: 1, 0001: 0); the
-    exponent is a sign and a magnitude whose first bit, always 1, is left out; the rest is the mantissa.
-    0000 begins 2^(M - 23) of the last three bits M. 0x80 is NaN, 0x6f and 0xef are infinite.
+    After the sign, a prefix gives the number D of exponent bits (11: 4, 10: 3, 01: 2, 001: 1, 0001: 0). The
+    exponent is a sign and a magnitude, and the first bit of the magnitude, always 1, is not stored. The rest
+    is the mantissa. The prefix 0000 means 2^(M - 23) of the last three bits M. 0x80 is NaN, 0x6f and 0xef are
+    infinite.
     """
     values = np.empty(128)
     for pattern in range(128):

@@ -1,7 +1,7 @@
-"""Lazy array: values of a tensor read part by part, so that many gigabytes are never in memory.
+"""Lazy array: values of a tensor read in parts, so that many gigabytes are never in memory.
 
-``Stored`` reads what is asked for from where it lies in a file; ``Held`` is for what had to be read whole
-(packed archives, device formats that are turned, Fortran order).
+``Stored`` reads the requested part from a file. ``Held`` is for values that must be read whole (packed
+archives, converted device formats, Fortran order).
 """
 
 from __future__ import annotations
@@ -17,86 +17,93 @@ import numpy as np
 
 from mindinsight.server.formats.arrays.element_types import Array, element_type, is_known, widen_bfloat16
 from mindinsight.server.formats.arrays.npy import ArrayHeader, npz_member
-from mindinsight.server.formats.file_bytes import opened, read_stretch
+from mindinsight.server.formats.file_bytes import opened, read_bytes
 
-PIECE: Final = 1 << 18  # elements read at once: a megabyte or two stay in a cache
-BLOCK: Final = 8 << 20  # bytes read at once for a part
+PIECE: Final = 1 << 18  # elements read at once: one or two megabytes, which stay in the processor's cache
+BLOCK: Final = 8 << 20  # bytes read at once for a part of an array
 
 
 class Values(Protocol):
-    """Values to be read by parts. Reading may raise ``UnreadableError`` at any time: files change."""
+    """Values that are read in parts. Reading may raise UnreadableError at any time, because files change."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...
 
     @property
     def dtype(self) -> np.dtype[np.generic]:
-        """Of the arrays that are given."""
+        """Return the type of the arrays that are returned."""
 
     def pieces(self) -> Iterator[Array]:
-        """All elements, flat and in C order; ``PIECE`` at a time, the last piece shorter."""
+        """Yield all elements, flat and in C order, ``PIECE`` at a time. The last part is shorter."""
 
     def part(self, window: Sequence[slice | int]) -> Array:
-        """What indexing the whole array by ``window`` would give; missing axes are whole."""
+        """Return the result of indexing the whole array by ``window``. Missing axes are whole."""
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Values that are in memory."""
+    """Values in memory."""
 
     array: Array
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Return the shape of the array."""
         return self.array.shape
 
     @property
     def dtype(self) -> np.dtype[np.generic]:
+        """Return the type of the array."""
         return self.array.dtype
 
     def pieces(self) -> Iterator[Array]:
+        """Yield all elements in parts."""
         whole = self.array.flags.c_contiguous
         flat = self.array.reshape(-1) if whole else self.array.flat  # a copy of each piece, not of all
         for start in range(0, self.array.size, PIECE):
             yield flat[start : start + PIECE]
 
     def part(self, window: Sequence[slice | int]) -> Array:
+        """Return a part of the array."""
         return np.asarray(self.array[tuple(window)])
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """Values that lie in a file in C order, one after the other."""
+    """Values stored in a file in C order."""
 
     path: Path
     offset: int  # bytes before the first
     shape: tuple[int, ...]
-    item: np.dtype[np.generic]  # as they lie in the file
-    name: str  # canonical type; "bfloat16" lies there as uint16
+    item: np.dtype[np.generic]  # type of a stored element
+    name: str  # canonical type; "bfloat16" is stored as uint16
 
     @property
     def dtype(self) -> np.dtype[np.generic]:
+        """Return the type after decoding, in native byte order."""
         if self.name == self.item.name:
             return self.item if self.item.isnative else self.item.newbyteorder("=")
         return self._decoded(np.empty(0, np.uint8)).dtype
 
     def pieces(self) -> Iterator[Array]:
-        return self.stretch(0, math.prod(self.shape))
+        """Yield all elements in parts."""
+        return self.elements(0, math.prod(self.shape))
 
-    def stretch(self, first: int, end: int) -> Iterator[Array]:
-        """Elements from ``first`` to before ``end``, in pieces: what one of several processes reads."""
+    def elements(self, first: int, end: int) -> Iterator[Array]:
+        """Yield the elements from ``first`` to before ``end`` in parts. Processes share an array this way."""
         with opened(self.path) as file:
             for start in range(first, end, PIECE):
                 yield self._read(file, start, min(PIECE, end - start))
 
     def part(self, window: Sequence[slice | int]) -> Array:
+        """Read a part of the array. Other parts of the file are not read if rows are long."""
         with opened(self.path) as file:
             return self._part(file, 0, self.shape, tuple(window))
 
     def _part(
         self, file: IO[bytes], first: int, shape: tuple[int, ...], window: tuple[slice | int, ...]
     ) -> Array:
-        """The part of the block of ``shape`` that begins with element ``first``."""
+        """Return the part of the block of ``shape`` that begins with element ``first``."""
         if not shape or not window:
             return self._read(file, first, math.prod(shape)).reshape(shape)
         (head, *rest), (length, *inner) = window, shape
@@ -118,20 +125,22 @@ class Stored:
         inner: tuple[int, ...],
         rest: tuple[slice | int, ...],
     ) -> Array:
-        """Some rows, each cut by ``rest``: read in one stretch unless a single one is too long for that."""
+        """Read some rows, each indexed by ``rest``, in one section unless a single row is too long."""
         row = math.prod(inner)
         if len(rows) == 1 and row * self.item.itemsize > BLOCK:
             return self._part(file, first + rows[0] * row, inner, rest)[np.newaxis]
         low, high = (min(rows), max(rows) + 1) if rows else (0, 0)
         block = self._read(file, first + low * row, (high - low) * row).reshape(high - low, *inner)
         cut = np.asarray(block[(slice(None, None, rows.step), *rest)])
-        return cut if cut.size == block.size else cut.copy()  # not to hold the block for a part of it
+        return cut if cut.size == block.size else cut.copy()  # a view would keep the whole block in memory
 
     def _read(self, file: IO[bytes], first: int, count: int) -> Array:
+        """Read and decode ``count`` elements from element ``first`` on."""
         size = self.item.itemsize
-        return self._decoded(read_stretch(file, self.offset + first * size, count * size))
+        return self._decoded(read_bytes(file, self.offset + first * size, count * size))
 
     def _decoded(self, raw: Array) -> Array:
+        """Decode stored bytes to an array in native byte order."""
         items = raw.view(self.item)
         if self.name == "bfloat16":
             return widen_bfloat16(items)
@@ -143,24 +152,28 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Scattered(Stored):
-    """Values whose bytes lie in several stretches of a file, in order: how ``.ckpt`` saves over 512 MiB."""
+    """Values stored in several sections of a file, in order. ``.ckpt`` saves over 512 MiB this way."""
 
-    stretches: tuple[tuple[int, int], ...] = ()  # (offset, size) in the file
+    sections: tuple[tuple[int, int], ...] = ()  # (offset, size) in the file
 
     def _read(self, file: IO[bytes], first: int, count: int) -> Array:
+        """Read and decode ``count`` elements from element ``first`` on."""
         width = self.item.itemsize
         start, end = first * width, (first + count) * width
         parts, passed = [], 0
-        for offset, size in self.stretches:
+        for offset, size in self.sections:
             low, high = max(start, passed), min(end, passed + size)
             if low < high:
-                parts.append(read_stretch(file, offset + low - passed, high - low))
+                parts.append(read_bytes(file, offset + low - passed, high - low))
             passed += size
         return self._decoded(parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.uint8), *parts]))
 
 
 def stored_npz(path: Path, name: str) -> Stored | None:
-    """The values of an array of a ``.npz`` file; None where it is compressed or not in C order."""
+    """Return the lazy values of an array of a ``.npz`` file, or None if it is compressed or not in C order.
+
+    Raises UnreadableError.
+    """
     header, offset = npz_member(path, name)
     if offset is None:
         return None
@@ -168,7 +181,7 @@ def stored_npz(path: Path, name: str) -> Stored | None:
 
 
 def stored_npy(path: Path, header: ArrayHeader) -> Stored | None:
-    """The values of a ``.npy`` file; None when they are not in C order, or take no bytes."""
+    """Return the lazy values of a ``.npy`` file, or None if it is not in C order or has no bytes."""
     if header.stored.itemsize == 0:
         return None
     if header.fortran and sum(axis > 1 for axis in header.shape) > 1:
@@ -178,7 +191,7 @@ def stored_npy(path: Path, header: ArrayHeader) -> Stored | None:
 
 
 def stored_as(path: Path, offset: int, shape: tuple[int, ...], name: str) -> Stored | None:
-    """Values of a type by its name; None when the type is not known, or several share a byte."""
+    """Return lazy values by type name, or None if the type is unknown or several elements share a byte."""
     if not is_known(name) or element_type(name).packed > 1:
         return None
     kind = element_type(name)
@@ -186,14 +199,14 @@ def stored_as(path: Path, offset: int, shape: tuple[int, ...], name: str) -> Sto
 
 
 def write_npy(values: Values) -> Iterator[bytes]:
-    """A tensor as the bytes of a ``.npy`` file, a part at a time."""
+    """Yield a tensor as the bytes of a ``.npy`` file, part by part."""
     yield from npy_header(values.dtype, values.shape)
     for piece in values.pieces():
         yield piece.tobytes()
 
 
 def npy_header(dtype: np.dtype[np.generic], shape: tuple[int, ...]) -> Iterator[bytes]:
-    """What a ``.npy`` file in C order begins with."""
+    """Yield the header of a ``.npy`` file in C order."""
     head = io.BytesIO()
     descr = np.lib.format.dtype_to_descr(dtype)
     np.lib.format.write_array_header_1_0(head, {"descr": descr, "fortran_order": False, "shape": shape})

@@ -1,4 +1,4 @@
-"""NumPy files: .npy read whole, .npz and other zip archives of arrays read by member within a limit."""
+"""NumPy files: .npy read whole, members of .npz and other zip archives read within limits."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from mindinsight.server.formats.arrays.element_types import MAX_AXES, Array, count_of, widen_bfloat16
-from mindinsight.server.formats.file_bytes import length_of, opened, read_stretch
+from mindinsight.server.formats.file_bytes import length_of, opened, read_bytes
 from mindinsight.server.formats.read_limits import ARCHIVE, ARRAY, UnreadableError
 
-MAX_UNPACKED: Final = 1 << 30  # bytes of one member
+MAX_UNPACKED: Final = 1 << 30  # bytes of one unpacked member, unless the ratio below allows more
 _PART: Final = 1 << 20  # bytes unpacked at once
-MAX_RATIO: Final = 100
+MAX_RATIO: Final = 100  # unpacked bytes for each packed byte; more in a large member is a zip bomb
 _TYPES: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # what NumPy and PyTorch write
 _LOCAL_HEADER: Final = struct.Struct("<4s22xHH")  # signature, length of name, length of extra field
 _BROKEN: Final = (
@@ -33,7 +33,10 @@ _BROKEN: Final = (
 
 
 def read_member(member: IO[bytes], size: int) -> npt.NDArray[np.uint8]:
-    """[size] bytes of a member at most, unpacked into place a part at a time; raises beyond the budget."""
+    """Read up to `size` bytes of an archive member as uint8, fewer if the member ends earlier.
+
+    Raises UnreadableError if `size` exceeds the limit of an array.
+    """
     ARRAY.check_size(size)
     content = np.empty(size, np.uint8)
     filled = 0
@@ -44,7 +47,7 @@ def read_member(member: IO[bytes], size: int) -> npt.NDArray[np.uint8]:
 
 
 class Archive:
-    """A zip file opened for reading; all its errors are ``UnreadableError``."""
+    """Zip file opened for reading. All its errors are UnreadableError."""
 
     def __init__(self, path: Path) -> None:
         self._file = opened(path)
@@ -69,16 +72,22 @@ class Archive:
         self._close()
 
     def names(self) -> list[str]:
-        """Names of the members in the order they were written."""
+        """Return the names of the members in the order they were written."""
         return self._zip.namelist()
 
     def size(self, name: str) -> int:
-        """Bytes of a member when unpacked; raises ``UnreadableError`` when it must not be."""
+        """Return the unpacked size of a member in bytes.
+
+        Raises UnreadableError if it must not be unpacked.
+        """
         return self._info(name).file_size
 
     @contextmanager
     def opened(self, name: str) -> Iterator[IO[bytes]]:
-        """A member as a file. It gives no more bytes than its size says."""
+        """Open a member as a file, which returns no more bytes than its stated size.
+
+        Raises UnreadableError.
+        """
         info = self._info(name)
         try:
             with self._zip.open(info) as member:
@@ -89,7 +98,10 @@ class Archive:
             raise UnreadableError("dump.bad_zip", f"{name[:200]}: {error}") from error
 
     def damaged(self) -> str:
-        """Name of the first member whose bytes have not their CRC-32, all read; "" when all have."""
+        """Read all members.
+
+        Return the name of the first that does not match its CRC-32, else an empty text.
+        """
         for name in self.names():
             try:
                 with self.opened(name) as member:
@@ -100,7 +112,10 @@ class Archive:
         return ""
 
     def member_offset(self, name: str) -> int | None:
-        """Offset in the file of the bytes of an uncompressed member; None for a compressed one."""
+        """Return the offset in the file of an uncompressed member, or None for a compressed one.
+
+        Raises UnreadableError.
+        """
         info = self._info(name)
         if info.compress_type != zipfile.ZIP_STORED:
             return None
@@ -115,10 +130,12 @@ class Archive:
         return start
 
     def _close(self) -> None:
+        """Close the archive."""
         self._zip.close()
         self._file.close()
 
     def _info(self, name: str) -> zipfile.ZipInfo:
+        """Return the entry of a member. Raises UnreadableError for a missing, invalid or too large one."""
         try:
             info = self._zip.getinfo(name)
         except KeyError as error:
@@ -134,7 +151,7 @@ class Archive:
         return info
 
 
-MAX_HEADER: Final = 65_536  # bytes; NumPy itself refuses more than 10 000 characters
+MAX_HEADER: Final = 65_536  # bytes; NumPy itself rejects more than 10 000 characters
 
 _MAGIC: Final = b"\x93NUMPY"
 _DESCR: Final = re.compile(r"'descr'\s*:\s*'([^']*)'")
@@ -145,7 +162,7 @@ _TYPE: Final = re.compile(r"[<>=|]?(?:b1|[iufcSU]\d{1,9}|[mM]8(?:\[\w+\])?|V2)")
 
 @dataclass(frozen=True, slots=True)
 class ArrayHeader:
-    """What stands before the data of an array."""
+    """Header of an array."""
 
     shape: tuple[int, ...]
     dtype: str  # canonical name: "bfloat16" for V2
@@ -156,20 +173,23 @@ class ArrayHeader:
 
 
 def read_npy_header(path: Path) -> ArrayHeader:
-    """Header of a .npy file, held against the length of the file. Raises ``UnreadableError``."""
+    """Read the header of a .npy file and check it against the length of the file. Raises UnreadableError."""
     with opened(path) as file:
         return _checked_header(file, length_of(file))
 
 
 def read_npy(path: Path) -> Array:
-    """The array of a .npy file, read-only."""
+    """Read the array of a .npy file, read-only. Raises UnreadableError."""
     with opened(path) as file:
         header = _checked_header(file, length_of(file))
-        return array_of(header, read_stretch(file, header.offset, header.size))
+        return array_of(header, read_bytes(file, header.offset, header.size))
 
 
 def npz_headers(path: Path) -> tuple[tuple[str, ArrayHeader | UnreadableError], ...]:
-    """Name and header of every array of a .npz file; an error in place of a header that is none."""
+    """Return name and header of every array of a .npz file, with an error for each invalid header.
+
+    Raises UnreadableError if the archive cannot be read.
+    """
     with Archive(path) as archive:
         return tuple(
             (name.removesuffix(".npy"), _member_header(archive, name))
@@ -179,14 +199,17 @@ def npz_headers(path: Path) -> tuple[tuple[str, ArrayHeader | UnreadableError], 
 
 
 def read_npz(path: Path, name: str) -> Array:
-    """One array of a .npz file, within the limits of ``archives.Archive``."""
+    """Read one array of a .npz file, within the limits of `Archive`. Raises UnreadableError."""
     with Archive(path) as archive, archive.opened(f"{name}.npy") as member:
         header = _checked_header(member, archive.size(f"{name}.npy"))
         return array_of(header, read_member(member, header.size))
 
 
 def npz_member(path: Path, name: str) -> tuple[ArrayHeader, int | None]:
-    """Header of an array of a .npz file, and where the member lies in it; None for a compressed one."""
+    """Return the header of an array of a .npz file and its offset, None if it is compressed.
+
+    Raises UnreadableError.
+    """
     with Archive(path) as archive:
         with archive.opened(f"{name}.npy") as member:
             header = _checked_header(member, archive.size(f"{name}.npy"))
@@ -194,7 +217,10 @@ def npz_member(path: Path, name: str) -> tuple[ArrayHeader, int | None]:
 
 
 def array_of(header: ArrayHeader, data: bytes | Array) -> Array:
-    """Data of an array in its shape and in the byte order of this machine."""
+    """Return the data of an array in its shape and in native byte order.
+
+    Raises UnreadableError if it is too short.
+    """
     if len(data) < header.size:
         raise UnreadableError("dump.truncated", f"{header.size} bytes of data announced, found {len(data)}")
     flat: Array = np.frombuffer(data, header.stored)
@@ -206,6 +232,7 @@ def array_of(header: ArrayHeader, data: bytes | Array) -> Array:
 
 
 def _member_header(archive: Archive, name: str) -> ArrayHeader | UnreadableError:
+    """Return the header of a member, or the error."""
     try:
         with archive.opened(name) as member:
             return _checked_header(member, archive.size(name))
@@ -214,7 +241,12 @@ def _member_header(archive: Archive, name: str) -> ArrayHeader | UnreadableError
 
 
 def _checked_header(file: IO[bytes], length: int) -> ArrayHeader:
-    """Read a header and leave the file at the data; the data must fit into ``length`` bytes."""
+    """Read a header and leave the file at the data.
+
+    The data must fit into ``length`` bytes.
+
+    Raises UnreadableError.
+    """
     start = file.read(8)
     if start[:6] != _MAGIC[: len(start)] or length == 0:
         raise UnreadableError("dump.not_npy", "the file does not begin like a NumPy array")
@@ -236,6 +268,7 @@ def _checked_header(file: IO[bytes], length: int) -> ArrayHeader:
 
 
 def _parsed(text: str, offset: int) -> ArrayHeader:
+    """Parse the text of a header. Raises UnreadableError."""
     descr, order, shape = _DESCR.search(text), _ORDER.search(text), _SHAPE.search(text)
     if not order or not shape or (not descr and "'descr'" not in text):
         raise UnreadableError("dump.bad_header", text[:100])
@@ -248,12 +281,14 @@ def _parsed(text: str, offset: int) -> ArrayHeader:
 
 
 def _axis(text: str) -> int:
+    """Parse the length of an axis. Raises UnreadableError."""
     if len(text) > MAX_AXES or not text.strip().isdecimal():
         raise UnreadableError("dump.bad_shape", text[:100])
     return int(text)
 
 
 def _dtype_of(descr: str) -> np.dtype[np.generic]:
+    """Return the NumPy type of a description. Raises UnreadableError for objects and unknown types."""
     if descr.lstrip("<>=|").startswith("O"):
         raise UnreadableError("dump.object_dtype", "an array of Python objects is not read")
     if not _TYPE.fullmatch(descr):
@@ -265,6 +300,6 @@ def _dtype_of(descr: str) -> np.dtype[np.generic]:
 
 
 def _addressable(shape: tuple[int, ...], stored: np.dtype[np.generic]) -> None:
-    """An empty array may still have an axis no machine can count."""
+    """Raise UnreadableError for an axis beyond 63 bits, which even an empty array may have."""
     if any(axis * max(stored.itemsize, 1) >= 1 << 63 for axis in shape):
         raise UnreadableError("dump.bad_shape", str(shape)[:200])

@@ -1,8 +1,8 @@
 """Reader of dumps in any layout: finds dumps, lists their tensors and operators, reads single tensors.
 
-Every module or package in ``layouts`` defines one layout (a subclass of ``layout.Layout``). The layout that
-matches a directory with the highest confidence reads it; one that raises is skipped and reported as damage.
-No state is held between calls: to follow a dump that is still being written, call again.
+Every module in ``layouts`` defines one layout (a subclass of ``dump_layout.Layout``). The layout that matches
+a directory with the highest confidence reads it. A layout that raises is skipped and reported as damage. No
+state is kept between calls: to follow a dump that is still being written, call again.
 """
 
 from __future__ import annotations
@@ -60,11 +60,14 @@ __all__ = [
 ]
 
 
-MAX_REFUSALS: Final = 100  # reported for one dump or step
+MAX_REFUSALS: Final = 100  # links and special files reported for one dump or step
 
 
 def refused_outside_steps(path: str, folders: Iterable[StepFolder]) -> tuple[FileDamage, ...]:
-    """Refused entries of a dump outside its step folders: in and beside those of ranks, graphs and steps."""
+    """Return the refused entries of a dump outside its step folders.
+
+    Checked are the folders of ranks, graphs and steps, and the folders next to them.
+    """
     steps = {Path(folder.path) for folder in folders}
     parents = {parent for step in steps for parent in step.parents if parent.is_relative_to(path)}
     parents.add(Path(path))
@@ -73,28 +76,30 @@ def refused_outside_steps(path: str, folders: Iterable[StepFolder]) -> tuple[Fil
 
 
 def refused_in_step(folder: StepFolder) -> tuple[FileDamage, ...]:
-    """Refused entries of a step folder and of its subfolders."""
+    """Return the refused entries of a step folder and of its subfolders."""
     path = Path(folder.path)
     return _damage([path, *folders_of(path)])
 
 
 def _damage(folders: Iterable[Path]) -> tuple[FileDamage, ...]:
+    """Return the refused entries of folders as damage, at most MAX_REFUSALS."""
     return tuple(islice(_refused(folders), MAX_REFUSALS))
 
 
 def _refused(folders: Iterable[Path]) -> Iterator[FileDamage]:
+    """Yield the refused entries of folders as damage."""
     for folder in folders:
         for name, reason in refused_in(folder):
             yield FileDamage(show_text(str(folder / name)), f"dump.{reason}")
 
 
 Item = TypeVar("Item")
-SEARCH_DEPTH: Final = 6  # folders below the base in which a dump is looked for
-SEARCH_FOLDERS: Final = 20_000
+SEARCH_DEPTH: Final = 6  # levels of folders searched for dumps
+SEARCH_FOLDERS: Final = 20_000  # folders searched for dumps
 
 
 def known_layouts() -> tuple[Layout, ...]:
-    """Registry of layouts: one for each module of the package ``layouts``, sorted by name."""
+    """Return all layouts, one for each module of the package ``layouts``, sorted by name."""
     return tuple(
         _load_layout(name)
         for name in sorted(module.name for module in pkgutil.iter_modules(layouts.__path__))
@@ -102,15 +107,17 @@ def known_layouts() -> tuple[Layout, ...]:
 
 
 def find_layout(path: str | os.PathLike[str]) -> Layout | None:
-    """The layout that matches a directory with the highest confidence; None when it is no dump."""
+    """Return the layout that matches a directory with the highest confidence, or None if it is no dump."""
     return _match_layout(Path(path))[0]
 
 
 def open_dump(path: str | os.PathLike[str]) -> Dump:
-    """Open a dump directory: its ranks, steps and graphs; no tensor is read.
+    """Open a dump directory: its ranks, steps and graphs.
 
-    Raises ``UnreadableError`` (``dump.unknown_layout``) when no layout matches; call ``find_layout`` first
-    where that is an expected outcome.
+    No tensor is read.
+
+    Raises UnreadableError (``dump.unknown_layout``) if no layout matches. Call ``find_layout`` first if that
+    is an expected outcome.
     """
     layout, skipped = _match_layout(Path(path))
     if layout is None:
@@ -121,7 +128,7 @@ def open_dump(path: str | os.PathLike[str]) -> Dump:
 
 
 def list_tensors(dump: Dump, rank: int, step: int, graph: str | None = None) -> Listing[TensorEntry]:
-    """Tensors of a rank and step (of all graphs, or of one) in the order they were written.
+    """Return the tensors of a rank and step, of one graph or all, in the order they were written.
 
     Files are listed, not opened.
     """
@@ -135,7 +142,7 @@ def list_tensors(dump: Dump, rank: int, step: int, graph: str | None = None) -> 
 
 
 def list_operators(dump: Dump, rank: int, step: int, graph: str | None = None) -> Listing[Operator]:
-    """Operators of a rank and step in execution order, with their slots, inputs and call stacks."""
+    """Return the operators of a rank and step in execution order, with slots, inputs and call stacks."""
     layout = _load_layout(dump.layout)
     return _merge_listings([layout.operators(folder) for folder in _select_folders(dump, rank, step, graph)])
 
@@ -143,7 +150,7 @@ def list_operators(dump: Dump, rank: int, step: int, graph: str | None = None) -
 def list_arguments(
     dump: Dump, rank: int, step: int, graph: str | None = None
 ) -> dict[tuple[str, str], tuple[tuple[str, str], ...]]:
-    """Arguments other than tensors of the operators that have any, by graph and name as recorded."""
+    """Return the non-tensor arguments of operators that have any, by graph and recorded name."""
     layout = _load_layout(dump.layout)
     return {
         (folder.graph, name): arguments
@@ -153,49 +160,51 @@ def list_arguments(
 
 
 def list_overflows(dump: Dump, rank: int, step: int, graph: str | None = None) -> Listing[Overflow]:
-    """Overflows that the device reported at a rank and step."""
+    """Return the overflows that the device reported at a rank and step."""
     layout = _load_layout(dump.layout)
     return _merge_listings([layout.overflows(folder) for folder in _select_folders(dump, rank, step, graph)])
 
 
 def describe_tensor(ref: TensorRef) -> TensorHeader:
-    """Header of a tensor: shape, type and size in bytes, read without its data.
+    """Return shape, type and size in bytes of a tensor, read without its data.
 
-    Raises ``UnreadableError``.
+    Raises UnreadableError.
     """
     return _load_layout(ref.layout).header(ref)
 
 
 def read_tensor(ref: TensorRef, window: Window | None = None) -> Array:
-    """Read a tensor, or a window of it, in its own type; bfloat16 and smaller floats are read as float32.
+    """Read a tensor, or a window of it, in its own type.
 
-    Device formats that can be converted are returned in host order (NCHW). Where the file allows it, only
-    the window is read. Raises ``UnreadableError``.
+    Bfloat16 and smaller floats are read as float32.
+
+    Device formats with a known conversion are returned in host order (NCHW). Only the window is read if the
+    file allows it. Raises UnreadableError.
     """
     return np.asarray(tensor_values(ref).part(window or ()))
 
 
 def tensor_values(ref: TensorRef) -> Values:
-    """Lazy values of a tensor, read in parts; raises ``UnreadableError``, as reading a part may."""
+    """Return the lazy values of a tensor. Raises UnreadableError, as reading a part may."""
     return _load_layout(ref.layout).values(ref)
 
 
 def compares_arguments(dump: Dump) -> bool:
-    """Whether the layout of a dump records operator arguments in a form that can be compared."""
+    """Return True if the layout records operator arguments in a form that can be compared."""
     return _load_layout(dump.layout).compares_arguments
 
 
 def growing_paths(dump: Dump, rank: int, step: int) -> list[Path]:
-    """Paths of a rank and step whose modification times change while tensors are added."""
+    """Return the paths of a rank and step with modification times that change as tensors are added."""
     names = _load_layout(dump.layout).growing
     return [Path(folder.path) / name for folder in _select_folders(dump, rank, step, None) for name in names]
 
 
 def find_dump_dirs(base: str | os.PathLike[str]) -> tuple[DumpDir, ...]:
-    """Dumps at and below a directory, breadth first.
+    """Return the dumps at and below a directory, breadth first.
 
-    Neither dumps inside dumps nor symbolic links are followed; ``SEARCH_DEPTH`` and ``SEARCH_FOLDERS`` bound
-    the search.
+    Dumps inside dumps are not searched, and symbolic links are not followed. ``SEARCH_DEPTH`` and
+    ``SEARCH_FOLDERS`` bound the search.
     """
     dumps: list[DumpDir] = []
     level = [Path(base).absolute()]
@@ -214,6 +223,7 @@ def find_dump_dirs(base: str | os.PathLike[str]) -> tuple[DumpDir, ...]:
 
 
 def _match_layout(path: Path) -> tuple[Layout | None, tuple[FileDamage, ...]]:
+    """Return the best layout of a directory or None, and the layouts that failed as damage."""
     best: tuple[float, Layout | None] = (-1.0, None)
     skipped = []
     for layout in known_layouts():
@@ -229,7 +239,7 @@ def _match_layout(path: Path) -> tuple[Layout | None, tuple[FileDamage, ...]]:
 
 @cache
 def _load_layout(name: str) -> Layout:
-    """The layout defined in the module of this name; raises ``UnreadableError`` where there is none."""
+    """Return the layout defined in the module of this name. Raises UnreadableError if there is none."""
     path = f"{layouts.__name__}.{name}"
     if name.isidentifier():
         with contextlib.suppress(ModuleNotFoundError):
@@ -240,21 +250,22 @@ def _load_layout(name: str) -> Layout:
 
 
 def _select_folders(dump: Dump, rank: int, step: int, graph: str | None) -> list[StepFolder]:
+    """Return the step folders of a rank and step, of one graph or all."""
     return [f for f in dump.folders if f.rank == rank and f.step == step and graph in (None, f.graph)]
 
 
 def _with_refused_entries(listing: Listing[TensorEntry], folder: StepFolder) -> Listing[TensorEntry]:
-    """A listing with the links, pipes and devices of its folder reported as damage."""
+    """Return the listing with links, pipes and devices of its folder added as damage."""
     return Listing(listing.items, _deduplicate(listing.damage + refused_in_step(folder)))
 
 
 def _deduplicate(damage: Iterable[FileDamage]) -> tuple[FileDamage, ...]:
-    """Damage with each pair of file and reason once."""
+    """Return the damage with each pair of file and reason once."""
     return tuple({(entry.path, entry.reason): entry for entry in reversed(tuple(damage))}.values())[::-1]
 
 
 def _merge_listings(parts: Sequence[Listing[Item]]) -> Listing[Item]:
-    """Merge the listings of several graphs, sorted by time where it was recorded, and renumber the items."""
+    """Merge the listings of several graphs, sorted by time if it was recorded, and renumber the tensors."""
     if len(parts) == 1:
         return parts[0]
     items = sorted(chain.from_iterable(parts), key=lambda item: getattr(item, "timestamp", 0))
@@ -263,5 +274,6 @@ def _merge_listings(parts: Sequence[Listing[Item]]) -> Listing[Item]:
 
 
 def _renumber(items: Iterable[Item]) -> Iterator[Item]:
+    """Yield the items. Tensors get their position as sequence number."""
     for position, item in enumerate(items):
         yield item._replace(sequence=position) if isinstance(item, TensorEntry) else item

@@ -1,7 +1,7 @@
-"""Tensor formats of Ascend devices: their names by number, and the conversion of common ones to host order.
+"""Tensor formats of Ascend devices: names by number, and the conversion of common formats to host order.
 
-Devices cut axes into blocks of 16 (32 for elements of one byte) and pad the last block. Padding is
-dropped here. Formats without a known conversion are left as they are.
+Devices split axes into blocks of 16 (32 for elements of one byte) and pad the last block. Padding is removed
+here. Formats without a known conversion stay as they are.
 """
 
 from __future__ import annotations
@@ -30,30 +30,32 @@ _AXES: Final = {  # for formats that only permute axes: the device axis at each 
     "NDHWC": (0, 4, 1, 2, 3),
     "DHWCN": (4, 3, 0, 1, 2),
 }
-BLOCK: Final = 16
+BLOCK: Final = 16  # elements of a block along one axis
 _HOST: Final = frozenset(("NCHW", "ND", "NCDHW", "NCL", "NC"))
 
 
 def format_name(number: int) -> str:
-    """The name of a format, or its number where it has none."""
+    """Return the name of a format, or its number if the name is unknown."""
     return _NAMES[number] if 0 <= number < len(_NAMES) else f"format({number})"
 
 
 def is_host(layout: str) -> bool:
-    """Whether elements lie in the order they have on the host."""
+    """Return True if a format has its elements in host order."""
     return layout in _HOST
 
 
 def host_format(layout: str, axes: int) -> str:
-    """Name of the format of a tensor after its conversion to host order, by its number of axes."""
+    """Return the format of a tensor after its conversion to host order, by its number of axes."""
     return layout if layout in _HOST else {4: "NCHW", 5: "NCDHW"}.get(axes, "ND")
 
 
 def to_host(array: Array, layout: str, shape: tuple[int, ...], groups: int = 1) -> tuple[Array, str]:
-    """Convert a device array to host order; returns it with the name of its format.
+    """Convert a device array to host order.
 
-    ``shape`` is the host shape, ``groups`` the number of groups of a convolution's weights. An array that
-    cannot be converted, or does not fit the shape, is returned unchanged under its own format.
+    Return the array and the name of its format.
+
+    ``shape`` is the host shape, ``groups`` the number of groups of a convolution's weights. An array without
+    a known conversion, or one that does not fit the shape, is returned unchanged with its own format.
     """
     if layout in _HOST:
         return (array.reshape(shape) if array.size == math.prod(shape) else array), layout
@@ -67,7 +69,7 @@ def to_host(array: Array, layout: str, shape: tuple[int, ...], groups: int = 1) 
 
 
 def _permuted(array: Array, layout: str, shape: tuple[int, ...], groups: int) -> Array | None:
-    """The array with its axes in host order, still padded; None for a format without a known conversion."""
+    """Return the array with its axes in host order, still padded. Return None for an unknown format."""
     if layout in _AXES and array.ndim == len(_AXES[layout]):
         return array.transpose(_AXES[layout])
     if layout == "NC1HWC0" and array.ndim == 5:
@@ -86,7 +88,7 @@ def _permuted(array: Array, layout: str, shape: tuple[int, ...], groups: int) ->
 
 
 def _from_fractal_nz(array: Array) -> Array:
-    """(..., n1, m1, m0, n0) to (..., m, n)."""
+    """Convert (..., n1, m1, m0, n0) to (..., m, n)."""
     *outer, n1, m1, m0, n0 = array.shape
     first = len(outer)
     transposed = array.transpose(*range(first), first + 1, first + 2, first, first + 3)
@@ -94,7 +96,7 @@ def _from_fractal_nz(array: Array) -> Array:
 
 
 def _from_fractal_z(array: Array, h: int, w: int) -> Array | None:
-    """(c1 * h * w, n1, n0, c0) to (n, c, h, w)."""
+    """Convert (c1 * h * w, n1, n0, c0) to (n, c, h, w). Return None if the shape does not fit."""
     c1hw, n1, n0, c0 = array.shape
     if h * w == 0 or c1hw % (h * w):
         return None
@@ -104,10 +106,12 @@ def _from_fractal_z(array: Array, h: int, w: int) -> Array | None:
 
 
 def _from_grouped_fractal_z(array: Array, shape: tuple[int, ...], groups: int) -> Array | None:
-    """Weights of a convolution in groups to (n, c of one group, h, w).
+    """Convert grouped convolution weights to (n, c of one group, h, w).
 
-    Several groups share a block, each in its own place on the diagonal: as many as fill blocks of c0 and of
-    16 without a remainder, or all.
+    Return None if the shape does not fit.
+
+    Several groups share a block, each at its own place on the diagonal: the smallest number that fills blocks
+    of c0 and of 16 without a remainder, or all groups.
     """
     n, c, h, w = shape
     if n % groups or array.shape[3] == 0:

@@ -24,7 +24,7 @@ from mindinsight.server.formats.graphs.ir import IrNode
 
 Arguments = tuple[tuple[str, str], ...]
 _NUMBER: Final = re.compile(r"-op\d+$")
-_UNPLANNED: Final = 1 << 62
+_UNPLANNED: Final = 1 << 62  # sorts operators without a planned position last
 
 
 def assemble_operators(
@@ -34,9 +34,9 @@ def assemble_operators(
     nodes: dict[str, IrNode],
     arguments: Callable[[str, str], Arguments],
 ) -> tuple[Operator, ...]:
-    """Operators that left tensors, and those that were only planned, in execution order.
+    """Return the operators with dumped tensors and those only planned, in execution order.
 
-    ``order`` and ``nodes`` are the full names in execution order and the nodes of the graph by full name;
+    ``order`` and ``nodes`` are the full names in execution order and the nodes of the graph by full name.
     ``arguments`` returns the recorded scalar arguments of an operator by its type and recorded name.
     """
     dumped: dict[str, list[TensorEntry]] = {}
@@ -61,6 +61,7 @@ def _dumped_operator(
     nodes: dict[str, IrNode],
     arguments: Callable[[str, str], Arguments],
 ) -> Operator:
+    """Build an operator from its tensors."""
     first = entries[0]
     node = nodes.get(first.operator)
     inputs = tuple(entry.slot for entry in entries if entry.direction == "input")
@@ -85,13 +86,14 @@ def _dumped_operator(
 
 
 def _all_inputs(slots: tuple[str, ...], node: IrNode | None) -> bool:
-    """Whether every input was dumped: no gap in the slot numbers, and no fewer than the graph has sources."""
+    """Return True if every input was dumped: no gap in the slots, and no fewer slots than graph sources."""
     if node is None:
         return bool(slots) and set(slots) == set(map(str, range(len(slots))))
     return set(slots) == set(map(str, range(len(slots)))) and len(slots) >= len(node.sources)
 
 
 def _planned_operator(graph: str, name: str, position: int, node: IrNode | None) -> Operator:
+    """Build an operator without tensors from the execution order and the graph."""
     scope, _, last = name.rpartition("/")
     return Operator(
         name=name,
@@ -108,56 +110,61 @@ def _planned_operator(graph: str, name: str, position: int, node: IrNode | None)
 
 
 def _scope(entry: TensorEntry) -> tuple[str, ...]:
-    """Scope path of an operator; names of parameters are separated by dots, others by slashes."""
+    """Return the scope path of an operator. Names of parameters are separated by dots, others by slashes."""
     return tuple(entry.operator.split("." if entry.type == "Parameter" else "/")[:-1])
 
 
 class Layout(ABC):
-    """Reader of the dumps of one tool: a class in a module (or package) of ``layouts``.
+    """Reader of the dumps of one tool: a class in a module of ``layouts``.
 
     ``match`` and ``open_dump`` are required. By default a dump has no tensors and no overflows, tensors are
-    ``.npy`` files, and operators are derived from the tensors they left. A layout whose ``match`` raises is
-    skipped and reported in ``Dump.damage``; ``header`` and ``values`` raise ``UnreadableError`` for their
-    tensor alone.
+    ``.npy`` files, and operators are derived from their tensors. A layout whose ``match`` raises is skipped
+    and reported in ``Dump.damage``. ``header`` and ``values`` raise UnreadableError for their tensor only.
     """
 
-    name: ClassVar[str]  # that of its module
-    compares_arguments: ClassVar[bool] = False  # arguments of operators are recorded alike in all dumps
-    growing: ClassVar[tuple[str, ...]] = ("",)  # names in a step folder whose times tell that it has grown
+    name: ClassVar[str]  # name of its module
+    compares_arguments: ClassVar[bool] = False  # arguments of operators have the same form in all dumps
+    growing: ClassVar[tuple[str, ...]] = ("",)  # names in a step folder that get new times as it grows
 
     @abstractmethod
     def match(self, path: Path) -> float:
-        """Confidence, 0 to 1, that a directory is a dump of this layout; below 0: it is not."""
+        """Return the confidence, 0 to 1, that a directory is a dump of this layout, or a negative number."""
 
     @abstractmethod
     def open_dump(self, path: Path) -> Dump:
-        """Ranks, graphs and steps of a directory; no tensor is listed."""
+        """Return ranks, graphs and steps of a directory. No tensor is listed."""
 
     def tensors(self, folder: StepFolder) -> Listing[TensorEntry]:
-        """Tensors of a step folder in the order they were written."""
+        """Return the tensors of a step folder in the order they were written.
+
+        The default is an empty listing.
+        """
         return Listing(())
 
     def operators(self, folder: StepFolder) -> Listing[Operator]:
-        """Operators of a step folder in execution order, with call stacks where they are recorded."""
+        """Return the operators of a step folder in execution order, with call stacks if they are recorded."""
         listing = self.tensors(folder)
         return Listing(
             assemble_operators(folder.graph, listing, (), {}, lambda kind, name: ()), listing.damage
         )
 
     def arguments(self, folder: StepFolder) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
-        """Names of operators as recorded, with their arguments other than tensors, where there are any."""
+        """Yield the recorded names of operators with non-tensor arguments, and these arguments."""
         for operator in self.operators(folder).items:
             if operator.arguments:
                 yield operator.recorded, operator.arguments
 
     def overflows(self, folder: StepFolder) -> Listing[Overflow]:
-        """Overflows that the device reported in a step folder."""
+        """Return the overflows that the device reported in a step folder. The default is an empty listing."""
         return Listing(())
 
     def header(self, ref: TensorRef) -> TensorHeader:
-        """Shape, type and size in bytes of one tensor, read without its data."""
+        """Return shape, type and size in bytes of one tensor, read without its data.
+
+        Raises UnreadableError.
+        """
         return npy_header(ref)
 
     def values(self, ref: TensorRef) -> Values:
-        """Lazy values of one tensor: a small part of a large tensor is read without the rest."""
+        """Return the lazy values of one tensor. Raises UnreadableError."""
         return npy_values(ref)

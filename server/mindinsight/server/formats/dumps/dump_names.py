@@ -1,4 +1,4 @@
-"""Names of dump files, and the execution orders and graphs beside them."""
+"""Names of dump files, and the execution orders and graphs next to them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from mindinsight.server.formats.text_files import read_lines
 
 _NUMBER: Final = re.compile(r"-op(\d+)$")
 _IO: Final = frozenset(("input", "output"))
-_TIMESTAMP_DIGITS: Final = 12  # microseconds have 16 today; the context numbers of newer tools have few
-# Matches every line; the groups are empty where the line is no file name of a dump.
+_TIMESTAMP_DIGITS: Final = (
+    12  # digits; microseconds since 1970 have 16, the context numbers of newer tools only a few
+)
+# Matches every line. The groups are empty if the line is not a file name of a dump.
 _NPY_NAMES: Final = re.compile(
     r"^(?:([^.\n]*)\.([^\n]*)\.(\d+)\.(\d+)\.(\d+)\.(input|output)\.(\d+)"
     r"\.([^.\n]*)(?:\.([^.\n]*))?\.npy|[^\n]*)$",
@@ -26,30 +28,30 @@ _NPY_NAMES: Final = re.compile(
 
 
 class TensorFile(NamedTuple):
-    """Fields of a file name, and what else is known of the tensor before its operator name is resolved."""
+    """Fields of a file name and of its statistics, before the operator name is resolved."""
 
     type: str
     operator: str  # as recorded
     task: int
     stream: int
     timestamp: int  # microseconds since 1970
-    io: str = ""  # input, output; "" for files that hold a whole operator
+    io: str = ""  # input, output; "" for files of a whole operator
     slot: str = ""
     format: str = ""
-    dtype: str = ""  # "" when the name has none
-    path: str = ""  # "" when only statistics were recorded
+    dtype: str = ""  # "" if the name has none
+    path: str = ""  # "" if only statistics were recorded
     shape: tuple[int, ...] | None = None
     statistics: RecordedStatistics | None = None
     damage: FileDamage | None = None
 
 
 def escape_name(name: str) -> str:
-    """Escape a full operator name as in file names. Takes a tenth of the time of ``str.translate``."""
+    """Return a full operator name escaped as in file names. Ten times faster than ``str.translate``."""
     return name.replace("/", "_").replace("\\", "_").replace(".", "_").replace(" ", "_")
 
 
 def parse_npy_names(names: Sequence[str], folder: str) -> list[TensorFile | None]:
-    """``parse_npy_name`` of many names at once: one regular expression over all takes a tenth of the time."""
+    """Parse many names as `parse_npy_name` does, with one regular expression, ten times faster."""
     text = "\n".join(names)
     if text.count("\n") >= len(names):  # a name with a line break in it
         return [parse_npy_name(name, f"{folder}/{name}") for name in names]
@@ -68,7 +70,7 @@ def parse_npy_names(names: Sequence[str], folder: str) -> list[TensorFile | None
 
 
 def parse_npy_name(name: str, path: str = "") -> TensorFile | None:
-    """Parse the name of a ``.npy`` file; None when it is no name of a dump."""
+    """Parse the name of a ``.npy`` file. Return None if it is not a name of a dump."""
     parts = name.split(".")
     if len(parts) < 9 or parts[-1] != "npy":
         return None
@@ -84,13 +86,16 @@ def parse_npy_name(name: str, path: str = "") -> TensorFile | None:
 
 
 def parse_bin_name(name: str, path: str = "") -> TensorFile | None:
-    """Parse the name of a file that holds a whole operator: it ends with the timestamp."""
+    """Parse the name of a file of a whole operator, which ends with the timestamp. Return None for others."""
     head = _parse_head(name.split("."))
     return head and TensorFile(*head, path=path)
 
 
 def _parse_head(parts: list[str]) -> tuple[str, str, int, int, int] | None:
-    """Type, operator, task, stream, timestamp; four more numbers may follow for operators run in parts."""
+    """Return type, operator, task, stream and timestamp, or None.
+
+    Four more numbers may follow for operators that ran in parts.
+    """
     if len(parts) >= 9 and len(parts[-1]) < _TIMESTAMP_DIGITS <= len(parts[-5]):
         parts = parts[:-4]
     if len(parts) < 5:
@@ -106,23 +111,23 @@ class FullName(NamedTuple):
     """Full name of a recorded operator, and its position in the execution order."""
 
     name: str
-    order: int  # position in the execution order, -1 when it has none
+    order: int  # position in the execution order, -1 if unknown
 
 
 class FullNames(dict[str, FullName]):
-    """Full names by recorded name; a name that is not in the map resolves to itself."""
+    """Full names by recorded name. A missing name resolves to itself."""
 
     def __missing__(self, name: str) -> FullName:
         return FullName(name, -1)
 
 
 def resolve_names(recorded: Iterable[str], order: Sequence[str], parameters: Iterable[str]) -> FullNames:
-    """Resolve recorded operator names to full ones.
+    """Return the full names of recorded operator names.
 
     ``order`` lists full operator names in execution order. Rules, in turn: the same escaped name; the same
-    last segment (names without scope); the same name apart from ``-opN``, paired by rising N, since
-    operators that are recreated between export and execution get other numbers. A name without a match stays
-    as it is.
+    last segment (names without scope); the same name apart from ``-opN``, paired by rising N, because
+    operators that are recreated between export and execution get other numbers. A name without a match
+    resolves to itself.
     """
     known: dict[str, FullName] = {}
     for name in parameters:
@@ -161,6 +166,7 @@ def _pair_by_number(missing: Iterable[str], order: Sequence[str], taken: set[str
 
 
 def _number(name: str) -> int:
+    """Return N of ``-opN``, or -1."""
     match = _NUMBER.search(name)
     return int(match[1]) if match else -1
 
@@ -174,16 +180,18 @@ _HEADER: Final = "NodeExecutionOrder-FullNameWithScope"
 
 @dataclass(frozen=True, slots=True)
 class GraphFiles:
-    """Graph and execution order files for one step folder; those of its own graph come first.
+    """Graph and execution order files of a step folder.
 
-    What cannot be read is appended to ``damage``.
+    Files of its own graph come first.
+
+    Files that cannot be read are appended to ``damage``.
     """
 
     folder: StepFolder
     damage: list[FileDamage]
 
     def order(self) -> list[str]:
-        """Full names of the operators in planned execution order."""
+        """Return the full names of the operators in planned execution order."""
         names: list[str] = []
         for path in self._files("execution_order", _ORDER):
             lines = self._read_or_report(path, _order_lines) or []
@@ -191,11 +199,11 @@ class GraphFiles:
         return names
 
     def resolve_names(self, recorded: Iterable[str]) -> FullNames:
-        """Full names of recorded operator names."""
+        """Return the full names of recorded operator names."""
         return resolve_names(recorded, self.order(), self.parameters())
 
     def parameters(self) -> list[str]:
-        """Full names of the parameters."""
+        """Return the full names of the parameters."""
         texts = self._files("graphs", _IR)
         if texts:
             parameters = [self._read_or_report(path, read_ir_parameters) or () for path in texts]
@@ -205,7 +213,7 @@ class GraphFiles:
         return [name for names in parameters for name in names]
 
     def nodes(self) -> dict[str, IrNode]:
-        """Operators of the graphs by full name: from ``.ir`` files where there are any, else from ``.pb``."""
+        """Return the operators of the graphs by full name, from ``.ir`` files if any, else ``.pb``."""
         graphs = [self._read_or_report(path, read_ir) for path in self._files("graphs", _IR)]
         graphs = graphs or [self._read_or_report(path, read_pb) for path in self._files("graphs", _PB)]
         nodes: dict[str, IrNode] = {}
@@ -214,7 +222,7 @@ class GraphFiles:
         return nodes
 
     def _files(self, name: str, pattern: re.Pattern[str]) -> list[Path]:
-        """Files whose name matches, that of the folder's own graph first, then by number."""
+        """Return the files with a matching name: those of the folder's own graph first, then by number."""
         graph_number = self.folder.graph.rpartition("/")[2]
         folder = Path(self.folder.root) / name
         matches = [match for match in map(pattern.fullmatch, files_of(folder)) if match]
@@ -222,6 +230,7 @@ class GraphFiles:
         return [folder / match[0] for match in matches]
 
     def _read_or_report(self, path: Path, read: Callable[[Path], Content]) -> Content | None:
+        """Read a file. Return None and note the damage if it cannot be read."""
         try:
             return read(path)
         except UnreadableError as error:
@@ -230,4 +239,5 @@ class GraphFiles:
 
 
 def _order_lines(path: Path) -> list[str]:
+    """Return the lines of an execution order."""
     return list(read_lines(path, ORDER))

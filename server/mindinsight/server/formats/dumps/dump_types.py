@@ -1,8 +1,8 @@
-"""Data types of dumps, common to all layouts.
+"""Data types of dumps, shared by all layouts.
 
-A **dump** is a directory; it holds, for each **rank**, **step** and **graph**, the **tensors** that
-went in and out of the **operators**. Layouts produce these values; the debugger, the pages and the
-commands read them. All of them can be pickled.
+A **dump** is a directory. For each **rank**, **step** and **graph** it holds the **tensors** that went in and
+out of the **operators**. Layouts produce these values. The debugger, the pages and the commands read them.
+All of them can be pickled.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Item_co = TypeVar("Item_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class FileDamage:
-    """Damage: a file, or one tensor of it, that could not be read."""
+    """Damage: a file, or one tensor in it, that could not be read."""
 
     path: str
     reason: str  # a key of the locale files: dump.truncated, dump.json, dump.csv_columns, ...
@@ -32,9 +32,11 @@ class FileDamage:
 
 @dataclass(frozen=True, slots=True)
 class RecordedStatistics:
-    """Statistics of a tensor as recorded in the dump; None where a value was not recorded.
+    """Statistics of a tensor as recorded in the dump.
 
-    Depending on the layout they are printed with six digits only, or computed in the tensor's own precision.
+    None if a value was not recorded.
+
+    Depending on the layout they are printed with six digits only, or computed in the precision of the tensor.
     ``negative`` and ``positive`` count elements strictly below and above zero.
     """
 
@@ -55,7 +57,7 @@ class RecordedStatistics:
 
 
 class TensorRef(NamedTuple):
-    """Reference to a tensor: all that is needed to read it, in any process."""
+    """Reference to a tensor: everything required to read it, in any process."""
 
     layout: str  # name of the layout that reads it
     path: str  # absolute path of the file
@@ -63,20 +65,22 @@ class TensorRef(NamedTuple):
 
 
 class TensorEntry(NamedTuple):
-    """One tensor of a step. Fields that are known only from opening its file are None or empty.
+    """One tensor of a step.
 
-    A tuple, because a step can have a hundred thousand and tuples are created ten times as fast.
+    Fields known only from opening its file are None or empty.
+
+    A tuple, because a step can have a hundred thousand and tuples are created ten times faster.
     """
 
     rank: int
     step: int
     graph: str
-    operator: str  # full scoped name where the dump tells it, else as recorded
+    operator: str  # full scoped name if the dump has it, else as recorded
     recorded: str  # operator name exactly as the file name or json has it (escaped)
     type: str  # operator type; "Parameter" for parameters, network inputs and constants
     direction: Direction
     slot: str  # "0", "1", "0.2" (nested), "weight" (by name)
-    sequence: int  # position in the order things really ran; unique within the listing
+    sequence: int  # position in the order of execution; unique within the listing
     order: int  # position of the operator in the planned execution order, -1 when unknown
     timestamp: int  # microseconds since 1970, 0 when not recorded
     shape: tuple[int, ...] | None
@@ -99,29 +103,31 @@ class TensorHeader:
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """One operator of a step: its place in the graph, its slots and the code it came from."""
+    """One operator of a step: its place in the graph, its slots and its source code."""
 
     name: str  # full scoped name where the dump tells it
     recorded: str  # as file names or json have it; joins with TensorEntry.recorded
     type: str
     scope: tuple[str, ...]  # path in the tree, outermost first, without the operator itself
     graph: str
-    sequence: int  # position in the order things really ran, -1 when it left no tensor
+    sequence: int  # position in the order of execution, -1 if it has no tensor
     order: int  # position in the planned execution order, -1 when unknown
     inputs: tuple[str, ...] = ()  # slots that were dumped
     outputs: tuple[str, ...] = ()
-    sources: tuple[str, ...] = ()  # names of operators and parameters feeding it, where the graph is known
+    sources: tuple[str, ...] = ()  # names of operators and parameters feeding it, if the graph is known
     stack: tuple[Frame, ...] = ()  # innermost first
     other_stacks: tuple[tuple[Frame, ...], ...] = ()  # of operators that were merged from several
     arguments: tuple[tuple[str, str], ...] = ()  # scalar arguments as recorded: name or slot, text
-    inputs_known: bool = False  # all that went in was recorded: here, or at the calls of ``depends``
-    outputs_known: bool = False  # all that came out was recorded
-    depends: tuple[str, ...] = ()  # recorded names of calls whose tensors it works on: a backward its forward
+    inputs_known: bool = False  # all inputs were recorded, here or at the calls of ``depends``
+    outputs_known: bool = False  # all outputs were recorded
+    depends: tuple[
+        str, ...
+    ] = ()  # recorded names of calls that share their tensors: of a backward call its forward
 
 
 @dataclass(frozen=True, slots=True)
 class Overflow:
-    """An overflow that the device reported, and its operator."""
+    """Overflow that the device reported, and its operator."""
 
     rank: int
     step: int
@@ -130,7 +136,7 @@ class Overflow:
     status: int
     task: int
     stream: int
-    operator: str  # "" when no file of the folder has this task and stream
+    operator: str  # "" if no file of the folder has this task and stream
     path: str  # of the overflow record
 
 
@@ -151,18 +157,18 @@ class LogFile:
 
 @dataclass(frozen=True, slots=True)
 class StepFolder:
-    """The directory of one rank, graph and step."""
+    """Directory of one rank, graph and step."""
 
     rank: int
     step: int
-    graph: str  # "TinyNet/0", "ge_default_.../1"; "" where the layout has no graphs
+    graph: str  # "TinyNet/0", "ge_default_.../1"; "" if the layout has no graphs
     path: str
-    root: str  # directory of the rank: graphs and execution orders are found from here
+    root: str  # directory of the rank, which holds graphs and execution orders
 
 
 @dataclass(frozen=True, slots=True)
 class NotRecorded:
-    """Part of a training step that ran and is not in the dump, as the recorder noted it."""
+    """Part of a training step that ran and is not in the dump, as noted by the recorder."""
 
     rank: int
     kind: str  # compiled, backward, limit, lost, ended, as in docs/dumps.md; others may come
@@ -174,7 +180,7 @@ class NotRecorded:
 
 @dataclass(frozen=True, slots=True)
 class Dump:
-    """A dump directory: the tool that wrote it, its ranks, steps and graphs."""
+    """Dump directory: the tool that wrote it, its ranks, steps and graphs."""
 
     path: str
     layout: str  # name of its layout
@@ -183,24 +189,24 @@ class Dump:
     framework: str = ""  # mindspore, pytorch, ...
     version: str = ""
     device: str = ""
-    level: str = ""  # what was dumped, of layouts that tell: L0 (modules), L1 (calls), mix
+    level: str = ""  # what was dumped, if the layout states it: L0 (modules), L1 (calls), mix
     task: str = ""  # as recorded: tensor, statistic, statistics, full, structure
     config: str = ""  # text of the configuration the dump was made with
     logs: tuple[LogFile, ...] = ()
     damage: tuple[FileDamage, ...] = ()
-    not_recorded: tuple[NotRecorded, ...] = ()  # what the recorder says it did not see
+    not_recorded: tuple[NotRecorded, ...] = ()  # gaps that the recorder noted
 
     @property
     def ranks(self) -> tuple[int, ...]:
-        """All ranks, in order."""
+        """Return all ranks, in order."""
         return tuple(number for number, _ in self.rank_names)
 
     def steps(self, rank: int | None = None) -> tuple[int, ...]:
-        """Steps of one rank, or of any, in order."""
+        """Return the steps of one rank, or of all ranks, in order."""
         return tuple(sorted({f.step for f in self.folders if rank is None or f.rank == rank}))
 
     def graphs(self, rank: int | None = None, step: int | None = None) -> tuple[str, ...]:
-        """Graphs seen at a rank and step, or at any, in order."""
+        """Return the graphs of a rank and step, or of all, in order."""
         return tuple(
             sorted({f.graph for f in self.folders if rank in (None, f.rank) and step in (None, f.step)})
         )
@@ -216,7 +222,7 @@ class DumpDir:
 
 @dataclass(frozen=True)
 class LazySequence(Sequence[Item_co]):
-    """Lazy sequence: items are built on access, since a page shows a hundred of many thousands."""
+    """Lazy sequence: items are built on access, because a page shows a hundred of many thousands."""
 
     length: int
     build: Callable[[int], Item_co]

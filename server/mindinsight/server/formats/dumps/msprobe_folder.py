@@ -25,7 +25,7 @@ from mindinsight.server.formats.graphs.call_stacks import Frame, line_number
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.text_files import read_object
 
-MAX_DEPTH: Final = 50  # of lists in lists
+MAX_DEPTH: Final = 50  # nested lists that are read
 _API: Final = re.compile(r"(?P<api>[A-Za-z]+\..+)\.(?P<n>\d+)\.(?P<dir>forward|backward)", re.DOTALL)
 _MODULE: Final = re.compile(
     r"(?P<kind>Module|Cell)\.(?P<path>.+)\.(?P<cls>[^.]+)\.(?P<dir>forward|backward|parameters_grad)\.(?P<n>\d+)",
@@ -56,7 +56,7 @@ class Call(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """A tensor or a number of an entry."""
+    """Tensor or number of an entry."""
 
     direction: Direction
     slot: str  # "0", "0.1", "weight"
@@ -64,7 +64,7 @@ class Leaf(NamedTuple):
 
     @property
     def is_tensor(self) -> bool:
-        """Tensors have a shape, numbers a value."""
+        """Return True for a tensor, which has a shape. A number has a value instead."""
         return "shape" in self.fields
 
 
@@ -77,7 +77,7 @@ class TensorName(NamedTuple):
 
 
 def parse_call(entry: str) -> Call:
-    """Parse the name of an entry; an unknown name is its own type."""
+    """Parse the name of an entry. An unknown name is its own type."""
     module = _MODULE.fullmatch(entry)
     if module:
         forward = f"{module['kind']}.{module['path']}.{module['cls']}.forward.{module['n']}"
@@ -90,18 +90,18 @@ def parse_call(entry: str) -> Call:
 
 
 def is_call(entry: str) -> bool:
-    """Whether a name is that of a call: trees have other names too."""
+    """Return True if a name is the name of a call. Module trees contain other names too."""
     return bool(_MODULE.fullmatch(entry) or _API.fullmatch(entry))
 
 
 def is_weight_gradient(entry: str) -> bool:
-    """Whether an entry holds the gradients of a module's weights: it has no inputs of its own."""
+    """Return True if an entry holds the gradients of a module's weights. It has no inputs of its own."""
     module = _MODULE.fullmatch(entry)
     return bool(module and module["dir"] == "parameters_grad")
 
 
 def parse_tensor_name(name: str) -> TensorName | None:
-    """Parse the name of a tensor file; None for other files."""
+    """Parse the name of a tensor file. Return None for other files."""
     gradient = _GRADIENT.fullmatch(name)
     if gradient:
         return TensorName(gradient["entry"], "output", gradient["slot"])
@@ -110,7 +110,7 @@ def parse_tensor_name(name: str) -> TensorName | None:
 
 
 def leaves(value: Any) -> Iterator[Leaf]:
-    """Tensors and numbers of an entry in their order: inputs, outputs, parameters or gradients."""
+    """Yield the tensors and numbers of an entry in order: inputs, outputs, parameters or gradients."""
     if not isinstance(value, dict):
         return
     if "type" in value:  # an entry that is one tensor, as ``save`` of a variable makes it
@@ -127,10 +127,10 @@ def leaves(value: Any) -> Iterator[Leaf]:
 
 
 def recorded_sides(entry: str, value: Any) -> tuple[bool, bool]:
-    """Whether everything that went into a call, and everything that came out of it, was recorded.
+    """Return whether all inputs, and whether all outputs, of a call were recorded.
 
-    A side that was not recorded has no field; one without tensors has an empty field. The field
-    ``parameters`` of a module lists its weights; buffers, such as running means, are in no field.
+    A side that was not recorded has no field, and a side without tensors has an empty field. The field
+    ``parameters`` of a module lists its weights. Buffers, such as running means, are in no field.
     """
     if not isinstance(value, dict):
         return False, False
@@ -144,7 +144,10 @@ def recorded_sides(entry: str, value: Any) -> tuple[bool, bool]:
 
 
 def calls_before(entry: str, entries: Collection[str]) -> tuple[str, ...]:
-    """Calls whose tensors a call works on too: a backward call its forward, a weight's gradient both."""
+    """Return the calls that share their tensors with a call.
+
+    These are the forward call of a backward call, and both passes of the module for a weight's gradient.
+    """
     module = _MODULE.fullmatch(entry)
     if module and module["dir"] == "parameters_grad":
         head = f"{module['kind']}.{module['path']}.{module['cls']}."
@@ -154,7 +157,7 @@ def calls_before(entry: str, entries: Collection[str]) -> tuple[str, ...]:
 
 
 def statistics_of(fields: dict[str, Any]) -> RecordedStatistics | None:
-    """Statistics that msprobe recorded of a tensor; None where it recorded none."""
+    """Return the statistics that msprobe recorded of a tensor, or None if it recorded none."""
     largest, least = _number(fields.get("Max")), _number(fields.get("Min"))
     mean, norm = _number(fields.get("Mean")), _number(fields.get("Norm"))
     checksum = fields.get("md5")
@@ -171,11 +174,12 @@ def statistics_of(fields: dict[str, Any]) -> RecordedStatistics | None:
 
 
 def _checksum_kind(text: str) -> Literal["md5", "crc32", "xor64"]:
-    """Kind of a checksum by its form: ``0x`` and 16 digits, 8 digits, or 32 digits."""
+    """Return the kind of a checksum by its form: ``0x`` and 16 digits, 8 digits, or 32 digits."""
     return "xor64" if text.startswith("0x") else "crc32" if len(text) == 8 else "md5"
 
 
 def _number(value: Any) -> float | None:
+    """Return a value as float, or None if it is not a number."""
     try:
         return None if value is None else float(value)
     except (TypeError, ValueError, OverflowError):
@@ -183,6 +187,7 @@ def _number(value: Any) -> float | None:
 
 
 def _inside(side: Direction, slot: str, value: Any, depth: int = 0) -> Iterator[Leaf]:
+    """Yield the tensors and numbers inside a value. Their slot is the path to them."""
     if depth > MAX_DEPTH:
         return
     if isinstance(value, dict) and "type" in value:
@@ -193,14 +198,15 @@ def _inside(side: Direction, slot: str, value: Any, depth: int = 0) -> Iterator[
         yield from _inside(side, f"{slot}.{key}" if slot else str(key), inner, depth + 1)
 
 
-MAX_ANCESTORS: Final = 100
+MAX_ANCESTORS: Final = 100  # nested modules that are returned
 _FRAME: Final = re.compile(r"\s*File (.+?), line (\d+), in (.+?),? ?(?:\n(.*))?", re.DOTALL)
 
 
 def stacks_of_entries(document: dict[str, Any]) -> dict[str, tuple[Frame, ...]]:
-    """Call stacks by entry, innermost frame first.
+    """Return the call stacks by entry, innermost frame first.
 
-    ``{"0": [[entries], [frames]]}`` where entries share a stack, or ``{entry: [frames]}`` in older files.
+    The document is ``{"0": [[entries], [frames]]}`` if entries share a stack, or ``{entry: [frames]}`` in
+    older files.
     """
     stacks: dict[str, tuple[Frame, ...]] = {}
     for key, value in document.items():
@@ -214,7 +220,7 @@ def stacks_of_entries(document: dict[str, Any]) -> dict[str, tuple[Frame, ...]]:
 
 
 def loop_of(parents: dict[str, Any]) -> str | None:
-    """An entry of ``construct.json`` that is its own ancestor; None where the file is a forest."""
+    """Return an entry of ``construct.json`` that is its own ancestor, or None if the file is a forest."""
     ended: set[str] = set()
     for entry in parents:
         path: dict[str, None] = {}
@@ -229,7 +235,7 @@ def loop_of(parents: dict[str, Any]) -> str | None:
 
 
 def ancestors(parents: dict[str, Any], entry: str) -> tuple[str, ...]:
-    """Modules that an entry ran in, outermost first; a loop in ``construct.json`` is cut."""
+    """Return the modules that an entry ran in, outermost first. A loop in ``construct.json`` is cut."""
     chain: dict[str, None] = {}
     parent = parents.get(entry)
     while isinstance(parent, str) and parent not in chain and len(chain) < MAX_ANCESTORS:
@@ -239,6 +245,7 @@ def ancestors(parents: dict[str, Any], entry: str) -> tuple[str, ...]:
 
 
 def _frames(texts: Iterable[Any]) -> tuple[Frame, ...]:
+    """Parse the frames of a stack. Texts of another form are skipped."""
     matches = (_FRAME.fullmatch(text) for text in texts if isinstance(text, str))
     return tuple(
         Frame(match[1], line_number(match[2]), 0, match[3], (match[4] or "").strip())
@@ -251,7 +258,7 @@ DATA: Final = "dump_tensor_data"
 
 
 class _Tensor(NamedTuple):
-    """A tensor of an entry and the path of its file, "" where it has none."""
+    """Tensor of an entry and the path of its file, "" if it has none."""
 
     entry: str
     order: int
@@ -262,7 +269,7 @@ class _Tensor(NamedTuple):
 
 
 def list_tensors(folder: StepFolder, layout: str) -> Listing[TensorEntry]:
-    """Tensors in the order of ``dump.json``, then files that it does not name (yet), by time."""
+    """Return the tensors in the order of ``dump.json``, then files that it does not name (yet), by time."""
     damage: list[FileDamage] = []
     tensors = _tensors(folder, _entries(folder, damage), damage)
     return Listing(
@@ -274,7 +281,10 @@ def list_tensors(folder: StepFolder, layout: str) -> Listing[TensorEntry]:
 
 
 def list_calls(folder: StepFolder) -> Listing[Operator]:
-    """Calls in the order of ``dump.json``, with scopes of ``construct.json`` and stacks of ``stack.json``."""
+    """Return the calls in the order of ``dump.json``, with scopes and call stacks.
+
+    Scopes are in ``construct.json``, stacks in ``stack.json``.
+    """
     damage: list[FileDamage] = []
     entries = _entries(folder, damage)
     slots: dict[str, list[tuple[int, Leaf]]] = {}
@@ -316,7 +326,7 @@ def list_calls(folder: StepFolder) -> Listing[Operator]:
 
 
 def list_arguments(folder: StepFolder) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
-    """Names of calls with their arguments other than tensors, in the order of ``dump.json``."""
+    """Yield the names of calls with their non-tensor arguments, in the order of ``dump.json``."""
     for name, entry in _entries(folder, []).items():
         arguments = tuple(_arguments(entry))
         if arguments:
@@ -324,7 +334,7 @@ def list_arguments(folder: StepFolder) -> Iterator[tuple[str, tuple[tuple[str, s
 
 
 def _calls_of_modules(names: Iterable[str]) -> dict[tuple[str, ...], list[str]]:
-    """Names of calls by the path of their module."""
+    """Return the names of calls by the path of their module."""
     calls: dict[tuple[str, ...], list[str]] = {}
     for name in names:
         calls.setdefault(parse_call(name).path, []).append(name)
@@ -332,7 +342,7 @@ def _calls_of_modules(names: Iterable[str]) -> dict[tuple[str, ...], list[str]]:
 
 
 def _known_before(entry: str, calls: tuple[str, ...], entries: dict[str, Any]) -> bool:
-    """Whether the calls that a call depends on were recorded with their inputs."""
+    """Return True if the calls that a call depends on were recorded with their inputs."""
     known = [name for name in calls if recorded_sides(name, entries.get(name))[0]]
     if is_weight_gradient(entry):  # of a module: there has to be a forward and a backward of it
         return len({parse_call(name).forward == name for name in known}) == 2
@@ -340,7 +350,7 @@ def _known_before(entry: str, calls: tuple[str, ...], entries: dict[str, Any]) -
 
 
 def _sides_of_files(tensors: list[tuple[int, Leaf]]) -> tuple[bool, bool]:
-    """Whether all inputs, and the outputs, of a call are known that has files but no entry."""
+    """Return whether all inputs, and whether outputs, are known of a call with files but no entry."""
     slots = {leaf.slot for _, leaf in tensors if leaf.direction == "input"}
     return (
         bool(slots) and slots == set(map(str, range(len(slots)))),
@@ -349,6 +359,7 @@ def _sides_of_files(tensors: list[tuple[int, Leaf]]) -> tuple[bool, bool]:
 
 
 def _tensors(folder: StepFolder, entries: dict[str, Any], damage: list[FileDamage]) -> list[_Tensor]:
+    """Return the tensors of ``dump.json`` and of files that it does not name. Adds to ``damage``."""
     data = f"{folder.path}/{DATA}"
     files = set(files_of(Path(data)))
     recorded = list(_recorded_tensors(entries, data, files))
@@ -360,7 +371,7 @@ def _tensors(folder: StepFolder, entries: dict[str, Any], damage: list[FileDamag
 
 
 def _entries(folder: StepFolder, damage: list[FileDamage]) -> dict[str, Any]:
-    """Entries of ``dump.json`` and of ``debug.json``, which has variables saved by hand."""
+    """Return the entries of ``dump.json`` and of ``debug.json``, which has variables saved by hand."""
     entries: dict[str, Any] = {}
     for name in ("dump.json", "debug.json"):
         data = _read_object(folder, name, damage, "data").get("data")
@@ -369,7 +380,7 @@ def _entries(folder: StepFolder, damage: list[FileDamage]) -> dict[str, Any]:
 
 
 def _read_object(folder: StepFolder, name: str, damage: list[FileDamage], inner: str = "") -> dict[str, Any]:
-    """A JSON file of the folder; empty without one (most have no ``debug.json``)."""
+    """Read a JSON file of the folder, empty if it is missing (most folders have no ``debug.json``)."""
     path = Path(folder.path) / name
     try:
         document, cut = read_object(path, inner)
@@ -381,6 +392,7 @@ def _read_object(folder: StepFolder, name: str, damage: list[FileDamage], inner:
 
 
 def _recorded_tensors(entries: dict[str, Any], data: str, files: set[str]) -> Iterator[_Tensor]:
+    """Yield the tensors of entries with the paths of their files."""
     for order, (entry, value) in enumerate(entries.items()):
         kind = parse_call(entry).type
         for leaf in leaves(value):
@@ -389,7 +401,7 @@ def _recorded_tensors(entries: dict[str, Any], data: str, files: set[str]) -> It
 
 
 def _with_file(tensor: _Tensor, data: str, files: set[str]) -> _Tensor:
-    """Find the file of a tensor among those of the folder: the name in the JSON is never used as a path."""
+    """Add the path of its file to a tensor. The name in the JSON is never used as a path."""
     name = tensor.leaf.fields.get("data_name")
     if not isinstance(name, str):
         return tensor
@@ -400,7 +412,7 @@ def _with_file(tensor: _Tensor, data: str, files: set[str]) -> _Tensor:
 
 
 def _unrecorded_tensors(data: str, names: list[str], damage: list[FileDamage]) -> list[_Tensor]:
-    """Tensors of files that the JSON does not name: the run has not ended, or was killed."""
+    """Return the tensors of files that the JSON does not name: the run has not ended, or was killed."""
     tensors = []
     for name in sorted(names, key=lambda name: _modified(f"{data}/{name}")):
         parsed = parse_tensor_name(name)
@@ -413,6 +425,7 @@ def _unrecorded_tensors(data: str, names: list[str], damage: list[FileDamage]) -
 
 
 def _modified(path: str) -> int:
+    """Return the modification time of a file in nanoseconds, or 0."""
     try:
         return Path(path).lstat().st_mtime_ns
     except OSError:
@@ -420,6 +433,7 @@ def _modified(path: str) -> int:
 
 
 def _build_entry(folder: StepFolder, layout: str, position: int, tensor: _Tensor) -> TensorEntry:
+    """Build the listing entry of a tensor."""
     fields = tensor.leaf.fields
     gradient = fields.get("requires_grad")
     return TensorEntry(
@@ -445,12 +459,13 @@ def _build_entry(folder: StepFolder, layout: str, position: int, tensor: _Tensor
 
 
 def _shape(value: Any) -> tuple[int, ...] | None:
+    """Return a recorded shape, or None if it is invalid."""
     whole = isinstance(value, list) and all(isinstance(axis, int) for axis in value)
     return tuple(value) if whole else None
 
 
 def _arguments(value: Any) -> Iterator[tuple[str, str]]:
-    """Numbers and texts among the arguments and results of a call."""
+    """Yield the numbers and texts among the arguments and results of a call."""
     for leaf in leaves(value):
         if not leaf.is_tensor:
             yield f"{leaf.direction}.{leaf.slot}", json.dumps(leaf.fields.get("value"))[:1000]

@@ -1,4 +1,4 @@
-"""Reader of a folder of ``.npy`` files and ``statistic.csv``, as dumps of MindSpore have it."""
+"""Reader of a folder of ``.npy`` files and ``statistic.csv``, as in dumps of MindSpore."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from mindinsight.server.formats.read_limits import MAPPING, STATISTICS, Unreadab
 from mindinsight.server.formats.sanitizer import parse_integer, show_text
 from mindinsight.server.formats.text_files import MAX_LINE, read_lines
 
-MAX_DIGITS: Final = 18  # of an axis
-MAX_DAMAGE: Final = 100  # rows reported one by one
+MAX_DIGITS: Final = 18  # digits of the length of an axis
+MAX_DAMAGE: Final = 100  # damaged rows reported one by one
 _ROW_KEY: Final = ("Op Type", "Op Name", "Task ID", "Stream ID", "Timestamp", "IO", "Slot")
 _NEEDED: Final = ("Op Name", "IO", "Slot")
 
 
 def _count(text: str) -> float:
-    """A count, as a float beyond 64 bits. Raises ValueError beyond floats."""
+    """Parse a count, as a float beyond 64 bits. Raises ValueError beyond floats."""
     return float(value) if isinstance(value := parse_integer(text), str) else value
 
 
@@ -57,7 +57,7 @@ _CHECKSUMS: Final = {"MD5": "md5", "SHA1": "sha1"}
 
 
 def read_statistics(path: Path) -> tuple[list[TensorFile], list[FileDamage]]:
-    """Rows of a file in order, and the damage in it; no rows where there is no file."""
+    """Return the rows of a file in order, and its damage. No rows if there is no file."""
     rows: list[TensorFile] = []
     damage: list[FileDamage] = []
     try:
@@ -69,7 +69,12 @@ def read_statistics(path: Path) -> tuple[list[TensorFile], list[FileDamage]]:
 
 
 def _complete_lines(path: Path) -> Iterator[str]:
-    """Lines that end in a line break; one without is the last, or too long for a row."""
+    """Yield the lines with a line break.
+
+    A line without one is the last, or too long for a row.
+
+    Raises UnreadableError for a row that is too long.
+    """
     incomplete = False
     for line in read_lines(path, STATISTICS):
         if incomplete:
@@ -80,6 +85,7 @@ def _complete_lines(path: Path) -> Iterator[str]:
 
 
 def _parse_lines(text: Iterator[str], path: str, damage: list[FileDamage]) -> Iterator[TensorFile]:
+    """Yield the rows after the header. Adds to ``damage``."""
     lines = csv.reader(text)
     try:
         header = next(lines, None)
@@ -96,6 +102,7 @@ def _parse_lines(text: Iterator[str], path: str, damage: list[FileDamage]) -> It
 def _parse_rows(
     lines: Iterator[list[str]], header: list[str], path: str, damage: list[FileDamage]
 ) -> Iterator[TensorFile]:
+    """Yield the rows. Adds to ``damage``."""
     build = _row_builder(header)
     number = 1
     while True:
@@ -116,7 +123,7 @@ def _parse_rows(
 
 
 def _row_builder(header: list[str]) -> Callable[[list[str]], TensorFile]:
-    """A function that parses a line; positions of columns are computed once, for the header."""
+    """Return a function that parses a line. Positions of columns are computed once, from the header."""
     columns = {name: position for position, name in enumerate(header)}
     key = [
         columns.get(name, -1)
@@ -150,7 +157,7 @@ def _row_builder(header: list[str]) -> Callable[[list[str]], TensorFile]:
 
 
 def _key_number(text: str) -> int:
-    """A number of a key; 0 for an empty field. Raises ValueError beyond 64 bits."""
+    """Parse a number of a key, 0 for an empty field. Raises ValueError beyond 64 bits."""
     value = int(text or 0)
     if not -(1 << 63) <= value < 1 << 63:
         raise ValueError(f"a number of {len(text)} digits")
@@ -158,12 +165,12 @@ def _key_number(text: str) -> int:
 
 
 def _number(text: str, kind: Callable[[str], float]) -> float | None:
-    """A number as C++ prints it (``-nan`` included); None for an empty field."""
+    """Parse a number as C++ prints it (including ``-nan``). Return None for an empty field."""
     return kind(text.lstrip("-") if "nan" in text else text) if text else None
 
 
 def _shape(text: str) -> tuple[int, ...] | None:
-    """``[2,3]`` or, in older files, ``(2,3)``."""
+    """Parse ``[2,3]`` or, in older files, ``(2,3)``. Return None for other texts."""
     axes = re.findall(r"\d+", text) if text[:1] in ("[", "(") else None
     return None if axes is None or max(map(len, axes), default=0) > MAX_DIGITS else tuple(map(int, axes))
 
@@ -176,9 +183,9 @@ NameResolver = Callable[[Iterable[str]], FullNames]
 def list_npy_folder(
     folder: StepFolder, layout: str, resolve: NameResolver, constants: str = ""
 ) -> Listing[TensorEntry]:
-    """Tensors of a step folder in the order they were written; those of the folder ``constants`` come first.
+    """Return the tensors of a step folder in the order they were written, constants first.
 
-    ``resolve`` maps recorded operator names to full ones.
+    ``constants`` is the folder of the constants. ``resolve`` maps recorded operator names to full ones.
     """
     damage: list[FileDamage] = []
     constant_files = _sort_by_time(npy_files(constants, damage)) if constants else []
@@ -194,19 +201,22 @@ def list_npy_folder(
 
 
 def npy_header(ref: TensorRef) -> TensorHeader:
-    """Shape, type and size in bytes of a ``.npy`` file."""
+    """Return shape, type and size in bytes of a ``.npy`` file. Raises UnreadableError."""
     header = read_npy_header(Path(ref.path))
     return TensorHeader(header.shape, header.dtype, header.size)
 
 
 def npy_values(ref: TensorRef) -> Values:
-    """Values of a ``.npy`` file: read in parts where it is in C order, else whole."""
+    """Return the values of a ``.npy`` file, read in parts if it is in C order, otherwise whole.
+
+    Raises UnreadableError.
+    """
     path = Path(ref.path)
     return stored_npy(path, read_npy_header(path)) or Held(read_npy(path))
 
 
 def read_mapping(folder: Path, damage: list[FileDamage]) -> dict[str, str]:
-    """Parse ``mapping.csv``: long file names by names on disk; empty where there is no such file."""
+    """Parse ``mapping.csv``: long file names by names on disk, empty if there is no such file."""
     path = folder / "mapping.csv"
     try:
         lines = [line.rstrip("\r\n") for line in read_lines(path, MAPPING)]
@@ -219,13 +229,13 @@ def read_mapping(folder: Path, damage: list[FileDamage]) -> dict[str, str]:
 
 
 def _sort_by_time(files: list[TensorFile]) -> list[TensorFile]:
-    """Sort files by time; those of an operator with equal times by inputs before outputs, then by slot."""
+    """Sort files by time. Files of an operator with equal times are sorted inputs first, then by slot."""
     files.sort(key=lambda file: (file.timestamp, file.operator, file.io, int(file.slot)))
     return files
 
 
 def npy_files(path: str, damage: list[FileDamage]) -> list[TensorFile]:
-    """The ``.npy`` files of a folder, parsed from their names, in no order."""
+    """Return the ``.npy`` files of a folder, parsed from their names, in no order. Adds to ``damage``."""
     names = [name for name in files_of(Path(path)) if name.endswith(".npy")]
     parsed = parse_npy_names(names, path)
     tensor_files = [file for file in parsed if file]
@@ -242,7 +252,7 @@ def npy_files(path: str, damage: list[FileDamage]) -> list[TensorFile]:
 
 
 def _with_printable_names(file: TensorFile) -> TensorFile:
-    """The file with names that can be encoded as UTF-8; its path stays that of the file system."""
+    """Return the file with names that can be encoded as UTF-8. Its path stays unchanged."""
     return file._replace(
         type=show_text(file.type),
         operator=show_text(file.operator),
@@ -252,7 +262,7 @@ def _with_printable_names(file: TensorFile) -> TensorFile:
 
 
 def _parse_mapped_name(path: str, name: str, damage: list[FileDamage]) -> TensorFile:
-    """Parse the mapped name of a file; one that cannot be parsed is still listed as a tensor."""
+    """Parse the mapped name of a file. A file with an invalid name is still listed as a tensor."""
     file = parse_npy_name(name, path)
     if file:
         return file
@@ -262,6 +272,7 @@ def _parse_mapped_name(path: str, name: str, damage: list[FileDamage]) -> Tensor
 
 
 def _is_text(name: str) -> bool:
+    """Return True if a name can be encoded as UTF-8."""
     if name.isascii():
         return True
     try:
@@ -272,7 +283,7 @@ def _is_text(name: str) -> bool:
 
 
 def _join_statistics(files: list[TensorFile], path: str, damage: list[FileDamage]) -> list[TensorFile]:
-    """Join files with rows of ``statistic.csv``; a row without a file is a tensor without values."""
+    """Join files with rows of ``statistic.csv``. A row without a file is a tensor without values."""
     rows, row_damage = read_statistics(Path(path) / STATISTICS_FILE)
     damage += row_damage
     by_key = {_KEY(row): row for row in rows}
@@ -281,12 +292,14 @@ def _join_statistics(files: list[TensorFile], path: str, damage: list[FileDamage
 
 
 def _with_row(file: TensorFile, row: TensorFile | None) -> TensorFile:
+    """Return the file with the fields of its row."""
     if row is None:
         return file
     return file._replace(dtype=row.dtype or file.dtype, shape=row.shape, statistics=row.statistics)
 
 
 def _entry(folder: StepFolder, layout: str, names: FullNames, position: int, file: TensorFile) -> TensorEntry:
+    """Build the listing entry of a file."""
     name, order = names[file.operator]
     return TensorEntry(
         folder.rank,

@@ -31,7 +31,7 @@ _KINDS: Final[dict[str, Literal["ir", "pb", "text", "json"]]] = {
 
 
 def recorder_logs(path: Path) -> tuple[LogFile, ...]:
-    """Recorder files of all ranks below a directory, by rank, then in the order they were written."""
+    """Return the recorder files of all ranks below a directory, by rank, then in writing order."""
     parsed = []
     for rank in folders_of(path):
         match = _RANK.fullmatch(rank.name)
@@ -42,11 +42,12 @@ def recorder_logs(path: Path) -> tuple[LogFile, ...]:
 
 
 def read_log(log: LogFile) -> str:
-    """Text of a recorder file, empty for ``.pb``; raises ``UnreadableError``."""
+    """Return the text of a recorder file, empty for ``.pb``. Raises UnreadableError."""
     return "" if log.kind == "pb" else read_text(Path(log.path))
 
 
 def _log(rank: int, folder: Path, name: str) -> LogFile | None:
+    """Parse the name of a recorder file. Return None for other files."""
     match = _FILE.fullmatch(name) or _UNTIMED.fullmatch(name)
     if match is None:
         return None
@@ -65,7 +66,7 @@ def _log(rank: int, folder: Path, name: str) -> LogFile | None:
     )
 
 
-MAX_BYTES: Final = 64 << 20  # of a file that are read: norms of about a million parameters
+MAX_BYTES: Final = 64 << 20  # read from a file; enough for the norms of about a million parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class Health:
 
 
 def read_health(dump: Dump, rank: int, step: int) -> Health | None:
-    """Norms that were recorded with a step of a dump; None where there are none, or no healthy step."""
+    """Return the norms recorded with a step of a dump, or None if there are none or no healthy step."""
     roots = {folder.root for folder in dump.folders if (folder.rank, folder.step) == (rank, step)}
     for root in sorted(roots):
         try:
@@ -95,6 +96,6 @@ def read_health(dump: Dump, rank: int, step: int) -> Health | None:
 
 
 def _norms(content: Any) -> Mapping[str, float]:
-    """The numbers of an object; what else a file may hold is left out."""
+    """Return the numbers of an object. Other values are skipped."""
     items = content.items() if isinstance(content, dict) else ()
     return {name: float(value) for name, value in items if isinstance(value, (int, float))}

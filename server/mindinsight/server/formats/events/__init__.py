@@ -1,21 +1,20 @@
-"""Decoder of event files: a stretch of one as columns.
+"""Decoder of event files: one section of a file as columns.
 
-The records of a training loop repeat: the same tags, the same lengths, step after step. Four decoders
-follow each other, each taking what it is fast at: records that follow each other in rounds (rounds.py) and
-others of frequent shapes (shapes.py) as matrices of bytes, records of ever new shapes column by column
-(columnar.py), and the few that remain field by field (sequential.py). Before that the checksums of every
-record are verified (records.py). A long record is read in blocks, and its payloads are passed over
-(long_record.py).
+The records of a training loop repeat: the same tags and the same lengths, step after step. After the
+checksums of all records have been verified (framing.py), four decoders run in turn, and each takes the
+records it reads fastest. They are rounds of records (rounds.py), frequent shapes read as matrices of bytes
+(record_shapes.py), records of many shapes read column by column (columnar.py), and the remaining records
+field by field (sequential.py). A long record is read in blocks, and its payloads are skipped.
 
-What is damaged is skipped and listed, with a reason that is a key of the locale files:
+Damaged bytes are skipped and listed. The reason is a key of the locale files:
 
-- ``damage.body_crc``: a record whose payload has not its checksum
-- ``damage.unparsable``: a record whose checksums are right and which is no event
-- ``damage.many_values``: a long record with more fields than the budget of an event has
-- ``damage.length_crc``: from a record whose length has not its checksum to the next header that has
+- ``damage.body_crc``: a record whose payload does not match its checksum
+- ``damage.unparsable``: a record with correct checksums that is not an event
+- ``damage.many_values``: a long record with more fields than the limit of an event
+- ``damage.length_crc``: from a length that does not match its checksum to the next valid header
 - ``damage.length``: the same, after a length that no record can have
-- ``damage.zeros``: only zeros, where a record should begin
-- ``damage.noise``: no record from there to the end of the stretch
+- ``damage.zeros``: only zeros where a record should begin
+- ``damage.noise``: no record up to the end of the section
 """
 
 from __future__ import annotations
@@ -34,18 +33,17 @@ from mindinsight.server.formats.events.record_shapes import read_shapes
 from mindinsight.server.formats.events.rounds import read_rounds
 from mindinsight.server.formats.events.sequential import Remarks, read_long_record, read_sequentially
 from mindinsight.server.formats.read_limits import EVENT
-from mindinsight.server.types import Stretch
+from mindinsight.server.types import DecodedSection
 
-__all__ = ["decode", "read_stretch"]
+__all__ = ["decode", "read_section"]
 
 
-def read_stretch(path: str | int, offset: int, size: int, schema: Schema = MINDSPORE) -> Stretch:
-    """Reads the whole records in ``size`` bytes from ``offset``, where a record begins.
+def read_section(path: str | int, offset: int, size: int, schema: Schema = MINDSPORE) -> DecodedSection:
+    """Read the whole records in ``size`` bytes from ``offset``, where a record begins.
 
-    ``path`` may be an open descriptor, which stays open: of a file whose name may lead elsewhere by now.
-    Only whole records are read; one that is longer than ``size`` is read to its end when the file has it all.
-    Memory is a small multiple of ``size`` or of the budget of an event. Raises OSError when the file cannot
-    be read.
+    ``path`` may be an open descriptor, which stays open. A record longer than ``size`` is read to its end if
+    the file holds all of it. Memory use is a small multiple of ``size`` or of the limit of an event. Raises
+    OSError if the file cannot be read.
     """
     with nullcontext(path) if isinstance(path, int) else opened(path) as descriptor:
         file_end = os.fstat(descriptor).st_size
@@ -53,7 +51,7 @@ def read_stretch(path: str | int, offset: int, size: int, schema: Schema = MINDS
         promised = payload_size(data[:HEADER_SIZE]) if len(data) >= HEADER_SIZE else None
         missing = 0 if promised is None else promised + FRAME_SIZE - len(data)
         if missing > file_end - offset - len(data):
-            return Stretch(offset, max(file_end - offset, len(data)), 0)
+            return DecodedSection(offset, max(file_end - offset, len(data)), 0)
         if missing > 0 and promised is not None and promised > EVENT.size:
             return _read_long(descriptor, offset, promised, schema)
         if missing > 0:
@@ -61,25 +59,28 @@ def read_stretch(path: str | int, offset: int, size: int, schema: Schema = MINDS
     return decode(data, offset, offset + len(data) >= file_end, schema)
 
 
-def _read_long(descriptor: int, offset: int, size: int, schema: Schema) -> Stretch:
-    """The record of ``size`` payload bytes at ``offset``, which the file holds to its end."""
+def _read_long(descriptor: int, offset: int, size: int, schema: Schema) -> DecodedSection:
+    """Read the record of ``size`` payload bytes at ``offset``. The file holds all of it."""
     with os.fdopen(descriptor, "rb", closefd=False) as file:
         record = read_long_record(file, offset, size, schema)
     if record is None:
-        return Stretch(offset, os.fstat(descriptor).st_size - offset, 0)
+        return DecodedSection(offset, os.fstat(descriptor).st_size - offset, 0)
     return _stretch(*record, offset, 0, schema)
 
 
-def decode(data: bytes | memoryview, base_offset: int, at_end: bool, schema: Schema = MINDSPORE) -> Stretch:
-    """Decodes the whole records of ``data``, which begins with a record at ``base_offset`` of its file.
+def decode(
+    data: bytes | memoryview, base_offset: int, at_end: bool, schema: Schema = MINDSPORE
+) -> DecodedSection:
+    """Decode the whole records of ``data``, which begins with a record at ``base_offset`` of its file.
 
-    ``at_end`` says that the file ends with ``data``; what has begun there and is not whole is ``pending``.
+    ``at_end`` says that the file ends with ``data``. An incomplete record at the end is then counted in
+    ``pending``.
     """
     data = bytes(data)
     records = verified_records(data, at_end, schema)
     rounds = read_rounds(data, records.starts, records.sizes, schema, records.rounds)
     rows = rounds.left
-    if rounds.begun and not at_end:  # the next stretch begins with a whole round
+    if rounds.begun and not at_end:  # the next section begins with a whole round
         records, rows = records.without_last(rounds.begun), rows[: -rounds.begun]
     starts, sizes = records.starts, records.sizes
     shaped, rows = read_shapes(data, starts, sizes, rows, schema)
@@ -102,18 +103,18 @@ def _stretch(
     base_offset: int,
     pending: int,
     schema: Schema,
-) -> Stretch:
+) -> DecodedSection:
     """What was read from ``records``, whose offsets count from ``base_offset``."""
-    assembly = assemble(records.starts, batches, base_offset, schema.tensor_kinds)
+    blocks, rows, references = assemble(records.starts, batches, base_offset, schema.tensor_kinds)
     first_event, last_event = event_times(batches)
     damage = sorted(records.damage + remarks.damage, key=lambda region: region.offset)
-    return Stretch(
+    return DecodedSection(
         next_offset=base_offset + records.end,
         pending=pending,
         records=len(records.starts),
-        blocks=assembly.blocks,
-        rows=assembly.rows,
-        references=assembly.references,
+        blocks=blocks,
+        rows=rows,
+        references=references,
         damage=tuple(replace(region, offset=region.offset + base_offset) for region in damage),
         version=remarks.version,
         closing=remarks.closing,

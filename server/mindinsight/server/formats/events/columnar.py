@@ -12,14 +12,14 @@ import numpy.typing as npt
 
 from mindinsight.proto.framing import HEADER_SIZE
 from mindinsight.server.formats.events.decoder_results import (
-    NO_ENTRIES,
-    Entries,
+    EMPTY_TABLE,
     RecordBatch,
     Scalars,
-    by_tag,
-    choose,
+    ValueTable,
+    group_by_tag,
     join_columns,
-    numbers_at,
+    read_numbers,
+    select_rows,
 )
 from mindinsight.server.formats.events.event_fields import (
     EVENT_STEP,
@@ -35,19 +35,19 @@ from mindinsight.server.formats.events.event_fields import (
 from mindinsight.server.formats.wire_format import FAR, unaligned, varints
 from mindinsight.server.types import Doubles, Ints
 
-_LONGEST: Final = 1 << 11  # bytes of such scalars
-_FEWEST_PREFIXED: Final = 64  # records that are worth the set-up
-_TRIES: Final = 2  # records whose beginning is looked for in the others
-_SAMPLE: Final = 256  # records in which it is found out how many of the values are common
-_RARE: Final = 4  # a value is common when one in so many records has it
-_LONGEST_TAG: Final = 100  # bytes; the lengths of value and tag take one byte each
+_LONGEST: Final = 1 << 11  # bytes of a prefix
+_FEWEST_PREFIXED: Final = 64  # records that pay for the set-up
+_TRIES: Final = 2  # sample records whose prefix is compared with the others
+_SAMPLE: Final = 256  # records that decide how many values of the prefix are common
+_RARE: Final = 4  # a value is common if one in 4 records has it
+_LONGEST_TAG: Final = 100  # bytes; then the lengths of value and tag take one byte each
 
 _Bytes = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One scalar of a record that serves as the model; offsets from where its values begin."""
+    """One scalar of a sample record. Offsets count from the first value of the record."""
 
     tag: str
     begin: int
@@ -62,9 +62,12 @@ class _Step:
 def read_prefixes(
     data: bytes, rows: Ints, at: Ints, ends: Ints, scalar_key: int
 ) -> tuple[list[Scalars], Ints]:
-    """Scalars that the records ``rows`` begin with as one of them does, and where each record goes on.
+    """Read the scalars that records share with a sample record.
 
-    Their values lie from ``at`` to ``ends``, one of each per row; ``scalar_key`` is that of a float32.
+    Return them and the offset after them.
+
+    The values of ``rows`` lie from ``at`` to ``ends``, one pair per row. ``scalar_key`` is the key of a
+    float32.
     """
     pieces: list[Scalars] = []
     goes_on = at.copy()
@@ -88,7 +91,7 @@ def read_prefixes(
 
 
 def _steps(data: bytes, at: int, end: int, scalar_key: int) -> Iterator[_Step]:
-    """The scalars from ``at``, up to a value that is none, or has a tag that was before."""
+    """Yield the scalars from ``at`` up to a value of another kind or a repeated tag."""
     value_at, seen = at, set()
     while value_at < end:
         size = data[value_at + 3]
@@ -104,13 +107,13 @@ def _steps(data: bytes, at: int, end: int, scalar_key: int) -> Iterator[_Step]:
 
 
 def _windows(data: bytes, steps: list[_Step], at: Ints) -> _Bytes:
-    """The bytes from each of ``at`` on that all ``steps`` take."""
+    """Return the bytes from each of ``at`` that all ``steps`` cover, [n, size]."""
     size = steps[-1].end
     return np.ndarray((len(data) - size + 1, size), np.uint8, data, 0, (1, 1))[at]
 
 
 def _counts(matrix: _Bytes, steps: list[_Step], room: Ints) -> Ints:
-    """How many of ``steps`` each record goes along with, of which so many bytes are left."""
+    """Return how many of ``steps`` each record has. ``room`` is the number of bytes left in each record."""
     size = steps[-1].end
     mask, fixed = np.zeros(size, np.uint8), np.zeros(size, np.uint8)
     for step in steps:
@@ -124,7 +127,7 @@ def _counts(matrix: _Bytes, steps: list[_Step], room: Ints) -> Ints:
 
 
 def _pieces(matrix: _Bytes, steps: list[_Step], counts: Ints, rows: Ints) -> list[Scalars]:
-    """Steps that the same records go along with, as one piece."""
+    """Return the scalars. Steps that the same records have share one result."""
     reached = [int(np.count_nonzero(counts > index)) for index in range(int(counts.max(initial=0)))]
     pieces = []
     for _, group in groupby(range(len(reached)), key=reached.__getitem__):
@@ -139,10 +142,10 @@ def _pieces(matrix: _Bytes, steps: list[_Step], counts: Ints, rows: Ints) -> lis
     return pieces
 
 
-LONGEST: Final = 512  # bytes of a tag that is compared here; longer ones are left to be read one by one
+LONGEST: Final = 512  # bytes; longer tags are read by the sequential decoder
 _LOW_BYTES: Final = np.array([(1 << 8 * size) - 1 for size in range(8)], np.uint64)
 _ODD: Final = 0x9E3779B97F4A7C15  # multiplicative hashing, Knuth TAOCP 6.4
-_FEWEST_TAGS: Final = 6  # bits that choose the slot
+_FEWEST_TAGS: Final = 6  # bits that select_rows the slot
 _MOST: Final = 16
 _ROUNDS: Final = 2
 
@@ -151,21 +154,21 @@ _Words = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True, slots=True)
 class Tags:
-    """Where tags lie; eight bytes can be read at each offset."""
+    """Positions of tags. Eight bytes can be read at each offset."""
 
     offsets: Ints
     sizes: Ints  # at most LONGEST
 
 
 class TagNumbers:
-    """The numbers of the tags met so far, in a hash table whose slots hold one tag each.
+    """Numbers of the tags met so far, in a hash table with one tag per slot.
 
-    Two tags that have one slot take it from each other, or are looked up in a dictionary: nothing depends on
-    the hash but speed.
+    Two tags with the same slot evict each other or are looked up in a dictionary. Only speed depends on the
+    hash.
     """
 
     def __init__(self, most: int) -> None:
-        """``most`` tags can be met; a table for many would take longer to make than few take to find."""
+        """Create a table for ``most`` tags. A larger table would take longer to create than it saves."""
         self._bits = min(max(most.bit_length(), _FEWEST_TAGS), _MOST)
         self._texts: dict[str, int] = {}
         self._numbers = np.full(1 << self._bits, -1, np.int64)
@@ -174,11 +177,11 @@ class TagNumbers:
 
     @property
     def names(self) -> list[str]:
-        """The tags by number."""
+        """Return the tags by number."""
         return list(self._texts)
 
     def of(self, data: bytes, tags: Tags) -> Ints:
-        """The number of each tag; new tags get the next numbers."""
+        """Return the number of each tag. New tags get the next numbers."""
         words = list(_words(data, tags))
         slots = _slots(words, self._bits)
         self._words += [np.zeros(1 << self._bits, np.uint64) for _ in words[len(self._words) :]]
@@ -197,7 +200,7 @@ class TagNumbers:
         return numbers
 
     def _look_up(self, words: list[_Words], slots: Ints) -> tuple[Ints, Ints]:
-        """What the slots of some tags say, and which of them hold another tag or none."""
+        """Return the numbers in the slots of the tags, and the rows whose slot does not hold the tag."""
         numbers = self._numbers[slots]
         known = numbers >= 0
         for word, column in zip(words, self._words, strict=False):
@@ -205,7 +208,7 @@ class TagNumbers:
         return numbers, np.flatnonzero(~known)
 
     def _texts_of(self, data: bytes, tags: Tags, places: Ints) -> list[int]:
-        """The numbers of the tags at ``places`` by their texts."""
+        """Return the numbers of the tags at ``places``, looked up by text."""
         begins = tags.offsets[places]
         ends = (begins + tags.sizes[places]).tolist()
         texts = (tag_text(data[at:end]) for at, end in zip(begins.tolist(), ends, strict=True))
@@ -213,7 +216,7 @@ class TagNumbers:
 
 
 def _words(data: bytes, tags: Tags) -> Iterator[_Words]:
-    """The tags as columns of numbers, the first the size: equal columns, equal tags."""
+    """Yield the tags as columns of numbers, first the sizes. Tags are equal if all columns are."""
     yield tags.sizes.view(np.uint64)
     source = unaligned(data, "<u8")
     last = np.maximum(tags.sizes - 8, 0)  # the last eight bytes overlap those before
@@ -230,7 +233,7 @@ def _words(data: bytes, tags: Tags) -> Iterator[_Words]:
 
 
 def _slots(words: list[_Words], bits: int) -> Ints:
-    """Some bits of a hash of each tag: the highest, which a product mixes best."""
+    """Return the highest bits of a hash of each tag. A product mixes the highest bits best."""
     hashes, factor = np.zeros(len(words[0]), np.uint64), _ODD
     for word in words:
         hashes += word * np.uint64(factor)
@@ -238,7 +241,7 @@ def _slots(words: list[_Words], bits: int) -> Ints:
     return (hashes >> np.uint64(64 - bits)).astype(np.int64)
 
 
-LOOK_AHEAD: Final = 16  # bytes read at most behind the end of a record that is not what it seems
+LOOK_AHEAD: Final = 16  # bytes that may be read after the end of a record whose lengths are wrong
 _MORE: Final = np.uint32(0x80)  # set in a byte of a varint that another one follows
 _SEVEN: Final = np.uint32(0x7F)
 _TAG_MASK: Final = np.uint16(0x80FF)  # of a tag's key and length: the key, and whether the length goes on
@@ -246,15 +249,18 @@ _TAG_MASK: Final = np.uint16(0x80FF)  # of a tag's key and length: the key, and 
 
 @dataclass(frozen=True, slots=True)
 class ValueSpans:
-    """Values that have not been looked into."""
+    """Byte ranges of Summary.Value messages that have not been decoded."""
 
-    rows: Ints  # [m] the record each is in
+    rows: Ints  # [m] record of the value
     begins: Ints  # [m] offset of the message
     ends: Ints  # [m] offset after it, FAR where there is no value
 
 
 def next_value_spans(data: bytes, rows: Ints, at: Ints) -> ValueSpans:
-    """The values of the records ``rows`` whose keys lie at ``at``; most lengths take one byte or two."""
+    """Return the spans of the values of ``rows`` whose keys are at ``at``.
+
+    Most lengths take one or two bytes.
+    """
     words = np.asarray(unaligned(data, "<u4")[at], np.uint32)
     first = (words >> np.uint32(8)) & np.uint32(0xFF)
     longer = first >= _MORE
@@ -276,10 +282,10 @@ def next_value_spans(data: bytes, rows: Ints, at: Ints) -> ValueSpans:
     return ValueSpans(rows, begins, ends)
 
 
-def read_values(data: bytes, spans: ValueSpans, known_tags: TagNumbers, schema: Schema) -> Entries:
-    """What lies in ``spans``, all of which end inside their records; ``known_tags`` numbers the tags.
+def read_values(data: bytes, spans: ValueSpans, known_tags: TagNumbers, schema: Schema) -> ValueTable:
+    """Decode the values in ``spans``, all of which end inside their records.
 
-    Kind 0 stands for a value that is not written the usual way.
+    Tags are numbered by ``known_tags``. Kind 0 means that a value is not encoded in the usual way.
     """
     octets, ends = np.frombuffer(data, np.uint8), spans.ends
     words = np.asarray(unaligned(data, "<u2")[spans.begins], np.uint16)
@@ -308,37 +314,38 @@ def read_values(data: bytes, spans: ValueSpans, known_tags: TagNumbers, schema: 
     strange = np.flatnonzero(kinds == 0)
     tags[strange], tag_sizes[strange], offsets[strange] = 0, 0, 0
     numbers = known_tags.of(data, Tags(tags, tag_sizes))
-    return Entries(spans.rows, kinds, numbers, offsets, sizes, numbers_at(data, kinds, offsets))
+    return ValueTable(spans.rows, kinds, numbers, offsets, sizes, read_numbers(data, kinds, offsets))
 
 
 def _long_tag(octets: _Bytes, begins: Ints) -> tuple[Ints, Ints]:
-    """Length and offset of tags whose length takes more than one byte; FAR where there is no tag."""
+    """Return size and offset of tags with a length of several bytes. The size is FAR if there is no tag."""
     tag_sizes, tags = varints(octets, np.minimum(begins + 1, len(octets) - 1))
     fits = (octets[begins] == VALUE_TAG) & (tag_sizes >= 0) & (tag_sizes <= LONGEST)
     return np.where(fits, tag_sizes, FAR), tags
 
 
 def _exact(octets: _Bytes, at: Ints, after: Ints, schema: Schema) -> tuple[_Bytes, Ints, Ints]:
-    """A float32 and behind it the same number as float64."""
+    """Decode values of a float32 followed by the same number as float64. Return kinds, offsets and sizes."""
     low, high = schema.exact_key & 0x7F | 0x80, schema.exact_key >> 7
     fits = (after - at == 14) & (octets[at + 4] == low) & (octets[at + 5] == high) & (high > 0)
     return fits * np.uint8(EXACT), at + 6, np.full(len(at), 8, np.int64)
 
 
 def _payload(octets: _Bytes, at: Ints, after: Ints, schema: Schema) -> tuple[_Bytes, Ints, Ints]:
+    """Decode values with a payload message. Return kinds, offsets and sizes."""
     lengths, offsets = varints(octets, at)
     fits = (lengths >= 0) & (offsets + lengths == after)
     return fits * schema.payload_codes[octets[at - 1]], offsets, lengths
 
 
-_FEWEST: Final = 16  # records for which a step in numpy costs less than as many values in Python
-_SHORT: Final = 20_000  # bytes; fewer records than that are read to their end if it is near
-_CHUNK: Final = 1 << 14  # records, and values, read at a time: the columns stay in the processor's cache
+_FEWEST: Final = 16  # records from which a step in NumPy costs less than the values in Python
+_SHORT: Final = 20_000  # bytes; fewer records than _FEWEST are still read here if their ends are nearer
+_CHUNK: Final = 1 << 14  # records and values read at a time; the columns stay in the processor's cache
 
 
 @dataclass(frozen=True, slots=True)
 class _Heads:
-    """What comes before the values in each record."""
+    """Fields before the values of each record."""
 
     fits: npt.NDArray[np.bool_]
     walls: Doubles
@@ -349,7 +356,10 @@ class _Heads:
 def read_columnar(
     data: bytes, starts: Ints, sizes: Ints, rows: Ints, schema: Schema
 ) -> tuple[list[RecordBatch], Ints]:
-    """Those of the records ``rows`` that are written in the usual way, and the numbers of all others."""
+    """Decode the records ``rows`` that are encoded in the usual way.
+
+    Return the batches and the rows left over.
+    """
     begins = starts[rows] + HEADER_SIZE
     ends = begins + sizes[rows]
     inside = np.flatnonzero(ends + LOOK_AHEAD <= len(data))
@@ -358,30 +368,30 @@ def read_columnar(
     begins, ends, numbers = begins[inside], ends[inside], rows[inside]
     heads = _heads(data, begins, ends)
     tags = TagNumbers(len(data) // 16)  # bytes a tagged value takes, about
-    steps, prefixes = [NO_ENTRIES], []
+    steps, prefixes = [EMPTY_TABLE], []
     fitting = np.flatnonzero(heads.fits)
     for chunk in np.split(fitting, range(_CHUNK, len(fitting), _CHUNK)):
         pieces, at = read_prefixes(data, chunk, heads.values[chunk], ends[chunk], schema.scalar_key)
         prefixes += pieces
         steps += _values(data, heads, at, ends, chunk, tags, schema)
-    entries, good = join_columns(steps), heads.fits
-    if not good[entries.rows].all():
-        entries = choose(entries, good[entries.rows])
-    tagged = by_tag(replace(entries, rows=numbers[entries.rows]), tags.names)
+    table, good = join_columns(steps), heads.fits
+    if not good[table.rows].all():
+        table = select_rows(table, good[table.rows])
+    scalars, payloads, ragged = group_by_tag(replace(table, rows=numbers[table.rows]), tags.names)
     common = tuple(_only(piece, good, numbers) for piece in prefixes)
     part = RecordBatch(
         numbers[good],
         heads.steps[good],
         heads.walls[good],
-        common + tagged.scalars,
-        tagged.payloads,
-        tagged.lone,
+        common + scalars,
+        payloads,
+        ragged,
     )
     return [part], np.setdiff1d(rows, part.rows, assume_unique=True)
 
 
 def _only(piece: Scalars, good: npt.NDArray[np.bool_], numbers: Ints) -> Scalars:
-    """The rows of ``piece`` that are good, by the numbers they have in the whole piece of the file."""
+    """Return the scalars of the good rows, with their row numbers in the section."""
     chosen = good[piece.rows]
     if chosen.all():
         return replace(piece, rows=numbers[piece.rows])
@@ -390,8 +400,11 @@ def _only(piece: Scalars, good: npt.NDArray[np.bool_], numbers: Ints) -> Scalars
 
 def _values(
     data: bytes, heads: _Heads, at: Ints, ends: Ints, rows: Ints, tags: TagNumbers, schema: Schema
-) -> Iterator[Entries]:
-    """The values of the records ``rows`` from ``at`` on; marks the records that do not fit."""
+) -> Iterator[ValueTable]:
+    """Yield the values of the records ``rows`` from ``at`` on.
+
+    Clears ``heads.fits`` for records left over.
+    """
     waiting: list[ValueSpans] = []
     count = 0
     rows, at = rows[at < ends[rows]], at[at < ends[rows]]
@@ -400,7 +413,7 @@ def _values(
         inside = spans.ends <= ends[rows]
         if not inside.all():
             heads.fits[rows[~inside]] = False
-            spans = choose(spans, inside)
+            spans = select_rows(spans, inside)
         waiting.append(spans)
         count += len(spans.rows)
         if count >= _CHUNK:
@@ -413,15 +426,19 @@ def _values(
         yield _read(data, heads, waiting, tags, schema)
 
 
-def _read(data: bytes, heads: _Heads, spans: list[ValueSpans], tags: TagNumbers, schema: Schema) -> Entries:
-    entries = read_values(data, join_columns(spans) if len(spans) > 1 else spans[0], tags, schema)
-    if entries.kinds.all():
-        return entries
-    heads.fits[entries.rows[entries.kinds == 0]] = False
-    return choose(entries, entries.kinds != 0)
+def _read(
+    data: bytes, heads: _Heads, spans: list[ValueSpans], tags: TagNumbers, schema: Schema
+) -> ValueTable:
+    """Decode the values in ``spans``. Clears ``heads.fits`` for records with a value of kind 0."""
+    table = read_values(data, join_columns(spans) if len(spans) > 1 else spans[0], tags, schema)
+    if table.kinds.all():
+        return table
+    heads.fits[table.rows[table.kinds == 0]] = False
+    return select_rows(table, table.kinds != 0)
 
 
 def _heads(data: bytes, at: Ints, ends: Ints) -> _Heads:
+    """Decode wall time, step and the offset of the first value of each record."""
     octets, last = np.frombuffer(data, np.uint8), len(data) - 1
     fits = (ends - at >= 11) & (octets[at] == EVENT_WALL)
     walls = unaligned(data, "<f8")[at + 1].astype(np.float64)

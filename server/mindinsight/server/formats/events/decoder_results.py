@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Final, NamedTuple, TypeVar, cast
+from typing import Final, TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +21,8 @@ from mindinsight.server.types import (
     ScalarRows,
 )
 
-_MANY: Final = 64  # tags from which their rows are kept together
-_CODES: Final = EXACT + len(KIND_NAMES) + 1  # more than there are codes of kinds
+_MANY: Final = 64  # tags from which ragged columns are smaller and faster than one object per tag
+_CODES: Final = EXACT + len(KIND_NAMES) + 1  # an upper bound of the codes of kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,57 +30,62 @@ class Scalars:
     """Scalars of k tags that all occur in the same m records."""
 
     tags: tuple[str, ...]
-    rows: Ints  # [m] numbers of the records in the piece, in file order
+    rows: Ints  # [m] numbers of the records in the section, in file order
     values: Floats  # [k, m]
 
 
 @dataclass(frozen=True, slots=True)
-class LoneScalars:
-    """Scalars of many tags: the rows of one tag after those of another, each tag's in file order."""
+class RaggedScalars:
+    """Scalars of many tags in one column, tag after tag. The rows of a tag are in file order."""
 
     tags: tuple[str, ...]  # k
-    counts: Ints  # [k] rows of each
-    rows: Ints  # [m] numbers of the records in the piece
+    counts: Ints  # [k] rows of each tag
+    rows: Ints  # [m] numbers of the records in the section
     values: Floats  # [m]
 
 
 @dataclass(frozen=True, slots=True)
 class Payloads:
-    """Payload messages of one tag."""
+    """Positions of the payload messages of one tag."""
 
     kind: Kind
     tag: str
     rows: Ints  # [m]
-    offsets: Ints  # [m] from the start of the piece
+    offsets: Ints  # [m] from the start of the section
     sizes: Ints  # [m] bytes
 
 
 @dataclass(frozen=True, slots=True)
 class RecordBatch:
-    """Everything that one decoder read from some of the records of a piece."""
+    """Records that one decoder read from a section."""
 
     rows: Ints  # [n] numbers of the records read
     steps: Ints  # [n]
     walls: Doubles  # [n]
     scalars: tuple[Scalars, ...] = ()
     payloads: tuple[Payloads, ...] = ()
-    lone: tuple[LoneScalars, ...] = ()
+    ragged: tuple[RaggedScalars, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Entries:
-    """Values of any kind, before they are sorted by tag; those of one record are in file order."""
+class ValueTable:
+    """Columns of values of any kind before they are grouped by tag. Rows of one record are in file order."""
 
     rows: Ints  # [m]
-    kinds: npt.NDArray[np.uint8]  # [m] codes of fields.py
+    kinds: npt.NDArray[np.uint8]  # [m] codes of event_fields.py
     tags: Ints  # [m] numbers of the tags
     offsets: Ints  # [m]
     sizes: Ints  # [m]
     numbers: Doubles  # [m] of scalars
 
 
-def numbers_at(data: bytes, kinds: npt.NDArray[np.uint8], offsets: Ints) -> Doubles:
-    """The numbers of scalars at ``offsets``; anything for other kinds, after which come four bytes too."""
+def read_numbers(data: bytes, kinds: npt.NDArray[np.uint8], offsets: Ints) -> Doubles:
+    """Return the scalars at ``offsets`` as float64.
+
+    Rows of other kinds have arbitrary values.
+
+    At least four bytes must follow each offset.
+    """
     with np.errstate(invalid="ignore"):  # NaN of the signalling kind, and what is no number
         numbers = unaligned(data, "<f4")[offsets].astype(np.float64)
     exact = kinds == EXACT
@@ -90,52 +95,54 @@ def numbers_at(data: bytes, kinds: npt.NDArray[np.uint8], offsets: Ints) -> Doub
 
 
 _NOTHING: Final = np.empty(0, np.int64)
-NO_ENTRIES: Final = Entries(_NOTHING, _NOTHING.astype(np.uint8), _NOTHING, _NOTHING, _NOTHING, np.empty(0))
+EMPTY_TABLE: Final = ValueTable(
+    _NOTHING, _NOTHING.astype(np.uint8), _NOTHING, _NOTHING, _NOTHING, np.empty(0)
+)
 
 _Table = TypeVar("_Table")  # a dataclass of columns
 
 
-def choose(table: _Table, chosen: npt.NDArray[np.bool_] | Ints) -> _Table:
-    """The chosen rows of every column."""
+def select_rows(table: _Table, chosen: npt.NDArray[np.bool_] | Ints) -> _Table:
+    """Return a table with the chosen rows of every column."""
     return type(table)(*(getattr(table, name)[chosen] for name in _columns(type(table))))
 
 
 def join_columns(tables: list[_Table]) -> _Table:
-    """The rows of all ``tables``, one table after the other."""
+    """Return one table with the rows of all ``tables``, in order."""
     kind = type(tables[0])
     return kind(*(np.concatenate([getattr(table, name) for table in tables]) for name in _columns(kind)))
 
 
 def _columns(kind: type) -> list[str]:
+    """Return the names of the columns of a table type."""
     return [column.name for column in fields(kind)]
 
 
-class Tagged(NamedTuple):
-    """Entries by kind and tag: the last three columns of a batch."""
-
-    scalars: tuple[Scalars, ...] = ()
-    payloads: tuple[Payloads, ...] = ()
-    lone: tuple[LoneScalars, ...] = ()
+# Scalars and payloads by tag: the last three fields of a RecordBatch.
+Tagged: TypeAlias = "tuple[tuple[Scalars, ...], tuple[Payloads, ...], tuple[RaggedScalars, ...]]"
 
 
-def by_tag(entries: Entries, names: list[str]) -> Tagged:
-    """``entries`` by kind and tag (``names`` are the tags), and those of each in file order."""
-    if not len(entries.rows):
-        return Tagged()
-    kinds = np.where(entries.kinds == EXACT, np.uint8(SCALAR), entries.kinds)
-    groups = entries.tags * _CODES + kinds
-    order = _sorted(entries.rows)
+def group_by_tag(table: ValueTable, names: list[str]) -> Tagged:
+    """Group values by kind and tag, keeping file order within each group.
+
+    ``names`` are the tags by number.
+    """
+    if not len(table.rows):
+        return (), (), ()
+    kinds = np.where(table.kinds == EXACT, np.uint8(SCALAR), table.kinds)
+    groups = table.tags * _CODES + kinds
+    order = _sorted(table.rows)
     one_kind = (kinds == kinds[0]).all()  # tags alone are smaller numbers, sorted faster
-    order = order[_sorted((entries.tags if one_kind else groups)[order])]
-    groups, rows = groups[order], entries.rows[order]
+    order = order[_sorted((table.tags if one_kind else groups)[order])]
+    groups, rows = groups[order], table.rows[order]
     begins = np.concatenate([[0], np.flatnonzero(np.diff(groups)) + 1])
     firsts, ends = groups[begins], np.append(begins[1:], len(order))
-    lone: list[LoneScalars] = []
+    ragged: list[RaggedScalars] = []
     alone = firsts % _CODES == SCALAR
     if np.count_nonzero(alone) >= _MANY:
-        exact = np.logical_or.reduceat(entries.kinds[order] == EXACT, begins)
-        lone = [
-            _lone(entries, names, order, firsts // _CODES, ends - begins, alone & (exact == kind))
+        exact = np.logical_or.reduceat(table.kinds[order] == EXACT, begins)
+        ragged = [
+            _ragged(table, names, order, firsts // _CODES, ends - begins, alone & (exact == kind))
             for kind in np.unique(exact[alone])
         ]
         begins, firsts, ends = begins[~alone], firsts[~alone], ends[~alone]
@@ -144,75 +151,71 @@ def by_tag(entries: Entries, names: list[str]) -> Tagged:
         tag, kind = divmod(group, _CODES)
         chosen, name = order[begin:end], names[tag]
         if kind in KIND_NAMES:
-            offsets, sizes = entries.offsets[chosen], entries.sizes[chosen]
+            offsets, sizes = table.offsets[chosen], table.sizes[chosen]
             payloads.append(Payloads(KIND_NAMES[kind], name, rows[begin:end], offsets, sizes))
         else:
-            values = _typed(entries, chosen)[None]
+            values = _typed(table, chosen)[None]
             scalars.append(Scalars((name,), rows[begin:end], values))
-    return Tagged(tuple(scalars), tuple(payloads), tuple(lone))
+    return tuple(scalars), tuple(payloads), tuple(ragged)
 
 
-def _lone(
-    entries: Entries, names: list[str], order: Ints, tags: Ints, counts: Ints, chosen: npt.NDArray[np.bool_]
-) -> LoneScalars:
-    """The ``chosen`` of the groups in which ``order`` sorts the entries: ``counts`` of each of ``tags``."""
+def _ragged(
+    table: ValueTable, names: list[str], order: Ints, tags: Ints, counts: Ints, chosen: npt.NDArray[np.bool_]
+) -> RaggedScalars:
+    """Return the ``chosen`` groups as ragged scalars.
+
+    ``order`` sorts the table into groups. ``tags`` and ``counts`` are the tag number and the size of each
+    group.
+    """
     rows = order[np.repeat(chosen, counts)]
     texts = tuple(names[tag] for tag in tags[chosen].tolist())
-    return LoneScalars(texts, counts[chosen], entries.rows[rows], _typed(entries, rows))
+    return RaggedScalars(texts, counts[chosen], table.rows[rows], _typed(table, rows))
 
 
-def _typed(entries: Entries, chosen: Ints) -> Floats:
-    """Numbers of scalars, as float64 where one of them is."""
-    values = entries.numbers[chosen]
-    return values if (entries.kinds[chosen] == EXACT).any() else values.astype(np.float32)
+def _typed(table: ValueTable, chosen: Ints) -> Floats:
+    """Return the scalars as float64 if one of them is exact, else as float32."""
+    values = table.numbers[chosen]
+    return values if (table.kinds[chosen] == EXACT).any() else values.astype(np.float32)
 
 
 def _sorted(keys: Ints) -> Ints:
-    """The order that sorts ``keys``, none of which is negative; equal ones stay in theirs."""
+    """Return the stable order that sorts non-negative ``keys``."""
     few = keys.max() < 1 << 16  # sorted by radix, several times as fast
     return np.argsort(keys.astype(np.uint16) if few else keys, kind="stable")
 
 
-@dataclass(frozen=True, slots=True)
-class Assembly:
-    """What a stretch holds, by tag."""
-
-    blocks: tuple[ScalarBlock, ...]
-    rows: tuple[ScalarRows, ...]
-    references: tuple[ReferenceColumns, ...]
-
-
 def assemble(
     starts: Ints, parts: list[RecordBatch], base: int, tensor_kinds: tuple[Kind, ...] = ()
-) -> Assembly:
-    """Blocks and references of all ``parts``; the records lie at ``starts``, ``base`` bytes into the file.
+) -> tuple[tuple[ScalarBlock, ...], tuple[ScalarRows, ...], tuple[ReferenceColumns, ...]]:
+    """Return the scalar blocks, ragged rows and payload references of all ``parts``, by tag.
 
-    ``tensor_kinds`` are those that only the first event of a tag may say its tensors to be.
+    The records start at ``starts``, ``base`` bytes into the file. Only the first event of a tag may state
+    that its tensors are one of ``tensor_kinds``.
     """
     steps, walls = np.zeros(len(starts), np.int64), np.zeros(len(starts), np.float64)
     for part in parts:
         steps[part.rows], walls[part.rows] = part.steps, part.walls
 
-    def axis(piece: Scalars | LoneScalars) -> tuple[Ints, Ints, Doubles]:
+    def axis(piece: Scalars | RaggedScalars) -> tuple[Ints, Ints, Doubles]:
         return starts[piece.rows] + base, steps[piece.rows], walls[piece.rows]
 
-    lone = [piece for part in parts for piece in part.lone]
-    alone = {tag for piece in lone for tag in piece.tags}
+    ragged = [piece for part in parts for piece in part.ragged]
+    alone = {tag for piece in ragged for tag in piece.tags}
     pieces = [piece for part in parts for piece in part.scalars]
     apart = [piece for piece in pieces if alone.isdisjoint(piece.tags)]
     beside = [piece for piece in pieces if not alone.isdisjoint(piece.tags)]
-    if beside:  # what shares a tag with others shares it with all of their blocks
+    if beside:  # a block that shares a tag with ragged rows must be split into rows too
         beside, apart = pieces, []
-    rows = [ScalarRows(piece.tags, piece.counts, *axis(piece), piece.values) for piece in lone]
+    rows = [ScalarRows(piece.tags, piece.counts, *axis(piece), piece.values) for piece in ragged]
     rows += [ScalarRows.of_block(ScalarBlock(piece.tags, *axis(piece), piece.values)) for piece in beside]
     blocks = [ScalarBlock(piece.tags, *axis(piece), piece.values) for piece in _shared(_joined(apart))]
     payloads = [piece for part in parts for piece in part.payloads]
     references = _references(steps, walls, payloads, base, tensor_kinds)
-    return Assembly(tuple(blocks), ScalarRows.joined(rows) if rows else (), tuple(references))
+    return tuple(blocks), ScalarRows.joined(rows) if rows else (), tuple(references)
 
 
 def event_times(parts: list[RecordBatch]) -> tuple[float, float]:
-    """Unix seconds of the earliest and the latest event; zeros when none has a believable time."""
+    """Return the Unix seconds of the earliest and the latest event, or zeros if no time is believable."""
     earliest, latest = BELIEVABLE
     first, last = latest, 0.0
     for part in parts:
@@ -223,7 +226,7 @@ def event_times(parts: list[RecordBatch]) -> tuple[float, float]:
 
 
 def _joined(pieces: list[Scalars]) -> list[Scalars]:
-    """One piece per set of tags that occur in the same pieces."""
+    """Join scalars so that each set of tags with the same rows becomes one item."""
     alike: dict[tuple[str, ...], list[Scalars]] = {}
     for piece in pieces:
         alike.setdefault(piece.tags, []).append(piece)
@@ -240,7 +243,7 @@ def _joined(pieces: list[Scalars]) -> list[Scalars]:
 
 
 def _concatenated(pieces: list[Scalars], tags: list[str]) -> Scalars:
-    """The rows of ``tags`` from all ``pieces``, in file order."""
+    """Return the rows of ``tags`` from all ``pieces``, in file order."""
     chosen = []
     for piece in pieces:
         if list(piece.tags) == tags:
@@ -260,7 +263,7 @@ def _concatenated(pieces: list[Scalars], tags: list[str]) -> Scalars:
 
 
 def _shared(pieces: list[Scalars]) -> list[Scalars]:
-    """Merges pieces with the same rows and type, so that steps and wall times are held once."""
+    """Join scalars with equal rows and type, so that steps and wall times are stored once."""
     alike: dict[tuple[str, bytes], list[Scalars]] = {}
     for piece in pieces:
         alike.setdefault((piece.values.dtype.str, piece.rows.tobytes()), []).append(piece)
@@ -279,6 +282,7 @@ def _shared(pieces: list[Scalars]) -> list[Scalars]:
 def _references(
     steps: Ints, walls: Doubles, pieces: list[Payloads], base: int, tensor_kinds: tuple[Kind, ...]
 ) -> list[ReferenceColumns]:
+    """Return the payloads of each kind and tag in file order."""
     groups: dict[tuple[str, str], list[Payloads]] = {}
     named = {piece.tag: piece.kind for piece in pieces if piece.kind in tensor_kinds}
     for piece in pieces:

@@ -45,29 +45,29 @@ VALUE_KINDS: Final = {
 
 
 def tag_text(tag: bytes) -> str:
-    r"""A tag as text; bytes that are not UTF-8 appear as ``\xff``, which every encoder and page can show."""
+    """Return a tag as text. Bytes that are not UTF-8 appear as ``\xff``, which any encoder accepts."""
     return tag.decode("utf-8", "backslashreplace")
 
 
 _DOUBLE: Final = struct.Struct("<d")
 _CONTENTS: Final = (EVENT_VERSION, EVENT_SUMMARY, EVENT_EXPLAIN, EVENT_CLOSING, *EVENT_KINDS)
-_MOST_ERROR: Final = 1000  # bytes of the error in a closing record
+_MOST_ERROR: Final = 1000  # bytes that are kept of the error in a closing record
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One value of an event; ``at`` and ``size`` say where its number or its payload message lies."""
+class EventValue:
+    """One value of an event. ``at`` and ``size`` are the span of its number or payload message."""
 
     kind: int
     tag: bytes
     at: int
     size: int
-    number: float | None = None  # of a scalar that is not stored as a float where ``at`` says
+    number: float | None = None  # of a scalar that is not stored as a float at ``at``
 
 
 @dataclass(slots=True)
 class ParsedEvent:
-    """What one record holds. ``free`` are the (offset, size) of all bytes that are data and not shape."""
+    """Content of one record. ``free`` holds offset and size of all bytes that vary between like records."""
 
     wall: float = 0.0
     step: int = 0
@@ -75,8 +75,8 @@ class ParsedEvent:
     step_at: int = -1
     step_size: int = 0
     version: bytes = b""
-    closing: bytes | None = None  # the error of a closing record
-    entries: list[Entry] = field(default_factory=list)
+    closing: bytes | None = None  # error of a closing record
+    values: list[EventValue] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     notes: list[tuple[str, bytes]] = field(default_factory=list)  # facts about the run, by name
     free: list[tuple[int, int]] = field(default_factory=list)
@@ -87,7 +87,7 @@ ReadContent: TypeAlias = Callable[[ParsedEvent, Octets, int, int, int], None]
 
 
 def parse_event(data: Octets, at: int, end: int) -> ParsedEvent:
-    """The event in ``data[at:end]``. Raises UnparsableError."""
+    """Parse the event in ``data[at:end]``. Raises UnparsableError."""
     event, holds = parse_fields(data, at, end, _CONTENTS, _read_content)
     if not holds:
         event.skipped.append("unknown")
@@ -97,14 +97,11 @@ def parse_event(data: Octets, at: int, end: int) -> ParsedEvent:
 def parse_fields(
     data: Octets, at: int, end: int, contents: Collection[int], read: ReadContent
 ) -> tuple[ParsedEvent, bool]:
-    """Parse wall time and step of the event in ``data[at:end]``, and ``read`` its content.
+    """Parse wall time and step of the event in ``data[at:end]``, and call ``read`` for its content.
 
-    ``contents`` are the keys of the fields of which an event has one: of several the last counts, as protobuf
-    has it, but parts of one summary are one. Raises UnparsableError, also for fields replaced later: wrong
-    bytes there make the rest doubtful.
-
-    Returns:
-        The event, and whether it has any content.
+    Returns the event, and whether it has content. ``contents`` are the keys of the oneof: the last one
+    counts, as in protobuf, but several parts of a summary are merged. Raises UnparsableError, also for a
+    replaced field, because wrong bytes there make the rest doubtful.
     """
     event = ParsedEvent()
     content: list[tuple[int, int, int]] = []
@@ -130,12 +127,13 @@ def parse_fields(
 
 
 def _read_content(event: ParsedEvent, data: Octets, key: int, start: int, stop: int) -> None:
+    """Add the field ``key`` in ``data[start:stop]`` to the event. Raises UnparsableError."""
     if key == EVENT_SUMMARY:
         for part, first, last in message_fields(data, start, stop):
             if part == SUMMARY_VALUE:
                 _read_value(event, data, first, last)
     elif key in EVENT_KINDS:
-        event.entries.append(Entry(EVENT_KINDS[key], b"", start, stop - start))
+        event.values.append(EventValue(EVENT_KINDS[key], b"", start, stop - start))
         event.free.append((start, stop - start))
     elif key == EVENT_VERSION:
         event.version = data[start:stop]
@@ -148,6 +146,7 @@ def _read_content(event: ParsedEvent, data: Octets, key: int, start: int, stop: 
 
 
 def _read_value(event: ParsedEvent, data: Octets, at: int, end: int) -> None:
+    """Add the Summary.Value in ``data[at:end]`` to the event. Raises UnparsableError."""
     tag, value, exact = b"", None, None
     for key, start, stop in message_fields(data, at, end):
         if key == VALUE_TAG:
@@ -164,24 +163,24 @@ def _read_value(event: ParsedEvent, data: Octets, at: int, end: int) -> None:
         event.skipped.append("unknown")
         return
     kind, start, stop = value
-    event.entries.append(Entry(kind, tag, start, stop - start))
+    event.values.append(EventValue(kind, tag, start, stop - start))
     event.free.append((start, stop - start))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Schema:
-    """What MindSpore's events and those of TensorBoard differ in; framing and layout are the same."""
+    """Differences between the events of MindSpore and TensorBoard. Framing and layout are the same."""
 
     parse: Callable[[Octets, int, int], ParsedEvent]
     scalar_key: int  # of the float32 in Summary.Value
-    exact_key: int  # of the float64 beside it; 0 when there is none
+    exact_key: int  # of the float64 that follows it; 0 if the format has none
     payload_codes: npt.NDArray[np.uint8]  # [256] code of the kind by field key in Summary.Value
-    tensor_kinds: tuple[Kind, ...] = ()  # what the first event of a tag may say its tensors to be
-    whole: tuple[int, ...] = ()  # codes of kinds whose payload is the whole Summary.Value
+    tensor_kinds: tuple[Kind, ...] = ()  # kinds that the first event of a tag may state for its tensors
+    whole: tuple[int, ...] = ()  # kinds (codes) with the whole Summary.Value as payload
 
 
 def payload_codes(kinds: dict[int, int]) -> npt.NDArray[np.uint8]:
-    """Lookup table from the codes of kinds by field key; keys of two bytes are left out."""
+    """Return the code of the kind by field key, [256]. Keys of two bytes are omitted."""
     return np.array([kinds.get(key, 0) for key in range(256)], np.uint8)
 
 

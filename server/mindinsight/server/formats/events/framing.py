@@ -1,4 +1,4 @@
-"""Framing of event files: where records lie, their checksums, and resynchronisation after damage."""
+"""Framing of event files: positions of records, checksums, and resynchronisation after damage."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import repeat
+from operator import attrgetter
 from typing import Final, TypeAlias
 
 import google_crc32c
@@ -22,49 +23,56 @@ Crcs: TypeAlias = npt.NDArray[np.uint32]
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
 _MASK_DELTA: Final = np.uint32(0xA282EAD8)
-_FEWEST: Final = 8  # records that are worth the copy
-_COPIED: Final = 1 << 19  # bytes copied at a time, to stay in the processor's cache
-_LONGEST: Final = 16  # records of a period
-_ROUNDS: Final = 16  # periods for which views are worth it
-_ZERO: Final = 0xFFFFFFFF  # the checksum as the C function gives it, and takes it, when the register is zero
-_FRAME: Final = HEADER_SIZE + FOOTER_SIZE
+_MIN_RUN: Final = 8  # records; for fewer, a copy of the bytes costs more than one call for each record
+_COPY_SIZE: Final = 1 << 19  # bytes copied at a time; they stay in the processor's cache
+_MAX_SIZE_PERIOD: Final = 16  # records; the period of the sizes is searched up to this length
+_MIN_PERIODS: Final = 16  # periods; for fewer, indexing is as fast as strided views
+_ZERO: Final = 0xFFFFFFFF  # CRC-32C that the C function returns, and takes, when the register is zero
+FRAME_SIZE: Final = HEADER_SIZE + FOOTER_SIZE
 
 
-def masked(crcs: Crcs) -> Crcs:
-    """CRC-32C values as they are stored: rotated right by 15 bits and offset."""
+def mask_crcs(crcs: Crcs) -> Crcs:
+    """Return CRC-32C values in the stored form: rotated right by 15 bits, plus a constant."""
     rotated = (crcs >> np.uint32(15)) | (crcs << np.uint32(17))
     return rotated + _MASK_DELTA
 
 
-def intact(data: bytes, starts: Ints, sizes: Ints) -> Flags:
-    """[n] whether the payloads of the records at ``starts``, ``sizes`` bytes each, have their checksums."""
+def check_crcs(data: bytes, starts: Ints, sizes: Ints) -> Flags:
+    """Return whether the payload of each record matches its checksum, [n] bool.
+
+    ``starts`` and ``sizes`` [n] are the offsets of the records and the sizes of their payloads.
+    """
     good = np.ones(len(starts), np.bool_)
-    for first, last in _neighbours(starts, starts + sizes + _FRAME):
+    for first, last in _adjacent_runs(starts, starts + sizes + FRAME_SIZE):
         chosen = slice(first, last)
-        if last - first < _FEWEST or not _all_intact(data, starts[chosen], sizes[chosen]):
-            good[chosen] = _by_calls(data, starts[chosen], sizes[chosen])
+        if last - first < _MIN_RUN or not _are_all_intact(data, starts[chosen], sizes[chosen]):
+            good[chosen] = _check_each(data, starts[chosen], sizes[chosen])
     return good
 
 
-def _neighbours(starts: Ints, ends: Ints) -> Iterator[tuple[int, int]]:
-    """First record of each piece, and the one after its last: records without gaps, of so many bytes."""
+def _adjacent_runs(starts: Ints, ends: Ints) -> Iterator[tuple[int, int]]:
+    """Yield the first and the end row of each run of records without gaps, up to ``_COPY_SIZE`` bytes."""
     gaps = np.flatnonzero(starts[1:] != ends[:-1]) + 1
     first = 0
     for stop in [*gaps.tolist(), len(starts)]:
         while first < stop:
-            last = int(np.searchsorted(ends[first:stop], starts[first] + _COPIED, side="right")) + first
+            last = int(np.searchsorted(ends[first:stop], starts[first] + _COPY_SIZE, side="right")) + first
             last = max(last, first + 1)
             yield first, last
             first = last
 
 
-def _all_intact(data: bytes, starts: Ints, sizes: Ints) -> bool:
-    """Whether neighbouring records all have their checksums."""
-    begin, end = int(starts[0]), int(starts[-1] + sizes[-1]) + _FRAME
+def _are_all_intact(data: bytes, starts: Ints, sizes: Ints) -> bool:
+    """Return True if all payloads of a run of adjacent records match their checksums.
+
+    The headers are set to zero and the footers to the checksums that continue the CRC, so one call covers the
+    whole run.
+    """
+    begin, end = int(starts[0]), int(starts[-1] + sizes[-1]) + FRAME_SIZE
     octets = np.frombuffer(data, np.uint8)[begin:end].copy()
     quads = np.ndarray((len(octets) - 3,), "<u4", octets, 0, (1,))
     heads = np.ndarray((len(octets) - 7,), "<u8", octets, 0, (1,))
-    period = _period(sizes)
+    period = _find_period(sizes)
     rounds = len(sizes) // period if period else 0
     for number in range(period if rounds else 0):  # views, which are faster than indices
         head, size = int(starts[number]) - begin, int(sizes[number])
@@ -73,26 +81,27 @@ def _all_intact(data: bytes, starts: Ints, sizes: Ints) -> bool:
         heads[head : last + 1 : stride] = 0
         quads[head + 8 : last + 9 : stride] = 0
         footers = quads[foot : foot + last - head + 1 : stride]
-        footers[:] = _unmasked(footers) ^ np.uint32(_crc_of_zeros(size))
+        footers[:] = _unmask(footers) ^ np.uint32(_crc_of_zeros(size))
     others = slice(rounds * period, None)
     at = starts[others] - begin
     if len(at):
         heads[at], quads[at + 8] = 0, 0
         at += sizes[others] + HEADER_SIZE
-        quads[at] = _unmasked(quads[at]) ^ _crcs_of_zeros(sizes[others])
+        quads[at] = _unmask(quads[at]) ^ _crcs_of_zeros(sizes[others])
     octets.flags.writeable = False
     return bool(google_crc32c.extend(_ZERO, octets) == _ZERO)
 
 
-def _period(sizes: Ints) -> int:
-    """After how many records their sizes repeat, up to the end; 0 when not soon enough."""
-    for period in (np.flatnonzero(sizes[1 : _LONGEST + 1] == sizes[0]) + 1).tolist():
-        if len(sizes) >= _ROUNDS * period and (sizes[period:] == sizes[:-period]).all():
+def _find_period(sizes: Ints) -> int:
+    """Return the number of records after which the sizes repeat up to the end, or 0 if they do not."""
+    for period in (np.flatnonzero(sizes[1 : _MAX_SIZE_PERIOD + 1] == sizes[0]) + 1).tolist():
+        if len(sizes) >= _MIN_PERIODS * period and (sizes[period:] == sizes[:-period]).all():
             return int(period)
     return 0
 
 
-def _unmasked(stored: Crcs) -> Crcs:
+def _unmask(stored: Crcs) -> Crcs:
+    """Return the CRC-32C values behind stored ones. Inverse of `mask_crcs`."""
     rotated = stored - _MASK_DELTA
     low = rotated >> np.uint32(17)
     rotated <<= np.uint32(15)
@@ -101,7 +110,7 @@ def _unmasked(stored: Crcs) -> Crcs:
 
 
 def _crcs_of_zeros(sizes: Ints) -> Crcs:
-    """What a checksum that is started with ones differs by from one that is started at zero, by length."""
+    """Return by size the difference between a CRC started with ones and one started at zero."""
     table = np.zeros(int(sizes.max()) + 1, np.uint32)
     for size in np.flatnonzero(np.bincount(sizes)).tolist():
         table[size] = _crc_of_zeros(size)
@@ -110,52 +119,57 @@ def _crcs_of_zeros(sizes: Ints) -> Crcs:
 
 @lru_cache(maxsize=1 << 14)
 def _crc_of_zeros(size: int) -> int:
+    """Return the CRC-32C of ``size`` zero bytes."""
     crc: int = google_crc32c.value(bytes(size))
     return crc
 
 
-def _by_calls(data: bytes, starts: Ints, sizes: Ints) -> Flags:
+def _check_each(data: bytes, starts: Ints, sizes: Ints) -> Flags:
+    """Return whether each payload matches its checksum, [n] bool, with one call for each record."""
     begins = starts + HEADER_SIZE
     ends = begins + sizes
     spans = zip(begins.tolist(), ends.tolist(), strict=True)
     crcs = np.fromiter((google_crc32c.value(data[at:end]) for at, end in spans), np.uint32, len(starts))
-    good: Flags = masked(crcs) == unaligned(data, "<u4")[ends]
+    good: Flags = mask_crcs(crcs) == unaligned(data, "<u4")[ends]
     return good
 
 
-_FIRST_LOOK: Final = 1 << 12  # bytes; the next record is mostly near
-_LONGEST_LOOK: Final = 1 << 20
+_FIRST_WINDOW: Final = 1 << 12  # bytes; the next record is usually near
+_MAX_WINDOW: Final = 1 << 20
 
 
 def find_header(data: bytes, at: int) -> int:
-    """First offset from ``at`` on that holds a header with a right checksum, or -1.
+    """Return the first offset from ``at`` on that holds a valid header, or -1 if there is none.
 
-    Lengths are below 2^31, so four bytes of a header are zero and one has its top bit clear;
-    the checksum is looked at only there.
+    Lengths are below 2^31, so four bytes of a header are zero and the top bit of one is clear. Only such
+    offsets are checked.
     """
-    look = _FIRST_LOOK
+    look = _FIRST_WINDOW
     while at + HEADER_SIZE <= len(data):
         count = min(look, len(data) - at - HEADER_SIZE + 1)
         low, high, crc = (np.ndarray((count,), "<u4", data, at + skip, (1,)) for skip in (0, 4, 8))
         candidates = np.flatnonzero((high == 0) & (low < 1 << 31))
-        headers = candidates[masked(_length_crcs(low[candidates])) == crc[candidates]]
+        headers = candidates[mask_crcs(_length_crcs(low[candidates])) == crc[candidates]]
         if len(headers):
             return at + int(headers[0])
-        at, look = at + count, min(4 * look, _LONGEST_LOOK)
+        at, look = at + count, min(4 * look, _MAX_WINDOW)
     return -1
 
 
 def _length_crcs(lengths: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-    """CRC-32C of each length written as 8 bytes: it is affine over GF(2), so one table entry per byte."""
+    """Return the CRC-32C of each length written as 8 bytes.
+
+    The CRC is affine over GF(2), so one table lookup per byte suffices.
+    """
     crcs = np.full(len(lengths), google_crc32c.value(bytes(8)), np.uint32)
-    for position, table in enumerate(_tables()):
+    for position, table in enumerate(_crc_tables()):
         crcs ^= table[(lengths >> np.uint32(8 * position)) & np.uint32(255)]
     return crcs
 
 
 @cache
-def _tables() -> tuple[npt.NDArray[np.uint32], ...]:
-    """What each value of each of the four low length bytes changes in the CRC-32C of eight zero bytes."""
+def _crc_tables() -> tuple[npt.NDArray[np.uint32], ...]:
+    """Return how each value of each low length byte changes the CRC-32C of eight zero bytes, 4 x [256]."""
     zero = google_crc32c.value(bytes(8))
     tables = []
     for position in range(4):
@@ -164,46 +178,47 @@ def _tables() -> tuple[npt.NDArray[np.uint32], ...]:
     return tuple(tables)
 
 
-LONGEST_PERIOD: Final = 64  # records
+MAX_PERIOD: Final = 64  # records
 _EVIDENCE: Final = 24  # records
 _FIRST_ROUNDS: Final = 64
 _GROWTH: Final = 8
-_CACHED: Final = 1 << 18  # bytes looked through at a time, to stay in the processor's cache
+_CACHE_SIZE: Final = 1 << 18  # bytes compared at a time; they stay in the processor's cache
 
 
-def repeats(data: bytes, at: int, headers: list[bytes], sizes: dict[bytes, int]) -> tuple[Ints, int]:
-    """Starts of the whole records from ``at`` that go on with the end of ``headers``.
+def find_repeats(data: bytes, at: int, headers: list[bytes], sizes: dict[bytes, int]) -> tuple[Ints, int]:
+    """Return the starts of the records from ``at`` that continue the pattern at the end of ``headers``.
 
-    ``sizes`` gives the framed size of a record by its 12 header bytes. Returns the offset after them, too;
-    there are none when ``headers`` end in no pattern, or it does not go on.
+    Also returns the offset after them. ``sizes`` maps the 12 header bytes to the framed size of a record. The
+    starts are empty if ``headers`` end in no pattern or the pattern does not continue.
     """
     pattern = headers[len(headers) - _shortest_period(headers) :]
     steps = np.cumsum([0] + [sizes[header] for header in pattern])
-    rounds = _rounds(data, at, pattern, steps) if pattern else 0
+    rounds = _count_rounds(data, at, pattern, steps) if pattern else 0
     starts = at + int(steps[-1]) * np.arange(rounds)[:, None] + steps[:-1]
     return starts.ravel(), at + rounds * int(steps[-1])
 
 
-def _rounds(data: bytes, at: int, pattern: list[bytes], steps: Ints) -> int:
-    """How many times the pattern goes on; more are tried each time that all of some did."""
+def _count_rounds(data: bytes, at: int, pattern: list[bytes], steps: Ints) -> int:
+    """Return how often the pattern repeats from ``at`` on. Batches grow while all of a batch match."""
     stride, rounds, batch = int(steps[-1]), 0, _FIRST_ROUNDS
     while True:
         possible = min(batch, (len(data) - at) // stride - rounds)
-        agreeing = _agreeing(data, at + rounds * stride, pattern, steps, possible)
+        agreeing = _count_matching(data, at + rounds * stride, pattern, steps, possible)
         rounds += agreeing
         if agreeing < batch:
             return rounds
-        batch = min(batch * _GROWTH, max(_CACHED // stride, _FIRST_ROUNDS))
+        batch = min(batch * _GROWTH, max(_CACHE_SIZE // stride, _FIRST_ROUNDS))
 
 
 def _shortest_period(headers: list[bytes]) -> int:
-    """Length of the pattern that ``headers`` end in, or 0.
+    """Return the length of the pattern that ``headers`` end in, or 0 if there is none.
 
-    That is the shortest one that goes back over the last ``_EVIDENCE`` headers, else the shortest that ends
-    them twice: records of five tags, long and short in turns, end in pairs that are no pattern.
+    This is the shortest pattern that explains the last ``_EVIDENCE`` headers, otherwise the shortest that
+    occurs twice at the end. Evidence is required because records of five tags with alternating lengths end in
+    pairs that are no pattern.
     """
     shortest = 0
-    for period in range(1, min(LONGEST_PERIOD, len(headers) // 2) + 1):
+    for period in range(1, min(MAX_PERIOD, len(headers) // 2) + 1):
         if headers[-period:] == headers[-2 * period : -period]:
             shortest = shortest or period
             span = max(period, min(_EVIDENCE, len(headers) - period))
@@ -212,8 +227,8 @@ def _shortest_period(headers: list[bytes]) -> int:
     return shortest
 
 
-def _agreeing(data: bytes, at: int, pattern: list[bytes], steps: Ints, rounds: int) -> int:
-    """How many of ``rounds`` repetitions of the pattern from ``at`` have exactly its headers."""
+def _count_matching(data: bytes, at: int, pattern: list[bytes], steps: Ints, rounds: int) -> int:
+    """Return how many of ``rounds`` repetitions of the pattern from ``at`` have exactly its headers."""
     stride = int(steps[-1])
     for header, step in zip(pattern, steps[:-1].tolist(), strict=True):
         for offset, dtype in ((0, "<u8"), (8, "<u4")):
@@ -226,63 +241,74 @@ def _agreeing(data: bytes, at: int, pattern: list[bytes], steps: Ints, rounds: i
     return rounds
 
 
-FRAME_SIZE: Final = HEADER_SIZE + FOOTER_SIZE
 MAX_PAYLOAD: Final = 2**31 - 1  # bytes; a protobuf message cannot be larger
 _FIRST_WALK: Final = 12  # records walked one by one before the first guess
-_LONGEST_WALK: Final = 4096
-_SHORT: Final = 256  # bytes; records up to that are sooner sought than walked
-_FEW: Final = 1024  # records found by a guess; after fewer the next are sought
-_SEEKABLE: Final = 1 << 13  # bytes that are worth it
-_SOUGHT: Final = 1 << 20  # bytes in which records are sought at a time
-_LONGEST_SOUGHT: Final = 1 << 16
-_SUCCESS: Final = 4  # times as many records as were walked, which a guess is to find
+_MAX_WALK: Final = 4096
+_SHORT_RECORD: Final = 256  # bytes; records of this mean size are found faster by searching than by walking
+_FEW_GUESSED: Final = 1024  # records; if a guess found fewer, the next ones are searched
+_MIN_SEARCH: Final = 1 << 13  # bytes; a search in fewer costs more than it saves
+_SEARCH_SIZE: Final = 1 << 20  # bytes searched at a time
+_MAX_SEARCHED_LENGTH: Final = 1 << 16
+_GUESS_SUCCESS: Final = 4  # a guess succeeds if it finds this many times the records walked
 
 
 @dataclass(frozen=True, slots=True)
-class Frames:
-    """Whole records with a right header checksum, in file order; offsets are inside the piece."""
+class Records:
+    """Records of a section in file order. Offsets count from the start of the section."""
 
     starts: Ints  # [n] first header byte
     sizes: Ints  # [n] payload bytes
-    gaps: tuple[Damage, ...]
-    end: int  # everything before is a record or a gap
-    rounds: tuple[KnownRounds, ...]
+    damage: tuple[Damage, ...]
+    end: int  # every byte before it belongs to a record or to damage
+    rounds: tuple[KnownRounds, ...] = ()
+
+    def without_last(self, count: int) -> Records:
+        """Return the records without the last ``count`` and without anything after them."""
+        end = int(self.starts[-count])
+        damage = tuple(region for region in self.damage if region.offset < end)
+        return Records(self.starts[:-count], self.sizes[:-count], damage, end)
+
+    def payloads(self, data: bytes) -> list[bytes]:
+        """Return the payload of each record."""
+        begins = self.starts + HEADER_SIZE
+        return [data[at:end] for at, end in zip(begins.tolist(), (begins + self.sizes).tolist(), strict=True)]
 
 
 @lru_cache(maxsize=1 << 14)  # mixed files have a few thousand lengths, and come in many pieces
 def payload_size(header: bytes) -> int | None:
-    """Payload bytes a header promises, or None when it is damaged or promises more than can be."""
+    """Return the payload size that a header states, or None if it is damaged or above MAX_PAYLOAD."""
     size = decode_header(header)
     return size if size is not None and size <= MAX_PAYLOAD else None
 
 
-def scan(data: bytes, at_end: bool, schema: Schema | None = None) -> Frames:
-    """Records of ``data``, whose first byte starts a record.
+def scan_records(data: bytes, at_end: bool, schema: Schema | None = None) -> Records:
+    """Find the whole records of ``data``, which starts with a record.
 
-    A header that is wrong is skipped up to the next place where a length and its checksum agree. When
-    there is none, everything is given up but the last 11 bytes, in which a header can have begun - unless
-    these are the zeros of space that is allocated at the end of a file and not written yet: ``at_end``
-    says that the file ends with ``data``, and then such zeros are waited for like a record that is cut.
-    With a ``schema``, rounds that another file had are looked for.
+    Payloads are not checked.
+
+    After a damaged header, bytes are skipped up to the next valid header. If there is none, everything except
+    the last 11 bytes is damage, because a header can begin there. With ``at_end``, trailing zeros are space
+    that is allocated and not written yet, so they stay unread like an incomplete record. With a ``schema``,
+    rounds known from other files are searched.
     """
     chains, gaps, at = [], [], 0
     rounds: list[KnownRounds] = []
     count = 0
     while True:
-        starts, end = _chain(data, at, count, rounds, schema)
+        starts, end = _follow_chain(data, at, count, rounds, schema)
         count += len(starts)
         chains.append(np.append(starts, end))
         at = end
         if len(data) - at < HEADER_SIZE or payload_size(data[at : at + HEADER_SIZE]) is not None:
             break  # the end, or a record that is cut
         header = find_header(data, at + 1)
-        if header < 0 and at_end and not _begun(data, at):
+        if header < 0 and at_end and not _has_whole_header(data, at):
             break
         at = header if header >= 0 else len(data) - HEADER_SIZE + 1
-        gaps.append(Damage(end, at - end, _reason(data[end:at], header >= 0)))
+        gaps.append(Damage(end, at - end, _name_damage(data[end:at], header >= 0)))
         if header < 0:
             break
-    return Frames(
+    return Records(
         np.concatenate([chain[:-1] for chain in chains]),
         np.concatenate([np.diff(chain) for chain in chains]) - FRAME_SIZE,
         tuple(gaps),
@@ -291,12 +317,13 @@ def scan(data: bytes, at_end: bool, schema: Schema | None = None) -> Frames:
     )
 
 
-def _begun(data: bytes, at: int) -> bool:
-    """Whether a whole header is written at ``at``: the zeros at the end of a file are not written yet."""
+def _has_whole_header(data: bytes, at: int) -> bool:
+    """Return True if a whole header is written at ``at``. Trailing zeros count as not written yet."""
     return len(data[at:].rstrip(b"\0")) >= HEADER_SIZE
 
 
-def _reason(gap: bytes, more: bool) -> str:
+def _name_damage(gap: bytes, more: bool) -> str:
+    """Return the reason for a gap between records. ``more`` says that a record follows."""
     if not any(gap):
         return "damage.zeros"
     if not more:
@@ -305,24 +332,24 @@ def _reason(gap: bytes, more: bool) -> str:
     return "damage.length" if believed else "damage.length_crc"
 
 
-def _chain(
+def _follow_chain(
     data: bytes, at: int, row: int, rounds: list[KnownRounds], schema: Schema | None
 ) -> tuple[Ints, int]:
-    """Starts of the records that follow each other from ``at``, record ``row``, and where the chain breaks.
+    """Return the starts of the adjacent records from ``at`` and the offset where the chain breaks.
 
-    Lengths repeat in the file of a training loop. So a few records are walked, then the pattern of
-    their headers is taken as a guess and checked for all that follow at once; where it does not
-    hold, more are walked before the next guess. Rounds that another file had are tried first,
-    and added to ``rounds``.
+    ``row`` is the number of the first record. Lengths repeat in the file of a training loop. Therefore a few
+    records are walked, and the pattern of their headers is a guess that is checked for all following records
+    at once. Where it does not hold, more records are walked before the next guess. Known rounds are tried
+    first and are added to ``rounds``.
     """
     starts: list[Ints] = []
     sizes: dict[bytes, int] = {}
     limit = 1  # the first record is that of the version
     while True:
-        while schema is not None and (stretch := find(data, at, row, schema)):
-            rounds.append(stretch)
-            starts.append(stretch.model.starts(at, stretch.repeats))
-            row, at = row + len(starts[-1]), at + stretch.repeats * stretch.model.stride
+        while schema is not None and (section := find(data, at, row, schema)):
+            rounds.append(section)
+            starts.append(section.model.starts(at, section.repeats))
+            row, at = row + len(starts[-1]), at + section.repeats * section.model.stride
             limit = _FIRST_WALK
         walked, at = _walk(data, at, limit, sizes)
         starts.append(np.array(walked, np.int64))
@@ -332,35 +359,34 @@ def _chain(
         if limit == 1:
             limit = _FIRST_WALK
             continue
-        headers = [data[start : start + HEADER_SIZE] for start in walked[-2 * LONGEST_PERIOD :]]
+        headers = [data[start : start + HEADER_SIZE] for start in walked[-2 * MAX_PERIOD :]]
         size = (at - walked[0]) // limit
-        guessed, at = repeats(data, at, headers, sizes)
+        guessed, at = find_repeats(data, at, headers, sizes)
         starts.append(guessed)
         count = len(guessed)
-        if count < _FEW and size <= _SHORT and len(data) - at >= _SEEKABLE:
-            sought, at = _sought(data, at)
+        if count < _FEW_GUESSED and size <= _SHORT_RECORD and len(data) - at >= _MIN_SEARCH:
+            sought, at = _search_headers(data, at)
             starts.append(sought)
             count += len(sought)
         row += count
-        limit = _FIRST_WALK if count >= _SUCCESS * limit else min(2 * limit, _LONGEST_WALK)
+        limit = _FIRST_WALK if count >= _GUESS_SUCCESS * limit else min(2 * limit, _MAX_WALK)
 
 
-def _sought(data: bytes, at: int) -> tuple[Ints, int]:
-    """Starts of some records that follow each other from ``at``, and the offset after them.
+def _search_headers(data: bytes, at: int) -> tuple[Ints, int]:
+    """Return the starts of some adjacent records from ``at``, and the offset after them.
 
-    Headers are known by their zeros: at least six bytes of the length of a record below 64 KB. Where all that
-    have the right checksum follow each other, they are the records; what is like one in a payload, and any
-    other record, ends the search.
+    A header of a record below 64 KiB is recognised by at least six zero bytes of its length. Candidates with
+    a valid checksum are records as long as they are adjacent. A similar pattern in a payload ends the search.
     """
-    octets = np.frombuffer(data, np.uint8, min(_SOUGHT, len(data) - at), at)
+    octets = np.frombuffer(data, np.uint8, min(_SEARCH_SIZE, len(data) - at), at)
     zeros = octets == 0
     three = zeros[:-2] & zeros[1:-1] & zeros[2:]
     six = three[:-3] & three[3:]
     firsts = np.flatnonzero(six[1:] > six[:-1]) + 1
     firsts = firsts[firsts + HEADER_SIZE <= len(octets)]
-    lengths, right = _lengths(octets, firsts - 1)  # of records below 256 bytes, whose length is one byte
+    lengths, right = _read_lengths(octets, firsts - 1)  # of records below 256 bytes, whose length is one byte
     longer = firsts[~right & (firsts > 1)] - 2
-    more, good = _lengths(octets, longer)
+    more, good = _read_lengths(octets, longer)
     heads = np.concatenate([firsts[right] - 1, longer[good]])
     order = np.argsort(heads, kind="stable")
     heads = heads[order]
@@ -373,10 +399,10 @@ def _sought(data: bytes, at: int) -> tuple[Ints, int]:
     return heads[:count] + at, at + int(ends[count - 1]) if count else at
 
 
-def _lengths(octets: npt.NDArray[np.uint8], heads: Ints) -> tuple[Ints, npt.NDArray[np.bool_]]:
-    """The two lower bytes of the lengths at ``heads``, and which of them are lengths with their checksums."""
+def _read_lengths(octets: npt.NDArray[np.uint8], heads: Ints) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """Return the low two bytes of the lengths at ``heads``, and which of them match their checksums."""
     longs = np.ndarray((len(octets) - 7,), "<u8", octets, 0, (1,))[heads]
-    right = longs < _LONGEST_SOUGHT
+    right = longs < _MAX_SEARCHED_LENGTH
     lengths = np.where(right, longs, 0).astype(np.int64)
     crcs = np.zeros(int(lengths.max(initial=0)) + 1, np.uint32)
     for length in np.flatnonzero(np.bincount(lengths)).tolist():
@@ -387,18 +413,19 @@ def _lengths(octets: npt.NDArray[np.uint8], heads: Ints) -> tuple[Ints, npt.NDAr
 
 @lru_cache(maxsize=1 << 14)
 def _crc_of_length(length: int) -> int:
+    """Return the masked CRC-32C of a length field."""
     return masked_crc(length.to_bytes(HEADER_SIZE - 4, "little"))
 
 
 def _walk(data: bytes, at: int, limit: int, known: dict[bytes, int]) -> tuple[list[int], int]:
-    """Starts of at most ``limit`` records from ``at``, and the offset after them."""
+    """Return the starts of at most ``limit`` records from ``at``, and the offset after them."""
     starts: list[int] = []
     look_up, add, last = known.get, starts.append, len(data)
     for _ in repeat(None, limit):  # the one loop that Python runs for each record
         header = data[at : at + HEADER_SIZE]
         size = look_up(header)
         if size is None:
-            size = _learn(header, known)
+            size = _learn_size(header, known)
         end = at + size
         if size == 0 or end > last:
             break
@@ -407,8 +434,8 @@ def _walk(data: bytes, at: int, limit: int, known: dict[bytes, int]) -> tuple[li
     return starts, at
 
 
-def _learn(header: bytes, known: dict[bytes, int]) -> int:
-    """Size of the record behind a header, framed, which is ``known`` from now on; 0 when it is no header."""
+def _learn_size(header: bytes, known: dict[bytes, int]) -> int:
+    """Add the framed size behind a header to ``known`` and return it. Return 0 for an invalid header."""
     size = payload_size(header) if len(header) == HEADER_SIZE else None
     if size is None:
         return 0
@@ -416,47 +443,22 @@ def _learn(header: bytes, known: dict[bytes, int]) -> int:
     return known[header]
 
 
-@dataclass(frozen=True, slots=True)
-class Records:
-    """Intact records in file order; offsets count from the start of the piece."""
-
-    starts: Ints  # [n] first header byte
-    sizes: Ints  # [n] payload bytes
-    damage: tuple[Damage, ...]
-    end: int  # everything before is a record or damaged
-    rounds: tuple[KnownRounds, ...] = ()
-
-    def without_last(self, count: int) -> Records:
-        """All but the last ``count`` records, and nothing that lies behind them."""
-        end = int(self.starts[-count])
-        damage = tuple(region for region in self.damage if region.offset < end)
-        return Records(self.starts[:-count], self.sizes[:-count], damage, end)
-
-    def payloads(self, data: bytes) -> list[bytes]:
-        begins = self.starts + HEADER_SIZE
-        return [data[at:end] for at, end in zip(begins.tolist(), (begins + self.sizes).tolist(), strict=True)]
-
-
 def verified_records(data: bytes, at_end: bool, schema: Schema | None = None) -> Records:
-    """Records of ``data``, which begins with one; ``at_end`` says that the file ends with ``data``.
+    """Return the intact records of ``data``, which begins with a record.
 
-    Nothing is waited for for ever unseen: everything from ``end`` on is a record that is cut, or has not
-    been written yet. That is said of zeros at the end of a file too (space that a crashed machine or a
-    network file system has allocated); but only a header whose checksum is right is believed to announce
-    a record, so after a damaged one only the last 11 bytes are kept, in which a header can have begun.
-    With a ``schema``, rounds that another file had are looked for; they are given where all is intact.
+    Everything from ``end`` on is an incomplete record or not written yet. That includes zeros at the end of a
+    file, which a crashed machine or a network file system allocated. Only a valid header announces a record,
+    so after a damaged header only the last 11 bytes are kept. With a ``schema``, rounds known from other
+    files are searched. They are returned only if every record is intact.
     """
-    frames = scan(data, at_end, schema)
+    frames = scan_records(data, at_end, schema)
     starts, sizes, end = frames.starts, frames.sizes, frames.end
-    good = intact(data, starts, sizes)
+    good = check_crcs(data, starts, sizes)
     if at_end and len(good) and not good[-1] and not any(data[int(starts[-1] + sizes[-1]) + HEADER_SIZE :]):
         starts, sizes, good, end = starts[:-1], sizes[:-1], good[:-1], int(starts[-1])
     bad = zip(starts[~good].tolist(), (sizes[~good] + FRAME_SIZE).tolist(), strict=True)
-    damage = [*frames.gaps, *(Damage(at, size, "damage.body_crc") for at, size in bad)]
+    damage = [*frames.damage, *(Damage(at, size, "damage.body_crc") for at, size in bad)]
+    damage.sort(key=attrgetter("offset"))
     if len(good) == len(frames.starts) and good.all():
-        return Records(starts, sizes, tuple(sorted(damage, key=_offset)), end, frames.rounds)
-    return Records(starts[good], sizes[good], tuple(sorted(damage, key=_offset)), end)
-
-
-def _offset(damage: Damage) -> int:
-    return damage.offset
+        return Records(starts, sizes, tuple(damage), end, frames.rounds)
+    return Records(starts[good], sizes[good], tuple(damage), end)

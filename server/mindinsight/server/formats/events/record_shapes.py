@@ -21,7 +21,7 @@ from mindinsight.server.formats.events.event_fields import (
     SCALAR,
     SUMMARY_VALUE,
     VALUE_TAG,
-    Entry,
+    EventValue,
     ParsedEvent,
     Schema,
     tag_text,
@@ -35,28 +35,30 @@ _AFTER_WALL: Final = 9  # bytes of a wall time and its key
 _LEAST: Final = 0x80  # of a byte of a varint that another one follows
 _ZEROS: Final = bytes(4)
 _SEVEN: Final = np.uint64(0x7F)
-WIDE: Final = 1 << 13  # bytes of a record that holds so many values that few such records are worth a shape
-_WIDEST: Final = 1 << 20  # bytes of a record whose shape is kept, which takes several times as many
-_MOST_WIDE: Final = 2  # shapes kept of wide records of one size
+WIDE: Final = 1 << 13  # bytes; such a record holds so many values that a few records pay for a shape
+_WIDEST: Final = (
+    1 << 20
+)  # bytes of the largest record with a cached shape, which takes several times as much memory
+_MOST_WIDE: Final = 2  # cached shapes of wide records of one size
 _STEP_BITS: Final = 0x80  # of the bytes of a step: whether the number goes on
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordShape:
-    """Shape of records, and the event of one that has it, or of zeros in its place."""
+    """Shape of records: a parsed sample, and the bits that all records of the shape share."""
 
-    event: ParsedEvent  # with offsets from the start of its payload
+    event: ParsedEvent  # of a sample or of zeros; offsets from the start of the payload
     mask: npt.NDArray[np.uint8]  # [size] which bits are the same in all records of the shape
     fixed: npt.NDArray[np.uint8]  # [size] these bits
 
     def step_of(self, payload: bytes) -> int:
-        """The step of a record of this shape."""
+        """Return the step of a record of this shape."""
         at, size = self.event.step_at, self.event.step_size
         return signed(read_varint(payload, at, at + size)[0]) if size else 0
 
 
 def record_shape(payload: bytes, schema: Schema) -> RecordShape | None:
-    """The shape of a record, or None when reading its like as a matrix would be wrong or slow."""
+    """Return the shape of a record, or None if records like it cannot be read as a matrix."""
     if len(payload) >= WIDE:
         return _wide_shape(payload, schema)
     plain = _without_data(payload, schema.scalar_key)
@@ -67,11 +69,12 @@ def record_shape(payload: bytes, schema: Schema) -> RecordShape | None:
 
 @lru_cache(maxsize=1 << 12)  # the runs of a base directory record the same tags
 def _plain_shape(payload: bytes, schema: Schema) -> RecordShape | None:
+    """Return the shape of a record of float32 scalars with its data set to zero. Cached for all runs."""
     return _parsed_shape(payload, schema)
 
 
 def _wide_shape(payload: bytes, schema: Schema) -> RecordShape | None:
-    """The shape of a wide record, which is parsed once: its like is known by comparing bytes."""
+    """Return the shape of a wide record. It is parsed only if it matches no known shape."""
     shape = known_shape(payload, schema)
     if shape is not None:
         return shape
@@ -84,17 +87,18 @@ def _wide_shape(payload: bytes, schema: Schema) -> RecordShape | None:
 
 
 def known_shape(payload: bytes, schema: Schema) -> RecordShape | None:
-    """The shape of a wide record if another one had it."""
+    """Return the known shape that a wide record has, or None."""
     return next((shape for shape in _wide_shapes(len(payload), schema) if is_like(payload, shape)), None)
 
 
 @lru_cache(maxsize=1 << 2)
 def _wide_shapes(size: int, schema: Schema) -> list[RecordShape]:
-    """Shapes of wide records of ``size`` bytes, the newest first."""
+    """Return the cached list of shapes of wide records of ``size`` bytes, newest first. Callers change it."""
     return []
 
 
 def _parsed_shape(payload: bytes, schema: Schema) -> RecordShape | None:
+    """Parse a record and return its shape. Return None if it is not an event or not regular."""
     try:
         event = schema.parse(payload, 0, len(payload))
     except UnparsableError:
@@ -110,20 +114,20 @@ def _parsed_shape(payload: bytes, schema: Schema) -> RecordShape | None:
 
 
 def _is_regular(event: ParsedEvent, size: int) -> bool:
-    """Whether an event of ``size`` bytes holds nothing but different values, most of it not in payloads."""
+    """Return True if an event holds only values of distinct tags, most of its bytes outside payloads."""
     if event.version or event.skipped or event.notes or event.closing is not None:
         return False
-    if any(entry.number is not None for entry in event.entries):
+    if any(item.number is not None for item in event.values):
         return False
-    names = {(entry.kind in (SCALAR, EXACT) or entry.kind, tag_text(entry.tag)) for entry in event.entries}
-    in_payloads = sum(entry.size for entry in event.entries if entry.kind in KIND_NAMES)
-    return len(names) == len(event.entries) and 2 * in_payloads <= size
+    names = {(item.kind in (SCALAR, EXACT) or item.kind, tag_text(item.tag)) for item in event.values}
+    in_payloads = sum(item.size for item in event.values if item.kind in KIND_NAMES)
+    return len(names) == len(event.values) and 2 * in_payloads <= size
 
 
 def _without_data(payload: bytes, scalar_key: int) -> bytes | None:
-    """A record of a wall time, a step and float32 scalars, in this order, with zeros for the data.
+    """Return a record of a wall time, a step and float32 scalars with zeros for the data.
 
-    None for any other record. Bytes of a step keep the bit that says whether the number goes on.
+    Return None for any other record. Bytes of the step keep their continuation bit.
     """
     octets, last = bytearray(payload), len(payload)
     try:
@@ -157,14 +161,14 @@ def _without_data(payload: bytes, scalar_key: int) -> bytes | None:
 
 
 def is_like(payload: bytes, shape: RecordShape) -> bool:
-    """Whether a record has a shape."""
+    """Return True if a record has the shape."""
     if len(payload) != len(shape.mask):
         return False
     return bool(((np.frombuffer(payload, np.uint8) & shape.mask) == shape.fixed).all())
 
 
 def step_column(matrix: Octets2D, at: int, size: int) -> Ints:
-    """[n] varints of one width from the columns ``at`` on: seven bits of each byte, lowest first."""
+    """Return the varints of one width in the columns from ``at`` on, [n] int64."""
     steps = np.zeros(len(matrix), np.uint64)
     for index in range(size):
         bits = matrix[:, at + index].astype(np.uint64)
@@ -174,23 +178,25 @@ def step_column(matrix: Octets2D, at: int, size: int) -> Ints:
     return steps.view(np.int64)
 
 
-_FEWEST: Final = 48  # records of a shape that are worth the set-up
-_FEWEST_WIDE: Final = 3  # the same of wide records; fewer are read by a shape that is known
-_MANY_COLUMNS: Final = 64  # values of a record that are gathered at once
-_RARE: Final = 16  # a shape is rare when less than one in so many records of its length has it
-_SAMPLE: Final = 64  # records that are looked at first
-_MANY: Final = 2048  # records of one length from which telling their tags apart first is worth it
-_MOST_TELLING: Final = 8  # bytes by which the tags of records of one length are told apart
-_RARE_SHAPES: Final = 4  # after so many rare shapes one after another the rest is read another way
-_CACHED: Final = 1 << 18  # bytes of a matrix worked on at a time, to stay in the processor's cache
+_FEWEST: Final = 48  # records of one shape that pay for the set-up
+_FEWEST_WIDE: Final = 3  # wide records that pay for a new shape; fewer are read only if the shape is known
+_MANY_COLUMNS: Final = 64  # values of a record from which one gather is faster than one copy per column
+_RARE: Final = 16  # a shape is rare if fewer than one in 16 records of its length has it
+_SAMPLE: Final = 64  # records examined first
+_MANY: Final = 2048  # records of one length from which grouping by tag first pays off
+_MOST_TELLING: Final = 8  # bytes that distinguish the tags of records of one length
+_RARE_SHAPES: Final = 4  # consecutive rare shapes after which the rest is left to the next decoder
+_CACHED: Final = 1 << 18  # bytes of a matrix processed at a time; they stay in the processor's cache
 
 
 def read_shapes(
     data: bytes, starts: Ints, sizes: Ints, rows: Ints, schema: Schema
 ) -> tuple[list[RecordBatch], Ints]:
-    """Those of the records ``rows`` whose shapes are frequent, and the numbers of all others.
+    """Decode the records ``rows`` of frequent shapes.
 
-    ``starts`` and ``sizes`` tell where all records and how long their payloads are.
+    Return the batches and the rows left over.
+
+    ``starts`` and ``sizes`` are the offsets and payload sizes of all records.
     """
     parts: list[RecordBatch] = []
     if len(rows) < _fewest(int(sizes[rows].max(initial=0))):
@@ -223,12 +229,12 @@ def read_shapes(
 
 
 def _fewest(size: int) -> int:
-    """How many records of ``size`` bytes are worth the set-up."""
+    """Return the number of records of ``size`` bytes that pays for setting up a matrix."""
     return 1 if size >= WIDE else _FEWEST
 
 
 def _by_size(sizes: Ints, rows: Ints) -> list[Ints]:
-    """Records of one length each, the most frequent length first; rare lengths are left out."""
+    """Group rows by record size, most frequent first. Rare sizes are omitted."""
     keys = sizes[rows]
     if len(keys) and keys.max() < 1 << 16:
         keys = keys.astype(np.uint16)  # sorted by radix
@@ -244,9 +250,9 @@ def _by_size(sizes: Ints, rows: Ints) -> list[Ints]:
 
 
 def _by_tags(data: bytes, starts: Ints, rows: Ints, size: int, schema: Schema) -> list[Ints]:
-    """Records of one length, split by the few bytes in which their tags differ: each shape finds its own.
+    """Group rows of one size by the few bytes in which their tags differ.
 
-    Only a grouping: records that are apart although their shapes are the same are read all the same.
+    The grouping is only a hint. Records of one shape in two groups are still read correctly.
     """
     if len(rows) < _MANY:
         return [rows]
@@ -259,7 +265,9 @@ def _by_tags(data: bytes, starts: Ints, rows: Ints, size: int, schema: Schema) -
     if not len(places):
         return [rows]
     different = np.unique(sample[:, places], axis=0)
-    tags = len(sample) ** 2 // (2 * max(len(sample) - len(different), 1))  # about, as birthdays have it
+    tags = len(sample) ** 2 // (
+        2 * max(len(sample) - len(different), 1)
+    )  # estimate from repeated samples (birthday problem)
     if tags * _FEWEST > len(rows):
         return [rows]
     keys, octets = np.zeros(len(rows), np.uint64), np.frombuffer(data, np.uint8)
@@ -274,14 +282,14 @@ def _by_tags(data: bytes, starts: Ints, rows: Ints, size: int, schema: Schema) -
 
 
 def _frequent(data: bytes, begins: Ints, shape: RecordShape) -> bool:
-    """Whether enough of some records that lie at ``begins`` have the shape."""
+    """Return True if at least one in ``_RARE`` of a sample of the records has the shape."""
     some = begins[:: max(len(begins) // _SAMPLE, 1)]
     alike = _alike(_matrix(data, some, len(shape.mask)), shape)
     return bool(np.count_nonzero(alike) * _RARE >= len(some))
 
 
 def _matrix(data: bytes, starts: Ints, size: int) -> Octets2D:
-    """[n, size] bytes from each of ``starts``; a view when they are evenly spaced."""
+    """Return the ``size`` bytes from each start, [n, size]. A view if the starts are evenly spaced."""
     gaps = np.diff(starts)
     if len(gaps) and (gaps == gaps[0]).all():
         return np.ndarray((len(starts), size), np.uint8, data, int(starts[0]), (int(gaps[0]), 1))
@@ -290,33 +298,36 @@ def _matrix(data: bytes, starts: Ints, size: int) -> Octets2D:
 
 
 def _blocks(matrix: Octets2D) -> Iterator[slice]:
+    """Yield slices of rows that fit into the processor's cache."""
     rows = max(_CACHED // max(matrix.shape[1], 1), 1)
     for first in range(0, len(matrix), rows):
         yield slice(first, first + rows)
 
 
 def _alike(matrix: Octets2D, shape: RecordShape) -> npt.NDArray[np.bool_]:
+    """Return which rows have the shape, [n] bool."""
     same = np.ones(len(matrix), np.bool_)
     for block in _blocks(matrix):
         equal = (matrix[block] & shape.mask) == shape.fixed
-        if not equal.all():  # asked first, as it is answered so much faster
+        if not equal.all():  # one test of all rows is much faster than one per row
             same[block] = equal.all(axis=1)
     return same
 
 
 def _part(data: bytes, matrix: Octets2D, shape: RecordShape, rows: Ints, starts: Ints) -> RecordBatch:
+    """Decode the rows of a matrix that all have the shape."""
     event, begins = shape.event, starts[rows] + HEADER_SIZE
     scalars, payloads = [], []
     for kind, dtype in ((SCALAR, "<f4"), (EXACT, "<f8")):
-        chosen = [entry for entry in event.entries if entry.kind == kind]
+        chosen = [item for item in event.values if item.kind == kind]
         if chosen:
-            tags = tuple(tag_text(entry.tag) for entry in chosen)
+            tags = tuple(tag_text(item.tag) for item in chosen)
             scalars.append(Scalars(tags, rows, _columns(data, matrix, begins, chosen, dtype)))
-    for entry in event.entries:
-        if entry.kind in KIND_NAMES:
-            offsets = begins + entry.at
-            sizes = np.full(len(rows), entry.size, np.int64)
-            payloads.append(Payloads(KIND_NAMES[entry.kind], tag_text(entry.tag), rows, offsets, sizes))
+    for item in event.values:
+        if item.kind in KIND_NAMES:
+            offsets = begins + item.at
+            sizes = np.full(len(rows), item.size, np.int64)
+            payloads.append(Payloads(KIND_NAMES[item.kind], tag_text(item.tag), rows, offsets, sizes))
     walls = np.zeros(len(rows), np.float64)
     if event.wall_at >= 0:
         walls[:] = matrix[:, event.wall_at : event.wall_at + 8].view("<f8")[:, 0]
@@ -325,10 +336,11 @@ def _part(data: bytes, matrix: Octets2D, shape: RecordShape, rows: Ints, starts:
     )
 
 
-def _columns(data: bytes, matrix: Octets2D, begins: Ints, entries: list[Entry], dtype: str) -> Floats:
-    if len(entries) >= _MANY_COLUMNS:
-        return unaligned(data, dtype)[np.array([entry.at for entry in entries])[:, None] + begins]
-    columns = [matrix[:, entry.at : entry.at + entry.size].view(dtype)[:, 0] for entry in entries]
+def _columns(data: bytes, matrix: Octets2D, begins: Ints, items: list[EventValue], dtype: str) -> Floats:
+    """Return the values of the given fields, [fields, n]."""
+    if len(items) >= _MANY_COLUMNS:
+        return unaligned(data, dtype)[np.array([item.at for item in items])[:, None] + begins]
+    columns = [matrix[:, item.at : item.at + item.size].view(dtype)[:, 0] for item in items]
     values = np.empty((len(columns), len(matrix)), dtype)
     for block in _blocks(matrix):
         for value, column in zip(values, columns, strict=True):

@@ -1,4 +1,4 @@
-"""Round decoder: records that follow each other again and again, read as one row of columns."""
+"""Round decoder: records that repeat in the same order, read as one row of columns."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from mindinsight.server.formats.events.record_shapes import (
 )
 from mindinsight.server.types import Ints
 
-CACHED: Final = 1 << 18  # bytes of a matrix worked on at a time, to stay in the processor's cache
-_WIDE: Final = 1 << 11  # bytes of a row that is compared at once, at least: several short rounds
-_WORD: Final = 8  # bytes compared as one number, several times as fast as one by one
+CACHED: Final = 1 << 18  # bytes of a matrix processed at a time; they stay in the processor's cache
+_WIDE: Final = 1 << 11  # bytes compared at once, at least; a row joins several short rounds
+_WORD: Final = 8  # bytes compared as one number, several times faster than single bytes
 _HEADER_MASK: Final = np.full(HEADER_SIZE, 0xFF, np.uint8)
 _FOOTER_MASK: Final = np.zeros(FOOTER_SIZE, np.uint8)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Round:
-    """The records of a round; offsets count from the first header."""
+    """Layout of the records of one round. Offsets count from the first header."""
 
     shapes: tuple[RecordShape, ...]
     begins: tuple[int, ...]  # of the payloads
@@ -42,12 +42,12 @@ class Round:
     fixed: npt.NDArray[np.uint8]  # [several * stride] these bits
 
     def starts(self, at: int, count: int) -> Ints:
-        """Starts of the records of ``count`` rounds from ``at`` on."""
+        """Return the starts of the records of ``count`` rounds from ``at`` on."""
         heads = np.array(self.begins, np.int64) - HEADER_SIZE
         return (at + self.stride * np.arange(count)[:, None] + heads).ravel()
 
     def count(self, data: bytes, start: int, most: int) -> int:
-        """How many of at most ``most`` rounds follow each other from ``start``, headers and tags alike."""
+        """Return how many of at most ``most`` rounds from ``start`` on match headers and tags."""
         batch = max(CACHED // (self.several * self.stride), 1) * self.several
         for first in range(0, most, batch):
             tried = min(batch, most - first)
@@ -57,7 +57,7 @@ class Round:
         return most
 
     def _alike(self, data: bytes, start: int, rounds: int) -> int:
-        """How many of ``rounds`` from ``start`` on are like the model, up to the first that is not."""
+        """Return how many of ``rounds`` from ``start`` on match, up to the first that does not."""
         octets = np.frombuffer(data, np.uint8, rounds * self.stride, start)
         row = self.several * self.stride
         at = len(octets) - len(octets) % row
@@ -72,7 +72,7 @@ class Round:
 
 @lru_cache(maxsize=64)  # shapes are the same objects in all files that record the same tags
 def joined(shapes: tuple[RecordShape, ...]) -> Round:
-    """The round of records of these shapes."""
+    """Return the round of records of these shapes. Cached for all files that record the same tags."""
     masks, fixed, begins, at = [], [], [], 0
     for shape in shapes:
         masks += [_HEADER_MASK, shape.mask, _FOOTER_MASK]
@@ -87,12 +87,12 @@ def joined(shapes: tuple[RecordShape, ...]) -> Round:
     return Round(shapes, tuple(begins), at, several, *columns)
 
 
-FEWEST: Final = 64  # records of rounds that are worth the set-up
-_MOST: Final = 4  # rounds remembered by the length of their first record
+FEWEST: Final = 64  # records in rounds that pay for the set-up
+_MOST: Final = 4  # known rounds per header of the first record
 
 
 class KnownRounds(NamedTuple):
-    """Rounds of one model that follow each other."""
+    """Run of ``repeats`` consecutive rounds with the same layout, starting at record ``row``."""
 
     row: int  # number of their first record
     model: Round
@@ -100,7 +100,7 @@ class KnownRounds(NamedTuple):
 
 
 def learn(data: bytes, start: int, model: Round, schema: Schema) -> None:
-    """Remember a round, of which there was a frequent one at ``start``."""
+    """Remember a round that occurred frequently at ``start``."""
     models = _models(data[start : start + HEADER_SIZE], schema)
     if model not in models:
         models.insert(0, model)
@@ -108,9 +108,9 @@ def learn(data: bytes, start: int, model: Round, schema: Schema) -> None:
 
 
 def find(data: bytes, at: int, row: int, schema: Schema) -> KnownRounds | None:
-    """The rounds that begin at ``at`` with record ``row``; None where none is known.
+    """Return the known rounds that begin at ``at`` with record ``row``, or None.
 
-    The records of the first round have one step: rounds do not begin in the midst of one.
+    All records of the first round must have one step, because a round does not begin in the middle of a step.
     """
     for model in _models(data[at : at + HEADER_SIZE], schema):
         length, most = len(model.shapes), (len(data) - at) // model.stride
@@ -123,6 +123,7 @@ def find(data: bytes, at: int, row: int, schema: Schema) -> KnownRounds | None:
 
 
 def _has_one_step(data: bytes, at: int, model: Round) -> bool:
+    """Return True if all records of the round at ``at`` have the same step."""
     steps = {
         data[at + begin + shape.event.step_at : at + begin + shape.event.step_at + shape.event.step_size]
         for begin, shape in zip(model.begins, model.shapes, strict=True)
@@ -132,18 +133,21 @@ def _has_one_step(data: bytes, at: int, model: Round) -> bool:
 
 @lru_cache(maxsize=1 << 8)
 def _models(header: bytes, schema: Schema) -> list[Round]:
-    """Models whose first record has this header, the newest first."""
+    """Return the cached list of rounds whose first record has this header, newest first.
+
+    Callers change it.
+    """
     return []
 
 
 _LONGEST: Final = 256  # records of a round
-_MISSES: Final = 4  # records in a row at which no round begins; after them the rest is read another way
+_MISSES: Final = 4  # consecutive failed attempts after which the rest is left to the next decoder
 _DTYPES: Final = {SCALAR: "<f4", EXACT: "<f8"}
 
 
 @dataclass(frozen=True, slots=True)
 class RoundRecords:
-    """What was read in rounds, and what was not."""
+    """Result of the round decoder: the records read, and those left over."""
 
     batches: list[RecordBatch]
     left: Ints  # numbers of the records that are in no round
@@ -157,15 +161,16 @@ def read_rounds(
     schema: Schema,
     known: Iterable[KnownRounds] = (),
 ) -> RoundRecords:
-    """The records in frequent rounds; ``starts`` and ``sizes`` tell where all records lie.
+    """Decode the records in frequent rounds.
 
-    ``known`` are rounds that were found already.
+    ``starts`` and ``sizes`` are the offsets and payload sizes of all records. ``known`` are rounds found
+    while the records were scanned.
     """
     batches: list[RecordBatch] = []
     left = np.ones(len(starts), np.bool_)
     row = misses = taken = begun = 0
     by_row = {rounds.row: rounds for rounds in known}
-    wide = len(starts) and int(sizes.mean()) >= WIDE  # left to shapes.py
+    wide = len(starts) and int(sizes.mean()) >= WIDE  # record_shapes.py reads wide records
     while not wide and len(starts) - row >= FEWEST and misses < _MISSES + taken // FEWEST:
         model: Round | None
         if row in by_row:
@@ -189,7 +194,10 @@ def read_rounds(
 def _next_round(
     data: bytes, starts: Ints, sizes: Ints, row: int, schema: Schema
 ) -> tuple[int, int, Round | None]:
-    """First record of the round at ``row`` or at the next step, how many to skip else, and its model."""
+    """Find the round at ``row`` or at the next step.
+
+    Returns its first record, how many records to skip if it is not frequent, and its layout or None.
+    """
     model, skipped = _round_at(data, starts, sizes, row, schema)
     behind = 0 if model is None else _next_step(data, starts[row:], model)
     if behind:
@@ -198,10 +206,10 @@ def _next_round(
 
 
 def _round_at(data: bytes, starts: Ints, sizes: Ints, row: int, schema: Schema) -> tuple[Round | None, int]:
-    """The round that begins with record ``row``: up to the next record with a tag that was before.
+    """Return the round that begins with record ``row`` and ends before the first repeated tag, or None.
 
-    The second result says how many records further on to look next when this round is not frequent: where
-    that tag was before, as rounds may begin there.
+    Also returns how many records to skip if this round is not frequent. That is the position of the repeated
+    tag, because a round may begin there.
     """
     shapes: list[RecordShape] = []
     records: dict[bytes, int] = {}
@@ -214,9 +222,9 @@ def _round_at(data: bytes, starts: Ints, sizes: Ints, row: int, schema: Schema) 
         if shapes and is_like(payload, shapes[0]):
             return joined(tuple(shapes)), number
         shape = record_shape(payload, schema)
-        if shape is None or not all(entry.kind in _DTYPES for entry in shape.event.entries):
+        if shape is None or not all(item.kind in _DTYPES for item in shape.event.values):
             return None, number + 1
-        tags = [entry.tag for entry in shape.event.entries]
+        tags = [item.tag for item in shape.event.values]
         again = [records[tag] for tag in tags if tag in records]
         if again:
             return joined(tuple(shapes)), again[0] or number
@@ -226,7 +234,7 @@ def _round_at(data: bytes, starts: Ints, sizes: Ints, row: int, schema: Schema) 
 
 
 def _recurs(data: bytes, starts: Ints, sizes: Ints, schema: Schema) -> bool:
-    """Whether the last of some records has the shape of one before it, as it has in rounds."""
+    """Return True if the last of the records has the shape of an earlier one, as in rounds."""
     places = np.flatnonzero(sizes == sizes[-1])
     payloads = [data[at + HEADER_SIZE : at + HEADER_SIZE + int(sizes[-1])] for at in starts[places].tolist()]
     shape = record_shape(payloads.pop(), schema)
@@ -234,7 +242,7 @@ def _recurs(data: bytes, starts: Ints, sizes: Ints, schema: Schema) -> bool:
 
 
 def _next_step(data: bytes, starts: Ints, model: Round) -> int:
-    """The first record of a round with another step than the one before it; 0 when there is none."""
+    """Return the first record of a round that starts a new step, or 0 if there is none."""
     steps = [
         shape.step_of(data[at + HEADER_SIZE : at + HEADER_SIZE + len(shape.mask)])
         for shape, at in zip(model.shapes, starts[: len(model.shapes)].tolist(), strict=True)
@@ -243,7 +251,7 @@ def _next_step(data: bytes, starts: Ints, model: Round) -> int:
 
 
 def _count(data: bytes, starts: Ints, model: Round) -> int:
-    """How many rounds follow each other at the first of ``starts``."""
+    """Return how many consecutive rounds begin at the first of ``starts``."""
     every = starts[:: len(model.shapes)]
     most, begin = len(starts) // len(model.shapes), int(starts[0])
     evenly = every[:most] == np.arange(begin, begin + most * model.stride, model.stride)
@@ -252,7 +260,7 @@ def _count(data: bytes, starts: Ints, model: Round) -> int:
 
 
 def _whole(starts: Ints, rounds: int, model: Round) -> int:
-    """``rounds``, or one less when not every record of the last one is right."""
+    """Return ``rounds``, or one less if a record of the last round is not in place."""
     if not rounds:
         return 0
     last = starts[(rounds - 1) * len(model.shapes) : rounds * len(model.shapes)]
@@ -260,19 +268,18 @@ def _whole(starts: Ints, rounds: int, model: Round) -> int:
 
 
 def _batch(data: bytes, start: int, row: int, count: int, model: Round) -> RecordBatch:
-    """The records of ``count`` rounds, the first of which is record ``row`` at ``start``.
+    """Decode ``count`` rounds, the first of which is record ``row`` at ``start``.
 
-    Records with the same steps and wall times are given as the first of them.
+    Scalars of records with equal steps and wall times refer to the first such record.
     """
-    entries = [
-        (number, entry, begin + entry.at)
+    items = [
+        (number, item, begin + item.at)
         for number, (shape, begin) in enumerate(zip(model.shapes, model.begins, strict=True))
-        for entry in shape.event.entries
+        for item in shape.event.values
     ]
     axes = _Axes(data, start, model, count)
     columns = [
-        np.ndarray((count,), _DTYPES[entry.kind], data, start + at, (model.stride,))
-        for _, entry, at in entries
+        np.ndarray((count,), _DTYPES[item.kind], data, start + at, (model.stride,)) for _, item, at in items
     ]
     values: list[npt.NDArray[Any]] = [np.empty_like(column) for column in columns]
     for block in _blocks(count, model.stride):
@@ -281,13 +288,13 @@ def _batch(data: bytes, start: int, row: int, count: int, model: Round) -> Recor
             value[block] = column[block]
     firsts = axes.firsts()
     pieces: dict[tuple[int, str], list[int]] = {}
-    for index, (number, _, _) in enumerate(entries):
+    for index, (number, _, _) in enumerate(items):
         pieces.setdefault((firsts[number], values[index].dtype.str), []).append(index)
     length = len(model.shapes)
     rows = {number: row + number + length * np.arange(count) for number in dict.fromkeys(firsts)}
     scalars = tuple(
         Scalars(
-            tuple(tag_text(entries[index][1].tag) for index in indices),
+            tuple(tag_text(items[index][1].tag) for index in indices),
             rows[number],
             np.stack([values[index] for index in indices]),
         )
@@ -302,15 +309,16 @@ def _batch(data: bytes, start: int, row: int, count: int, model: Round) -> Recor
 
 
 def _blocks(count: int, stride: int) -> Iterator[slice]:
+    """Yield slices of rounds that fit into the processor's cache."""
     rows = max(CACHED // stride, 1)
     for first in range(0, count, rows):
         yield slice(first, first + rows)
 
 
 def _words(event: ParsedEvent) -> list[int]:
-    """Where the words of eight bytes begin in which the wall time, and then the step, lie.
+    """Return the offsets of the 8-byte words that hold the wall time and the step.
 
-    A word that ends with the step has bytes before it, too, which are the same in all records.
+    The word that ends with the step also covers bytes before it, which are the same in all records.
     """
     walls = [event.wall_at] if event.wall_at >= 0 else []
     if not event.step_size:
@@ -320,9 +328,9 @@ def _words(event: ParsedEvent) -> list[int]:
 
 
 class _Axes:
-    """Steps and wall times of the records of a round, a column for each record.
+    """Columns of steps and wall times of the records of a round.
 
-    A column that is equal to that of the first record is not written as long as it is.
+    A column is written only after it differs from the column of the first record.
     """
 
     def __init__(self, data: bytes, start: int, model: Round, count: int) -> None:
@@ -338,7 +346,7 @@ class _Axes:
         self.walls = np.zeros((len(model.shapes), count))
 
     def read(self, block: slice) -> None:
-        """Take over the columns from the rounds ``block``."""
+        """Read the steps and wall times of the rounds ``block``."""
         first = [words[block].tobytes() for words in self._words[0]]
         for number, (event, columns) in enumerate(zip(self._events, self._words, strict=True)):
             if number and self._alike[number]:
@@ -354,7 +362,7 @@ class _Axes:
                 self.steps[number, block] = step_column(octets, 0, event.step_size)
 
     def firsts(self) -> list[int]:
-        """[records of a round] the first record that has the same steps and wall times."""
+        """Return for each record of a round the first record with the same steps and wall times."""
         firsts: list[int] = []
         for number, alike in enumerate(self._alike):
             others = [] if alike else [first for first in dict.fromkeys(firsts) if first]
@@ -363,6 +371,7 @@ class _Axes:
         return firsts
 
     def _is_same(self, first: int, second: int) -> bool:
+        """Return True if two records have the same steps and wall times in all rounds."""
         walls, steps = self.walls.view(np.int64), self.steps
         if walls[first, 0] != walls[second, 0] or steps[first, 0] != steps[second, 0]:
             return False

@@ -11,9 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE
-from mindinsight.server.formats.events.decoder_results import Entries, RecordBatch, by_tag, numbers_at
+from mindinsight.server.formats.events.decoder_results import (
+    RecordBatch,
+    ValueTable,
+    group_by_tag,
+    read_numbers,
+)
 from mindinsight.server.formats.events.event_fields import EXACT, ParsedEvent, Schema, tag_text
-from mindinsight.server.formats.events.framing import Records, masked
+from mindinsight.server.formats.events.framing import Records, mask_crcs
 from mindinsight.server.formats.read_limits import EVENT, UnreadableError
 from mindinsight.server.formats.wire_format import Octets, UnparsableError
 from mindinsight.server.types import Damage, Doubles, Ints, RunNote
@@ -21,19 +26,19 @@ from mindinsight.server.types import Damage, Doubles, Ints, RunNote
 
 @dataclass(frozen=True, slots=True)
 class Remarks:
-    """Facts about a stretch besides its values."""
+    """Facts about a section other than its values."""
 
     damage: tuple[Damage, ...] = ()
     version: str = ""  # of the first record that has one
-    closing: str | None = None  # error in the last closing record; empty when closed in order
+    closing: str | None = None  # error in the last closing record; empty after a normal end
     skipped: tuple[tuple[str, int], ...] = ()
-    notes: tuple[RunNote, ...] = ()  # offsets are those of the records
+    notes: tuple[RunNote, ...] = ()  # with the offsets of their records
 
 
 def read_sequentially(
     data: Octets, starts: Ints, sizes: Ints, rows: Ints, schema: Schema
 ) -> tuple[list[RecordBatch], Remarks]:
-    """The records ``rows``; those that are no events become damage."""
+    """Parse the records ``rows`` one by one. Records that are not valid events become damage."""
     events: dict[int, ParsedEvent] = {}
     damage = []
     for row in rows.tolist():
@@ -56,11 +61,12 @@ def read_sequentially(
 
 
 def _part(data: Octets, events: dict[int, ParsedEvent]) -> RecordBatch:
+    """Return the values of parsed events by tag."""
     names: dict[str, int] = {}
     values = [
-        (row, entry.kind, names.setdefault(tag_text(entry.tag), len(names)), entry.at, entry.size)
+        (row, item.kind, names.setdefault(tag_text(item.tag), len(names)), item.at, item.size)
         for row, event in events.items()
-        for entry in event.entries
+        for item in event.values
     ]
     records = (
         np.array(list(events), np.int64),
@@ -72,24 +78,24 @@ def _part(data: Octets, events: dict[int, ParsedEvent]) -> RecordBatch:
     rows, kinds, tags, offsets, sizes = np.array(values, np.int64).reshape(-1, 5).T
     codes = kinds.astype(np.uint8)
     numbers = _numbers(data, codes, offsets.tolist())
-    stated = [entry.number for event in events.values() for entry in event.entries]
+    stated = [item.number for event in events.values() for item in event.values]
     for index, number in enumerate(stated):
         if number is not None:
             numbers[index] = number
-    entries = Entries(rows, codes, tags, offsets, sizes, numbers)
-    return RecordBatch(*records, *by_tag(entries, list(names)))
+    table = ValueTable(rows, codes, tags, offsets, sizes, numbers)
+    return RecordBatch(*records, *group_by_tag(table, list(names)))
 
 
 def _numbers(data: Octets, codes: npt.NDArray[np.uint8], offsets: list[int]) -> Doubles:
-    """The numbers of scalars at ``offsets``, behind which come a record's checksum or more; others are 0."""
+    """Return the scalars at ``offsets``, 0 for other kinds. At least a checksum follows each value."""
     scalar = codes <= EXACT
     words = [data[at : at + 8] if read else bytes(8) for at, read in zip(offsets, scalar, strict=True)]
-    return numbers_at(b"".join(words), codes, 8 * np.arange(len(words)))
+    return read_numbers(b"".join(words), codes, 8 * np.arange(len(words)))
 
 
-_BLOCK: Final = 1 << 16  # bytes held while fields are read
-_CHECKED: Final = 1 << 22  # bytes held while the checksum is computed
-_MOST_ZEROS: Final = 1 << 26  # bytes
+_BLOCK: Final = 1 << 16  # bytes in memory while fields are read
+_CHECKED: Final = 1 << 22  # bytes in memory while the checksum is computed
+_MOST_ZEROS: Final = 1 << 26  # bytes searched for the end of allocated space
 _CRC: Final = struct.Struct("<I")
 _EMPTY: Final = np.empty(0, np.int64)
 
@@ -97,10 +103,9 @@ LongRecord: TypeAlias = tuple[Records, list[RecordBatch], Remarks]
 
 
 class RecordBytes:
-    """A framed record in a file, indexed and sliced like ``bytes``; one block of it is in memory.
+    """Framed record in a file, indexed and sliced like ``bytes``, with one block in memory.
 
-    Raises ``UnreadableError`` when more is asked for than the budget of an event has, and EOFError where the
-    file became shorter.
+    Raises UnreadableError beyond the limits of an event, and EOFError if the file became shorter.
     """
 
     def __init__(self, file: IO[bytes], offset: int, size: int) -> None:
@@ -136,16 +141,18 @@ class RecordBytes:
 
 
 def read_long_record(file: IO[bytes], offset: int, size: int, schema: Schema) -> LongRecord | None:
-    """What the record of ``size`` payload bytes at ``offset`` holds; it is record 0, offsets count from it.
+    """Decode the record of ``size`` payload bytes at ``offset``.
 
-    The file was seen to hold all of it. None while its checksum and all behind it are zero: space that is
-    allocated and not written yet.
+    Offsets in the result count from it.
+
+    The file held the whole record when it was checked. Returns None if its checksum and all following bytes
+    are zero, because that space is allocated and not written yet, or if the file became shorter.
     """
     framed = HEADER_SIZE + size + FOOTER_SIZE
     file.seek(offset + HEADER_SIZE)
     crc = _crc(file, size)
     footer = file.read(FOOTER_SIZE)
-    if footer != _CRC.pack(masked(np.array([crc], np.uint32))[0]):
+    if footer != _CRC.pack(mask_crcs(np.array([crc], np.uint32))[0]):
         if not any(footer) and _is_zero_to_end(file):
             return None
         return Records(_EMPTY, _EMPTY, (Damage(0, framed, "damage.body_crc"),), framed), [], Remarks()
@@ -162,7 +169,7 @@ def read_long_record(file: IO[bytes], offset: int, size: int, schema: Schema) ->
 
 
 def _is_zero_to_end(file: IO[bytes]) -> bool:
-    """Whether only zeros are left of the file; not of one with more of them than are looked at."""
+    """Return True if only zeros follow. Return False after ``_MOST_ZEROS`` bytes of zeros."""
     for _ in range(_MOST_ZEROS // _CHECKED):
         block = file.read(_CHECKED)
         if block.count(0) < len(block) or not block:
@@ -171,7 +178,7 @@ def _is_zero_to_end(file: IO[bytes]) -> bool:
 
 
 def _crc(file: IO[bytes], size: int) -> int:
-    """CRC-32C of the next ``size`` bytes."""
+    """Return the CRC-32C of the next ``size`` bytes."""
     crc = 0
     while size and (piece := file.read(min(size, _CHECKED))):
         crc = google_crc32c.extend(crc, piece)

@@ -1,4 +1,4 @@
-"""Parser of call stacks: the lines of source code that lead to an operator, as MindSpore records them."""
+"""Parser of call stacks: the source lines that lead to an operator, as MindSpore records them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-MAX_DIGITS: Final = 9  # of a line of source code
+MAX_DIGITS: Final = 9  # of a line number
 _INSTALLED: Final = re.compile(r"[/\\](?:site|dist)-packages[/\\]")
 _SOURCE: Final = re.compile(
     r"\s*#\s*(?P<first>- )?\s*(?:inlined:)?In file (?P<file>.+?\.\w+|<[^>]*>)"
@@ -19,7 +19,7 @@ _GROUP: Final = re.compile(r"\s*# Corresponding [a-z ]*candidate:")
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A stack frame: one line of source code, or a few."""
+    """Stack frame: one line of source code, or a few."""
 
     file: str
     line: int  # from 1; 0 when not recorded
@@ -29,20 +29,20 @@ class Frame:
 
 
 def own_frame(stack: Iterable[Frame]) -> Frame | None:
-    """The innermost frame outside installed packages, the user's own; ``stack`` is innermost first."""
+    """Return the innermost frame outside installed packages, or None. ``stack`` is innermost first."""
     return next((frame for frame in stack if not _INSTALLED.search(frame.file)), None)
 
 
 def line_number(digits: str | None) -> int:
-    """Parse a line number; 0 if none is recorded, or it has too many digits to be one."""
+    """Parse a line number. Return 0 if none is recorded or it has too many digits."""
     return int(digits) if digits and len(digits) <= MAX_DIGITS else 0
 
 
 def stacks_of(lines: Iterable[str]) -> tuple[tuple[Frame, ...], ...]:
-    """Parse MindSpore's lines (``# In file a.py:11, 15~27/code/``) to call stacks, frames in line order.
+    """Parse MindSpore's lines (``# In file a.py:11, 15~27/code/``) into call stacks, frames in line order.
 
     Merged and gradient operators have several stacks, each after ``# Corresponding ... candidate:`` or a
-    dash. Lines of any other form are ignored.
+    dash. Other lines are ignored.
     """
     groups: list[list[Frame]] = [[]]
     for text in lines:

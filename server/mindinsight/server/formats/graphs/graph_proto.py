@@ -31,7 +31,7 @@ from mindinsight.server.types import Ints
 
 _LENGTH: Final = 2  # wire type of texts and messages
 _FEWEST: Final = 16  # messages from which a step in numpy costs less than protobuf's own decoding
-_STRETCH: Final = 1 << 20  # bytes that are validated at once
+_SECTION: Final = 1 << 20  # bytes that are validated at once
 _INPUT: Final = 1 << 3 | 2
 _TEXTS: Final = (2 << 3 | 2, 3 << 3 | 2, 4 << 3 | 2, 8 << 3 | 2)  # name, op_type, scope, full_name
 _CONTENTS: Final = (5 << 3 | 2, 6 << 3 | 2)  # attribute, output_type
@@ -45,7 +45,7 @@ _Read = Callable[[Ints, Flags], list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """Columns of the nodes that can be decoded, as recorded; n nodes, i inputs."""
+    """Columns of the nodes that can be decoded, as recorded: n nodes, i inputs."""
 
     rows: Ints  # [n] indices among all nodes of the file
     names: list[str]  # [n] by which inputs refer to nodes
@@ -59,6 +59,8 @@ class Nodes:
 
 
 class _Inputs(NamedTuple):
+    """Columns of the inputs of several nodes."""
+
     owners: Ints
     names: list[str]
     controls: Flags
@@ -74,7 +76,10 @@ class _Fields(NamedTuple):
 
 
 def read_nodes(data: bytes, begins: Ints, ends: Ints) -> Nodes:
-    """Decode the nodes whose messages lie between ``begins`` and ``ends`` in the bytes of a GraphProto."""
+    """Decode the nodes with messages between ``begins`` and ``ends`` in the bytes of a GraphProto.
+
+    Nodes that cannot be decoded are omitted.
+    """
     plain = np.full(len(begins), _is_valid(data, ends))
     texts, columnar, contents = _read_columns(data, begins, ends, plain)
     readable = plain.copy()
@@ -102,10 +107,11 @@ def read_nodes(data: bytes, begins: Ints, ends: Ints) -> Nodes:
 
 
 def _is_valid(data: bytes, ends: Ints) -> bool:
-    """Whether protobuf can decode the whole graph, fields that are not read here included.
+    """Return True if protobuf can decode the whole graph, including fields that are not read here.
 
-    Stretch by stretch: protobuf may take a hundred bytes of memory for two bytes of a message. A stretch
-    that exceeds the budget of one node counts as damaged, so that nodes are decoded one at a time.
+    The graph is checked section by section, because protobuf may take a hundred bytes of memory for two bytes
+    of a message. A section beyond the limit of one node counts as damaged, so that nodes are decoded one by
+    one.
     """
     try:
         return all(
@@ -117,17 +123,17 @@ def _is_valid(data: bytes, ends: Ints) -> bool:
 
 
 def _split_offsets(size: int, ends: Ints) -> list[int]:
-    """Offsets that split a graph of ``size`` bytes between nodes into stretches of about ``_STRETCH``."""
-    steps = np.searchsorted(ends, np.arange(_STRETCH, size, _STRETCH))
+    """Return offsets between nodes that split ``size`` bytes into sections of about ``_SECTION``."""
+    steps = np.searchsorted(ends, np.arange(_SECTION, size, _SECTION))
     return [0, *np.unique(ends[steps[steps < len(ends)]]).tolist(), size]
 
 
 def _read_columns(
     data: bytes, begins: Ints, ends: Ints, plain: Flags
 ) -> tuple[list[list[str]], _Inputs, Ints]:
-    """Decode texts, inputs and places of contents of the nodes in ``plain``.
+    """Decode texts, inputs and content spans of the nodes in ``plain``.
 
-    Clears the flags of nodes that are not plain.
+    Clears the flags of nodes with an unusual encoding.
     """
     octets = np.frombuffer(data, np.uint8)
     spans = np.zeros((len(_TEXTS), 2, len(begins)), np.int64)
@@ -160,7 +166,7 @@ def _read_columns(
 
 
 def _inputs(octets: _Octets, begins: Ints, ends: Ints, plain: Flags) -> tuple[Ints, Flags]:
-    """Begin and end of the names of inputs, [2, i], and flags of control edges, [i]."""
+    """Return the spans of the names of inputs, [2, i], and the flags of control edges, [i]."""
     name_spans = np.zeros((2, len(begins)), np.int64)
     controls = np.zeros(len(begins), dtype=np.bool_)
     for fields in _fields(octets, begins, ends, plain):
@@ -173,10 +179,10 @@ def _inputs(octets: _Octets, begins: Ints, ends: Ints, plain: Flags) -> tuple[In
 
 
 def _fields(octets: _Octets, begins: Ints, ends: Ints, plain: Flags) -> Iterator[_Fields]:
-    """Yield the first field of every plain message, then the second of those that have one, and so on.
+    """Yield the first field of every plain message, then the second of each message that has one, and so on.
 
-    Clears ``plain`` for messages with field numbers above 15 or lengths past their end, and for the few that
-    have more fields than all others.
+    Clears ``plain`` for messages with field numbers above 15 or lengths past their end, and for the few
+    messages with more fields than all others.
     """
     rows = np.flatnonzero(plain & (begins < ends))
     positions = begins[rows]
@@ -194,7 +200,10 @@ def _fields(octets: _Octets, begins: Ints, ends: Ints, plain: Flags) -> Iterator
 
 
 def _contents(octets: _Octets, keys: _Octets, positions: Ints) -> tuple[Ints, Ints]:
-    """Begin and end of the contents after keys; the end is FAR for wire types that graphs do not use."""
+    """Return the start and end offset of each field's content.
+
+    The end is `FAR` for wire types that graph messages do not use.
+    """
     values, after = varints(octets, positions)
     wires = keys & 7
     begins = np.where(wires == _LENGTH, after, positions)
@@ -208,7 +217,10 @@ def _contents(octets: _Octets, keys: _Octets, positions: Ints) -> tuple[Ints, In
 
 
 def _reader(data: bytes) -> _Read:
-    """``read(spans, plain)``: decodes the texts at spans, [2, n]; clears ``plain`` for what is not UTF-8."""
+    """Return a function ``read(spans, plain)`` that decodes the texts at the spans [2, n].
+
+    The function clears ``plain`` for texts that are not UTF-8.
+    """
     decoded = data.decode("latin-1")  # its slices are the texts, as long as these are ASCII
 
     def read(spans: Ints, plain: Flags) -> list[str]:
@@ -226,7 +238,7 @@ def _reader(data: bytes) -> _Read:
 
 
 def _content_span(data: bytes, begin: int, end: int) -> tuple[int, int]:
-    """Return begin and end of the attributes and the output type in a message; the message if it is odd."""
+    """Return the span of the attributes and output type in a message, or of an invalid message."""
     try:
         spans = [(first, last) for key, first, last in message_fields(data, begin, end) if key in _CONTENTS]
     except UnparsableError:
@@ -237,7 +249,10 @@ def _content_span(data: bytes, begin: int, end: int) -> tuple[int, int]:
 def _read_sequentially(
     data: bytes, begins: Ints, ends: Ints, texts: list[list[str]], readable: Flags, rows: Iterable[int]
 ) -> _Inputs:
-    """Decode the nodes ``rows`` with protobuf: returns their inputs, fills in ``texts`` and ``readable``."""
+    """Decode the nodes ``rows`` with protobuf and return their inputs.
+
+    Fills in ``texts`` and ``readable``.
+    """
     owners: list[int] = []
     names: list[str] = []
     types: list[int] = []
@@ -259,7 +274,7 @@ def _read_sequentially(
 
 
 def text(value: str | bytes) -> str:
-    """A string field as text: some versions of protobuf return bytes for one that is not UTF-8."""
+    """Return a string field as text. Some versions of protobuf return bytes if it is not UTF-8."""
     return value if isinstance(value, str) else value.decode("utf-8", "replace")
 
 
@@ -294,6 +309,7 @@ def read_graph(data: bytes) -> Graph:
 
 
 def _graph_fields(data: bytes) -> list[Field]:
+    """Return the fields of a message: key, start and end. Raises UnreadableError."""
     GRAPH.check_size(len(data))
     fields = []
     try:
@@ -317,6 +333,7 @@ class _Outer:
 
 
 def _assemble(data: bytes, fields: list[Field]) -> Graph:
+    """Build the graph from the fields of a GraphProto."""
     spans = np.array([(start, end) for key, start, end in fields if key == _NODE], np.int64)
     nodes = read_nodes(data, spans[:, 0], spans[:, 1])
     outer = _read_outer(data, fields)
@@ -345,12 +362,14 @@ def _assemble(data: bytes, fields: list[Field]) -> Graph:
 
 
 def _paths(nodes: Nodes) -> Iterator[str]:
+    """Yield the path of each operator."""
     columns = zip(nodes.full_names, nodes.scopes, nodes.types, nodes.names, strict=True)
     for number, (full_name, scope, kind, name) in enumerate(columns):
         yield operator_path(full_name, scope, kind, name or f"?{number}")
 
 
 def _read_outer(data: bytes, fields: list[Field]) -> _Outer:
+    """Decode the fields other than nodes. Count the fields that cannot be read."""
     outer = _Outer()
     for key, start, end in fields:
         if key != _NODE:
@@ -363,6 +382,7 @@ def _read_outer(data: bytes, fields: list[Field]) -> _Outer:
 
 
 def _read_field(outer: _Outer, data: bytes, key: int, start: int, end: int) -> None:
+    """Add one field other than a node to ``outer``. Raises DecodeError or UnicodeDecodeError."""
     if key == _PARAMETER:
         outer.names[0].append(text(ParameterProto.FromString(data[start:end]).name))
         outer.spans[0].append((start, end))
@@ -376,9 +396,9 @@ def _read_field(outer: _Outer, data: bytes, key: int, start: int, end: int) -> N
 
 
 def _edges(nodes: Nodes, outer: _Outer) -> tuple[Edges, dict[str, int], int]:
-    """Edges, operators by name, and the number of inputs that refer to an unknown name.
+    """Return the edges, the operators by name, and the number of inputs with an unknown name.
 
-    For one name, operators take precedence over parameters, and these over constants.
+    For one name, operators take precedence over parameters, and parameters over constants.
     """
     operators = len(nodes.names)
     parameters, constants = outer.names

@@ -1,4 +1,4 @@
-"""Parsers of MindSpore's ``.ir`` and ``.pb`` graphs beside a dump, to the same operators."""
+"""Parsers of MindSpore's ``.ir`` and ``.pb`` graphs next to a dump. Both return the same operators."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mindinsight.server.formats.sanitizer import show_text
 from mindinsight.server.formats.text_files import read_lines
 from mindinsight.server.formats.wire_format import UnparsableError, message_fields
 
-MAX_DIGITS: Final = 9  # of the index of an element
+MAX_DIGITS: Final = 9  # of an element's index
 PASSING: Final = frozenset(("Load", "Depend", "UpdateState", "MakeTuple", "TupleGetItem"))
 
 
@@ -31,15 +31,18 @@ class Dataflow:
     sources_of: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def add(self, key: str, op: str, name: str, arguments: list[str]) -> tuple[str, ...]:
-        """Add an operator under the key that arguments use for it; returns the names that feed it.
+        """Add an operator under the key that arguments use.
 
-        ``arguments`` are keys; the last of ``TupleGetItem`` is the index as text. At most ``IR.depth`` names.
+        Return the names of its sources, at most ``IR.depth``.
+
+        ``arguments`` are keys. The last argument of ``TupleGetItem`` is the index as text.
         """
         sources = self._sources(op, arguments)
         self.sources_of[key] = sources if op in PASSING else (name,) if name else ()
         return tuple(islice(dict.fromkeys(source for source in sources if source), IR.depth))
 
     def _sources(self, op: str, arguments: list[str]) -> tuple[str, ...]:
+        """Return the names that feed an operator. Loads, dependencies and tuples are skipped."""
         feeding = [self.sources_of.get(argument, ()) for argument in arguments]
         if op == "UpdateState":
             return ()
@@ -53,7 +56,7 @@ class Dataflow:
         return tuple(islice((name for names in feeding for name in names), IR.depth))
 
 
-MAX_STATEMENT: Final = 1 << 20  # characters that are parsed; a literal tensor can be longer
+MAX_STATEMENT: Final = 1 << 20  # characters of a statement that are parsed; a literal tensor can be longer
 
 _NODE: Final = re.compile(r"\s*%(?P<id>\d+)\((?P<alias>.*?)\) = (?P<op>[^\s(]+)\(")
 _STARTS: Final = re.compile(r"\s*%\d+\(|  Return\(|      [:#]|%para|subgraph |\}|#")
@@ -65,7 +68,7 @@ _ARGUMENT: Final = re.compile(r"%para\d+_[^\s,()]+|%\d+|[^\s,()%]+(?:\([^()]*\))
 
 @dataclass(frozen=True, slots=True)
 class IrNode:
-    """An operator of an ``.ir`` text."""
+    """Operator of an ``.ir`` text."""
 
     op: str
     name: str  # full name with scope, "" in texts written before names are assigned
@@ -83,12 +86,12 @@ class IrText:
 
 
 def read_ir(path: Path) -> IrText:
-    """Read an ``.ir`` file. Raises UnreadableError if it cannot be opened or exceeds the budget ``IR``."""
+    """Read an ``.ir`` file. Raises UnreadableError if it cannot be opened or exceeds the limits ``IR``."""
     return parse_ir(line.rstrip("\r\n") for line in read_lines(path, IR, MAX_STATEMENT))
 
 
 def parse_ir(lines: Iterable[str]) -> IrText:
-    """Parse the lines of an ``.ir`` file; never raises, the result of any other text is empty."""
+    """Parse the lines of an ``.ir`` file. Never raises: the result of any other text is empty."""
     statements = list(_statements(lines))
     parameters = [match for match in map(_PARAMETER.match, statements) if match]
     dataflow = Dataflow({f"%{match[1]}": (match[2],) for match in parameters})
@@ -97,7 +100,9 @@ def parse_ir(lines: Iterable[str]) -> IrText:
 
 
 def read_ir_parameters(path: Path) -> tuple[str, ...]:
-    """Read the names of the parameters only; they precede the first operator, the rest is not read.
+    """Read the names of the parameters only.
+
+    They precede the first operator, and the rest is not read.
 
     Raises UnreadableError.
     """
@@ -107,7 +112,7 @@ def read_ir_parameters(path: Path) -> tuple[str, ...]:
 
 
 def _node(block: list[str], dataflow: Dataflow) -> IrNode | None:
-    """Parse the statements of one node; None for those before the first node."""
+    """Parse the statements of one node. Return None for the statements before the first node."""
     head = _NODE.match(block[0])
     if head is None:
         return None
@@ -120,7 +125,10 @@ def _node(block: list[str], dataflow: Dataflow) -> IrNode | None:
 
 
 def _statements(lines: Iterable[str]) -> Iterator[str]:
-    """Join continuation lines (literals, code over two lines) to statements, cut at MAX_STATEMENT."""
+    """Yield statements with continuation lines joined (literals, code over two lines).
+
+    A statement is truncated at MAX_STATEMENT.
+    """
     statement: list[str] = []
     length = 0
     for line in lines:
@@ -134,7 +142,7 @@ def _statements(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _blocks(statements: Iterable[str]) -> Iterator[list[str]]:
-    """Group statements by node: its own and the indented ones after it."""
+    """Group statements by node: the statement of the node and the indented ones after it."""
     block: list[str] = []
     for statement in statements:
         if not statement.startswith("      ") and block:
@@ -146,7 +154,7 @@ def _blocks(statements: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _arguments(text: str, start: int) -> list[str]:
-    """Names and literals up to the parenthesis that closes the one before ``start``."""
+    """Return the names and literals up to the closing parenthesis. ``start`` follows the opening one."""
     depth = 1
     for parenthesis in re.finditer(r"[()]", text[start:]):
         depth += 1 if parenthesis[0] == "(" else -1
@@ -156,6 +164,7 @@ def _arguments(text: str, start: int) -> list[str]:
 
 
 def _first(pattern: re.Pattern[str], block: list[str]) -> str:
+    """Return the first group of the first match in a block, or an empty text."""
     match = next(filter(None, map(pattern.match, block)), None)
     return match[1] if match else ""
 
@@ -168,9 +177,12 @@ _CONSTANT: Final = 5 << 3 | _BYTES
 
 
 def read_pb(path: Path) -> IrText:
-    """Read a ModelProto file. Raises UnreadableError.
+    """Read a ModelProto file.
 
-    Nodes are decoded one at a time: protobuf may take a hundred bytes of memory for two bytes of a message.
+    Raises UnreadableError.
+
+    Nodes are decoded one at a time, because protobuf may take a hundred bytes of memory for two bytes of a
+    message.
     """
     with opened(path) as file:
         length = length_of(file)
@@ -183,6 +195,7 @@ def read_pb(path: Path) -> IrText:
 
 
 def _graph(data: bytes) -> IrText:
+    """Parse the bytes of a model. Raises DecodeError, UnparsableError or UnicodeDecodeError."""
     names, constants, nodes = [], {}, []
     for key, start, end in _graph_fields(data):
         if key == _PB_PARAMETER:
@@ -198,7 +211,7 @@ def _graph(data: bytes) -> IrText:
 
 
 def _graph_fields(data: bytes) -> Iterator[tuple[int, int, int]]:
-    """Yield key, begin and end of each field of a model's graph."""
+    """Yield key, start and end of each field of a model's graph. Raises UnreadableError beyond the limits."""
     count = 0
     for key, begin, end in message_fields(data, 0, len(data)):
         for span in message_fields(data, begin, end) if key == _MODEL_GRAPH else ():
@@ -209,6 +222,7 @@ def _graph_fields(data: bytes) -> Iterator[tuple[int, int, int]]:
 
 
 def _pb_node(node: graph_pb2.NodeProto, dataflow: Dataflow, numbers: dict[str, str]) -> IrNode:
+    """Return the operator of a node. ``numbers`` are the values of integer constants by name."""
     op, name = _text(node.op_type), _text(node.full_name)
     arguments = [_text(source.name) for source in node.input]
     if op == "TupleGetItem":
@@ -219,5 +233,5 @@ def _pb_node(node: graph_pb2.NodeProto, dataflow: Dataflow, numbers: dict[str, s
 
 
 def _text(value: str | bytes) -> str:
-    """A string field as text: protobuf returns bytes for one that is not UTF-8."""
+    """Return a string field as text. Some versions of protobuf return bytes if it is not UTF-8."""
     return show_text(value)

@@ -24,9 +24,9 @@ _MOST_TEXT: Final = 1000  # characters of an attribute; weights may be written o
 
 
 def graphs_of(content: Any) -> list[tuple[str, bytes]]:
-    """Name and ModelProto of each graph in a file.
+    """Return name and ModelProto of each graph in a file.
 
-    Raises UnreadableError if there is no graph in it, or one of too many nodes.
+    Raises UnreadableError if the file has no graph, or a graph with too many nodes.
     """
     graphs = [(str(graph.get("id") or "graph"), _model(graph)) for graph in _graphs(content)]
     if not graphs:
@@ -49,6 +49,7 @@ def _graphs(content: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
 
 
 def _model(graph: dict[str, Any]) -> bytes:
+    """Return the serialized ModelProto of a graph. Raises UnreadableError for too many nodes."""
     nodes = [node for node in graph["nodes"] if isinstance(node, dict) and "id" in node]
     GRAPH.check_items(len(nodes))
     proto = GraphProto(name=str(graph.get("id") or "graph"))
@@ -60,6 +61,7 @@ def _model(graph: dict[str, Any]) -> bytes:
 
 
 def _add_node(proto: GraphProto, node: dict[str, Any], name: str, names: dict[str, str]) -> None:
+    """Add one node to the graph."""
     label = str(node.get("label") or node["id"])
     namespace = str(node.get("namespace") or "").split(";")[0].strip("/")
     last = label.replace("/", "\N{DIVISION SLASH}")
@@ -77,25 +79,26 @@ def _add_node(proto: GraphProto, node: dict[str, Any], name: str, names: dict[st
 
 
 def _items(node: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    """Return the objects in the list ``key``, or an empty list."""
     items = node.get(key)
     return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
 def _position(edge: dict[str, Any]) -> tuple[int, str]:
-    """Order of an edge among the inputs; numbers by value, other names after them."""
+    """Return the sort key of an edge among the inputs: numbers by value, then other names."""
     text = str(edge.get("targetNodeInputId", ""))
     return (int(text), "") if text.isdecimal() and len(text) < 10 else (1 << 31, text)
 
 
 def _pairs(attributes: Any) -> Iterator[tuple[str, str]]:
-    """Names and values; values that are no text are references to other nodes, and left out."""
+    """Yield names and values. Values that are not text are references to other nodes and are omitted."""
     for item in attributes if isinstance(attributes, list) else ():
         if isinstance(item, dict) and isinstance(item.get("value"), str | int | float):
             yield str(item.get("key", "")), str(item["value"])
 
 
 def _set_type(proto: Any, attributes: dict[str, str]) -> None:
-    """Set a type from texts like ``float32[1,2,3]``, ``(1, 2)`` with ``dtype``, ``tensor<1x2xf32>``."""
+    """Set a type from texts such as ``float32[1,2,3]``, ``(1, 2)`` with ``dtype``, ``tensor<1x2xf32>``."""
     lower = {key.lower(): value for key, value in attributes.items()}
     shape = next((lower[key] for key in ("tensor_shape", "shape", "type") if key in lower), "")
     element = _TYPE.search(lower.get("dtype") or lower.get("tensor_dtype") or shape)
@@ -112,9 +115,11 @@ def _set_type(proto: Any, attributes: dict[str, str]) -> None:
 
 
 def _data_type(name: str) -> int:
+    """Return the number of a data type by any of its names, or 0 if it is unknown."""
     full = _SHORT.get(name) or re.sub(r"^(s?i|ui)(\d+)$", lambda match: _integer(match[1], match[2]), name)
     return int(dict(DataType.items()).get(f"DT_{full.upper()}", 0))
 
 
 def _integer(prefix: str, bits: str) -> str:
+    """Return the NumPy name of an integer type of StableHLO."""
     return f"{'uint' if prefix == 'ui' else 'int'}{bits}"

@@ -12,9 +12,9 @@ _INNER: Final = ("children", "operations", "sampler")
 
 
 def pipeline_graph(pipeline: dict[str, Any]) -> Graph:
-    """Convert a pipeline in MindInsight's JSON form (dataset_graph.py) to a graph.
+    """Convert a data pipeline in MindInsight's JSON form (lineage.py) to a graph.
 
-    Settings become attributes; a step with operations or a sampler becomes a scope that contains them.
+    Settings become attributes. A step with operations or a sampler becomes a scope that contains them.
     """
     proto = GraphProto(name="dataset")
     last = _add_step(proto, pipeline)
@@ -23,7 +23,7 @@ def pipeline_graph(pipeline: dict[str, Any]) -> Graph:
 
 
 def _add_step(proto: GraphProto, step: dict[str, Any]) -> str:
-    """Add a step after those it takes data from; returns its node's name."""
+    """Add a step after the steps it takes data from. Return the name of its node."""
     sources = [_add_step(proto, child) for child in step.get("children") or []]
     name = str(step.get("op_type") or "Dataset")
     operations = step.get("operations") or []
@@ -38,10 +38,12 @@ def _add_step(proto: GraphProto, step: dict[str, Any]) -> str:
 
 
 def _title(settings: dict[str, Any], key: str, otherwise: str) -> str:
+    """Return the name of an operation or sampler."""
     return str(settings.get(key) or otherwise)
 
 
 def _add_node(proto: GraphProto, scope: str, name: str, sources: list[str], settings: dict[str, Any]) -> str:
+    """Add a node with its settings as attributes. Return its name."""
     number = str(len(proto.node))
     node = proto.node.add(name=number, op_type=name, full_name=f"{scope}/{name}-{number}".lstrip("/"))
     for source in sources:
@@ -54,7 +56,7 @@ def _add_node(proto: GraphProto, scope: str, name: str, sources: list[str], sett
 
 
 def _set_value(proto: Any, value: Any) -> None:
-    """Fill a ValueProto with a setting; elements of lists keep their types, None becomes "None"."""
+    """Fill a ValueProto with a setting. Elements of lists keep their types, and None becomes "None"."""
     if isinstance(value, bool):
         proto.dtype, proto.bool_val = DataType.DT_BOOL, value
     elif isinstance(value, int):

@@ -1,6 +1,6 @@
-"""Decoders of the payload messages of event files, called on demand.
+"""Decoders of the payload messages of event files.
 
-All raise UnreadableError with the reason ``payload.unparsable`` when the bytes are not the message.
+All raise UnreadableError with the reason ``payload.unparsable`` if the bytes are not the message.
 """
 
 from mindinsight.server.formats.payloads.chart_payloads import Landscape, Point, landscape

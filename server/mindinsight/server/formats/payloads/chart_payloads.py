@@ -1,4 +1,4 @@
-"""Decoders of payloads that are drawn: layouts, precision-recall curves and loss landscapes."""
+"""Decoders of charts: custom layouts, precision-recall curves and loss landscapes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ _LONGEST: Final = 1000  # bytes of a title or tag
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Lines of tags that match an expression of ``tags``; or ``margins``, tags of value and both ends."""
+    """Chart of the tags that match an expression of ``tags``, or a chart of ``margins``.
+
+    A margin names the tags of a value and of its lower and upper end.
+    """
 
     title: str
     tags: tuple[str, ...] = ()
@@ -41,7 +44,7 @@ class Category:
 
 
 def layout(payload: bytes) -> tuple[Category, ...]:
-    """Decode a layout. Raises UnreadableError."""
+    """Decode a layout of custom scalars. Raises UnreadableError."""
     try:
         return tuple(
             _category(payload, start, stop) for start, stop in _fields(payload, 0, len(payload), _CATEGORY)
@@ -51,11 +54,13 @@ def layout(payload: bytes) -> tuple[Category, ...]:
 
 
 def _category(data: bytes, at: int, end: int) -> Category:
+    """Decode a category. Raises UnparsableError."""
     charts = tuple(_chart(data, start, stop) for start, stop in _fields(data, at, end, _CHART))
     return Category(_last(data, at, end, _TITLE), charts)
 
 
 def _chart(data: bytes, at: int, end: int) -> Chart:
+    """Decode a chart. Raises UnparsableError."""
     tags = tuple(
         tag_text(data[first:last])
         for start, stop in _fields(data, at, end, _MULTILINE)
@@ -70,12 +75,16 @@ def _chart(data: bytes, at: int, end: int) -> Chart:
 
 
 def _margin(data: bytes, at: int, end: int) -> tuple[str, str, str]:
+    """Decode the tags of a margin: value, lower end, upper end."""
     value, lower, upper = (_last(data, at, end, key) for key in _ENDS)
     return value, lower, upper
 
 
 def _fields(data: bytes, at: int, end: int, wanted: int) -> Iterator[tuple[int, int]]:
-    """Spans of the fields with the key ``wanted``, of which there may be many."""
+    """Yield the spans of the fields with the key ``wanted``.
+
+    Raises UnreadableError after ``_MOST`` fields.
+    """
     count = 0
     for key, start, stop in message_fields(data, at, end):
         if key == wanted:
@@ -86,6 +95,7 @@ def _fields(data: bytes, at: int, end: int, wanted: int) -> Iterator[tuple[int, 
 
 
 def _last(data: bytes, at: int, end: int, wanted: int) -> str:
+    """Return the last text field with the key ``wanted``, empty if there is none."""
     spans = list(_fields(data, at, end, wanted))
     start, stop = spans[-1] if spans else (0, 0)
     return tag_text(data[start : min(stop, start + _LONGEST)])
@@ -104,27 +114,33 @@ _MOST_THRESHOLDS: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class PrCurve:
-    """A curve of k thresholds that are even from 0 to 1; ``rows`` [6, k] are those of ``ROWS``."""
+    """Precision-recall curve of k thresholds, evenly spaced from 0 to 1.
+
+    ``rows`` is [6, k] as in ``ROWS``.
+    """
 
     rows: Doubles
 
     @property
     def thresholds(self) -> Doubles:
-        """[k] a prediction counts as positive from here on."""
+        """Return the thresholds [k]. A prediction counts as positive from its threshold on."""
         return np.linspace(0.0, 1.0, self.rows.shape[1])
 
     @property
     def drawn(self) -> int:
-        """Thresholds up to the last with a positive prediction: precision is not defined above it."""
+        """Return the number of thresholds up to the last with a positive prediction.
+
+        Precision is not defined above it.
+        """
         with np.errstate(invalid="ignore", over="ignore"):  # counts that are not finite
             (positive,) = np.nonzero(self.rows[0] + self.rows[1] > 0)
         return int(positive[-1]) + 1 if len(positive) else 0
 
     @property
     def average_precision(self) -> float:
-        """Area under the curve: precision weighted by the recall that each threshold adds.
+        """Return the area under the curve: precision weighted by the recall each threshold adds.
 
-        Source: sklearn.metrics.average_precision_score. NaN where nothing was predicted to be positive.
+        NaN if nothing was predicted to be positive. Source: sklearn.metrics.average_precision_score.
         """
         count = self.drawn
         precision, recall = self.rows[4, :count], self.rows[5, :count]
@@ -133,7 +149,7 @@ class PrCurve:
 
 
 def pr_curve(payload: bytes) -> PrCurve:
-    """Decode a curve. Raises UnreadableError."""
+    """Decode a precision-recall curve. Raises UnreadableError."""
     values = tensor(payload).values
     known = values.ndim == 2 and values.shape[0] == len(ROWS) and 0 < values.shape[1] <= _MOST_THRESHOLDS
     if not known or values.dtype.kind not in "biuf":
@@ -144,7 +160,7 @@ def pr_curve(payload: bytes) -> PrCurve:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Coordinates as recorded; an axis that was not has size 0."""
+    """Coordinates as recorded. An axis that was not recorded has size 0."""
 
     x: npt.NDArray[Any]
     y: npt.NDArray[Any]
@@ -153,7 +169,10 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Landscape:
-    """``grid``: x and y are axes [n], [m], z is the loss [m, n]. ``path``: one entry per checkpoint."""
+    """Loss landscape.
+
+    ``grid`` has axes x [n] and y [m] and the loss z [m, n], ``path`` one point per checkpoint.
+    """
 
     grid: Point | None
     path: Point | None
@@ -165,6 +184,7 @@ class Landscape:
 
 
 def landscape(payload: bytes) -> Landscape:
+    """Decode a loss landscape. Raises UnreadableError."""
     try:
         message = LossLandscape.FromString(payload)
     except DecodeError as error:
@@ -181,6 +201,7 @@ def landscape(payload: bytes) -> Landscape:
 
 
 def _point(message: LossLandscape.Point) -> Point:
+    """Decode the recorded axes of a point."""
     axes = {}
     for axis in ("x", "y", "z"):
         there = message.HasField(axis)

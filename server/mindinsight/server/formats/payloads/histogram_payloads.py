@@ -1,4 +1,4 @@
-"""Decoder of Summary.Histogram: buckets and counts, of many messages at once."""
+"""Decoder of Summary.Histogram: buckets and counts of many messages at once."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from mindinsight.server.types import Doubles, Ints
 
 _BUCKET_KEYS: Final = {0: 0x0A, 2: 0x09, 11: 0x11, 20: 0x18}  # offset in a bucket -> key there
 _LEFT, _WIDTH, _COUNT = 3, 12, 21  # offsets in a bucket
-_LOOK_AHEAD: Final = 32  # bytes that may be read behind a message
-# Numbers of the fields behind the buckets, and their keys (number and wire type).
+_LOOK_AHEAD: Final = 32  # bytes that may be read after the end of a message
+# Numbers of the fields after the buckets, and their keys (number and wire type).
 _NAN, _POSITIVE, _NEGATIVE, _HIGH, _LOW, _TOTAL, _ALL = range(2, 9)
 _INTEGER_KEYS: Final = [number << 3 for number in (_NAN, _POSITIVE, _NEGATIVE, _ALL)]
 _DOUBLE_KEYS: Final = [number << 3 | 1 for number in (_HIGH, _LOW, _TOTAL)]
@@ -26,17 +26,19 @@ _DOUBLE_KEYS: Final = [number << 3 | 1 for number in (_HIGH, _LOW, _TOTAL)]
 
 @dataclass(frozen=True, slots=True)
 class Histograms:
-    """n histograms with all their buckets: those of number i are ``left[bounds[i] : bounds[i + 1]]``.
+    """n histograms with all their buckets.
 
-    A bucket counts values in [left, left + width); counts of values that are not finite are apart. Without a
-    finite value ``low``, ``high`` and ``total`` are 0.
+    Those of number i are ``left[bounds[i] : bounds[i + 1]]``.
+
+    A bucket counts values in [left, left + width). Non-finite values are counted separately. ``low``,
+    ``high`` and ``total`` are 0 if no value is finite.
     """
 
     bounds: Ints  # [n + 1]
     left: Doubles  # [m]
     width: Doubles  # [m]
     counts: Ints  # [m]
-    count: Ints  # [n] of all values
+    count: Ints  # [n] number of all values
     nan: Ints  # [n]
     positive_infinity: Ints  # [n]
     negative_infinity: Ints  # [n]
@@ -46,10 +48,12 @@ class Histograms:
 
 
 def histograms(payloads: Sequence[bytes]) -> Histograms:
-    """The histograms of ``payloads``, in their order. Raises UnreadableError, naming the first that is none.
+    """Decode the histograms of ``payloads``, in order.
 
-    One field of all messages is read in each step: histograms of a run have about the same number of
-    buckets. Messages that are not written the usual way are read one by one and written so.
+    Raises UnreadableError with the number of the first invalid one.
+
+    One field of all messages is read in each step, because the histograms of a run have about the same number
+    of buckets. Messages with an unusual encoding are re-encoded one by one.
     """
     messages = _laid_out(payloads)
     decoded = _read(messages)
@@ -66,13 +70,14 @@ class _Messages:
     """Decoder state: all messages in one buffer, each read up to its offset in ``at``."""
 
     octets: npt.NDArray[np.uint8]
-    doubles: Doubles  # the number at every offset
+    doubles: Doubles  # the float64 at every offset
     at: Ints  # [n]
     ends: Ints  # [n]
-    fits: npt.NDArray[np.bool_]  # [n] read without surprise so far
+    fits: npt.NDArray[np.bool_]  # [n] encoded in the usual way so far
 
 
 def _laid_out(payloads: Sequence[bytes]) -> _Messages:
+    """Join the messages into one buffer."""
     sizes = np.array([len(payload) for payload in payloads], np.int64)
     ends = np.cumsum(sizes)
     data = b"".join([*payloads, bytes(_LOOK_AHEAD)])
@@ -81,6 +86,7 @@ def _laid_out(payloads: Sequence[bytes]) -> _Messages:
 
 
 def _read(messages: _Messages) -> Histograms:
+    """Decode all messages. Clears ``fits`` for messages with an unusual encoding."""
     rows, left, width, counts = _buckets(messages)
     order = np.argsort(rows, kind="stable")
     whole, real = _summaries(messages)
@@ -100,7 +106,7 @@ def _read(messages: _Messages) -> Histograms:
 
 
 def _buckets(messages: _Messages) -> tuple[Ints, Doubles, Doubles, Ints]:
-    """Message, left, width and count of all buckets, which come first."""
+    """Decode the buckets, which come first: rows of their messages, left, width and count, [m] each."""
     octets, at, ends = messages.octets, messages.at, messages.ends
     columns = [(np.empty(0, np.int64), np.empty(0), np.empty(0), np.empty(0, np.int64))]
     rows = np.arange(len(at))
@@ -122,7 +128,7 @@ def _buckets(messages: _Messages) -> tuple[Ints, Doubles, Doubles, Ints]:
 
 
 def _summaries(messages: _Messages) -> tuple[Ints, Doubles]:
-    """The fields behind the buckets by their number, [9, n] each: the integers, and the doubles."""
+    """Decode the fields after the buckets, by field number: integers and doubles, [9, n] each."""
     octets, at, ends = messages.octets, messages.at, messages.ends
     whole, real = np.zeros((_ALL + 1, len(at)), np.int64), np.zeros((_ALL + 1, len(at)), np.float64)
     rows = np.flatnonzero(messages.fits & (at < ends))
@@ -142,7 +148,7 @@ def _summaries(messages: _Messages) -> tuple[Ints, Doubles]:
 
 
 def _rewritten(payload: bytes, number: int) -> bytes:
-    """The same histogram with its fields in order, all of every bucket present, and nothing unknown."""
+    """Re-encode a histogram with its fields in order and complete buckets. Raises UnreadableError."""
     try:
         message = Summary.Histogram.FromString(payload)
     except DecodeError as error:

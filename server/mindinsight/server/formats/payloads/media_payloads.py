@@ -19,13 +19,13 @@ from mindinsight.server.formats.wire_format import (
 )
 from mindinsight.server.types import LEVELS, Level
 
-HEADER_BYTES: Final = 64  # the fields before the picture take fewer
+HEADER_BYTES: Final = 64  # the fields before the picture take fewer bytes
 _HEIGHT, _WIDTH, _COLORSPACE, _ENCODED = 1 << 3, 2 << 3, 3 << 3, 4 << 3 | 2
 
 
 @dataclass(frozen=True, slots=True)
 class ImageHeader:
-    """Size in pixels; colour space 1 gray, 2 gray and alpha, 3 RGB, 4 RGBA, 5 YUV, 6 BGRA, 0 not told."""
+    """Size in pixels. Colour space 1 gray, 2 gray and alpha, 3 RGB, 4 RGBA, 5 YUV, 6 BGRA, 0 unknown."""
 
     width: int
     height: int
@@ -34,12 +34,17 @@ class ImageHeader:
 
 @dataclass(frozen=True, slots=True)
 class Image:
+    """Encoded picture with its header."""
+
     header: ImageHeader
     encoded: bytes
 
 
 def image_header(start: bytes) -> ImageHeader:
-    """The header from the first bytes of a message, at least HEADER_BYTES of them or all."""
+    """Return the header from the first bytes of a message: at least HEADER_BYTES, or the whole message.
+
+    Fields after a truncation are 0.
+    """
     numbers: dict[int, int] = {}
     for key, at, end in _fields_there(start):
         if key in (_HEIGHT, _WIDTH, _COLORSPACE):
@@ -48,9 +53,11 @@ def image_header(start: bytes) -> ImageHeader:
 
 
 def image(payload: bytes) -> Image:
-    """Decode an image message. Raises UnreadableError.
+    """Decode an image message.
 
-    The size is that of the picture itself. The size that the message states is used if the picture has none.
+    Raises UnreadableError.
+
+    The size is taken from the picture itself, or from the message if the picture does not state it.
     """
     try:
         fields = list(message_fields(payload, 0, len(payload)))
@@ -64,7 +71,7 @@ def image(payload: bytes) -> Image:
 
 
 def _fields_there(start: bytes) -> Iterator[tuple[int, int, int]]:
-    """Fields up to the first that is cut."""
+    """Yield the fields up to the first truncated one."""
     try:
         yield from message_fields(start, 0, len(start))
     except UnparsableError:
@@ -77,14 +84,14 @@ _LONGEST_LABEL: Final = 10_000  # bytes
 
 @dataclass(frozen=True, slots=True)
 class Sound:
-    """A sound; ``label`` is Markdown, empty where there is none."""
+    """Encoded sound. ``label`` is Markdown, empty if there is none."""
 
     encoded: bytes
     label: str = ""
 
 
 def sound(payload: bytes) -> Sound:
-    """Decode a sound. Raises UnreadableError."""
+    """Decode a sound message. Raises UnreadableError."""
     try:
         fields = {key: (start, stop) for key, start, stop in message_fields(payload, 0, len(payload))}
     except UnparsableError as error:
@@ -97,7 +104,7 @@ _CONTENT: Final = 1 << 3 | 2
 
 
 def text(payload: bytes) -> str:
-    """Decode a text message; bytes that are not UTF-8 come as escapes. Raises UnreadableError."""
+    """Decode a text message. Bytes that are not UTF-8 become escapes. Raises UnreadableError."""
     try:
         span = last_field(payload, 0, len(payload), _CONTENT)
     except UnparsableError as error:
@@ -110,12 +117,12 @@ _TITLE, _TEXT, _LEVEL, _DUMP = 1 << 3 | 2, 2 << 3 | 2, 3 << 3, 4 << 3 | 2
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """One alert; a level that later versions may have is a warning."""
+    """Alert of a training. An unknown level is read as a warning."""
 
     title: str
     text: str
     level: Level
-    dump: str = ""  # path of the dump that shows it, relative to the directory of the event file
+    dump: str = ""  # path of the related dump, relative to the directory of the event file
 
 
 def alert(payload: bytes) -> Alert:

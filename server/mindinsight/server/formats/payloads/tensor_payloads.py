@@ -1,4 +1,4 @@
-"""Decoder of TensorProto, whole or by parts as a reader asks for them."""
+"""Decoder of TensorProto, whole or in parts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mindinsight.server.formats.file_bytes import opened
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.wire_format import UnparsableError, message_fields, read_varint
 
-# Fields of fixed width, packed (as everybody writes them) and not: (number, wire type) in the bytes.
+# Keys of the fields of fixed width, packed (as all known writers do) and not packed.
 FLOATS: Final = (3 << 3 | 2, 3 << 3 | 5)
 DOUBLES: Final = (6 << 3 | 2, 6 << 3 | 1)
 RAW: Final = (8 << 3 | 2,)
@@ -33,10 +33,10 @@ _INTEGERS: Final = ("int32_data", "int64_data", "uint64_data")
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """``values`` has the recorded shape and, where that loses nothing, the recorded type.
+    """Tensor with the recorded shape and, where that is lossless, the recorded type.
 
-    MindSpore keeps every type as float32: numbers that float32 has rounded or pushed beyond the range of
-    their own type stay float32. Types that NumPy lacks are widened (bfloat16 to float32).
+    MindSpore records every type as float32. Numbers that float32 rounded, or moved beyond the range of their
+    own type, stay float32. Types that NumPy lacks are widened (bfloat16 to float32).
     """
 
     values: npt.NDArray[Any]
@@ -44,18 +44,21 @@ class Tensor:
 
     @property
     def dtype(self) -> str:
-        """The recorded type as NumPy calls it."""
+        """Return the NumPy name of the recorded type."""
         return self.data_type.removeprefix("DT_").lower()
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Return the recorded shape."""
         return self.values.shape
 
 
 def tensor(payload: bytes) -> Tensor:
-    """Decode a tensor message; ``raw_data`` takes precedence over number fields, as it is exact.
+    """Decode a tensor message.
 
-    Raises UnreadableError, also when shape and data do not agree.
+    ``raw_data`` takes precedence over number fields, because it is exact.
+
+    Raises UnreadableError, also if shape and data contradict each other.
     """
     try:
         rest, blocks = _split(payload)
@@ -76,7 +79,7 @@ def tensor(payload: bytes) -> Tensor:
 
 
 def _in_shape(flat: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
-    """NumPy has no array of 2**62 x 0 elements, nor one with a hundred dimensions."""
+    """Reshape an array. Raises UnreadableError for shapes that NumPy lacks: 2**62 x 0, a hundred axes."""
     try:
         return flat.reshape(shape)
     except ValueError as error:
@@ -84,7 +87,7 @@ def _in_shape(flat: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any
 
 
 def _split(payload: bytes) -> tuple[bytes, list[tuple[int, bytes]]]:
-    """Split a message into the part to be parsed and its large blocks of numbers."""
+    """Split a message into the fields to be parsed and its large blocks of numbers."""
     rest, blocks, at = [], [], 0
     for key, start, end in message_fields(payload, 0, len(payload)):
         if key in _TENSOR_BLOCKS:
@@ -96,11 +99,12 @@ def _split(payload: bytes) -> tuple[bytes, list[tuple[int, bytes]]]:
 
 
 def _joined(blocks: list[tuple[int, bytes]], keys: tuple[int, ...]) -> bytes:
+    """Return the joined bytes of the blocks with one of the keys."""
     return b"".join(block for key, block in blocks if key in keys)
 
 
 def _numbers(message: TensorProto, blocks: list[tuple[int, bytes]]) -> npt.NDArray[Any]:
-    """The one of the number fields that holds something."""
+    """Return the numbers of the field that has any. Raises UnreadableError."""
     for keys, dtype in ((FLOATS, "<f4"), (DOUBLES, "<f8")):
         block = _joined(blocks, keys)
         if len(block) % np.dtype(dtype).itemsize:
@@ -115,6 +119,7 @@ def _numbers(message: TensorProto, blocks: list[tuple[int, bytes]]) -> npt.NDArr
 
 
 def type_name(number: int) -> str:
+    """Return the name of a data type, or ``DT_`` and its number if it is unknown."""
     try:
         return str(DataType.Name(number))
     except ValueError:
@@ -122,7 +127,7 @@ def type_name(number: int) -> str:
 
 
 def as_recorded(flat: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
-    """``flat`` in the type called ``name``, if every number is the same in it."""
+    """Return ``flat`` cast to the type ``name`` if every number stays the same, otherwise unchanged."""
     lower = name.removeprefix("DT_").lower()
     if lower not in _NUMPY_TYPES:
         return flat
@@ -135,29 +140,29 @@ def as_recorded(flat: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
     return cast if np.array_equal(cast, flat, equal_nan=True) else flat
 
 
-WHOLE: Final = 8 << 20  # bytes of a message that is read as one
+WHOLE: Final = 8 << 20  # bytes up to which a message is read whole
 MOST: Final = 256 << 20  # bytes of one that must be, because its numbers are packed or in several stretches
-_KEY: Final = 20  # bytes a key and a length take at most
-_FIELDS: Final = 256  # of a message that is read by parts
+_KEY: Final = 20  # bytes that a key and a length take at most
+_FIELDS: Final = 256  # fields of a message that is read in parts
 _BLOCKS: Final = {FLOATS[0]: "float32", DOUBLES[0]: "float64", RAW[0]: ""}
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """Lazy tensor, read by parts. Reading may raise ``UnreadableError`` at any time: files change."""
+    """Lazy tensor, read in parts. Reading may raise UnreadableError at any time, because files change."""
 
     values: Values
     data_type: str  # DT_FLOAT32, DT_BFLOAT16, ...; the number for a type that is not known
 
     @property
     def dtype(self) -> str:
-        """The recorded type as NumPy calls it."""
+        """Return the NumPy name of the recorded type."""
         return self.data_type.removeprefix("DT_").lower()
 
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """Number field of a message: its key, offset and size in the file."""
+    """Number field of a message: its key, and offset and size in the file."""
 
     key: int
     at: int
@@ -166,24 +171,30 @@ class _Block:
 
 @dataclass(frozen=True, slots=True)
 class _Cast:
-    """Lazy cast of numbers that are stored in a wider type than they were recorded in."""
+    """Lazy cast of numbers that are stored in a wider type than the recorded one."""
 
     stored: Stored
     dtype: np.dtype[np.generic]
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Return the shape of the stored values."""
         return self.stored.shape
 
     def pieces(self) -> Iterator[Array]:
+        """Yield all elements in parts, cast."""
         return (piece.astype(self.dtype) for piece in self.stored.pieces())
 
     def part(self, window: Sequence[slice | int]) -> Array:
+        """Return a part of the array, cast."""
         return self.stored.part(window).astype(self.dtype)
 
 
 def recorded(path: Path, offset: int, size: int) -> Recorded:
-    """Open the tensor of a message in a file. Raises UnreadableError, also when shape and data disagree."""
+    """Open the tensor message in a file.
+
+    Raises UnreadableError, also if shape and data contradict each other.
+    """
     with opened(path) as file:
         if size > WHOLE:
             lazy = _by_parts(file, path, offset, size)
@@ -197,13 +208,13 @@ def recorded(path: Path, offset: int, size: int) -> Recorded:
 
 
 def recorded_whole(payload: bytes) -> Recorded:
-    """The tensor of a message in memory. Raises UnreadableError."""
+    """Decode the tensor message in memory. Raises UnreadableError."""
     whole = tensor(payload)
     return Recorded(Held(whole.values), whole.data_type)
 
 
 def _by_parts(file: IO[bytes], path: Path, offset: int, size: int) -> Recorded | None:
-    """None where its numbers do not lie in one stretch."""
+    """Return a lazy tensor, or None if its numbers are not one section of the file."""
     try:
         rest, blocks = _fields(file, offset, offset + size)
         message = TensorProto.FromString(rest)
@@ -223,7 +234,10 @@ def _by_parts(file: IO[bytes], path: Path, offset: int, size: int) -> Recorded |
 
 
 def _fields(file: IO[bytes], at: int, end: int) -> tuple[bytes, list[_Block]]:
-    """The message without its stretches of numbers, and these; nothing where there is more to it."""
+    """Return the message without its blocks of numbers, and these blocks.
+
+    Both are empty if numbers are not packed or the rest of the message is too large.
+    """
     message = b""
     blocks: list[_Block] = []
     while at < end and len(blocks) < _FIELDS:
@@ -251,7 +265,7 @@ def _fields(file: IO[bytes], at: int, end: int) -> tuple[bytes, list[_Block]]:
 
 
 def _in_its_type(values: Stored, name: str) -> Values:
-    """As ``as_recorded`` has it: in the type it was recorded with, if every number is the same in it."""
+    """Return the values in the recorded type if every number stays the same, as `as_recorded` does."""
     kinds = {as_recorded(piece, name).dtype for piece in values.pieces()} if name != "DT_FLOAT32" else set()
     narrower = len(kinds) == 1 and kinds != {values.dtype}
     return _Cast(values, kinds.pop()) if narrower else values

@@ -1,9 +1,9 @@
-"""TensorBoard's event files: the schema of their records, and a transcoder of their payloads to ours.
+"""TensorBoard's event files: the schema of their records, and a transcoder of their payloads.
 
-Framing and decoders are those of ``formats/events``. What differs is the messages: TensorFlow's Event,
-Summary, TensorProto and GraphDef, of which the few fields that count are read by number. A payload stays in
-its file until somebody looks, and then becomes the message that our own writer would have recorded:
-everything above sees one format only.
+Framing and decoders are shared with ``formats/events``. Only the messages differ: TensorFlow's Event,
+Summary, TensorProto and GraphDef, of which the required fields are read by number. A payload stays in its
+file until it is requested, and is then transcoded to the message that our own writer would have recorded. All
+other packages see one format only.
 """
 
 from mindinsight.server.formats.tensorboard.summary_values import TENSORBOARD

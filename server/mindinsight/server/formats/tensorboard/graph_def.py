@@ -21,8 +21,8 @@ from mindinsight.server.formats.wire_format import (
 
 _LIST, _TEXT, _INTEGER, _FLOAT, _FLAG, _TYPE, _SHAPE, _TENSOR, _FUNCTION_NAME = 1, 2, 3, 4, 5, 6, 7, 8, 10
 _ATTRIBUTES_FUNCTION_NAME: Final = 1 << 3 | 2
-_LONGEST_TEXT: Final = 4096  # bytes of a text that is shown
-_MOST_ITEMS: Final = 1000  # of a list that are shown
+_LONGEST_TEXT: Final = 4096  # bytes that are shown of a text
+_MOST_ITEMS: Final = 1000  # items that are shown of a list
 _FLOAT32: Final = struct.Struct("<f")
 
 
@@ -47,7 +47,7 @@ def add_attribute(value: Any, data: bytes, at: int, end: int) -> None:
 
 
 def list_shapes(data: bytes, at: int, end: int) -> list[tuple[int, ...]]:
-    """The shapes in a list, as ``_output_shapes`` has them."""
+    """Return the shapes in a list, as in the attribute ``_output_shapes``. Raises UnparsableError."""
     return [
         shape_of(data, first, last)
         for key, start, stop in message_fields(data, at, end)
@@ -58,13 +58,13 @@ def list_shapes(data: bytes, at: int, end: int) -> list[tuple[int, ...]]:
 
 
 def read_type(data: bytes, at: int, end: int) -> str:
-    """Name of the element type in an attribute, as MindSpore has it; empty where there is none."""
+    """Return MindSpore's name of the element type in an attribute, empty if there is none."""
     span = last_field(data, at, end, _TYPE << 3)
     return TYPES.get(read_varint(data, *span)[0], ("", ""))[1] if span else ""
 
 
 def _texts(key: int, data: bytes, start: int, stop: int) -> list[str]:
-    """A field of an attribute or of a list as text; several where it is packed."""
+    """Return a field of an attribute or of a list as text. A packed field gives several texts."""
     number, packed = key >> 3, key & 7 == 2
     if number == _TEXT:
         return [show_text(data[start : min(stop, start + _LONGEST_TEXT)])]
@@ -86,6 +86,7 @@ def _texts(key: int, data: bytes, start: int, stop: int) -> list[str]:
 
 
 def _varints(data: bytes, at: int, end: int, packed: bool) -> list[int]:
+    """Return the integers of a field, at most ``_MOST_ITEMS``."""
     values: list[int] = []
     while at < end and len(values) < _MOST_ITEMS:
         value, at = read_varint(data, at, end)
@@ -96,6 +97,7 @@ def _varints(data: bytes, at: int, end: int, packed: bool) -> list[int]:
 
 
 def _integer_text(number: int, value: int) -> str:
+    """Return an integer, a flag or an element type as text."""
     if number == _TYPE:
         return TYPES.get(value, ("", f"DT_{value}"))[1].removeprefix("DT_").lower()
     return str(bool(value)) if number == _FLAG else str(value)
@@ -110,7 +112,7 @@ _TYPES: Final = ("dtype", "T", "DstT", "out_type")  # attributes that name the t
 
 
 def graph_message(data: bytes) -> bytes:
-    """GraphProto of a GraphDef. Raises UnreadableError where there is no node in it."""
+    """Return the GraphProto of a GraphDef. Raises UnreadableError if it has no readable node."""
     GRAPH.check_size(len(data))
     nodes = []
     for number, (start, stop, scope) in enumerate(_node_spans(data), 1):
@@ -124,7 +126,7 @@ def graph_message(data: bytes) -> bytes:
 
 
 def _node_spans(data: bytes) -> Iterator[tuple[int, int, str]]:
-    """First byte and end of each node, and the scope it lies in."""
+    """Yield start and end of each node, and its scope."""
     for key, start, stop in message_fields(data, 0, len(data)):
         if key == _NODE:
             yield start, stop, ""
@@ -135,6 +137,7 @@ def _node_spans(data: bytes) -> Iterator[tuple[int, int, str]]:
 
 
 def _function_spans(data: bytes, at: int, end: int) -> Iterator[tuple[int, int, str]]:
+    """Yield start, end and scope of the nodes of a function."""
     fields = list(message_fields(data, at, end))
     name = b""
     for key, start, stop in fields:
@@ -147,7 +150,7 @@ def _function_spans(data: bytes, at: int, end: int) -> Iterator[tuple[int, int, 
 
 
 def _node(data: bytes, at: int, end: int, scope: str) -> bytes | None:
-    """NodeProto of the node in ``data[at:end]``; None for one that cannot be read."""
+    """Return the NodeProto of the node in ``data[at:end]``, or None if it cannot be read."""
     node = NodeProto()
     try:
         GRAPH_FIELD.check_size(end - at)
@@ -169,12 +172,14 @@ def _node(data: bytes, at: int, end: int, scope: str) -> bytes | None:
 
 
 def _add_input(node: NodeProto, name: str, scope: str) -> None:
+    """Add an input to a node. A leading ``^`` marks a control edge."""
     control = name.startswith("^")
     target = scope + name.removeprefix("^").partition(":")[0]
     node.input.add(name=target, type=1 if control else 0)
 
 
 def _add_attribute(node: NodeProto, data: bytes, at: int, end: int) -> None:
+    """Add the attribute in ``data[at:end]`` to a node. Shapes and types go to the output type."""
     entry = {key: (start, stop) for key, start, stop in message_fields(data, at, end)}
     name = show_text(data[slice(*entry[_KEY])]) if _KEY in entry else ""
     value = entry.get(_VALUE, (end, end))
@@ -187,7 +192,7 @@ def _add_attribute(node: NodeProto, data: bytes, at: int, end: int) -> None:
 
 
 def _set_shapes(output: TypeProto, shapes: list[tuple[int, ...]]) -> None:
-    """The shape of a single output, or those of several."""
+    """Set the shape of the single output, or the shapes of several outputs."""
     tensors = [output] if len(shapes) == 1 else [output.sequence_type.elem_types.add() for _ in shapes]
     for tensor, shape in zip(tensors, shapes, strict=True):
         tensor.data_type = DataType.DT_TENSOR
@@ -198,6 +203,7 @@ def _set_shapes(output: TypeProto, shapes: list[tuple[int, ...]]) -> None:
 
 
 def _set_type(output: TypeProto, name: str) -> None:
+    """Set the element type of a single output."""
     if output.WhichOneof("value") != "sequence_type":
         output.data_type = DataType.DT_TENSOR
         output.tensor_type.elem_type = DataType.Value(name)

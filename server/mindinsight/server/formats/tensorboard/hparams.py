@@ -27,14 +27,14 @@ _MOST_ITEMS: Final = 10_000
 
 @dataclass(slots=True)
 class Session:
-    """Hyperparameters and metrics of a run; of two values of one name the later counts."""
+    """Hyperparameters and metrics of a run. For one name, the last value counts."""
 
     hparams: dict[str, Any] = field(default_factory=dict)
     metrics: list[str] = field(default_factory=list)  # tags of scalars
 
 
 def read_session(contents: Iterable[bytes]) -> Session:
-    """The session in the contents of the plugin; what cannot be read is left out."""
+    """Read the session from the contents of the plugin. Contents that cannot be read are skipped."""
     session = Session()
     for content in contents:
         try:
@@ -45,7 +45,10 @@ def read_session(contents: Iterable[bytes]) -> Session:
 
 
 def session_end(content: bytes) -> bytes | None:
-    """The error that a session ended with, empty where it ended well; None for records that are no end."""
+    """Return the error that ended a session, empty after a normal end.
+
+    None if the content is no end of a session.
+    """
     try:
         span = last_field(content, 0, len(content), _END)
         status = last_field(content, *span, _STATUS) if span else None
@@ -56,6 +59,7 @@ def session_end(content: bytes) -> bytes | None:
 
 
 def _read(session: Session, data: bytes) -> None:
+    """Add one content to the session. Raises UnparsableError, DecodeError, ValueError or RecursionError."""
     for key, start, stop in message_fields(data, 0, len(data)):
         if key == _EXPERIMENT:
             tags = list(_metric_tags(data, start, stop))
@@ -67,7 +71,7 @@ def _read(session: Session, data: bytes) -> None:
 
 
 def _metric_tags(data: bytes, at: int, end: int) -> Iterator[str]:
-    """Tags of the metrics that lie in the run itself; those of a group lie in a run below it."""
+    """Yield the tags of metrics of the run itself. Metrics with a group belong to a run below it."""
     for key, start, stop in message_fields(data, at, end):
         if key == _METRIC_INFO:
             for part, first, last in message_fields(data, start, stop):
@@ -78,6 +82,7 @@ def _metric_tags(data: bytes, at: int, end: int) -> Iterator[str]:
 
 
 def _hparams(data: bytes, at: int, end: int) -> Iterator[tuple[str, Any]]:
+    """Yield names and values of hyperparameters. Raises UnparsableError."""
     for key, start, stop in message_fields(data, at, end):
         if key == _HPARAM:
             entry = {inner: data[first:last] for inner, first, last in message_fields(data, start, stop)}

@@ -17,23 +17,25 @@ _MOST: Final = 1000  # embeddings
 
 @dataclass(frozen=True, slots=True)
 class Embedding:
-    """An embedding; torch names it ``tag:step``."""
+    """Embedding of the projector. PyTorch names it ``tag:step``."""
 
     name: str
     path: str  # of its table, relative to the file; empty for a tensor in a checkpoint
 
     @property
     def tag(self) -> str:
+        """Return the name without its step."""
         return self.name.rpartition(":")[0] or self.name
 
     @property
     def step(self) -> int | None:
+        """Return the step in the name, or None if it has none."""
         digits = self.name.rpartition(":")[2]
         return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 19 else None
 
 
 def embeddings(text: str) -> list[Embedding]:
-    """Embeddings in the text of the file; what cannot be read is left out."""
+    """Parse the embeddings in the text of ``projector_config.pbtxt``. Unreadable entries are skipped."""
     blocks = (dict(_ENTRY.findall(match[1])) for match in _BLOCK.finditer(text))
     rows = [Embedding(block.get("tensor_name", ""), block.get("tensor_path", "")) for block in blocks]
     return rows[:_MOST]
@@ -44,7 +46,7 @@ _LONGEST: Final = 200  # bytes of a name
 
 
 def plugin_name(value: bytes) -> str:
-    """Name of the plugin; empty where the value names none."""
+    """Return the plugin name in a Summary.Value, empty if there is none."""
     at, end = 0, len(value)
     try:
         for key in _PATH:

@@ -1,4 +1,4 @@
-"""Parser of TensorFlow events and their values: which kind each is, and where its payload lies."""
+"""Parser of TensorFlow events and their values: the kind of each value, and the span of its payload."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mindinsight.server.formats.events.event_fields import (
     SCALAR,
     SUMMARY_VALUE,
     VALUE_TAG,
-    Entry,
+    EventValue,
     ParsedEvent,
     Schema,
     parse_fields,
@@ -34,17 +34,17 @@ IMAGE, HISTO, AUDIO, TENSOR, _METADATA = (number << 3 | 2 for number in (4, 5, 6
 _NODE_NAME: Final = 7 << 3 | 2  # older writers name a value by its node alone
 _VALUES: Final = (SIMPLE_VALUE, IMAGE, HISTO, AUDIO, TENSOR)
 _PLUGIN_DATA, _NAME, _CONTENT = 1 << 3 | 2, 1 << 3 | 2, 2 << 3 | 2
-_SIGNATURE: Final = 12  # bytes by which a picture is known
+_SIGNATURE: Final = 12  # bytes that identify a picture format
 _MOST_SAMPLES: Final = 1000  # pictures or sounds in one value
 _STRING_FIELD: Final = b"\x42"  # key of string_val in a tensor
-# Kinds of tensors of numbers, by plugin; those of other plugins are listed and not drawn.
+# Kinds of tensors of numbers, by plugin. Tensors of other plugins are listed and not drawn.
 _NUMBER_KINDS: Final = {
     **dict.fromkeys(("", "scalars", "tensor"), "tensor"),
     "histograms": "histogram",
     "pr_curves": "pr_curve",
 }
 _TEXT_KINDS: Final = {**dict.fromkeys(("", "text"), "text"), "custom_scalars": "layout"}  # of strings
-ROUNDED: Final = "rounded_integer"  # a scalar beyond 2^53 that no float64 holds; counted with the skipped
+ROUNDED: Final = "rounded_integer"  # an integer beyond 2^53 that float64 rounds; counted as skipped
 _PLUGINS: Final = frozenset(
     (*_NUMBER_KINDS, *_TEXT_KINDS, "images", "audio", "mesh", "graphs", "graph_keras_model", "profile")
 ) - {""}
@@ -78,19 +78,19 @@ def read_value(event: ParsedEvent, data: Octets, at: int, end: int) -> None:
 def _read_plain(
     event: ParsedEvent, data: Octets, tag: bytes, whole: tuple[int, int], value: tuple[int, int, int]
 ) -> None:
-    """A value with a field of its own."""
+    """Add a value with a field of its own: a scalar, an image, a histogram or a sound."""
     key, start, stop = value
     if key == SIMPLE_VALUE:
-        event.entries.append(Entry(SCALAR, tag, start, 4))
+        event.values.append(EventValue(SCALAR, tag, start, 4))
     elif key == IMAGE:
-        event.entries.append(Entry(CODES["image"], tag, start, stop - start))
+        event.values.append(EventValue(CODES["image"], tag, start, stop - start))
     else:
         _add(event, "histogram" if key == HISTO else "audio", tag, whole)
     event.free.append((start, stop - start))
 
 
 def _plugin(data: Octets, at: int, end: int) -> tuple[str, bytes]:
-    """Name and content of the plugin that a SummaryMetadata names."""
+    """Return name and content of the plugin in a SummaryMetadata. Raises UnparsableError."""
     name = content = b""
     for key, start, stop in message_fields(data, at, end):
         if key == _PLUGIN_DATA:
@@ -103,17 +103,17 @@ def _plugin(data: Octets, at: int, end: int) -> tuple[str, bytes]:
 
 
 def _skipped_name(plugin: str) -> str:
-    """Name under which a value is counted that is not shown; a file may name any plugin."""
+    """Return the name for counting a value that is not shown. Unknown plugins share one name."""
     return plugin if plugin in _PLUGINS else "plugin" if plugin else "unknown"
 
 
 def _add(event: ParsedEvent, kind: str, tag: bytes, span: tuple[int, int]) -> None:
-    """A payload."""
-    event.entries.append(Entry(CODES[kind], tag, span[0], span[1] - span[0]))
+    """Add a payload to the event."""
+    event.values.append(EventValue(CODES[kind], tag, span[0], span[1] - span[0]))
 
 
 class _Value:
-    """A value whose tensor is being read."""
+    """Parser of a value with a tensor."""
 
     def __init__(
         self, event: ParsedEvent, data: Octets, tag: bytes, whole: tuple[int, int], plugin: str
@@ -121,6 +121,7 @@ class _Value:
         self.event, self.data, self.tag, self.whole, self.plugin = event, data, tag, whole, plugin
 
     def read_tensor(self, start: int, stop: int) -> None:
+        """Add the tensor in ``data[start:stop]`` to the event. Raises UnparsableError."""
         tensor = tensor_fields(self.data, start, stop)
         if tensor.dtype == STRING:
             self._read_strings(tensor)
@@ -131,11 +132,13 @@ class _Value:
             self.event.free.append((start, stop - start))
 
     def _is_scalar(self, tensor: TensorFields) -> bool:
+        """Return True if the tensor is a scalar. Only the first event of a tag names its plugin."""
         if self.plugin:
             return self.plugin == "scalars" and tensor.count == 1
         return tensor.shape in ((), (1,))  # only the first event of a tag has to name its plugin
 
     def _read_scalar(self, tensor: TensorFields) -> None:
+        """Add a scalar: the span of its float, or the number itself."""
         number = single_number(self.data, tensor)
         if number is None:
             self.event.skipped.append("unknown")
@@ -143,16 +146,16 @@ class _Value:
         if not isinstance(number, tuple):
             if float(number) != number:
                 self.event.skipped.append(ROUNDED)
-            self.event.entries.append(Entry(EXACT, self.tag, self.whole[0], 8, float(number)))
+            self.event.values.append(EventValue(EXACT, self.tag, self.whole[0], 8, float(number)))
             return
         start, stop = number
-        self.event.entries.append(
-            Entry(SCALAR if stop - start == 4 else EXACT, self.tag, start, stop - start)
+        self.event.values.append(
+            EventValue(SCALAR if stop - start == 4 else EXACT, self.tag, start, stop - start)
         )
         self.event.free.append((start, stop - start))
 
     def _read_strings(self, tensor: TensorFields) -> None:
-        """Pictures are width, height and then one string each; sounds are pairs of sound and label."""
+        """Add strings. Pictures are width, height and one string each, sounds are pairs with a label."""
         spans = tensor.strings
         if self.plugin == "images" or (not self.plugin and self._holds_pictures(spans)):
             self._add_samples("image", spans[2:])
@@ -166,11 +169,13 @@ class _Value:
         self.event.free += [(start, stop - start) for start, stop in spans]
 
     def _add_samples(self, kind: str, spans: list[tuple[int, int]]) -> None:
+        """Add a payload for each sample. Several samples have numbered tags."""
         for number, span in enumerate(spans[:_MOST_SAMPLES]):
             tag = self.tag if len(spans) == 1 else self.tag + f"/{number}".encode()
             _add(self.event, kind, tag, span)
 
     def _holds_pictures(self, spans: list[tuple[int, int]]) -> bool:
+        """Return True if two numbers and a picture come first."""
         if len(spans) < 3 or any(stop - start > 10 for start, stop in spans[:2]):
             return False
         sizes = [self.data[slice(*span)] for span in spans[:2]]
@@ -178,16 +183,18 @@ class _Value:
         return all(size.isdigit() for size in sizes) and self._is_picture(start, stop)
 
     def _is_picture(self, start: int, stop: int) -> bool:
+        """Return True if the bytes begin with the signature of a picture."""
         return picture_type(self.data[start : min(stop, start + _SIGNATURE)]) is not None
 
     def _holds_sounds(self, spans: list[tuple[int, int]]) -> bool:
+        """Return True if the first string begins with the signature of a sound."""
         start, stop = spans[0] if spans else (0, 0)
         return sound_type(self.data[start : min(stop, start + SIGNATURE_BYTES)]) is not None
 
     def _with_label(self, sound: tuple[int, int], label: tuple[int, int]) -> tuple[int, int]:
-        """Span of the fields of a sound and of its label; the sound alone where its length is written oddly.
+        """Return the span of the fields of a sound and its label, so that they form one message.
 
-        Both lie one behind the other, so that they are a message of one or two strings.
+        Return the span of the sound alone if its length has an unusual encoding.
         """
         start, stop = sound
         size = stop - start
@@ -210,11 +217,12 @@ _START, _STOP = 1, 2  # status of a session
 
 
 def parse_event(data: Octets, at: int, end: int) -> ParsedEvent:
-    """The event in ``data[at:end]``. Raises UnparsableError."""
+    """Parse the event in ``data[at:end]``. Raises UnparsableError."""
     return parse_fields(data, at, end, _CONTENTS, _read_content)[0]
 
 
 def _read_content(event: ParsedEvent, data: Octets, key: int, start: int, stop: int) -> None:
+    """Add the field ``key`` in ``data[start:stop]`` to the event. Raises UnparsableError."""
     if key == EVENT_SUMMARY:
         for part, first, last in message_fields(data, start, stop):
             if part == SUMMARY_VALUE:
@@ -236,11 +244,13 @@ def _read_content(event: ParsedEvent, data: Octets, key: int, start: int, stop: 
 
 
 def _add_graph(event: ParsedEvent, start: int, stop: int) -> None:
-    event.entries.append(Entry(CODES["graph"], b"", start, stop - start))
+    """Add a graph payload to the event."""
+    event.values.append(EventValue(CODES["graph"], b"", start, stop - start))
     event.free.append((start, stop - start))
 
 
 def _read_session(event: ParsedEvent, data: Octets, start: int, stop: int) -> None:
+    """Add the start or the end of a session to the event."""
     span = last_field(data, start, stop, _STATUS)
     status = read_varint(data, *span)[0] if span else 0
     if status == _START:

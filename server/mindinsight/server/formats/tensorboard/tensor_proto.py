@@ -1,7 +1,7 @@
 """Decoder of TensorFlow's TensorProto: type, shape, and numbers or byte strings.
 
-Fields: dtype 1, tensor_shape 2, tensor_content 4, and lists of values by type. A list that is shorter than
-the shape says goes on with its last value; an empty one stands for zeros.
+Fields: dtype 1, tensor_shape 2, tensor_content 4, and lists of values by type. A list shorter than the shape
+repeats its last value. An empty list stands for zeros.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _COMPLEX: Final = {9: "<f4", 12: "<f8"}
 _INTEGERS: Final = (7, 10, 11, _HALVES, 16, 17)
 _VALUES: Final = (_FLOATS, _DOUBLES, *_COMPLEX, *_INTEGERS)
 _MOST_AXES: Final = 254
-_MOST_FILLED: Final = 256 << 20  # bytes of elements that are not in the file
-# By DataType of TensorFlow: the type NumPy has for the bytes, and the name MindSpore has for it.
+_MOST_FILLED: Final = 256 << 20  # bytes that repeated values may take
+# By DataType of TensorFlow: NumPy's type of the bytes, and MindSpore's name.
 TYPES: Final = {
     1: ("<f4", "DT_FLOAT32"),
     2: ("<f8", "DT_FLOAT64"),
@@ -54,7 +54,7 @@ TYPES: Final = {
 
 @dataclass(slots=True)
 class TensorFields:
-    """Where the parts of a tensor message lie; nothing of its values has been read."""
+    """Positions of the fields of a tensor message. No values have been read."""
 
     dtype: int = 0
     shape: tuple[int, ...] = ()
@@ -64,11 +64,12 @@ class TensorFields:
 
     @property
     def count(self) -> int:
+        """Return the number of elements."""
         return math.prod(self.shape)
 
 
 def tensor_fields(data: Octets, at: int, end: int) -> TensorFields:
-    """Fields of the tensor in ``data[at:end]``. Raises UnparsableError."""
+    """Parse the fields of the tensor in ``data[at:end]``. Raises UnparsableError."""
     tensor = TensorFields()
     for key, start, stop in message_fields(data, at, end):
         if key == _DTYPE:
@@ -85,7 +86,7 @@ def tensor_fields(data: Octets, at: int, end: int) -> TensorFields:
 
 
 def shape_of(data: Octets, at: int, end: int) -> tuple[int, ...]:
-    """Sizes in a TensorShapeProto; -1 where one is not known."""
+    """Return the sizes in a TensorShapeProto, -1 for an unknown size. Raises UnparsableError."""
     sizes = []
     for key, start, stop in message_fields(data, at, end):
         if key == _DIM:
@@ -97,8 +98,7 @@ def shape_of(data: Octets, at: int, end: int) -> tuple[int, ...]:
 def single_number(data: Octets, tensor: TensorFields) -> tuple[int, int] | float | int | None:
     """Return the number of a tensor with one element: the span of its float32 or float64, or the number.
 
-    Return None if there is no such number: an unknown type, or more bytes than one number has. Integers
-    are exact.
+    Return None for an unknown type or a wrong number of bytes. Integers are exact.
     """
     spans = [tensor.content] if tensor.content else [(start, stop) for _, start, stop in tensor.values]
     if tensor.dtype in (1, 2) and len(spans) == 1 and spans[0][1] - spans[0][0] == 4 * tensor.dtype:
@@ -122,12 +122,12 @@ def single_number(data: Octets, tensor: TensorFields) -> tuple[int, int] | float
 
 
 def widened(bits: npt.NDArray[np.uint16]) -> npt.NDArray[np.float32]:
-    """bfloat16, given as bits, as float32."""
+    """Convert bfloat16, given as bits, to float32."""
     return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
 
 
 def numbers(data: bytes, tensor: TensorFields) -> npt.NDArray[Any]:
-    """[count] flat numbers in the type of the message; bfloat16 as bits. Raises UnreadableError."""
+    """Return the numbers [count] in the type of the message, bfloat16 as bits. Raises UnreadableError."""
     kind = TYPES.get(tensor.dtype, ("", ""))[0]
     count = tensor.count
     if kind in ("", "O") or count < 0 or len(tensor.shape) > _MOST_AXES:
@@ -149,7 +149,7 @@ def numbers(data: bytes, tensor: TensorFields) -> npt.NDArray[Any]:
 
 
 def _listed(data: bytes, tensor: TensorFields, kind: str) -> npt.NDArray[Any]:
-    """The numbers in the lists of values, in the type ``kind``."""
+    """Return the numbers in the lists of values as type ``kind``."""
     floats: list[npt.NDArray[Any]] = []
     integers: list[int] = []
     halves = False
@@ -176,7 +176,7 @@ def _listed(data: bytes, tensor: TensorFields, kind: str) -> npt.NDArray[Any]:
 
 
 def _from_halves(bits: npt.NDArray[np.int64], kind: str) -> npt.NDArray[Any]:
-    """16-bit floats from ``half_val``; torch's writer puts the bits of float32 there."""
+    """Return the 16-bit floats in ``half_val``. PyTorch's writer stores the bits of float32 there."""
     wide = bits.astype(np.uint32)
     if not (wide > 0xFFFF).any():
         return wide.astype(np.uint16).view(kind)

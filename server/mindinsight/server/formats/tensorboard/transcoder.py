@@ -1,4 +1,4 @@
-"""Transcoder of TensorFlow payloads into the messages that our writer would have written."""
+"""Transcoder of TensorFlow payloads to the messages that our writer would have written."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from mindinsight.server.types import Doubles
 
 
 def varint(number: int) -> bytes:
-    """An int64 or uint64."""
+    """Encode an int64 or uint64."""
     number &= (1 << 64) - 1
     octets = bytearray()
     while number >= 0x80:
@@ -35,15 +35,17 @@ def varint(number: int) -> bytes:
 
 
 def integer(field: int, number: int) -> bytes:
+    """Encode an integer field."""
     return varint(field << 3) + varint(number)
 
 
 def double(field: int, number: float) -> bytes:
+    """Encode a float64 field."""
     return varint(field << 3 | 1) + struct.pack("<d", number)
 
 
 def message(field: int, content: bytes) -> bytes:
-    """A message, a text or bytes."""
+    """Encode a field of a message, a text or bytes."""
     return varint(field << 3 | 2) + varint(len(content)) + content
 
 
@@ -53,11 +55,15 @@ _MOST_COUNT: Final = float(1 << 62)
 
 
 def histogram_message(data: bytes, at: int, end: int, legacy: bool) -> bytes:
-    """Summary.Histogram of the message in ``data[at:end]``. Raises UnparsableError, UnreadableError."""
+    """Return the Summary.Histogram of the message in ``data[at:end]``.
+
+    ``legacy`` means a HistogramProto, otherwise a tensor. Raises UnparsableError or UnreadableError.
+    """
     return _from_proto(data, at, end) if legacy else _from_tensor(data, at, end)
 
 
 def _from_proto(data: bytes, at: int, end: int) -> bytes:
+    """Transcode a HistogramProto. Raises UnparsableError or UnreadableError."""
     facts = dict.fromkeys((_MIN, _MAX, _NUM, _SUM), 0.0)
     columns: dict[int, list[bytes]] = {_LIMITS: [], _COUNTS: []}
     for key, start, stop in message_fields(data, at, end):
@@ -78,6 +84,7 @@ def _from_proto(data: bytes, at: int, end: int) -> bytes:
 
 
 def _from_tensor(data: bytes, at: int, end: int) -> bytes:
+    """Transcode a tensor of buckets [n, 3]. Raises UnparsableError or UnreadableError."""
     tensor = tensor_fields(data, at, end)
     if len(tensor.shape) != 2 or tensor.shape[1] != 3:
         raise UnreadableError("payload.shape", f"histogram of shape {tensor.shape}")
@@ -91,7 +98,7 @@ def _from_tensor(data: bytes, at: int, end: int) -> bytes:
 def _message(
     left: Doubles, right: Doubles, counts: Doubles, extremes: tuple[float, float, float], number: float
 ) -> bytes:
-    """``extremes`` are the smallest value, the largest and the sum; NaN for a sum that is not known."""
+    """Encode a histogram. ``extremes`` are smallest value, largest value and sum, NaN for an unknown sum."""
     whole = np.rint(np.clip(np.nan_to_num(counts), -_MOST_COUNT, _MOST_COUNT)).astype(np.int64)
     with np.errstate(over="ignore", invalid="ignore"):
         widths = right - left
@@ -108,7 +115,7 @@ _ENCODED_AUDIO: Final = 4 << 3 | 2
 
 
 def transcode(kind: str, payload: bytes) -> bytes:
-    """The payload of a reference into a TensorBoard file, as a message of ours. Raises UnreadableError."""
+    """Return the payload of a TensorBoard file as a message of ours. Raises UnreadableError."""
     make = _TRANSCODERS.get(kind)
     if make is None:
         return payload
@@ -119,7 +126,7 @@ def transcode(kind: str, payload: bytes) -> bytes:
 
 
 def _image(payload: bytes) -> bytes:
-    """Summary.Image is the same in both formats; a picture from a tensor of strings stands by itself."""
+    """Return a Summary.Image, which is the same in both formats. A bare picture gets its size added."""
     if picture_type(payload) is None:
         return payload
     width, height = picture_size(payload)
@@ -127,7 +134,7 @@ def _image(payload: bytes) -> bytes:
 
 
 def _tensor(payload: bytes) -> bytes:
-    """TensorProto of graph.proto with the exact bytes of the numbers."""
+    """Return a TensorProto of graph.proto with the exact bytes of the numbers. Raises UnreadableError."""
     tensor = _tensor_of(payload)
     if tensor.dtype == STRING:
         raise UnreadableError("payload.type", "a tensor of texts")
@@ -138,6 +145,7 @@ def _tensor(payload: bytes) -> bytes:
 
 
 def _histogram(payload: bytes) -> bytes:
+    """Transcode the histogram of a value. Raises UnparsableError or UnreadableError."""
     for key, start, stop in message_fields(payload, 0, len(payload)):
         if key in (HISTO, TENSOR):
             return histogram_message(payload, start, stop, legacy=key == HISTO)
@@ -145,7 +153,7 @@ def _histogram(payload: bytes) -> bytes:
 
 
 def _text(payload: bytes) -> bytes:
-    """One string as it is; a vector or matrix of them as a Markdown table, as TensorBoard shows it."""
+    """Return a single string, or several as a Markdown table as TensorBoard shows them."""
     tensor = _tensor_of(payload)
     texts = [payload[start:stop] for start, stop in tensor.strings]
     if len(texts) == 1:
@@ -158,12 +166,13 @@ def _text(payload: bytes) -> bytes:
 
 
 def _audio(payload: bytes) -> bytes:
-    """The encoded sound with its label: the old message, one or two strings of a tensor, or the sound."""
+    """Return the encoded sound with its label, from a sound message, one or two strings, or a bare sound."""
     encoded, *label = [payload] if sound_type(payload) is not None else _sound_and_label(payload)
     return message(1, encoded) + b"".join(message(2, text) for text in label[:1] if text)
 
 
 def _sound_and_label(payload: bytes) -> list[bytes]:
+    """Return the encoded sound and its label if there is one."""
     strings = []
     for key, start, stop in message_fields(payload, 0, len(payload)):
         if key == AUDIO:
@@ -175,17 +184,19 @@ def _sound_and_label(payload: bytes) -> list[bytes]:
 
 
 def _layout(payload: bytes) -> bytes:
-    """The charts, which are a message in a tensor of one string."""
+    """Return the charts, which are a message in a tensor of one string."""
     return b"".join(payload[start:stop] for start, stop in _tensor_of(payload).strings[-1:])
 
 
 def _graph(payload: bytes) -> bytes:
+    """Return the GraphProto of a GraphDef. Raises UnreadableError."""
     from mindinsight.server.formats.tensorboard.graph_def import graph_message  # few runs have graphs
 
     return graph_message(payload)
 
 
 def _tensor_of(payload: bytes) -> TensorFields:
+    """Parse the tensor of a value. Raises UnreadableError if it has none."""
     for key, start, stop in message_fields(payload, 0, len(payload)):
         if key == TENSOR:
             return tensor_fields(payload, start, stop)

@@ -1,8 +1,8 @@
 """Reader of MindSpore checkpoints (``.ckpt``): names, types, shapes and values of the parameters.
 
-The file is one ``Checkpoint`` message (``checkpoint.proto``). Protobuf refuses messages of 2 GiB and
-copies every byte it parses, so the fields are walked here and values are left in the file. A tensor
-of more than 512 MiB comes in pieces with the same tag; a checked file ends in ``crc_num`` and a CRC-32.
+The file is one ``Checkpoint`` message (``checkpoint.proto``). Protobuf rejects messages of 2 GiB and copies
+every byte it parses, so the fields are walked here and values stay in the file. A tensor of more than 512 MiB
+is stored in sections with the same tag. A checked file ends in ``crc_num`` and a CRC-32.
 """
 
 from __future__ import annotations
@@ -17,17 +17,19 @@ import numpy as np
 
 from mindinsight.server.formats.arrays.element_types import Array, canonical, count_of, decode, element_type
 from mindinsight.server.formats.arrays.lazy_array import Held, Scattered, Values, stored_as
-from mindinsight.server.formats.file_bytes import FileBytes, allocated_bytes, length_of, opened, read_stretch
+from mindinsight.server.formats.file_bytes import FileBytes, allocated_bytes, length_of, opened, read_bytes
 from mindinsight.server.formats.read_limits import ARRAY, CHECKPOINT, UnreadableError
 from mindinsight.server.formats.sanitizer import show_name
 
 MAX_HOLES: Final = 1000  # ratio of a sparse file's length to its size on disk
-MAX_IDLE: Final = 10_000  # fields without content or meaning; MindSpore writes none
-MAX_AXES: Final = 64  # of a tensor, as NumPy has them
+MAX_IDLE: Final = (
+    10_000  # fields without content or meaning; MindSpore writes none, so many mean a hostile file
+)
+MAX_AXES: Final = 64  # of a tensor; the limit of NumPy
 MAX_TAG: Final = 65_536  # bytes of a name that are read
 CRC_MARK: Final = b"crc_num"
 CRC_TAIL: Final = 17  # bytes: the mark and a big-endian number of ten bytes
-_UNREADABLE_FORMATS: Final = {  # first four bytes of files that hold a checkpoint we cannot look into
+_UNREADABLE_FORMATS: Final = {  # first four bytes of encrypted and compressed checkpoints
     b"\xd8\x5e\x3a\x7f": "dump.encrypted",  # AES-GCM
     b"\xd9\x5e\x3a\x7f": "dump.encrypted",  # AES-CBC
     b"\x28\xb5\x2f\xfd": "dump.compressed",  # zstd
@@ -38,7 +40,7 @@ _UNREADABLE_FORMATS: Final = {  # first four bytes of files that hold a checkpoi
 
 @dataclass(slots=True)
 class CheckpointTensor:
-    """One tensor of a checkpoint; its values are stored in pieces, in order."""
+    """One tensor of a checkpoint. Its values are stored in sections, in order."""
 
     dtype: str  # canonical; "str" for text
     shape: tuple[int, ...]
@@ -46,21 +48,23 @@ class CheckpointTensor:
 
     @property
     def size(self) -> int:
-        """Bytes of the values as stored."""
+        """Return the size of the stored values in bytes."""
         return sum(size for _, size in self.pieces)
 
 
 @dataclass(frozen=True, slots=True)
 class CheckpointFile:
-    """The tensors of a checkpoint by name, in the order they were saved."""
+    """Tensors of a checkpoint by name, in the order they were saved."""
 
     path: Path
     tensors: dict[str, CheckpointTensor]
-    checksum: int | None  # recorded CRC-32; None when there is none
+    checksum: int | None  # recorded CRC-32; None if there is none
     damage: tuple[UnreadableError, ...] = ()
 
 
 class _Field(NamedTuple):
+    """Field of a message: a varint or the span of its bytes."""
+
     number: int
     value: int  # of a varint field
     start: int  # of a field of bytes
@@ -68,9 +72,11 @@ class _Field(NamedTuple):
 
 
 def open_checkpoint(path: Path) -> CheckpointFile:
-    """List the tensors of a checkpoint; a truncated end is reported in ``damage``.
+    """List the tensors of a checkpoint.
 
-    Raises ``UnreadableError`` for a file that is no checkpoint, or an encrypted or compressed one.
+    A truncated end is reported in ``damage``.
+
+    Raises UnreadableError for a file that is not a checkpoint, and for an encrypted or compressed one.
     """
     with opened(path) as file:
         start = file.read(4)
@@ -80,13 +86,13 @@ def open_checkpoint(path: Path) -> CheckpointFile:
 
 
 def read_checkpoint(file: CheckpointFile, name: str) -> Array:
-    """Read one tensor; text as a 0-d array of characters. Raises ``UnreadableError``."""
+    """Read one tensor, a text as a 0-d array of characters. Raises UnreadableError."""
     tensor = file.tensors.get(name)
     if tensor is None:
         raise UnreadableError("dump.missing", f"no tensor {name[:200]}")
     ARRAY.check_size(tensor.size)
     with opened(file.path) as stream:
-        pieces = [read_stretch(stream, start, size) for start, size in tensor.pieces]
+        pieces = [read_bytes(stream, start, size) for start, size in tensor.pieces]
     raw = pieces[0] if len(pieces) == 1 else np.concatenate([np.empty(0, np.uint8), *pieces])
     if tensor.dtype == "str":
         return np.array(raw.tobytes().decode("utf-32-le", "replace"))
@@ -99,7 +105,10 @@ def read_checkpoint(file: CheckpointFile, name: str) -> Array:
 
 
 def checkpoint_values(file: CheckpointFile, name: str) -> Values:
-    """Values of one tensor, read in parts where each element takes whole bytes, else whole."""
+    """Return the values of one tensor, read in parts if each element takes whole bytes, otherwise whole.
+
+    Raises UnreadableError.
+    """
     tensor = file.tensors.get(name)
     if tensor is None or not tensor.pieces or tensor.dtype == "str" or tensor.shape == (0,):
         return Held(read_checkpoint(file, name))
@@ -112,9 +121,10 @@ def checkpoint_values(file: CheckpointFile, name: str) -> Values:
 
 
 def verify_checksum(file: CheckpointFile) -> bool | None:
-    """Whether the CRC-32 at the end matches the bytes before it; None when there is none.
+    """Return whether the CRC-32 at the end matches the bytes before it, or None if it is not checked.
 
-    A sparse file of mostly holes is no real checkpoint and is not read; one of a store is not fetched for it.
+    A sparse file of mostly holes is no real checkpoint and is not read. A file of a remote store is not
+    fetched for this.
     """
     if file.checksum is None:
         return None
@@ -134,6 +144,7 @@ def verify_checksum(file: CheckpointFile) -> bool | None:
 
 
 def _list_tensors(path: Path, data: FileBytes) -> CheckpointFile:
+    """Return the tensors of a file. Raises UnreadableError if it has none."""
     end, checksum = len(data), None
     tail = data.slice(max(end - CRC_TAIL, 0), end)
     if tail.startswith(CRC_MARK):
@@ -154,7 +165,7 @@ def _list_tensors(path: Path, data: FileBytes) -> CheckpointFile:
 
 
 def _add_value(tensors: dict[str, CheckpointTensor], fields: _Fields, entry: _Field) -> None:
-    """Add one ``Checkpoint.Value``, or the next piece of a tensor added before."""
+    """Add one ``Checkpoint.Value``, or the next section of a tensor added before."""
     tag, tensors_of_value = "", []
     for part in fields.between(entry.start, entry.end):
         if part.number == 1:
@@ -173,6 +184,7 @@ def _add_value(tensors: dict[str, CheckpointTensor], fields: _Fields, entry: _Fi
 
 
 def _tensor(fields: _Fields, entry: _Field) -> CheckpointTensor:
+    """Parse a tensor. Raises UnreadableError."""
     axes: list[int] = []
     dtype, pieces = "", []
     for part in fields.between(entry.start, entry.end):
@@ -188,7 +200,7 @@ def _tensor(fields: _Fields, entry: _Field) -> CheckpointTensor:
 
 
 class _Fields:
-    """Fields of the messages of one file, all of which count against one budget."""
+    """Parser of the fields of all messages of one file, with one limit for all of them."""
 
     def __init__(self, data: FileBytes) -> None:
         self.data = data
@@ -196,14 +208,17 @@ class _Fields:
         self._idle = 0
 
     def count_idle(self, offset: int) -> None:
-        """Count a field that says nothing. Raises UnreadableError after `MAX_IDLE` of them."""
+        """Count a field without content. Raises UnreadableError after `MAX_IDLE` of them."""
         self._idle += 1
         if self._idle > MAX_IDLE:
             detail = f"more than {MAX_IDLE} fields without content before byte {offset}"
             raise UnreadableError("dump.not_checkpoint", detail)
 
     def between(self, offset: int, end: int) -> Iterator[_Field]:
-        """Fields of a message (protobuf encoding: key, then a varint, fixed bytes, or length and bytes)."""
+        """Yield the fields of a message: key, then a varint, fixed bytes, or length and bytes.
+
+        Raises UnreadableError.
+        """
         data = self.data
         while offset < end:
             self._count += 1
@@ -232,6 +247,7 @@ class _Fields:
 
 
 def _varints(data: FileBytes, entry: _Field) -> list[int]:
+    """Return the varints of a packed field, a few more than MAX_AXES at most."""
     values: list[int] = []
     offset = entry.start
     while offset < entry.end and len(values) <= MAX_AXES:
@@ -241,6 +257,7 @@ def _varints(data: FileBytes, entry: _Field) -> list[int]:
 
 
 def _varint(data: FileBytes, offset: int, end: int) -> tuple[int, int]:
+    """Return a varint and the offset after it. Raises UnreadableError."""
     value = 0
     for position, byte in enumerate(data.slice(offset, min(offset + 10, end))):
         value |= (byte & 0x7F) << 7 * position

@@ -1,8 +1,8 @@
 """Safe interpreter of pickles: nothing is imported, looked up or called.
 
-A pickle is a program for a small stack machine (opcodes as in the standard module ``pickletools``).
-This one runs it over plain values only: a class or function becomes its ``Name``, a call becomes what
-the caller's ``build`` returns for name and arguments, or an ``Opaque`` with the name.
+A pickle is a program for a small stack machine (opcodes as in the standard module ``pickletools``). This
+interpreter runs it over plain values only. A class or function becomes its ``Name``. A call becomes the
+result of the caller's ``build`` for name and arguments, or an ``Opaque`` with the name.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Name:
 
 @dataclass(eq=False, slots=True)
 class Opaque:
-    """Placeholder of an object that is not built; ``state`` is what it would have been given."""
+    """Placeholder of an object that is not built, with the ``state`` from the pickle."""
 
     name: str
     state: object = None
@@ -35,17 +35,19 @@ class Opaque:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Callbacks for calls and for persistent ids; both may return ``Opaque``."""
+    """Callbacks for calls and for persistent ids. Both may return ``Opaque``."""
 
     build: Callable[[Name, tuple[Any, ...]], object]
     persistent: Callable[[object], object]
 
 
 def interpret(file: IO[bytes] | FileBytes, calls: Calls) -> object:
-    """Interpret one pickle and return its value; the file is left positioned after its end.
+    """Interpret one pickle and return its value.
 
-    Sets are returned as lists. ``read`` of the file must not allocate more than there is: pass ``FileBytes``
-    or bytes in memory. Raises ``UnreadableError`` for anything but a complete pickle.
+    The file is left positioned after its end.
+
+    Sets are returned as lists. ``read`` of the file must not allocate more than the file holds: pass
+    ``FileBytes`` or bytes in memory. Raises UnreadableError for anything but a complete pickle.
     """
     machine = _Machine(calls)
     try:
@@ -64,12 +66,15 @@ def interpret(file: IO[bytes] | FileBytes, calls: Calls) -> object:
 
 @dataclass(slots=True)
 class _Machine:
+    """Stack machine that runs the opcodes of a pickle."""
+
     calls: Calls
     stack: list[Any] = field(default_factory=list)
     marked: list[list[Any]] = field(default_factory=list)
     memo: dict[int, Any] = field(default_factory=dict)
 
     def step(self, name: str, argument: Any) -> None:
+        """Run one opcode. Raises UnreadableError for an unknown one."""
         if name in _PUSH_ARGUMENT:
             self.stack.append(argument)
         elif name in _PUSH_NEW:
@@ -81,10 +86,12 @@ class _Machine:
             action(self, argument)
 
     def since_mark(self) -> list[Any]:
+        """Pop and return the items since the last mark."""
         items, self.stack = self.stack, self.marked.pop()
         return items
 
     def call(self, function: object, arguments: object) -> None:
+        """Push the result of a call."""
         if isinstance(function, Name) and isinstance(arguments, tuple):
             self.stack.append(self.calls.build(function, arguments))
         else:
@@ -92,7 +99,10 @@ class _Machine:
 
 
 def _key(value: object) -> Hashable:
-    """Dictionary key that is cheap to hash: nested tuples of a hostile pickle take exponential time."""
+    """Return a dictionary key that is cheap to hash.
+
+    Nested tuples of a hostile pickle take exponential time.
+    """
     if value is None or isinstance(value, str | int | float | bytes | Name):
         return value
     return Opaque("key")

@@ -1,6 +1,7 @@
 """Reader of safetensors files (after the format description of the safetensors project).
 
-Eight bytes with the length of a JSON header, the header (name: dtype, shape, begin and end), the data.
+A file is eight bytes with the length of a JSON header, the header (name: dtype, shape, begin and end), and
+the data.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any, Final
 
 from mindinsight.server.formats.arrays.element_types import Array, count_of, decode, element_type
 from mindinsight.server.formats.arrays.lazy_array import Held, Values, stored_as
-from mindinsight.server.formats.file_bytes import length_of, opened, read_stretch
+from mindinsight.server.formats.file_bytes import length_of, opened, read_bytes
 from mindinsight.server.formats.read_limits import SAFETENSORS, UnreadableError
 from mindinsight.server.formats.sanitizer import show_name
 from mindinsight.server.formats.text_files import parse_json
@@ -50,7 +51,7 @@ class SafeTensorFile:
 
 
 def open_safetensors(path: Path) -> SafeTensorFile:
-    """List the tensors of a file; raises ``UnreadableError`` when the header cannot be read."""
+    """List the tensors of a file. Raises UnreadableError if the header cannot be read."""
     with opened(path) as file:
         length = length_of(file)
         header_size = int.from_bytes(file.read(8), "little")
@@ -67,17 +68,20 @@ def open_safetensors(path: Path) -> SafeTensorFile:
 
 
 def read_safetensor(file: SafeTensorFile, name: str) -> Array:
-    """Read one tensor; the array is read-only. Raises ``UnreadableError``."""
+    """Read one tensor, read-only. Raises UnreadableError."""
     tensor = file.tensors.get(name, UnreadableError("dump.missing", f"no tensor {name[:200]}"))
     if isinstance(tensor, UnreadableError):
         raise tensor
     with opened(file.path) as stream:
-        raw = read_stretch(stream, tensor.offset, tensor.size)
+        raw = read_bytes(stream, tensor.offset, tensor.size)
     return decode(raw, tensor.dtype, tensor.shape)
 
 
 def safetensor_values(file: SafeTensorFile, name: str) -> Values:
-    """Values of one tensor, read in parts; whole where several elements share a byte."""
+    """Return the values of one tensor, read in parts, or whole if several elements share a byte.
+
+    Raises UnreadableError.
+    """
     tensor = file.tensors.get(name)
     if not isinstance(tensor, SafeTensor):
         return Held(read_safetensor(file, name))
@@ -86,6 +90,7 @@ def safetensor_values(file: SafeTensorFile, name: str) -> Values:
 
 
 def _parse_header(text: bytes) -> dict[str, Any]:
+    """Parse the JSON header. Raises UnreadableError."""
     try:
         header = parse_json(text.decode("utf-8", "replace"), SAFETENSORS)
     except UnreadableError:
@@ -98,6 +103,7 @@ def _parse_header(text: bytes) -> dict[str, Any]:
 
 
 def _entry_or_error(entry: object, start: int, length: int) -> SafeTensor | UnreadableError:
+    """Return a tensor of the header, or the error."""
     try:
         return _parse_entry(entry, start, length)
     except UnreadableError as error:
@@ -105,6 +111,7 @@ def _entry_or_error(entry: object, start: int, length: int) -> SafeTensor | Unre
 
 
 def _parse_entry(entry: Any, start: int, length: int) -> SafeTensor:
+    """Parse one tensor of the header and check it against the length of the file. Raises UnreadableError."""
     try:
         name, shape, (begin, end) = entry["dtype"], tuple(entry["shape"]), entry["data_offsets"]
         whole = all(type(number) is int for number in (*shape, begin, end))

@@ -21,7 +21,7 @@ from mindinsight.server.formats.arrays.element_types import (
 )
 from mindinsight.server.formats.arrays.lazy_array import Held, Values, stored_as
 from mindinsight.server.formats.arrays.npy import MAX_UNPACKED, Archive, read_member
-from mindinsight.server.formats.file_bytes import FileBytes, opened, read_stretch
+from mindinsight.server.formats.file_bytes import FileBytes, opened, read_bytes
 from mindinsight.server.formats.read_limits import PICKLE, UnreadableError
 from mindinsight.server.formats.sanitizer import show_name
 from mindinsight.server.formats.weights.pickles import Calls, Name, Opaque, interpret
@@ -45,7 +45,7 @@ _STORAGES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """Storage: the elements that tensors are views of."""
+    """Storage: elements that tensors are views of."""
 
     key: str
     dtype: str
@@ -63,12 +63,12 @@ class TorchTensor:
 
     @property
     def dtype(self) -> str:
-        """Canonical name of the element type."""
+        """Return the canonical name of the element type."""
         return self.storage.dtype
 
 
 def tensors_of(value: object) -> Iterator[tuple[str, TorchTensor]]:
-    """Tensors by their path. Each container is visited once, even where it is shared or contains itself."""
+    """Yield the tensors with their paths. Each container is visited once, even if it contains itself."""
     seen: set[int] = set()
     waiting: list[tuple[str, object, int]] = [("", value, 0)]
     while waiting:
@@ -82,10 +82,12 @@ def tensors_of(value: object) -> Iterator[tuple[str, TorchTensor]]:
 
 
 def _join_path(path: str, key: object) -> str:
+    """Return the path of an item of a container."""
     return show_name(f"{path}.{show_name(key)}" if path else key)
 
 
 def _children(item: object) -> Iterator[tuple[object, object]]:
+    """Yield the items of a container with their keys."""
     if isinstance(item, dict):
         yield from ((key, inner) for key, inner in item.items() if isinstance(key, str | int))
     elif isinstance(item, list | tuple):
@@ -95,7 +97,7 @@ def _children(item: object) -> Iterator[tuple[object, object]]:
 
 
 def _build(name: Name, arguments: tuple[Any, ...]) -> object:
-    """Build the tensor or container that a call describes; ``Opaque`` for other calls or arguments."""
+    """Build the tensor or container that a call describes. Return ``Opaque`` for other calls or arguments."""
     try:
         return _build_or_raise(name, arguments)
     except (LookupError, TypeError, ValueError):
@@ -103,6 +105,7 @@ def _build(name: Name, arguments: tuple[Any, ...]) -> object:
 
 
 def _build_or_raise(name: Name, arguments: tuple[Any, ...]) -> object:
+    """Build the result of a call. Raises LookupError, TypeError or ValueError for invalid arguments."""
     if name.name in ("_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_npu_tensor"):
         return _tensor(*arguments[:4])
     if name.name == "_rebuild_tensor_v3":
@@ -117,6 +120,7 @@ def _build_or_raise(name: Name, arguments: tuple[Any, ...]) -> object:
 
 
 def _tensor(storage: object, offset: object, shape: object, stride: object) -> TorchTensor | Opaque:
+    """Build a tensor. Return ``Opaque`` for invalid arguments."""
     axes, steps = _integers(shape), _integers(stride)
     if isinstance(storage, Storage) and isinstance(offset, int) and axes is not None and steps is not None:
         return TorchTensor(storage, offset, axes, steps)
@@ -124,7 +128,7 @@ def _tensor(storage: object, offset: object, shape: object, stride: object) -> T
 
 
 def _with_dtype(tensor: TorchTensor | Opaque, dtype: object) -> TorchTensor | Opaque:
-    """Apply a type to a tensor over an untyped storage, whose count is in bytes."""
+    """Apply a type to a tensor over an untyped storage, which counts bytes."""
     if not isinstance(tensor, TorchTensor) or not isinstance(dtype, Name):
         return Opaque("tensor")
     name, storage = canonical(dtype.name), tensor.storage
@@ -133,6 +137,7 @@ def _with_dtype(tensor: TorchTensor | Opaque, dtype: object) -> TorchTensor | Op
 
 
 def _integers(value: object) -> tuple[int, ...] | None:
+    """Return a tuple of integers, or None for any other value."""
     if isinstance(value, tuple | list) and all(isinstance(item, int) for item in value):
         return tuple(value)
     return None
@@ -156,7 +161,10 @@ _LEGACY_MAGIC: Final = 0x1950A86A20F9469CFC6C
 
 @dataclass(frozen=True, slots=True)
 class TorchFile:
-    """Tensors of a file by their path in the saved object: ``model.fc1.weight``; "" for a bare tensor."""
+    """Tensors of a file by their path in the saved object, ``model.fc1.weight``.
+
+    A bare tensor has the path "".
+    """
 
     path: Path
     tensors: dict[str, TorchTensor]
@@ -166,14 +174,14 @@ class TorchFile:
 
 
 def open_torch(path: Path) -> TorchFile:
-    """List the tensors of a file saved by PyTorch; raises ``UnreadableError``."""
+    """List the tensors of a file saved by PyTorch. Raises UnreadableError."""
     with opened(path) as file:
         magic = file.read(4)
     return _open_zip(path) if magic == b"PK\x03\x04" else _open_legacy(path)
 
 
 def read_torch(file: TorchFile, name: str) -> Array:
-    """Read one tensor; the array is read-only. Raises ``UnreadableError`` where its storage is too small."""
+    """Read one tensor, read-only. Raises UnreadableError, also if its storage is too small."""
     tensor = file.tensors.get(name)
     if tensor is None:
         raise UnreadableError("dump.missing", f"no tensor {name[:200]}")
@@ -191,7 +199,10 @@ def read_torch(file: TorchFile, name: str) -> Array:
 
 
 def torch_values(file: TorchFile, name: str) -> Values:
-    """Values of one tensor, read in parts where it is stored uncompressed, contiguous and little-endian."""
+    """Return the values of one tensor, read in parts if uncompressed, contiguous and little-endian.
+
+    Raises UnreadableError.
+    """
     tensor = file.tensors.get(name)
     if tensor is None or file.swapped or not _is_contiguous(tensor) or tensor.storage.key not in file.extents:
         return Held(read_torch(file, name))
@@ -205,7 +216,7 @@ def torch_values(file: TorchFile, name: str) -> Values:
 
 
 def _is_contiguous(tensor: TorchTensor) -> bool:
-    """Whether the elements of a view are contiguous in C order."""
+    """Return True if the elements of a view are contiguous in C order."""
     step = 1
     for axis, stride in zip(reversed(tensor.shape), reversed(tensor.stride), strict=False):
         if axis != 1 and stride != step:
@@ -215,6 +226,7 @@ def _is_contiguous(tensor: TorchTensor) -> bool:
 
 
 def _open_zip(path: Path) -> TorchFile:
+    """List the tensors of a zip file. Raises UnreadableError."""
     with Archive(path) as archive:
         names = archive.names()
         pickles = [name for name in names if name.count("/") == 1 and name.endswith("/data.pkl")]
@@ -234,7 +246,7 @@ def _open_zip(path: Path) -> TorchFile:
 
 
 def _zip_extents(archive: Archive, prefix: str, keys: set[str]) -> dict[str, tuple[int, int]]:
-    """Offsets and sizes of uncompressed storages; a missing storage raises when it is read."""
+    """Return offsets and sizes of uncompressed storages. A missing storage raises only when it is read."""
     extents = {}
     for key in keys:
         with contextlib.suppress(UnreadableError):
@@ -245,6 +257,7 @@ def _zip_extents(archive: Archive, prefix: str, keys: set[str]) -> dict[str, tup
 
 
 def _open_legacy(path: Path) -> TorchFile:
+    """List the tensors of a file in the format before PyTorch 1.6. Raises UnreadableError."""
     with opened(path) as file:
         is_pickle = file.read(1) == b"\x80"
         data = FileBytes(file)
@@ -262,12 +275,12 @@ def _open_legacy(path: Path) -> TorchFile:
 def _legacy_extents(
     data: FileBytes, keys: list[Any], start: int, tensors: dict[str, TorchTensor]
 ) -> dict[str, tuple[int, int]]:
-    """Offsets and sizes of storages; they follow in the order of their keys, as a count and the elements."""
+    """Return offsets and sizes of storages. They follow in the order of their keys, as count and elements."""
     types = {tensor.storage.key: tensor.dtype for tensor in tensors.values()}
     extents = {}
     for key in map(show_name, keys):
         if not is_known(types.get(key, "")) or start + 8 > len(data):
-            break  # its size is unknown, so the offset of the next is too
+            break  # its size is unknown, and therefore the offset of the next one
         count = int.from_bytes(data.slice(start, start + 8), "little")
         size = element_type(types[key]).size(count)
         extents[key] = (start + 8, size)
@@ -276,7 +289,7 @@ def _legacy_extents(
 
 
 def _storage_bytes(file: TorchFile, key: str, size: int) -> Array:
-    """The first ``size`` bytes of a storage."""
+    """Return the first ``size`` bytes of a storage. Raises UnreadableError."""
     if key in file.extents:
         start, stored_size = file.extents[key]
         if stored_size < size:
@@ -284,7 +297,7 @@ def _storage_bytes(file: TorchFile, key: str, size: int) -> Array:
                 "dump.truncated", f"storage {key} of {size} bytes, found {stored_size}"[:200]
             )
         with opened(file.path) as stream:
-            return read_stretch(stream, start, size)
+            return read_bytes(stream, start, size)
     if not file.prefix:
         raise UnreadableError("dump.truncated", f"the file ends before storage {key}"[:200])
     member = f"{file.prefix}data/{key}"
@@ -299,12 +312,14 @@ def _storage_bytes(file: TorchFile, key: str, size: int) -> Array:
 
 
 def _swap_bytes(raw: Array, dtype: str) -> Array:
+    """Convert the bytes of big-endian elements to little-endian."""
     stored = np.dtype(element_type(dtype).stored)
     width = stored.itemsize // 2 if stored.kind == "c" else stored.itemsize
     return raw.reshape(-1, width)[:, ::-1].reshape(-1)
 
 
 def _check_view(tensor: TorchTensor) -> None:
+    """Raise UnreadableError for a tensor that exceeds its storage or repeats it too often."""
     count = count_of(tensor.shape)
     if len(tensor.stride) != len(tensor.shape) or min((tensor.offset, *tensor.stride), default=0) < 0:
         raise UnreadableError("dump.bad_shape", f"{tensor.shape} with strides {tensor.stride}"[:200])

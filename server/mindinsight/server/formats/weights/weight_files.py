@@ -32,7 +32,7 @@ from mindinsight.server.formats.weights.torch_files import open_torch, read_torc
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """One tensor of a file; ``error`` is set where it is listed but cannot be read."""
+    """One tensor of a file. ``error`` is set if it is listed but cannot be read."""
 
     name: str
     dtype: str  # canonical; "str" for text
@@ -50,8 +50,8 @@ def _unchecked() -> UnreadableError | None:
 class WeightFile:
     """File of named tensors, in the order they were saved.
 
-    ``read`` returns one whole, ``values`` one to be read in parts; both raise ``UnreadableError``. ``verify``
-    reads the whole file and returns an error when its bytes contradict the recorded checksum.
+    ``read`` returns a whole tensor, ``values`` a lazy one. Both raise UnreadableError. ``verify`` reads the
+    whole file and returns an error if its bytes contradict the recorded checksum, else None.
     """
 
     path: Path
@@ -65,7 +65,7 @@ class WeightFile:
 
 
 def open_weights(path: Path) -> WeightFile:
-    """List the tensors of a file; values are read by name. Raises ``UnreadableError``."""
+    """List the tensors of a file. Values are read by name. Raises UnreadableError."""
     with opened(path) as file:
         start, length = file.read(16), length_of(file)
     if start[:4] == b"PK\x05\x06":  # an archive of nothing
@@ -82,11 +82,13 @@ def open_weights(path: Path) -> WeightFile:
 
 
 def _is_torch(path: Path) -> bool:
+    """Return True if a zip archive was saved by PyTorch."""
     with Archive(path) as archive:
         return any(name.endswith("/data.pkl") for name in archive.names())
 
 
 def _torch(path: Path) -> WeightFile:
+    """List the tensors of a PyTorch file. Raises UnreadableError."""
     file = open_torch(path)
     weights = [_weight(name, tensor.dtype, tensor.shape) for name, tensor in file.tensors.items()]
     return WeightFile(
@@ -100,17 +102,20 @@ def _torch(path: Path) -> WeightFile:
 
 
 def _verify_checkpoint(file: CheckpointFile) -> UnreadableError | None:
+    """Check the CRC-32 of a checkpoint. Return the error, or None."""
     wrong = verify_checksum(file) is False
     return UnreadableError("dump.checksum", file.path.name) if wrong else None
 
 
 def _verify_zip(path: Path) -> UnreadableError | None:
+    """Check the CRC-32 of all members of an archive. Return the error, or None."""
     with Archive(path) as archive:
         name = archive.damaged()
     return UnreadableError("dump.checksum", name[:200]) if name else None
 
 
 def _npz(path: Path) -> WeightFile:
+    """List the arrays of a .npz file. Raises UnreadableError."""
     weights = tuple(
         _unreadable_weight(name, header)
         if isinstance(header, UnreadableError)
@@ -128,6 +133,7 @@ def _npz(path: Path) -> WeightFile:
 
 
 def _npy(path: Path) -> WeightFile:
+    """List the array of a .npy file. Raises UnreadableError."""
     header = read_npy_header(path)
     weight = Weight(path.stem, header.dtype, header.shape, header.size)
     return WeightFile(
@@ -140,6 +146,7 @@ def _npy(path: Path) -> WeightFile:
 
 
 def _safetensors(path: Path) -> WeightFile:
+    """List the tensors of a safetensors file. Raises UnreadableError."""
     file = open_safetensors(path)
     weights = tuple(
         _unreadable_weight(name, tensor)
@@ -157,6 +164,7 @@ def _safetensors(path: Path) -> WeightFile:
 
 
 def _checkpoint(path: Path) -> WeightFile:
+    """List the tensors of a checkpoint. Raises UnreadableError."""
     file = open_checkpoint(path)
     weights = tuple(Weight(name, t.dtype, t.shape, t.size) for name, t in file.tensors.items())
     return WeightFile(

@@ -6,7 +6,7 @@ import pytest
 
 from mindinsight.proto import dump_pb2
 from mindinsight.server.formats.dumps.layouts.asynchronous import find_slot, read_slot, read_slots
-from mindinsight.server.formats.read_limits import Budget, UnreadableError
+from mindinsight.server.formats.read_limits import Limits, UnreadableError
 
 
 def message(**changes: Any) -> Any:
@@ -126,6 +126,6 @@ def test_what_is_no_such_file(tmp_path: Path, content: Any, reason: str) -> None
 
 def test_a_message_longer_than_any(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "mindinsight.server.formats.dumps.layouts.asynchronous.OPERATOR", Budget("message", 10, 10)
+        "mindinsight.server.formats.dumps.layouts.asynchronous.OPERATOR", Limits("message", 10, 10)
     )
     fails(write(tmp_path / "a", message()), "output", "dump.truncated")

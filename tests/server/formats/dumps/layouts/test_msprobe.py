@@ -15,7 +15,7 @@ from mindinsight.server.formats.dumps import (
     read_tensor,
 )
 from mindinsight.server.formats.graphs.call_stacks import own_frame
-from mindinsight.server.formats.read_limits import Budget, UnreadableError
+from mindinsight.server.formats.read_limits import Limits, UnreadableError
 from tests.narrowing import require
 from tests.server.formats.dumps.layouts.conftest import leaf, listed
 
@@ -112,7 +112,7 @@ def test_a_file_of_several_tensors(made: Any) -> None:
 
 
 def test_files_that_cannot_be_read(root: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mindinsight.server.formats.text_files.JSON", Budget("JSON", 10, 10))
+    monkeypatch.setattr("mindinsight.server.formats.text_files.JSON", Limits("JSON", 10, 10))
     entries = list_tensors(open_dump(root), 0, 0)
     assert [fault.reason for fault in entries.damage] == ["dump.too_large"]
     assert len(entries) > 40  # by the names of their files

@@ -1,1 +1,1 @@
-"""Registry of dump layouts: each module or package has one subclass of ``formats.dumps.layout.Layout``."""
+"""Registry of dump layouts: each module has one subclass of ``formats.dumps.dump_layout.Layout``."""

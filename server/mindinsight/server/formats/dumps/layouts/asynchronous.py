@@ -39,7 +39,7 @@ from mindinsight.server.formats.dumps.npy_folder import (
     npy_values,
     read_mapping,
 )
-from mindinsight.server.formats.file_bytes import length_of, opened, read_stretch
+from mindinsight.server.formats.file_bytes import length_of, opened, read_bytes
 from mindinsight.server.formats.read_limits import OPERATOR, UnreadableError
 from mindinsight.server.formats.sanitizer import show_text
 from mindinsight.server.formats.text_files import read_json
@@ -72,14 +72,14 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class DumpedOperator:
-    """The operator of a file and its slots."""
+    """Operator of a file and its slots."""
 
     name: str  # full name, unescaped
     slots: tuple[Slot, ...]
 
 
 def read_slots(path: Path) -> DumpedOperator:
-    """Parse the inputs and outputs of a file, without their bytes. Raises ``UnreadableError``."""
+    """Parse the inputs and outputs of a file, without their bytes. Raises UnreadableError."""
     with opened(path) as file:
         length = length_of(file)
         message_size = int.from_bytes(file.read(8), "little")
@@ -94,14 +94,17 @@ def read_slots(path: Path) -> DumpedOperator:
 
 
 def read_slot(path: Path, io: str, number: int) -> Array:
-    """Read one input or output: in host order where its format can be converted, else as on the device."""
+    """Read one input or output, in host order if its format can be converted. Raises UnreadableError."""
     slot = find_slot(path, io, number)
     array = decode(_read_bytes(path, slot), slot.dtype, slot.shape)
     return to_host(array, slot.format, slot.host_shape, slot.groups)[0]
 
 
 def slot_values(path: Path, io: str, number: int) -> Values:
-    """Values of one input or output: read in parts where it is stored in host order, else whole."""
+    """Return the values of one slot, read in parts if stored in host order, otherwise whole.
+
+    Raises UnreadableError.
+    """
     slot = find_slot(path, io, number)
     if is_host(slot.format) and not slot.inline and math.prod(slot.shape) == math.prod(slot.host_shape):
         kind = stored_as(path, slot.offset, slot.host_shape, slot.dtype)
@@ -111,7 +114,7 @@ def slot_values(path: Path, io: str, number: int) -> Values:
 
 
 def find_slot(path: Path, io: str, number: int) -> Slot:
-    """One slot of a file; raises ``UnreadableError`` when the file has no such slot."""
+    """Return one slot of a file. Raises UnreadableError if the file has no such slot."""
     for slot in read_slots(path).slots:
         if (slot.io, slot.number) == (io, number):
             return slot
@@ -119,6 +122,7 @@ def find_slot(path: Path, io: str, number: int) -> Slot:
 
 
 def _parse_message(data: bytes) -> dump_pb2.DumpData:
+    """Parse the message of a file. Raises UnreadableError."""
     message = dump_pb2.DumpData()
     try:
         for count, _ in enumerate(message_fields(data, 0, len(data)), 1):
@@ -130,6 +134,7 @@ def _parse_message(data: bytes) -> dump_pb2.DumpData:
 
 
 def _slots(message: dump_pb2.DumpData, start: int) -> Iterable[Slot]:
+    """Yield the slots of a message. The bytes of the first slot start at ``start``."""
     for io, tensors in (("input", message.input), ("output", message.output)):
         for number, tensor in enumerate(tensors):
             shape = tuple(tensor.shape.dim)
@@ -143,14 +148,16 @@ def _slots(message: dump_pb2.DumpData, start: int) -> Iterable[Slot]:
 
 
 def _dtype(number: int) -> str:
+    """Return the name of an element type, or its number if it is unknown."""
     return _DTYPES[number] if 0 <= number < len(_DTYPES) else f"type({number})"
 
 
 def _read_bytes(path: Path, slot: Slot) -> Array:
+    """Return the bytes of a slot. Raises UnreadableError."""
     if slot.inline:
         return np.frombuffer(slot.inline, np.uint8)
     with opened(path) as file:
-        return read_stretch(file, slot.offset, slot.size)
+        return read_bytes(file, slot.offset, slot.size)
 
 
 PREFIX: Final = "Opdebug.Node_OpDebug."
@@ -161,7 +168,7 @@ _WORDS: Final = struct.Struct("<3Q")  # model, stream, task
 
 
 class UnitStatus(NamedTuple):
-    """Status of one unit of the device: an overflow when ``status`` is not 0."""
+    """Status of one unit of the device. A ``status`` other than 0 is an overflow."""
 
     unit: str
     status: int
@@ -170,12 +177,13 @@ class UnitStatus(NamedTuple):
 
 
 def read_opdebug(path: Path) -> tuple[UnitStatus, ...]:
-    """Parse the units that overflowed; raises ``UnreadableError``."""
+    """Return the units that overflowed. Raises UnreadableError."""
     units = _from_json(read_json(path)) if path.suffix == ".json" else _from_raw(path)
     return tuple(unit for unit in units if unit.status)
 
 
 def _from_json(document: Any) -> Iterable[UnitStatus]:
+    """Yield the units of a JSON record. Raises UnreadableError."""
     if not isinstance(document, dict):
         raise UnreadableError("dump.json", "an overflow record is an object")
     for name in _UNITS:
@@ -188,6 +196,7 @@ def _from_json(document: Any) -> Iterable[UnitStatus]:
 
 
 def _unit(name: str, fields: Any) -> UnitStatus:
+    """Return the status of a unit. Raises UnreadableError."""
     try:
         return UnitStatus(name, int(fields["status"]), int(fields["task_id"]), int(fields["stream_id"]))
     except (KeyError, TypeError, ValueError, OverflowError) as error:
@@ -195,6 +204,7 @@ def _unit(name: str, fields: Any) -> UnitStatus:
 
 
 def _from_raw(path: Path) -> Iterable[UnitStatus]:
+    """Yield the units of a binary record. Raises UnreadableError."""
     slot = find_slot(path, "output", 0)
     with opened(path) as file:
         file.seek(slot.offset)
@@ -211,6 +221,8 @@ _TIME: Final = re.compile(r"\d{14}")
 
 
 class _TimedFolder(NamedTuple):
+    """Step folder below a folder of one time."""
+
     time: str
     folder: StepFolder
 
@@ -222,11 +234,11 @@ class AsynchronousLayout(Layout):
     growing = ("", STATISTICS_FILE)
 
     def match(self, path: Path) -> float:
-        """0.9 for a directory with a folder of 14 digits at its first or second level that holds devices."""
+        """Return 0.9 for a directory with a folder of 14 digits at level one or two that holds devices."""
         return 0.9 if any(True for _ in _timed_folders(path)) else -1.0
 
     def open_dump(self, path: Path) -> Dump:
-        """Devices (as ranks), models (as graphs) and iterations.
+        """Return devices (as ranks), models (as graphs) and iterations.
 
         The graphs of an iteration that was dumped several times have the time in their names.
         """
@@ -246,7 +258,10 @@ class AsynchronousLayout(Layout):
         )
 
     def tensors(self, folder: StepFolder) -> Listing[TensorEntry]:
-        """Tensors of a step folder: of ``.npy`` files by their names, of ``bin`` files by their messages."""
+        """Return the tensors of a step folder.
+
+        ``.npy`` files are listed by their names, ``bin`` files by their messages.
+        """
         listing = list_npy_folder(folder, NAME, _keep_recorded)
         damage = list(listing.damage)
         files = sorted(_bin_files(folder, damage), key=attrgetter("timestamp", "operator"))
@@ -258,7 +273,7 @@ class AsynchronousLayout(Layout):
         return Listing(tuple(entries), tuple(damage))
 
     def overflows(self, folder: StepFolder) -> Listing[Overflow]:
-        """Overflow records of a step folder, with the operators of their tasks and streams."""
+        """Return the overflow records of a step folder, with the operators of their tasks and streams."""
         damage: list[FileDamage] = []
         overflows = []
         for name in sorted(name for name in files_of(Path(folder.path)) if name.startswith(PREFIX)):
@@ -277,19 +292,19 @@ class AsynchronousLayout(Layout):
         return Listing(tuple(overflows), tuple(damage))
 
     def header(self, ref: TensorRef) -> TensorHeader:
-        """Shape, type and size in bytes of a tensor; in ``bin`` files the shape is that of the host."""
+        """Return shape, type and size in bytes of a tensor. ``bin`` files give the host shape."""
         if not ref.member:
             return npy_header(ref)
         slot = find_slot(Path(ref.path), *_member(ref))
         return TensorHeader(slot.host_shape, canonical(slot.dtype), slot.size)
 
     def values(self, ref: TensorRef) -> Values:
-        """Values of a tensor, read in parts where it is stored in host order."""
+        """Return the values of a tensor, read in parts if it is stored in host order."""
         return slot_values(Path(ref.path), *_member(ref)) if ref.member else npy_values(ref)
 
 
 def _timed_folders(path: Path) -> Iterator[_TimedFolder]:
-    """Folders with operators; ``path`` may be the root or the folder of one time."""
+    """Yield the folders with operators. ``path`` may be the root or the folder of one time."""
     for first in folders_of(path):
         if _TIME.fullmatch(first.name):
             yield from _devices(first, None)
@@ -300,6 +315,7 @@ def _timed_folders(path: Path) -> Iterator[_TimedFolder]:
 
 
 def _devices(time: Path, step: int | None) -> Iterator[_TimedFolder]:
+    """Yield the step folders of all devices below the folder of one time."""
     for device in (folder for folder in folders_of(time) if folder.name.isdecimal()):
         rank = int(device.name)
         if step is not None and files_of(device):
@@ -317,6 +333,7 @@ def _devices(time: Path, step: int | None) -> Iterator[_TimedFolder]:
 
 
 def _with_unique_graph(timed: _TimedFolder, first: dict[tuple[int, int, str], str]) -> StepFolder:
+    """Return the folder. The graph gets the time in its name if an earlier dump has the same name."""
     folder = timed.folder
     if first[folder.rank, folder.step, folder.graph] == timed.time:
         return folder
@@ -325,11 +342,12 @@ def _with_unique_graph(timed: _TimedFolder, first: dict[tuple[int, int, str], st
 
 
 def _keep_recorded(names: Iterable[str]) -> FullNames:
+    """Return full names in which every name resolves to itself."""
     return FullNames()
 
 
 def _bin_files(folder: StepFolder, damage: list[FileDamage]) -> list[TensorFile]:
-    """Files that hold an operator each: their names end in a timestamp, or are numbers in ``mapping.csv``."""
+    """Return the files of one operator each. Names end in a timestamp or are keys of ``mapping.csv``."""
     names = [name for name in files_of(Path(folder.path)) if name.rpartition(".")[2].isdecimal()]
     mapping = read_mapping(Path(folder.path), damage) if any(map(str.isdecimal, names)) else {}
     parsed = (parse_bin_name(mapping.get(name, name), f"{folder.path}/{name}") for name in names)
@@ -339,6 +357,7 @@ def _bin_files(folder: StepFolder, damage: list[FileDamage]) -> list[TensorFile]
 def _list_slots(
     folder: StepFolder, file: TensorFile, start: int, damage: list[FileDamage]
 ) -> list[TensorEntry]:
+    """Return the tensors of a file. Adds to ``damage`` if it cannot be read."""
     try:
         operator = read_slots(Path(file.path))
     except UnreadableError as error:
@@ -354,6 +373,7 @@ def _list_slots(
 
 
 def _entry(folder: StepFolder, file: TensorFile, name: str, position: int, slot: Slot) -> TensorEntry:
+    """Build the listing entry of a slot."""
     return TensorEntry(
         rank=folder.rank,
         step=folder.step,
@@ -374,6 +394,7 @@ def _entry(folder: StepFolder, file: TensorFile, name: str, position: int, slot:
 
 
 def _member(ref: TensorRef) -> tuple[str, int]:
+    """Parse the member of a reference: direction and number. Raises UnreadableError."""
     io, _, number = ref.member.partition(".")
     if not number.isdecimal():
         raise UnreadableError("dump.missing", ref.member)
@@ -381,7 +402,7 @@ def _member(ref: TensorRef) -> tuple[str, int]:
 
 
 def _operator_at(folder: StepFolder, unit: UnitStatus) -> str:
-    """Name of the operator that a unit reported; "" when no file has its task and stream."""
+    """Return the operator that a unit reported, "" if no file has its task and stream."""
     files = npy_files(folder.path, []) + _bin_files(folder, [])
     file = next((file for file in files if (file.task, file.stream) == (unit.task, unit.stream)), None)
     if file is None or file.path.endswith(".npy"):

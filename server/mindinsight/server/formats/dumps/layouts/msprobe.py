@@ -1,7 +1,10 @@
-"""Layout of msprobe dumps: ``step{S}/rank{R}/`` with ``dump.json``, stacks, module tree and tensor files.
+"""Layout of msprobe dumps:
 
-The JSON is complete only when the tool has stopped; tensor files are written as the program runs. Tensors
-that are in only one of the two are listed as well. Rank folders are ``rank3``, ``rank`` or ``proc{pid}``.
+``step{S}/rank{R}/`` with ``dump.json``, stacks, module tree and tensor files.
+
+The JSON is complete only after the tool has stopped, and tensor files are written while the program runs.
+Tensors that are in only one of the two are listed as well. Rank folders are ``rank3``, ``rank`` or
+``proc{pid}``.
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ NAME: Final = "msprobe"
 _STEP: Final = re.compile(r"step(\d+)")
 _RANK: Final = re.compile(r"rank(\d*)|proc(\d+)")
 _INSIDE: Final = frozenset(("dump.json", "stack.json", "construct.json", "debug.json", DATA))
-_HEAD: Final = 10_000  # bytes of the file that are searched for the fields before the data
+_HEAD: Final = 10_000  # bytes of the file searched for the fields before the data
 
 
 class MsprobeLayout(Layout):
@@ -48,14 +51,17 @@ class MsprobeLayout(Layout):
     growing = ("", "dump.json", "stack.json", DATA)
 
     def match(self, path: Path) -> float:
-        """0.95 for steps with ranks, 0.6 for one step or one rank."""
+        """Return 0.95 for steps with ranks, 0.6 for one step or one rank."""
         folders = _rank_folders(path)
         if not folders:
             return -1.0
         return 0.95 if folders[0].parent.parent == path else 0.6
 
     def open_dump(self, path: Path) -> Dump:
-        """Steps and ranks; framework, level and task from the first ``dump.json`` that names them."""
+        """Return steps and ranks.
+
+        Framework, level and task are from the first ``dump.json`` that has them.
+        """
         damage: list[FileDamage] = []
         rank_folders = _rank_folders(path)
         numbers = _number_ranks({folder.name for folder in rank_folders})
@@ -76,19 +82,19 @@ class MsprobeLayout(Layout):
         )
 
     def tensors(self, folder: StepFolder) -> Listing[TensorEntry]:
-        """Tensors of a rank and step in the order of their calls."""
+        """Return the tensors of a rank and step in the order of their calls."""
         return list_tensors(folder, NAME)
 
     def operators(self, folder: StepFolder) -> Listing[Operator]:
-        """Calls of a rank and step, those of modules and of gradients included."""
+        """Return the calls of a rank and step, including modules and gradients."""
         return list_calls(folder)
 
     def arguments(self, folder: StepFolder) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
-        """Arguments alone: no call is joined with its tensors, scopes and stacks."""
+        """Yield the arguments only. Calls are not joined with tensors, scopes and stacks."""
         return list_arguments(folder)
 
     def header(self, ref: TensorRef) -> TensorHeader:
-        """Shape, type and size in bytes of a tensor file."""
+        """Return shape, type and size in bytes of a tensor file. Raises UnreadableError."""
         if ref.path.endswith(".npy"):
             header = read_npy_header(Path(ref.path))
             return TensorHeader(header.shape, header.dtype, header.size)
@@ -99,7 +105,7 @@ class MsprobeLayout(Layout):
         )
 
     def values(self, ref: TensorRef) -> Values:
-        """Values of a tensor file, read in parts where it is not compressed."""
+        """Return the values of a tensor file, read in parts if it is not compressed."""
         if ref.path.endswith(".npy"):
             return npy_values(ref)
         file = open_torch(Path(ref.path))
@@ -107,34 +113,37 @@ class MsprobeLayout(Layout):
 
 
 def _only_name(file: TorchFile) -> str:
-    """The name of the one tensor a file holds."""
+    """Return the name of the only tensor in a file. Raises UnreadableError for several."""
     if len(file.tensors) != 1:
         raise UnreadableError("dump.not_one_tensor", f"{len(file.tensors)} tensors")
     return next(iter(file.tensors))
 
 
 def _rank_folders(path: Path) -> list[Path]:
-    """Rank folders below a root or below a step, or the folder itself."""
+    """Return the rank folders below a root or below a step, or the folder itself."""
     steps = [folder for folder in folders_of(path) if _STEP.fullmatch(folder.name)]
     ranks = [rank for step in steps for rank in _ranks(step)]
     return ranks or _ranks(path) or ([path] if _RANK.fullmatch(path.name) and _is_rank(path) else [])
 
 
 def _ranks(step: Path) -> list[Path]:
+    """Return the rank folders of a step."""
     return [folder for folder in folders_of(step) if _RANK.fullmatch(folder.name) and _is_rank(folder)]
 
 
 def _is_rank(path: Path) -> bool:
+    """Return True if a folder holds files of msprobe."""
     return not _INSIDE.isdisjoint(names_of(path))
 
 
 def _step(rank: Path) -> int:
+    """Return the step of a rank folder, 0 if it is in no step folder."""
     match = _STEP.fullmatch(rank.parent.name)
     return int(match[1]) if match else 0
 
 
 def _number_ranks(names: set[str]) -> dict[str, int]:
-    """Ranks by folder name; process folders are numbered after them by rising process id."""
+    """Return the ranks by folder name. Process folders come last, numbered by rising process id."""
     numbers: dict[str, int] = {}
     processes = []
     for name in names:
@@ -148,7 +157,7 @@ def _number_ranks(names: set[str]) -> dict[str, int]:
 
 
 def _head(rank: Path) -> dict[str, str]:
-    """String fields before the data of ``dump.json``."""
+    """Return the string fields before the data of ``dump.json``, empty if it cannot be read."""
     try:
         with opened(rank / "dump.json") as file:
             text = file.read(_HEAD).decode("utf-8", "replace").partition('"data":')[0]
@@ -158,6 +167,7 @@ def _head(rank: Path) -> dict[str, str]:
 
 
 def _config(path: Path, damage: list[FileDamage]) -> str:
+    """Return the text of ``config.json``, empty if it is missing. Adds to ``damage``."""
     try:
         return read_text(path / "config.json")
     except UnreadableError as error:

@@ -18,11 +18,14 @@ class RecorderLayout(Layout):
     name = NAME
 
     def match(self, path: Path) -> float:
-        """0.5 for ranks with recorder files; layouts with tensors list them too and are more confident."""
+        """Return 0.5 for ranks with recorder files.
+
+        Layouts with tensors are more confident and list them too.
+        """
         return 0.5 if recorder_logs(path) else -1.0
 
     def open_dump(self, path: Path) -> Dump:
-        """The recorder files of all ranks."""
+        """Return the recorder files of all ranks."""
         logs = recorder_logs(path)
         ranks = sorted({log.rank for log in logs})
         names = tuple((rank, f"rank_{rank}") for rank in ranks)

@@ -1,7 +1,9 @@
-"""Layout of MindSpore's synchronous dumps: ``rank_{R}/{net}/{graph}/{iteration}/`` with ``.npy`` files.
+"""Layout of MindSpore's synchronous dumps:
 
-All three naming generations, with or without ``.dump_metadata``. The directory of one rank, or of
-one iteration alone (as a conversion tool leaves it), is read too.
+``rank_{R}/{net}/{graph}/{iteration}/`` with ``.npy`` files.
+
+All three naming generations are read, with or without ``.dump_metadata``, and also the directory of one rank
+or of one iteration alone (as a conversion tool leaves it).
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ NAME: Final = "sync"
 CONSTANTS: Final = "constants"
 _RANK: Final = re.compile(r"rank_(\d+)")
 _NOT_NETS: Final = frozenset(("graphs", "execution_order", ".dump_metadata", "rdr"))
-_PROBED_FILES: Final = 20  # files of a folder that may be one iteration
+_PROBED_FILES: Final = 20  # file names that decide whether a folder is one iteration
 
 
 class SyncLayout(Layout):
@@ -43,7 +45,7 @@ class SyncLayout(Layout):
     growing = ("", STATISTICS_FILE)
 
     def match(self, path: Path) -> float:
-        """0.9 for ranks with graphs or iterations, 0.7 for one rank, 0.3 for a folder of dumped tensors."""
+        """Return 0.9 for ranks with graphs or iterations, 0.7 for one rank, 0.3 for a folder of tensors."""
         if any(_is_rank(folder) for folder in _ranks(path)):
             return 0.9
         if _RANK.fullmatch(path.name) and _is_rank(path):
@@ -51,7 +53,7 @@ class SyncLayout(Layout):
         return 0.3 if _is_iteration(path) else -1.0
 
     def open_dump(self, path: Path) -> Dump:
-        """Ranks, nets, graphs and iterations; framework, version and device from the metadata of any rank."""
+        """Return ranks, nets, graphs and iterations, with the metadata of the first rank that has any."""
         damage: list[FileDamage] = []
         ranks = [folder for folder in _ranks(path) if _is_rank(folder)]
         if not ranks and _RANK.fullmatch(path.name):
@@ -78,7 +80,7 @@ class SyncLayout(Layout):
         )
 
     def tensors(self, folder: StepFolder) -> Listing[TensorEntry]:
-        """Tensors of one iteration; the constants of its graph come first."""
+        """Return the tensors of one iteration. The constants of its graph come first."""
         constants = Path(folder.path).parent / CONSTANTS
         graph_files = GraphFiles(folder, [])
         listing = list_npy_folder(
@@ -87,7 +89,7 @@ class SyncLayout(Layout):
         return Listing(listing.items, (*listing.damage, *graph_files.damage))
 
     def operators(self, folder: StepFolder) -> Listing[Operator]:
-        """Operators of one iteration, with the sources and call stacks of the graph files."""
+        """Return the operators of one iteration, with the sources and call stacks of the graph files."""
         listing, graph_files = self.tensors(folder), GraphFiles(folder, [])
         kernels = {name for name in files_of(Path(folder.path)) if name.endswith(".json")}
 
@@ -102,15 +104,18 @@ class SyncLayout(Layout):
 
 
 def _ranks(path: Path) -> list[Path]:
+    """Return the rank folders."""
     return [folder for folder in folders_of(path) if _RANK.fullmatch(folder.name)]
 
 
 def _number(rank: Path) -> int:
+    """Return the number of a rank folder, 0 for other names."""
     match = _RANK.fullmatch(rank.name)
     return int(match[1]) if match else 0
 
 
 def _is_rank(path: Path) -> bool:
+    """Return True if a folder has graphs, iterations or metadata."""
     subfolders = folders_of(path)
     has_companions = any(
         folder.name in ("graphs", "execution_order", ".dump_metadata") for folder in subfolders
@@ -119,7 +124,7 @@ def _is_rank(path: Path) -> bool:
 
 
 def _graphs(rank: Path) -> Iterator[tuple[str, list[Path]]]:
-    """``{net}/{graph}`` and the folders in it, where there is an iteration or constants among them."""
+    """Yield ``{net}/{graph}`` and its folders, if there is an iteration or constants among them."""
     for net in folders_of(rank):
         for graph in folders_of(net) if net.name not in _NOT_NETS else ():
             subfolders = folders_of(graph) if graph.name.isdecimal() else []
@@ -128,11 +133,13 @@ def _graphs(rank: Path) -> Iterator[tuple[str, list[Path]]]:
 
 
 def _is_iteration(path: Path) -> bool:
+    """Return True if a folder holds dumped tensors."""
     names = files_of(path)
     return STATISTICS_FILE in names or any(parse_npy_name(name) for name in names[:_PROBED_FILES])
 
 
 def _step_folders(rank: Path) -> list[StepFolder]:
+    """Return the iterations of a rank."""
     return [
         StepFolder(_number(rank), int(step.name), graph, str(step), str(rank))
         for graph, folders in _graphs(rank)
@@ -142,7 +149,7 @@ def _step_folders(rank: Path) -> list[StepFolder]:
 
 
 def _metadata(rank: Path, damage: list[FileDamage]) -> tuple[dict[str, Any], str]:
-    """Parsed ``config.json`` and the text of ``data_dump.json``; both may be missing."""
+    """Return the parsed ``config.json`` and the text of ``data_dump.json``. Both may be missing."""
     folder = rank / ".dump_metadata"
     metadata = _read_if_present(folder / "config.json", read_json, damage)
     config = _read_if_present(folder / "data_dump.json", read_text, damage)
@@ -150,7 +157,10 @@ def _metadata(rank: Path, damage: list[FileDamage]) -> tuple[dict[str, Any], str
 
 
 def _not_recorded(rank: Path, damage: list[FileDamage]) -> Iterator[NotRecorded]:
-    """Entries of ``not_recorded.json``. What is no entry is left out, as other tools may write there."""
+    """Yield the entries of ``not_recorded.json``.
+
+    Invalid entries are skipped, because other tools may write there.
+    """
     entries = _read_if_present(rank / ".dump_metadata" / "not_recorded.json", read_json, damage)
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict) and isinstance(entry.get("kind"), str):
@@ -165,11 +175,13 @@ def _not_recorded(rank: Path, damage: list[FileDamage]) -> Iterator[NotRecorded]
 
 
 def _items(entry: dict[str, Any], key: str) -> list[Any]:
+    """Return the list ``key`` of an entry, or an empty list."""
     items = entry.get(key)
     return items if isinstance(items, list) else []
 
 
 def _read_if_present(path: Path, read: Callable[[Path], Content], damage: list[FileDamage]) -> Content | None:
+    """Read a file. Return None if it is missing or damaged. Adds to ``damage``."""
     try:
         return read(path)
     except UnreadableError as error:
@@ -179,11 +191,13 @@ def _read_if_present(path: Path, read: Callable[[Path], Content], damage: list[F
 
 
 def _saved_data(config: str) -> str:
+    """Return the kind of data in the text of a configuration, empty if it is not stated."""
     match = re.search(r'"saved_data"\s*:\s*"(\w+)"', config)
     return match[1] if match else ""
 
 
 def _kernel_arguments(path: Path, damage: list[FileDamage]) -> Arguments:
+    """Return the arguments in the JSON file of a kernel. Adds to ``damage``."""
     try:
         document = read_json(path)
     except UnreadableError as error:
