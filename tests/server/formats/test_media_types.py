@@ -10,7 +10,7 @@ from mindinsight.server.formats.media_types import (
     MP3,
     OGG,
     WAV,
-    SoundType,
+    MediaType,
     picture_size,
     picture_type,
     sound_type,
@@ -84,5 +84,5 @@ def test_other_bytes_are_no_picture(start: bytes) -> None:
         (b"", None),
     ],
 )
-def test_only_what_is_a_sound_is_one(start: bytes, kind: SoundType | None) -> None:
+def test_only_what_is_a_sound_is_one(start: bytes, kind: MediaType | None) -> None:
     assert sound_type(start) == kind

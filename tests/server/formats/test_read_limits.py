@@ -1,6 +1,6 @@
 """Files that claim, repeat or nest without end, each read in a process that may not take more than 2 GiB.
 
-Before there were budgets these took up to 21 GB, or minutes.
+Before there were limits these took up to 21 GB, or minutes.
 """
 
 import json
@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 
 from mindinsight.proto.graph_pb2 import GraphProto
-from mindinsight.server.formats.read_limits import ALL_LIMITS, Limits, UnreadableError
+from mindinsight.server.formats import read_limits
+from mindinsight.server.formats.read_limits import Limits, UnreadableError
 from mindinsight.server.formats.weights.mindspore_checkpoints import open_checkpoint
 from tests.thoroughness import amount
 
@@ -260,25 +261,25 @@ def test_a_tree_of_modules_that_loops(tmp_path: Path) -> None:
     assert read(CALLS, tmp_path) == "20000"
 
 
-def test_budgets_are_held_to_the_byte_and_the_item() -> None:
-    budget = Limits("thing", 10, 3)
-    budget.check_size(10)
-    budget.check_items(3)
+def test_limits_are_held_to_the_byte_and_the_item() -> None:
+    limits = Limits("thing", 10, 3)
+    limits.check_size(10)
+    limits.check_items(3)
     with pytest.raises(UnreadableError, match=r"dump.too_large: thing of 11 bytes, limit 10"):
-        budget.check_size(11)
+        limits.check_size(11)
     with pytest.raises(UnreadableError, match=r"dump.too_large: thing with over 3 items, limit 3"):
-        budget.check_items(4)
+        limits.check_items(4)
 
 
-def test_the_table_of_budgets_is_that_of_the_code() -> None:
+def test_the_table_of_limits_is_that_of_the_code() -> None:
     text = (Path(__file__).parents[3] / "docs" / "security.md").read_text(encoding="utf-8")
     rows = [tuple(cell.strip() for cell in line.split("|")[1:5]) for line in text.splitlines() if "|" in line]
-    for budget in ALL_LIMITS:
-        size = "as large as it is" if budget.size == 1 << 62 else f"{budget.size >> 20} MiB"
+    for limits in (value for value in vars(read_limits).values() if isinstance(value, Limits)):
+        size = "as large as it is" if limits.size == 1 << 62 else f"{limits.size >> 20} MiB"
         items, depth = (
-            f"{limit:,}".replace(",", " ") if limit else "" for limit in (budget.items, budget.depth)
+            f"{limit:,}".replace(",", " ") if limit else "" for limit in (limits.items, limits.depth)
         )
-        assert (budget.content, size, items, depth) in rows
+        assert (limits.content, size, items, depth) in rows
 
 
 def test_it_survives_the_way_back_from_a_worker_process() -> None:

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from mindinsight.server.ingest.file_stage import FileStage
-from mindinsight.server.ingest.folder_tree import Stamp
+from mindinsight.server.ingest.folder_tree import FolderTree, Stamp
+from mindinsight.server.ingest.run_discovery import Discovery, discover_runs
+from mindinsight.server.settings.base_dirs import Bases
 from mindinsight.server.types import Damage, DecodedSection, Ints, Kind, ReferenceColumns, ScalarBlock
 
 
@@ -38,3 +40,10 @@ def stretch(
 def file_named(seconds: int, size: int = 1000, inode: int = 1, suffix: str = "_MS") -> FileStage:
     name = f"events.out.events.summary.{seconds}.0.h{suffix}"
     return FileStage(name, f"/base/a/{name}", Stamp(1, inode, size, seconds * 10**9, 0))
+
+
+def discover(bases: Bases, limit: int = 999) -> Discovery:
+    """The ``limit`` runs below the base directories with the newest writes."""
+    tree = FolderTree(bases)
+    tree.scan()
+    return discover_runs(tree, limit)

@@ -21,10 +21,11 @@ from mindinsight.server.ingest.catalogue import (
 from mindinsight.server.ingest.file_stage import FileStage
 from mindinsight.server.ingest.folder_tree import Stamp, stamp_of
 from mindinsight.server.ingest.piece_reader import Fingerprint, SectionResult, read_file_section
-from mindinsight.server.ingest.run_discovery import DiscoveredRun, discover
+from mindinsight.server.ingest.run_discovery import DiscoveredRun
 from mindinsight.server.ingest.run_stage import RunStage
 from mindinsight.server.store.store import Store
 from tests.narrowing import require
+from tests.server.ingest.stretches import discover
 
 
 @pytest.fixture

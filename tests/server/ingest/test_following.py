@@ -149,7 +149,7 @@ class NoWatches(watcher.Observer):  # type: ignore[misc, name-defined]
         ("Observer", NoInstances),
         ("Observer", NoWatches),
         ("watches", lambda: -100),
-        ("tells_changes", lambda path: False),
+        ("reports_changes", lambda path: False),
     ],
 )
 def test_where_events_cannot_be_had_it_polls(

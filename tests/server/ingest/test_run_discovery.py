@@ -10,7 +10,8 @@ import pytest
 from mindinsight.server.ingest import folder_tree as directories
 from mindinsight.server.ingest import folder_tree as tree_module
 from mindinsight.server.ingest.folder_tree import FolderTree
-from mindinsight.server.ingest.run_discovery import discover, discover_runs
+from mindinsight.server.ingest.run_discovery import discover_runs
+from tests.server.ingest.stretches import discover
 
 
 def ids(discovery: Any) -> set[Any]:
@@ -133,12 +134,12 @@ def test_a_folder_that_cannot_be_looked_into_is_told_and_keeps_what_was_seen(
 
     monkeypatch.setattr(directories, "entries_of", refuse)
     tree.scan()
-    result = discover_runs(tree)
+    result = discover_runs(tree, 999)
     assert ids(result) == {"./a", "./b"}
     assert [(trouble.path, trouble.reason) for trouble in result.damage] == [("./a", "directory.permission")]
     monkeypatch.undo()
     tree.scan()
-    assert discover_runs(tree).damage == ()
+    assert discover_runs(tree, 999).damage == ()
 
 
 def test_very_many_folders_are_a_trouble_and_not_a_hang(
@@ -179,7 +180,7 @@ def test_dumps_are_shown_with_the_nearest_run_above_or_with_the_folder_they_lie_
     events.file(base / "run")
     tree = FolderTree(base, dump=lambda path: path.endswith("/dump"))
     tree.scan()
-    table = {run.id: run.dumps for run in discover_runs(tree).runs}
+    table = {run.id: run.dumps for run in discover_runs(tree, 999).runs}
     assert table == {"./run": ("./run/deep/dump", "./run/dump"), "./alone": ("./alone/dump",)}
 
 
@@ -189,7 +190,7 @@ def test_a_dump_beside_the_folders_of_ranks_is_shown_with_the_lowest(base: Any, 
         events.file(base / "job" / "flight_dump" / f"rank_{rank}" / "net")
     tree = FolderTree(base, dump=lambda path: path.endswith("/flight_dump"))
     tree.scan()
-    table = {run.id: run.dumps for run in discover_runs(tree).runs}
+    table = {run.id: run.dumps for run in discover_runs(tree, 999).runs}
     assert table == {"./job/rank_1": ("./job/flight_dump",), "./job/rank_2": (), "./job/rank_10": ()}
 
 
@@ -199,7 +200,7 @@ def test_a_base_that_is_a_run_has_the_dumps_directly_in_it_and_no_others(base: A
     events.file(base)
     tree = FolderTree(base, dump=lambda path: path.endswith("/dump"))
     tree.scan()
-    assert {run.id: run.dumps for run in discover_runs(tree).runs} == {
+    assert {run.id: run.dumps for run in discover_runs(tree, 999).runs} == {
         "./": ("./dump",),
         "./a": ("./a/dump",),
         "./b": ("./b/dump",),
@@ -230,7 +231,7 @@ def test_ranks_that_hold_both_events_and_dumps_are_runs_of_a_dump(base: Any, eve
         events.file(base / "job" / f"rank_{rank}")
     tree = FolderTree(base, dump=lambda path: path.endswith("/job"))
     tree.scan()
-    table = {run.id: (run.job, run.dumps) for run in discover_runs(tree).runs}
+    table = {run.id: (run.job, run.dumps) for run in discover_runs(tree, 999).runs}
     assert table.pop("./") == ("./", ("./job",))
     assert table == {f"./job/rank_{rank}": ("./job", ()) for rank in range(2)}
 
@@ -294,12 +295,12 @@ def test_a_glance_sees_files_and_folders_come_and_go(
     assert not tree.check_folder("./").structure
     events.file(base / "b")
     assert tree.check_folder("./").structure
-    assert ids(discover_runs(tree)) == {"./a", "./b"}
+    assert ids(discover_runs(tree, 999)) == {"./a", "./b"}
     path.unlink()
     assert tree.check_folder("./a").structure
     path.parent.rmdir()
     assert tree.check_folder("./").structure
-    assert ids(discover_runs(tree)) == {"./b"}
+    assert ids(discover_runs(tree, 999)) == {"./b"}
 
 
 def test_a_glance_tells_which_of_the_named_files_grew(

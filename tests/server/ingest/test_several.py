@@ -11,8 +11,8 @@ import pytest
 
 from mindinsight.server.ingest import folder_tree, piece_reader, watcher
 from mindinsight.server.ingest.loader import Loader
-from mindinsight.server.ingest.run_discovery import discover
 from mindinsight.server.settings.base_dirs import bases_of
+from tests.server.ingest.stretches import discover
 
 
 @pytest.fixture
@@ -201,7 +201,7 @@ def test_a_link_that_leads_to_another_directory_is_followed_there(
 def test_how_changes_are_noticed_is_told_for_each(
     loading: Any, top: Any, events: Any, steps: Any, store: Any, wait: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watcher, "tells_changes", lambda path: path.endswith("mine"))
+    monkeypatch.setattr(watcher, "reports_changes", lambda path: path.endswith("mine"))
     loading(of(top, "~~/mine", "~~/data/*"), watch="auto", reload_interval=0.25)
     table = {"mine": "events", "ann": "polling"}
     assert wait(lambda: {base.name: base.watch for base in store.snapshot().bases} == table)

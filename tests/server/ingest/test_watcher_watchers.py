@@ -40,7 +40,7 @@ def modes(group: Any, folders: Any) -> Any:
 def test_each_is_listened_to_or_not_as_its_file_system_tells(
     listening: Any, folders: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watcher, "tells_changes", lambda path: path.endswith("a"))
+    monkeypatch.setattr(watcher, "reports_changes", lambda path: path.endswith("a"))
     group = listening()
     group.listen(folders, dict.fromkeys(folders, 1))
     assert modes(group, folders) == ["events", "polling"]

@@ -44,7 +44,7 @@ def test_one_part_is_not_copied() -> None:
     only = part(1, 2, 3)
     series = ScalarSeries("loss", [only], version=4)
     assert series.columns().steps is only.steps
-    assert (series.count, series.last_step, series.last_wall, series.last_value) == (3, 3, 3.5, 3.0)
+    assert (series.count, series.last_step, series.last_value) == (3, 3, 3.0)
     assert series.columns().files.tolist() == [0]
 
 

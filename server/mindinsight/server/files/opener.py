@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import BufferedReader, FileIO, RawIOBase
 from pathlib import Path
@@ -185,30 +185,23 @@ def _is_link(name: str, folder: int) -> bool:
 
 def folders_of(path: Path) -> list[Path]:
     """Return the directories directly inside, sorted. Empty if the folder is missing or unreadable."""
-    try:
-        with entries_of(path) as entries:
-            return sorted(path / entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
-    except OSError:
-        return []
+    return sorted(path / name for name in _names(path, lambda entry: entry.is_dir(follow_symlinks=False)))
 
 
 def files_of(path: Path) -> list[str]:
-    """Return the names of the regular files directly inside, in no order.
-
-    Empty if the folder cannot be read.
-    """
-    try:
-        with entries_of(path) as entries:
-            return [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
-    except OSError:
-        return []
+    """Return the names of the regular files directly inside, in no order. Empty if unreadable."""
+    return _names(path, lambda entry: entry.is_file(follow_symlinks=False))
 
 
 def names_of(path: Path) -> list[str]:
     """Return all names directly inside, in no order. Empty if the folder cannot be read."""
+    return _names(path, lambda entry: True)
+
+
+def _names(path: Path, wanted: Callable[[os.DirEntry[str]], bool]) -> list[str]:
     try:
         with entries_of(path) as entries:
-            return [entry.name for entry in entries]
+            return [entry.name for entry in entries if wanted(entry)]
     except OSError:
         return []
 

@@ -24,7 +24,7 @@ from typing import Any, Final
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from mindinsight.server.files.own_files import redirect_hosts
-from mindinsight.server.files.remote_store import REQUESTS, concurrently
+from mindinsight.server.files.remote_store import REQUESTS, StoreError, concurrently
 
 TIMEOUT: Final = 30.0  # seconds in which a server must send something
 PAGE: Final = 8 << 20  # bytes of the listing of one folder
@@ -53,12 +53,8 @@ _LINK: Final = re.compile(
 )
 
 
-class LimitError(Exception):
+class LimitError(StoreError):
     """Error: a server sends too much, redirects elsewhere, or cannot return a section."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 class StatusError(Exception):

@@ -6,22 +6,22 @@ import struct
 from typing import Final, NamedTuple
 
 
-class PictureType(NamedTuple):
-    """Picture format that browsers show."""
+class MediaType(NamedTuple):
+    """Picture or sound format that browsers support."""
 
     media_type: str
     suffix: str  # of a file, with its dot
 
 
-PNG: Final = PictureType("image/png", ".png")
-JPEG: Final = PictureType("image/jpeg", ".jpg")
-GIF: Final = PictureType("image/gif", ".gif")
-BMP: Final = PictureType("image/bmp", ".bmp")
-WEBP: Final = PictureType("image/webp", ".webp")
+PNG: Final = MediaType("image/png", ".png")
+JPEG: Final = MediaType("image/jpeg", ".jpg")
+GIF: Final = MediaType("image/gif", ".gif")
+BMP: Final = MediaType("image/bmp", ".bmp")
+WEBP: Final = MediaType("image/webp", ".webp")
 _PICTURE_SIGNATURES: Final = {b"\x89PNG\r\n\x1a\n": PNG, b"\xff\xd8\xff": JPEG, b"GIF8": GIF, b"BM": BMP}
 
 
-def picture_type(encoded: bytes) -> PictureType | None:
+def picture_type(encoded: bytes) -> MediaType | None:
     """Return the format of an encoded picture by its first bytes, or None if it is unknown."""
     if encoded[:4] == b"RIFF" and encoded[8:12] == b"WEBP":  # RIFF files can also hold sound or video
         return WEBP
@@ -44,7 +44,7 @@ def picture_size(encoded: bytes) -> tuple[int, int]:
         return 0, 0
 
 
-def _size(kind: PictureType, encoded: bytes) -> tuple[int, int]:
+def _size(kind: MediaType, encoded: bytes) -> tuple[int, int]:
     """Return width and height. Raises IndexError or struct.error for a truncated header."""
     width = height = 0
     if kind is PNG:
@@ -91,17 +91,10 @@ def _jpeg(encoded: bytes) -> tuple[int, int]:
 SIGNATURE_BYTES: Final = 12  # of a sound that identify its format
 
 
-class SoundType(NamedTuple):
-    """Sound format that browsers play."""
-
-    media_type: str
-    suffix: str  # of a file, with its dot
-
-
-WAV: Final = SoundType("audio/wav", ".wav")
-OGG: Final = SoundType("audio/ogg", ".ogg")
-FLAC: Final = SoundType("audio/flac", ".flac")
-MP3: Final = SoundType("audio/mpeg", ".mp3")
+WAV: Final = MediaType("audio/wav", ".wav")
+OGG: Final = MediaType("audio/ogg", ".ogg")
+FLAC: Final = MediaType("audio/flac", ".flac")
+MP3: Final = MediaType("audio/mpeg", ".mp3")
 _SOUND_SIGNATURES: Final = {
     b"OggS": OGG,
     b"fLaC": FLAC,
@@ -112,7 +105,7 @@ _SOUND_SIGNATURES: Final = {
 }
 
 
-def sound_type(encoded: bytes) -> SoundType | None:
+def sound_type(encoded: bytes) -> MediaType | None:
     """Return the format of an encoded sound by its first bytes, or None if it is unknown."""
     if encoded[:4] == b"RIFF" and encoded[8:12] == b"WAVE":  # RIFF files can also hold pictures or video
         return WAV

@@ -62,7 +62,3 @@ PICKLE: Final = Limits("pickle", 64 << 20, items=5_000_000, depth=100)  # instru
 EVENT: Final = Limits("event", 8 << 20, items=2_000_000)  # bytes other than payloads; bytes read one by one
 CHECKPOINT: Final = Limits("checkpoint", 1 << 62, items=2_000_000)  # fields; values stay in the file
 SAFETENSORS: Final = Limits("safetensors header", 64 << 20, items=2_000_000)  # values of the header
-ALL_LIMITS: Final = (
-    *(ARRAY, ARCHIVE, TEXT, JSON, STATISTICS, MAPPING, ORDER, IR, GRAPH, GRAPH_FIELD, OPERATOR, PICKLE),
-    *(EVENT, CHECKPOINT, SAFETENSORS),
-)

@@ -167,7 +167,8 @@ def job_ranks(devices: Mapping[str, frozenset[int]]) -> dict[str, JobRank]:
     """
     jobs = {run: _by_folder(run) or JobRank(run, None) for run in devices}
     jobs.update(_by_numbered_jobs(jobs))
-    jobs.update(_by_siblings({run: ids for run, ids in devices.items() if jobs[run].rank is None}))
+    alone = {run: ids for run, ids in devices.items() if jobs[run].rank is None and len(ids) == 1}
+    jobs.update(_numbered({run: next(iter(ids)) for run, ids in alone.items()}))
     jobs.update(_above_ranks(jobs, devices))
     return jobs
 
@@ -180,12 +181,6 @@ def _by_folder(run: str) -> JobRank | None:
         if match:
             return JobRank("/".join(parts[:depth]) if depth > 1 else "./", int(match[1]))
     return None
-
-
-def _by_siblings(devices: Mapping[str, frozenset[int]]) -> dict[str, JobRank]:
-    """Return job and rank of numbered siblings without a rank folder."""
-    numbers = {run: next(iter(ids)) for run, ids in devices.items() if len(ids) == 1}
-    return _numbered(numbers)
 
 
 def _by_numbered_jobs(runs: Mapping[str, JobRank]) -> dict[str, JobRank]:

@@ -328,7 +328,8 @@ class IndexCache:
         if not changed:
             return
         try:
-            _make_private(self._folder)
+            own_folder(self._root)
+            own_folder(self._folder)
             packs = self._cache_files()
             whole = len(packs) >= _MAX_FILES
             self._write(list(stages.values()) if whole else changed)
@@ -419,9 +420,3 @@ def _list_folder(folder: Path) -> list[Path]:
         return list(folder.iterdir())
     except OSError:
         return []
-
-
-def _make_private(folder: Path) -> None:
-    """Create the folders of the cache. Raises OSError."""
-    own_folder(folder.parent)
-    own_folder(folder)

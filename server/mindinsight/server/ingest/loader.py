@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from mindinsight.server.compute.background_jobs import start_within_limit
 from mindinsight.server.compute.memory_budget import release_freed_memory
-from mindinsight.server.ingest.catalogue import PIECE, BaseStatus, Catalogue, Item, ReadQueue, request_of
+from mindinsight.server.ingest.catalogue import BaseStatus, Catalogue, Item, ReadQueue, request_of
 from mindinsight.server.ingest.cold_columns import ColdColumns
 from mindinsight.server.ingest.index_cache import IndexCache
 from mindinsight.server.ingest.piece_reader import (
@@ -93,7 +93,7 @@ class Dispatcher:
             self._read_inline()
             return
         while self._queue and len(self._running) < self._workers * _AHEAD:
-            batch = self._next_batch(PIECE)
+            batch = self._next_batch()
             try:
                 future = self._executor.submit(read_file_sections, [request for _, request in batch])
             except RuntimeError:  # the executor is broken, or the server is shutting down
@@ -110,17 +110,17 @@ class Dispatcher:
 
     def _read_inline(self) -> None:
         """Read one batch in this thread."""
-        for (stage, file), request in self._next_batch(PIECE):
+        for (stage, file), request in self._next_batch():
             self._catalogue.take(stage, file, request, read_file_section(request))
         if self._queue:
             self._wake()
 
-    def _next_batch(self, budget: int) -> Batch:
+    def _next_batch(self) -> Batch:
         """Take the next files from the queue. Return them with their requests."""
         batch: Batch = []
-        for stage, file in self._queue.take(budget):
+        for stage, file in self._queue.take():
             file.busy, file.checked = True, file.stamp
-            batch.append(((stage, file), request_of(file, budget)))
+            batch.append(((stage, file), request_of(file)))
         return batch
 
     def _record_crash(self, batch: Batch, hung: bool = False) -> None:

@@ -109,7 +109,8 @@ class Mirror:
         changed = {path: file for path, file in newest_first if self._is_new(path, file)}
         gone = [path for path in self._copied if path not in files and not self._store.cut]
         for path in gone:
-            self._remove(path)
+            self._unlink(path)
+            del self._copied[path]
         reasons = {"remote.cut"} if self._store.cut else set[str]()
         save_at = time.monotonic() + SAVE
         for reason in concurrently(lambda item: self._copy(*item), list(changed.items())):
@@ -209,11 +210,6 @@ class Mirror:
                 return
             copy.write(piece)
             start += len(piece)
-
-    def _remove(self, path: str) -> None:
-        """Remove a copied file."""
-        self._unlink(path)
-        del self._copied[path]
 
     def _unlink(self, path: str) -> None:
         """Remove a file and the empty folders above it."""

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from mindinsight.server.ingest.folder_tree import (
     Folder,
@@ -19,12 +19,9 @@ from mindinsight.server.ingest.folder_tree import (
     is_rank,
     job_ranks,
 )
-from mindinsight.server.settings.base_dirs import Bases
 from mindinsight.server.store import file_names
 from mindinsight.server.store.mounts import BASE
 from mindinsight.server.store.run import DirectoryDamage
-
-LIMIT: Final = 999  # runs, as in MindInsight
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +58,7 @@ class Discovery:
     missing: bool  # there is no base directory
 
 
-def discover(bases: Bases, limit: int = LIMIT) -> Discovery:
-    """Return the ``limit`` runs below the base directories with the newest writes."""
-    tree = FolderTree(bases)
-    tree.scan()
-    return discover_runs(tree, limit)
-
-
-def discover_runs(tree: FolderTree, limit: int = LIMIT) -> Discovery:
+def discover_runs(tree: FolderTree, limit: int) -> Discovery:
     """Return the ``limit`` runs with the newest writes among the folders of a tree."""
     dumps = _owners_of_dumps(tree)
     runs = {

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
 
 from mindinsight.server.ingest.cold_columns import ColdColumns
 from mindinsight.server.ingest.file_stage import FileStage, Key
 from mindinsight.server.ingest.piece_reader import Fingerprint
 from mindinsight.server.ingest.run_discovery import DiscoveredRun
-from mindinsight.server.store.file_names import Order
 from mindinsight.server.store.run import Run, failure, first_event, is_finished, last_event
 from mindinsight.server.store.series import Part, ReferencePart, ReferenceSeries, ScalarPart, ScalarSeries
 from mindinsight.server.store.store import ChangedKind
@@ -60,16 +60,11 @@ class TagParts:
 
     def _index(self, file: FileStage) -> int:
         """Return the position of a file among the others."""
-        return bisect_left(self._files, file.order, key=_order_of) if self._files else 0
+        return bisect_left(self._files, file.order, key=attrgetter("order")) if self._files else 0
 
     def _holds(self, file: FileStage, index: int) -> bool:
         """Return True if the file is at this position."""
         return index < len(self._files) and self._files[index].order == file.order
-
-
-def _order_of(file: FileStage) -> Order:
-    """Return the sort key of a file."""
-    return file.order
 
 
 class RunStage:
@@ -228,7 +223,7 @@ class RunStage:
         """Return the files, oldest first."""
         if self._ordered is None:
             files = list(self.files.values())
-            self._ordered = files if len(files) < 2 else sorted(files, key=lambda file: file.order)
+            self._ordered = files if len(files) < 2 else sorted(files, key=attrgetter("order"))
         return self._ordered
 
     def _assemble(self, version: int) -> Run:

@@ -12,17 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from watchdog.events import (
-    DirCreatedEvent,
-    DirDeletedEvent,
-    DirMovedEvent,
-    FileCreatedEvent,
-    FileDeletedEvent,
-    FileModifiedEvent,
-    FileMovedEvent,
-    FileSystemEvent,
-    FileSystemEventHandler,
-)
+from watchdog import events
+from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 
@@ -30,14 +21,9 @@ from mindinsight.server.files.opener import folders_of
 from mindinsight.server.ingest.filesystems import reports_changes
 from mindinsight.server.settings import Watch
 
-_WANTED: Final = [
-    DirCreatedEvent,
-    DirDeletedEvent,
-    DirMovedEvent,
-    FileCreatedEvent,
-    FileDeletedEvent,
-    FileModifiedEvent,
-    FileMovedEvent,
+_WANTED: Final = [  # not opened and closed: reading a file would report itself
+    *(events.DirCreatedEvent, events.DirDeletedEvent, events.DirMovedEvent),
+    *(events.FileCreatedEvent, events.FileDeletedEvent, events.FileModifiedEvent, events.FileMovedEvent),
 ]
 _MOST_FOLDERS: Final = (
     50_000  # watched folders; each takes a kilobyte of the kernel's memory and one watch of the user's limit
@@ -91,7 +77,7 @@ class Watcher(FileSystemEventHandler):
         try:
             observer = Observer()
             self._observer = observer
-            observer.schedule(self, self._base, recursive=True, event_filter=list(_WANTED))
+            observer.schedule(self, self._base, recursive=True, event_filter=_WANTED)
             observer.start()
         except OSError as error:  # no watches or file descriptors left
             self._give_up(error.strerror or str(error))

@@ -154,7 +154,12 @@ def check_identity(reference: Reference, identity: tuple[int, int]) -> None:
         status = Path(reference.path).lstat()
     except OSError as error:
         raise Gone(f"the file cannot be read: {error.strerror}") from error
-    if (status.st_dev, status.st_ino) != identity:
+    _check_status(status, reference, identity)
+
+
+def _check_status(status: os.stat_result, reference: Reference, identity: tuple[int, int] | None) -> None:
+    """Raise Gone if the file was replaced or is too short."""
+    if identity is not None and (status.st_dev, status.st_ino) != identity:
         raise Gone("the file was replaced")
     if status.st_size < reference.offset + reference.size:
         raise Gone("the file was cut short")
@@ -170,11 +175,7 @@ def read_payload(reference: Reference, identity: tuple[int, int] | None = None) 
         raise UnreadableError("payload.too_large", f"{reference.size} bytes are more than {MAX_PAYLOAD}")
     try:
         with opened(reference.path) as descriptor:
-            status = os.fstat(descriptor)
-            if identity is not None and (status.st_dev, status.st_ino) != identity:
-                raise Gone("the file was replaced")
-            if status.st_size < reference.offset + reference.size:
-                raise Gone("the file was cut short")
+            _check_status(os.fstat(descriptor), reference, identity)
             payload = read_at(descriptor, reference.offset, reference.size)
     except OSError as error:
         raise Gone(f"the file cannot be read: {error.strerror}") from error
@@ -245,11 +246,6 @@ class ScalarSeries:
     def last_step(self) -> int:
         """Return the step of the last point."""
         return int(self.parts[-1].steps[self._last_row])
-
-    @property
-    def last_wall(self) -> float:
-        """Return the wall time of the last point, in Unix seconds."""
-        return float(self.parts[-1].walls[self._last_row])
 
     @property
     def last_value(self) -> float:

@@ -131,14 +131,11 @@ def _small_float_table(exponent: int, mantissa: int, bias: int, special: Special
     return values.astype(np.float32)
 
 
-def _small_float(exponent: int, mantissa: int, bias: int, special: Special) -> Callable[[Array], Array]:
-    """Return the decoder of a float of one byte."""
-
-    def decode_small(items: Array) -> Array:
-        table: Array = _small_float_table(exponent, mantissa, bias, special)
-        return table[items]
-
-    return decode_small
+def _small_float(
+    exponent: int, mantissa: int, bias: int, special: Special, unpack: Callable[[Array], Array] = np.asarray
+) -> Callable[[Array], Array]:
+    """Return the decoder of a small float. ``unpack`` converts stored items to bit patterns."""
+    return lambda items: _small_float_table(exponent, mantissa, bias, special)[unpack(items)]
 
 
 def _power_of_two(items: Array) -> Array:
@@ -147,29 +144,9 @@ def _power_of_two(items: Array) -> Array:
     return np.where(items == 255, np.nan, powers).astype(np.float32)
 
 
-def _float4_e2m1(items: Array) -> Array:
-    """Decode two float4 values from each byte."""
-    return _small_float(2, 1, 1, "finite")(_unpack_uint4(items))
-
-
-def _float4_e1m2(items: Array) -> Array:
-    """Decode two float4 values from each byte."""
-    return _small_float(1, 2, 1, "finite")(_unpack_uint4(items))
-
-
-def _float6(exponent: int, mantissa: int, bias: int) -> Callable[[Array], Array]:
-    """Return the decoder of a float in the low six bits of a byte."""
-
-    def decode_float6(items: Array) -> Array:
-        return _small_float(exponent, mantissa, bias, "finite")(items & np.uint8(0x3F))
-
-    return decode_float6
-
-
-def _hifloat8(items: Array) -> Array:
-    """Decode HiFloat8."""
-    table: Array = _hifloat8_table()
-    return table[items]
+def _low_six_bits(items: Array) -> Array:
+    """Return the element in the low six bits of each byte."""
+    return items & np.uint8(0x3F)
 
 
 @cache
@@ -214,11 +191,11 @@ _TYPES: Final[dict[str, ElementType]] = {
     "float8_e5m2fnuz": ElementType("float8_e5m2fnuz", "u1", decode=_small_float(5, 2, 16, "fnuz")),
     "float8_e4m3fnuz": ElementType("float8_e4m3fnuz", "u1", decode=_small_float(4, 3, 8, "fnuz")),
     "float8_e8m0fnu": ElementType("float8_e8m0fnu", "u1", decode=_power_of_two),
-    "hifloat8": ElementType("hifloat8", "u1", decode=_hifloat8),
-    "float6_e3m2": ElementType("float6_e3m2", "u1", decode=_float6(3, 2, 3)),
-    "float6_e2m3": ElementType("float6_e2m3", "u1", decode=_float6(2, 3, 1)),
-    "float4_e2m1": ElementType("float4_e2m1", "u1", 2, _float4_e2m1),
-    "float4_e1m2": ElementType("float4_e1m2", "u1", 2, _float4_e1m2),
+    "hifloat8": ElementType("hifloat8", "u1", decode=lambda items: _hifloat8_table()[items]),
+    "float6_e3m2": ElementType("float6_e3m2", "u1", decode=_small_float(3, 2, 3, "finite", _low_six_bits)),
+    "float6_e2m3": ElementType("float6_e2m3", "u1", decode=_small_float(2, 3, 1, "finite", _low_six_bits)),
+    "float4_e2m1": ElementType("float4_e2m1", "u1", 2, _small_float(2, 1, 1, "finite", _unpack_uint4)),
+    "float4_e1m2": ElementType("float4_e1m2", "u1", 2, _small_float(1, 2, 1, "finite", _unpack_uint4)),
     "int4": ElementType("int4", "u1", 2, _unpack_int4),
     "uint4": ElementType("uint4", "u1", 2, _unpack_uint4),
     "uint1": ElementType("uint1", "u1", 8, np.unpackbits),

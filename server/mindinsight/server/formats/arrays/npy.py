@@ -275,7 +275,8 @@ def _parsed(text: str, offset: int) -> ArrayHeader:
     stored = _dtype_of(descr[1] if descr else "structured")
     axes = tuple(_axis(axis) for axis in shape[1].replace("L", "").split(",") if axis.strip())
     size = count_of(axes) * stored.itemsize
-    _addressable(axes, stored)
+    if any(axis * max(stored.itemsize, 1) >= 1 << 63 for axis in axes):  # even in an empty array
+        raise UnreadableError("dump.bad_shape", str(axes)[:200])
     name = "bfloat16" if stored.kind == "V" else stored.name
     return ArrayHeader(axes, name, stored, order[1] == "True", offset, size)
 
@@ -297,9 +298,3 @@ def _dtype_of(descr: str) -> np.dtype[np.generic]:
         return np.dtype(descr)
     except (TypeError, ValueError) as error:
         raise UnreadableError("dump.unknown_dtype", descr[:100]) from error
-
-
-def _addressable(shape: tuple[int, ...], stored: np.dtype[np.generic]) -> None:
-    """Raise UnreadableError for an axis beyond 63 bits, which even an empty array may have."""
-    if any(axis * max(stored.itemsize, 1) >= 1 << 63 for axis in shape):
-        raise UnreadableError("dump.bad_shape", str(shape)[:200])

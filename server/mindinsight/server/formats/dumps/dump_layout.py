@@ -6,7 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from mindinsight.server.formats.arrays.lazy_array import Values
 from mindinsight.server.formats.dumps.dump_types import (
@@ -76,20 +76,17 @@ def _dumped_operator(
         order=first.order,
         inputs=inputs,
         outputs=outputs,
-        sources=node.sources if node else (),
-        stack=node.stacks[0] if node and node.stacks else (),
-        other_stacks=node.stacks[1:] if node else (),
         arguments=arguments(first.type, first.recorded),
         inputs_known=_all_inputs(inputs, node),
         outputs_known=bool(outputs),
+        **_graph_facts(node),
     )
 
 
 def _all_inputs(slots: tuple[str, ...], node: IrNode | None) -> bool:
     """Return True if every input was dumped: no gap in the slots, and no fewer slots than graph sources."""
-    if node is None:
-        return bool(slots) and set(slots) == set(map(str, range(len(slots))))
-    return set(slots) == set(map(str, range(len(slots)))) and len(slots) >= len(node.sources)
+    least = 1 if node is None else len(node.sources)
+    return set(slots) == set(map(str, range(len(slots)))) and len(slots) >= least
 
 
 def _planned_operator(graph: str, name: str, position: int, node: IrNode | None) -> Operator:
@@ -103,9 +100,16 @@ def _planned_operator(graph: str, name: str, position: int, node: IrNode | None)
         graph=graph,
         sequence=-1,
         order=position,
-        sources=node.sources if node else (),
-        stack=node.stacks[0] if node and node.stacks else (),
-        other_stacks=node.stacks[1:] if node else (),
+        **_graph_facts(node),
+    )
+
+
+def _graph_facts(node: IrNode | None) -> dict[str, Any]:
+    """Return the fields of an operator that are known from its node in the graph."""
+    return (
+        {}
+        if node is None
+        else {"sources": node.sources, "stack": next(iter(node.stacks), ()), "other_stacks": node.stacks[1:]}
     )
 
 

@@ -186,7 +186,7 @@ _SAMPLE: Final = 64  # records examined first
 _MANY: Final = 2048  # records of one length from which grouping by tag first pays off
 _MOST_TELLING: Final = 8  # bytes that distinguish the tags of records of one length
 _RARE_SHAPES: Final = 4  # consecutive rare shapes after which the rest is left to the next decoder
-_CACHED: Final = 1 << 18  # bytes of a matrix processed at a time; they stay in the processor's cache
+CACHED: Final = 1 << 18  # bytes of a matrix processed at a time; they stay in the processor's cache
 
 
 def read_shapes(
@@ -297,17 +297,17 @@ def _matrix(data: bytes, starts: Ints, size: int) -> Octets2D:
     return windows[starts]
 
 
-def _blocks(matrix: Octets2D) -> Iterator[slice]:
-    """Yield slices of rows that fit into the processor's cache."""
-    rows = max(_CACHED // max(matrix.shape[1], 1), 1)
-    for first in range(0, len(matrix), rows):
+def cache_blocks(count: int, width: int) -> Iterator[slice]:
+    """Yield slices of ``count`` rows of ``width`` bytes that fit into the processor's cache."""
+    rows = max(CACHED // max(width, 1), 1)
+    for first in range(0, count, rows):
         yield slice(first, first + rows)
 
 
 def _alike(matrix: Octets2D, shape: RecordShape) -> npt.NDArray[np.bool_]:
     """Return which rows have the shape, [n] bool."""
     same = np.ones(len(matrix), np.bool_)
-    for block in _blocks(matrix):
+    for block in cache_blocks(*matrix.shape):
         equal = (matrix[block] & shape.mask) == shape.fixed
         if not equal.all():  # one test of all rows is much faster than one per row
             same[block] = equal.all(axis=1)
@@ -342,7 +342,7 @@ def _columns(data: bytes, matrix: Octets2D, begins: Ints, items: list[EventValue
         return unaligned(data, dtype)[np.array([item.at for item in items])[:, None] + begins]
     columns = [matrix[:, item.at : item.at + item.size].view(dtype)[:, 0] for item in items]
     values = np.empty((len(columns), len(matrix)), dtype)
-    for block in _blocks(matrix):
+    for block in cache_blocks(*matrix.shape):
         for value, column in zip(values, columns, strict=True):
             value[block] = column[block]
     return values

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
@@ -15,15 +15,16 @@ from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE, masked_crc
 from mindinsight.server.formats.events.decoder_results import RecordBatch, Scalars
 from mindinsight.server.formats.events.event_fields import EXACT, SCALAR, ParsedEvent, Schema, tag_text
 from mindinsight.server.formats.events.record_shapes import (
+    CACHED,
     WIDE,
     RecordShape,
+    cache_blocks,
     is_like,
     record_shape,
     step_column,
 )
 from mindinsight.server.types import Ints
 
-CACHED: Final = 1 << 18  # bytes of a matrix processed at a time; they stay in the processor's cache
 _WIDE: Final = 1 << 11  # bytes compared at once, at least; a row joins several short rounds
 _WORD: Final = 8  # bytes compared as one number, several times faster than single bytes
 _HEADER_MASK: Final = np.full(HEADER_SIZE, 0xFF, np.uint8)
@@ -282,7 +283,7 @@ def _batch(data: bytes, start: int, row: int, count: int, model: Round) -> Recor
         np.ndarray((count,), _DTYPES[item.kind], data, start + at, (model.stride,)) for _, item, at in items
     ]
     values: list[npt.NDArray[Any]] = [np.empty_like(column) for column in columns]
-    for block in _blocks(count, model.stride):
+    for block in cache_blocks(count, model.stride):
         axes.read(block)
         for value, column in zip(values, columns, strict=True):
             value[block] = column[block]
@@ -306,13 +307,6 @@ def _batch(data: bytes, start: int, row: int, count: int, model: Round) -> Recor
         np.concatenate([axes.walls[number] for number in rows]),
         scalars,
     )
-
-
-def _blocks(count: int, stride: int) -> Iterator[slice]:
-    """Yield slices of rounds that fit into the processor's cache."""
-    rows = max(CACHED // stride, 1)
-    for first in range(0, count, rows):
-        yield slice(first, first + rows)
 
 
 def _words(event: ParsedEvent) -> list[int]:

@@ -199,10 +199,10 @@ def _graph(data: bytes) -> IrText:
     names, constants, nodes = [], {}, []
     for key, start, end in _graph_fields(data):
         if key == _PB_PARAMETER:
-            names.append(_text(graph_pb2.ParameterProto.FromString(data[start:end]).name))
+            names.append(show_text(graph_pb2.ParameterProto.FromString(data[start:end]).name))
         elif key == _CONSTANT:
             constant = graph_pb2.NamedValueProto.FromString(data[start:end])
-            constants[_text(constant.key)] = str(constant.value.int_val)
+            constants[show_text(constant.key)] = str(constant.value.int_val)
         elif key == _PB_NODE:
             nodes.append((start, end))
     dataflow = Dataflow({name: (name,) for name in names})
@@ -223,15 +223,10 @@ def _graph_fields(data: bytes) -> Iterator[tuple[int, int, int]]:
 
 def _pb_node(node: graph_pb2.NodeProto, dataflow: Dataflow, numbers: dict[str, str]) -> IrNode:
     """Return the operator of a node. ``numbers`` are the values of integer constants by name."""
-    op, name = _text(node.op_type), _text(node.full_name)
-    arguments = [_text(source.name) for source in node.input]
+    op, name = show_text(node.op_type), show_text(node.full_name)
+    arguments = [show_text(source.name) for source in node.input]
     if op == "TupleGetItem":
         arguments[1:] = [numbers.get(argument, argument) for argument in arguments[1:]]
-    sources = dataflow.add(_text(node.name), op, name, arguments)
-    lines = "\n".join(map(_text, node.source_address)).split("\n")
-    return IrNode(op, name, _text(node.scope), sources, stacks_of(lines))
-
-
-def _text(value: str | bytes) -> str:
-    """Return a string field as text. Some versions of protobuf return bytes if it is not UTF-8."""
-    return show_text(value)
+    sources = dataflow.add(show_text(node.name), op, name, arguments)
+    lines = "\n".join(map(show_text, node.source_address)).split("\n")
+    return IrNode(op, name, show_text(node.scope), sources, stacks_of(lines))

@@ -12,7 +12,6 @@ from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.sanitizer import show_text
 from mindinsight.server.formats.wire_format import (
     UnparsableError,
-    last_field,
     message_fields,
     read_varint,
     signed,
@@ -59,15 +58,18 @@ def image(payload: bytes) -> Image:
 
     The size is taken from the picture itself, or from the message if the picture does not state it.
     """
-    try:
-        fields = list(message_fields(payload, 0, len(payload)))
-    except UnparsableError as error:
-        raise UnreadableError("payload.unparsable", f"image: {error}") from error
-    pictures = [payload[at:end] for key, at, end in fields if key == _ENCODED]
-    encoded = pictures[-1] if pictures else b""
+    encoded = _last_fields(payload, "image").get(_ENCODED, b"")
     header = image_header(payload)
     width, height = picture_size(encoded)
     return Image(replace(header, width=width, height=height) if width and height else header, encoded)
+
+
+def _last_fields(payload: bytes, kind: str) -> dict[int, bytes]:
+    """Return the last content of each field. Raises UnreadableError."""
+    try:
+        return {key: payload[start:stop] for key, start, stop in message_fields(payload, 0, len(payload))}
+    except UnparsableError as error:
+        raise UnreadableError("payload.unparsable", f"{kind}: {error}") from error
 
 
 def _fields_there(start: bytes) -> Iterator[tuple[int, int, int]]:
@@ -92,12 +94,8 @@ class Sound:
 
 def sound(payload: bytes) -> Sound:
     """Decode a sound message. Raises UnreadableError."""
-    try:
-        fields = {key: (start, stop) for key, start, stop in message_fields(payload, 0, len(payload))}
-    except UnparsableError as error:
-        raise UnreadableError("payload.unparsable", f"audio: {error}") from error
-    encoded, label = (payload[slice(*fields.get(key, (0, 0)))] for key in (_ENCODED_SOUND, _LABEL))
-    return Sound(encoded, show_text(label[:_LONGEST_LABEL]))
+    fields = _last_fields(payload, "audio")
+    return Sound(fields.get(_ENCODED_SOUND, b""), show_text(fields.get(_LABEL, b"")[:_LONGEST_LABEL]))
 
 
 _CONTENT: Final = 1 << 3 | 2
@@ -105,11 +103,7 @@ _CONTENT: Final = 1 << 3 | 2
 
 def text(payload: bytes) -> str:
     """Decode a text message. Bytes that are not UTF-8 become escapes. Raises UnreadableError."""
-    try:
-        span = last_field(payload, 0, len(payload), _CONTENT)
-    except UnparsableError as error:
-        raise UnreadableError("payload.unparsable", f"text: {error}") from error
-    return show_text(payload[slice(*span)]) if span else ""
+    return show_text(_last_fields(payload, "text").get(_CONTENT, b""))
 
 
 _TITLE, _TEXT, _LEVEL, _DUMP = 1 << 3 | 2, 2 << 3 | 2, 3 << 3, 4 << 3 | 2
@@ -127,14 +121,8 @@ class Alert:
 
 def alert(payload: bytes) -> Alert:
     """Decode an alert message. Raises UnreadableError."""
-    texts, number = {_TITLE: b"", _TEXT: b"", _DUMP: b""}, 0
-    try:
-        for key, start, end in message_fields(payload, 0, len(payload)):
-            if key == _LEVEL:
-                number = read_varint(payload, start, end)[0]
-            elif key in texts:
-                texts[key] = payload[start:end]
-    except UnparsableError as error:
-        raise UnreadableError("payload.unparsable", f"alert: {error}") from error
-    level = LEVELS[number] if number < len(LEVELS) else "warning"
-    return Alert(tag_text(texts[_TITLE]), tag_text(texts[_TEXT]), level, tag_text(texts[_DUMP]))
+    fields = _last_fields(payload, "alert")
+    title, content, dump = (tag_text(fields.get(key, b"")) for key in (_TITLE, _TEXT, _DUMP))
+    number = fields.get(_LEVEL, b"\0")
+    level = LEVELS[number[0]] if len(number) == 1 and number[0] < len(LEVELS) else "warning"
+    return Alert(title, content, level, dump)

@@ -98,24 +98,17 @@ def _children(item: object) -> Iterator[tuple[object, object]]:
 
 def _build(name: Name, arguments: tuple[Any, ...]) -> object:
     """Build the tensor or container that a call describes. Return ``Opaque`` for other calls or arguments."""
-    try:
-        return _build_or_raise(name, arguments)
-    except (LookupError, TypeError, ValueError):
-        return Opaque(f"{name.module}.{name.name}")
-
-
-def _build_or_raise(name: Name, arguments: tuple[Any, ...]) -> object:
-    """Build the result of a call. Raises LookupError, TypeError or ValueError for invalid arguments."""
-    if name.name in ("_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_npu_tensor"):
-        return _tensor(*arguments[:4])
-    if name.name == "_rebuild_tensor_v3":
-        return _with_dtype(_tensor(*arguments[:4]), arguments[6])
-    if name.name in ("_rebuild_parameter", "_rebuild_parameter_with_state"):
-        return arguments[0]
-    if name.name == "_rebuild_from_type_v2" and isinstance(arguments[0], Name):
-        return _build(arguments[0], arguments[2])
-    if name == Name("collections", "OrderedDict"):
-        return {show_name(key): inner for key, inner in (arguments[0] if arguments else ())}
+    with contextlib.suppress(LookupError, TypeError, ValueError):  # invalid arguments
+        if name.name in ("_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_npu_tensor"):
+            return _tensor(*arguments[:4])
+        if name.name == "_rebuild_tensor_v3":
+            return _with_dtype(_tensor(*arguments[:4]), arguments[6])
+        if name.name in ("_rebuild_parameter", "_rebuild_parameter_with_state"):
+            return arguments[0]
+        if name.name == "_rebuild_from_type_v2" and isinstance(arguments[0], Name):
+            return _build(arguments[0], arguments[2])
+        if name == Name("collections", "OrderedDict"):
+            return {show_name(key): inner for key, inner in (arguments[0] if arguments else ())}
     return Opaque(f"{name.module}.{name.name}")
 
 
@@ -292,23 +285,22 @@ def _storage_bytes(file: TorchFile, key: str, size: int) -> Array:
     """Return the first ``size`` bytes of a storage. Raises UnreadableError."""
     if key in file.extents:
         start, stored_size = file.extents[key]
-        if stored_size < size:
-            raise UnreadableError(
-                "dump.truncated", f"storage {key} of {size} bytes, found {stored_size}"[:200]
-            )
+        _check_stored(key, size, stored_size)
         with opened(file.path) as stream:
             return read_bytes(stream, start, size)
     if not file.prefix:
         raise UnreadableError("dump.truncated", f"the file ends before storage {key}"[:200])
     member = f"{file.prefix}data/{key}"
     with Archive(file.path) as archive:
-        stored_size = archive.size(member)
-        if stored_size < size:
-            raise UnreadableError(
-                "dump.truncated", f"storage {key} of {size} bytes, found {stored_size}"[:200]
-            )
+        _check_stored(key, size, archive.size(member))
         with archive.opened(member) as packed:
             return read_member(packed, size)
+
+
+def _check_stored(key: str, size: int, stored_size: int) -> None:
+    """Raise UnreadableError for a storage with too few bytes."""
+    if stored_size < size:
+        raise UnreadableError("dump.truncated", f"storage {key} of {size} bytes, found {stored_size}"[:200])
 
 
 def _swap_bytes(raw: Array, dtype: str) -> Array:

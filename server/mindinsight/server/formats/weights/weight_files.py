@@ -12,17 +12,26 @@ from pathlib import Path
 
 from mindinsight.server.formats.arrays.element_types import Array, count_of, element_type
 from mindinsight.server.formats.arrays.lazy_array import Held, Values, stored_npy, stored_npz
-from mindinsight.server.formats.arrays.npy import Archive, npz_headers, read_npy, read_npy_header, read_npz
+from mindinsight.server.formats.arrays.npy import (
+    Archive,
+    ArrayHeader,
+    npz_headers,
+    read_npy,
+    read_npy_header,
+    read_npz,
+)
 from mindinsight.server.formats.file_bytes import length_of, opened
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.weights.mindspore_checkpoints import (
     CheckpointFile,
+    CheckpointTensor,
     checkpoint_values,
     open_checkpoint,
     read_checkpoint,
     verify_checksum,
 )
 from mindinsight.server.formats.weights.safetensors import (
+    SafeTensor,
     open_safetensors,
     read_safetensor,
     safetensor_values,
@@ -91,14 +100,9 @@ def _torch(path: Path) -> WeightFile:
     """List the tensors of a PyTorch file. Raises UnreadableError."""
     file = open_torch(path)
     weights = [_weight(name, tensor.dtype, tensor.shape) for name, tensor in file.tensors.items()]
-    return WeightFile(
-        path,
-        "torch",
-        tuple(weights),
-        lambda name: read_torch(file, name),
-        lambda name: torch_values(file, name),
-        verify=partial(_verify_zip, path) if file.prefix else _unchecked,
-    )
+    verify = partial(_verify_zip, path) if file.prefix else _unchecked
+    read, values = partial(read_torch, file), partial(torch_values, file)
+    return WeightFile(path, "torch", tuple(weights), read, values, verify=verify)
 
 
 def _verify_checkpoint(file: CheckpointFile) -> UnreadableError | None:
@@ -116,67 +120,42 @@ def _verify_zip(path: Path) -> UnreadableError | None:
 
 def _npz(path: Path) -> WeightFile:
     """List the arrays of a .npz file. Raises UnreadableError."""
-    weights = tuple(
-        _unreadable_weight(name, header)
-        if isinstance(header, UnreadableError)
-        else Weight(name, header.dtype, header.shape, header.size)
-        for name, header in npz_headers(path)
-    )
+    weights = tuple(_weight_of(name, header) for name, header in npz_headers(path))
+    read = partial(read_npz, path)
+    verify = partial(_verify_zip, path)
     return WeightFile(
-        path,
-        "npz",
-        weights,
-        lambda name: read_npz(path, name),
-        lambda name: stored_npz(path, name) or Held(read_npz(path, name)),
-        verify=partial(_verify_zip, path),
+        path, "npz", weights, read, lambda name: stored_npz(path, name) or Held(read(name)), verify=verify
     )
 
 
 def _npy(path: Path) -> WeightFile:
     """List the array of a .npy file. Raises UnreadableError."""
     header = read_npy_header(path)
-    weight = Weight(path.stem, header.dtype, header.shape, header.size)
+    values = stored_npy(path, header)
     return WeightFile(
         path,
         "npy",
-        (weight,),
+        (_weight_of(path.stem, header),),
         lambda name: read_npy(path),
-        lambda name: stored_npy(path, header) or Held(read_npy(path)),
+        lambda name: values or Held(read_npy(path)),
     )
 
 
 def _safetensors(path: Path) -> WeightFile:
     """List the tensors of a safetensors file. Raises UnreadableError."""
     file = open_safetensors(path)
-    weights = tuple(
-        _unreadable_weight(name, tensor)
-        if isinstance(tensor, UnreadableError)
-        else Weight(name, tensor.dtype, tensor.shape, tensor.size)
-        for name, tensor in file.tensors.items()
-    )
-    return WeightFile(
-        path,
-        "safetensors",
-        weights,
-        lambda name: read_safetensor(file, name),
-        lambda name: safetensor_values(file, name),
-    )
+    weights = tuple(_weight_of(name, tensor) for name, tensor in file.tensors.items())
+    read, values = partial(read_safetensor, file), partial(safetensor_values, file)
+    return WeightFile(path, "safetensors", weights, read, values)
 
 
 def _checkpoint(path: Path) -> WeightFile:
     """List the tensors of a checkpoint. Raises UnreadableError."""
     file = open_checkpoint(path)
-    weights = tuple(Weight(name, t.dtype, t.shape, t.size) for name, t in file.tensors.items())
-    return WeightFile(
-        path,
-        "ckpt",
-        weights,
-        lambda name: read_checkpoint(file, name),
-        lambda name: checkpoint_values(file, name),
-        file.damage,
-        file.checksum,
-        partial(_verify_checkpoint, file),
-    )
+    weights = tuple(_weight_of(name, tensor) for name, tensor in file.tensors.items())
+    read, values = partial(read_checkpoint, file), partial(checkpoint_values, file)
+    verify = partial(_verify_checkpoint, file)
+    return WeightFile(path, "ckpt", weights, read, values, file.damage, file.checksum, verify)
 
 
 def _weight(name: str, dtype: str, shape: tuple[int, ...]) -> Weight:
@@ -186,5 +165,8 @@ def _weight(name: str, dtype: str, shape: tuple[int, ...]) -> Weight:
         return Weight(name, dtype, shape, 0, error)
 
 
-def _unreadable_weight(name: str, error: UnreadableError) -> Weight:
-    return Weight(name, "", (), 0, error)
+def _weight_of(name: str, tensor: ArrayHeader | CheckpointTensor | SafeTensor | UnreadableError) -> Weight:
+    """Return the listing of a tensor, or of an error in place of one."""
+    if isinstance(tensor, UnreadableError):
+        return Weight(name, "", (), 0, tensor)
+    return Weight(name, tensor.dtype, tensor.shape, tensor.size)

@@ -262,7 +262,7 @@ class AsynchronousLayout(Layout):
 
         ``.npy`` files are listed by their names, ``bin`` files by their messages.
         """
-        listing = list_npy_folder(folder, NAME, _keep_recorded)
+        listing = list_npy_folder(folder, NAME, lambda recorded: FullNames())
         damage = list(listing.damage)
         files = sorted(_bin_files(folder, damage), key=attrgetter("timestamp", "operator"))
         if not files:
@@ -339,11 +339,6 @@ def _with_unique_graph(timed: _TimedFolder, first: dict[tuple[int, int, str], st
         return folder
     graph = f"{timed.time}/{folder.graph}"
     return StepFolder(folder.rank, folder.step, graph, folder.path, folder.root)
-
-
-def _keep_recorded(names: Iterable[str]) -> FullNames:
-    """Return full names in which every name resolves to itself."""
-    return FullNames()
 
 
 def _bin_files(folder: StepFolder, damage: list[FileDamage]) -> list[TensorFile]:
