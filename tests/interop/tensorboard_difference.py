@@ -17,9 +17,10 @@ import numpy as np
 
 import mindinsight
 from mindinsight.server.formats.graphs.graph_proto import read_graph
-from mindinsight.server.formats.payloads import histograms, image, tensor
 from mindinsight.server.formats.payloads.chart_payloads import layout
-from mindinsight.server.formats.payloads.media_payloads import sound, text
+from mindinsight.server.formats.payloads.histogram_payloads import histograms
+from mindinsight.server.formats.payloads.media_payloads import image, sound, text
+from mindinsight.server.formats.payloads.tensor_payloads import tensor
 from mindinsight.server.store.run import Run
 
 # Kinds of tensors of numbers by plugin.

@@ -23,9 +23,9 @@ import numpy as np
 from mindinsight.server.client.kinds import decoder
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.formats.lineage import Lineage
-from mindinsight.server.formats.payloads import Image, Landscape, Tensor, landscape
-from mindinsight.server.formats.payloads.chart_payloads import PrCurve
-from mindinsight.server.formats.payloads.media_payloads import Sound
+from mindinsight.server.formats.payloads.chart_payloads import Landscape, PrCurve, landscape
+from mindinsight.server.formats.payloads.media_payloads import Image, Sound
+from mindinsight.server.formats.payloads.tensor_payloads import Tensor
 from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import base_problems, bases_of

@@ -32,6 +32,7 @@ PAUSE: Final = 5.0  # seconds without requests after a failure of the store
 WAIT: Final = 600.0  # seconds that another process may take to fetch the same file
 _PARTS: Final = ".parts"
 _MARK: Final = stat.S_ISVTX
+_SHORTER: Final = "the file became shorter in the store; try again"
 _TEXTS: Final = {
     "remote.forbidden": "the store refuses to give the file; check the credentials of the server",
     "remote.gone": "the file is no longer in the store",
@@ -160,13 +161,10 @@ def put_placeholder(copy: Path, path: str, file: RemoteFile) -> None:
     part.unlink(missing_ok=True)
     for name in (f"{part.name}.ranges", f"{part.name}.blocks"):  # readers have them open
         part.with_name(name).unlink(missing_ok=True)
-    descriptor = open_own(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-    try:
-        os.ftruncate(descriptor, file.size)
+    with os.fdopen(open_own(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as target:
+        target.truncate(file.size)
         if file.size:
-            os.fchmod(descriptor, _MARK | 0o600)
-    finally:
-        os.close(descriptor)
+            os.fchmod(target.fileno(), _MARK | 0o600)
     finish(part, local, file)
 
 
@@ -236,16 +234,21 @@ def _fetch(copy: Path, wanted: Placeholder, store: Fetcher) -> None:
             return
         with os.fdopen(open_own(part, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as target:
             while (start := target.tell()) < file.size:
-                if shutil.disk_usage(copy).free - (file.size - start) < ROOM:
-                    raise OSError(errno.ENOSPC, "the disk of the workspace has no room for the file", path)
+                _check_room(copy, file.size - start, path)
                 piece = store.read(file, start, min(file.size, start + PIECE))
                 if not piece:
-                    raise OSError(errno.EIO, "the file became shorter in the store; try again", path)
+                    raise OSError(errno.EIO, _SHORTER, path)
                 target.write(piece)
                 target.flush()
         finish(part, local, file)
     with suppress(OSError):
         Path(f"{part}.lock").unlink()
+
+
+def _check_room(copy: Path, size: int, path: str) -> None:
+    """Raise OSError if the disk has no room for ``size`` more bytes."""
+    if shutil.disk_usage(copy).free - size < ROOM:
+        raise OSError(errno.ENOSPC, "the disk of the workspace has no room for the file", path)
 
 
 def finish(part: Path, local: Path, file: RemoteFile) -> None:
@@ -380,16 +383,13 @@ class RangedFile(io.RawIOBase):
     def _fetch(self, low: int, high: int) -> None:
         """Fetch the blocks from ``low`` to before ``high`` in one request. Raises OSError."""
         start, end = low * BLOCK, min(high * BLOCK, self._size)
-        if shutil.disk_usage(self._copy).free - (end - start) < ROOM:
-            raise OSError(
-                errno.ENOSPC, "the disk of the workspace has no room for the file", self._wanted.path
-            )
+        _check_room(self._copy, end - start, self._wanted.path)
         try:
             content = self._store.read(self._wanted.file, start, end)
         except StoreError as error:
             raise store_failure(error, self._wanted.path) from None
         if len(content) < end - start:
-            raise OSError(errno.EIO, "the file became shorter in the store; try again", self._wanted.path)
+            raise OSError(errno.EIO, _SHORTER, self._wanted.path)
         os.pwrite(self._data, content, start)
         os.pwrite(self._map, b"\1" * (high - low), low)
 
@@ -398,11 +398,8 @@ def _requests(blocks: list[int]) -> Iterator[tuple[int, int]]:
     """Yield the first block and the end of each request: adjacent blocks together, up to ``PIECE`` bytes."""
     start = 0
     for number in range(1, len(blocks) + 1):
-        if (
-            number == len(blocks)
-            or blocks[number] != blocks[number - 1] + 1
-            or number - start == PIECE // BLOCK
-        ):
+        apart = number == len(blocks) or blocks[number] != blocks[number - 1] + 1
+        if apart or number - start == PIECE // BLOCK:
             yield blocks[start], blocks[number - 1] + 1
             start = number
 

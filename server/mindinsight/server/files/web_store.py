@@ -38,11 +38,8 @@ REDIRECTS: Final = 5
 ADDRESSES: Final = 8  # addresses of one name that are tried
 WAITS: Final = (2.0, 60.0)  # seconds between two requests for a file: at first, and while it stays the same
 _METADATA: Final = frozenset(("metadata.google.internal", "metadata.goog", "metadata", "instance-data"))
-_SERVICES: Final = tuple(
-    map(
-        ipaddress.ip_address,
-        ("fd00:ec2::254", "fd20:ce::254", "100.100.100.200", "168.63.129.16", "192.0.0.192"),
-    )
+_SERVICES: Final = frozenset(  # metadata services of clouds outside link-local networks
+    ("fd00:ec2::254", "fd20:ce::254", "100.100.100.200", "168.63.129.16", "192.0.0.192")
 )
 _EMBEDDING: Final = tuple(  # networks whose last 32 bits are an IPv4 address (RFC 4291, 6052, 2765)
     map(ipaddress.IPv6Network, ("::/96", "64:ff9b::/96", "::ffff:0:0:0/96"))
@@ -315,7 +312,7 @@ def check_address(host: str, address: str) -> None:
     forms = [number, getattr(number, "ipv4_mapped", None), getattr(number, "sixtofour", None)]
     if any(number.version == 6 and number in network for network in _EMBEDDING):
         forms.append(ipaddress.IPv4Address(int(number) & 0xFFFFFFFF))
-    refused = any(form.is_link_local or form.is_multicast or form in _SERVICES for form in forms if form)
+    refused = any(form.is_link_local or form.is_multicast or str(form) in _SERVICES for form in forms if form)
     if refused or host.rstrip(".").lower() in _METADATA:
         raise LimitError("remote.address")
 

@@ -15,7 +15,7 @@ from mindinsight.server.curves.histogram_buckets import (
     percentiles,
 )
 from mindinsight.server.curves.overflow_safe import even_edges
-from mindinsight.server.formats.payloads import Histograms, histograms
+from mindinsight.server.formats.payloads.histogram_payloads import Histograms, histograms
 from mindinsight.server.http.bulkhead_routes import PayloadRoute
 from mindinsight.server.http.responses import answer
 from mindinsight.server.http.service import Service, service_of

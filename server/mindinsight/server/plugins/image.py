@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Header, Query, Response
 
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.media_types import picture_type
-from mindinsight.server.formats.payloads import image
+from mindinsight.server.formats.payloads.media_payloads import image
 from mindinsight.server.http.bulkhead_routes import PayloadRoute
 from mindinsight.server.http.responses import answer
 from mindinsight.server.http.service import Service, service_of

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Query, Response
 
-from mindinsight.server.formats.payloads import Landscape, Point
-from mindinsight.server.formats.payloads import landscape as read_landscape
+from mindinsight.server.formats.payloads.chart_payloads import Landscape, Point
+from mindinsight.server.formats.payloads.chart_payloads import landscape as read_landscape
 from mindinsight.server.http.bulkhead_routes import PayloadRoute
 from mindinsight.server.http.responses import answer
 from mindinsight.server.http.service import Service, service_of

@@ -18,7 +18,7 @@ from mindinsight.server.compute.slices import Index, Table, first_slice, parse_s
 from mindinsight.server.compute.tensor_statistics import Statistics, bin_edges, combine, measure_values, parts
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.arrays.lazy_array import npy_header, write_npy
-from mindinsight.server.formats.payloads import Recorded
+from mindinsight.server.formats.payloads.tensor_payloads import Recorded
 from mindinsight.server.http.bulkhead_routes import PayloadRoute, stream
 from mindinsight.server.http.responses import answer
 from mindinsight.server.http.service import Service, service_of

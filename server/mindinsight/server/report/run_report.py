@@ -16,7 +16,7 @@ from mindinsight.server.errors import Gone
 from mindinsight.server.formats.dumps import open_dump
 from mindinsight.server.formats.dumps.dump_types import Dump
 from mindinsight.server.formats.lineage import TRAIN_FACTS
-from mindinsight.server.formats.payloads import Alert, alert
+from mindinsight.server.formats.payloads.media_payloads import Alert, alert
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.report.fault_sections import DumpedStep, fault_section
 from mindinsight.server.report.report_content import (

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from mindinsight.server.formats.payloads import Recorded, recorded, recorded_whole
+from mindinsight.server.formats.payloads.tensor_payloads import Recorded, recorded, recorded_whole
 from mindinsight.server.store.series import ReferenceSeries
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from mindinsight.server.curves.histogram_buckets import finite_edges
 from mindinsight.server.curves.overflow_safe import differences, even_edges
-from mindinsight.server.formats.payloads import Histograms
-from mindinsight.server.formats.payloads import histograms as read_histograms
+from mindinsight.server.formats.payloads.histogram_payloads import Histograms
+from mindinsight.server.formats.payloads.histogram_payloads import histograms as read_histograms
 from mindinsight.server.http.bulkhead_routes import PayloadRoute
 from mindinsight.server.types import Doubles
 from mindinsight.server.v1.jobs import CurrentService, payloads_of, time_and_step

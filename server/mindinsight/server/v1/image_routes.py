@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import Response
 
 from mindinsight.server.formats.media_types import picture_type
-from mindinsight.server.formats.payloads import image
+from mindinsight.server.formats.payloads.media_payloads import image
 from mindinsight.server.http.bulkhead_routes import PayloadRoute
 from mindinsight.server.v1.jobs import CurrentService, payloads_of, time_and_step
 from mindinsight.server.v1.row_sampling import IMAGES, line_rows

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from fastapi import Query
 
 from mindinsight.server.errors import Gone
-from mindinsight.server.formats.payloads import Landscape, Point, landscape
+from mindinsight.server.formats.payloads.chart_payloads import Landscape, Point, landscape
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.http.bulkhead_routes import PayloadRoute
 from mindinsight.server.store.run import Run

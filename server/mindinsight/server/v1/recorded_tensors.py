@@ -12,7 +12,7 @@ from fastapi import Query
 
 from mindinsight.server.compute.slices import Index, Table, parse_slice
 from mindinsight.server.compute.tensor_statistics import Statistics, measure, measure_values
-from mindinsight.server.formats.payloads import Recorded
+from mindinsight.server.formats.payloads.tensor_payloads import Recorded
 from mindinsight.server.http.bulkhead_routes import PayloadRoute
 from mindinsight.server.store.series import ReferenceSeries
 from mindinsight.server.store.tensor_source import opened_tensor

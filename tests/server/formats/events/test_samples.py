@@ -14,7 +14,10 @@ from PIL import Image as Picture
 
 from mindinsight.proto.graph_pb2 import GraphProto
 from mindinsight.server.formats.events import decode, read_section
-from mindinsight.server.formats.payloads import histograms, image, landscape, tensor
+from mindinsight.server.formats.payloads.chart_payloads import landscape
+from mindinsight.server.formats.payloads.histogram_payloads import histograms
+from mindinsight.server.formats.payloads.media_payloads import image
+from mindinsight.server.formats.payloads.tensor_payloads import tensor
 from mindinsight.server.types import DecodedSection
 
 SAMPLES = Path(__file__).parents[3] / "data" / "events"

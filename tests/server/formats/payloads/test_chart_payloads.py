@@ -9,8 +9,15 @@ from sklearn.metrics import average_precision_score
 
 from mindinsight.proto.graph_pb2 import TensorProto
 from mindinsight.proto.summary_pb2 import LossLandscape, Summary
-from mindinsight.server.formats.payloads import Landscape, landscape
-from mindinsight.server.formats.payloads.chart_payloads import Category, Chart, PrCurve, layout, pr_curve
+from mindinsight.server.formats.payloads.chart_payloads import (
+    Category,
+    Chart,
+    Landscape,
+    PrCurve,
+    landscape,
+    layout,
+    pr_curve,
+)
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.writer.encoding import chart_layouts
 from mindinsight.writer.encoding.kinds.pr_curve import ENCODER

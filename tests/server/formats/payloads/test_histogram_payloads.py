@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mindinsight.proto.summary_pb2 import Summary
-from mindinsight.server.formats.payloads import Histograms, histograms
+from mindinsight.server.formats.payloads.histogram_payloads import Histograms, histograms
 from mindinsight.server.formats.read_limits import UnreadableError
 from tests.thoroughness import amount
 

@@ -8,8 +8,16 @@ import pytest
 
 from mindinsight.proto.summary_pb2 import Alert as Message
 from mindinsight.proto.summary_pb2 import Summary
-from mindinsight.server.formats.payloads import Alert, ImageHeader, alert, image, image_header
-from mindinsight.server.formats.payloads.media_payloads import HEADER_BYTES, Sound, sound
+from mindinsight.server.formats.payloads.media_payloads import (
+    HEADER_BYTES,
+    Alert,
+    ImageHeader,
+    Sound,
+    alert,
+    image,
+    image_header,
+    sound,
+)
 from mindinsight.server.formats.read_limits import UnreadableError
 
 PICTURE = b"\x89PNG\r\n" + bytes(500)

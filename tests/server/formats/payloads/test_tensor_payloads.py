@@ -12,7 +12,7 @@ import pytest
 
 from mindinsight.proto.graph_pb2 import DataType, TensorProto
 from mindinsight.server.formats.arrays.lazy_array import Held
-from mindinsight.server.formats.payloads import recorded, tensor
+from mindinsight.server.formats.payloads.tensor_payloads import recorded, tensor
 from mindinsight.server.formats.read_limits import UnreadableError
 
 BEFORE = b"what else is in the file"

@@ -10,8 +10,9 @@ import pytest
 import mindinsight
 from mindinsight.proto.framing import encode_record, masked_crc
 from mindinsight.server.formats.events import decode
-from mindinsight.server.formats.payloads import histograms, image, tensor
-from mindinsight.server.formats.payloads.media_payloads import Sound, sound
+from mindinsight.server.formats.payloads.histogram_payloads import histograms
+from mindinsight.server.formats.payloads.media_payloads import Sound, image, sound
+from mindinsight.server.formats.payloads.tensor_payloads import tensor
 from mindinsight.server.formats.tensorboard import TENSORBOARD
 
 RUNS = Path(__file__).parents[3] / "data" / "tfevents" / "runs"

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from mindinsight.server.client.kinds import Payload, with_ending
 from mindinsight.server.formats.media_types import picture_type
-from mindinsight.server.formats.payloads import Image, image
+from mindinsight.server.formats.payloads.media_payloads import Image, image
 
 
 def write(stem: Path, value: Image) -> Path:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindinsight.server.client.kinds import Payload, with_ending
-from mindinsight.server.formats.payloads import Tensor, tensor
+from mindinsight.server.formats.payloads.tensor_payloads import Tensor, tensor
 
 
 def write(stem: Path, value: Tensor) -> Path:

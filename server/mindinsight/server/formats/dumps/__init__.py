@@ -38,27 +38,9 @@ from mindinsight.server.formats.dumps.dump_types import (
     TensorRef,
     Window,
 )
-from mindinsight.server.formats.dumps.recorder_files import read_log
+from mindinsight.server.formats.dumps.recorder_files import read_log as read_log
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.sanitizer import show_text
-
-__all__ = [
-    "compares_arguments",
-    "describe_tensor",
-    "find_dump_dirs",
-    "find_layout",
-    "growing_paths",
-    "known_layouts",
-    "list_arguments",
-    "list_operators",
-    "list_overflows",
-    "list_tensors",
-    "open_dump",
-    "read_log",
-    "read_tensor",
-    "tensor_values",
-]
-
 
 MAX_REFUSALS: Final = 100  # links and special files reported for one dump or step
 

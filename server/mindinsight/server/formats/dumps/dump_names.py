@@ -6,12 +6,18 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 from mindinsight.server.files.opener import files_of
-from mindinsight.server.formats.dumps.dump_types import FileDamage, RecordedStatistics, StepFolder
+from mindinsight.server.formats.dumps.dump_types import (
+    Content,
+    FileDamage,
+    RecordedStatistics,
+    StepFolder,
+    read_or_report,
+)
 from mindinsight.server.formats.graphs.ir import IrNode, read_ir, read_ir_parameters, read_pb
-from mindinsight.server.formats.read_limits import ORDER, UnreadableError
+from mindinsight.server.formats.read_limits import ORDER
 from mindinsight.server.formats.text_files import read_lines
 
 _NUMBER: Final = re.compile(r"-op(\d+)$")
@@ -171,7 +177,6 @@ def _number(name: str) -> int:
     return int(match[1]) if match else -1
 
 
-Content = TypeVar("Content")
 _ORDER: Final = re.compile(r"ms_execution_order_graph_(\d+)\.csv")
 _IR: Final = re.compile(r"ms_output_trace_code_graph_(\d+)\.ir")
 _PB: Final = re.compile(r"ms_output_trace_code_graph_(\d+)\.pb")
@@ -194,7 +199,7 @@ class GraphFiles:
         """Return the full names of the operators in planned execution order."""
         names: list[str] = []
         for path in self._files("execution_order", _ORDER):
-            lines = self._read_or_report(path, _order_lines) or []
+            lines = self._read(path, _order_lines) or []
             names += [line.strip() for line in lines if line.strip() and line.strip() != _HEADER]
         return names
 
@@ -206,16 +211,16 @@ class GraphFiles:
         """Return the full names of the parameters."""
         texts = self._files("graphs", _IR)
         if texts:
-            parameters = [self._read_or_report(path, read_ir_parameters) or () for path in texts]
+            parameters = [self._read(path, read_ir_parameters) or () for path in texts]
         else:
-            graphs = [self._read_or_report(path, read_pb) for path in self._files("graphs", _PB)]
+            graphs = [self._read(path, read_pb) for path in self._files("graphs", _PB)]
             parameters = [graph.parameters for graph in graphs if graph]
         return [name for names in parameters for name in names]
 
     def nodes(self) -> dict[str, IrNode]:
         """Return the operators of the graphs by full name, from ``.ir`` files if any, else ``.pb``."""
-        graphs = [self._read_or_report(path, read_ir) for path in self._files("graphs", _IR)]
-        graphs = graphs or [self._read_or_report(path, read_pb) for path in self._files("graphs", _PB)]
+        graphs = [self._read(path, read_ir) for path in self._files("graphs", _IR)]
+        graphs = graphs or [self._read(path, read_pb) for path in self._files("graphs", _PB)]
         nodes: dict[str, IrNode] = {}
         for node in (node for graph in graphs if graph for node in graph.nodes):
             nodes.setdefault(node.name, node)
@@ -229,13 +234,9 @@ class GraphFiles:
         matches.sort(key=lambda match: (match[1] != graph_number, int(match[1])))
         return [folder / match[0] for match in matches]
 
-    def _read_or_report(self, path: Path, read: Callable[[Path], Content]) -> Content | None:
+    def _read(self, path: Path, read: Callable[[Path], Content]) -> Content | None:
         """Read a file. Return None and note the damage if it cannot be read."""
-        try:
-            return read(path)
-        except UnreadableError as error:
-            self.damage.append(FileDamage(str(path), error.reason, error.detail))
-            return None
+        return read_or_report(path, read, self.damage, optional=False)
 
 
 def _order_lines(path: Path) -> list[str]:

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, overload
 
 import numpy.typing as npt
 
 from mindinsight.server.formats.graphs.call_stacks import Frame
+from mindinsight.server.formats.read_limits import UnreadableError
 
 Array: TypeAlias = npt.NDArray[Any]
 Window: TypeAlias = tuple[slice | int, ...]  # one per axis from the first on; missing axes are whole
 Direction: TypeAlias = Literal["input", "output", "parameter", "constant"]
 Item_co = TypeVar("Item_co", covariant=True)
+Content = TypeVar("Content")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,21 @@ class FileDamage:
     path: str
     reason: str  # a key of the locale files: dump.truncated, dump.json, dump.csv_columns, ...
     detail: str = ""  # English: which part, which figures
+
+
+def read_or_report(
+    path: Path, read: Callable[[Path], Content], damage: list[FileDamage], optional: bool = True
+) -> Content | None:
+    """Read a file. Return None and add to ``damage`` if it cannot be read.
+
+    A missing file is no damage if it is ``optional``.
+    """
+    try:
+        return read(path)
+    except UnreadableError as error:
+        if not (optional and error.reason == "dump.missing"):
+            damage.append(FileDamage(str(path), error.reason, error.detail))
+        return None
 
 
 @dataclass(frozen=True, slots=True)

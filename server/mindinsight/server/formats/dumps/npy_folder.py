@@ -23,6 +23,7 @@ from mindinsight.server.formats.dumps.dump_types import (
     TensorEntry,
     TensorHeader,
     TensorRef,
+    read_or_report,
 )
 from mindinsight.server.formats.read_limits import MAPPING, STATISTICS, UnreadableError
 from mindinsight.server.formats.sanitizer import parse_integer, show_text
@@ -217,14 +218,8 @@ def npy_values(ref: TensorRef) -> Values:
 
 def read_mapping(folder: Path, damage: list[FileDamage]) -> dict[str, str]:
     """Parse ``mapping.csv``: long file names by names on disk, empty if there is no such file."""
-    path = folder / "mapping.csv"
-    try:
-        lines = [line.rstrip("\r\n") for line in read_lines(path, MAPPING)]
-    except UnreadableError as error:
-        if error.reason != "dump.missing":
-            damage.append(FileDamage(str(path), error.reason, error.detail))
-        return {}
-    pairs = (line.partition(",") for line in lines)
+    lines = read_or_report(folder / "mapping.csv", lambda path: list(read_lines(path, MAPPING)), damage) or []
+    pairs = (line.rstrip("\r\n").partition(",") for line in lines)
     return {short.strip(): long.strip() for short, comma, long in pairs if comma}
 
 

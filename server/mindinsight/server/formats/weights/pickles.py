@@ -90,19 +90,30 @@ class _Machine:
         items, self.stack = self.stack, self.marked.pop()
         return items
 
+    def push(self, value: object) -> None:
+        """Push a value."""
+        self.stack.append(value)
+
     def call(self, function: object, arguments: object) -> None:
         """Push the result of a call."""
         if isinstance(function, Name) and isinstance(arguments, tuple):
-            self.stack.append(self.calls.build(function, arguments))
+            self.push(self.calls.build(function, arguments))
         else:
-            self.stack.append(Opaque(type(function).__name__))
+            self.push(Opaque(type(function).__name__))
+
+    def extend(self, items: list[Any]) -> None:
+        """Extend the list on top of the stack. Ignored for an opaque object."""
+        if isinstance(self.stack[-1], list):
+            self.stack[-1].extend(items)
+
+    def set_items(self, items: list[Any]) -> None:
+        """Set keys and values in the dictionary on top of the stack. Ignored for an opaque object."""
+        if isinstance(self.stack[-1], dict):
+            self.stack[-1].update(zip(map(_key, items[0::2]), items[1::2], strict=False))
 
 
 def _key(value: object) -> Hashable:
-    """Return a dictionary key that is cheap to hash.
-
-    Nested tuples of a hostile pickle take exponential time.
-    """
+    """Return a key that is cheap to hash. Nested tuples of a hostile pickle take exponential time."""
     if value is None or isinstance(value, str | int | float | bytes | Name):
         return value
     return Opaque("key")
@@ -117,12 +128,8 @@ def _put(machine: _Machine, index: Any) -> None:
     machine.memo[int(index)] = machine.stack[-1]
 
 
-def _memoize(machine: _Machine, _: Any) -> None:
-    machine.memo[len(machine.memo)] = machine.stack[-1]
-
-
 def _get(machine: _Machine, index: Any) -> None:
-    machine.stack.append(machine.memo[int(index)])
+    machine.push(machine.memo[int(index)])
 
 
 def _pop(machine: _Machine, _: Any) -> None:
@@ -132,89 +139,35 @@ def _pop(machine: _Machine, _: Any) -> None:
         machine.since_mark()
 
 
-def _pop_mark(machine: _Machine, _: Any) -> None:
-    machine.since_mark()
-
-
-def _extend(target: Any, items: list[Any]) -> None:
-    if isinstance(target, list):
-        target.extend(items)
-
-
-def _set_items(target: Any, items: list[Any]) -> None:
-    if isinstance(target, dict):
-        target.update(zip(map(_key, items[0::2]), items[1::2], strict=False))
-
-
-def _append(machine: _Machine, _: Any) -> None:
-    item = machine.stack.pop()
-    _extend(machine.stack[-1], [item])
-
-
-def _appends(machine: _Machine, _: Any) -> None:
-    items = machine.since_mark()
-    _extend(machine.stack[-1], items)
-
-
-def _set_item(machine: _Machine, _: Any) -> None:
-    value, key = machine.stack.pop(), machine.stack.pop()
-    _set_items(machine.stack[-1], [key, value])
-
-
-def _set_marked_items(machine: _Machine, _: Any) -> None:
-    items = machine.since_mark()
-    _set_items(machine.stack[-1], items)
-
-
 def _dict_of_mark(machine: _Machine, _: Any) -> None:
     items = machine.since_mark()
-    machine.stack.append({})
-    _set_items(machine.stack[-1], items)
+    machine.push({})
+    machine.set_items(items)
 
 
-def _list_of_mark(machine: _Machine, _: Any) -> None:
-    items = machine.since_mark()
-    machine.stack.append(items)
+def _pop_items(machine: _Machine, count: int) -> list[Any]:
+    """Pop and return the last ``count`` items. Raises LookupError if there are fewer."""
+    if len(machine.stack) < count:
+        raise LookupError("the stack is empty")
+    items = machine.stack[-count:]
+    del machine.stack[-count:]
+    return items
 
 
-def _tuple_of_mark(machine: _Machine, _: Any) -> None:
-    items = machine.since_mark()
-    machine.stack.append(tuple(items))
-
-
-def _tuple_of(count: int) -> Callable[[_Machine, Any], None]:
-    def make_tuple(machine: _Machine, _: Any) -> None:
-        if len(machine.stack) < count:
-            raise LookupError("tuple of an empty stack")
-        machine.stack[-count:] = [tuple(machine.stack[-count:])]
-
-    return make_tuple
-
-
-def _global(machine: _Machine, argument: Any) -> None:
+def _name(argument: Any) -> Name:
+    """Return the name in the argument of a GLOBAL or INST opcode."""
     module, _, name = str(argument).partition(" ")
-    machine.stack.append(Name(module, name))
+    return Name(module, name)
 
 
 def _stack_global(machine: _Machine, _: Any) -> None:
-    name, module = machine.stack.pop(), machine.stack.pop()
-    machine.stack.append(Name(show_name(module)[:200], show_name(name)[:200]))
-
-
-def _reduce(machine: _Machine, _: Any) -> None:
-    arguments, function = machine.stack.pop(), machine.stack.pop()
-    machine.call(function, arguments)
+    module, name = (show_name(part)[:200] for part in _pop_items(machine, 2))
+    machine.push(Name(module, name))
 
 
 def _new_with_keywords(machine: _Machine, _: Any) -> None:
-    machine.stack.pop()
-    _reduce(machine, None)
-
-
-def _instance(machine: _Machine, argument: Any) -> None:
-    items = machine.since_mark()
-    module, _, name = str(argument).partition(" ")
-    machine.call(Name(module, name), tuple(items))
+    function, arguments, _ = _pop_items(machine, 3)
+    machine.call(function, arguments)
 
 
 def _object(machine: _Machine, _: Any) -> None:
@@ -226,10 +179,6 @@ def _build(machine: _Machine, _: Any) -> None:
     state = machine.stack.pop()
     if isinstance(machine.stack[-1], Opaque):
         machine.stack[-1].state = state
-
-
-def _persistent(machine: _Machine, _: Any) -> None:
-    machine.stack.append(machine.calls.persistent(machine.stack.pop()))
 
 
 _PUSH_ARGUMENT: Final = frozenset(
@@ -246,31 +195,33 @@ _PUSH_NEW: Final[dict[str, Callable[[], object]]] = {
     "EMPTY_DICT": dict,
     "EMPTY_TUPLE": tuple,
 }
-_ACTIONS: Final[dict[str, Callable[[_Machine, Any], None]]] = {
-    **dict.fromkeys(("PROTO", "FRAME"), lambda machine, argument: None),
+_ACTIONS: Final[dict[str, Callable[[_Machine, Any], object]]] = {
+    **dict.fromkeys(("PROTO", "FRAME"), lambda machine, _: None),
     **dict.fromkeys(("PUT", "BINPUT", "LONG_BINPUT"), _put),
-    **dict.fromkeys(("GET", "BINGET", "LONG_BINGET"), _get),
-    **dict.fromkeys(("APPENDS", "ADDITEMS"), _appends),
-    **dict.fromkeys(("TUPLE", "FROZENSET"), _tuple_of_mark),
-    **dict.fromkeys(("REDUCE", "NEWOBJ"), _reduce),
+    **dict.fromkeys(
+        ("GET", "BINGET", "LONG_BINGET"), lambda machine, index: machine.push(machine.memo[int(index)])
+    ),
+    **dict.fromkeys(("APPENDS", "ADDITEMS"), lambda machine, _: machine.extend(machine.since_mark())),
+    **dict.fromkeys(("TUPLE", "FROZENSET"), lambda machine, _: machine.push(tuple(machine.since_mark()))),
+    **dict.fromkeys(("REDUCE", "NEWOBJ"), lambda machine, _: machine.call(*_pop_items(machine, 2))),
     "MARK": _mark,
-    "MEMOIZE": _memoize,
+    "MEMOIZE": lambda machine, _: _put(machine, len(machine.memo)),
     "POP": _pop,
-    "POP_MARK": _pop_mark,
-    "DUP": lambda machine, argument: machine.stack.append(machine.stack[-1]),
-    "LIST": _list_of_mark,
+    "POP_MARK": lambda machine, _: machine.since_mark(),
+    "DUP": lambda machine, _: machine.push(machine.stack[-1]),
+    "LIST": lambda machine, _: machine.push(machine.since_mark()),
     "DICT": _dict_of_mark,
-    "TUPLE1": _tuple_of(1),
-    "TUPLE2": _tuple_of(2),
-    "TUPLE3": _tuple_of(3),
-    "APPEND": _append,
-    "SETITEM": _set_item,
-    "SETITEMS": _set_marked_items,
-    "GLOBAL": _global,
+    "TUPLE1": lambda machine, _: machine.push(tuple(_pop_items(machine, 1))),
+    "TUPLE2": lambda machine, _: machine.push(tuple(_pop_items(machine, 2))),
+    "TUPLE3": lambda machine, _: machine.push(tuple(_pop_items(machine, 3))),
+    "APPEND": lambda machine, _: machine.extend(_pop_items(machine, 1)),
+    "SETITEM": lambda machine, _: machine.set_items(_pop_items(machine, 2)),
+    "SETITEMS": lambda machine, _: machine.set_items(machine.since_mark()),
+    "GLOBAL": lambda machine, argument: machine.push(_name(argument)),
     "STACK_GLOBAL": _stack_global,
     "NEWOBJ_EX": _new_with_keywords,
-    "INST": _instance,
+    "INST": lambda machine, argument: machine.call(_name(argument), tuple(machine.since_mark())),
     "OBJ": _object,
     "BUILD": _build,
-    "BINPERSID": _persistent,
+    "BINPERSID": lambda machine, _: machine.push(machine.calls.persistent(machine.stack.pop())),
 }

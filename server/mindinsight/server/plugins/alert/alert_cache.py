@@ -13,7 +13,7 @@ from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.curves.rank_outliers import Stray
 from mindinsight.server.errors import Gone
-from mindinsight.server.formats.payloads import Alert, alert
+from mindinsight.server.formats.payloads.media_payloads import Alert, alert
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.http.service import Service
 from mindinsight.server.plugins.alert.rule_evaluation import (

@@ -30,6 +30,7 @@ from mindinsight.server.formats.dumps.dump_types import (
     TensorEntry,
     TensorHeader,
     TensorRef,
+    read_or_report,
 )
 from mindinsight.server.formats.dumps.npy_folder import (
     STATISTICS_FILE,
@@ -278,11 +279,7 @@ class AsynchronousLayout(Layout):
         overflows = []
         for name in sorted(name for name in files_of(Path(folder.path)) if name.startswith(PREFIX)):
             path = Path(folder.path) / name
-            try:
-                units = read_opdebug(path)
-            except UnreadableError as error:
-                damage.append(FileDamage(str(path), error.reason, error.detail))
-                continue
+            units = read_or_report(path, read_opdebug, damage, optional=False) or ()
             location = (folder.rank, folder.step, folder.graph)
             overflows += [
                 Overflow(*location, unit.unit, unit.status, unit.task, unit.stream, operator, str(path))
@@ -353,10 +350,8 @@ def _list_slots(
     folder: StepFolder, file: TensorFile, start: int, damage: list[FileDamage]
 ) -> list[TensorEntry]:
     """Return the tensors of a file. Adds to ``damage`` if it cannot be read."""
-    try:
-        operator = read_slots(Path(file.path))
-    except UnreadableError as error:
-        damage.append(FileDamage(file.path, error.reason, error.detail))
+    operator = read_or_report(Path(file.path), read_slots, damage, optional=False)
+    if operator is None:
         return []
     swapped = file.type.startswith("aclnn")  # {operator}.{type} instead of {type}.{operator}
     kind, recorded = (file.operator, file.type) if swapped else (file.type, file.operator)

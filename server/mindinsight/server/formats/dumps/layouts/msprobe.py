@@ -28,6 +28,7 @@ from mindinsight.server.formats.dumps.dump_types import (
     TensorEntry,
     TensorHeader,
     TensorRef,
+    read_or_report,
 )
 from mindinsight.server.formats.dumps.msprobe_folder import DATA, list_arguments, list_calls, list_tensors
 from mindinsight.server.formats.dumps.npy_folder import npy_values
@@ -77,7 +78,7 @@ class MsprobeLayout(Layout):
             framework=fields.get("framework", ""),
             level=fields.get("level", ""),
             task=fields.get("task", ""),
-            config=_config(path, damage),
+            config=read_or_report(path / "config.json", read_text, damage) or "",
             damage=tuple(damage),
         )
 
@@ -164,13 +165,3 @@ def _head(rank: Path) -> dict[str, str]:
     except UnreadableError:
         return {}
     return dict(re.findall(r'"(\w+)"\s*:\s*"([^"\\]*)"', text))
-
-
-def _config(path: Path, damage: list[FileDamage]) -> str:
-    """Return the text of ``config.json``, empty if it is missing. Adds to ``damage``."""
-    try:
-        return read_text(path / "config.json")
-    except UnreadableError as error:
-        if error.reason != "dump.missing":
-            damage.append(FileDamage(str(path / "config.json"), error.reason, error.detail))
-        return ""

@@ -9,9 +9,9 @@ or of one iteration alone (as a conversion tool leaves it).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from mindinsight.server.files.opener import files_of, folders_of
 from mindinsight.server.formats.dumps.dump_layout import Arguments, Layout, assemble_operators
@@ -24,13 +24,12 @@ from mindinsight.server.formats.dumps.dump_types import (
     Operator,
     StepFolder,
     TensorEntry,
+    read_or_report,
 )
 from mindinsight.server.formats.dumps.npy_folder import STATISTICS_FILE, list_npy_folder
 from mindinsight.server.formats.dumps.recorder_files import recorder_logs
-from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.text_files import read_json, read_text
 
-Content = TypeVar("Content")
 NAME: Final = "sync"
 CONSTANTS: Final = "constants"
 _RANK: Final = re.compile(r"rank_(\d+)")
@@ -151,8 +150,8 @@ def _step_folders(rank: Path) -> list[StepFolder]:
 def _metadata(rank: Path, damage: list[FileDamage]) -> tuple[dict[str, Any], str]:
     """Return the parsed ``config.json`` and the text of ``data_dump.json``. Both may be missing."""
     folder = rank / ".dump_metadata"
-    metadata = _read_if_present(folder / "config.json", read_json, damage)
-    config = _read_if_present(folder / "data_dump.json", read_text, damage)
+    metadata = read_or_report(folder / "config.json", read_json, damage)
+    config = read_or_report(folder / "data_dump.json", read_text, damage)
     return metadata if isinstance(metadata, dict) else {}, config or ""
 
 
@@ -161,7 +160,7 @@ def _not_recorded(rank: Path, damage: list[FileDamage]) -> Iterator[NotRecorded]
 
     Invalid entries are skipped, because other tools may write there.
     """
-    entries = _read_if_present(rank / ".dump_metadata" / "not_recorded.json", read_json, damage)
+    entries = read_or_report(rank / ".dump_metadata" / "not_recorded.json", read_json, damage)
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict) and isinstance(entry.get("kind"), str):
             yield NotRecorded(
@@ -180,16 +179,6 @@ def _items(entry: dict[str, Any], key: str) -> list[Any]:
     return items if isinstance(items, list) else []
 
 
-def _read_if_present(path: Path, read: Callable[[Path], Content], damage: list[FileDamage]) -> Content | None:
-    """Read a file. Return None if it is missing or damaged. Adds to ``damage``."""
-    try:
-        return read(path)
-    except UnreadableError as error:
-        if error.reason != "dump.missing":
-            damage.append(FileDamage(str(path), error.reason, error.detail))
-        return None
-
-
 def _saved_data(config: str) -> str:
     """Return the kind of data in the text of a configuration, empty if it is not stated."""
     match = re.search(r'"saved_data"\s*:\s*"(\w+)"', config)
@@ -198,11 +187,7 @@ def _saved_data(config: str) -> str:
 
 def _kernel_arguments(path: Path, damage: list[FileDamage]) -> Arguments:
     """Return the arguments in the JSON file of a kernel. Adds to ``damage``."""
-    try:
-        document = read_json(path)
-    except UnreadableError as error:
-        damage.append(FileDamage(str(path), error.reason, error.detail))
-        return ()
+    document = read_or_report(path, read_json, damage, optional=False)
     return (
         tuple((str(key), str(value)) for key, value in document.items()) if isinstance(document, dict) else ()
     )
