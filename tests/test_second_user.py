@@ -29,7 +29,7 @@ from mindinsight.server.debug.statistics_cache import Identity, Measurement, Sta
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.files.opener import open_stream
 from mindinsight.server.files.own_files import locked, trust_copies
-from mindinsight.server.files.placeholders import CATALOGUE, Catalogue, put_placeholder
+from mindinsight.server.files.placeholders import CATALOGUE, PlaceholderIndex, put_placeholder
 from mindinsight.server.files.remote_store import RemoteFile, RemoteStore
 from mindinsight.server.ingest.cold_columns import ColdColumns
 from mindinsight.server.ingest.index_cache import CacheFile, CacheFileWriter, IndexCache
@@ -159,7 +159,7 @@ def test_catalogue(shared: SharedWorkspace) -> None:
     file = RemoteFile(str(shared.victim), 4, 1.0, "")
     made = shared.home.parent / "made"
     made.mkdir()
-    Catalogue(made / "copy").put(f"file://{shared.home}", {"tensor": file}, ())
+    PlaceholderIndex(made / "copy").put(f"file://{shared.home}", {"tensor": file}, ())
     catalogue = shared.plant(f"remote/digest/{CATALOGUE}", (made / CATALOGUE).read_bytes())
     shared.stranger("cd remote/digest; mkdir runs; truncate -s 4 runs/tensor; chmod 1644 runs/tensor")
     trust_copies(shared.workspace / "remote")
@@ -319,7 +319,7 @@ def test_base_directory(shared: SharedWorkspace, capsys: pytest.CaptureFixture[s
         record.record(1)
     made = shared.home.parent / "made"
     made.mkdir()
-    Catalogue(made / "copy").put(
+    PlaceholderIndex(made / "copy").put(
         f"file://{shared.home}", {"x": RemoteFile(str(shared.victim), 4, 1.0, "")}, ()
     )
     with closing(sqlite3.connect(made / CATALOGUE)) as database:

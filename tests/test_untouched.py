@@ -16,7 +16,7 @@ from watchdog.observers import Observer
 from mindinsight.server.app import create_app
 from mindinsight.server.client.reader import Summary
 from mindinsight.server.commands.main import main
-from mindinsight.server.files.placeholders import CATALOGUE, Catalogue, put_placeholder
+from mindinsight.server.files.placeholders import CATALOGUE, PlaceholderIndex, put_placeholder
 from mindinsight.server.files.remote_store import RemoteFile
 from mindinsight.server.settings import Settings
 from tests.faults.test_hostile_requests import GOOD, address, operations
@@ -62,7 +62,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     copy.mkdir()
     for name in ("events.out.events.summary.1700000000.0.host_MS", "tensor.npy", "weights.ckpt"):
         file = RemoteFile(str(folder / "lenet"), 100, 1.0, "")
-        Catalogue(copy).put(f"file://{folder}", {name: file}, ())
+        PlaceholderIndex(copy).put(f"file://{folder}", {name: file}, ())
         put_placeholder(copy, name, file)
     shutil.copy(folder / CATALOGUE, copy / CATALOGUE)
     for name in ("cache", "remote", "log"):

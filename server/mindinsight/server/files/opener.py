@@ -114,13 +114,14 @@ def _raw_file(path: str | os.PathLike[str], by_ranges: bool = False) -> RawIOBas
         if trusted_copy(os.fspath(path)) is None:
             _refuse_placeholder(state, path)
             return file
-        from mindinsight.server.files.placeholders import fetch  # with SQLite and fsspec
+        from mindinsight.server.files import placeholders  # with SQLite and fsspec
 
-        ranged = _ranged_file(path, state.st_size) if by_ranges else None
+        large = by_ranges and state.st_size >= placeholders.LARGE
+        ranged = placeholders.open_ranges(os.fspath(path)) if large else None
         if ranged is not None:
             file.close()
             return ranged
-        fetched = fetch(os.fspath(path))
+        fetched = placeholders.fetch(os.fspath(path))
     except BaseException:
         file.close()
         raise
@@ -140,13 +141,6 @@ def _refuse_placeholder(state: os.stat_result, path: str | os.PathLike[str]) -> 
         raise OSError(
             errno.ENODATA, "a placeholder of a file in a store, which only its server can fetch", path
         )
-
-
-def _ranged_file(path: str | os.PathLike[str], size: int) -> RawIOBase | None:
-    """Return a large file of a store, read in blocks, or None for others."""
-    from mindinsight.server.files.placeholders import LARGE, open_ranges
-
-    return open_ranges(os.fspath(path)) if size >= LARGE else None
 
 
 def _walk(path: str, flags: int) -> int:

@@ -291,7 +291,8 @@ class IndexCache:
         for path in self._cache_files():
             try:
                 self._files.append(CacheFile(path))
-                notes = _notes_of(self._files[-1])
+                pack = self._files[-1]
+                notes = {run: {note["name"]: note for note in pack.note(run)} for run in pack.runs}
             except (*_BAD_NOTE, OSError):
                 self._discard(path)
                 continue
@@ -380,11 +381,6 @@ class IndexCache:
         except BaseException:
             pack.abandon()
             raise
-
-
-def _notes_of(pack: CacheFile) -> dict[str, dict[str, Note]]:
-    """Return the notes of files by run and name."""
-    return {run: {note["name"]: note for note in pack.note(run)} for run in pack.runs}
 
 
 def _is_continuation(file: FileStage, stamp: Stamp) -> bool:

@@ -119,7 +119,8 @@ class Mirror:
                 save_at = time.monotonic() + SAVE
                 self._write_state()
         self._write_state()
-        others = {path: file for path, file in listed.items() if path not in files and not _is_model(path)}
+        # A large model with the name of a graph gets no placeholder, because it would be read as a graph.
+        others = {path: file for path, file in listed.items() if path not in files and _role(path) != "graph"}
         placed = self._sync_placeholders(others, reasons)
         self.error = next((reason for reason in _RANK if reason in reasons), "")
         return bool(changed or gone or placed)
@@ -254,11 +255,6 @@ def _is_copied(path: str, file: RemoteFile) -> bool:
 def _role(path: str) -> file_names.Role | None:
     """Return the role of a file at the depth where runs are searched, else None."""
     return file_names.role(path.rpartition("/")[2]) if path.count("/") <= DEPTH else None
-
-
-def _is_model(path: str) -> bool:
-    """Return True if a file that is not copied is named like a graph, and would be read as one."""
-    return _role(path) == "graph"
 
 
 SLOW: Final = 60.0  # seconds after which an unfinished pass is reported as slow

@@ -163,7 +163,8 @@ class Scanner:
             Watched(mount.name, mount.path, _shown_mode(mount, modes), mount.id not in self._tree.folders)
             for mount in mounts
         )
-        watch = _combine_modes({base.watch for base in bases if not base.missing})
+        found = {base.watch for base in bases if not base.missing}
+        watch = "both" if len(found) > 1 else next(iter(found), "polling")
         self._catalogue.status = self._catalogue.status._replace(watch=watch, bases=bases)
 
     def _current_bases(self) -> BaseState:
@@ -229,8 +230,3 @@ def _shown_mode(mount: Mount, modes: Mapping[str, str]) -> str:
     Stores are polled, however changes of their local copies are noticed.
     """
     return "polling" if is_url(mount.path) else modes[mount.id]
-
-
-def _combine_modes(modes: set[str]) -> str:
-    """Return the mode of all base directories together."""
-    return "both" if len(modes) > 1 else next(iter(modes), "polling")

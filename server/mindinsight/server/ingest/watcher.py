@@ -82,9 +82,8 @@ class Watcher(FileSystemEventHandler):
         except OSError as error:  # no watches or file descriptors left
             self._give_up(error.strerror or str(error))
             return
-        self._threads = [
-            thread for thread in threading.enumerate() if thread not in before and _of_watchdog(thread)
-        ]
+        new = set(threading.enumerate()) - before
+        self._threads = [thread for thread in new if type(thread).__module__.startswith("watchdog.")]
         if folders > _MOST_FOLDERS or not _has_enough_watches(folders + others):
             self._give_up(f"{folders} folders or more are too many to watch")
         else:
@@ -175,11 +174,6 @@ def _count_folders(base: str, limit: int) -> tuple[int, list[str]]:
         count += len(below)
         waiting += below
     return count, unreadable
-
-
-def _of_watchdog(thread: threading.Thread) -> bool:
-    """Return True if a thread belongs to watchdog."""
-    return type(thread).__module__.startswith("watchdog.")
 
 
 MOST: Final = (

@@ -115,12 +115,12 @@ def list_tensors(dump: Dump, rank: int, step: int, graph: str | None = None) -> 
     Files are listed, not opened.
     """
     layout = _load_layout(dump.layout)
-    return _merge_listings(
-        [
-            _with_refused_entries(layout.tensors(folder), folder)
-            for folder in _select_folders(dump, rank, step, graph)
-        ]
-    )
+    listings = []
+    for folder in _select_folders(dump, rank, step, graph):
+        listing = layout.tensors(folder)
+        damage = _deduplicate(listing.damage + refused_in_step(folder))
+        listings.append(Listing(listing.items, damage))
+    return _merge_listings(listings)
 
 
 def list_operators(dump: Dump, rank: int, step: int, graph: str | None = None) -> Listing[Operator]:
@@ -234,11 +234,6 @@ def _load_layout(name: str) -> Layout:
 def _select_folders(dump: Dump, rank: int, step: int, graph: str | None) -> list[StepFolder]:
     """Return the step folders of a rank and step, of one graph or all."""
     return [f for f in dump.folders if f.rank == rank and f.step == step and graph in (None, f.graph)]
-
-
-def _with_refused_entries(listing: Listing[TensorEntry], folder: StepFolder) -> Listing[TensorEntry]:
-    """Return the listing with links, pipes and devices of its folder added as damage."""
-    return Listing(listing.items, _deduplicate(listing.damage + refused_in_step(folder)))
 
 
 def _deduplicate(damage: Iterable[FileDamage]) -> tuple[FileDamage, ...]:

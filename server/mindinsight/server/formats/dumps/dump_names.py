@@ -199,7 +199,7 @@ class GraphFiles:
         """Return the full names of the operators in planned execution order."""
         names: list[str] = []
         for path in self._files("execution_order", _ORDER):
-            lines = self._read(path, _order_lines) or []
+            lines = self._read(path, lambda path: list(read_lines(path, ORDER))) or []
             names += [line.strip() for line in lines if line.strip() and line.strip() != _HEADER]
         return names
 
@@ -237,8 +237,3 @@ class GraphFiles:
     def _read(self, path: Path, read: Callable[[Path], Content]) -> Content | None:
         """Read a file. Return None and note the damage if it cannot be read."""
         return read_or_report(path, read, self.damage, optional=False)
-
-
-def _order_lines(path: Path) -> list[str]:
-    """Return the lines of an execution order."""
-    return list(read_lines(path, ORDER))

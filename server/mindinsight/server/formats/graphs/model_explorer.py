@@ -116,10 +116,5 @@ def _set_type(proto: Any, attributes: dict[str, str]) -> None:
 
 def _data_type(name: str) -> int:
     """Return the number of a data type by any of its names, or 0 if it is unknown."""
-    full = _SHORT.get(name) or re.sub(r"^(s?i|ui)(\d+)$", lambda match: _integer(match[1], match[2]), name)
+    full = _SHORT.get(name) or re.sub(r"^s?i(?=\d+$)", "int", re.sub(r"^ui(?=\d+$)", "uint", name))
     return int(dict(DataType.items()).get(f"DT_{full.upper()}", 0))
-
-
-def _integer(prefix: str, bits: str) -> str:
-    """Return the NumPy name of an integer type of StableHLO."""
-    return f"{'uint' if prefix == 'ui' else 'int'}{bits}"

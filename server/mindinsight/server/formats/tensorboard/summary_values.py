@@ -180,11 +180,8 @@ class _Value:
             return False
         sizes = [self.data[slice(*span)] for span in spans[:2]]
         start, stop = spans[2]
-        return all(size.isdigit() for size in sizes) and self._is_picture(start, stop)
-
-    def _is_picture(self, start: int, stop: int) -> bool:
-        """Return True if the bytes begin with the signature of a picture."""
-        return picture_type(self.data[start : min(stop, start + _SIGNATURE)]) is not None
+        picture = self.data[start : min(stop, start + _SIGNATURE)]
+        return all(size.isdigit() for size in sizes) and picture_type(picture) is not None
 
     def _holds_sounds(self, spans: list[tuple[int, int]]) -> bool:
         """Return True if the first string begins with the signature of a sound."""
