@@ -257,5 +257,5 @@ def test_a_catalogue_with_a_view_is_refused_at_once(store: Store) -> None:
     endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n"
     with closing(sqlite3.connect(store.copy.with_name(placeholders.CATALOGUE))) as database:
         database.executescript(f"DROP TABLE store; CREATE VIEW store(url) AS {endless}")
-    with pytest.raises(OSError, match="is not ours"):
+    with pytest.raises(OSError, match="is not trusted"):
         store.read("tensor")

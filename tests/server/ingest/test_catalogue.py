@@ -258,7 +258,7 @@ def test_as_many_as_fit_are_taken_and_at_least_one(waiting: Any) -> None:
 
 
 def test_very_many_small_files_are_taken_in_parts(waiting: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read_queue, "_MOST_FILES", 3)
+    monkeypatch.setattr(read_queue, "_MAX_FILES", 3)
     waiting.put("a", *[0] * 7)
     assert [len(waiting.take()) for _ in range(4)] == [3, 3, 1, 0]
 

@@ -94,7 +94,7 @@ def test_a_full_disk_leaves_columns_in_memory(
     cold, before = ColdColumns(tmp_path, smallest=1), columns()
     for _ in range(2):
         assert all(new is old for new, old in zip(cold.move(before), before, strict=True))
-    assert caplog.text.count("stay in memory") == 1
+    assert caplog.text.count("keeping them in memory") == 1
     assert os.strerror(number) in caplog.text
 
 

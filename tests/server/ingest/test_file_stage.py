@@ -2,7 +2,7 @@
 
 import pytest
 
-from mindinsight.server.ingest.file_stage import MOST_DAMAGE, FileStage
+from mindinsight.server.ingest.file_stage import MAX_DAMAGE, FileStage
 from mindinsight.server.ingest.folder_tree import Stamp
 from mindinsight.server.store.series import ReferencePart
 from mindinsight.server.types import Damage
@@ -46,12 +46,12 @@ def test_what_is_understood_and_not_ours_is_counted(file: FileStage) -> None:
 
 
 def test_damage_is_listed_up_to_a_number_and_added_up_from_there(file: FileStage) -> None:
-    every = [Damage(at, 5, "damage.body_crc") for at in range(MOST_DAMAGE + 50)]
+    every = [Damage(at, 5, "damage.body_crc") for at in range(MAX_DAMAGE + 50)]
     for damage in every:
         file.fold(stretch(damage.offset, damage=[damage]))
     listed = file.state().damage
-    assert listed[:-1] == tuple(every[: MOST_DAMAGE - 1])
-    assert listed[-1] == Damage(MOST_DAMAGE - 1, 51 * 5, "damage.more")
+    assert listed[:-1] == tuple(every[: MAX_DAMAGE - 1])
+    assert listed[-1] == Damage(MAX_DAMAGE - 1, 51 * 5, "damage.more")
 
 
 def test_a_read_that_works_takes_the_error_away(file: FileStage) -> None:

@@ -129,7 +129,7 @@ def test_a_dump_is_known_by_its_layout(base: Path) -> None:
 def test_more_folders_than_there_may_be_are_left_out(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(9):
         (base / str(number)).mkdir()
-    monkeypatch.setattr(folder_tree, "MOST_FOLDERS", 5)
+    monkeypatch.setattr(folder_tree, "MAX_FOLDERS", 5)
     tree = FolderTree(base)
     tree.scan()
     assert (len(tree.folders), tree.full) == (5, True)

@@ -177,7 +177,7 @@ def test_where_events_cannot_be_had_it_polls(
 def test_a_base_with_too_many_folders_is_polled(
     base: Any, settings: Any, store: Any, wait: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watcher, "_MOST_FOLDERS", 3)
+    monkeypatch.setattr(watcher, "_MAX_FOLDERS", 3)
     for number in range(5):
         (base / str(number)).mkdir()
     loader = Loader(dataclasses.replace(settings, watch="auto"), store)

@@ -217,7 +217,7 @@ def test_a_cache_entry_that_cannot_be_removed_hides_no_run(
         assert sorted(restart().runs) == ["./a", "./b"]
     assert read == []
     assert stuck.is_dir()
-    assert "cannot be removed" in caplog.text
+    assert "cannot remove a file" in caplog.text
 
 
 def test_names_that_are_not_text_are_known_again(
@@ -279,7 +279,7 @@ def test_a_workspace_that_cannot_be_written_costs_only_the_cache(
 ) -> None:
     settings.workspace.write_text("a file where the folder should be")
     assert set(restart().runs) == {"./a", "./b"}
-    assert "cannot be written" in caplog.text
+    assert "cannot write the index cache" in caplog.text
 
 
 def test_a_full_disk_leaves_no_half_pack(

@@ -372,7 +372,7 @@ def test_freed_memory_is_released_once_after_much_was_moved(
 ) -> None:
     released: list[int] = []
     monkeypatch.setattr(loader_module, "release_freed_memory", lambda: released.append(1))
-    monkeypatch.setattr(loader_module, "_MUCH", 64 << 10)
+    monkeypatch.setattr(loader_module, "_MIN_MOVED", 64 << 10)
     path = events.file(base / "a", events.records(*range(6000)))
     loader = Loader(settings, store)
     loader.start()

@@ -106,7 +106,7 @@ def test_placeholders_follow_the_store(remote: Remote) -> None:
 def test_more_placeholders_than_a_folder_should_hold_are_said(
     remote: Remote, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mirror_module, "MOST_PLACEHOLDERS", 2)
+    monkeypatch.setattr(mirror_module, "MAX_PLACEHOLDERS", 2)
     for number in range(3):
         remote.put(b"x", f"run/{number}.npy")
     remote.mirror.sync()

@@ -145,7 +145,7 @@ def test_a_folder_that_cannot_be_looked_into_is_told_and_keeps_what_was_seen(
 def test_very_many_folders_are_a_trouble_and_not_a_hang(
     base: Any, events: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tree_module, "MOST_FOLDERS", 10)
+    monkeypatch.setattr(tree_module, "MAX_FOLDERS", 10)
     events.file(base)
     for number in range(30):
         events.file(base / f"run{number}")

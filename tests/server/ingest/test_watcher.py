@@ -134,5 +134,5 @@ def test_directories_that_cannot_be_read_are_told_once_in_our_words(
         warnings.warn("Callback with id '1' already exists for watch 1.", RuntimeWarning, stacklevel=1)
         watcher.stop()
     (message,) = [record.getMessage() for record in caplog.records]
-    assert message.startswith("2 directories cannot be read and are not watched, the first: ")
+    assert message.startswith("cannot watch 2 unreadable directories, the first: ")
     assert library == []

@@ -78,7 +78,7 @@ def test_one_that_goes_is_no_longer_listened_to_and_another_in_its_place_is(
 
 
 def test_only_so_many_are_listened_to(listening: Any, folders: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watcher, "MOST", 1)
+    monkeypatch.setattr(watcher, "MAX_WATCHERS", 1)
     group = listening("events")
     group.listen(folders, dict.fromkeys(folders, 1))
     assert modes(group, folders) == ["events", "polling"]

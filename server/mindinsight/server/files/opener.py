@@ -131,7 +131,7 @@ def _raw_file(path: str | os.PathLike[str], by_ranges: bool = False) -> RawIOBas
     file = FileIO(open_file(path))
     if os.fstat(file.fileno()).st_mode & stat.S_ISVTX:
         file.close()
-        raise OSError(errno.EAGAIN, "the file changed in the store; try again", str(path))
+        raise OSError(errno.EAGAIN, "the file changed in the store; open it again", str(path))
     return file
 
 
@@ -150,7 +150,7 @@ def _walk(path: str, flags: int) -> int:
     """
     parts = [part for part in path.split("/") if part not in ("", ".")] or ["."]
     if ".." in parts:  # could lead out of the base directory
-        raise FileNotFoundError(errno.ENOENT, "no path leads upwards", path)
+        raise FileNotFoundError(errno.ENOENT, "paths with .. are not allowed", path)
     name = "/" if path.startswith("/") else "."
     folder = os.open(name, _WAY)
     try:
@@ -160,7 +160,7 @@ def _walk(path: str, flags: int) -> int:
         name = parts[-1]
         return os.open(name, flags, dir_fd=folder)
     except ValueError as error:  # a NUL, or a character that the file system cannot encode
-        raise FileNotFoundError(errno.ENOENT, "no file can have this name", path) from error
+        raise FileNotFoundError(errno.ENOENT, "the file system cannot encode this name", path) from error
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENOTDIR) and _is_link(name, folder):
             raise LinkError(errno.ELOOP, "links are not followed", path) from error

@@ -111,7 +111,9 @@ def own_database(path: Path, to_write: bool) -> Iterator[sqlite3.Connection]:
         database.set_progress_handler(lambda: 1, STEPS)
         foreign = "SELECT name FROM sqlite_master WHERE type NOT IN ('table', 'index') LIMIT 1"
         if database.execute(foreign).fetchone():
-            raise NotOursError(errno.EIO, "the database is not ours: it has views or triggers", str(path))
+            raise NotOursError(
+                errno.EIO, "the database is not trusted, because it has views or triggers", str(path)
+            )
         yield database
 
 
@@ -143,7 +145,7 @@ def trusted_copy(path: str) -> Path | None:
 def _check_file(state: os.stat_result, path: Path, writable: int) -> None:
     """Raise NotOursError for a file that other users own or can write to."""
     if not stat.S_ISREG(state.st_mode) or state.st_nlink > 1:
-        raise NotOursError(errno.EPERM, "not a regular file with one name", str(path))
+        raise NotOursError(errno.EPERM, "not a regular file, or one with several names", str(path))
     _check_owner(state, path)
     if hasattr(os, "geteuid") and state.st_mode & writable:
         raise NotOursError(errno.EPERM, "other users can write to the file", str(path))

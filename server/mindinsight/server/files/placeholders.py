@@ -34,11 +34,11 @@ _PARTS: Final = ".parts"
 _MARK: Final = stat.S_ISVTX
 _SHORTER: Final = "the file became shorter in the store; try again"
 _TEXTS: Final = {
-    "remote.forbidden": "the store refuses to give the file; check the credentials of the server",
-    "remote.gone": "the file is no longer in the store",
+    "remote.forbidden": "the store denies access to the file; check the credentials of the server",
+    "remote.gone": "the store no longer has the file",
     "remote.ranges": "the web server cannot send a part of the file; copy the file",
-    "remote.redirect": "the web server leads to another host; name that one, or allow it",
-    "remote.address": "the address is one of a cloud's own services, which is never read",
+    "remote.redirect": "the web server redirects to another host; use or allow that host",
+    "remote.address": "the address belongs to a cloud's internal services, which are never read",
     "remote.unreachable": "the store does not respond; try again",
 }
 _TABLES: Final = """
@@ -130,7 +130,7 @@ class PlaceholderIndex:
             with own_database(self._path, to_write) as database:
                 yield database
         except sqlite3.Error as error:
-            raise OSError(errno.EIO, f"the catalogue of the store cannot be used: {error}") from error
+            raise OSError(errno.EIO, f"cannot use the index of placeholders: {error}") from error
 
 
 class Fetcher:

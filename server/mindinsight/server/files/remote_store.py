@@ -14,7 +14,7 @@ from mindinsight.server.errors import BadSettings
 
 ATTEMPTS: Final = 5  # of one request; the waits between them add up to 7.5 s at most
 FIRST_WAIT: Final = 0.5  # seconds; doubles after each attempt
-LONGEST_WAIT: Final = 8.0  # seconds
+MAX_WAIT: Final = 8.0  # seconds
 DUMP_METADATA: Final = ".dump_metadata"  # the only hidden folder that belongs to a dump
 _FORBIDDEN: Final = (401, 403)
 _NO_CREDENTIALS: Final = frozenset(
@@ -126,7 +126,7 @@ class RemoteStore:
                 break
             if self._stopping.wait(wait * random.uniform(0.5, 1.0)):
                 break
-            wait = min(2 * wait, LONGEST_WAIT)
+            wait = min(2 * wait, MAX_WAIT)
         raise StoreError(reason)  # without a cause, because its text may contain credentials
 
 
@@ -149,9 +149,11 @@ def open_store(url: str) -> tuple[Any, str]:
         store = WebStore(url)
         return store, store.root
     if not _WEB.isdisjoint(inner):
-        raise BadSettings(f"{url}: archives on web servers are not read; download it, or name a folder.")
+        raise BadSettings(
+            f"{url}: archives on web servers are not supported. Download the archive, or use a folder."
+        )
     if not _WRAPPERS.isdisjoint((outer, *inner)):
-        raise BadSettings(f"{url}: {outer}:// is no store but leads to others; name the store itself.")
+        raise BadSettings(f"{url}: {outer}:// refers to other stores. Use the URL of the store itself.")
     try:
         import fsspec
     except ModuleNotFoundError:
@@ -161,7 +163,7 @@ def open_store(url: str) -> tuple[Any, str]:
     except ImportError as error:
         raise BadSettings(f"{url}: {error}") from None
     except ValueError:
-        raise BadSettings(f"{url}: fsspec knows no such store") from None
+        raise BadSettings(f"{url}: fsspec does not support this store") from None
     except Exception as error:  # its text may hold credentials
         raise BadSettings(f"{url}: the store cannot be opened ({type(error).__name__}).") from None
     return filesystem, str(root)

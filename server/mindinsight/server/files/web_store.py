@@ -295,7 +295,7 @@ class _TimedReader(io.RawIOBase):
         """Read into a buffer. Raises TimeoutError."""
         left = self._connection.until - time.monotonic()
         if left <= 0:
-            raise TimeoutError(errno.ETIMEDOUT, "the server sends too slowly")
+            raise TimeoutError(errno.ETIMEDOUT, "the server responds too slowly")
         self._peer.settimeout(min(TIMEOUT, left))
         count: int | None = self._raw.readinto(buffer)
         return count

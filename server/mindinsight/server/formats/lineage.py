@@ -247,7 +247,7 @@ def _metric(text: str | bytes) -> dict[str, Any]:
         raise ValueError(f"metrics of {len(text)} bytes")
     metric = parse_json(text)
     if not isinstance(metric, dict):
-        raise ValueError("metrics are a JSON object")
+        raise ValueError("metrics must be a JSON object")
     _check_count(metric)
     return metric
 

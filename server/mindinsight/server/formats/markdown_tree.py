@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 Node: TypeAlias = "str | list[Any]"
 MAX_TEXT: Final = 1 << 18  # characters that are rendered
-_MOST_NODES: Final = 20_000
-_DEEPEST: Final = 50
+_MAX_NODES: Final = 20_000
+_MAX_DEPTH: Final = 50
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 _BLOCKS: Final = ("p", "blockquote", "ul", "ol", "li", "hr", "pre")
 _TABLES: Final = ("table", "thead", "tbody", "tr", "th", "td")
@@ -38,7 +38,7 @@ def _parser() -> MarkdownIt:
     """Return the cached Markdown parser."""
     from markdown_it import MarkdownIt  # loaded with the first text
 
-    options = {"html": False, "linkify": False, "typographer": False, "maxNesting": _DEEPEST}
+    options = {"html": False, "linkify": False, "typographer": False, "maxNesting": _MAX_DEPTH}
     return MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
 
 
@@ -51,9 +51,9 @@ class _Builder:
         self._count = 0
 
     def add_all(self, tokens: Iterable[Token]) -> None:
-        """Add tokens until the tree has more than ``_MOST_NODES`` nodes."""
+        """Add tokens until the tree has more than ``_MAX_NODES`` nodes."""
         for token in tokens:
-            if self._count > _MOST_NODES:
+            if self._count > _MAX_NODES:
                 return
             self._add(token)
 

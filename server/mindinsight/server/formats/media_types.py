@@ -29,7 +29,7 @@ def picture_type(encoded: bytes) -> MediaType | None:
 
 
 _FRAMES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}  # JPEG markers that begin a frame
-_MOST_SEGMENTS: Final = 1000  # a picture has a few dozen; bounds the work for hostile files
+_MAX_SEGMENTS: Final = 1000  # a picture has a few dozen; bounds the work for hostile files
 
 
 def picture_size(encoded: bytes) -> tuple[int, int]:
@@ -76,7 +76,7 @@ def _webp(encoded: bytes) -> tuple[int, int]:
 def _jpeg(encoded: bytes) -> tuple[int, int]:
     """Return width and height of a JPEG picture, or zeros."""
     at = 2
-    for _ in range(_MOST_SEGMENTS):
+    for _ in range(_MAX_SEGMENTS):
         marker, length = encoded[at + 1], int.from_bytes(encoded[at + 2 : at + 4], "big")
         if marker in _FRAMES:
             height, width = struct.unpack_from(">HH", encoded, at + 5)

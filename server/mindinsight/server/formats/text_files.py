@@ -87,7 +87,7 @@ def read_object(path: Path, inner: str = "") -> tuple[dict[str, Any], Unreadable
         return encodable(_recovered(text, inner)), damage
     if isinstance(document, dict):
         return document, None
-    return {}, UnreadableError("dump.json", f"{path.name} is no object")
+    return {}, UnreadableError("dump.json", f"{path.name} does not contain an object")
 
 
 def _recovered(text: str, inner: str) -> dict[str, Any]:

@@ -28,10 +28,10 @@ _TYPES: Final = {
     (_FLOAT, 64): "<f8",
 }
 _THREE_BYTES: Final = (_PCM, 24)
-_MOST_CHUNKS: Final = 10_000
+_MAX_CHUNKS: Final = 10_000
 _LARGEST: Final = float(np.finfo(np.float32).max)  # samples of float64 may be beyond
 _PART: Final = 1 << 20  # frames decoded at a time
-MOST_CHANNELS: Final = 8  # of which peaks are computed
+MAX_CHANNELS: Final = 8  # of which peaks are computed
 
 _Samples = npt.NDArray[np.float64]
 
@@ -69,7 +69,7 @@ def wav(encoded: bytes) -> Wav:
     Raises UnreadableError with the reasons ``audio.no_wav`` and ``audio.header``.
     """
     if encoded[:4] != b"RIFF" or encoded[8:12] != b"WAVE":
-        raise UnreadableError("audio.no_wav", "no RIFF of WAVE")
+        raise UnreadableError("audio.no_wav", "not a RIFF file of type WAVE")
     form: tuple[int, ...] | None = None
     for name, start, size in _chunks(encoded):
         if name == b"fmt " and size >= _FORMAT.size and start + _FORMAT.size <= len(encoded):
@@ -78,13 +78,13 @@ def wav(encoded: bytes) -> Wav:
                 form = (*struct.unpack_from("<H", encoded, start + _SUBFORMAT), *form[1:])
         elif name == b"data" and form is not None:
             return _header(form, start, size, len(encoded))
-    raise UnreadableError("audio.header", "no format, or no samples")
+    raise UnreadableError("audio.header", "no format chunk, or no samples")
 
 
 def _chunks(encoded: bytes) -> Iterator[tuple[bytes, int, int]]:
     """Yield name, start and size of the chunks of a RIFF file. The last chunk may be truncated."""
     at = 12
-    for _ in range(_MOST_CHUNKS):
+    for _ in range(_MAX_CHUNKS):
         if at + 8 > len(encoded):
             return
         size = int.from_bytes(encoded[at + 4 : at + 8], "little")
@@ -112,7 +112,7 @@ def peaks(encoded: bytes, header: Wav, intervals: int) -> Peaks:
     kind = (header.encoding, header.bits)
     if kind not in _TYPES and kind != _THREE_BYTES:
         raise UnreadableError("audio.encoding", f"encoding {header.encoding} of {header.bits} bits")
-    channels, count = min(header.channels, MOST_CHANNELS), min(intervals, header.frames)
+    channels, count = min(header.channels, MAX_CHANNELS), min(intervals, header.frames)
     edges = np.arange(count + 1, dtype=np.int64) * header.frames // max(count, 1)
     low, high = np.zeros((2, channels, count), np.float32)
     non_finite = first = 0

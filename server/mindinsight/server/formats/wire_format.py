@@ -15,8 +15,8 @@ from mindinsight.server.types import Ints
 
 FAR: Final = 1 << 40  # an offset beyond the end of any file
 _FIXED: Final = {1: 8, 5: 4}  # wire type -> bytes
-_LONGEST_VARINT: Final = 10  # bytes
-_DEEPEST_GROUP: Final = 100  # the limit of protobuf's own parsers
+_MAX_VARINT: Final = 10  # bytes
+_MAX_GROUP_DEPTH: Final = 100  # the limit of protobuf's own parsers
 
 
 class Octets(Protocol):
@@ -47,7 +47,7 @@ def message_fields(data: Octets, at: int, end: int) -> Iterator[tuple[int, int, 
             raise UnparsableError("field number")
         if kind == 3:
             groups.append(key + 1)
-            if len(groups) > _DEEPEST_GROUP:
+            if len(groups) > _MAX_GROUP_DEPTH:
                 raise UnparsableError("groups too deep")
         elif kind == 4:
             if not groups or groups.pop() != key:
@@ -84,7 +84,7 @@ def _content(data: Octets, at: int, end: int, kind: int) -> tuple[int, int]:
 def read_varint(data: Octets, at: int, end: int) -> tuple[int, int]:
     """Return the value of the varint at ``at`` and the offset after it. Raises UnparsableError."""
     value = shift = 0
-    while at < end and shift < 7 * _LONGEST_VARINT:
+    while at < end and shift < 7 * _MAX_VARINT:
         byte = data[at]
         at += 1
         value |= (byte & 0x7F) << shift

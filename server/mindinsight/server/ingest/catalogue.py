@@ -23,7 +23,7 @@ from mindinsight.server.store.store import ChangedKind, Changes, Store
 Item: TypeAlias = tuple[RunStage, FileStage]
 
 PIECE: Final = 8 << 20  # bytes read at a time; decoding takes a small multiple of it in memory
-_MOST_FILES: Final = 256  # files read at a time, however small they are
+_MAX_FILES: Final = 256  # files read at a time, however small they are
 
 
 class ReadQueue:
@@ -70,7 +70,7 @@ class ReadQueue:
                 break
             taken.append((stage, file))
             budget -= file.unread
-            if file.suspect or budget <= 0 or len(taken) == _MOST_FILES:
+            if file.suspect or budget <= 0 or len(taken) == _MAX_FILES:
                 break
         for stage, file in taken:
             self.drop(stage.discovered.id, file.name)
@@ -97,12 +97,10 @@ def request_of(file: FileStage) -> SectionRequest:
 
 
 RETRY: Final = 10.0  # seconds until a file that could not be opened is read again
-RISK: Final = (
-    0.5  # seconds until a file that crashed a worker is read again; perhaps another process killed it
-)
+RISK: Final = 0.5  # seconds until a file that crashed a worker is read again; it may be innocent
 HANG: Final = 60.0  # seconds until a file that hung a worker is read again; both waits double each time
-_LONGEST: Final = 3600.0  # seconds; limit of the doubled waits
-_MOST_LOGGED: Final = 100  # different errors that are logged, so that a broken directory cannot flood the log
+_MAX_WAIT: Final = 3600.0  # seconds; limit of the doubled waits
+_MAX_LOGGED: Final = 100  # different errors that are logged, so that a broken directory cannot flood the log
 _PASSING: Final = frozenset({"file.permission", "file.unreadable", "file.memory"})
 
 _log = logging.getLogger(__name__)
@@ -232,7 +230,7 @@ class Catalogue:
         if stage.files.get(file.name) is not file:
             return
         if file.suspect:
-            file.wait = min(max(2 * file.wait, HANG if hung else RISK), _LONGEST)
+            file.wait = min(max(2 * file.wait, HANG if hung else RISK), _MAX_WAIT)
             self._fail(stage, file, "file.hangs" if hung else "file.crashes", "", file.wait)
         else:
             file.suspect = True
@@ -325,7 +323,7 @@ class Catalogue:
         """Record an error of a file, log it once, and schedule another attempt if that may help."""
         if (reason, detail) not in self._logged and len(
             self._logged
-        ) < _MOST_LOGGED:  # one line for all files with this error
+        ) < _MAX_LOGGED:  # one line for all files with this error
             self._logged.add((reason, detail))
             _log.warning("%s: %s/%s: %s", reason, stage.discovered.id, file.name, detail)
         file.error = reason

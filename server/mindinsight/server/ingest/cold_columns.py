@@ -23,9 +23,9 @@ from mindinsight.server.files.own_files import own_folder
 from mindinsight.server.ingest.filesystems import is_shared
 
 _SEGMENT: Final = 128 << 20  # bytes of a file, which is sparse until it is written
-_SMALLEST: Final = 64 << 10  # bytes; fewer are not worth a system call
+_MIN_SIZE: Final = 64 << 10  # bytes; fewer are not worth a system call
 _ALIGNMENT: Final = 64  # bytes
-_MOST_PIECES: Final = 512  # buffers of one write; the system accepts at most 1024 (IOV_MAX)
+_MAX_PIECES: Final = 512  # buffers of one write; the system accepts at most 1024 (IOV_MAX)
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -41,7 +41,7 @@ class ColdColumns:
     machine, which may disappear under a map.
     """
 
-    def __init__(self, folder: Path, segment: int = _SEGMENT, smallest: int = _SMALLEST) -> None:
+    def __init__(self, folder: Path, segment: int = _SEGMENT, smallest: int = _MIN_SIZE) -> None:
         self._folder = folder
         self._segment_size = segment
         self._smallest = smallest
@@ -97,7 +97,11 @@ class ColdColumns:
     def _give_up(self, error: OSError) -> None:
         """Keep further columns in memory. Moved columns stay in their files."""
         self._usable, self._segment = False, None
-        _log.warning("cold columns stay in memory: %s: %s", self._folder, error.strerror or error)
+        _log.warning(
+            "cannot write cold columns to %s, keeping them in memory: %s",
+            self._folder,
+            error.strerror or error,
+        )
 
 
 class _Segment:
@@ -118,8 +122,8 @@ class _Segment:
     def write(self, arrays: Sequence[Array]) -> list[Array]:
         """Write contiguous arrays. Return views of the mapped file. Raises OSError if the disk is full."""
         moved: list[Array] = []
-        for first in range(0, len(arrays), _MOST_PIECES):
-            moved += self._write_pieces(arrays[first : first + _MOST_PIECES])
+        for first in range(0, len(arrays), _MAX_PIECES):
+            moved += self._write_pieces(arrays[first : first + _MAX_PIECES])
         return moved
 
     def _write_pieces(self, arrays: Sequence[Array]) -> list[Array]:

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from mindinsight.server.formats.lineage import Lineage
 
 Key: TypeAlias = tuple[Kind, str]  # kind, tag
-MOST_GRAPHS: Final = 1000  # graphs of one file, each of which is a tag
-MOST_FACTS: Final = 1000  # records of hyperparameters that are kept of one file
-MOST_DAMAGE: Final = 1000  # entries that are kept of one file; the last one adds up all further damage
-_FEWEST_NUMBERS: Final = 3 * 4096  # numbers in scalar columns; compacting fewer saves nothing
+MAX_GRAPHS: Final = 1000  # graphs of one file, each of which is a tag
+MAX_FACTS: Final = 1000  # records of hyperparameters that are kept of one file
+MAX_DAMAGE: Final = 1000  # entries that are kept of one file; the last one adds up all further damage
+_MIN_NUMBERS: Final = 3 * 4096  # numbers in scalar columns; compacting fewer saves nothing
 
 
 class FileStage:
@@ -158,7 +158,7 @@ class FileStage:
 
     def compact(self, cold: ColdColumns | None = None) -> list[Key]:
         """Reduce the memory of columns after the file was read to its end. Return the tags that moved."""
-        if self.unread > self.pending or self._numbers < max(_FEWEST_NUMBERS, 2 * self._compacted):
+        if self.unread > self.pending or self._numbers < max(_MIN_NUMBERS, 2 * self._compacted):
             return []
         self._compacted = self._numbers
         return [("scalar", tag) for tag in self.scalars.compact(cold)]
@@ -213,7 +213,7 @@ class FileStage:
         name = file_names.shown(self.name)
         count = sum(kind == "graph" for kind, _ in self.references)
         keys: list[Key] = []
-        for row in range(min(len(columns.steps), MOST_GRAPHS - count)):
+        for row in range(min(len(columns.steps), MAX_GRAPHS - count)):
             number = count + row + 1
             tag = name if number == 1 else f"{name}#{number}"
             keys.append(self._fold_references(("graph", tag), columns.row(row)))
@@ -239,7 +239,7 @@ class FileStage:
     def _add_notes(self, section: DecodedSection) -> Ints:
         """Add the notes of a section. Return the offsets at which sessions start."""
         for note in section.notes:
-            if note.name == "hparams" and len(self.hparams) < MOST_FACTS:
+            if note.name == "hparams" and len(self.hparams) < MAX_FACTS:
                 self.hparams.append(note.content)
         return np.array([note.offset for note in section.notes if note.name == "session"], np.int64)
 
@@ -256,9 +256,9 @@ class FileStage:
             self.first_event = min(self.first_event or section.first_event, section.first_event)
 
     def _add_damage(self, damage: Iterable[Damage]) -> None:
-        """Add damage, summed up in the last entry beyond MOST_DAMAGE."""
+        """Add damage, summed up in the last entry beyond MAX_DAMAGE."""
         for section in damage:
-            if len(self.damage) < MOST_DAMAGE:
+            if len(self.damage) < MAX_DAMAGE:
                 self.damage.append(section)
             else:
                 last = self.damage[-1]

@@ -218,7 +218,7 @@ def _numbered(numbers: Mapping[str, int]) -> dict[str, JobRank]:
 
 
 DEPTH: Final = 4  # levels of folders below a base directory
-MOST_FOLDERS: Final = 20_000  # folders that are listed; more are reported as damage
+MAX_FOLDERS: Final = 20_000  # folders that are listed; more are reported as damage
 
 
 def is_dump(path: str) -> bool:
@@ -272,7 +272,7 @@ class FolderTree:
     @property
     def full(self) -> bool:
         """Return True if there may be more folders than the limit."""
-        return len(self.folders) >= MOST_FOLDERS
+        return len(self.folders) >= MAX_FOLDERS
 
     def path(self, folder: str) -> str:
         """Return the absolute path of a folder."""

@@ -285,7 +285,7 @@ class IndexCache:
         except FileNotFoundError:
             pass
         except OSError as error:
-            _log.warning("the index cache is not used: %s: %s", error.filename, error.strerror)
+            _log.warning("cannot use the index cache: %s: %s", error.filename, error.strerror)
             return
         self._remove_leftovers()
         for path in self._cache_files():
@@ -337,7 +337,7 @@ class IndexCache:
             for path in packs if whole else []:
                 self._discard(path)
         except OSError as error:
-            _log.warning("the index cache cannot be written: %s", error.strerror or error)
+            _log.warning("cannot write the index cache: %s", error.strerror or error)
         self._saved_sizes.update({stage.discovered.id: _bytes_read(stage) for stage in changed})
 
     def _remove_leftovers(self) -> None:
@@ -355,7 +355,7 @@ class IndexCache:
             path.unlink(missing_ok=True)
         except OSError as error:
             self._stuck.add(path)
-            _log.warning("a file of the index cache cannot be removed: %s", error.strerror or error)
+            _log.warning("cannot remove a file of the index cache: %s", error.strerror or error)
 
     def _cache_files(self) -> list[Path]:
         """Return the paths of the cache files, oldest first."""

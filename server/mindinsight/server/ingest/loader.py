@@ -135,13 +135,11 @@ class Dispatcher:
 
 
 _PUBLISH: Final = 0.1  # seconds between two publications during reading
-_PAUSE: Final = (
-    5  # after a publication the loader reads at least 5 times as long; publishing a wide run is slow
-)
+_PAUSE: Final = 5  # times a publication until the next one; publishing a wide run is slow
 _SHARE: Final = 2  # after checking for changes, twice that time is left to other threads
 _SAVE: Final = 5.0  # seconds between two checks whether to write the cache
 _RELEASE: Final = 1.0  # seconds between two releases of pages of cold columns
-_MUCH: Final = 16 << 20  # bytes moved to cold columns after which freed memory is returned to the system
+_MIN_MOVED: Final = 16 << 20  # bytes moved to cold columns after which freed memory is returned to the system
 _STOP: Final = 0.5  # seconds that shutdown waits for the loader
 _REST: Final = 1.0  # seconds that the loop sleeps, at most
 
@@ -238,7 +236,7 @@ class Loader:
         try:
             working = self._follow()
         except Exception:  # the next round continues with the other files
-            _log.exception("a round of the loader failed")
+            _log.exception("a round of the loader failed; the next round continues")
             working = False
             time.sleep(_REST)
         rest = min(self._scanner.rest(), _PUBLISH if working else _REST)
@@ -278,7 +276,7 @@ class Loader:
             self._release_at = time.monotonic() + _RELEASE
         if idle:
             self._released = self._cold.moved
-            if moved >= _MUCH:
+            if moved >= _MIN_MOVED:
                 release_freed_memory()
 
     def _work(self) -> bool:

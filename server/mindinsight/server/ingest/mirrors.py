@@ -36,7 +36,7 @@ from mindinsight.server.store.run import DirectoryDamage
 OVERLAP: Final = 64  # bytes read again when a file grew; if they differ, it is another file
 SAVE: Final = 5.0  # seconds after which a long pass saves its progress
 DESCRIPTION: Final = 64 << 20  # bytes of a file that describes a dump; a larger one becomes a placeholder
-MOST_PLACEHOLDERS: Final = 200_000  # files; older ones are omitted and reported
+MAX_PLACEHOLDERS: Final = 200_000  # files; older ones are omitted and reported
 _DESCRIPTIONS: Final = frozenset(("dump.json", "stack.json", "construct.json", "debug.json", "statistic.csv"))
 _DESCRIBING: Final = frozenset((DUMP_METADATA, "execution_order"))  # folders
 _RANK: Final = (
@@ -127,9 +127,9 @@ class Mirror:
 
     def _sync_placeholders(self, files: dict[str, RemoteFile], reasons: set[str]) -> bool:
         """Create new placeholders, and remove old ones. Return True if anything changed."""
-        if len(files) > MOST_PLACEHOLDERS:
+        if len(files) > MAX_PLACEHOLDERS:
             newest_first = sorted(files.items(), key=lambda item: -item[1].modified)
-            files = dict(newest_first[:MOST_PLACEHOLDERS])
+            files = dict(newest_first[:MAX_PLACEHOLDERS])
             reasons.add("remote.many")
         known = self._catalogue.files()
         gone = [path for path in known if path not in files and not self._store.cut]
@@ -258,7 +258,7 @@ def _role(path: str) -> file_names.Role | None:
 
 
 SLOW: Final = 60.0  # seconds after which an unfinished pass is reported as slow
-LONGEST: Final = 60.0  # seconds between two passes over a store that does not respond, at most
+MAX_INTERVAL: Final = 60.0  # seconds between two passes over a store that does not respond, at most
 
 _log = logging.getLogger(__name__)
 
@@ -315,7 +315,7 @@ class _Following:
         while not self._stopping.is_set():
             self.sync()
             answers = self._mirror.error in ("", "remote.many", "remote.name", "remote.cut")
-            wait = interval if answers else min(2 * wait, max(LONGEST, interval))
+            wait = interval if answers else min(2 * wait, max(MAX_INTERVAL, interval))
             self._stopping.wait(wait)
 
     def sync(self) -> None:
@@ -324,13 +324,13 @@ class _Following:
         try:
             self._mirror.sync()
         except Exception as error:  # its text may contain credentials
-            _log.warning("a pass over a store failed: %s", type(error).__name__)
+            _log.warning("updating the copy of a store failed: %s", type(error).__name__)
             self._mirror.error = "remote.unreachable"
         finally:
             self._begun = None
         if self._mirror.error != self._logged:
             self._logged = self._mirror.error
-            _log.warning("%s: %s", self.url, self._logged or "well again")
+            _log.warning("%s: %s", self.url, self._logged or "available again")
 
     def error(self) -> str:
         """Return the current error, empty without one."""

@@ -19,14 +19,10 @@ from mindinsight.server.settings.base_dirs import is_url
 from mindinsight.server.store.mounts import Mount
 from mindinsight.server.store.run import Watched
 
-_SHORTEST: Final = 0.25  # seconds between two checks of a folder that is being written to
+_MIN_INTERVAL: Final = 0.25  # seconds between two checks of a folder that is being written to
 _PATIENCE: Final = 20  # a folder that was quiet for 20 s is checked every second, and so on in proportion
-_FILE_COST: Final = (
-    0.0005  # seconds of waiting for each file of a folder: a check costs 2 microseconds for each
-)
-_FOLDER_COST: Final = (
-    0.006  # seconds of waiting for each folder in the tree: a check costs 10 microseconds for each
-)
+_FILE_COST: Final = 0.0005  # seconds to wait for each file of a folder; checking one costs 2 µs
+_FOLDER_COST: Final = 0.006  # seconds to wait for each folder in the tree; checking one costs 10 µs
 _LONG_AGO: Final = 3600.0  # seconds of quiet assumed for folders of the first scan
 
 
@@ -47,7 +43,7 @@ class PollSchedule:
             del self._changed_at[gone]
         for new in wanted - self._changed_at.keys():
             self._changed_at[new] = since
-            heapq.heappush(self._due, (now + _SHORTEST, new))
+            heapq.heappush(self._due, (now + _MIN_INTERVAL, new))
 
     def due(self, now: float) -> list[str]:
         """Return the folders that are due. Each must be rescheduled."""
@@ -67,7 +63,7 @@ class PollSchedule:
         """Schedule the next check of a folder with ``files`` files. Its wait is multiplied by ``trust``."""
         quiet = now - self._changed_at.get(folder, now)
         longest = max(self._longest * trust, len(self._changed_at) * _FOLDER_COST)
-        wait = min(max(quiet / _PATIENCE, _SHORTEST), longest)
+        wait = min(max(quiet / _PATIENCE, _MIN_INTERVAL), longest)
         heapq.heappush(self._due, (now + max(wait, files * _FILE_COST), folder))
 
     def next(self) -> float:

@@ -11,9 +11,9 @@ import numpy.typing as npt
 from mindinsight.server.ingest.cold_columns import ColdColumns
 from mindinsight.server.types import Doubles, Floats, Ints, ReferenceColumns, ScalarBlock, ScalarRows
 
-_SMALLEST: Final = 16  # rows of the first buffer
-_LARGE: Final = 65_536  # rows; larger buffers grow by a quarter instead of doubling
-_MUCH_SPARE: Final = 16  # spare rows are kept up to one in 16
+_MIN_ROWS: Final = 16  # rows of the first buffer
+_LARGE_COLUMN: Final = 65_536  # rows; larger buffers grow by a quarter instead of doubling
+_SPARE_RATIO: Final = 16  # spare rows are kept up to one in 16
 
 
 class GrowingColumn:
@@ -38,8 +38,8 @@ class GrowingColumn:
         end = self.count + len(rows)
         dtype = np.promote_types(self._data.dtype, rows.dtype)
         if end > len(self._data) or dtype != self._data.dtype or not self._data.flags.writeable:
-            spare = self.count if self.count < _LARGE else self.count // 4
-            grown = np.empty(max(end, self.count + spare, _SMALLEST), dtype)
+            spare = self.count if self.count < _LARGE_COLUMN else self.count // 4
+            grown = np.empty(max(end, self.count + spare, _MIN_ROWS), dtype)
             grown[: self.count] = self._data[: self.count]
             self._data = grown
         self._data[self.count : end] = rows
@@ -58,7 +58,7 @@ class GrowingColumn:
     def trim(self) -> bool:
         """Shrink the buffer if much of it is unused. Return True if the rows were moved to a new buffer."""
         spare = len(self._data) - self.count
-        if spare * _MUCH_SPARE < self.count:
+        if spare * _SPARE_RATIO < self.count:
             return False
         self._data = self._data[: self.count].copy()
         self._view = None
@@ -136,7 +136,7 @@ def _find_starts(steps: Ints, before: int | None) -> Ints:
     return back
 
 
-_MOST_WAITING: Final = 1 << 19  # values that wait before they are added to columns
+_MAX_WAITING: Final = 1 << 19  # values that wait before they are added to columns
 _SAMPLE: Final = 8  # rows that decide which columns are compared
 
 
@@ -209,7 +209,7 @@ class ScalarTable:
             return
         self._waiting.append(piece)
         self._count += piece.values.size
-        if self._count >= _MOST_WAITING:
+        if self._count >= _MAX_WAITING:
             self.settle()
 
     def settle(self) -> None:

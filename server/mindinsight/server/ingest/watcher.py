@@ -25,9 +25,7 @@ _WANTED: Final = [  # not opened and closed: reading a file would report itself
     *(events.DirCreatedEvent, events.DirDeletedEvent, events.DirMovedEvent),
     *(events.FileCreatedEvent, events.FileDeletedEvent, events.FileModifiedEvent, events.FileMovedEvent),
 ]
-_MOST_FOLDERS: Final = (
-    50_000  # watched folders; each takes a kilobyte of the kernel's memory and one watch of the user's limit
-)
+_MAX_FOLDERS: Final = 50_000  # folders; each takes a kilobyte of kernel memory and a watch of the user's
 _FORGIVEN: Final = 0.9  # share of the folders that must be watched; some may not be readable
 
 _log = logging.getLogger(__name__)
@@ -67,10 +65,10 @@ class Watcher(FileSystemEventHandler):
         self.stop()
         if self._watch == "polling" or (self._watch == "auto" and not reports_changes(self._base)):
             return
-        folders, unreadable = _count_folders(self._base, _MOST_FOLDERS)
+        folders, unreadable = _count_folders(self._base, _MAX_FOLDERS)
         if unreadable:
             count, first = len(unreadable), unreadable[0]
-            _log.warning("%d directories cannot be read and are not watched, the first: %s", count, first)
+            _log.warning("cannot watch %d unreadable directories, the first: %s", count, first)
         # watchdog warns about each unreadable directory except the first, and continues.
         warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
         before = set(threading.enumerate())
@@ -84,8 +82,8 @@ class Watcher(FileSystemEventHandler):
             return
         new = set(threading.enumerate()) - before
         self._threads = [thread for thread in new if type(thread).__module__.startswith("watchdog.")]
-        if folders > _MOST_FOLDERS or not _has_enough_watches(folders + others):
-            self._give_up(f"{folders} folders or more are too many to watch")
+        if folders > _MAX_FOLDERS or not _has_enough_watches(folders + others):
+            self._give_up(f"cannot watch {folders} or more folders")
         else:
             self.mode = "events"
 
@@ -109,7 +107,7 @@ class Watcher(FileSystemEventHandler):
 
     def _give_up(self, why: str) -> None:
         """Log the reason and fall back to polling."""
-        _log.warning("no events from the file system, polling: %s", why)
+        _log.warning("polling, because the file system reports no events: %s", why)
         self.stop()
 
     @property
@@ -176,9 +174,7 @@ def _count_folders(base: str, limit: int) -> tuple[int, list[str]]:
     return count, unreadable
 
 
-MOST: Final = (
-    24  # base directories watched at a time: each takes three threads, and a user has 128 inotify instances
-)
+MAX_WATCHERS: Final = 24  # watchers; each takes three threads and one of 128 inotify instances
 
 Mode: TypeAlias = Literal["events", "polling"]
 
@@ -211,7 +207,7 @@ class Watchers:
                 folders[base] for base in self._watchers if base != path and self.mode(base) == "events"
             )
             known = self._watchers.get(path)
-            if known is None and len(self._watchers) < MOST:
+            if known is None and len(self._watchers) < MAX_WATCHERS:
                 known = self._watchers[path] = (identity, Watcher(path, self._watch, self._wake))
                 known[1].start(others)
             elif known is not None and not known[1].is_reliable(folders[path] + others):

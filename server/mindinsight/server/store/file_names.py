@@ -21,7 +21,7 @@ _BULKY: Final = re.compile(r"\..*|ckpt_dir|export_\d+|profiler.*|__pycache__|nod
 _PROFILE: Final = "profiler"
 _PROFILE_OF_A_RANK: Final = re.compile(r"profiler_info_\d+\.json")
 _NUMBERS: Final = re.compile(r"(\d+)")
-_LARGEST_SECONDS: Final = 100_000_000_000  # larger numbers are milliseconds or finer
+_MAX_SECONDS: Final = 100_000_000_000  # larger numbers are milliseconds or finer
 
 
 def is_tensorboard(name: str) -> bool:
@@ -52,7 +52,7 @@ def created(name: str) -> float | None:
     if match is None or match[1] is None:
         return None
     digits = int(match[1][:30])
-    while digits >= _LARGEST_SECONDS:
+    while digits >= _MAX_SECONDS:
         digits //= 1000
     return float(digits)
 

@@ -162,7 +162,7 @@ def _check_status(status: os.stat_result, reference: Reference, identity: tuple[
     if identity is not None and (status.st_dev, status.st_ino) != identity:
         raise Gone("the file was replaced")
     if status.st_size < reference.offset + reference.size:
-        raise Gone("the file was cut short")
+        raise Gone("the file is too short")
 
 
 def read_payload(reference: Reference, identity: tuple[int, int] | None = None) -> bytes:
@@ -180,7 +180,7 @@ def read_payload(reference: Reference, identity: tuple[int, int] | None = None) 
     except OSError as error:
         raise Gone(f"the file cannot be read: {error.strerror}") from error
     if len(payload) < reference.size:
-        raise Gone("the file was cut short")
+        raise Gone("the file is too short")
     return payload
 
 

@@ -77,4 +77,4 @@ class Store:
             try:
                 callback(changes)
             except Exception:
-                _log.exception("a subscriber of the store failed")
+                _log.exception("a subscriber of the store raised an exception")

@@ -98,7 +98,7 @@ def test_what_is_no_tensor_is_refused(tmp_path: Path, by_parts: None, payload: b
 def test_a_message_that_is_too_large_to_be_read_whole_is_refused(
     tmp_path: Path, by_parts: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(f"{MODULE}.MOST", 32)
+    monkeypatch.setattr(f"{MODULE}.MAX_WHOLE", 32)
     with pytest.raises(UnreadableError, match="too_large"):
         recorded(*written(tmp_path, MESSAGES["packed integers"]))
     assert recorded(*written(tmp_path, MESSAGES["floats"])).values.shape == VALUES.shape

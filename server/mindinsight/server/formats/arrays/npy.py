@@ -141,9 +141,11 @@ class Archive:
         except KeyError as error:
             raise UnreadableError("dump.missing", f"no member {name[:200]}") from error
         if not 0 <= info.header_offset <= info.header_offset + info.compress_size <= self._length:
-            raise UnreadableError("dump.bad_zip", f"{name[:200]} does not lie within the file")
+            raise UnreadableError("dump.bad_zip", f"{name[:200]} extends beyond the file")
         if info.compress_type not in _TYPES:
-            raise UnreadableError("dump.bad_zip", f"{name[:200]} is packed in way {info.compress_type}")
+            raise UnreadableError(
+                "dump.bad_zip", f"{name[:200]} has the unsupported compression {info.compress_type}"
+            )
         if info.file_size > MAX_UNPACKED and info.file_size > MAX_RATIO * info.compress_size:
             raise UnreadableError(
                 "dump.zip_bomb", f"{name[:200]}: {info.compress_size} bytes claim to be {info.file_size}"
@@ -291,7 +293,7 @@ def _axis(text: str) -> int:
 def _dtype_of(descr: str) -> np.dtype[np.generic]:
     """Return the NumPy type of a description. Raises UnreadableError for objects and unknown types."""
     if descr.lstrip("<>=|").startswith("O"):
-        raise UnreadableError("dump.object_dtype", "an array of Python objects is not read")
+        raise UnreadableError("dump.object_dtype", "arrays of Python objects are not supported")
     if not _TYPE.fullmatch(descr):
         raise UnreadableError("dump.unknown_dtype", descr[:100])
     try:

@@ -22,9 +22,7 @@ from mindinsight.server.formats.text_files import read_lines
 
 _NUMBER: Final = re.compile(r"-op(\d+)$")
 _IO: Final = frozenset(("input", "output"))
-_TIMESTAMP_DIGITS: Final = (
-    12  # digits; microseconds since 1970 have 16, the context numbers of newer tools only a few
-)
+_TIMESTAMP_DIGITS: Final = 12  # digits; microseconds have 16, context numbers of newer tools a few
 # Matches every line. The groups are empty if the line is not a file name of a dump.
 _NPY_NAMES: Final = re.compile(
     r"^(?:([^.\n]*)\.([^\n]*)\.(\d+)\.(\d+)\.(\d+)\.(input|output)\.(\d+)"

@@ -35,12 +35,12 @@ from mindinsight.server.formats.events.event_fields import (
 from mindinsight.server.formats.wire_format import FAR, unaligned, varints
 from mindinsight.server.types import Doubles, Ints
 
-_LONGEST: Final = 1 << 11  # bytes of a prefix
-_FEWEST_PREFIXED: Final = 64  # records that pay for the set-up
+_MAX_PREFIX: Final = 1 << 11  # bytes of a prefix
+_MIN_PREFIXED: Final = 64  # records that pay for the set-up
 _TRIES: Final = 2  # sample records whose prefix is compared with the others
 _SAMPLE: Final = 256  # records that decide how many values of the prefix are common
 _RARE: Final = 4  # a value is common if one in 4 records has it
-_LONGEST_TAG: Final = 100  # bytes; then the lengths of value and tag take one byte each
+_MAX_PREFIX_TAG: Final = 100  # bytes; then the lengths of value and tag take one byte each
 
 _Bytes = npt.NDArray[np.uint8]
 
@@ -71,9 +71,9 @@ def read_prefixes(
     """
     pieces: list[Scalars] = []
     goes_on = at.copy()
-    left = np.flatnonzero(at + _LONGEST <= len(data))
+    left = np.flatnonzero(at + _MAX_PREFIX <= len(data))
     for _ in range(_TRIES):
-        if len(left) < _FEWEST_PREFIXED:
+        if len(left) < _MIN_PREFIXED:
             break
         steps = list(_steps(data, int(at[left[0]]), int(ends[left[0]]), scalar_key))
         some = left[:_SAMPLE]
@@ -96,7 +96,7 @@ def _steps(data: bytes, at: int, end: int, scalar_key: int) -> Iterator[_Step]:
     while value_at < end:
         size = data[value_at + 3]
         tag_end = value_at + 4 + size
-        if size > _LONGEST_TAG or tag_end + 5 - at > _LONGEST or data[tag_end] != scalar_key:
+        if size > _MAX_PREFIX_TAG or tag_end + 5 - at > _MAX_PREFIX or data[tag_end] != scalar_key:
             return
         tag = tag_text(data[value_at + 4 : tag_end])
         if data[value_at : value_at + 4] != bytes([SUMMARY_VALUE, size + 7, VALUE_TAG, size]) or tag in seen:
@@ -142,11 +142,11 @@ def _pieces(matrix: _Bytes, steps: list[_Step], counts: Ints, rows: Ints) -> lis
     return pieces
 
 
-LONGEST: Final = 512  # bytes; longer tags are read by the sequential decoder
+MAX_COMPARED_TAG: Final = 512  # bytes; longer tags are read by the sequential decoder
 _LOW_BYTES: Final = np.array([(1 << 8 * size) - 1 for size in range(8)], np.uint64)
 _ODD: Final = 0x9E3779B97F4A7C15  # multiplicative hashing, Knuth TAOCP 6.4
-_FEWEST_TAGS: Final = 6  # bits that select_rows the slot
-_MOST: Final = 16
+_MIN_SLOT_BITS: Final = 6  # bits that select_rows the slot
+_MAX_SLOT_BITS: Final = 16
 _ROUNDS: Final = 2
 
 _Words = npt.NDArray[np.uint64]
@@ -157,7 +157,7 @@ class Tags:
     """Positions of tags. Eight bytes can be read at each offset."""
 
     offsets: Ints
-    sizes: Ints  # at most LONGEST
+    sizes: Ints  # at most MAX_COMPARED_TAG
 
 
 class TagNumbers:
@@ -169,7 +169,7 @@ class TagNumbers:
 
     def __init__(self, most: int) -> None:
         """Create a table for ``most`` tags. A larger table would take longer to create than it saves."""
-        self._bits = min(max(most.bit_length(), _FEWEST_TAGS), _MOST)
+        self._bits = min(max(most.bit_length(), _MIN_SLOT_BITS), _MAX_SLOT_BITS)
         self._texts: dict[str, int] = {}
         self._numbers = np.full(1 << self._bits, -1, np.int64)
         self._words: list[_Words] = []  # of the tag in each slot
@@ -320,7 +320,7 @@ def read_values(data: bytes, spans: ValueSpans, known_tags: TagNumbers, schema: 
 def _long_tag(octets: _Bytes, begins: Ints) -> tuple[Ints, Ints]:
     """Return size and offset of tags with a length of several bytes. The size is FAR if there is no tag."""
     tag_sizes, tags = varints(octets, np.minimum(begins + 1, len(octets) - 1))
-    fits = (octets[begins] == VALUE_TAG) & (tag_sizes >= 0) & (tag_sizes <= LONGEST)
+    fits = (octets[begins] == VALUE_TAG) & (tag_sizes >= 0) & (tag_sizes <= MAX_COMPARED_TAG)
     return np.where(fits, tag_sizes, FAR), tags
 
 
@@ -338,8 +338,8 @@ def _payload(octets: _Bytes, at: Ints, after: Ints, schema: Schema) -> tuple[_By
     return fits * schema.payload_codes[octets[at - 1]], offsets, lengths
 
 
-_FEWEST: Final = 16  # records from which a step in NumPy costs less than the values in Python
-_SHORT: Final = 20_000  # bytes; fewer records than _FEWEST are still read here if their ends are nearer
+_MIN_RECORDS: Final = 16  # records from which a step in NumPy costs less than the values in Python
+_SHORT: Final = 20_000  # bytes; fewer records than _MIN_RECORDS are still read here if their ends are nearer
 _CHUNK: Final = 1 << 14  # records and values read at a time; the columns stay in the processor's cache
 
 
@@ -363,7 +363,7 @@ def read_columnar(
     begins = starts[rows] + HEADER_SIZE
     ends = begins + sizes[rows]
     inside = np.flatnonzero(ends + LOOK_AHEAD <= len(data))
-    if len(inside) < _FEWEST:
+    if len(inside) < _MIN_RECORDS:
         return [], rows
     begins, ends, numbers = begins[inside], ends[inside], rows[inside]
     heads = _heads(data, begins, ends)
@@ -408,7 +408,7 @@ def _values(
     waiting: list[ValueSpans] = []
     count = 0
     rows, at = rows[at < ends[rows]], at[at < ends[rows]]
-    while len(rows) >= _FEWEST or (len(rows) and int((ends[rows] - at).max()) < _SHORT):
+    while len(rows) >= _MIN_RECORDS or (len(rows) and int((ends[rows] - at).max()) < _SHORT):
         spans = next_value_spans(data, rows, at)
         inside = spans.ends <= ends[rows]
         if not inside.all():

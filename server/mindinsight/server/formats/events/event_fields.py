@@ -51,7 +51,7 @@ def tag_text(tag: bytes) -> str:
 
 _DOUBLE: Final = struct.Struct("<d")
 _CONTENTS: Final = (EVENT_VERSION, EVENT_SUMMARY, EVENT_EXPLAIN, EVENT_CLOSING, *EVENT_KINDS)
-_MOST_ERROR: Final = 1000  # bytes that are kept of the error in a closing record
+_MAX_ERROR: Final = 1000  # bytes that are kept of the error in a closing record
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def _read_content(event: ParsedEvent, data: Octets, key: int, start: int, stop: 
     elif key == EVENT_CLOSING:
         errors = [span for part, *span in message_fields(data, start, stop) if part == CLOSING_ERROR]
         at, end = errors[-1] if errors else (start, start)
-        event.closing = data[at : min(end, at + _MOST_ERROR)]
+        event.closing = data[at : min(end, at + _MAX_ERROR)]
     else:
         event.skipped.append("explain")
 

@@ -32,14 +32,12 @@ from mindinsight.server.types import Floats, Ints
 Octets2D = npt.NDArray[np.uint8]
 
 _AFTER_WALL: Final = 9  # bytes of a wall time and its key
-_LEAST: Final = 0x80  # of a byte of a varint that another one follows
+_CONTINUED: Final = 0x80  # of a byte of a varint that another one follows
 _ZEROS: Final = bytes(4)
 _SEVEN: Final = np.uint64(0x7F)
 WIDE: Final = 1 << 13  # bytes; such a record holds so many values that a few records pay for a shape
-_WIDEST: Final = (
-    1 << 20
-)  # bytes of the largest record with a cached shape, which takes several times as much memory
-_MOST_WIDE: Final = 2  # cached shapes of wide records of one size
+_MAX_WIDE_SIZE: Final = 1 << 20  # bytes; a cached shape takes several times as many
+_MAX_WIDE: Final = 2  # cached shapes of wide records of one size
 _STEP_BITS: Final = 0x80  # of the bytes of a step: whether the number goes on
 
 
@@ -79,10 +77,10 @@ def _wide_shape(payload: bytes, schema: Schema) -> RecordShape | None:
     if shape is not None:
         return shape
     shape = _parsed_shape(payload, schema)
-    if shape is not None and len(payload) <= _WIDEST:
+    if shape is not None and len(payload) <= _MAX_WIDE_SIZE:
         known = _wide_shapes(len(payload), schema)
         known.insert(0, shape)
-        del known[_MOST_WIDE:]
+        del known[_MAX_WIDE:]
     return shape
 
 
@@ -137,8 +135,8 @@ def _without_data(payload: bytes, scalar_key: int) -> bytes | None:
         at = _AFTER_WALL
         if octets[at] == EVENT_STEP:
             at += 1
-            while octets[at] >= _LEAST:
-                octets[at] = _LEAST
+            while octets[at] >= _CONTINUED:
+                octets[at] = _CONTINUED
                 at += 1
             octets[at] = 0
             at += 1
@@ -149,7 +147,7 @@ def _without_data(payload: bytes, scalar_key: int) -> bytes | None:
             return None
         while at < last:
             size = octets[at + 3]
-            if size + 7 >= _LEAST or octets[at : at + 3] != bytes((SUMMARY_VALUE, size + 7, VALUE_TAG)):
+            if size + 7 >= _CONTINUED or octets[at : at + 3] != bytes((SUMMARY_VALUE, size + 7, VALUE_TAG)):
                 return None
             at += size + 9
             if octets[at - 5] != scalar_key or at > last:
@@ -178,13 +176,15 @@ def step_column(matrix: Octets2D, at: int, size: int) -> Ints:
     return steps.view(np.int64)
 
 
-_FEWEST: Final = 48  # records of one shape that pay for the set-up
-_FEWEST_WIDE: Final = 3  # wide records that pay for a new shape; fewer are read only if the shape is known
+_MIN_RECORDS: Final = 48  # records of one shape that pay for the set-up
+_MIN_WIDE_RECORDS: Final = (
+    3  # wide records that pay for a new shape; fewer are read only if the shape is known
+)
 _MANY_COLUMNS: Final = 64  # values of a record from which one gather is faster than one copy per column
 _RARE: Final = 16  # a shape is rare if fewer than one in 16 records of its length has it
 _SAMPLE: Final = 64  # records examined first
-_MANY: Final = 2048  # records of one length from which grouping by tag first pays off
-_MOST_TELLING: Final = 8  # bytes that distinguish the tags of records of one length
+_MIN_GROUPED: Final = 2048  # records of one length from which grouping by tag first pays off
+_MAX_KEY_BYTES: Final = 8  # bytes that distinguish the tags of records of one length
 _RARE_SHAPES: Final = 4  # consecutive rare shapes after which the rest is left to the next decoder
 CACHED: Final = 1 << 18  # bytes of a matrix processed at a time; they stay in the processor's cache
 
@@ -199,7 +199,7 @@ def read_shapes(
     ``starts`` and ``sizes`` are the offsets and payload sizes of all records.
     """
     parts: list[RecordBatch] = []
-    if len(rows) < _fewest(int(sizes[rows].max(initial=0))):
+    if len(rows) < _min_records(int(sizes[rows].max(initial=0))):
         return parts, rows
     taken = np.zeros(len(starts), np.bool_)
     misses = 0
@@ -209,17 +209,17 @@ def read_shapes(
         for group in _by_tags(data, starts, same_size, int(sizes[same_size[0]]), schema)
     )
     for group in similar:
-        rest, fewest = group, _fewest(int(sizes[group[0]]))
-        while len(rest) >= fewest and misses < _RARE_SHAPES:
+        rest, minimum = group, _min_records(int(sizes[group[0]]))
+        while len(rest) >= minimum and misses < _RARE_SHAPES:
             size, begins = int(sizes[rest[0]]), starts[rest] + HEADER_SIZE
-            look_up = record_shape if len(rest) >= _FEWEST_WIDE else known_shape
+            look_up = record_shape if len(rest) >= _MIN_WIDE_RECORDS else known_shape
             shape = look_up(data[begins[0] : begins[0] + size], schema)
             if shape is None or not _frequent(data, begins, shape):
                 misses, rest = misses + 1, rest[1:]
                 continue
             matrix = _matrix(data, begins, size)
             alike = _alike(matrix, shape)
-            if np.count_nonzero(alike) < fewest:
+            if np.count_nonzero(alike) < minimum:
                 misses, rest = misses + 1, rest[~alike]
                 continue
             misses, chosen, rest = 0, rest[alike], rest[~alike]
@@ -228,9 +228,9 @@ def read_shapes(
     return parts, rows[~taken[rows]]
 
 
-def _fewest(size: int) -> int:
+def _min_records(size: int) -> int:
     """Return the number of records of ``size`` bytes that pays for setting up a matrix."""
-    return 1 if size >= WIDE else _FEWEST
+    return 1 if size >= WIDE else _MIN_RECORDS
 
 
 def _by_size(sizes: Ints, rows: Ints) -> list[Ints]:
@@ -244,7 +244,7 @@ def _by_size(sizes: Ints, rows: Ints) -> list[Ints]:
     frequent = [
         group
         for group in np.argsort(-counts, kind="stable").tolist()
-        if counts[group] >= _fewest(int(sizes[rows[order[edges[group]]]]))
+        if counts[group] >= _min_records(int(sizes[rows[order[edges[group]]]]))
     ]
     return [rows[order[edges[group] : edges[group + 1]]] for group in frequent]
 
@@ -254,7 +254,7 @@ def _by_tags(data: bytes, starts: Ints, rows: Ints, size: int, schema: Schema) -
 
     The grouping is only a hint. Records of one shape in two groups are still read correctly.
     """
-    if len(rows) < _MANY:
+    if len(rows) < _MIN_GROUPED:
         return [rows]
     begins = starts[rows] + HEADER_SIZE
     shape = record_shape(data[begins[0] : begins[0] + size], schema)
@@ -268,10 +268,10 @@ def _by_tags(data: bytes, starts: Ints, rows: Ints, size: int, schema: Schema) -
     tags = len(sample) ** 2 // (
         2 * max(len(sample) - len(different), 1)
     )  # estimate from repeated samples (birthday problem)
-    if tags * _FEWEST > len(rows):
+    if tags * _MIN_RECORDS > len(rows):
         return [rows]
     keys, octets = np.zeros(len(rows), np.uint64), np.frombuffer(data, np.uint8)
-    for position, column in enumerate(places[:_MOST_TELLING].tolist()):
+    for position, column in enumerate(places[:_MAX_KEY_BYTES].tolist()):
         keys |= octets[begins + column].astype(np.uint64) << np.uint64(8 * position)
     groups, left = [], np.ones(len(rows), np.bool_)
     for key in np.unique(keys[:: max(len(begins) // _SAMPLE, 1)]):

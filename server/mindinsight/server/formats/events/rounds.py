@@ -88,8 +88,8 @@ def joined(shapes: tuple[RecordShape, ...]) -> Round:
     return Round(shapes, tuple(begins), at, several, *columns)
 
 
-FEWEST: Final = 64  # records in rounds that pay for the set-up
-_MOST: Final = 4  # known rounds per header of the first record
+MIN_RECORDS: Final = 64  # records in rounds that pay for the set-up
+_MAX_KNOWN: Final = 4  # known rounds per header of the first record
 
 
 class KnownRounds(NamedTuple):
@@ -105,7 +105,7 @@ def learn(data: bytes, start: int, model: Round, schema: Schema) -> None:
     models = _models(data[start : start + HEADER_SIZE], schema)
     if model not in models:
         models.insert(0, model)
-        del models[_MOST:]
+        del models[_MAX_KNOWN:]
 
 
 def find(data: bytes, at: int, row: int, schema: Schema) -> KnownRounds | None:
@@ -115,10 +115,10 @@ def find(data: bytes, at: int, row: int, schema: Schema) -> KnownRounds | None:
     """
     for model in _models(data[at : at + HEADER_SIZE], schema):
         length, most = len(model.shapes), (len(data) - at) // model.stride
-        if most * length < FEWEST or not model.count(data, at, 1) or not _has_one_step(data, at, model):
+        if most * length < MIN_RECORDS or not model.count(data, at, 1) or not _has_one_step(data, at, model):
             continue
         count = model.count(data, at, most)
-        if count * length >= FEWEST:
+        if count * length >= MIN_RECORDS:
             return KnownRounds(row, model, count)
     return None
 
@@ -141,7 +141,7 @@ def _models(header: bytes, schema: Schema) -> list[Round]:
     return []
 
 
-_LONGEST: Final = 256  # records of a round
+_MAX_ROUND: Final = 256  # records of a round
 _MISSES: Final = 4  # consecutive failed attempts after which the rest is left to the next decoder
 _DTYPES: Final = {SCALAR: "<f4", EXACT: "<f8"}
 
@@ -172,7 +172,7 @@ def read_rounds(
     row = misses = taken = begun = 0
     by_row = {rounds.row: rounds for rounds in known}
     wide = len(starts) and int(sizes.mean()) >= WIDE  # record_shapes.py reads wide records
-    while not wide and len(starts) - row >= FEWEST and misses < _MISSES + taken // FEWEST:
+    while not wide and len(starts) - row >= MIN_RECORDS and misses < _MISSES + taken // MIN_RECORDS:
         model: Round | None
         if row in by_row:
             _, model, count = by_row[row]
@@ -180,7 +180,7 @@ def read_rounds(
         else:
             row, skipped, model = _next_round(data, starts, sizes, row, schema)
             count = 0 if model is None else _count(data, starts[row:], model)
-        if model is None or count * len(model.shapes) < FEWEST:
+        if model is None or count * len(model.shapes) < MIN_RECORDS:
             row, misses = row + skipped, misses + 1
             continue
         learn(data, int(starts[row]), model, schema)
@@ -214,8 +214,8 @@ def _round_at(data: bytes, starts: Ints, sizes: Ints, row: int, schema: Schema) 
     """
     shapes: list[RecordShape] = []
     records: dict[bytes, int] = {}
-    end = min(row + _LONGEST + 1, len(starts))
-    if end - row > _LONGEST and not _recurs(data, starts[row:end], sizes[row:end], schema):
+    end = min(row + _MAX_ROUND + 1, len(starts))
+    if end - row > _MAX_ROUND and not _recurs(data, starts[row:end], sizes[row:end], schema):
         return None, 1
     spans = zip((starts[row:end] + HEADER_SIZE).tolist(), sizes[row:end].tolist(), strict=True)
     for number, (at, size) in enumerate(spans):

@@ -95,7 +95,7 @@ def _numbers(data: Octets, codes: npt.NDArray[np.uint8], offsets: list[int]) -> 
 
 _BLOCK: Final = 1 << 16  # bytes in memory while fields are read
 _CHECKED: Final = 1 << 22  # bytes in memory while the checksum is computed
-_MOST_ZEROS: Final = 1 << 26  # bytes searched for the end of allocated space
+_MAX_ZEROS: Final = 1 << 26  # bytes searched for the end of allocated space
 _CRC: Final = struct.Struct("<I")
 _EMPTY: Final = np.empty(0, np.int64)
 
@@ -169,8 +169,8 @@ def read_long_record(file: IO[bytes], offset: int, size: int, schema: Schema) ->
 
 
 def _is_zero_to_end(file: IO[bytes]) -> bool:
-    """Return True if only zeros follow. Return False after ``_MOST_ZEROS`` bytes of zeros."""
-    for _ in range(_MOST_ZEROS // _CHECKED):
+    """Return True if only zeros follow. Return False after ``_MAX_ZEROS`` bytes of zeros."""
+    for _ in range(_MAX_ZEROS // _CHECKED):
         block = file.read(_CHECKED)
         if block.count(0) < len(block) or not block:
             return not block

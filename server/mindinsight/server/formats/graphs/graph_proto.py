@@ -30,7 +30,7 @@ from mindinsight.server.graph.model.graph import (
 from mindinsight.server.types import Ints
 
 _LENGTH: Final = 2  # wire type of texts and messages
-_FEWEST: Final = 16  # messages from which a step in numpy costs less than protobuf's own decoding
+_MIN_MESSAGES: Final = 16  # messages from which a step in numpy costs less than protobuf's own decoding
 _SECTION: Final = 1 << 20  # bytes that are validated at once
 _INPUT: Final = 1 << 3 | 2
 _TEXTS: Final = (2 << 3 | 2, 3 << 3 | 2, 4 << 3 | 2, 8 << 3 | 2)  # name, op_type, scope, full_name
@@ -187,7 +187,7 @@ def _fields(octets: _Octets, begins: Ints, ends: Ints, plain: Flags) -> Iterator
     rows = np.flatnonzero(plain & (begins < ends))
     positions = begins[rows]
     last = len(octets) - 1
-    while len(rows) >= _FEWEST:
+    while len(rows) >= _MIN_MESSAGES:
         keys = octets[positions]
         contents, stops = _contents(octets, keys, np.minimum(positions + 1, last))
         valid = (keys >= 8) & (keys < 0x80) & (stops <= ends[rows])

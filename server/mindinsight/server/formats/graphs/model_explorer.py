@@ -20,7 +20,7 @@ _TYPE: Final = re.compile(r"bfloat16|float\d*|uint\d+|int\d+|complex\d+|bool|bf1
 _SHORT: Final = {"bf16": "bfloat16", "f16": "float16", "f32": "float32", "f64": "float64", "i1": "bool"}
 _DIMENSIONS: Final = re.compile(r"[\[(<]([^\])>]*)")
 _DEPTH: Final = 6  # lists and dictionaries around a graph
-_MOST_TEXT: Final = 1000  # characters of an attribute; weights may be written out as text
+_MAX_TEXT: Final = 1000  # characters of an attribute; weights may be written out as text
 
 
 def graphs_of(content: Any) -> list[tuple[str, bytes]]:
@@ -72,7 +72,7 @@ def _add_node(proto: GraphProto, node: dict[str, Any], name: str, names: dict[st
         added.input.add(name=names.get(source, source))
     for key, text in _pairs(node.get("attrs")):
         attribute = added.attribute.add(name=key)
-        attribute.value.dtype, attribute.value.str_val = _STRING, text[:_MOST_TEXT]
+        attribute.value.dtype, attribute.value.str_val = _STRING, text[:_MAX_TEXT]
     outputs = sorted(_items(node, "outputsMetadata"), key=lambda item: str(item.get("id", "")))
     if outputs:
         _set_type(added.output_type, dict(_pairs(outputs[0].get("attrs"))))

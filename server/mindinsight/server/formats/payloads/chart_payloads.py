@@ -19,8 +19,8 @@ from mindinsight.server.types import Doubles
 
 _CATEGORY, _TITLE, _CHART, _MULTILINE, _MARGIN = (number << 3 | 2 for number in (2, 1, 2, 2, 3))
 _TAG, _SERIES, _ENDS = 1 << 3 | 2, 1 << 3 | 2, (1 << 3 | 2, 2 << 3 | 2, 3 << 3 | 2)
-_MOST: Final = 1000  # charts in a layout, tags in a chart
-_LONGEST: Final = 1000  # bytes of a title or tag
+_MAX_PARTS: Final = 1000  # charts in a layout, tags in a chart
+_MAX_TITLE: Final = 1000  # bytes of a title or tag
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +83,14 @@ def _margin(data: bytes, at: int, end: int) -> tuple[str, str, str]:
 def _fields(data: bytes, at: int, end: int, wanted: int) -> Iterator[tuple[int, int]]:
     """Yield the spans of the fields with the key ``wanted``.
 
-    Raises UnreadableError after ``_MOST`` fields.
+    Raises UnreadableError after ``_MAX_PARTS`` fields.
     """
     count = 0
     for key, start, stop in message_fields(data, at, end):
         if key == wanted:
             count += 1
-            if count > _MOST:
-                raise UnreadableError("payload.too_large", f"layout of over {_MOST} parts")
+            if count > _MAX_PARTS:
+                raise UnreadableError("payload.too_large", f"layout of over {_MAX_PARTS} parts")
             yield start, stop
 
 
@@ -98,7 +98,7 @@ def _last(data: bytes, at: int, end: int, wanted: int) -> str:
     """Return the last text field with the key ``wanted``, empty if there is none."""
     spans = list(_fields(data, at, end, wanted))
     start, stop = spans[-1] if spans else (0, 0)
-    return tag_text(data[start : min(stop, start + _LONGEST)])
+    return tag_text(data[start : min(stop, start + _MAX_TITLE)])
 
 
 ROWS: Final = (
@@ -109,7 +109,7 @@ ROWS: Final = (
     "precision",
     "recall",
 )
-_MOST_THRESHOLDS: Final = 100_000
+_MAX_THRESHOLDS: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class PrCurve:
 def pr_curve(payload: bytes) -> PrCurve:
     """Decode a precision-recall curve. Raises UnreadableError."""
     values = tensor(payload).values
-    known = values.ndim == 2 and values.shape[0] == len(ROWS) and 0 < values.shape[1] <= _MOST_THRESHOLDS
+    known = values.ndim == 2 and values.shape[0] == len(ROWS) and 0 < values.shape[1] <= _MAX_THRESHOLDS
     if not known or values.dtype.kind not in "biuf":
         raise UnreadableError("payload.shape", f"precision-recall curve of shape {values.shape}")
     with np.errstate(invalid="ignore"):  # NaN of the signalling kind

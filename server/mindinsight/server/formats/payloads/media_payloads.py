@@ -81,7 +81,7 @@ def _fields_there(start: bytes) -> Iterator[tuple[int, int, int]]:
 
 
 _ENCODED_SOUND, _LABEL = 1 << 3 | 2, 2 << 3 | 2
-_LONGEST_LABEL: Final = 10_000  # bytes
+_MAX_LABEL: Final = 10_000  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Sound:
 def sound(payload: bytes) -> Sound:
     """Decode a sound message. Raises UnreadableError."""
     fields = _last_fields(payload, "audio")
-    return Sound(fields.get(_ENCODED_SOUND, b""), show_text(fields.get(_LABEL, b"")[:_LONGEST_LABEL]))
+    return Sound(fields.get(_ENCODED_SOUND, b""), show_text(fields.get(_LABEL, b"")[:_MAX_LABEL]))
 
 
 _CONTENT: Final = 1 << 3 | 2

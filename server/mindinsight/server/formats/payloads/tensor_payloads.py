@@ -141,7 +141,9 @@ def as_recorded(flat: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
 
 
 WHOLE: Final = 8 << 20  # bytes up to which a message is read whole
-MOST: Final = 256 << 20  # bytes of one that must be, because its numbers are packed or in several stretches
+MAX_WHOLE: Final = (
+    256 << 20
+)  # bytes of one that must be, because its numbers are packed or in several stretches
 _KEY: Final = 20  # bytes that a key and a length take at most
 _FIELDS: Final = 256  # fields of a message that is read in parts
 _BLOCKS: Final = {FLOATS[0]: "float32", DOUBLES[0]: "float64", RAW[0]: ""}
@@ -200,8 +202,8 @@ def recorded(path: Path, offset: int, size: int) -> Recorded:
             lazy = _by_parts(file, path, offset, size)
             if lazy is not None:
                 return lazy
-        if size > MOST:
-            raise UnreadableError("dump.too_large", f"a tensor of {size} bytes that cannot be read by parts")
+        if size > MAX_WHOLE:
+            raise UnreadableError("dump.too_large", f"a tensor of {size} bytes that cannot be read in parts")
         file.seek(offset)
         payload = file.read(size)
     return recorded_whole(payload)

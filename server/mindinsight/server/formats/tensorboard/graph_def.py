@@ -21,8 +21,8 @@ from mindinsight.server.formats.wire_format import (
 
 _LIST, _TEXT, _INTEGER, _FLOAT, _FLAG, _TYPE, _SHAPE, _TENSOR, _FUNCTION_NAME = 1, 2, 3, 4, 5, 6, 7, 8, 10
 _ATTRIBUTES_FUNCTION_NAME: Final = 1 << 3 | 2
-_LONGEST_TEXT: Final = 4096  # bytes that are shown of a text
-_MOST_ITEMS: Final = 1000  # items that are shown of a list
+_MAX_TEXT: Final = 4096  # bytes that are shown of a text
+_MAX_ITEMS: Final = 1000  # items that are shown of a list
 _FLOAT32: Final = struct.Struct("<f")
 
 
@@ -33,7 +33,7 @@ def add_attribute(value: Any, data: bytes, at: int, end: int) -> None:
         if number == _LIST:
             texts: list[str] = []
             for inner, first, last in message_fields(data, start, stop):
-                if len(texts) < _MOST_ITEMS:
+                if len(texts) < _MAX_ITEMS:
                     texts += _texts(inner, data, first, last)
             value.str_vals.extend(texts)
         elif number == _INTEGER:
@@ -67,7 +67,7 @@ def _texts(key: int, data: bytes, start: int, stop: int) -> list[str]:
     """Return a field of an attribute or of a list as text. A packed field gives several texts."""
     number, packed = key >> 3, key & 7 == 2
     if number == _TEXT:
-        return [show_text(data[start : min(stop, start + _LONGEST_TEXT)])]
+        return [show_text(data[start : min(stop, start + _MAX_TEXT)])]
     if number == _SHAPE:
         return [str(list(shape_of(data, start, stop)))]
     if number == _TENSOR:
@@ -78,7 +78,7 @@ def _texts(key: int, data: bytes, start: int, stop: int) -> list[str]:
         name_span = last_field(data, start, stop, _ATTRIBUTES_FUNCTION_NAME)
         return [show_text(data[slice(*name_span)])] if name_span else []
     if number == _FLOAT:
-        count = min((stop - start) // _FLOAT32.size, _MOST_ITEMS)
+        count = min((stop - start) // _FLOAT32.size, _MAX_ITEMS)
         return [f"{_FLOAT32.unpack_from(data, start + 4 * index)[0]:.9g}" for index in range(count)]
     if number in (_INTEGER, _FLAG, _TYPE):
         return [_integer_text(number, value) for value in _varints(data, start, stop, packed)]
@@ -86,9 +86,9 @@ def _texts(key: int, data: bytes, start: int, stop: int) -> list[str]:
 
 
 def _varints(data: bytes, at: int, end: int, packed: bool) -> list[int]:
-    """Return the integers of a field, at most ``_MOST_ITEMS``."""
+    """Return the integers of a field, at most ``_MAX_ITEMS``."""
     values: list[int] = []
-    while at < end and len(values) < _MOST_ITEMS:
+    while at < end and len(values) < _MAX_ITEMS:
         value, at = read_varint(data, at, end)
         values.append(signed(value))
         if not packed:
@@ -121,7 +121,7 @@ def graph_message(data: bytes) -> bytes:
         if node is not None:
             nodes.append(message(1, node))
     if not nodes:
-        raise UnreadableError("graph.unreadable", "no node in it")
+        raise UnreadableError("graph.unreadable", "it contains no nodes")
     return b"".join(nodes)
 
 

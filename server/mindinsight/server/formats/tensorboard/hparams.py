@@ -22,7 +22,7 @@ _METRIC_INFO, _METRIC_NAME, _GROUP, _TAG = 5 << 3 | 2, 1 << 3 | 2, 1 << 3 | 2, 2
 _HPARAM, _KEY, _VALUE = 1 << 3 | 2, 1 << 3 | 2, 2 << 3 | 2
 _STATUS: Final = 1 << 3
 _SUCCESS, _FAILURE = 1, 2
-_MOST_ITEMS: Final = 10_000
+_MAX_ITEMS: Final = 10_000
 
 
 @dataclass(slots=True)
@@ -63,10 +63,10 @@ def _read(session: Session, data: bytes) -> None:
     for key, start, stop in message_fields(data, 0, len(data)):
         if key == _EXPERIMENT:
             tags = list(_metric_tags(data, start, stop))
-            session.metrics += [tag for tag in tags if tag not in session.metrics][:_MOST_ITEMS]
+            session.metrics += [tag for tag in tags if tag not in session.metrics][:_MAX_ITEMS]
         elif key == _START:
             for name, value in _hparams(data, start, stop):
-                if len(session.hparams) < _MOST_ITEMS:
+                if len(session.hparams) < _MAX_ITEMS:
                     session.hparams[name] = value
 
 

@@ -12,7 +12,7 @@ from mindinsight.server.formats.wire_format import UnparsableError, last_field
 FILE_NAME: Final = "projector_config.pbtxt"
 _BLOCK: Final = re.compile(r"embeddings\s*:?\s*\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}")
 _ENTRY: Final = re.compile(r'(tensor_name|tensor_path)\s*:\s*"((?:[^"\\\n]|\\.)*)"')
-_MOST: Final = 1000  # embeddings
+_MAX_EMBEDDINGS: Final = 1000  # embeddings
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,11 @@ def embeddings(text: str) -> list[Embedding]:
     """Parse the embeddings in the text of ``projector_config.pbtxt``. Unreadable entries are skipped."""
     blocks = (dict(_ENTRY.findall(match[1])) for match in _BLOCK.finditer(text))
     rows = [Embedding(block.get("tensor_name", ""), block.get("tensor_path", "")) for block in blocks]
-    return rows[:_MOST]
+    return rows[:_MAX_EMBEDDINGS]
 
 
 _PATH: Final = (9 << 3 | 2, 1 << 3 | 2, 1 << 3 | 2)  # metadata, plugin_data, plugin_name
-_LONGEST: Final = 200  # bytes of a name
+_MAX_NAME: Final = 200  # bytes of a name
 
 
 def plugin_name(value: bytes) -> str:
@@ -56,4 +56,4 @@ def plugin_name(value: bytes) -> str:
             at, end = span
     except UnparsableError:
         return ""
-    return show_text(value[at : min(end, at + _LONGEST)])
+    return show_text(value[at : min(end, at + _MAX_NAME)])

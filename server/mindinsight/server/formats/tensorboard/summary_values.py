@@ -35,7 +35,7 @@ _NODE_NAME: Final = 7 << 3 | 2  # older writers name a value by its node alone
 _VALUES: Final = (SIMPLE_VALUE, IMAGE, HISTO, AUDIO, TENSOR)
 _PLUGIN_DATA, _NAME, _CONTENT = 1 << 3 | 2, 1 << 3 | 2, 2 << 3 | 2
 _SIGNATURE: Final = 12  # bytes that identify a picture format
-_MOST_SAMPLES: Final = 1000  # pictures or sounds in one value
+_MAX_SAMPLES: Final = 1000  # pictures or sounds in one value
 _STRING_FIELD: Final = b"\x42"  # key of string_val in a tensor
 # Kinds of tensors of numbers, by plugin. Tensors of other plugins are listed and not drawn.
 _NUMBER_KINDS: Final = {
@@ -170,7 +170,7 @@ class _Value:
 
     def _add_samples(self, kind: str, spans: list[tuple[int, int]]) -> None:
         """Add a payload for each sample. Several samples have numbered tags."""
-        for number, span in enumerate(spans[:_MOST_SAMPLES]):
+        for number, span in enumerate(spans[:_MAX_SAMPLES]):
             tag = self.tag if len(spans) == 1 else self.tag + f"/{number}".encode()
             _add(self.event, kind, tag, span)
 

@@ -24,8 +24,8 @@ _FLOATS, _DOUBLES, _HALVES = 5, 6, 13  # numbers of fields
 _COMPLEX: Final = {9: "<f4", 12: "<f8"}
 _INTEGERS: Final = (7, 10, 11, _HALVES, 16, 17)
 _VALUES: Final = (_FLOATS, _DOUBLES, *_COMPLEX, *_INTEGERS)
-_MOST_AXES: Final = 254
-_MOST_FILLED: Final = 256 << 20  # bytes that repeated values may take
+_MAX_AXES: Final = 254
+_MAX_FILLED: Final = 256 << 20  # bytes that repeated values may take
 # By DataType of TensorFlow: NumPy's type of the bytes, and MindSpore's name.
 TYPES: Final = {
     1: ("<f4", "DT_FLOAT32"),
@@ -130,7 +130,7 @@ def numbers(data: bytes, tensor: TensorFields) -> npt.NDArray[Any]:
     """Return the numbers [count] in the type of the message, bfloat16 as bits. Raises UnreadableError."""
     kind = TYPES.get(tensor.dtype, ("", ""))[0]
     count = tensor.count
-    if kind in ("", "O") or count < 0 or len(tensor.shape) > _MOST_AXES:
+    if kind in ("", "O") or count < 0 or len(tensor.shape) > _MAX_AXES:
         raise UnreadableError("payload.shape", f"tensor of type {tensor.dtype} and shape {tensor.shape}")
     if tensor.content is not None:
         start, stop = tensor.content
@@ -142,7 +142,7 @@ def numbers(data: bytes, tensor: TensorFields) -> npt.NDArray[Any]:
         raise UnreadableError("payload.shape", f"tensor of shape {tensor.shape} with {len(listed)} elements")
     if len(listed) == count:
         return listed
-    if count > len(data) and count * np.dtype(kind).itemsize > _MOST_FILLED:
+    if count > len(data) and count * np.dtype(kind).itemsize > _MAX_FILLED:
         raise UnreadableError("payload.too_large", f"{count} elements, {len(listed)} of them recorded")
     last = listed[-1] if len(listed) else np.zeros(1, kind)[0]
     return np.concatenate([listed, np.full(count - len(listed), last, kind)])

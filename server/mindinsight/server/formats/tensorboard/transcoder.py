@@ -51,7 +51,7 @@ def message(field: int, content: bytes) -> bytes:
 
 _MIN, _MAX, _NUM, _SUM = (number << 3 | 1 for number in (1, 2, 3, 4))
 _LIMITS, _COUNTS = 6, 7  # numbers of the fields
-_MOST_COUNT: Final = float(1 << 62)
+_MAX_COUNT: Final = float(1 << 62)
 
 
 def histogram_message(data: bytes, at: int, end: int, legacy: bool) -> bytes:
@@ -99,7 +99,7 @@ def _message(
     left: Doubles, right: Doubles, counts: Doubles, extremes: tuple[float, float, float], number: float
 ) -> bytes:
     """Encode a histogram. ``extremes`` are smallest value, largest value and sum, NaN for an unknown sum."""
-    whole = np.rint(np.clip(np.nan_to_num(counts), -_MOST_COUNT, _MOST_COUNT)).astype(np.int64)
+    whole = np.rint(np.clip(np.nan_to_num(counts), -_MAX_COUNT, _MAX_COUNT)).astype(np.int64)
     with np.errstate(over="ignore", invalid="ignore"):
         widths = right - left
     buckets = b"".join(
@@ -107,7 +107,7 @@ def _message(
         for begin, width, count in zip(left.tolist(), widths.tolist(), whole.tolist(), strict=True)
     )
     low, high, total = extremes
-    count = int(np.rint(np.clip(np.nan_to_num(number), 0, _MOST_COUNT)))
+    count = int(np.rint(np.clip(np.nan_to_num(number), 0, _MAX_COUNT)))
     return buckets + double(5, high) + double(6, low) + double(7, total) + integer(8, count)
 
 

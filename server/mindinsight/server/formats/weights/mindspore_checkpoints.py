@@ -22,9 +22,7 @@ from mindinsight.server.formats.read_limits import ARRAY, CHECKPOINT, Unreadable
 from mindinsight.server.formats.sanitizer import show_name
 
 MAX_HOLES: Final = 1000  # ratio of a sparse file's length to its size on disk
-MAX_IDLE: Final = (
-    10_000  # fields without content or meaning; MindSpore writes none, so many mean a hostile file
-)
+MAX_IDLE: Final = 10_000  # fields without content; MindSpore writes none
 MAX_AXES: Final = 64  # of a tensor; the limit of NumPy
 MAX_TAG: Final = 65_536  # bytes of a name that are read
 CRC_MARK: Final = b"crc_num"
@@ -160,7 +158,7 @@ def _list_tensors(path: Path, data: FileBytes) -> CheckpointFile:
     except UnreadableError as error:
         damage.append(error)
     if not tensors:
-        raise UnreadableError("dump.not_checkpoint", damage[0].detail if damage else "nothing inside")
+        raise UnreadableError("dump.not_checkpoint", damage[0].detail if damage else "it contains no fields")
     return CheckpointFile(path, tensors, checksum, tuple(damage))
 
 

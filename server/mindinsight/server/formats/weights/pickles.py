@@ -61,7 +61,7 @@ def interpret(file: IO[bytes] | FileBytes, calls: Calls) -> object:
         raise
     except (ValueError, TypeError, LookupError, AttributeError, OverflowError, MemoryError, Warning) as error:
         raise UnreadableError("dump.bad_pickle", str(error)[:200]) from error
-    raise UnreadableError("dump.bad_pickle", "no end")
+    raise UnreadableError("dump.bad_pickle", "the pickle has no STOP opcode")
 
 
 @dataclass(slots=True)

@@ -98,7 +98,7 @@ def _parse_header(text: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise UnreadableError("dump.bad_header", str(error)[:200]) from error
     if not isinstance(header, dict):
-        raise UnreadableError("dump.bad_header", "the header is no object")
+        raise UnreadableError("dump.bad_header", "the header is not an object")
     return header
 
 

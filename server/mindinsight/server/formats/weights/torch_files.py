@@ -224,7 +224,7 @@ def _open_zip(path: Path) -> TorchFile:
         names = archive.names()
         pickles = [name for name in names if name.count("/") == 1 and name.endswith("/data.pkl")]
         if not pickles:
-            raise UnreadableError("dump.not_torch", "no data.pkl inside")
+            raise UnreadableError("dump.not_torch", "it contains no data.pkl")
         PICKLE.check_size(archive.size(pickles[0]))
         with archive.opened(pickles[0]) as member:
             value = interpret(io.BytesIO(member.read(PICKLE.size)), TORCH_CALLS)
@@ -255,7 +255,7 @@ def _open_legacy(path: Path) -> TorchFile:
         is_pickle = file.read(1) == b"\x80"
         data = FileBytes(file)
         if not is_pickle or interpret(data, TORCH_CALLS) != _LEGACY_MAGIC:
-            raise UnreadableError("dump.not_torch", "neither a zip nor a pickle of PyTorch")
+            raise UnreadableError("dump.not_torch", "neither a zip file nor a pickle of PyTorch")
         for _ in ("protocol version", "system information"):
             interpret(data, TORCH_CALLS)
         value = interpret(data, TORCH_CALLS)

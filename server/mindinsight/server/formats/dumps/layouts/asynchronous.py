@@ -186,7 +186,7 @@ def read_opdebug(path: Path) -> tuple[UnitStatus, ...]:
 def _from_json(document: Any) -> Iterable[UnitStatus]:
     """Yield the units of a JSON record. Raises UnreadableError."""
     if not isinstance(document, dict):
-        raise UnreadableError("dump.json", "an overflow record is an object")
+        raise UnreadableError("dump.json", "an overflow record must be an object")
     for name in _UNITS:
         if name in document:
             yield _unit(name, document[name])
