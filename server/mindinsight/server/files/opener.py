@@ -54,7 +54,7 @@ def open_file(path: str | os.PathLike[str]) -> int:
 
 @contextmanager
 def opened(path: str | os.PathLike[str]) -> Iterator[int]:
-    """Context manager for a descriptor of a regular file. Raises as `open_file`."""
+    """Open a regular file for reading and close its descriptor on exit. Raises as `open_file`."""
     with _raw_file(path) as file:
         yield file.fileno()  # the file is complete, not fetched in blocks
 
@@ -71,9 +71,9 @@ def open_stream(path: str | os.PathLike[str]) -> IO[bytes]:
 
 @contextmanager
 def entries_of(path: str | os.PathLike[str]) -> Iterator[Iterator[os.DirEntry[str]]]:
-    """Context manager for the entries of a folder.
+    """List a folder and close it on exit.
 
-    Their ``path`` is only the name.
+    The ``path`` of an entry is only its name.
 
     Raises LinkError or another OSError.
     """
@@ -193,6 +193,7 @@ def names_of(path: Path) -> list[str]:
 
 
 def _names(path: Path, wanted: Callable[[os.DirEntry[str]], bool]) -> list[str]:
+    """Return the names of the wanted entries of a folder, empty if it cannot be read."""
     try:
         with entries_of(path) as entries:
             return [entry.name for entry in entries if wanted(entry)]

@@ -96,7 +96,9 @@ def read_own(path: Path) -> bytes:
 
 @contextmanager
 def own_database(path: Path, to_write: bool) -> Iterator[sqlite3.Connection]:
-    """Context manager for an SQLite file of this user, created if it is missing and `to_write`.
+    """Open an SQLite file of this user and close it on exit.
+
+    Create it if it is missing and `to_write`.
 
     A query may take `STEPS` instructions. Raises NotOursError for a file of another user or one with views or
     triggers, which would run within our queries. Raises OSError for a missing file, and sqlite3.Error.
@@ -163,7 +165,7 @@ _AGAIN: Final = 0.01  # seconds between two attempts
 
 @contextmanager
 def locked(file: Path, wait: float = WAIT) -> Iterator[None]:
-    """Context manager that holds the lock ``<file>.lock``, also against other processes and over NFS.
+    """Hold the lock ``<file>.lock`` until exit, also against other processes and over NFS.
 
     Raises TimeoutError (an OSError) if the lock was not free within ``wait`` seconds, and NotOursError if the
     lock file belongs to another user.

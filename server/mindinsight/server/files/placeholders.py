@@ -125,7 +125,7 @@ class PlaceholderIndex:
 
     @contextmanager
     def _open(self, to_write: bool = False) -> Iterator[sqlite3.Connection]:
-        """Context manager for the database. Raises OSError."""
+        """Open the database and close it on exit. Raises OSError."""
         try:
             with own_database(self._path, to_write) as database:
                 yield database
@@ -195,7 +195,11 @@ def fetch(path: str) -> bool:
 
 
 def find_placeholder(path: str) -> tuple[Path, PlaceholderIndex, list[Placeholder]] | None:
-    """Return the trusted copy, its index, and the placeholders from a path on, or None if there are none."""
+    """Return the placeholder at a path, or None if no trusted copy has one.
+
+    The result is the top folder of the copy, its index, and the placeholder with those that follow in its
+    folder.
+    """
     copy = trusted_copy(path)
     if copy is None or not (catalogue := PlaceholderIndex(copy)).exists():
         return None

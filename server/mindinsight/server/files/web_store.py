@@ -129,7 +129,7 @@ class WebStore:
         headers = {"Range": f"bytes={start}-{end - 1}", "Accept-Encoding": "identity"}
         connection, answer = _request("GET", address, headers)
         try:
-            if answer.status == 416:  # behind the end
+            if answer.status == 416:  # the section starts after the end of the file
                 return _Stream(connection, answer, start, 0)
             if answer.status == 206:
                 if not (answer.headers.get("Content-Range") or "").startswith(f"bytes {start}-"):

@@ -118,7 +118,7 @@ class FileStage:
     def fold(
         self, section: DecodedSection, lineage: Lineage | None = None, fingerprint: Fingerprint | None = None
     ) -> list[Key]:
-        """Add the section from ``read`` on.
+        """Add the next section of the file.
 
         Return the kinds and tags of payloads that grew.
 

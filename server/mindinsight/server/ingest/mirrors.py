@@ -239,7 +239,7 @@ class Mirror:
 
 
 def _is_copied(path: str, file: RemoteFile) -> bool:
-    """Return True if a file is copied as it grows.
+    """Return True if a file is copied, not represented by a placeholder.
 
     Copied are files of runs at the depth where runs are searched, and small descriptions of dumps, which are
     read to list them. A large model with the name of a graph is not copied.

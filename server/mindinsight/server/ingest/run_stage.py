@@ -59,7 +59,7 @@ class TagParts:
         return moved, tuple(self._parts)
 
     def _index(self, file: FileStage) -> int:
-        """Return the position of a file among the others."""
+        """Return the index of a file, or the index at which it must be inserted."""
         return bisect_left(self._files, file.order, key=attrgetter("order")) if self._files else 0
 
     def _holds(self, file: FileStage, index: int) -> bool:

@@ -198,7 +198,7 @@ class ScalarTable:
         return grown
 
     def fold(self, piece: ScalarBlock | ScalarRows, sessions: Ints | None = None) -> None:
-        """Add rows. ``sessions`` [n] is the session of each row."""
+        """Add rows of scalars. ``sessions`` [n] is the session of each row, None if there is only one."""
         if not len(piece.steps):
             return
         if sessions is not None:
@@ -322,7 +322,7 @@ def _concatenated(blocks: list[ScalarBlock]) -> ScalarBlock:
     """Return one block with the rows of all blocks."""
     if len(blocks) == 1:
         return blocks[0]
-    with np.errstate(invalid="ignore"):  # NaN of the signalling kind, float32 beside float64
+    with np.errstate(invalid="ignore"):  # signalling NaN when float32 is joined with float64
         values = np.concatenate([block.values for block in blocks], axis=1)
     offsets, steps, walls = (
         np.concatenate([getattr(block, name) for block in blocks]) for name in ("offsets", "steps", "walls")

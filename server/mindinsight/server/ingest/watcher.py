@@ -199,7 +199,12 @@ class Watchers:
         self._watchers: dict[str, tuple[FolderIdentity, Watcher]] = {}
 
     def listen(self, bases: Mapping[str, FolderIdentity], folders: Mapping[str, int]) -> None:
-        """Watch these directories, with their numbers of folders. A replaced directory is watched again."""
+        """Watch these directories.
+
+        A replaced directory is watched again.
+
+        ``folders`` is the number of folders in each directory.
+        """
         for path in [path for path, (identity, _) in self._watchers.items() if bases.get(path) != identity]:
             self._watchers.pop(path)[1].stop()
         for path, identity in bases.items():

@@ -351,9 +351,9 @@ class ReferenceSeries:
 
     @contextmanager
     def located(self, row: int) -> Iterator[Reference]:
-        """Context manager for the position of a payload, to read parts of it.
+        """Return the position of a payload, and check its file before and after the block.
 
-        Raises Gone if the file was replaced or became too short, before or after the block.
+        Raises Gone if the file was replaced or became too short.
         """
         part, _ = self._place(row)
         reference, identity = self.reference(row), (part.device, part.inode)

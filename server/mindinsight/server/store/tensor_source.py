@@ -12,7 +12,7 @@ from mindinsight.server.store.series import ReferenceSeries
 
 @contextmanager
 def opened_tensor(series: ReferenceSeries, row: int) -> Iterator[Recorded]:
-    """Context manager for a lazy tensor. Raises Gone if the file changed, before or after the block."""
+    """Return a lazy tensor for the block. Raises Gone if the file changed, before or after it."""
     with series.located(row) as payload:
         if series.is_plain(row):
             yield recorded(Path(payload.path), payload.offset, payload.size)

@@ -57,14 +57,14 @@ class Held:
         return self.array.dtype
 
     def pieces(self) -> Iterator[Array]:
-        """Yield all elements in parts."""
+        """Yield all elements, flat, ``PIECE`` at a time."""
         whole = self.array.flags.c_contiguous
         flat = self.array.reshape(-1) if whole else self.array.flat  # a copy of each piece, not of all
         for start in range(0, self.array.size, PIECE):
             yield flat[start : start + PIECE]
 
     def part(self, window: Sequence[slice | int]) -> Array:
-        """Return a part of the array."""
+        """Return the part of the array that ``window`` selects."""
         return np.asarray(self.array[tuple(window)])
 
 
@@ -86,7 +86,7 @@ class Stored:
         return self._decoded(np.empty(0, np.uint8)).dtype
 
     def pieces(self) -> Iterator[Array]:
-        """Yield all elements in parts."""
+        """Yield all elements, flat, ``PIECE`` at a time."""
         return self.elements(0, math.prod(self.shape))
 
     def elements(self, first: int, end: int) -> Iterator[Array]:
@@ -96,7 +96,7 @@ class Stored:
                 yield self._read(file, start, min(PIECE, end - start))
 
     def part(self, window: Sequence[slice | int]) -> Array:
-        """Read a part of the array. Other parts of the file are not read if rows are long."""
+        """Read the part of the array that ``window`` selects, without the rest of the file if rows are long."""
         with opened(self.path) as file:
             return self._part(file, 0, self.shape, tuple(window))
 

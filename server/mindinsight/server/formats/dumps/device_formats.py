@@ -50,9 +50,7 @@ def host_format(layout: str, axes: int) -> str:
 
 
 def to_host(array: Array, layout: str, shape: tuple[int, ...], groups: int = 1) -> tuple[Array, str]:
-    """Convert a device array to host order.
-
-    Return the array and the name of its format.
+    """Return a device array in host order, and the name of its format.
 
     ``shape`` is the host shape, ``groups`` the number of groups of a convolution's weights. An array without
     a known conversion, or one that does not fit the shape, is returned unchanged with its own format.

@@ -123,7 +123,7 @@ class TensorHeader:
 class Operator:
     """One operator of a step: its place in the graph, its slots and its source code."""
 
-    name: str  # full scoped name where the dump tells it
+    name: str  # full scoped name if the dump has it
     recorded: str  # as file names or json have it; joins with TensorEntry.recorded
     type: str
     scope: tuple[str, ...]  # path in the tree, outermost first, without the operator itself

@@ -135,7 +135,7 @@ def recorded_sides(entry: str, value: Any) -> tuple[bool, bool]:
     if not isinstance(value, dict):
         return False, False
     if is_weight_gradient(entry):
-        return True, True  # what went in stands at the calls of the module
+        return True, True  # the inputs are recorded at the calls of the module
     module = _MODULE.fullmatch(entry)
     inputs = "input_args" in value or "input" in value
     if module and module["dir"] == "forward":
@@ -144,7 +144,7 @@ def recorded_sides(entry: str, value: Any) -> tuple[bool, bool]:
 
 
 def calls_before(entry: str, entries: Collection[str]) -> tuple[str, ...]:
-    """Return the calls that share their tensors with a call.
+    """Return the names of the calls that a call shares tensors with.
 
     These are the forward call of a backward call, and both passes of the module for a weight's gradient.
     """

@@ -56,6 +56,7 @@ class _Step:
 
     @property
     def end(self) -> int:
+        """Return the offset after the value."""
         return self.number + 4
 
 

@@ -86,7 +86,7 @@ def read_numbers(data: bytes, kinds: npt.NDArray[np.uint8], offsets: Ints) -> Do
 
     At least four bytes must follow each offset.
     """
-    with np.errstate(invalid="ignore"):  # NaN of the signalling kind, and what is no number
+    with np.errstate(invalid="ignore"):  # signalling NaN, and bytes that are not numbers
         numbers = unaligned(data, "<f4")[offsets].astype(np.float64)
     exact = kinds == EXACT
     if exact.any():
@@ -254,7 +254,7 @@ def _concatenated(pieces: list[Scalars], tags: list[str]) -> Scalars:
     if len(pieces) == 1:
         return Scalars(tuple(tags), pieces[0].rows, chosen[0])
     rows = np.concatenate([piece.rows for piece in pieces])
-    with np.errstate(invalid="ignore"):  # NaN of the signalling kind, float32 beside float64
+    with np.errstate(invalid="ignore"):  # signalling NaN when float32 is joined with float64
         values = cast(Floats, np.concatenate(chosen, axis=1))
     if (rows[1:] >= rows[:-1]).all():
         return Scalars(tuple(tags), rows, values)

@@ -26,7 +26,7 @@ VALUE_TAG: Final = 1 << 3 | 2
 VALUE_SCALAR: Final = 3 << 3 | 5
 VALUE_EXACT: Final = EXACT_SCALAR << 3 | 1
 
-# Codes of kinds in arrays; an exact scalar is a scalar whose float64 was recorded too.
+# Codes of kinds in arrays. An exact scalar is a scalar that was recorded as float64 too.
 SCALAR, EXACT = 1, 2
 CODES: Final = {
     kind.name: EXACT + position

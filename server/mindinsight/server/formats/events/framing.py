@@ -344,7 +344,7 @@ def _follow_chain(
     """
     starts: list[Ints] = []
     sizes: dict[bytes, int] = {}
-    limit = 1  # the first record is that of the version
+    limit = 1  # the first record holds the version
     while True:
         while schema is not None and (section := find(data, at, row, schema)):
             rounds.append(section)
@@ -384,7 +384,7 @@ def _search_headers(data: bytes, at: int) -> tuple[Ints, int]:
     six = three[:-3] & three[3:]
     firsts = np.flatnonzero(six[1:] > six[:-1]) + 1
     firsts = firsts[firsts + HEADER_SIZE <= len(octets)]
-    lengths, right = _read_lengths(octets, firsts - 1)  # of records below 256 bytes, whose length is one byte
+    lengths, right = _read_lengths(octets, firsts - 1)  # records below 256 bytes have a length of one byte
     longer = firsts[~right & (firsts > 1)] - 2
     more, good = _read_lengths(octets, longer)
     heads = np.concatenate([firsts[right] - 1, longer[good]])

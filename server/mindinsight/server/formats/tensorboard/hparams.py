@@ -59,7 +59,10 @@ def session_end(content: bytes) -> bytes | None:
 
 
 def _read(session: Session, data: bytes) -> None:
-    """Add one content to the session. Raises UnparsableError, DecodeError, ValueError or RecursionError."""
+    """Add the content of one record to the session.
+
+    Raises UnparsableError, DecodeError, ValueError or RecursionError.
+    """
     for key, start, stop in message_fields(data, 0, len(data)):
         if key == _EXPERIMENT:
             tags = list(_metric_tags(data, start, stop))

@@ -159,6 +159,7 @@ def _checkpoint(path: Path) -> WeightFile:
 
 
 def _weight(name: str, dtype: str, shape: tuple[int, ...]) -> Weight:
+    """Return the listing of a tensor by type and shape, with an error if they are invalid."""
     try:
         return Weight(name, dtype, shape, element_type(dtype).size(count_of(shape)))
     except UnreadableError as error:
