@@ -23,7 +23,6 @@ ELSEWHERE = {
     "server/formats/dumps/msprobe_folder": "server/formats/dumps/layouts/test_msprobe_folder.py",
     "server/formats/events/__init__": "server/formats/events/test_mixtures.py",
     "server/formats/events/decoder_results": "server/formats/events/test_mixtures.py",
-    "server/formats/payloads/__init__": "server/formats/payloads/test_chart_payloads.py",
     "server/http/openapi": "server/v1/test_v1.py",
     "server/report/fault_sections": "server/report/test_run_report.py",
     "server/tuning/gaussian_process": "server/tuning/test_samplers.py",

@@ -96,7 +96,7 @@ class Stored:
                 yield self._read(file, start, min(PIECE, end - start))
 
     def part(self, window: Sequence[slice | int]) -> Array:
-        """Read the part of the array that ``window`` selects, without the rest of the file if rows are long."""
+        """Read the part of the array that ``window`` selects."""
         with opened(self.path) as file:
             return self._part(file, 0, self.shape, tuple(window))
 
