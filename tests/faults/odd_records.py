@@ -56,7 +56,7 @@ def content_of(way: Way) -> str:
 def odd_values(field: FieldDescriptor) -> tuple[bytes, ...]:
     """The field with each odd value, as it stands in its message."""
     if field.type in _TEXTS:
-        return tuple(_open_sized(field.number, text) for text in TEXTS)
+        return tuple(_sized(field.number, text) for text in TEXTS)
     if field.type in _FLOATS:
         form, wire = _FLOATS[field.type]
         numbers = DOUBLES if form == "<d" else FLOATS
@@ -67,11 +67,11 @@ def odd_values(field: FieldDescriptor) -> tuple[bytes, ...]:
 def within(way: Way, content: bytes) -> bytes:
     """A field inside the messages of its way."""
     for field in reversed(way[:-1]):
-        content = _open_sized(field.number, content)
+        content = _sized(field.number, content)
     return content
 
 
-def _open_sized(number: int, content: bytes) -> bytes:
+def _sized(number: int, content: bytes) -> bytes:
     return varint(number << 3 | 2) + varint(len(content)) + content
 
 
@@ -152,7 +152,7 @@ def odd_event(way: Way, content: str, value: bytes, step: int) -> bytes:
     (good,) = event.summary.value
     odd = good.SerializeToString() + within(way[2:], value) if len(way) > 2 else value
     del event.summary.value[:]
-    return event.SerializeToString() + _open_sized(way[0].number, _open_sized(way[1].number, odd))
+    return event.SerializeToString() + _sized(way[0].number, _sized(way[1].number, odd))
 
 
 def lineage_runs() -> Iterator[tuple[str, bytes]]:

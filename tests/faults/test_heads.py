@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mindinsight.server.http.protocol import MAX_HEAD
+from mindinsight.server.http.protocol import LONGEST_HEAD
 
 GOOD = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 
@@ -78,7 +78,7 @@ def test_a_head_of_many_cookies_is_answered(connect: Any) -> None:
 
 
 def test_a_long_body_is_no_head(connect: Any) -> None:
-    body = b"x" * (4 * MAX_HEAD)
+    body = b"x" * (4 * LONGEST_HEAD)
     connection = connect()
     connection.sendall(
         b"POST /v2/runs/compare HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n" % len(body)

@@ -159,8 +159,8 @@ class Scanner:
             Watched(mount.name, mount.path, _shown_mode(mount, modes), mount.id not in self._tree.folders)
             for mount in mounts
         )
-        found = {base.watch for base in bases if not base.missing}
-        watch = "both" if len(found) > 1 else next(iter(found), "polling")
+        present_modes = {base.watch for base in bases if not base.missing}
+        watch = "both" if len(present_modes) > 1 else next(iter(present_modes), "polling")
         self._catalogue.status = self._catalogue.status._replace(watch=watch, bases=bases)
 
     def _current_bases(self) -> BaseState:
