@@ -135,7 +135,7 @@ def test_a_fetch_that_was_interrupted_goes_on(
     ("reason", "text"),
     [
         ("remote.forbidden", "credentials"),
-        ("remote.gone", "no longer in the store"),
+        ("remote.gone", "store no longer has the file"),
         ("other", "does not respond"),
     ],
 )
