@@ -24,7 +24,7 @@ import numpy as np
 from mindinsight.proto.framing import decode_header, decode_payload, encode_record
 from mindinsight.proto.graph_pb2 import TensorProto
 from mindinsight.proto.summary_pb2 import Summary
-from mindinsight.server.formats import events, payloads
+from mindinsight.server.formats import events
 from mindinsight.server.formats.dumps.layouts.asynchronous import read_opdebug, read_slot, read_slots
 from mindinsight.server.formats.dumps.npy_folder import read_statistics
 from mindinsight.server.formats.events import decode
@@ -34,8 +34,9 @@ from mindinsight.server.formats.graphs.ir import read_ir, read_pb
 from mindinsight.server.formats.graphs.model_explorer import graphs_of
 from mindinsight.server.formats.lineage import decode_lineage
 from mindinsight.server.formats.payloads import tensor_payloads
-from mindinsight.server.formats.payloads.chart_payloads import layout, pr_curve
-from mindinsight.server.formats.payloads.media_payloads import sound, text
+from mindinsight.server.formats.payloads.chart_payloads import landscape, layout, pr_curve
+from mindinsight.server.formats.payloads.histogram_payloads import histograms
+from mindinsight.server.formats.payloads.media_payloads import alert, image, sound, text
 from mindinsight.server.formats.read_limits import Limits, UnreadableError
 from mindinsight.server.formats.sanitizer import encodable, parse_integer
 from mindinsight.server.formats.tensorboard import TENSORBOARD, transcode
@@ -162,18 +163,21 @@ def read_transcoded(kind: str, payload: bytes) -> None:
 
 def read_payload(kind: str, payload: bytes) -> None:
     """The value of one record by the reader of its kind; of ``other`` kinds nothing but the size is read."""
-    histogram = kind == "histogram"
-    own = {
+    readers: dict[str, Callable[[bytes], object]] = {
+        "alert": alert,
         "graph": read_graph,
+        "histogram": lambda message: histograms([message]),
+        "image": image,
+        "landscape": landscape,
+        "tensor": tensor_payloads.tensor,
         "text": text,
         "audio": sound,
         "pr_curve": pr_curve,
         "layout": layout,
         "other": len,
     }
-    use = own.get(kind) or getattr(payloads, f"{kind}s" if histogram else kind)
     try:
-        use([payload] if histogram else payload)
+        readers[kind](payload)
     except UnreadableError as error:
         assert error.reason.startswith(("payload.", "graph.", "dump.")), error
 
@@ -225,7 +229,7 @@ def read_tensor_by_parts(path: Path) -> None:
         pieces = [*recorded.values.pieces()]
         part = recorded.values.part([slice(None, None, 2)] * len(recorded.values.shape))
     try:
-        whole = payloads.tensor(data)
+        whole = tensor_payloads.tensor(data)
     except UnreadableError as error:
         raise AssertionError(error) from error  # one way of reading must not show what the other refuses
     assert (recorded.data_type, recorded.values.shape, recorded.values.dtype) == (

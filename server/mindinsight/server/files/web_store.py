@@ -175,7 +175,7 @@ class WebStore:
     def _page(self, folder: str, seen: _Seen | None) -> _Links:
         """Return the URLs that a folder lists, with the tag of the page.
 
-        Unchanged pages return those of `seen`.
+        An unchanged page returns ``seen``.
         """
         tag = seen.answer.tag if seen else ""
         headers = {"Accept-Encoding": "identity"} | ({"If-None-Match": tag} if tag else {})

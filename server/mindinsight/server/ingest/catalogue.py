@@ -88,11 +88,11 @@ class ReadQueue:
         return run not in self._wanted, -stage.updated
 
 
-def request_of(file: FileStage) -> SectionRequest:
+def request_of(file: FileStage, budget: int = PIECE) -> SectionRequest:
     """Return the request for the next section of a file."""
     if file.role == "lineage":
         return SectionRequest(file.path, 0, file.stamp.size, lineage=True)
-    size = min(file.unread, PIECE)
+    size = min(file.unread, budget)
     return SectionRequest(file.path, file.read, size, file.fingerprint, tensorboard=file.tensorboard)
 
 

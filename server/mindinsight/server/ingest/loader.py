@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from mindinsight.server.compute.background_jobs import start_within_limit
 from mindinsight.server.compute.memory_budget import release_freed_memory
-from mindinsight.server.ingest.catalogue import BaseStatus, Catalogue, Item, ReadQueue, request_of
+from mindinsight.server.ingest.catalogue import PIECE, BaseStatus, Catalogue, Item, ReadQueue, request_of
 from mindinsight.server.ingest.cold_columns import ColdColumns
 from mindinsight.server.ingest.index_cache import IndexCache
 from mindinsight.server.ingest.piece_reader import (
@@ -118,9 +118,9 @@ class Dispatcher:
     def _next_batch(self) -> Batch:
         """Take the next files from the queue. Return them with their requests."""
         batch: Batch = []
-        for stage, file in self._queue.take():
+        for stage, file in self._queue.take(PIECE):
             file.busy, file.checked = True, file.stamp
-            batch.append(((stage, file), request_of(file)))
+            batch.append(((stage, file), request_of(file, PIECE)))
         return batch
 
     def _record_crash(self, batch: Batch, hung: bool = False) -> None:

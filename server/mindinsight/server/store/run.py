@@ -150,7 +150,7 @@ def torn_since(run: Run) -> dict[str, float]:
 
 
 def torn_files(run: Run, now: float) -> list[FileState]:
-    """Return the files with an incomplete record that nobody will complete."""
+    """Return the files with an incomplete record that will not be completed."""
     since = torn_since(run)
     return [file for file in run.files if since.get(file.name, now + 1) <= now]
 

@@ -34,7 +34,7 @@ def assemble_operators(
     nodes: dict[str, IrNode],
     arguments: Callable[[str, str], Arguments],
 ) -> tuple[Operator, ...]:
-    """Return the operators with dumped tensors and those only planned, in execution order.
+    """Return the operators with dumped tensors, and planned operators without any, in execution order.
 
     ``order`` and ``nodes`` are the full names in execution order and the nodes of the graph by full name.
     ``arguments`` returns the recorded scalar arguments of an operator by its type and recorded name.

@@ -225,7 +225,7 @@ class GraphFiles:
         return nodes
 
     def _files(self, name: str, pattern: re.Pattern[str]) -> list[Path]:
-        """Return the files with a matching name: those of the folder's own graph first, then by number."""
+        """Return the files with a matching name: files of the folder's own graph first, then by number."""
         graph_number = self.folder.graph.rpartition("/")[2]
         folder = Path(self.folder.root) / name
         matches = [match for match in map(pattern.fullmatch, files_of(folder)) if match]

@@ -65,7 +65,7 @@ def _read_long(descriptor: int, offset: int, size: int, schema: Schema) -> Decod
         record = read_long_record(file, offset, size, schema)
     if record is None:
         return DecodedSection(offset, os.fstat(descriptor).st_size - offset, 0)
-    return _stretch(*record, offset, 0, schema)
+    return _build_section(*record, offset, 0, schema)
 
 
 def decode(
@@ -86,7 +86,7 @@ def decode(
     shaped, rows = read_shapes(data, starts, sizes, rows, schema)
     mixed, rows = read_columnar(data, starts, sizes, rows, schema)
     others, remarks = read_sequentially(data, starts, sizes, rows, schema)
-    return _stretch(
+    return _build_section(
         records,
         rounds.batches + shaped + mixed + others,
         remarks,
@@ -96,7 +96,7 @@ def decode(
     )
 
 
-def _stretch(
+def _build_section(
     records: Records,
     batches: list[RecordBatch],
     remarks: Remarks,
@@ -104,7 +104,7 @@ def _stretch(
     pending: int,
     schema: Schema,
 ) -> DecodedSection:
-    """What was read from ``records``, whose offsets count from ``base_offset``."""
+    """Assemble the result for ``records``. Their offsets are relative to ``base_offset``."""
     blocks, rows, references = assemble(records.starts, batches, base_offset, schema.tensor_kinds)
     first_event, last_event = event_times(batches)
     damage = sorted(records.damage + remarks.damage, key=lambda region: region.offset)

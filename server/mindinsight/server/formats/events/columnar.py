@@ -201,7 +201,7 @@ class TagNumbers:
         return numbers
 
     def _look_up(self, words: list[_Words], slots: Ints) -> tuple[Ints, Ints]:
-        """Return the numbers in the slots of the tags, and the rows whose slot does not hold the tag."""
+        """Return the numbers in the slots of the tags, and the rows that are not in their slot."""
         numbers = self._numbers[slots]
         known = numbers >= 0
         for word, column in zip(words, self._words, strict=False):
@@ -258,7 +258,7 @@ class ValueSpans:
 
 
 def next_value_spans(data: bytes, rows: Ints, at: Ints) -> ValueSpans:
-    """Return the spans of the values of ``rows`` whose keys are at ``at``.
+    """Return the spans of the values of ``rows`` with keys at the offsets ``at``.
 
     Most lengths take one or two bytes.
     """

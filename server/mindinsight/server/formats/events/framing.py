@@ -101,7 +101,7 @@ def _find_period(sizes: Ints) -> int:
 
 
 def _unmask(stored: Crcs) -> Crcs:
-    """Return the CRC-32C values behind stored ones. Inverse of `mask_crcs`."""
+    """Return CRC-32C values from their stored form. Inverse of `mask_crcs`."""
     rotated = stored - _MASK_DELTA
     low = rotated >> np.uint32(17)
     rotated <<= np.uint32(15)
@@ -435,7 +435,7 @@ def _walk(data: bytes, at: int, limit: int, known: dict[bytes, int]) -> tuple[li
 
 
 def _learn_size(header: bytes, known: dict[bytes, int]) -> int:
-    """Add the framed size behind a header to ``known`` and return it. Return 0 for an invalid header."""
+    """Add the framed size stated by a header to ``known`` and return it. Return 0 for an invalid header."""
     size = payload_size(header) if len(header) == HEADER_SIZE else None
     if size is None:
         return 0

@@ -134,7 +134,7 @@ def _has_one_step(data: bytes, at: int, model: Round) -> bool:
 
 @lru_cache(maxsize=1 << 8)
 def _models(header: bytes, schema: Schema) -> list[Round]:
-    """Return the cached list of rounds whose first record has this header, newest first.
+    """Return the cached list of rounds that begin with this record header, newest first.
 
     Callers change it.
     """

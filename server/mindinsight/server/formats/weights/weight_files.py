@@ -51,7 +51,7 @@ class Weight:
 
 
 def _unchecked() -> UnreadableError | None:
-    """``verify`` of formats without a checksum."""
+    """Return None: formats without a checksum cannot be verified."""
     return None
 
 
