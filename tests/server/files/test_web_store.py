@@ -311,7 +311,7 @@ def test_what_does_not_change_is_asked_about_less_and_less(
 
 @pytest.mark.parametrize("url", ["generic://x", "reference::file:///x", "zip://::http://host/a.zip"])
 def test_what_is_no_store_is_a_sentence(url: str) -> None:
-    with pytest.raises(BadSettings, match=r"name the store itself|download it"):
+    with pytest.raises(BadSettings, match=r"Use the URL of the store itself|Download the archive"):
         open_store(url)
 
 
