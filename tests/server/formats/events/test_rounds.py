@@ -10,8 +10,8 @@ import pytest
 
 from mindinsight.proto.framing import encode_record
 from mindinsight.server.formats.events import decode
-from mindinsight.server.formats.events.record_shapes import record_shape
-from mindinsight.server.formats.events.rounds import CACHED, find, joined, learn
+from mindinsight.server.formats.events.record_shapes import CACHED, record_shape
+from mindinsight.server.formats.events.rounds import find, joined, learn
 from mindinsight.server.formats.tensorboard import TENSORBOARD
 from mindinsight.server.types import DecodedSection, ScalarBlock
 from tests.narrowing import require
