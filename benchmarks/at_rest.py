@@ -107,13 +107,13 @@ def opened(server: Server) -> Iterator[tuple[Page, Callable[[], float]]]:
 
 
 def left_alone(server: Server, page: Page, browser_cpu: Callable[[], float], seconds: float) -> Idle:
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
     before, of_server = browser_cpu(), server.cpu()
     page.wait_for_timeout(1000 * seconds)
     minutes = seconds / 60
     return Idle(
-        len(asked) / minutes, (browser_cpu() - before) / minutes, (server.cpu() - of_server) / minutes
+        len(requests) / minutes, (browser_cpu() - before) / minutes, (server.cpu() - of_server) / minutes
     )
 
 

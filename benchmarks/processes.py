@@ -64,10 +64,10 @@ def marked_processes(mark: bytes) -> list[int]:
 def with_descendants(processes: Sequence[int]) -> list[int]:
     """Add children, their children and so on: Chromium's overwrite their environment."""
     parents = {process: _parent(process) for process in _all_processes()}
-    found = set(processes)
-    while more := {process for process, parent in parents.items() if parent in found} - found:
-        found |= more
-    return sorted(found)
+    tree = set(processes)
+    while more := {process for process, parent in parents.items() if parent in tree} - tree:
+        tree |= more
+    return sorted(tree)
 
 
 def _all_processes() -> list[int]:
