@@ -1,8 +1,8 @@
-"""HTTP/1.1 protocol: uvicorn's httptools protocol with limits on what a client may hold.
+"""HTTP/1.1 protocol: uvicorn's httptools protocol with limits on the resources a client can hold.
 
-uvicorn's other protocol, on h11, limits the length of a head by itself, but its parser is a quarter of what
-answering a short series costs (docs/dependencies.md). Neither limits the time for a head, or for a client
-that reads nothing.
+uvicorn's other protocol, on h11, limits the length of a head, but its parser takes a quarter of the time of
+answering a short series (docs/dependencies.md). Neither limits the time for a head, or for a client that does
+not read.
 """
 
 from __future__ import annotations
@@ -15,28 +15,26 @@ from typing import Any, Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-LONGEST_HEAD: Final = 1 << 16  # bytes of address and headers; they are held before anybody has shown a token
-HEAD_SECONDS: Final = (
-    20.0  # from the beginning of a connection, or of its next request, to the end of the head
-)
-STALLED_SECONDS: Final = 60.0  # for which a client may take nothing of an answer
-FEWEST: Final = 8  # connections that are always held
-SHARE: Final = 2  # of this many descriptors one is for a connection
+LONGEST_HEAD: Final = 1 << 16  # bytes of address and headers, which are buffered before a token is checked
+HEAD_SECONDS: Final = 20.0  # from the start of a connection, or of its next request, to the end of the head
+STALLED_SECONDS: Final = 60.0  # without progress after which a connection that does not read is closed
+FEWEST: Final = 8  # connections that are kept whatever the limit of descriptors
+SHARE: Final = 2  # descriptors per connection: the other half is for files
 _CLOSED: Final = getattr(select, "POLLRDHUP", 0)  # Linux: the other end has closed
 
 
 class Protocol(HttpToolsProtocol):
-    """Refuses a head that does not end, in bytes or in time, and ends connections that only stay open.
+    """HTTP protocol that rejects heads that do not end, in bytes or in time, and closes stalled connections.
 
-    When half of the descriptors that the process may have are connections, the one that has been idle for
-    longest is closed for each new one.
+    When connections use half of the descriptors of the process, each new one closes the connection that has
+    been idle longest.
     """
 
-    _ended = True  # whether the head of the last request is whole
-    _received = 0  # bytes in what came after the piece in which that request began
+    _ended = True  # the head of the last request is complete
+    _received = 0  # bytes received after the packet in which that request began
     _head: asyncio.TimerHandle | None = None
     _stalled: asyncio.TimerHandle | None = None
-    _last = 0.0  # time.monotonic() of the last sign of the client
+    _last = 0.0  # time.monotonic() of the last data from the client
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)  # type: ignore[arg-type]
@@ -72,9 +70,9 @@ class Protocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def _start_asgi_task(self, cycle: Any, app: Any) -> None:
-        """Answer nothing that only reads for a client that has left already: that costs a hundred times less.
+        """Abort reading requests of clients that have disconnected, at a hundredth of the cost of a response.
 
-        The event loop learns of it a turn later, and then starts to answer some more of those.
+        Otherwise the event loop notices only a turn later, after starting responses to more such requests.
         """
         if cycle.scope["method"] in ("GET", "HEAD") and self._has_left():
             self.transport.abort()
@@ -99,7 +97,7 @@ class Protocol(HttpToolsProtocol):
 
     @property
     def idle(self) -> bool:
-        """Whether no request is being answered."""
+        """Return True if no request is being answered."""
         return self.cycle is None or self.cycle.response_complete
 
     def _expect_head(self) -> None:
@@ -118,7 +116,9 @@ class Protocol(HttpToolsProtocol):
 
 
 def most_connections() -> int:
-    """Connections held before idle ones are closed for others: half of the descriptors of this process."""
+    """Return the number of connections above which idle ones are closed: half of this process's
+    descriptors.
+    """
     if sys.platform == "win32":
         return 512
     import resource

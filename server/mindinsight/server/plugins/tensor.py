@@ -12,16 +12,15 @@ from urllib.parse import quote
 
 import numpy as np
 import numpy.typing as npt
-from fastapi import APIRouter, Depends, Header, Query, Response
+from fastapi import APIRouter, Query, Response
 
 from mindinsight.server.compute.slices import Index, Table, first_slice, parse_slice
 from mindinsight.server.compute.tensor_statistics import Statistics, bin_edges, combine, measure_values, parts
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.arrays.lazy_array import npy_header, write_npy
 from mindinsight.server.formats.payloads import Recorded
-from mindinsight.server.http.bulkhead_routes import PayloadRoute, stream
+from mindinsight.server.http.bulkhead_routes import Accept, CurrentService, PayloadRoute, stream
 from mindinsight.server.http.responses import answer
-from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.store.run import Snapshot
 from mindinsight.server.store.series import ReferenceSeries
@@ -29,21 +28,21 @@ from mindinsight.server.store.tensor_source import opened_tensor
 
 router = APIRouter(route_class=PayloadRoute)
 
-Uses = Annotated[Service, Depends(service_of)]
-Accept = Annotated[str, Header()]
-Row = Annotated[int, Query(ge=0, description="place among the steps")]
+Row = Annotated[int, Query(ge=0, description="position among the steps")]
 Dims = Annotated[
     str | None, Query(description="[0,:,1:3]: an integer or slice for each dimension, two slices at most")
 ]
 
-_WINDOW: Final = 200  # rows and columns of a table sent at once
-_BLOCK: Final = 1 << 20  # numbers of a slice read at once
-_MOST_STEPS: Final = 400  # steps read for one distribution
+_WINDOW: Final = 200  # rows and columns of a table in one response; more than a screen shows
+_BLOCK: Final = 1 << 20  # numbers of a slice read at once, 8 MB
+_MOST_STEPS: Final = 400  # steps read for one distribution, about a column per two pixels
 
 
 @router.get("/steps")
-def steps(service: Uses, run: str, tag: str, accept: Accept = "") -> Response:
-    """Steps and times of all tensors of a tag, in the order written; shape and type of the newest."""
+def steps(service: CurrentService, run: str, tag: str, accept: Accept = "") -> Response:
+    """Return steps and times of all tensors of a tag, in the order written, and shape and type of the
+    newest.
+    """
     series = service.store.snapshot().payloads(run, "tensor", tag)
     with opened_tensor(series, series.count - 1) as newest:
         content: dict[str, Any] = {"run": run, "tag": tag, "step": series.steps, "wall": series.walls}
@@ -53,7 +52,7 @@ def steps(service: Uses, run: str, tag: str, accept: Accept = "") -> Response:
 
 @router.get("/slice")
 def part(
-    service: Uses,
+    service: CurrentService,
     run: str,
     tag: str,
     row: Row,
@@ -62,7 +61,7 @@ def part(
     left: Annotated[int, Query(ge=0, description="first column of the window")] = 0,
     accept: Accept = "",
 ) -> Response:
-    """A window of a slice, row by row, with statistics of the slice and of the whole tensor."""
+    """Return a window of a slice, row by row, with statistics of the slice and of the whole tensor."""
     with opened_tensor(_with_row(service.store.snapshot(), run, tag, row), row) as tensor:
         index = dims or first_slice(tensor.values.shape)
         table = _table(tensor, index)
@@ -85,12 +84,16 @@ def part(
 
 @router.get("/distribution")
 def distribution(
-    service: Uses, run: str, tag: str, bins: Annotated[int, Query(ge=2, le=400)] = 80, accept: Accept = ""
+    service: CurrentService,
+    run: str,
+    tag: str,
+    bins: Annotated[int, Query(ge=2, le=400)] = 80,
+    accept: Accept = "",
 ) -> Response:
-    """Histograms of the values over the steps.
+    """Return histograms of the values over the steps.
 
-    ``counts`` holds steps x bins numbers, step by step; ``nan``, ``positive_infinity`` and
-    ``negative_infinity`` count per step what lies in no bin.
+    `counts` holds [steps, bins] numbers. `nan`, `positive_infinity` and `negative_infinity` count the
+    non-finite values per step.
     """
     series = service.store.snapshot().payloads(run, "tensor", tag)
     rows = np.unique(
@@ -119,11 +122,20 @@ def distribution(
 
 @router.get("/download", response_class=Response)
 def download(
-    service: Uses, run: str, tag: str, row: Row, dims: Dims = None, format: Literal["npy", "csv"] = "npy"
+    service: CurrentService,
+    run: str,
+    tag: str,
+    row: Row,
+    dims: Dims = None,
+    format: Literal["npy", "csv"] = "npy",
 ) -> Response:
-    """The tensor, or a slice of it, as npy with its own type, or as CSV; sent while it is read."""
+    """Download the tensor, or a slice of it, as npy with its own type, or as CSV, streamed while it is
+    read.
+    """
     series = _with_row(service.store.snapshot(), run, tag, row)
-    with opened_tensor(series, row) as tensor:  # what cannot be sent is said before anything is
+    with opened_tensor(
+        series, row
+    ) as tensor:  # read the first chunk before responding, so that errors have a status
         table = Table(tensor.values.shape, _index(tensor, dims)) if dims is not None else None
         rest = iter(_npy(tensor, table) if format == "npy" else _csv(tensor, table))
         first = next(rest, b"")
@@ -134,7 +146,7 @@ def download(
 
 
 def _within(series: ReferenceSeries, row: int, first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    """Send on while the file is the one it was: what follows breaks off when it is another one."""
+    """Yield all chunks while the file is unchanged. Raises Gone if it was replaced."""
     yield first
     for piece in rest:
         with series.located(row):
@@ -154,7 +166,7 @@ def _npy(tensor: Recorded, table: Table | None) -> Iterator[bytes]:
 
 
 def _csv(tensor: Recorded, table: Table | None) -> Iterator[bytes]:
-    """A line for each row; a longer shape is laid out row by row."""
+    """Yield a line for each row. Tensors of more dimensions are written row by row."""
     if table is not None:
         for top in range(0, table.rows, height := max(1, _BLOCK // max(1, table.columns))):
             yield _lines(_read(tensor, table, table.window(slice(top, top + height))))

@@ -20,9 +20,9 @@ from mindinsight.server.workspace.alert_rules import Rule
 
 @dataclass(frozen=True, slots=True)
 class RuleEpisodes:
-    """The episodes of a series so far, with the first point of each."""
+    """Intervals of a series in which a rule holds, with the first point of each."""
 
-    version: int  # of the series that was looked at
+    version: int  # of the evaluated series
     generation: int
     episodes: Episodes
     steps: Ints  # [e]
@@ -36,16 +36,18 @@ _NOTHING: Final = RuleEpisodes(-1, -1, NO_EPISODES, NO_EPISODES.rows, np.zeros(0
 def rule_episodes(
     before: RuleEpisodes | None, series: ScalarSeries, condition: Condition, limit: float
 ) -> RuleEpisodes:
-    """The episodes of the whole series; only rows behind those of ``before`` are looked at.
+    """Return the intervals of the whole series. Only rows after those of `before` are evaluated.
 
-    ``before`` is what this gave for an older state of the series and the same condition, None at first.
+    `before` is the result for an older state of the series and the same condition, or None.
     """
     if before is None or before.generation != series.generation or before.episodes.end > series.count:
         before = _NOTHING
     if before.version == series.version:
         return before
     known = before.episodes.end
-    if not holds(condition, limit, _values_behind(series, known)).any():  # nearly always: kept quick
+    if not holds(
+        condition, limit, _values_behind(series, known)
+    ).any():  # almost always, so this path avoids all copies
         nothing_new = Episodes(before.episodes.rows, before.episodes.counts, series.count)
         first_points = before.steps, before.walls, before.values
         return RuleEpisodes(series.version, series.generation, nothing_new, *first_points)
@@ -63,26 +65,26 @@ def rule_episodes(
 
 
 def _values_behind(series: ScalarSeries, row: int) -> Floats:
-    """The values from ``row`` on."""
+    """Return the values from `row` on."""
     last = series.parts[-1].values
     first = series.count - len(last)
     return last[row - first :] if row >= first else series.tail(row).values
 
 
 def tags_of(run: Run, pattern: str) -> list[str]:
-    """The scalars that a rule is about, by name or by a pattern with ``*`` and ``?``."""
+    """Return the scalars of a run that match a rule's name or pattern with `*` and `?`."""
     return [tag for tag in run.scalars if matches(tag, pattern)]
 
 
 def matches(tag: str, pattern: str) -> bool:
-    """Whether ``pattern`` is the tag, or fits it."""
+    """Return True if `pattern` equals or matches the tag."""
     return pattern in ("*", tag) or fnmatchcase(tag, pattern.replace("[", "[[]"))
 
 
 def silent_since(run: Run, minutes: float, now: float) -> float | None:
-    """When a run had been silent for so long, in Unix seconds; None when it is not, or has ended.
+    """Return the Unix time at which a run had been silent for `minutes`, or None if it has not, or has ended.
 
-    A training that was killed, or hangs, has not closed its files.
+    A training that was killed or hangs has not closed its files.
     """
     when = run.last_event + 60 * minutes
     return when if when <= now and run.files and not run.finished else None
@@ -179,4 +181,5 @@ def _renewed(before: _Judged | None, runs: list[Run], tag: str) -> _Judged:
 
 
 def _wall(steps: Ints, walls: Doubles, step: int) -> float:
+    """Return the wall time of a step."""
     return float(walls[min(int(np.searchsorted(steps, step)), len(walls) - 1)])

@@ -23,8 +23,8 @@ from mindinsight.server.settings import Webhook, WebhookFormat
 from mindinsight.server.texts import message
 from mindinsight.server.workspace.alert_rules import Deliveries, Delivery
 
-LIMIT: Final = 10.0  # s for connecting, and for everything after that: services answer within one
-_ANSWER: Final = 65_536  # bytes of an answer that are read; those of the services have a few hundred
+LIMIT: Final = 10.0  # seconds, for connecting and again for the exchange; services answer within one
+_ANSWER: Final = 65_536  # bytes read of a response; the services send a few hundred
 
 
 def post(url: str, content: dict[str, Any], limit: float = LIMIT) -> str:
@@ -44,7 +44,7 @@ def post(url: str, content: dict[str, Any], limit: float = LIMIT) -> str:
     except (OSError, ValueError) as error:
         return str(getattr(error, "reason", error)) or type(error).__name__
     except http.client.HTTPException as error:
-        return f"not an answer of HTTP ({type(error).__name__})"
+        return f"not an HTTP response ({type(error).__name__})"
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -127,10 +127,10 @@ def _refusal(answer: bytes) -> str:
     return "" if code in (0, None) else f"{code} {content.get('errmsg', content.get('msg', ''))}".strip()
 
 
-_LINES: Final = 10  # alerts that one message spells out
+_LINES: Final = 10  # alerts listed in one message; more than a screen is not read
 _MARKS: Final = {"error": "🔴", "warning": "🟠", "info": "🔵"}
 
-Alert = Mapping[str, Any]  # as ``alert_list`` has them
+Alert = Mapping[str, Any]  # an item of ``alert_list``
 
 
 def webhook_body(
@@ -171,8 +171,8 @@ def _line(alert: Alert) -> str:
         return f"{alert['tag']}: {alert['stray']['kind'].replace('_', ' ')} ({step})"
     limit = _number(alert["limit"])
     words = {"tag": alert["tag"], "value": _number(alert["value"]), "limit": limit}
-    what = message(f"alert.found.{alert['condition']}", {**words, "n": 1 if limit == "1" else limit})
-    return f"{what} ({step})"
+    text = message(f"alert.found.{alert['condition']}", {**words, "n": 1 if limit == "1" else limit})
+    return f"{text} ({step})"
 
 
 def _number(value: float | str | None) -> str:
@@ -181,11 +181,11 @@ def _number(value: float | str | None) -> str:
 
 _log = logging.getLogger(__name__)
 
-_TICK: Final = 5.0  # s between two looks: the alerts of that time are one message
-_LONGEST: Final = 3600.0  # s between two attempts: an address that is mended is noticed within the hour
-_WAITING: Final = MOST  # alerts that wait for an address: as many as one look finds
-_FIRST_READ: Final = 600.0  # s: a file that is never read to its end must not withhold all alerts
-_SEEN: Final = 10 * MOST  # ids of alerts that are not posted again, a megabyte at most in the workspace
+_TICK: Final = 5.0  # seconds between two checks; alerts in between are sent as one message
+_LONGEST: Final = 3600.0  # seconds between two attempts, so that a repaired address is used within the hour
+_WAITING: Final = MOST  # queued alerts of an address: the maximum of one check
+_FIRST_READ: Final = 600.0  # seconds; a file that cannot be read to its end must not delay all alerts
+_SEEN: Final = 10 * MOST  # ids of posted alerts that are remembered, at most a megabyte in the workspace
 
 
 class Outbox(threading.Thread):
@@ -203,7 +203,7 @@ class Outbox(threading.Thread):
         stored = states.of(self._key)
         self._state = stored or Delivery()
         self.is_new = stored is None
-        since = max(0.0, time.time() - self._state.tried)  # a clock set back must not add to the wait
+        since = max(0.0, time.time() - self._state.tried)  # not negative after the clock was set back
         self._due = time.monotonic() + max(0.0, pause(self._state.failures) - since)
 
     def see(self, alerts: Sequence[Alert]) -> None:
@@ -253,12 +253,12 @@ class Outbox(threading.Thread):
     def _deliver(self) -> None:
         sent = self._state
         body = webhook_body(self._webhook.format, sent.waiting, self._address, sent.dropped)
-        why = post(self._webhook.url, body, self._limit)
-        self._settle(sent, failed=bool(why))
-        if why:
+        reason = post(self._webhook.url, body, self._limit)
+        self._settle(sent, failed=bool(reason))
+        if reason:
             left, seconds = len(self._state.waiting), pause(self._state.failures)
-            text = "The %s did not take %d alerts: %s. The next attempt is in %.0f s."
-            _log.warning(text, self._webhook.shown, left, why, seconds)
+            text = "The %s rejected %d alerts: %s. The next attempt is in %.0f s."
+            _log.warning(text, self._webhook.shown, left, reason, seconds)
 
     def _settle(self, sent: Delivery, failed: bool) -> None:
         """Note the end of an attempt to post what waited in the state ``sent``; more may have come since."""
@@ -278,7 +278,7 @@ class Outbox(threading.Thread):
         try:
             self._states.keep(self._key, lambda: self._state)
         except OSError as error:
-            _log.warning("The workspace does not take the state of webhooks: %s", error.strerror or error)
+            _log.warning("Cannot store the state of webhooks in the workspace: %s", error.strerror or error)
 
 
 def pause(failures: int) -> float:
@@ -314,7 +314,7 @@ class WebhookSender:
         for outbox in self._outboxes:
             outbox.stop()
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Look for new alerts once, and queue them for every address."""
         alerts = self._alerts()
         for outbox in self._outboxes if alerts is not None else ():
@@ -323,14 +323,14 @@ class WebhookSender:
     def _run(self) -> None:
         while not self._stopped.wait(_TICK):
             try:
-                self.look()
+                self.check()
             except Exception:
-                _log.exception("Looking for alerts failed")
+                _log.exception("Checking for alerts failed")
 
 
 def sender_of(service: Service) -> WebhookSender:
     """The sender of a server's alerts."""
-    first: dict[str, int] = {}  # bytes of the runs that the server found first: they have to be read once
+    first: dict[str, int] = {}  # bytes of each run at the first scan, to be read before the first alert
     end = time.monotonic() + _FIRST_READ
 
     def alerts() -> Sequence[Alert] | None:

@@ -1,4 +1,4 @@
-"""Health of the ranks of jobs: what is wrong with each, over the scalars that tell the most."""
+"""Health of the ranks of jobs: divergences of each rank, over the most telling scalars."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class HealthCache:
         self._judged: OrderedDict[str, _Judged] = OrderedDict()
 
     def of(self, members: Sequence[Run]) -> JobHealth:
-        """The health of the job of these runs, which are all its ranks."""
+        """Return the health of a job, given the runs of all its ranks."""
         ranks = sorted(members, key=lambda run: (run.rank is None, run.rank or 0, run.id))
         tags = telling_tags(ranks)
         series = [run.scalars[tag] for run in ranks for tag in tags if tag in run.scalars]
@@ -83,7 +83,7 @@ class HealthCache:
 
 
 def job_health(ranks: Sequence[Run], tags: Sequence[str]) -> JobHealth:
-    """Compare ``ranks`` with each other in each of ``tags``."""
+    """Compare the ranks with each other in each tag. Return their divergences and the claims about them."""
     rank_strays = []
     for tag in tags:
         rows = [row for row, run in enumerate(ranks) if tag in run.scalars]
@@ -101,7 +101,7 @@ def job_health(ranks: Sequence[Run], tags: Sequence[str]) -> JobHealth:
 
 
 def health_claims(ranks: Sequence[Run], tags: Sequence[str], rank_strays: Sequence[RankStray]) -> list[Claim]:
-    """Return the claims about a job: ranks by their worst fault, then what cannot be known."""
+    """Return the claims about a job: ranks by their worst divergence, then unknowns."""
     pairs = [stray for stray in rank_strays if stray.stray.other is not None]
     worst: dict[int, str] = {}
     for stray in rank_strays:
@@ -137,7 +137,7 @@ def _is_compared(run: Run, tag: str) -> bool:
 
 
 def _missing(ranks: Sequence[Run]) -> list[Claim]:
-    """Return the claim that ranks have no data, up to the highest or to the number that was recorded."""
+    """Return the claim that ranks have no data, up to the highest or to the recorded number of devices."""
     numbers = {run.rank for run in ranks if run.rank is not None}
     if not numbers:
         return []
@@ -175,7 +175,7 @@ def _not_compared(ranks: Sequence[Run], tags: Sequence[str], faulty: Collection[
 
 
 def telling_tags(ranks: Sequence[Run]) -> tuple[str, ...]:
-    """Scalars that at least half of the ranks have: times of steps, losses and norms before others."""
+    """Return the scalars that at least half of the ranks have: step times, losses and norms before others."""
     holders = Counter(tag for run in ranks for tag in run.scalars)
     common = [tag for tag, count in holders.items() if count >= 2 and count * 2 >= len(ranks)]
     return tuple(sorted(common, key=_interest)[:_TAGS])
