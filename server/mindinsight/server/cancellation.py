@@ -46,6 +46,7 @@ class Token:
             self.cancel()
 
     def forget(self, key: Hashable) -> None:
+        """Remove a callback."""
         self._callbacks.pop(key, None)
 
 

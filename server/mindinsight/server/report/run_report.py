@@ -1,4 +1,4 @@
-"""Report of one run: gathers its content and alerts, and renders the page."""
+"""Report of one run: collects its content and alerts, and renders the page."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _TEMPLATES: Final = Path(str(files("mindinsight.web"))) / "templates"
 
 
 def render_page(content: Content) -> str:
-    """The report as one HTML document without scripts."""
+    """Return the report as one HTML document without scripts."""
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=select_autoescape(),
@@ -50,12 +50,12 @@ def render_page(content: Content) -> str:
     return page.render(report=content, t=content.t, width=WIDTH, height=HEIGHT)
 
 
-MOST: Final = 1000  # of a run: the first
+MOST: Final = 1000  # first alerts of a run that are read
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedAlert:
-    """An alert with its run, step and wall time in Unix seconds."""
+    """Alert with its run, step and wall time in Unix seconds."""
 
     run: Run
     step: int
@@ -64,7 +64,7 @@ class RecordedAlert:
 
 
 def recorded_alerts(run: Run) -> list[RecordedAlert]:
-    """Alerts in the order recorded; those whose bytes cannot be read are left out."""
+    """Return alerts in the order recorded, without unreadable ones."""
     series = run.references.get("alert", {}).get("")
     alerts = []
     for row in range(min(series.count, MOST) if series else 0):
@@ -77,19 +77,19 @@ def recorded_alerts(run: Run) -> list[RecordedAlert]:
     return alerts
 
 
-MOST_FAULTS: Final = 5  # dumped steps
-MOST_CURVES: Final = 24
-MOST_ALERTS: Final = 50
+MOST_FAULTS: Final = 5  # dumped steps of a report, because measuring each may take minutes
+MOST_CURVES: Final = 24  # of a report
+MOST_ALERTS: Final = 50  # of a report
 
 
 class Page(NamedTuple):
-    """A finished report as HTML."""
+    """Finished report as HTML."""
 
     html: str
 
 
 def make_report(source: ReportSource, language: str) -> Iterator[Progress | Page]:
-    """Progress as the work goes on, and the page at the end; dumps that cannot be read are named in it."""
+    """Yield progress, and the page at the end. The page lists dumps that cannot be read."""
     t = Texts(language)
     alerts = sorted(
         (alert for run in source.ranks for alert in recorded_alerts(run)), key=lambda alert: alert.wall
@@ -119,7 +119,9 @@ def make_report(source: ReportSource, language: str) -> Iterator[Progress | Page
 def _places(
     source: ReportSource, alerts: list[RecordedAlert], damage: list[str], t: Texts
 ) -> Iterator[DumpedStep]:
-    """Dumped steps to report: those that alerts name, else the first step of each dump of the run."""
+    """Yield the dumped steps to report: those named by alerts, else the first step of each dump of the
+    run.
+    """
     known = {dump for run in source.runs.values() for dump in run.dumps}
     named = [(dump_id(alert.run, alert.content.dump, known), alert) for alert in alerts]
     steps = dict.fromkeys((dump, alert.step) for dump, alert in named if dump is not None)
