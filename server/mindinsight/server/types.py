@@ -118,7 +118,7 @@ def _selected(
     chosen: npt.NDArray[np.bool_],
     exact: bool,
 ) -> ScalarRows:
-    """The rows of the ``chosen`` of ``tags`` in their ``order``; ``codes`` number the tags of all rows."""
+    """Return the rows of the `chosen` of `tags` in their `order`. `codes` number the tags of all rows."""
     counts = np.bincount(codes, minlength=len(tags))
     if not chosen.all():
         order = order[chosen[codes[order]]]
@@ -138,7 +138,7 @@ def _selected(
 
 @dataclass(frozen=True, slots=True)
 class ReferenceColumns:
-    """Where the payloads of one tag lie: images, tensors, histograms, graphs, landscapes, alerts."""
+    """Locations of the payloads of one tag: images, tensors, histograms, graphs, landscapes, alerts."""
 
     kind: Kind
     tag: str  # empty for alerts, and for graphs: their tag is the file name
@@ -148,7 +148,7 @@ class ReferenceColumns:
     sizes: Ints  # [n] bytes of the payload message
 
     def row(self, row: int) -> ReferenceColumns:
-        """The columns of one row."""
+        """Return the columns of one row."""
         rows = slice(row, row + 1)
         steps, walls = self.steps[rows], self.walls[rows]
         return ReferenceColumns(self.kind, self.tag, steps, walls, self.offsets[rows], self.sizes[rows])
@@ -165,10 +165,10 @@ class RunNote:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """What a piece of an event file holds, from an offset up to the last whole record.
+    """Content of a section of an event file, from an offset up to the last complete record.
 
-    ``pending`` above zero means "not yet": that many bytes after ``next_offset`` begin a record
-    whose end has not been written. Ask again from ``next_offset`` when the file has grown.
+    If `pending` is above zero, `pending` bytes after `next_offset` begin a record that is not completely
+    written. Read again from `next_offset` when the file has grown.
     """
 
     next_offset: int
@@ -179,7 +179,7 @@ class Stretch:
     damage: tuple[Damage, ...] = ()
     version: str = ""
     closing: str | None = None  # a record says that the recorder was closed: the error that ended it, or ""
-    skipped: tuple[tuple[str, int], ...] = ()  # ("explain", 3): understood, and not ours to show
+    skipped: tuple[tuple[str, int], ...] = ()  # ("explain", 3): understood, but not shown
     notes: tuple[RunNote, ...] = ()
     first_event: float = 0.0  # Unix seconds of the earliest event; 0 when none carries a believable time
     last_event: float = 0.0  # the same of the latest
@@ -200,7 +200,7 @@ class FileState:
     """Reading progress of one file of a run."""
 
     name: str  # path relative to the run directory
-    size: int  # bytes when last looked at
+    size: int  # bytes at the last scan
     modified: float  # Unix seconds
     read: int  # bytes understood or listed as damage
     pending: int  # bytes of a record that is still being written

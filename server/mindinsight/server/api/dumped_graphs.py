@@ -89,9 +89,7 @@ def colours(
 
 @router.get("/node")
 def node(
-    overlay: CurrentOverlay,
-    job: CheckJob,
-    node: Annotated[str, Query(description="path or index")],
+    overlay: CurrentOverlay, job: CheckJob, node: Annotated[str, Query(description="path or index")]
 ) -> dict[str, Any]:
     """Return the dumped tensors of an operator, or the operators of a scope that have symptoms, worst
     first.
@@ -100,12 +98,7 @@ def node(
     index = node_index(overlay.tree, node)
     graph_node = int(overlay.tree.nodes[index])
     if graph_node >= 0:
-        return {
-            "operators": _operators(overlay, graph_node),
-            "worst": [],
-            "total": 0,
-            "done": done,
-        }
+        return {"operators": _operators(overlay, graph_node), "worst": [], "total": 0, "done": done}
     column = _column(overlay, SYMPTOMS, job)
     inside = np.arange(index, overlay.tree.ends[index])
     affected = inside[column[inside] > Symptom.FINE]

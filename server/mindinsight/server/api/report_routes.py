@@ -113,7 +113,7 @@ def reports(service: CurrentService) -> dict[str, Any]:
 
 @router.post("")
 def begin(body: Name, service: CurrentService) -> dict[str, Any]:
-    """Create a report."""
+    """Create a report and return it."""
     with storing(_ERRORS):
         return read(service.workspace.reports.add(body.title), service)
 
@@ -130,7 +130,7 @@ def read(report_id: str, service: CurrentService) -> dict[str, Any]:
 
 @router.patch("/{report_id}")
 def rename(report_id: str, body: Name, service: CurrentService) -> dict[str, Any]:
-    """Rename a report."""
+    """Rename a report and return it."""
     with storing(_ERRORS):
         service.workspace.reports.rename(report_id, body.title)
     return read(report_id, service)
@@ -138,7 +138,7 @@ def rename(report_id: str, body: Name, service: CurrentService) -> dict[str, Any
 
 @router.delete("/{report_id}")
 def forget(report_id: str, service: CurrentService) -> dict[str, Any]:
-    """Delete a report with its frozen cards."""
+    """Delete a report with its frozen cards. Return all reports."""
     with storing(_ERRORS):
         service.workspace.reports.forget(report_id)
     return reports(service)
@@ -159,7 +159,7 @@ def insert(report_id: str, body: NewBlock, request: Request, service: CurrentSer
 
 @router.put("/{report_id}/blocks/{block_id}")
 def write(report_id: str, block_id: str, body: NewText, service: CurrentService) -> dict[str, Any]:
-    """Change a text that was read at `version`."""
+    """Change a text that was read at `version`. Return the report."""
     with storing(_ERRORS):
         service.workspace.reports.write(report_id, block_id, body.text, body.version)
     return read(report_id, service)
@@ -167,7 +167,7 @@ def write(report_id: str, block_id: str, body: NewText, service: CurrentService)
 
 @router.patch("/{report_id}/blocks/{block_id}")
 def change(report_id: str, block_id: str, body: Change, service: CurrentService) -> dict[str, Any]:
-    """Move a block, freeze its card as it is, or make it live again."""
+    """Move a block, freeze its card as it is, or make it live again. Return the report."""
     with storing(_ERRORS):
         if body.action == "move":
             service.workspace.reports.move(report_id, block_id, body.after)
@@ -179,7 +179,7 @@ def change(report_id: str, block_id: str, body: Change, service: CurrentService)
 
 @router.delete("/{report_id}/blocks/{block_id}")
 def remove(report_id: str, block_id: str, service: CurrentService) -> dict[str, Any]:
-    """Delete a block."""
+    """Delete a block. Return the report."""
     with storing(_ERRORS):
         service.workspace.reports.remove(report_id, block_id)
     return read(report_id, service)
@@ -231,11 +231,7 @@ def progress(service: CurrentService, number: int) -> dict[str, Any]:
     """Return the progress of a report. `key` is a text of the locale files for the current work."""
     job = REPORT.find(service, number)
     newest = next((part for part in reversed(list(job.items)) if isinstance(part, Progress)), None)
-    return {
-        "done": job.done,
-        "error": job.error,
-        "progress": None if newest is None else newest._asdict(),
-    }
+    return {"done": job.done, "error": job.error, "progress": None if newest is None else newest._asdict()}
 
 
 @run_report_router.get("/{number}/page")

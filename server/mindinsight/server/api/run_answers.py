@@ -61,6 +61,11 @@ def _is_single(value: Any) -> bool:
 FRESH: Final = 1.0  # seconds for which a response is shared, because it contains the current time
 _LEVEL: Final = 1  # of gzip: twice as fast as the default, a fifth larger
 _NO_NOTE: Final = Note()
+_SNAPSHOT_FIELDS: Final = ("version", "base", "base_missing", "left_out", "watch", "scanned")
+_RUN_FIELDS: Final = (
+    *("id", "name", "job", "rank", "created", "updated", "first_event", "last_event", "finished", "failure"),
+    *("size", "read", "total"),
+)
 
 
 class Encoded(NamedTuple):
@@ -88,7 +93,7 @@ class Listing:
         self._whole: tuple[Any, float, Encoded] = (None, 0.0, Encoded(b"", b""))
 
     def whole(self, snapshot: Snapshot, marks: Marks, key: Any, troubles: Iterable[Trouble] = ()) -> Encoded:
-        """Return every run. `key` changes with every other input.
+        """Return every run as encoded JSON. `key` changes with every other input.
 
         `troubles` of the server are listed first.
         """
@@ -112,7 +117,7 @@ class Listing:
         runs: Iterable[Run],
         troubles: Iterable[Trouble] = (),
     ) -> bytes:
-        """Return the given runs of a snapshot."""
+        """Return the given runs of a snapshot as encoded JSON."""
         rows = b",".join(
             [self._row(run, marks.notes.get(run.id, _NO_NOTE), marks.slots.get(run.job, 0)) for run in runs]
         )
@@ -133,13 +138,8 @@ def _json(content: Any) -> bytes:
 
 def _head(snapshot: Snapshot, troubles: Iterable[Trouble], defaults: Mapping[str, Default]) -> dict[str, Any]:
     return {
-        "version": snapshot.version,
-        "base": snapshot.base,
+        **{name: getattr(snapshot, name) for name in _SNAPSHOT_FIELDS},
         "bases": [asdict(base) for base in snapshot.bases],
-        "base_missing": snapshot.base_missing,
-        "left_out": snapshot.left_out,
-        "watch": snapshot.watch,
-        "scanned": snapshot.scanned,
         "now": time.time(),
         "defaults": {view: default.query for view, default in defaults.items()},
         "errors": [{"path": error.path, "reason": error.reason} for error in (*troubles, *snapshot.errors)],
@@ -149,20 +149,8 @@ def _head(snapshot: Snapshot, troubles: Iterable[Trouble], defaults: Mapping[str
 def _summary(run: Run, note: Note) -> dict[str, Any]:
     kinds = {kind: len(tags) for kind, tags in sorted(run.references.items()) if tags}
     return {
-        "id": run.id,
-        "name": run.name,
-        "job": run.job,
-        "rank": run.rank,
-        "created": run.created,
-        "updated": run.updated,
-        "first_event": run.first_event,
-        "last_event": run.last_event,
-        "finished": run.finished,
-        "failure": run.failure,
+        **{name: getattr(run, name) for name in _RUN_FIELDS},
         "torn_since": min(torn_since(run).values(), default=None),
-        "size": run.size,
-        "read": run.read,
-        "total": run.total,
         "damage": sum(len(file.damage) + bool(file.error) for file in run.files),
         "step": max((series.last_step for series in run.scalars.values()), default=-1),
         "kinds": {"scalar": len(run.scalars), **kinds} if run.scalars else kinds,
@@ -171,10 +159,7 @@ def _summary(run: Run, note: Note) -> dict[str, Any]:
         "hyper": non_finite_as_text(hyper_of(run.lineage)),
         "metrics": non_finite_as_text(metrics_of(run.lineage)),
         "dumps": list(run.dumps),
-        "hidden": note.hidden,
-        "pinned": note.pinned,
-        "note": note.note,
-        "labels": note.labels,
+        **{name: getattr(note, name) for name in ("hidden", "pinned", "note", "labels")},
         "chosen": note.colour,
     }
 

@@ -21,7 +21,6 @@ from mindinsight.server.workspace.notes import MAX_LABELS, MAX_NOTE
 
 router = APIRouter(tags=["runs"])
 Label = Annotated[str, Field(min_length=1, max_length=100)]
-SomeRuns = Annotated[list[str] | None, Query(max_length=1000)]
 
 
 @router.get("/v2/runs/files")
@@ -34,19 +33,11 @@ def files(service: CurrentService, run: str) -> dict[str, Any]:
 
 
 def _file(file: FileState) -> dict[str, Any]:
+    names = ("name", "size", "modified", "read", "pending", "error", "closed")
     return {
-        "name": file.name,
-        "size": file.size,
-        "modified": file.modified,
-        "read": file.read,
-        "pending": file.pending,
-        "error": file.error,
-        "closed": file.closed,
+        **{name: getattr(file, name) for name in names},
         "skipped": dict(file.skipped),
-        "damage": [
-            {"offset": stretch.offset, "size": stretch.size, "reason": stretch.reason}
-            for stretch in file.damage
-        ],
+        "damage": [asdict(section) for section in file.damage],
     }
 
 

@@ -50,10 +50,7 @@ def tags(service: CurrentService) -> dict[str, dict[str, dict[str, str]]]:
 
 @router.get("/plugin/scalars/scalars")
 def scalars(
-    service: CurrentService,
-    run: str,
-    tag: str,
-    format: Annotated[Literal["json", "csv"], Query()] = "json",
+    service: CurrentService, run: str, tag: str, format: Annotated[Literal["json", "csv"], Query()] = "json"
 ) -> Response:
     """Return the points of a series as `[wall time, step, value]`, ascending by step, with the value
     written last for each.

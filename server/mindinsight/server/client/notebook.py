@@ -103,12 +103,7 @@ def register(ipython: Any) -> None:
 def mindinsight(line: str) -> None:
     """Show the dashboard in this cell. Raises BadSettings for unknown options."""
     options = _parser().parse_args(shlex.split(line))
-    show(
-        options.summary_base_dir,
-        view=options.view,
-        height=options.height,
-        port=options.port,
-    )
+    show(options.summary_base_dir, view=options.view, height=options.height, port=options.port)
 
 
 def _parser() -> argparse.ArgumentParser:

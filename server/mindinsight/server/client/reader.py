@@ -165,7 +165,9 @@ class Summary:
 
     def tags(self, kind: Kind = "scalar", run: str = "*") -> tuple[str, ...]:
         """Return the tags of a kind in any of the runs."""
-        return tuple(sorted({tag for entry in self._runs(run) for tag in _tags(entry, kind)}))
+        runs = self._runs(run)
+        tags = (run.scalars if kind == "scalar" else run.references.get(kind, {}) for run in runs)
+        return tuple(sorted({tag for names in tags for tag in names}))
 
     def lineage(self, run: str) -> Lineage | None:
         """Return the settings and results of a run, or None if they were not recorded. Raises KeyError."""
@@ -239,10 +241,6 @@ def _items_of(run: str, series: ReferenceSeries, decode: Callable[[bytes], T]) -
             return decode(series.read(row))
 
         yield Item(run, series.tag, int(series.steps[row]), float(series.walls[row]), read)
-
-
-def _tags(run: Run, kind: Kind) -> Mapping[str, object]:
-    return run.scalars if kind == "scalar" else run.references.get(kind, {})
 
 
 def _chosen_runs(runs: Mapping[str, object], pattern: str) -> list[str]:

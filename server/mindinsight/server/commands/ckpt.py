@@ -141,18 +141,9 @@ def _report_damage(
 
 def _row(measurement: WeightStatistics) -> tuple[object, ...]:
     weight, statistics = measurement.weight, measurement.statistics
+    names = ("minimum", "maximum", "mean", "norm", "nans", "infinities")
     cells = (weight.name, weight.dtype, list(weight.shape), weight.size)
-    if statistics is None:
-        return (*cells, *[None] * 6)
-    return (
-        *cells,
-        statistics.minimum,
-        statistics.maximum,
-        statistics.mean,
-        statistics.norm,
-        statistics.nans,
-        statistics.infinities,
-    )
+    return (*cells, *(getattr(statistics, name, None) for name in names))
 
 
 def _tensor_json(measurement: WeightStatistics) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Command ``mindinsight compare``: compares the scalars of a run with those of a reference."""
+"""Command `mindinsight compare`: compares the scalars of a run with the scalars of a reference."""
 
 from __future__ import annotations
 
@@ -67,7 +67,8 @@ def compare(options: argparse.Namespace) -> int:
     if options.json:
         print(as_json([_json(row) for row in rows]))
     elif rows:
-        print(table(_heads(options.unit), (_row(row, UNITS[options.unit]) for row in rows), terminal_width()))
+        heads = ("TAG", "REFERENCE", "STEPS", "BEYOND", "FIRST", f"LARGEST ({options.unit})", "AT STEP")
+        print(table(heads, (_row(row, UNITS[options.unit]) for row in rows), terminal_width()))
         for row in rows:
             print(
                 localize_claim(Claim("claim.part.align_scalar", "note", {"tag": row.tag, "claim": row.claim}))
@@ -98,7 +99,7 @@ def _run(summary: Summary, name: str) -> Run:
 def _pairs(
     run: Run, reference: Run, tags: Sequence[str], chosen: Sequence[tuple[str, str]]
 ) -> Iterator[tuple[str, str]]:
-    """Yield tags of the run with those of the reference. Raises BadSettings for a missing one."""
+    """Yield pairs of a tag of the run and a tag of the reference. Raises BadSettings for a missing one."""
     for tag, other in (*((tag, tag) for tag in tags), *chosen):
         for owner, name in ((run, tag), (reference, other)):
             if name not in owner.scalars:
@@ -129,10 +130,6 @@ def _compared(run: Run, reference: Run, tag: str, other: str, tolerance: float) 
         aligned.absolute,
         claim_of(aligned, tolerance),
     )
-
-
-def _heads(unit: str) -> tuple[str, ...]:
-    return "TAG", "REFERENCE", "STEPS", "BEYOND", "FIRST", f"LARGEST ({unit})", "AT STEP"
 
 
 def _row(row: Comparison, unit: float) -> tuple[object, ...]:

@@ -85,9 +85,9 @@ def _print_scalars(summary: Summary, options: argparse.Namespace) -> bool:
 def _print_payloads(summary: Summary, options: argparse.Namespace) -> bool:
     """Print values of a kind and return True if there are any. Unreadable ones are reported and omitted."""
     rows_of = payload(options.kind).rows
-    rows, found = [], False
+    rows, any_item = [], False
     for item in summary.items(options.kind, options.tag, options.runs):
-        found = True
+        any_item = True
         head = {"run": item.run, "tag": item.tag, "step": item.step, "wall_time": item.wall}
         try:
             rows += [{**head, **row} for row in rows_of(item.data)]
@@ -95,7 +95,7 @@ def _print_payloads(summary: Summary, options: argparse.Namespace) -> bool:
             say(f"not read: {item.tag} of {item.run} at step {item.step}: {error}")
     if rows:
         _ROW_FORMS[options.format](rows)
-    return found
+    return any_item
 
 
 def _csv(scalars: Scalars, overwritten: bool) -> None:

@@ -92,10 +92,7 @@ def _run_json(runs: Iterable[Run], dumps: Container[str], now: float) -> Iterato
         yield {
             "run": run.id,
             "state": state_of(run, now),
-            "failure": run.failure,
-            "updated": run.updated,
-            "first_event": run.first_event,
-            "last_event": run.last_event,
+            **{name: getattr(run, name) for name in ("failure", "updated", "first_event", "last_event")},
             "step": _step(run),
             "scalars": {
                 tag: {"count": len(series.line().steps), "step": series.last_step, "value": series.last_value}

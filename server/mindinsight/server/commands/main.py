@@ -32,9 +32,9 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse as argparse does.
+        """Parse as argparse does, but exit with an error for arguments that no subcommand knows.
 
-        Exit with an error for arguments that no subcommand knows, because here its options are known.
+        Only here are the options of the subcommand known.
         """
         known, rest = super().parse_known_args(args, namespace)
         if rest:

@@ -1,6 +1,4 @@
-"""Options of `start`, with defaults from the environment, and their conversion to settings; options that
-commands share.
-"""
+"""Options of `start`, with defaults from the environment, and options that commands share."""
 
 from __future__ import annotations
 
@@ -60,26 +58,12 @@ def add_options(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> 
     option("workspace", Path, str(Path.home() / "mindinsight"), "directory for cache, notes and logs")
     option("port", number(1, 65535), 8080, "port to listen on")
     option("host", str, "127.0.0.1", "address to listen on; other than loopback addresses require a token")
-    option(
-        "url-path-prefix",
-        argument_type(clean_prefix),
-        "",
-        "prefix of all URL paths, such as /team/mindinsight",
-        "--path_prefix",
-    )
-    option(
-        "reload-interval",
-        number(0, 300),
-        3,
-        "seconds between scans of the files; 0 scans once",
-        "--reload_interval",
-    )
-    option(
-        "watch",
-        choice("auto", "events", "polling"),
-        "auto",
-        "how changes are detected: auto, events, polling",
-    )
+    text = "prefix of all URL paths, such as /team/mindinsight"
+    option("url-path-prefix", argument_type(clean_prefix), "", text, "--path_prefix")
+    text = "seconds between scans of the files; 0 scans once"
+    option("reload-interval", number(0, 300), 3, text, "--reload_interval")
+    text = "how changes are detected: auto, events, polling"
+    option("watch", choice("auto", "events", "polling"), "auto", text)
     option("workers", number(1, 256), min(4, os.cpu_count() or 1), "number of processes that read files")
     option("max-runs", number(1, 100_000), MAX_RUNS, "number of run directories that are shown, the newest")
     add_executor(parser, defaults.get("executor", LOCAL))
@@ -94,17 +78,9 @@ def add_options(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> 
         "",
         "post alerts to [json|slack|feishu|dingtalk=]URL; several in quotes",
     )
-    for name, (kind, default, _) in unused_options().items():
-        key = name.replace("-", "_")
-        used = defaults.get(key, default)
-        parser.add_argument(f"--{name}", type=kind, default=used, help=argparse.SUPPRESS)
     option("max-offline-debugger-session-num", number(1, 2), 2, "maximum number of concurrent dump sessions")
     parser.add_argument(
-        "--bind_all",
-        action="store_const",
-        dest="host",
-        const="0.0.0.0",
-        help="the same as --host 0.0.0.0",
+        "--bind_all", action="store_const", dest="host", const="0.0.0.0", help="the same as --host 0.0.0.0"
     )
     parser.add_argument(
         "--no-token", action="store_true", help="require no token: serve anyone who can reach the port"
@@ -113,6 +89,9 @@ def add_options(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> 
         "--no-cache", action="store_true", help="do not keep an index of the files in the workspace"
     )
     parser.add_argument("--foreground", action="store_true", help="run in the foreground until Ctrl-C")
+    for name, (kind, default, _) in unused_options().items():
+        used = defaults.get(name.replace("-", "_"), default)
+        parser.add_argument(f"--{name}", type=kind, default=used, help=argparse.SUPPRESS)
 
 
 def add_executor(parser: argparse.ArgumentParser, default: str = LOCAL) -> None:
@@ -158,27 +137,25 @@ class _AppendBase(argparse.Action):
         setattr(namespace, self.dest, [*(() if before is self.default else before), values])
 
 
+_UNCHANGED: Final = (  # options with the value of the setting of the same name
+    *("host", "port", "url_path_prefix", "reload_interval", "watch", "workers", "executor", "max_runs"),
+    "max_offline_debugger_session_num",
+)
+
+
 def settings_of(options: argparse.Namespace) -> Settings:
     """Return the settings that the options describe."""
     workspace = options.workspace.expanduser().absolute()
     return Settings(
         summary_base_dir=bases_of(options.summary_base_dir, workspace),
         workspace=workspace,
-        host=options.host,
-        port=options.port,
-        url_path_prefix=options.url_path_prefix,
-        reload_interval=options.reload_interval,
-        watch=options.watch,
-        workers=options.workers,
-        executor=options.executor,
         cache=not options.no_cache,
         token=_token(options),
         allowed_hosts=_names(options.allow_host),
         frame_ancestors=_names(options.allow_frame),
         allow_redirects_to=_names(options.allow_redirects_to),
         webhooks=options.webhook,
-        max_runs=options.max_runs,
-        max_offline_debugger_session_num=options.max_offline_debugger_session_num,
+        **{name: getattr(options, name) for name in _UNCHANGED},
     )
 
 

@@ -35,7 +35,7 @@ _bulkhead: ContextVar[Bulkhead] = ContextVar("bulkhead of this request")
 
 
 class BulkheadRoute(APIRoute):
-    """Route whose synchronous functions and dependencies run in the bulkhead `name`, with a deadline.
+    """Route with synchronous functions and dependencies that run in the bulkhead `name`, with a deadline.
 
     The result is encoded as JSON in the bulkhead as well. Work is cancelled at its deadline, or when the
     client disconnects.
@@ -176,7 +176,10 @@ def _isolated(annotation: Any) -> Any:
 
 
 def _dependency(item: Any) -> Any:
-    """Wrap a dependency. A class is returned unchanged, because it only holds parameters."""
+    """Wrap a dependency, so that it runs in the bulkhead.
+
+    A class is returned unchanged, because it only holds parameters.
+    """
     if not isinstance(item, params.Depends) or item.dependency is None or inspect.isclass(item.dependency):
         return item
     return Depends(_in_bulkhead(item.dependency), use_cache=item.use_cache)

@@ -18,7 +18,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 LONGEST_HEAD: Final = 1 << 16  # bytes of address and headers, which are buffered before a token is checked
 HEAD_SECONDS: Final = 20.0  # from the start of a connection, or of its next request, to the end of the head
 STALLED_SECONDS: Final = 60.0  # without progress after which a connection that does not read is closed
-FEWEST: Final = 8  # connections that are kept whatever the limit of descriptors
+FEWEST: Final = 8  # connections allowed with any limit of descriptors
 SHARE: Final = 2  # descriptors per connection: the other half is for files
 _CLOSED: Final = getattr(select, "POLLRDHUP", 0)  # Linux: the other end has closed
 
@@ -37,6 +37,10 @@ class Protocol(HttpToolsProtocol):
     _last = 0.0  # time.monotonic() of the last data from the client
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Accept a connection and start the time for its first head.
+
+        Close an idle one if there are too many.
+        """
         super().connection_made(transport)  # type: ignore[arg-type]
         self._last = time.monotonic()
         self._expect_head()
@@ -44,11 +48,13 @@ class Protocol(HttpToolsProtocol):
             self._close_idle()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Stop all timers."""
         self._cancel("_head")
         self._cancel("_stalled")
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        """Process data. Reject a head that is too long."""
         self._received += len(data)
         self._last = time.monotonic()
         super().data_received(data)
@@ -60,11 +66,13 @@ class Protocol(HttpToolsProtocol):
             self._expect_head()
 
     def on_message_begin(self) -> None:
+        """Start the time for the head of the next request."""
         self._ended, self._received = False, 0
         super().on_message_begin()
         self._expect_head()
 
     def on_headers_complete(self) -> None:
+        """Stop the time for the head."""
         self._ended = True
         self._cancel("_head")
         super().on_headers_complete()
@@ -87,11 +95,13 @@ class Protocol(HttpToolsProtocol):
         return bool(ends.poll(0))
 
     def pause_writing(self) -> None:
+        """Start the time in which a client must read again."""
         super().pause_writing()
         if self._stalled is None:
             self._stalled = self.loop.call_later(STALLED_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
+        """Stop that time."""
         super().resume_writing()
         self._cancel("_stalled")
 

@@ -78,7 +78,7 @@ class Service:
 
     @property
     def workers_missing(self) -> bool:
-        """Return True if no worker process could be started."""
+        """Return True if the workers of a process pool could not be started."""
         return any(pool.missing for pool in self.pools)
 
 

@@ -53,10 +53,10 @@ class Assets:
         own = [name for name in self.names("css/", ".css") if name not in _FIRST_STYLES]
         self._styles = [self._files[name] for name in (*_FIRST_STYLES, *own) if name in self._files]
         self.scripts = BUNDLE if bundled and self._has_fresh_bundle() else "js"
-        self.digest = _digest([*self._files.items(), *self._texts.items()])
+        self.digest = _digest([*self._files.items(), *self._texts.items()])[:12]
         plotly = _plotly()
         self._files[PLOTLY] = plotly
-        self.plotly_digest = _digest([(f"{plotly.stat().st_mtime_ns}", {})])
+        self.plotly_digest = _digest([(f"{plotly.stat().st_mtime_ns}", {})])[:12]
 
     def _has_fresh_bundle(self) -> bool:
         try:
@@ -117,19 +117,15 @@ def scripts_digest(files: list[tuple[str, Path]]) -> str:
 
     `web/bundle.js` stores the same digest in the bundle.
     """
-    whole = hashlib.sha256()
-    for name, path in sorted(files):
-        whole.update(name.encode() + b"\0")
-        whole.update(path.read_bytes())
-    return whole.hexdigest()
+    return _digest(files)
 
 
-def _digest(files: list[tuple[str, Path | dict[str, str]]]) -> str:
+def _digest(files: Iterable[tuple[str, Path | dict[str, str]]]) -> str:
     whole = hashlib.sha256()
     for name, content in sorted(files, key=lambda pair: pair[0]):
         data = content.read_bytes() if isinstance(content, Path) else json.dumps(content).encode()
         whole.update(name.encode() + b"\0" + data)
-    return whole.hexdigest()[:12]
+    return whole.hexdigest()
 
 
 def _plotly() -> Path:

@@ -51,7 +51,7 @@ def find_plugin(name: str) -> Plugin | None:
 
 
 def _route_modules(only: str = "") -> Iterator[ModuleType]:
-    """Yield the modules that may hold a `PLUGIN`, or only those of the kind `only`."""
+    """Yield the modules that may hold a `PLUGIN`, or only the modules of the kind `only`."""
     for module in modules_of(__name__, __path__, only):
         if hasattr(module, "__path__") and not hasattr(module, "PLUGIN"):
             kind = module.__name__.rpartition(".")[2]

@@ -98,15 +98,9 @@ def _sound(service: Service, run: str, tag: str, row: int) -> Sound:
 
 
 def _header_facts(header: Wav) -> dict[str, Any]:
-    return {
-        "encoding": _ENCODINGS.get(header.encoding, str(header.encoding)),
-        "bits": header.bits,
-        "channels": header.channels,
-        "rate": header.rate,
-        "frames": header.frames,
-        "seconds": header.seconds,
-        "missing": header.missing,
-    }
+    names = ("bits", "channels", "rate", "frames", "seconds", "missing")
+    encoding = _ENCODINGS.get(header.encoding, str(header.encoding))
+    return {"encoding": encoding, **{name: getattr(header, name) for name in names}}
 
 
 PLUGIN = Plugin(name="audio", router=router)

@@ -18,9 +18,7 @@ router = APIRouter(route_class=PayloadRoute)
 
 @router.get("/all")
 def all_of(
-    service: CurrentService,
-    run: Annotated[list[str], Query(max_length=1000)],
-    accept: Accept = "",
+    service: CurrentService, run: Annotated[list[str], Query(max_length=1000)], accept: Accept = ""
 ) -> Response:
     """Return every landscape of the runs: axes, the grid row by row, path, convergence point, and
     metadata.
@@ -42,15 +40,11 @@ def _landscapes(run: Run) -> list[dict[str, Any]]:
 
 def _described(landscape: Landscape, grid: Point) -> dict[str, Any]:
     return {
-        "x": grid.x.ravel(),
-        "y": grid.y.ravel(),
-        "z": grid.z.ravel(),
+        **_columns(grid),
         "path": None if landscape.path is None else _columns(landscape.path),
         "intervals": list(landscape.intervals),
         "convergence": None if landscape.convergence is None else _columns(landscape.convergence),
-        "decomposition": landscape.decomposition,
-        "unit": landscape.unit,
-        "step_per_epoch": landscape.step_per_epoch,
+        **{name: getattr(landscape, name) for name in ("decomposition", "unit", "step_per_epoch")},
     }
 
 

@@ -63,12 +63,12 @@ def importance_of(
     objective: Annotated[str, Query(description="key of a numeric column", max_length=1000)],
     run: Runs = None,
 ) -> dict[str, Any]:
-    """How much each setting matters for the objective, by permutation on a random forest.
+    """Return how much each setting matters for the objective, by permutation on a random forest.
 
-    ``claims`` say what follows: which settings matter beyond chance, where the best runs lie, what was left
-    out, or why nothing can be said. Each of ``columns`` has the interval ``low`` to ``high`` of the shuffles,
-    a ``sign`` (+1 or -1 only where the relation is monotone) and the number of runs that have it
-    (``carried``). ``explained`` is the share of the variance that the forest explains of unseen runs.
+    `claims` state which settings matter beyond chance, where the best runs lie, what was omitted, or why
+    nothing can be said. Each of `columns` has the interval `low` to `high` of the shuffles, a `sign` (+1 or
+    -1 only if the relation is monotone) and the number of runs that have it (`carried`). `explained` is the
+    share of the variance that the forest explains of unseen runs.
     """
     rows = list(_lineage_rows(service, run).values())
     keys = {key for row in rows for key in row}
@@ -123,7 +123,11 @@ def row_of(lineage: Lineage) -> dict[str, Any]:
     row |= {f"user:{name}": value for name, value in lineage.user_defined.items()}
     if lineage.dataset_graph:
         row["data:pipeline"] = " → ".join(stage["name"] for stage in stages(lineage.dataset_graph))
-    return {key: _single(value) for key, value in row.items() if value is not None}
+    return {
+        key: value if isinstance(value, (int, float, str)) else str(value)
+        for key, value in row.items()
+        if value is not None
+    }
 
 
 def stages(graph: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -134,10 +138,6 @@ def stages(graph: Mapping[str, Any]) -> list[dict[str, Any]]:
         *before,
         {"name": str(graph.get("op_type", "?")), "inputs": len(graph.get("children", ())), "parameters": own},
     ]
-
-
-def _single(value: Any) -> Any:
-    return value if isinstance(value, (int, float, str)) else str(value)
 
 
 def _in_order(key: str) -> tuple[int, int, str]:

@@ -64,9 +64,10 @@ def part(
     """Return a window of a slice, row by row, with statistics of the slice and of the whole tensor."""
     with opened_tensor(_with_row(service.store.snapshot(), run, tag, row), row) as tensor:
         index = dims or first_slice(tensor.values.shape)
-        table = _table(tensor, index)
+        table = Table(tensor.values.shape, _index(tensor, index))
         window = _read(tensor, table, table.window(slice(top, top + _WINDOW), slice(left, left + _WINDOW)))
         whole = measure_values(tensor.values)
+        sliced = (part for block in table.blocks(_BLOCK) for part in parts(_read(tensor, table, block)))
         content = {
             **_described(tensor),
             "dims": index,
@@ -76,7 +77,7 @@ def part(
             "left": left,
             "window": list(window.shape),
             "values": _sendable(window),
-            "slice": _facts(whole if table.whole else _measured(tensor, table)),
+            "slice": _facts(whole if table.whole else combine(sliced)),
             "whole": _facts(whole),
         }
     return answer(content, accept)
@@ -201,20 +202,12 @@ def _index(tensor: Recorded, dims: str) -> Index:
         raise ApiError(422, "bad_slice", f"The slice {error}.", why=str(error)) from None
 
 
-def _table(tensor: Recorded, dims: str) -> Table:
-    return Table(tensor.values.shape, _index(tensor, dims))
-
-
 def _read(tensor: Recorded, table: Table, index: Index) -> npt.NDArray[Any]:
     return np.asarray(tensor.values.part(index)).reshape(table.shape_of(index))
 
 
-def _measured(tensor: Recorded, table: Table) -> Statistics:
-    return combine(block for index in table.blocks(_BLOCK) for block in parts(_read(tensor, table, index)))
-
-
 def _sendable(window: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """In a type that a browser has: float16 and 64-bit integers as float64."""
+    """Return a flat array in a type that JavaScript has: float16 and 64-bit integers become float64."""
     flat = np.ascontiguousarray(window).ravel()
     return flat.astype(np.float64) if flat.dtype.kind in "fiu" and flat.dtype != np.float32 else flat
 
@@ -234,15 +227,11 @@ def _described(tensor: Recorded) -> dict[str, Any]:
 def _facts(statistics: Statistics) -> dict[str, Any]:
     norm = statistics.norm
     return {
-        "count": statistics.count,
+        **{name: getattr(statistics, name) for name in ("count", "mean", "zeros", "negative", "positive")},
         "min": statistics.minimum,
         "max": statistics.maximum,
-        "mean": statistics.mean,
         "deviation": statistics.std,
-        "norm": norm if norm is None or math.isfinite(norm) else None,  # beyond float64
-        "zeros": statistics.zeros,
-        "negative": statistics.negative,
-        "positive": statistics.positive,
+        "norm": norm if norm is None or math.isfinite(norm) else None,  # None if it overflows float64
         "nan": statistics.nans,
         "positive_infinity": statistics.positive_infs,
         "negative_infinity": statistics.negative_infs,

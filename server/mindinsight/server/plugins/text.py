@@ -73,7 +73,9 @@ def search(
 
 @router.get("/difference")
 def difference(service: CurrentService, run: str, tag: str, row: Row, other: Row) -> dict[str, Any]:
-    """Lines of ``row`` and ``other``, marked ``" "`` in both, ``"-"`` in the first, ``"+"`` in the second."""
+    """Return the lines of `row` and `other`, marked `" "` in both, `"-"` in the first, `"+"` in the
+    second.
+    """
     series = service.store.snapshot().payloads(run, "text", tag)
     first, second = _text(series, row).splitlines(), _text(series, other).splitlines()
     return {

@@ -34,7 +34,7 @@ StudyId = Annotated[str, Query(description="id from v2/tuning/studies", max_leng
 Method = Literal["fanova", "ped_anova", "correlation"]
 
 MISSING = "tune_missing"
-_OPEN = 64  # list_journals that are kept open
+_OPEN = 64  # journals that stay parsed
 _FRESH = ("name", "targets", "progress", "stopping")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -215,28 +215,6 @@ class FaultSection:
     graph: GraphPiece | None = None
     checks: Table | None = None
     notes: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Content:
-    """Content of the page. `t` returns the text of a key."""
-
-    t: Callable[..., str]
-    language: str
-    name: str
-    facts: list[tuple[str, str]]
-    settings: list[tuple[str, str]]
-    results: list[tuple[str, str]]
-    alerts: list[dict[str, Any]]
-    alerts_left_out: int
-    curves: list[Curve]
-    curves_left_out: int
-    faults: list[FaultSection]
-    step: int | None  # of the first alert of level error
-    checkpoint: str
-    damage: list[str]
-    version: str
-    made: str
 
 
 class Texts:

@@ -22,7 +22,6 @@ from mindinsight.server.report.fault_sections import DumpedStep, fault_section
 from mindinsight.server.report.report_content import (
     HEIGHT,
     WIDTH,
-    Content,
     Curve,
     FaultSection,
     Progress,
@@ -38,7 +37,7 @@ from mindinsight.server.store.run import Run, state_of
 _TEMPLATES: Final = Path(str(files("mindinsight.web"))) / "templates"
 
 
-def render_page(content: Content) -> str:
+def _render_page(content: dict[str, Any], t: Texts) -> str:
     """Return the report as one HTML document without scripts."""
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
@@ -47,7 +46,7 @@ def render_page(content: Content) -> str:
         lstrip_blocks=True,
     )
     page = environment.get_template("report.html")
-    return page.render(report=content, t=content.t, width=WIDTH, height=HEIGHT)
+    return page.render(report=content, t=t, width=WIDTH, height=HEIGHT)
 
 
 MOST: Final = 1000  # first alerts of a run that are read
@@ -113,7 +112,7 @@ def make_report(source: ReportSource, language: str) -> Iterator[Progress | Page
         curves += [curve] if curve else []
         yield Progress("report.drawing", done, len(scalars))
     content = _content(source, alerts, faults, curves, damage, step, language)
-    yield Page(render_page(content))
+    yield Page(_render_page(content, t))
 
 
 def _places(
@@ -155,36 +154,33 @@ def _content(
     damage: list[str],
     step: int | None,
     language: str,
-) -> Content:
+) -> dict[str, Any]:
+    """Return the values of the template. `step` is the step of the first alert of level error."""
     run, t, lineage = source.run, Texts(language), source.run.lineage
     now = time.time()
     train = lineage.train if lineage else None
     recorded = [(name, getattr(train, name)) for name in TRAIN_FACTS] if train else []
     own = [(name, value) for name, value in recorded if value is not None]
-    return Content(
-        t=t,
-        language=language,
-        name=run.name,
-        facts=_facts(run, now, t),
-        settings=[
+    return {
+        "language": language,
+        "name": run.name,
+        "facts": _facts(run, now, t),
+        "settings": [
             *((t(f"lineage.column.{name}"), _shown(value)) for name, value in own),
             *((name, _shown(value)) for name, value in (lineage.user_defined if lineage else {}).items()),
         ],
-        results=[(name, _shown(value)) for name, value in (lineage.metrics if lineage else {}).items()],
-        alerts=[_alert(alert, t) for alert in alerts[:MOST_ALERTS]],
-        alerts_left_out=max(len(alerts) - MOST_ALERTS, 0),
-        curves=curves,
-        curves_left_out=max(len(run.scalars) - MOST_CURVES, 0),
-        faults=faults,
-        step=step,
-        checkpoint=(train.model_path or "") if train else "",
-        damage=[
-            *damage,
-            *(f"{file.name}: {len(file.damage)}" for file in run.files if file.damage),
-        ],
-        version=version("mindinsight"),
-        made=moment(now),
-    )
+        "results": [(name, _shown(value)) for name, value in (lineage.metrics if lineage else {}).items()],
+        "alerts": [_alert(alert, t) for alert in alerts[:MOST_ALERTS]],
+        "alerts_left_out": max(len(alerts) - MOST_ALERTS, 0),
+        "curves": curves,
+        "curves_left_out": max(len(run.scalars) - MOST_CURVES, 0),
+        "faults": faults,
+        "step": step,
+        "checkpoint": (train.model_path or "") if train else "",
+        "damage": [*damage, *(f"{file.name}: {len(file.damage)}" for file in run.files if file.damage)],
+        "version": version("mindinsight"),
+        "made": moment(now),
+    }
 
 
 def _facts(run: Run, now: float, t: Texts) -> list[tuple[str, str]]:

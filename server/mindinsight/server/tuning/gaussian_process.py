@@ -26,7 +26,7 @@ Method: TypeAlias = Literal["ucb", "pi", "ei"]
 
 _BETA: Final = 2.576  # standard deviations of UCB: MindOptimizer's value, the 99 % interval
 _MARGIN: Final = (
-    0.05  # standard deviations of improvement that PI asks for; with 0 it never leaves the best trial
+    0.05  # standard deviations of improvement required by PI; with 0 it never leaves the best trial
 )
 _CANDIDATES: Final = 5000  # drawn uniformly; scoring them is cheap next to fitting the model
 _NEIGHBOURS: Final = 1000  # drawn around the best trials

@@ -86,7 +86,7 @@ def _recorded(run: Run, parameter: Parameter) -> Any:
 def fitting(recorded: Any, parameter: Parameter) -> Value | None:
     """Return the parameter's value closest to the recorded one, or None if the file does not allow it.
 
-    Lineage rounds to float32, so that a recorded value may lie just outside of the range.
+    Lineage rounds to float32, so that a recorded value may be slightly outside of the range.
     """
     if parameter.choices:
         for choice in parameter.choices:

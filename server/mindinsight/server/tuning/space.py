@@ -108,7 +108,7 @@ def environment(values: Values, config: str, mark: str) -> dict[str, str]:
 
 
 def fill_in(command: Sequence[str], values: Mapping[str, Any]) -> list[str]:
-    """Replace `{name}` in each word of a command by the value of that name. Other braces are kept."""
+    """Replace `{name}` in each word of a command by the value of that name. Other braces are unchanged."""
     filled = []
     for word in command:
         for name, value in values.items():

@@ -161,7 +161,7 @@ def marked_processes(mark: str) -> list[int]:
     """Return the ids of this user's processes that were started for the trial with this mark. Linux only.
 
     The mark is in the environment that a process started with. It survives a new process group and the end of
-    the tuner, and tells a reused process id apart.
+    the tuner, and a reused process id does not have it.
     """
     wanted = f"{PROCESS_GROUP_MARK}={mark}".encode()
     numbers = []

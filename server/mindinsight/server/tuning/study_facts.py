@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -52,22 +53,21 @@ def study_facts(study: Study, now: float | None = None) -> dict[str, Any]:
     }
 
 
+_COUNTED: Final = ("complete", "pruned", "failed", "running", "interrupted", "imported")
+
+
 def progress(trials: Sequence[FrozenTrial], plan: Mapping[str, Any], now: float) -> dict[str, Any]:
     """Return the numbers of trials by state, the number planned, and the estimated seconds left."""
     ended = finished_trials(trials)
     running = [trial for trial in trials if trial.state.name == "RUNNING"]
+    states = Counter(map(state_of, trials))
     wanted = plan.get("trials")
     jobs = plan.get("jobs", 1)
     return {
         "wanted": wanted,
         "jobs": jobs,
         "done": len(ended),
-        "complete": sum(trial.state.name == "COMPLETE" for trial in ended),
-        "pruned": sum(trial.state.name == "PRUNED" for trial in ended),
-        "failed": sum(trial.state.name == "FAIL" for trial in ended),
-        "running": len(running),
-        "interrupted": sum(bool(trial.user_attrs.get(INTERRUPTED)) for trial in trials),
-        "imported": sum(bool(trial.user_attrs.get(IMPORTED)) for trial in trials),
+        **{state: states[state] for state in _COUNTED},
         "left": seconds_left(ended, running, wanted, jobs, now),
     }
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from optuna.trial import Trial
 
 
-REPORTS: Final = 50  # values reported by a trial as long as the first, unless the file sets `every`
+REPORTS: Final = 50  # values reported by a trial with the length of the first, unless the file sets `every`
 
 
 def report_spacing(last_step: int) -> int:
@@ -224,7 +224,8 @@ class TrialProcess:
                 self._process.wait(GRACE)
 
     def _enforce_end(self, now: float, code: int | None) -> Outcome | None:
-        """Kill what is left once the process ended or its grace period is over, and return the outcome.
+        """Kill remaining processes once the command ended or its grace period is over, and return the
+        outcome.
 
         Return None before.
         """
@@ -300,7 +301,7 @@ def run_folder(config: Config, number: int) -> Path:
 
 
 def _new_folder(config: Config, number: int) -> Path:
-    """Create a new directory for a run. An existing one could hold the run of an earlier study."""
+    """Create and return a new directory for a run. An existing one could hold the run of an earlier study."""
     wanted = run_folder(config, number)
     for again in range(1, 1000):
         folder = wanted if again == 1 else wanted.with_name(f"{wanted.name}_{again}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from mindinsight.server.tuning.samplers import make_pruner
@@ -32,29 +31,29 @@ _POLL: Final = 0.05  # seconds between two checks of the processes
 _STOP_POLL: Final = 1.0  # seconds between two reads of the journal for a request to stop
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Number of trials and jobs of a study, and when to give up."""
-
-    trials: int  # finished trials to reach, including those of earlier tuners
-    jobs: int = 1
-    give_up: int = 5  # consecutive failures after which the tuner stops; 0 for never
-
-
 class Tuner:
-    """Loop over the trials of one study. `watch` is called after every change, in the same thread."""
+    """Loop over the trials of one study."""
 
     def __init__(
         self,
         study: Study,
         storage: BaseStorage,
         config: Config,
-        plan: Plan,
+        trials: int,
+        jobs: int,
+        give_up: int,
         watch: Callable[[Tuner], None] = lambda _: None,
     ) -> None:
+        """`trials` is the number of finished trials to reach, including those of earlier tuners.
+
+        After `give_up` consecutive failures the tuner stops, with 0 never. `watch` is called after every
+        change.
+        """
         self.study = study
         self.config = config
-        self.plan = plan
+        self._trials = trials
+        self._jobs = jobs
+        self._give_up = give_up
         self.running: dict[int, TrialProcess] = {}
         self.resumed: list[int] = []
         self._storage = storage
@@ -75,14 +74,14 @@ class Tuner:
         """
         pruner = self.config.pruner
         self.resumed = fail_half_finished(self.study, self._storage)
-        store_plan(self.study, self.config, self.plan.trials, self.plan.jobs)
+        store_plan(self.study, self.config, self._trials, self._jobs)
         self._set_spacing(self.study.user_attrs.get(EVERY) or (pruner.every if pruner is not None else None))
         done = len(finished_trials(self.study.get_trials(deepcopy=False)))
         self._watch(self)
         try:
             while True:
-                while self._end is None and len(self.running) < self.plan.jobs:
-                    if done + len(self.running) >= self.plan.trials:
+                while self._end is None and len(self.running) < self._jobs:
+                    if done + len(self.running) >= self._trials:
                         break
                     self._start()
                 if not self.running:
@@ -167,7 +166,7 @@ class Tuner:
                 trial.set_user_attr(LOG, list(outcome.log))
             self.study.tell(trial, state=TrialState.FAIL)
         self._failures = self._failures + 1 if outcome.state == "failed" else 0
-        if self.plan.give_up and self._failures >= self.plan.give_up:
+        if self._give_up and self._failures >= self._give_up:
             self.stop("gave_up")
         return 1
 

@@ -20,7 +20,7 @@ SYSTEM_DEFINED: Final = {
 }  # fields of the training lineage
 _KEYS: Final = ("bounds", "choice", "type", "decimal", "source", "log", "when")
 _MOST_DECIMALS: Final = 15  # decimal digits that a float64 holds exactly
-_MOST_CHOICES: Final = 1000  # samplers compare all choices in each trial, and no study tries so many
+_MOST_CHOICES: Final = 1000  # samplers compare all choices in each trial, and no study tries a thousand
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,9 +36,11 @@ from mindinsight.server.v1.v1_responses import RESPONSES, Fault, FaultBody, V1Er
 
 
 def complete(description: dict[str, Any]) -> dict[str, Any]:
-    """Remove status 422, which v1 never returns, and mark required parameters; changes ``description``.
+    """Remove status 422, which v1 never returns, and mark required parameters.
 
-    Parameters whose absence is an error of v1's own are optional to FastAPI.
+    Changes and returns `description`.
+
+    Parameters are optional to FastAPI if their absence is an error of v1.
     """
     for path in description["paths"].values():
         for operation in path.values():
@@ -55,13 +57,7 @@ _ALLOW = "Access-Control-Allow-Methods"
 
 def create_v1(state: State) -> FastAPI:
     """Create the v1 application, to be mounted. It shares the state of the server's application."""
-    v1 = FastAPI(
-        title="MindInsight v1",
-        version="2.3.1",
-        docs_url=None,
-        redoc_url=None,
-        responses=RESPONSES,
-    )
+    v1 = FastAPI(title="MindInsight v1", version="2.3.1", docs_url=None, redoc_url=None, responses=RESPONSES)
     v1.state = state
     for part in (
         jobs,

@@ -81,9 +81,7 @@ def _item(train_id: str, run: Run | None, kind: str, interval: str | None) -> di
         "points": _grid_json(match.grid),
         "convergence_point": _point_json(match.convergence),
         "metadata": {
-            "decomposition": match.decomposition,
-            "unit": match.unit,
-            "step_per_epoch": match.step_per_epoch,
+            **{name: getattr(match, name) for name in ("decomposition", "unit", "step_per_epoch")},
             **_training_json(run),
         },
     }

@@ -194,7 +194,7 @@ def _has_field_type(name: str, value: Any) -> bool:
         return isinstance(value, str)
     if name in COUNT_FIELDS:
         return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST_COUNT
-    return _is_number(value)
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _integer(body: Mapping[str, Any], key: str, low: int, high: int, default: int | None) -> int | None:
@@ -232,10 +232,6 @@ def _halves(condition: object) -> frozenset[str]:
     if not isinstance(halves, list) or not all(isinstance(half, str) and half in _BOTH for half in halves):
         raise _search_error("lineage_type must be model or dataset.")
     return frozenset(halves)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _search_error(message: str) -> V1Error:

@@ -34,6 +34,10 @@ from mindinsight.server.workspace.json_store import storing
 from mindinsight.server.workspace.notes import Note
 
 _NO_DATASET: Final = "1"
+_TRAIN_FIELDS: Final = (
+    *("loss_function", "train_dataset_path", "network", "optimizer", "learning_rate"),
+    *("epoch", "batch_size", "device_num", "loss", "model_size"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +84,10 @@ def _dataset_mark(lineage: Lineage, marks: dict[str, str]) -> str:
 def _row(run: str, lineage: Lineage, mark: str, note: Note) -> LineageRow:
     train, evaluation = lineage.train or TrainLineage(), lineage.evaluation or EvaluationLineage()
     fields = {
-        "loss_function": train.loss_function,
-        "train_dataset_path": train.train_dataset_path,
+        **{name: getattr(train, name) for name in _TRAIN_FIELDS},
         "train_dataset_count": train.train_dataset_size,
         "test_dataset_path": evaluation.valid_dataset_path,
         "test_dataset_count": evaluation.valid_dataset_size,
-        "network": train.network,
-        "optimizer": train.optimizer,
-        "learning_rate": train.learning_rate,
-        "epoch": train.epoch,
-        "batch_size": train.batch_size,
-        "device_num": train.device_num,
-        "loss": train.loss,
-        "model_size": train.model_size,
         "dataset_mark": mark,
     }
     model = {**fields, "metric": evaluation.metric, "user_defined": lineage.user_defined}

@@ -174,21 +174,21 @@ def _text(value: float) -> float | str:
 def statistics_json(part: Statistics, overall: Statistics) -> dict[str, Any]:
     """Return statistics of a slice and of the whole tensor as JSON, with 0 for missing ones."""
     return {
-        "max": part.maximum or 0.0,
-        "min": part.minimum or 0.0,
-        "avg": part.mean or 0.0,
-        "count": part.count,
-        "nan_count": part.nans,
-        "neg_inf_count": part.negative_infs,
-        "pos_inf_count": part.positive_infs,
-        "overall_max": overall.maximum or 0.0,
-        "overall_min": overall.minimum or 0.0,
-        "overall_avg": overall.mean or 0.0,
-        "overall_count": overall.count,
-        "overall_nan_count": overall.nans,
-        "overall_neg_inf_count": overall.negative_infs,
-        "overall_pos_inf_count": overall.positive_infs,
+        **_common_statistics(part, ""),
+        **_common_statistics(overall, "overall_"),
         "overall_zero_count": float(overall.zeros),
         "overall_neg_zero_count": float(overall.negative - overall.negative_infs),
         "overall_pos_zero_count": float(overall.positive - overall.positive_infs),
+    }
+
+
+def _common_statistics(statistics: Statistics, prefix: str) -> dict[str, Any]:
+    return {
+        f"{prefix}max": statistics.maximum or 0.0,
+        f"{prefix}min": statistics.minimum or 0.0,
+        f"{prefix}avg": statistics.mean or 0.0,
+        f"{prefix}count": statistics.count,
+        f"{prefix}nan_count": statistics.nans,
+        f"{prefix}neg_inf_count": statistics.negative_infs,
+        f"{prefix}pos_inf_count": statistics.positive_infs,
     }

@@ -1,7 +1,7 @@
 """Deterministic sampling of long series, to the numbers of rows that MindInsight returns.
 
-MindInsight kept a random sample. This one is the same at every call and contains the first row, the last, and
-the extremes and the first non-finite value of each section.
+MindInsight's sample was random. This sample is the same at every call and contains the first row, the last,
+and the extremes and the first non-finite value of each section.
 """
 
 from __future__ import annotations

@@ -47,7 +47,9 @@ def encode(content: Any) -> str:
 
 
 def _dumps_in_parts(content: Any) -> str:
-    """Encode long lists item by item, because `json.dumps` holds the interpreter lock for the whole call."""
+    """Encode content as JSON, long lists item by item, because `json.dumps` holds the interpreter lock for
+    the whole call.
+    """
     if not isinstance(content, dict) or not any(_is_long(value) for value in content.values()):
         return _dumps(content)
     members = (f"{_dumps(key)}:{_dumps_list(value)}" for key, value in sorted(content.items()))
@@ -108,7 +110,7 @@ class Fault(Enum):
     TENSOR = ("datavisual", 0x012, 400)
     TENSOR_ANSWER = ("datavisual", 0x013, 400)
     TENSOR_STEP = ("datavisual", 0x014, 400)
-    TENSOR_SIZE = ("datavisual", 0x016, 400)
+
     LANDSCAPE = ("datavisual", 0x017, 400)
     PROFILE = ("profiler", 0x083, 400)
     LINEAGE_VALUE = ("lineage", 0x081, 400)

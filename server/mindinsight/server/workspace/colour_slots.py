@@ -37,7 +37,7 @@ class BaseSlots:
     """Slots of one base directory by job, in `<folder>/colours.json`.
 
     Slots are counted over all base directories of a workspace, so that jobs of several directories get
-    different colours. If the file cannot be written, slots are kept in this process.
+    different colours. If the file cannot be written, slots exist in this process only.
     """
 
     def __init__(self, folder: Path, base: Path) -> None:
@@ -68,7 +68,8 @@ class BaseSlots:
             used = (slot.number for values in bases.values() for slot in values.values())
             first = 1 + max(used, default=-1)
             new = [job for job in jobs if job not in slots]
-            return {self._base: _trimmed({**slots, **_numbered(new, first)}, jobs)}
+            added = {job: Slot(number) for number, job in enumerate(new, first)}
+            return {self._base: _trimmed({**slots, **added}, jobs)}
 
         try:
             slots = self._store.change_bases(with_them)
@@ -112,10 +113,6 @@ def jobs_by_age(runs: Iterable[Run]) -> list[str]:
     for run in runs:
         created[run.job] = min(run.created, created.get(run.job, run.created))
     return sorted(created, key=lambda job: (created[job], job))
-
-
-def _numbered(jobs: Iterable[str], first: int) -> dict[str, Slot]:
-    return {job: Slot(number) for number, job in enumerate(jobs, first)}
 
 
 def _trimmed(slots: dict[str, Slot], present: Collection[str]) -> dict[str, Slot]:

@@ -110,7 +110,8 @@ class JsonStore(Generic[T]):
                 base: {name: asdict(value) for name, value in values.items()}
                 for base, values in changed.items()
             }
-            _write(self._file, {**content, **written})
+            data = json.dumps({**content, **written}, ensure_ascii=False)
+            replace_file(self._file, data.encode("utf-8", "backslashreplace"))  # lone surrogates as \udcxx
             values = {**before, **changed}.get(self._base, {})
             self._publish(values, _stamp(self._file), self._stamp)
             return values
@@ -170,10 +171,6 @@ def _stamp(file: Path) -> Stamp:
     except OSError:
         return None
     return state.st_ino, state.st_size, state.st_mtime_ns
-
-
-def _write(file: Path, content: Content) -> None:
-    replace_file(file, json.dumps(content, ensure_ascii=False).encode("utf-8", "backslashreplace"))
 
 
 def replace_file(file: Path, data: bytes) -> None:

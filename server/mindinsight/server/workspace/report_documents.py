@@ -84,8 +84,8 @@ class Block:
     view: str = ""  # page of a pinned card; empty for a text
     query: str = ""
     card: str = ""  # title of the card on its page; empty for the whole page
-    position: int = 0  # of the card among those of its title
-    frozen: str = ""  # name of the file with what the card showed; empty for a live card
+    position: int = 0  # of the card among the cards with its title
+    frozen: str = ""  # name of the file with the card's content; empty for a live card
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Payload(Generic[T]):
-    """Kind whose payloads are decoded, written into files, and printed.
+    """Kind of payloads that are decoded, written into files, and printed.
 
     `write` gets a path without ending and returns the path written. `rows` returns the columns that
     `mindinsight get` prints of a value, in one row or several.

@@ -6,11 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, Final
 
-from mindinsight.server.commands.dump.dump_selection import (
-    add_selection,
-    open_single_dump,
-    select_tensors,
-)
+from mindinsight.server.commands.dump.dump_selection import add_selection, open_single_dump, select_tensors
 from mindinsight.server.commands.options import add_command
 from mindinsight.server.commands.terminal import as_json, report_damage, report_errors, table, terminal_width
 from mindinsight.server.formats.dumps import find_dump_dirs, find_layout

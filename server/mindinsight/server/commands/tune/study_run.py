@@ -33,7 +33,7 @@ from mindinsight.server.tuning.study import (
 )
 from mindinsight.server.tuning.study_facts import best_so_far, progress, state_of, study_facts
 from mindinsight.server.tuning.trial_process import run_folder, trial_command
-from mindinsight.server.tuning.tuner import End, Plan, Tuner
+from mindinsight.server.tuning.tuner import End, Tuner
 from mindinsight.server.tuning.tuning_file import Config, load_config
 
 if TYPE_CHECKING:
@@ -194,10 +194,10 @@ def _run(journal: Path, config: Config, options: argparse.Namespace) -> int:
     wanted = options.trials if options.iter is None else done + options.iter
     if config.tuner.name == "grid":
         wanted = min(wanted, grid_size(config.parameters))
-    plan = Plan(wanted, options.jobs, options.give_up_after)
     say(f"study {config.study}: {journal}")
     display = ProgressDisplay()
-    tuner = Tuner(study, open_journal(journal), config, plan, display)
+    storage = open_journal(journal)
+    tuner = Tuner(study, storage, config, wanted, options.jobs, options.give_up_after, display)
     with _signals(tuner):
         end = tuner.run()
     display.end()

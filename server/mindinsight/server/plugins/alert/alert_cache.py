@@ -32,8 +32,6 @@ from mindinsight.server.workspace.alert_rules import Rule
 
 MOST_RECORDED: Final = 1000  # newest alerts of the training code that are read per run; a page shows as many
 
-_NO_ROWS: Final = np.zeros(0, np.int64)
-
 
 @dataclass(frozen=True, slots=True)
 class Source:

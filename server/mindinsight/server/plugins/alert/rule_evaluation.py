@@ -77,7 +77,7 @@ def tags_of(run: Run, pattern: str) -> list[str]:
 
 
 def matches(tag: str, pattern: str) -> bool:
-    """Return True if `pattern` equals or matches the tag."""
+    """Return True if the tag is `pattern` or matches it, with `*` and `?` as wildcards."""
     return pattern in ("*", tag) or fnmatchcase(tag, pattern.replace("[", "[[]"))
 
 
@@ -91,13 +91,13 @@ def silent_since(run: Run, minutes: float, now: float) -> float | None:
 
 
 _KINDS: Final = get_args(StrayKind)
-_GROWTH: Final = 1.01  # more points than when a job was looked at last, before it is looked at again
+_GROWTH: Final = 1.01  # factor by which the points of a job grow before it is evaluated again
 _Key: TypeAlias = tuple[str, str]  # job and tag
 
 
 @dataclass(frozen=True, slots=True)
 class RankStrays:
-    """The stray stretches of one tag of one rank."""
+    """Divergences of one tag of one rank."""
 
     run: str
     tag: str
@@ -106,11 +106,12 @@ class RankStrays:
 
     @property
     def steps(self) -> Ints:
+        """Return the first step of each divergence [n]."""
         return np.array([stray.step for stray in self.strays], np.int64)
 
     @property
     def keys(self) -> Ints:
-        """Numbers that are unique within this run and tag."""
+        """Return numbers that are unique within this run and tag [n]."""
         return np.array(
             [stray.step * len(_KINDS) + _KINDS.index(stray.kind) for stray in self.strays], np.int64
         )
@@ -127,13 +128,13 @@ class _Judged:
 
 
 class JobWatch:
-    """Cache of the strays of all jobs. A job is looked at again when a hundredth more points have come."""
+    """Cache of the divergences of all jobs. A job is evaluated again once its points have grown by 1 %."""
 
     def __init__(self) -> None:
         self._judged: dict[_Key, _Judged] = {}
 
     def strays(self, runs: Iterable[Run], rules: Mapping[str, Rule]) -> Iterator[tuple[str, RankStrays]]:
-        """What is found by each rule that is on, with the rule's id."""
+        """Yield the divergences found by each rule that is on, with the rule's id."""
         wanted = {rule_id: rule for rule_id, rule in rules.items() if rule.on and rule.condition == "strays"}
         if not wanted:
             self._judged = {}

@@ -1,4 +1,4 @@
-"""Sender of alerts to webhooks: messages for each service, and a POST bounded in time."""
+"""Sender of alerts to webhooks: messages for each service, and a POST limited in time."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _ANSWER: Final = 65_536  # bytes read of a response; the services send a few hun
 
 
 def post(url: str, content: dict[str, Any], limit: float = LIMIT) -> str:
-    """POST a JSON value. Return "" when the receiver took it, else the reason. Raises nothing.
+    """POST a JSON value. Return "" if the receiver accepted it, otherwise the reason. Never raises.
 
-    ``limit`` holds in seconds for connecting and for the exchange that follows, however slowly bytes come.
+    `limit` in seconds holds for connecting and again for the exchange, however slowly bytes arrive.
     """
     body = json.dumps(content, ensure_ascii=True).encode()
     request = urllib.request.Request(url, body, {"Content-Type": "application/json"}, method="POST")
@@ -48,7 +48,7 @@ def post(url: str, content: dict[str, Any], limit: float = LIMIT) -> str:
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Redirect handler that follows none: the answer is an error."""
+    """Redirect handler that follows no redirect. The response becomes an error."""
 
     def redirect_request(
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
@@ -57,7 +57,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 class _TimedReader(io.RawIOBase):
-    """Stream of a socket that raises TimeoutError once the time is over, even if bytes keep coming."""
+    """Stream of a socket that raises TimeoutError after a deadline, even if bytes keep arriving."""
 
     def __init__(self, stream: io.RawIOBase, sock: socket.socket, end: float) -> None:
         self._stream = stream
@@ -80,7 +80,7 @@ class _TimedReader(io.RawIOBase):
 
 
 class _TimedResponse(http.client.HTTPResponse):
-    """Response that has to be complete at ``end``, by time.monotonic()."""
+    """Response that must be complete at `end`, by time.monotonic()."""
 
     def __init__(self, sock: socket.socket, *arguments: Any, end: float, **options: Any) -> None:
         super().__init__(sock, *arguments, **options)
@@ -89,7 +89,7 @@ class _TimedResponse(http.client.HTTPResponse):
 
 
 class _TimedHttp(http.client.HTTPConnection):
-    """Connection whose answers, also a proxy's while it connects, have to be complete in time."""
+    """Connection with a deadline for each response, including a proxy's response while connecting."""
 
     def connect(self) -> None:
         limit = self.timeout or LIMIT
@@ -102,7 +102,7 @@ class _TimedHttp(http.client.HTTPConnection):
 
 
 class _TimedHttps(_TimedHttp, http.client.HTTPSConnection):
-    """The same with TLS, whose handshake Python limits by itself."""
+    """Connection with TLS, in which Python limits the handshake."""
 
 
 class _Http(urllib.request.HTTPHandler):
@@ -116,7 +116,7 @@ class _Https(urllib.request.HTTPSHandler):
 
 
 def _refusal(answer: bytes) -> str:
-    """Return what Feishu (``code``) or DingTalk (``errcode``) refuses in an answer of status 200, else ""."""
+    """Return the error that Feishu (`code`) or DingTalk (`errcode`) reports with status 200, or ""."""
     try:
         content = json.loads(answer)
     except (ValueError, RecursionError):
@@ -136,10 +136,10 @@ Alert = Mapping[str, Any]  # an item of ``alert_list``
 def webhook_body(
     style: WebhookFormat, alerts: Sequence[Alert], address: str, dropped: int = 0
 ) -> dict[str, Any]:
-    """The JSON value to post: some alerts, the newest first, the server's address, and how many had no room.
+    """Return the JSON value to post: the alerts, newest first, the server's address, and the number dropped.
 
-    Slack: incoming webhooks, ``text``. Feishu: custom bots, ``msg_type``. DingTalk: custom robots,
-    ``msgtype``. A robot that wants a keyword in each message finds ``MindInsight``.
+    Slack: incoming webhooks, `text`. Feishu: custom bots, `msg_type`. DingTalk: custom robots, `msgtype`. A
+    robot that requires a keyword in each message finds `MindInsight`.
     """
     if style == "json":
         listed = [dict(alert) for alert in alerts]
@@ -153,7 +153,7 @@ def webhook_body(
 
 
 def plain_text(alerts: Sequence[Alert], address: str, dropped: int = 0) -> str:
-    """A line for each alert, up to ten of them, and the number of the others."""
+    """Return a line for each of the first ten alerts, and the number of the others."""
     lines = [f"{_MARKS.get(alert['level'], '')} {alert['run']}: {_line(alert)}" for alert in alerts[:_LINES]]
     if more := max(0, len(alerts) - _LINES) + dropped:
         lines.append(message("alert.came_more", {"n": more}))
@@ -189,7 +189,7 @@ _SEEN: Final = 10 * MOST  # ids of posted alerts that are remembered, at most a 
 
 
 class Outbox(threading.Thread):
-    """Queue of one webhook, and the thread that posts it. ``states`` keeps it over restarts."""
+    """Queue of one webhook, and the thread that posts it. `states` stores the queue across restarts."""
 
     def __init__(self, webhook: Webhook, states: Deliveries, address: str, limit: float = LIMIT) -> None:
         super().__init__(name="webhook", daemon=True)
@@ -207,7 +207,10 @@ class Outbox(threading.Thread):
         self._due = time.monotonic() + max(0.0, pause(self._state.failures) - since)
 
     def see(self, alerts: Sequence[Alert]) -> None:
-        """Queue the alerts, newest first, that are not known; of a new webhook only note them."""
+        """Queue alerts that are not known, newest first.
+
+        The first alerts of a new webhook are only remembered.
+        """
         with self._changed:
             state = self._state
             known = set(state.seen)
@@ -227,12 +230,13 @@ class Outbox(threading.Thread):
         self._keep()
 
     def stop(self) -> None:
-        """Ask the thread to end; it does at once, or after the post it is at."""
+        """Ask the thread to end, at once or after the current post."""
         with self._changed:
             self._stopped = True
             self._changed.notify()
 
     def run(self) -> None:
+        """Post queued alerts until stopped."""
         while self._wait():
             try:
                 self._deliver()
@@ -241,7 +245,7 @@ class Outbox(threading.Thread):
                 self._settle(self._state, failed=True)
 
     def _wait(self) -> bool:
-        """Wait until there is something to post and the time for it has come; False when stopped."""
+        """Wait until there is something to post and the next attempt is due. Return False if stopped."""
         with self._changed:
             while not self._stopped:
                 left = self._due - time.monotonic()
@@ -261,7 +265,7 @@ class Outbox(threading.Thread):
             _log.warning(text, self._webhook.shown, left, reason, seconds)
 
     def _settle(self, sent: Delivery, failed: bool) -> None:
-        """Note the end of an attempt to post what waited in the state ``sent``; more may have come since."""
+        """Record the result of posting the queue of `sent`. Alerts that were queued since then remain."""
         with self._changed:
             state = replace(self._state, tried=time.time())
             if failed:
@@ -275,6 +279,7 @@ class Outbox(threading.Thread):
         self._keep()
 
     def _keep(self) -> None:
+        """Store the state. Log a warning if that fails."""
         try:
             self._states.keep(self._key, lambda: self._state)
         except OSError as error:
@@ -282,13 +287,15 @@ class Outbox(threading.Thread):
 
 
 def pause(failures: int) -> float:
-    """Return the seconds until the next attempt after so many failures in a row: 10, 20, 40 … 3600."""
+    """Return the seconds until the next attempt after consecutive failures: 10, 20, 40 … 3600."""
     return min(_TICK * 2 ** min(failures, 20), _LONGEST) if failures else 0.0
 
 
 class WebhookSender:
-    """Posts new alerts to all webhooks. ``alerts`` returns those of the server, newest first; None while it
-    has not read its files."""
+    """Sender of new alerts to all webhooks.
+
+    `alerts` returns the server's alerts, newest first, or None before all files were read.
+    """
 
     def __init__(
         self,
@@ -304,18 +311,19 @@ class WebhookSender:
         self._thread = threading.Thread(target=self._run, name="webhooks", daemon=True)
 
     def start(self) -> None:
+        """Start all threads."""
         for outbox in self._outboxes:
             outbox.start()
         self._thread.start()
 
     def stop(self) -> None:
-        """Ask the threads to end; each does after the post it is at."""
+        """Ask the threads to end, each after its current post."""
         self._stopped.set()
         for outbox in self._outboxes:
             outbox.stop()
 
     def check(self) -> None:
-        """Look for new alerts once, and queue them for every address."""
+        """Read the alerts once, and queue new ones for every webhook."""
         alerts = self._alerts()
         for outbox in self._outboxes if alerts is not None else ():
             outbox.see(alerts or ())
@@ -329,7 +337,7 @@ class WebhookSender:
 
 
 def sender_of(service: Service) -> WebhookSender:
-    """The sender of a server's alerts."""
+    """Create the sender of a server's alerts."""
     first: dict[str, int] = {}  # bytes of each run at the first scan, to be read before the first alert
     end = time.monotonic() + _FIRST_READ
 

@@ -177,7 +177,7 @@ def _distinct(values: Sequence[Value]) -> list[Value]:
 
 
 def partings(good: Sequence[Run], bad: Sequence[Run]) -> list[TagParting]:
-    """Return each scalar that both groups have: those that diverge first, the earliest of them first."""
+    """Return each scalar that both groups have: diverging ones first, by onset."""
     ours, theirs = ({tag for run in group for tag in run.scalars} for group in (good, bad))
     rows = [TagParting(tag, part(_curves(good, tag), _curves(bad, tag))) for tag in sorted(ours & theirs)]
     return sorted(rows, key=_rank_reasons)
@@ -275,7 +275,7 @@ def _setting_claims(rows: Sequence[Setting], recorded: int, good: int, bad: int)
 
 
 def _separates(row: Setting, good: int, bad: int) -> Claim:
-    """Return where the runs of one group lie and those of the other do not, or fewer of them."""
+    """Return the claim about the values that only one group has, or that the other group has less often."""
     separation = row.separation
     facts = {"setting": row.name, "region": _region(separation.values), "effect": separation.effect}
     inside = {"good": separation.inside[0], "bad": separation.inside[1]}
@@ -383,7 +383,7 @@ def health(
 ) -> dict[str, Any]:
     """Return the health of the ranks of jobs: the ranks of each job, and the divergences of each rank by tag.
 
-    `strays` have the fields of `/v2/scalar/ranks` and a `tag`; `row` is an index into `runs`. Missing jobs
+    `strays` have the fields of `/v2/scalar/ranks` and a `tag`. `row` is an index into `runs`. Missing jobs
     and jobs with one rank are omitted.
     """
     members: dict[str, list[Run]] = {name: [] for name in job}

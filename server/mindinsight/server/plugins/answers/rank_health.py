@@ -14,9 +14,9 @@ from mindinsight.server.claims import Claim
 from mindinsight.server.curves.rank_outliers import FEWEST_STEPS, Stray, strays
 from mindinsight.server.store.run import Run
 
-_TAGS: Final = 6  # scalars of a job that are looked at
+_TAGS: Final = 6  # scalars of a job that are compared
 _JOBS: Final = 256  # that are remembered
-_GROWTH: Final = 1.01  # more points than when a job was looked at last, before it is looked at again
+_GROWTH: Final = 1.01  # factor by which the points of a job grow before it is evaluated again
 _RANGES: Final = 8  # of missing ranks that are named; the count tells how many there are
 _WORST_FIRST: Final = ("not_finite", "silent", "lasting", "spikes")
 _KEYS: Final = {
@@ -30,7 +30,7 @@ _TELLING: Final = (r"step_?time|time_per|duration|throughput|tokens|samples_per"
 
 @dataclass(frozen=True, slots=True)
 class RankStray:
-    """What is wrong with a rank in one scalar; ``stray.row`` is the place of the rank among ``ranks``."""
+    """Divergence of a rank in one scalar. `stray.row` is the index of the rank in `ranks`."""
 
     tag: str
     stray: Stray
@@ -38,11 +38,11 @@ class RankStray:
 
 @dataclass(frozen=True, slots=True)
 class JobHealth:
-    """The ranks of a job, in order, with what is wrong with them."""
+    """Ranks of a job, in order, with their divergences."""
 
     runs: tuple[str, ...]  # [r]
     ranks: tuple[int | None, ...]  # [r]
-    tags: tuple[str, ...]  # that were looked at
+    tags: tuple[str, ...]  # that were compared
     strays: tuple[RankStray, ...]
     claims: tuple[Claim, ...]
 
@@ -55,7 +55,7 @@ class _Judged:
 
 
 class HealthCache:
-    """Cache of the health of jobs; a job is looked at again when a hundredth more points have come."""
+    """Cache of the health of jobs. A job is evaluated again once its points have grown by 1 %."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -159,7 +159,7 @@ def _gaps(numbers: Sequence[int], total: int) -> list[str]:
 
 
 def _not_compared(ranks: Sequence[Run], tags: Sequence[str], faulty: Collection[int | None]) -> list[Claim]:
-    """Return the claim that ranks have too few points to be compared, those with a fault left out."""
+    """Return the claim that ranks have too few points to be compared. Ranks with a fault are excluded."""
     if not tags:
         everyone = tuple({"run": run.id, "rank": run.rank} for run in ranks)
         return [Claim("claim.health.nothing_compared", "unknown", {"n": len(ranks)}, everyone)]

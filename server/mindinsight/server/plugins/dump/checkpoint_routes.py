@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeVar
 
 from fastapi import APIRouter, Depends, Query, Response
 
@@ -50,6 +51,8 @@ from mindinsight.server.plugins.dump.tensor_values import (
 )
 from mindinsight.server.store.mounts import disk_path, mounts_of
 
+Item = TypeVar("Item")
+
 router = APIRouter(route_class=CheckpointRoute)
 
 FileId = Annotated[str, Query(description="file below the base: ./job/net.ckpt")]
@@ -79,13 +82,9 @@ def checkpoint(service: CurrentService, sessions: Sessions, file: FileId) -> dic
     """Return the tensors of a checkpoint with the statistics computed so far. Repeat until `done`."""
     weights = open_checkpoint(service, file)
     stamp = weights.path.lstat().st_mtime_ns
-    job = sessions.get(
-        ("weights", weights.path, stamp),
-        BackgroundJob,
-        lambda: BackgroundJob(
-            service.jobs, lambda: measure_weights(weights, service.executor), len(weights.weights)
-        ),
-    )
+    key = ("weights", weights.path, stamp)
+    work = partial(measure_weights, weights, service.executor)
+    job = _job(service, sessions, key, work, len(weights.weights))
     damage_job = _damage_job(service, sessions, weights, stamp)
     job.wait(_WAIT)
     done = job.done and damage_job.done  # read before the items, so that none is added after it
@@ -106,11 +105,7 @@ def difference(service: CurrentService, sessions: Sessions, first: FileId, secon
     """Return the differences of the second checkpoint from the first computed so far. Repeat until `done`."""
     pair = [open_checkpoint(service, file) for file in (first, second)]
     stamps = tuple((weights.path, weights.path.lstat().st_mtime_ns) for weights in pair)
-    job = sessions.get(
-        ("difference", stamps),
-        BackgroundJob,
-        lambda: BackgroundJob(service.jobs, lambda: compare_weights(pair[0], pair[1], service.executor)),
-    )
+    job = _job(service, sessions, ("difference", stamps), partial(compare_weights, *pair, service.executor))
     damage_jobs = [
         _damage_job(service, sessions, weights, stamp)
         for weights, (_, stamp) in zip(pair, stamps, strict=True)
@@ -124,6 +119,17 @@ def difference(service: CurrentService, sessions: Sessions, first: FileId, secon
     }
 
 
+def _job(
+    service: Service,
+    sessions: SessionCache,
+    key: tuple[object, ...],
+    work: Callable[[], Iterator[Item]],
+    total: int | None = None,
+) -> BackgroundJob[Item]:
+    """Return the job with this key, starting it if there is none."""
+    return sessions.get(key, BackgroundJob, lambda: BackgroundJob(service.jobs, work, total))
+
+
 def _damage_job(
     service: Service, sessions: SessionCache, weights: WeightFile, stamp: int
 ) -> BackgroundJob[UnreadableError]:
@@ -131,8 +137,7 @@ def _damage_job(
 
     It reads all of the file.
     """
-    key = ("damage", weights.path, stamp)
-    return sessions.get(key, BackgroundJob, lambda: BackgroundJob(service.jobs, lambda: damage_of(weights)))
+    return _job(service, sessions, ("damage", weights.path, stamp), partial(damage_of, weights))
 
 
 def _error_json(error: UnreadableError) -> dict[str, str]:
@@ -237,11 +242,8 @@ def timeline(
     files = [open_checkpoint(service, name) for name in file]
     key = tuple((weights.path, weights.path.lstat().st_mtime_ns) for weights in files)
     total = len({weight.name for weights in files for weight in weights.weights})
-    job = sessions.get(
-        ("timeline", key),
-        BackgroundJob,
-        lambda: BackgroundJob(service.jobs, lambda: weight_timeline(files, service.executor), total),
-    )
+    work = partial(weight_timeline, files, service.executor)
+    job = _job(service, sessions, ("timeline", key), work, total)
     job.wait(_WAIT)
     done = job.done  # read before the rows, so that none is added after it
     known = done and not job.error

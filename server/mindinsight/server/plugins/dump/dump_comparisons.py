@@ -94,7 +94,7 @@ def rows(
     The claims are decided once all rows are computed. Without a tolerance, the default of each type applies.
     """
     job = COMPARISON.find(service, number)
-    done = job.done  # before the rows are read: none comes after it
+    done = job.done  # read before the rows, so that none is added after it
     compared: list[Row] = list(job.items)
     tolerance = Tolerance(relative, cosine)
     selected = [row for row in compared if _passes(row, q.lower(), only, tolerance)]

@@ -39,15 +39,10 @@ def summary(service: CurrentService, dump: DumpId) -> dict[str, Any]:
     No tensor is listed.
     """
     opened = open_known_dump(service, dump)
+    names = ("layout", "framework", "version", "device", "level", "task", "config")
     return {
         "id": dump,
-        "layout": opened.layout,
-        "framework": opened.framework,
-        "version": opened.version,
-        "device": opened.device,
-        "level": opened.level,
-        "task": opened.task,
-        "config": opened.config,
+        **{name: getattr(opened, name) for name in names},
         "ranks": [
             {"rank": rank, "name": name, "steps": opened.steps(rank)} for rank, name in opened.rank_names
         ],

@@ -137,18 +137,11 @@ def without_folders(detail: str) -> str:
 def entry_json(entry: TensorEntry, result: TensorResult | None) -> dict[str, Any]:
     """Return a row of the tensor table: the identity of a tensor and, once computed, its statistics."""
     measurement = result.measurement if result else None
+    names = ("graph", "operator", "recorded", "type", "direction", "slot", "sequence", "order", "format")
     return {
-        "graph": entry.graph,
-        "operator": entry.operator,
-        "recorded": entry.recorded,
-        "type": entry.type,
-        "direction": entry.direction,
-        "slot": entry.slot,
-        "sequence": entry.sequence,
-        "order": entry.order,
+        **{name: getattr(entry, name) for name in names},
         "dtype": entry.dtype or (measurement.dtype if measurement else ""),
         "shape": list(measurement.shape) if measurement else entry.shape and list(entry.shape),
-        "format": entry.format,
         "values": entry.ref is not None,
         "known": result is not None,
         "computed": bool(result and result.computed and measurement),
@@ -183,15 +176,10 @@ def operator_json(operator: Operator) -> dict[str, Any]:
 
     `source` is the frame of the user's code, else the innermost.
     """
+    names = ("graph", "recorded", "type", "scope", "sequence", "order", "arguments")
     return {
-        "graph": operator.graph,
+        **{name: getattr(operator, name) for name in names},
         "operator": operator.name,
-        "recorded": operator.recorded,
-        "type": operator.type,
-        "scope": operator.scope,
-        "sequence": operator.sequence,
-        "order": operator.order,
-        "arguments": operator.arguments,
         "source": frame_json(source_frame(operator)),
         "stack": [frame_json(frame) for frame in operator.stack],
         "other_stacks": [[frame_json(frame) for frame in stack] for stack in operator.other_stacks],

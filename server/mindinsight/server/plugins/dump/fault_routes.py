@@ -59,6 +59,9 @@ router = APIRouter(route_class=DumpRoute)
 
 Numbers = Annotated[list[int] | None, Query(max_length=2000)]
 
+_TREND_TENSOR: Final = ("graph", "operator", "recorded", "direction", "slot")
+_TREND_FIELDS: Final = ("kind", "before", "now", "ratio", "state")
+_PARAMETER_FIELDS: Final = ("name", "default", "low", "high", "checks", "requires")
 _MAX_WATCHPOINTS: Final = 100  # of one check, which evaluates all of them for each tensor
 
 
@@ -86,18 +89,9 @@ def known_conditions() -> dict[str, Any]:
     """List all conditions with their parameters, and the watchpoints for common faults."""
     rows = [
         {
-            "id": condition.id,
-            "abbreviation": condition.abbreviation,
-            "target": condition.target,
+            **{name: getattr(condition, name) for name in ("id", "abbreviation", "target")},
             "parameters": [
-                {
-                    "name": parameter.name,
-                    "default": parameter.default,
-                    "low": non_finite_as_text(parameter.low),
-                    "high": non_finite_as_text(parameter.high),
-                    "checks": parameter.checks,
-                    "requires": parameter.requires,
-                }
+                {name: non_finite_as_text(getattr(parameter, name)) for name in _PARAMETER_FIELDS}
                 for parameter in condition.parameters
             ],
         }
@@ -162,9 +156,9 @@ def hits(
     `unjudged` counts tensors with an error other than a missing previous step.
     """
     job = CHECK.find(service, number)
-    done = job.done  # before the items are read: none comes after it
+    done = job.done  # read before the items, so that none is added after it
     judgements = [item for item in job.items if isinstance(item, Hit)]
-    decided = next((item for item in job.items if isinstance(item, int)), None)  # comes last
+    decided = next((item for item in job.items if isinstance(item, int)), None)  # the last item
     hit_rows = [hit for hit in judgements if hit.verdict.hit]
     return {
         "done": done,
@@ -189,15 +183,8 @@ def weights_and_gradients(
     now, earlier = (list_tensors(opened, rank, number).items for number in (step, before))
     rows = [
         {
-            **{
-                name: getattr(trend.entry, name)
-                for name in ("graph", "operator", "recorded", "direction", "slot")
-            },
-            "kind": trend.kind,
-            "before": non_finite_as_text(trend.before),
-            "now": non_finite_as_text(trend.now),
-            "ratio": non_finite_as_text(trend.ratio),
-            "state": trend.state,
+            **{name: getattr(trend.entry, name) for name in _TREND_TENSOR},
+            **{name: non_finite_as_text(getattr(trend, name)) for name in _TREND_FIELDS},
         }
         for trend in trends(earlier, now, service.executor, cache_of(service))
     ]
@@ -256,7 +243,7 @@ def _hit_json(hit: Hit) -> dict[str, Any]:
     }
 
 
-_MOST_DRAWN: Final = 7  # links of the chain in the drawing, which fit beside the list
+_MOST_DRAWN: Final = 7  # links of the chain in the drawing, which fit next to the list
 
 
 @router.get("/chain")

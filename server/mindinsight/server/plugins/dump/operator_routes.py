@@ -36,7 +36,7 @@ def tree(listing: StepListing, scope: Annotated[list[str] | None, Query()] = Non
     """
     done = listing.done  # read first, so that everything read after it is complete
     path = tuple(scope or ())
-    not_finite_keys = _not_finite_operators(listing)
+    not_finite_keys = {operator_key(result.entry) for result in filter(not_finite, list(listing.results))}
     children: dict[tuple[bool, str], dict[str, Any]] = {}
     for key, operator in listing.operators.items():
         if operator.scope[: len(path)] != path:
@@ -93,17 +93,15 @@ def _child_json(operator: Operator, relative: tuple[str, ...]) -> dict[str, Any]
 
 
 def _tensor_json(entry: TensorEntry, result: TensorResult | None) -> dict[str, Any]:
-    """Return a tensor with its recorded statistics. `disagrees` names those that its data contradicts."""
+    """Return a tensor with its recorded statistics.
+
+    `disagrees` lists the statistics that its data contradicts.
+    """
     disagreements: tuple[str, ...] = ()
     statistics = result.measurement.statistics if result and result.measurement else None
     if isinstance(statistics, Statistics) and entry.statistics:
         disagreements = find_disagreements(statistics, entry.statistics)
     return {**entry_json(entry, result), "said": recorded_json(entry.statistics), "disagrees": disagreements}
-
-
-def _not_finite_operators(listing: Listing) -> set[tuple[str, str]]:
-    """Return the operators known to have a tensor with non-finite values."""
-    return {operator_key(result.entry) for result in filter(not_finite, list(listing.results))}
 
 
 def _link_json(listing: Listing, graph: str, link: Link, other: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 from fastapi import APIRouter, Query
 
 from mindinsight.server.compute.json_values import non_finite_as_text
-from mindinsight.server.debug.examine import OperatorKey, TensorResult
+from mindinsight.server.debug.examine import OperatorKey
 from mindinsight.server.debug.graph_overlay import Symptom, magnitudes, step_fault, symptoms
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.debug.operator_links import content_links, graph_links
@@ -88,7 +88,10 @@ def picture(
     if colour == "error":
         values = _errors(service, comparison)
     else:
-        values = magnitudes(_results(listing, graph), colour, lambda entry: entry.operator)
+        results = [
+            result for result in listing.results if result.entry.graph == (graph or result.entry.graph)
+        ]
+        values = magnitudes(results, colour, lambda entry: entry.operator)
     drawing = drawing_json(tree.tree, draw(tree.tree, open_scopes))
     for box in drawing["boxes"]:
         box.update(_colour_json(tree, box["id"], values), symptom=_symptom(tree, box["id"], ill))
@@ -149,10 +152,6 @@ def _errors(service: CurrentService, comparison: int | None) -> Mapping[str, flo
         return errors_of(COMPARISON.find(service, comparison).items)
     except ApiError:
         return {}
-
-
-def _results(listing: Listing, graph: str) -> list[TensorResult]:
-    return [result for result in listing.results if result.entry.graph == (graph or result.entry.graph)]
 
 
 def _colour_json(tree: OperatorTree, position: int, values: Mapping[str, float]) -> dict[str, Any]:

@@ -242,7 +242,7 @@ def picture(
 ) -> dict[str, Any]:
     """Return a drawing of a graph with the given scopes open, and counts over the whole graph.
 
-    `flat` lists the scopes that are drawn flat, without those that have too many operators.
+    `flat` lists the scopes that are drawn flat. Scopes with too many operators are not.
     """
     tree = tree_of(service, run, tag, "recorded" if view == "auto" else view)
     if view == "auto":

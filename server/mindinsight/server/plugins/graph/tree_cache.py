@@ -94,12 +94,7 @@ def build(data: bytes, simplified: bool) -> Tree:
     return folded_tree(simplify(graph, ordering=False) if simplified else graph)
 
 
-def tree_of(
-    service: CurrentService,
-    run: str,
-    tag: Tag = "",
-    view: View = "recorded",
-) -> Tree:
+def tree_of(service: CurrentService, run: str, tag: Tag = "", view: View = "recorded") -> Tree:
     """FastAPI dependency. Return the tree selected by a request's parameters. Raises ApiError, Gone."""
     record = service.store.snapshot().run(run)
     return service.parts.of(TreeCache).tree(record, tag, view, service.openers)

@@ -70,7 +70,7 @@ def line_between(run: Run, tag: str, view: View) -> Line | None:
 
 
 def _start(series: ScalarSeries) -> float:
-    """Return the wall time from which relative time counts, which is that of the first recorded row."""
+    """Return the wall time of the first recorded row, from which relative time counts."""
     return float(series.parts[0].walls[0])
 
 
@@ -211,13 +211,14 @@ def job_series(ranks: Sequence[Run], tag: str, view: View) -> dict[str, Any]:
     `high`.
 
     Wall time and other axes are taken from the lowest rank. The median and both ends of the range are
-    smoothed alike. The keys are those of a single curve, plus `job` and the number of `ranks`.
+    smoothed alike. The result has the keys of a single curve, plus `job` and the number of `ranks`.
     """
     members = sorted(ranks, key=lambda run: (run.rank is None, run.rank or 0, run.id))
     lines = [line for run in members if (line := line_of(run, tag)) is not None]
     leader, first = members[0], lines[0]
     longest = max(len(line.steps) for line in lines)
-    grid = _with_values(cells(_near(lines, leader, view), _columns(len(lines))))
+    columns_count = min(_COLUMNS, max(_CELLS // len(lines), 500))
+    grid = _with_values(cells(_near(lines, view), columns_count))
     x = _job_axis(grid.steps, leader, first, view)
     values = median(grid)
     low, high = _ends(grid)
@@ -247,14 +248,10 @@ def job_series(ranks: Sequence[Run], tag: str, view: View) -> dict[str, Any]:
     return answer
 
 
-def _columns(ranks: int) -> int:
-    return min(_COLUMNS, max(_CELLS // ranks, 500))
-
-
-def _near(lines: Sequence[Line], leader: Run, view: View) -> list[tuple[Ints, Doubles]]:
+def _near(lines: Sequence[Line], view: View) -> list[tuple[Ints, Doubles]]:
     """Return steps and values of the lines.
 
-    For a range of steps, only the range and its width before it are kept.
+    For a range of steps, only the range and its width before it are included.
 
     The part before feeds the smoothing. Fewer points give finer columns.
     """

@@ -73,14 +73,14 @@ async def ranks(
     px: Annotated[int, Query(ge=1, le=2000, description="columns of the picture")] = 300,
     accept: Accept = "",
 ) -> Response:
-    """The rank x step picture: ``mean`` holds ranks x columns numbers, row by row, NaN where a rank has none.
+    """Return the rank x step picture. `mean` holds [ranks, columns] numbers, NaN without a value.
 
-    ``not_finite`` holds the numbers of the cells with values that are not finite. ``strays`` says which ranks
-    differ from the others, and how: ``row`` of the rank, ``kind`` (not_finite, silent, lasting, spikes),
-    ``step`` at which it begins, ``last_step`` of a lasting difference that ended, ``relative`` difference as
-    a share of the median, ``count`` of spikes or of values that are not finite, ``period`` in steps,
-    ``other`` of two curves that differ from each other, where which of them is wrong is unknown. With
-    ``points`` of the longest rank below ``fewest`` only what is not finite or silent is told.
+    `not_finite` holds the indices of the cells with non-finite values. `strays` lists the ranks that diverge
+    from the others: `row` of the rank, `kind` (not_finite, silent, lasting, spikes), onset `step`,
+    `last_step` of a lasting divergence that ended, `relative` difference as a share of the median, `count` of
+    spikes or non-finite values, `period` in steps, and `other` if two curves diverge from each other and the
+    wrong one is unknown. If the longest rank has fewer `points` than `fewest`, only non-finite and silent
+    ranks are reported.
     """
     lines = _lines(service.store.snapshot(), tag, None, job)
 
@@ -109,12 +109,10 @@ def _lines(snapshot: Snapshot, tag: str, runs: list[str] | None, job: str | None
     chosen = [snapshot.runs[member] for member in runs or () if member in snapshot.runs]
     chosen += [member for member in snapshot.runs.values() if job is not None and member.job == job]
     unique = {member.id: member for member in chosen}.values()
-    ordered = sorted(unique, key=_rank_order) if job is not None else list(unique)
+    ordered = list(unique)
+    if job is not None:
+        ordered.sort(key=lambda run: (run.rank is None, run.rank or 0, run.id))
     return [(member, line) for member in ordered if (line := line_of(member, tag)) is not None]
-
-
-def _rank_order(run: Run) -> tuple[Any, ...]:
-    return (run.rank is None, run.rank or 0, run.id)
 
 
 def _narrow(values: Doubles) -> Floats:
@@ -128,12 +126,14 @@ def _cells(lines: list[tuple[Run, Line]], columns: int) -> Cells:
 
 
 def _smoothed_cells(lines: list[tuple[Run, Line]], view: View) -> Cells:
-    curves = [(line.steps, _smoothed(line, view)) for _, line in lines]
+    curves = [
+        (
+            line.steps,
+            smooth(line.steps, line.values, view.weight, view.kind) if view.smooths(line) else line.values,
+        )
+        for _, line in lines
+    ]
     return cells(curves, view.pixels)
-
-
-def _smoothed(line: Line, view: View) -> Floats:
-    return smooth(line.steps, line.values, view.weight, view.kind) if view.smooths(line) else line.values
 
 
 @router.get("/compare")

@@ -132,8 +132,8 @@ class WatchedLeaves:
     """Leaves of a graph that a watchpoint covers."""
 
     graph: DumpGraph
-    watched: Flags  # [t] whether the leaf is covered; False for scopes
-    leaves: Flags  # [t] whether it is a leaf
+    watched: Flags  # [t] True for covered leaves, False for scopes
+    leaves: Flags  # [t] True for leaves
 
     def state(self, index: int) -> int:
         """Return the watch state of a subtree: 2 if all leaves are covered, 1 if some, 0 if none."""
@@ -198,7 +198,7 @@ def frame_json(frame: Frame) -> dict[str, Any]:
 def nodes_json(
     graph: DumpGraph, indices: Sequence[int], watched: WatchedLeaves | None = None
 ) -> list[dict[str, Any]]:
-    """Return several nodes as JSON."""
+    """Return several nodes as JSON, each like `node_json`."""
     return [node_json(graph, index, watched) for index in indices]
 
 

@@ -231,7 +231,7 @@ class Session:
         self._last_watchpoint = 0
 
     def total_steps(self, rank: int | None = None) -> int:
-        """Return the number of steps of a rank, or the largest of all ranks."""
+        """Return the number of steps of a rank, or of the rank with most steps."""
         return max(self.dump.steps(rank), default=-1) + 1
 
     @property

@@ -22,8 +22,10 @@ from mindinsight.server.v1.debugger.debugger_json import (
 )
 from mindinsight.server.v1.debugger.debugger_session import DumpGraph, Session, display_name
 from mindinsight.server.v1.debugger.session_lookup import (
+    MOST_IDS,
     CurrentSession,
     JsonBody,
+    RequestedRank,
     graph_of,
     known_rank,
     node_index,
@@ -126,23 +128,22 @@ def _node(session: Session, params: dict[str, Any]) -> dict[str, Any]:
 
 
 CATEGORIES: Final = ("weight", "gradient", "activation")
-_MOST: Final = 2**31  # ranks and watchpoints: int32 in MindInsight's messages
 
 
 @router.get("/{session_id}/search")
 def search(
     session: CurrentSession,
+    rank: RequestedRank,
     name: Text = None,
     graph_name: Text = None,
     node_category: Annotated[list[str] | None, Query(description="weight, gradient or activation")] = None,
-    rank_id: Number = None,
     watch_point_id: Number = None,
     stack_info_key_word: Text = None,
 ) -> dict[str, Any]:
     """Return the nodes that match all conditions, nested in their scopes."""
-    rank = known_rank(session, integer(rank_id, "rank_id", 0, 0, _MOST))
+
     graph = graph_of(session, rank, first_value(graph_name))
-    watched = watch_of(session, rank, graph, integer(watch_point_id, "watch_point_id", 0, 0, _MOST))
+    watched = watch_of(session, rank, graph, integer(watch_point_id, "watch_point_id", 0, 0, MOST_IDS))
     indices = search_nodes(
         session, rank, graph, first_value(name), first_value(node_category), first_value(stack_info_key_word)
     )

@@ -13,8 +13,10 @@ from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.v1.debugger.debugger_session import DumpGraph, Session, display_name
-from mindinsight.server.v1.v1_parameters import RawBody, parse_json
+from mindinsight.server.v1.v1_parameters import Number, RawBody, integer, parse_json
 from mindinsight.server.v1.v1_responses import Fault, V1Error
+
+MOST_IDS: Final = 2**31  # ranks and watchpoints: int32 in MindInsight's messages
 
 
 class OpenSessions:
@@ -67,6 +69,14 @@ def known_rank(session: Session, rank: object) -> int:
     if not isinstance(rank, int) or isinstance(rank, bool) or rank not in session.dump.ranks:
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter rank_id is not a rank of the dump.")
     return rank
+
+
+def requested_rank(session: CurrentSession, rank_id: Number = None) -> int:
+    """FastAPI dependency. Return the rank of a request, by default 0. Raises V1Error if it is unknown."""
+    return known_rank(session, integer(rank_id, "rank_id", 0, 0, MOST_IDS))
+
+
+RequestedRank = Annotated[int, Depends(requested_rank)]
 
 
 def graph_of(session: Session, rank: int, name: object = None) -> DumpGraph:

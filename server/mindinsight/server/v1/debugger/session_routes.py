@@ -114,7 +114,7 @@ _MOST_STEPS: Final = 2**31 - 1  # int32 in MindInsight's messages
     ),
 )
 def control(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Continue, jump to a step, pause or terminate."""
+    """Continue, jump to a step, pause or terminate. Return the session's state."""
     mode = body.get("mode")
     if mode == "continue":
         return _continue(session, body)
@@ -133,7 +133,7 @@ def control(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
 
 @router.post("/{session_id}/recheck")
 def recheck(session: CurrentSession) -> dict[str, Any]:
-    """Check the current step again, after watchpoints have changed."""
+    """Check the current step again, after watchpoints have changed. Return the session's state."""
     if not session.can_recheck:
         raise V1Error(Fault.DEBUGGER_RECHECK, "There is nothing to recheck.")
     session.recheck()

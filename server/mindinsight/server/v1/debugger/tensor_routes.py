@@ -6,7 +6,7 @@ import math
 from typing import Annotated, Any, Final
 
 import numpy as np
-from fastapi import Query, Response
+from fastapi import Depends, Query, Response
 
 from mindinsight.server.compute.tensor_statistics import Array, measure
 from mindinsight.server.formats.arrays.lazy_array import write_npy
@@ -21,6 +21,7 @@ from mindinsight.server.v1.debugger.debugger_session import Session
 from mindinsight.server.v1.debugger.session_lookup import (
     CurrentSession,
     JsonBody,
+    RequestedRank,
     Slot,
     entry_of,
     file_name,
@@ -32,15 +33,7 @@ from mindinsight.server.v1.debugger.session_lookup import (
 )
 from mindinsight.server.v1.debugger.watchpoint_routes import hits_of, slot_hits
 from mindinsight.server.v1.recorded_tensors import MOST_VALUES, index_of, plain_values, statistics_json
-from mindinsight.server.v1.v1_parameters import (
-    Number,
-    RequiredText,
-    Text,
-    body_schema,
-    first_value,
-    integer,
-    required,
-)
+from mindinsight.server.v1.v1_parameters import RequiredText, Text, body_schema, first_value, required
 from mindinsight.server.v1.v1_responses import Fault, JsonRouter, V1Error
 
 router = JsonRouter(route_class=DumpRoute)
@@ -48,11 +41,26 @@ router = JsonRouter(route_class=DumpRoute)
 CACHED: Final = "cached"
 EMPTY: Final = "empty"
 TOO_LARGE: Final = "Too large to show."
-_CLICK_TO_VIEW: Final = "click to view"  # MindInsight's pages expect this text where there is a value
-_DATA: Final = Query(description="data")
+_CLICK_TO_VIEW: Final = "click to view"  # MindInsight's pages expect this text for a value
+
 _SHAPE: Final = Query(description="one integer or slice for each dimension: [0, :]; all values without it")
-Detail = Annotated[list[str] | None, _DATA]
 Shape = Annotated[list[str] | None, _SHAPE]
+
+
+def requested_slot(
+    session: CurrentSession,
+    rank: RequestedRank,
+    name: RequiredText = None,
+    detail: Annotated[list[str] | None, Query(description="data")] = None,
+    graph_name: Text = None,
+) -> Slot:
+    """FastAPI dependency. Return the tensor of a request. Raises V1Error."""
+    if first_value(detail) not in (None, "data"):
+        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter detail must be data.")
+    return slot_of(session, required(name, "name"), rank, first_value(graph_name))
+
+
+RequestedSlot = Annotated[Slot, Depends(requested_slot)]
 
 
 @router.post("/{session_id}/tensor-history", openapi_extra=body_schema("name of a node, graph_name, rank_id"))
@@ -79,15 +87,12 @@ def tensor_history(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
 @router.get("/{session_id}/tensors")
 def tensor_value(
     session: CurrentSession,
+    slot: RequestedSlot,
     name: RequiredText = None,
-    detail: Detail = None,
     shape: Shape = None,
-    graph_name: Text = None,
-    prev: Annotated[list[str] | None, Query(description="true: of the step before")] = None,
-    rank_id: Number = None,
+    prev: Annotated[list[str] | None, Query(description="true: of the previous step")] = None,
 ) -> dict[str, Any]:
     """Return the values of a tensor or a slice, with statistics."""
-    slot = _requested_slot(session, name, detail, graph_name, rank_id)
     step = session.step - (first_value(prev) == "true")
     entry = entry_of(session, slot, step)
     values = values_of(entry)
@@ -103,15 +108,11 @@ def tensor_value(
 @router.get("/{session_id}/tensor-comparisons")
 def tensor_comparisons(
     session: CurrentSession,
-    name: RequiredText = None,
-    detail: Detail = None,
+    slot: RequestedSlot,
     shape: Shape = None,
-    graph_name: Text = None,
     tolerance: Annotated[list[str] | None, Query(description="from 0 to 1")] = None,
-    rank_id: Number = None,
 ) -> dict[str, Any]:
     """Compare a parameter with the previous step: [before, now, difference] for each element."""
-    slot = _requested_slot(session, name, detail, graph_name, rank_id)
     within = _tolerance(first_value(tolerance))
     entry = entry_of(session, slot, session.step)
     if entry is None or entry.direction != "parameter":
@@ -178,15 +179,6 @@ def _rows(session: Session, rank: int, operator: Operator, name: str, direction:
     return rows
 
 
-def _requested_slot(
-    session: Session, name: Text, detail: list[str] | None, graph_name: Text, rank_id: Number
-) -> Slot:
-    if first_value(detail) not in (None, "data"):
-        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter detail must be data.")
-    rank = known_rank(session, integer(rank_id, "rank_id", 0, 0, 2**31))
-    return slot_of(session, required(name, "name"), rank, first_value(graph_name))
-
-
 def _part(values: Array, shape: str | None) -> Array:
     return values if shape is None else np.asarray(values[index_of(shape, values.shape, "shape")])
 
@@ -227,12 +219,11 @@ def _comparison_json(now: Array, before: Array, shape: str | None, tolerance: fl
 
 @router.get("/{session_id}/tensor-graphs")
 def tensor_graphs(
-    session: CurrentSession, tensor_name: RequiredText = None, graph_name: Text = None, rank_id: Number = None
+    session: CurrentSession, rank: RequestedRank, tensor_name: RequiredText = None, graph_name: Text = None
 ) -> dict[str, Any]:
     """Return the nodes around a tensor, with statistics of their outputs."""
     if session.step < 1:
         raise V1Error(Fault.DEBUGGER_TENSOR_GRAPH, "Nothing has run yet; go to a step first.")
-    rank = known_rank(session, integer(rank_id, "rank_id", 0, 0, 2**31))
     slot = slot_of(session, first_value(tensor_name), rank, first_value(graph_name))
     inputs, outputs = slot.graph.tree.boundary_edges(slot.node_index)
     indices = dict.fromkeys([slot.node_index, *inputs.sources.tolist(), *outputs.targets.tolist()])

@@ -27,12 +27,13 @@ from mindinsight.server.v1.debugger.node_routes import search_nodes
 from mindinsight.server.v1.debugger.session_lookup import (
     CurrentSession,
     JsonBody,
+    RequestedRank,
     graph_of,
     known_rank,
     node_index,
     slot_of,
 )
-from mindinsight.server.v1.v1_parameters import Number, RequiredText, Text, body_schema, first_value, integer
+from mindinsight.server.v1.v1_parameters import RequiredText, Text, body_schema, first_value
 from mindinsight.server.v1.v1_responses import Fault, JsonRouter, V1Error
 
 router = JsonRouter(route_class=DumpRoute)
@@ -51,7 +52,7 @@ def condition_collections(session: CurrentSession) -> list[dict[str, Any]]:
     ),
 )
 def create(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Create a watchpoint."""
+    """Create a watchpoint and return its id."""
     _check_waiting(session, Fault.DEBUGGER_CREATE)
     if "condition" not in body:
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter condition is missing.")
@@ -68,7 +69,10 @@ def create(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     ),
 )
 def update(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Add nodes to a watchpoint or remove them. A scope stands for all operators in it."""
+    """Add nodes to a watchpoint or remove them. Return the session's state.
+
+    A scope stands for all operators in it.
+    """
     _check_waiting(session, Fault.DEBUGGER_UPDATE)
     watchpoint = _watchpoint(session, body.get("watch_point_id"))
     if body.get("mode") not in (0, 1):
@@ -84,7 +88,7 @@ def update(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     "/{session_id}/delete-watchpoint", openapi_extra=body_schema("watch_point_id; without it all are removed")
 )
 def delete(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Delete a watchpoint, or all of them."""
+    """Delete a watchpoint, or all of them. Return the session's state."""
     _check_waiting(session, Fault.DEBUGGER_DELETE)
     number = body.get("watch_point_id")
     ids = [_watchpoint(session, number).id] if number is not None else list(session.watchpoints)
@@ -98,7 +102,7 @@ def delete(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     openapi_extra=body_schema("requestBody: {set_recommended: true}"),
 )
 def set_recommended(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Create watchpoints for the common faults, once per session."""
+    """Create watchpoints for the common faults, once per session. Return their ids."""
     if "requestBody" not in body:
         raise V1Error(Fault.MISSING, "Parameter requestBody is missing.")
     request = body["requestBody"]
@@ -199,12 +203,12 @@ def search_hits(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
 
 @router.get("/{session_id}/tensor-hits")
 def tensor_hits(
-    session: CurrentSession, tensor_name: RequiredText = None, graph_name: Text = None, rank_id: Number = None
+    session: CurrentSession, rank: RequestedRank, tensor_name: RequiredText = None, graph_name: Text = None
 ) -> dict[str, Any]:
     """Return the watchpoints that a tensor hit."""
     if session.state != WAITING:
         raise V1Error(Fault.DEBUGGER_HITS, "The session is busy; wait until its state is waiting.")
-    rank = known_rank(session, integer(rank_id, "rank_id", 0, 0, 2**31))
+
     slot = slot_of(session, first_value(tensor_name), rank, first_value(graph_name))
     return {"watch_points": slot_hits(session, rank, slot.operator, slot.slot)}
 
