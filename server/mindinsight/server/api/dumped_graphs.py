@@ -30,7 +30,7 @@ Check = Annotated[
     int | None, Query(description="number of a check of this dump, with hits that count as symptoms")
 ]
 
-_WORST: Final = 20  # operators listed for a scope, which fit the panel
+_WORST: Final = 20  # operators listed for a scope
 
 
 def overlay_of(tree: Annotated[Tree, Depends(tree_of)], listing: StepListing, sessions: Sessions) -> Overlay:

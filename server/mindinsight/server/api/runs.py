@@ -80,7 +80,7 @@ def facts(run: str, service: CurrentService) -> dict[str, Any]:
     }
 
 
-POINTS = 48  # of a sparkline, about one per two pixels
+POINTS = 48  # of a sparkline
 
 
 @router.get("/v2/runs/columns")

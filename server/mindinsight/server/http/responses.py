@@ -93,7 +93,7 @@ def _sequence(array: npt.NDArray[Any]) -> dict[str, Any] | None:
 
 
 COLUMNS: Final = "application/vnd.mindinsight.columns"
-_CHUNK: Final = 1 << 16  # bytes sent at once, about the buffer of a socket
+_CHUNK: Final = 1 << 16  # bytes sent at once
 
 
 def answer(content: Any, accept: str) -> Response:

@@ -9,7 +9,7 @@ from typing import Final
 
 from mindinsight.server.store.series import Line, Recorded, ScalarSeries
 
-_ROWS: Final = 20_000  # rows of a chunk, about a megabyte of text
+_ROWS: Final = 20_000  # rows of a chunk
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")  # characters with which a spreadsheet formula begins
 _HEAD: Final = "run,tag,step,wall_time,value"
 

@@ -275,7 +275,7 @@ def error_response(error: ApiError) -> Response:
     return response
 
 
-LARGEST: Final = 8 << 20  # bytes of a body; the largest legitimate one is a frozen card of about 5 MB
+LARGEST: Final = 8 << 20  # bytes of a body
 SECONDS: Final = 30.0  # without data after which a body is abandoned
 
 

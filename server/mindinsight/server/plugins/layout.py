@@ -16,7 +16,7 @@ from mindinsight.server.store.run import Run
 router = APIRouter(route_class=PayloadRoute)
 
 
-_MOST_LINES: Final = 100  # tags of one chart; more lines cannot be told apart
+_MOST_LINES: Final = 100  # tags of one chart
 
 
 @router.get("/list")

@@ -33,9 +33,9 @@ Dims = Annotated[
     str | None, Query(description="[0,:,1:3]: an integer or slice for each dimension, two slices at most")
 ]
 
-_WINDOW: Final = 200  # rows and columns of a table in one response; more than a screen shows
+_WINDOW: Final = 200  # rows and columns of a table in one response
 _BLOCK: Final = 1 << 20  # numbers of a slice read at once, 8 MB
-_MOST_STEPS: Final = 400  # steps read for one distribution, about a column per two pixels
+_MOST_STEPS: Final = 400  # steps read for one distribution
 
 
 @router.get("/steps")

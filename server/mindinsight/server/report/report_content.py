@@ -95,7 +95,7 @@ def _segments(x: Doubles, y: Doubles, finite: np.ndarray) -> list[str]:
 
 
 _DEPTH: Final = 3  # operators before the operator at fault
-MOST: Final = 16  # operators of a drawing, which fit the page
+MOST: Final = 16  # operators of a drawing
 
 
 @dataclass(frozen=True)

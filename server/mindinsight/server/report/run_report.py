@@ -76,7 +76,7 @@ def recorded_alerts(run: Run) -> list[RecordedAlert]:
     return alerts
 
 
-MOST_FAULTS: Final = 5  # dumped steps of a report, because measuring each may take minutes
+MOST_FAULTS: Final = 5  # dumped steps of a report, each of which is measured
 MOST_CURVES: Final = 24  # of a report
 MOST_ALERTS: Final = 50  # of a report
 

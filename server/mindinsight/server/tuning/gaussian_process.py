@@ -28,7 +28,7 @@ _BETA: Final = 2.576  # standard deviations of UCB: MindOptimizer's value, the 9
 _MARGIN: Final = (
     0.05  # standard deviations of improvement required by PI; with 0 it never leaves the best trial
 )
-_CANDIDATES: Final = 5000  # drawn uniformly; scoring them is cheap next to fitting the model
+_CANDIDATES: Final = 5000  # drawn uniformly
 _NEIGHBOURS: Final = 1000  # drawn around the best trials
 _SCALES: Final = np.geomspace(0.05, 5.0, 10)  # common length scales tried first
 _MOVES: Final = (0.5, 0.7, 1.4, 2.0)  # factors then tried for each length scale

@@ -20,7 +20,7 @@ HYPER_CONFIG: Final = "MINDINSIGHT_HYPER_CONFIG"
 MARK: Final = "MINDINSIGHT_TRIAL"  # environment variable that identifies the processes of a trial
 PARAMETER: Final = "MINDINSIGHT_PARAM_"  # prefix of a parameter's name in the environment
 LARGEST_GRID: Final = 100_000  # combinations; Optuna's GridSampler holds all of them in memory
-_MOST_CHARACTERS: Final = 100_000  # of a hyper config; MindSpore's collector rejects longer ones
+_MOST_CHARACTERS: Final = 100_000  # of a hyper config, the limit of MindSpore's collector
 
 
 def suggest(trial: Trial, parameters: Sequence[Parameter]) -> Values:

@@ -136,7 +136,7 @@ def seconds_of(when: datetime | None) -> float | None:
     return None if when is None else when.timestamp()
 
 
-FEWEST: Final = 4  # complete trials; importance of fewer is noise
+FEWEST: Final = 4  # complete trials for an importance
 METHODS: Final = ("fanova", "ped_anova")
 
 

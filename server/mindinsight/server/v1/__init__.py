@@ -6,6 +6,7 @@ time.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -76,8 +77,8 @@ def create_v1(state: State) -> FastAPI:
     v1.add_exception_handler(ApiError, _api_error)
     v1.add_exception_handler(MemoryError, lambda request, error: v1_error(memory_short()))
     v1.add_exception_handler(HTTPException, _http_error)
-    for kind, response in _RESPONSES.items():
-        v1.add_exception_handler(kind, lambda request, error, response=response: response.response())  # type: ignore[misc]
+    for kind, error in _RESPONSES.items():
+        v1.add_exception_handler(kind, _answer_with(error))
     v1.add_middleware(MethodsMiddleware)
     described = v1.openapi
     v1.openapi = lambda: add_schemas(complete(described()), FaultBody)  # type: ignore[method-assign]
@@ -120,6 +121,11 @@ class MethodsMiddleware:
             await send(message)
 
         await self.app(scope, receive, with_headers)  # type: ignore[arg-type]
+
+
+def _answer_with(fixed: V1Error) -> Callable[[Request, Exception], Response]:
+    """Return an exception handler that always responds with this error."""
+    return lambda request, error: fixed.response()
 
 
 def _v1_error(request: Request, error: Exception) -> Response:

@@ -130,8 +130,8 @@ Numbers: TypeAlias = list[float | int | None]
 NOT_NUMBERS: Final = 1
 TOO_FEW_ROWS: Final = 2
 NOT_COMPUTABLE: Final = 3
-_BUCKETS: Final = 5  # as in MindInsight
-_MOST_USER_COLUMNS: Final = 100  # as in MindInsight
+_BUCKETS: Final = 5  # of a target's distribution
+_MOST_USER_COLUMNS: Final = 100  # of a response
 _MODEL_COLUMNS: Final = ("learning_rate", "epoch", "batch_size")
 _PREFIXES: Final = {"metric/": "[M]", "user_defined/": "[U]"}
 
@@ -247,7 +247,7 @@ def _distribution(data: Numbers) -> list[list[float]]:
 router = JsonRouter(tags=["lineage"])
 
 _LONGEST_REMARK: Final = 128  # characters, as in MindInsight
-_LARGEST_TAG: Final = 10  # MindInsight's pages have this many tag icons
+_LARGEST_TAG: Final = 10  # as in MindInsight
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _SEARCH: Final = body_schema("conditions on fields, sorted_name, sorted_type, limit, offset, lineage_type")
 

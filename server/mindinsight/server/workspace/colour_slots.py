@@ -14,7 +14,7 @@ from mindinsight.server.store.mounts import BASE
 from mindinsight.server.store.run import Run, Watched
 from mindinsight.server.workspace.json_store import Bases, JsonStore
 
-MOST: Final = 20_000  # stored slots of one base directory, about a megabyte
+MOST: Final = 20_000  # stored slots of one base directory
 
 _log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from mindinsight.server.store.mounts import BASE
 from mindinsight.server.store.run import Watched
 from mindinsight.server.workspace.json_store import JsonStore
 
-MAX_NOTE = 20_000  # characters, about ten pages
+MAX_NOTE = 20_000  # characters
 MAX_LABELS = 50
 
 

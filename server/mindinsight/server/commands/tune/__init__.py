@@ -12,7 +12,7 @@ from typing import Any, Final
 from mindinsight.server.commands.options import add_command, argument_type, number
 from mindinsight.server.errors import BadSettings
 
-_MOST: Final = 1_000_000  # trials, far beyond what Optuna's journal handles in time
+_MOST: Final = 1_000_000  # trials
 
 
 def register(subparsers: Any) -> None:

@@ -30,7 +30,9 @@ from mindinsight.server.store.series import ReferenceSeries
 from mindinsight.server.types import LEVELS, Doubles, Ints, Level
 from mindinsight.server.workspace.alert_rules import Rule
 
-MOST_RECORDED: Final = 1000  # newest alerts of the training code that are read per run; a page shows as many
+MOST_RECORDED: Final = (
+    1000  # newest alerts of the training code that are read per run, as many as one response has
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,7 +127,7 @@ def _refusal(answer: bytes) -> str:
     return "" if code in (0, None) else f"{code} {content.get('errmsg', content.get('msg', ''))}".strip()
 
 
-_LINES: Final = 10  # alerts listed in one message; more than a screen is not read
+_LINES: Final = 10  # alerts listed in one message
 _MARKS: Final = {"error": "🔴", "warning": "🟠", "info": "🔵"}
 
 Alert = Mapping[str, Any]  # an item of ``alert_list``

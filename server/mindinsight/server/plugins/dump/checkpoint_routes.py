@@ -105,7 +105,12 @@ def difference(service: CurrentService, sessions: Sessions, first: FileId, secon
     """Return the differences of the second checkpoint from the first computed so far. Repeat until `done`."""
     pair = [open_checkpoint(service, file) for file in (first, second)]
     stamps = tuple((weights.path, weights.path.lstat().st_mtime_ns) for weights in pair)
-    job = _job(service, sessions, ("difference", stamps), partial(compare_weights, *pair, service.executor))
+    job = _job(
+        service,
+        sessions,
+        ("difference", stamps),
+        partial(compare_weights, pair[0], pair[1], service.executor),
+    )
     damage_jobs = [
         _damage_job(service, sessions, weights, stamp)
         for weights, (_, stamp) in zip(pair, stamps, strict=True)

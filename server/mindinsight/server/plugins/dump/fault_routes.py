@@ -243,7 +243,7 @@ def _hit_json(hit: Hit) -> dict[str, Any]:
     }
 
 
-_MOST_DRAWN: Final = 7  # links of the chain in the drawing, which fit next to the list
+_MOST_DRAWN: Final = 7  # links of the chain in the drawing
 
 
 @router.get("/chain")

@@ -30,8 +30,8 @@ Dims = Annotated[
 Top = Annotated[int, Query(ge=0, description="first row of the window")]
 Left = Annotated[int, Query(ge=0, description="first column of the window")]
 
-WINDOW: Final = 200  # rows and columns of a table in one response; more than a screen shows
-PICTURE: Final = 256  # rows and columns of a heat map, near the pixels of its card
+WINDOW: Final = 200  # rows and columns of a table in one response
+PICTURE: Final = 256  # rows and columns of a heat map
 
 
 def check_numbers(values: Values) -> Values:

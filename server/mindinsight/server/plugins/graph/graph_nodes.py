@@ -54,7 +54,7 @@ from mindinsight.server.plugins.graph.tree_cache import (
 
 router = APIRouter(route_class=GraphRoute)
 
-_MOST_HITS: Final = 20_000  # indices in a response, about 150 kB of JSON
+_MOST_HITS: Final = 20_000  # indices in a response
 
 CurrentTree = Annotated[Tree, Depends(tree_of)]
 

@@ -29,7 +29,7 @@ from mindinsight.server.store.series import ReferenceSeries
 View = Literal["recorded", "simplified", "dataset"]
 Tag = Annotated[str, Query(description="name of the graph; default: the first by name")]
 
-_MOST_TREES: Final = 6  # in memory, for a few pages with different views
+_MOST_TREES: Final = 6  # in memory
 _MOST_COMPARISONS: Final = 2  # in memory; each also keeps its two trees
 _LARGE: Final = 8 << 20  # bytes; a smaller graph is decoded faster than a worker process starts
 

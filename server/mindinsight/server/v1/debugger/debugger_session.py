@@ -29,8 +29,8 @@ from mindinsight.server.v1.v1_responses import Fault, V1Error
 
 Event: TypeAlias = dict[str, Any]
 
-CAPACITY: Final = 1000  # events; a client that polls less often starts again at the oldest
-WAIT_SECONDS: Final = 25.0  # that a response waits for an event; proxies often end a request after 30
+CAPACITY: Final = 1000  # events; a client that polls too rarely misses the oldest
+WAIT_SECONDS: Final = 25.0  # that a response waits for an event, as in MindInsight
 _POLL_SECONDS: Final = 0.1  # between two checks
 
 

@@ -16,7 +16,7 @@ from mindinsight.server.v1.debugger.debugger_session import DumpGraph, Session, 
 from mindinsight.server.v1.v1_parameters import Number, RawBody, integer, parse_json
 from mindinsight.server.v1.v1_responses import Fault, V1Error
 
-MOST_IDS: Final = 2**31  # ranks and watchpoints: int32 in MindInsight's messages
+MOST_IDS: Final = 2**31  # largest id of a rank or a watchpoint
 
 
 class OpenSessions:

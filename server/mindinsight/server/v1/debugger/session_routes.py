@@ -104,7 +104,7 @@ def _session(service: Service, sessions: OpenSessions, dump_id: str) -> str:
     return number
 
 
-_MOST_STEPS: Final = 2**31 - 1  # int32 in MindInsight's messages
+_MOST_STEPS: Final = 2**31 - 1  # the largest int32
 
 
 @router.post(
