@@ -134,7 +134,8 @@ def dump_graph(dump: Dump, rank: int, graph: str | None = None) -> DumpGraph | N
 def _build(operators: Sequence[Operator], scope_by_graph: bool) -> DumpGraph:
     """Build the graph of operators. Parameters that an operator reads become inputs of the graph."""
     used_sources = {(operator.graph, source) for operator in operators for source in operator.sources}
-    inner, outer = [], []
+    inner: list[Operator] = []
+    outer: list[Operator] = []
     for operator in operators:
         is_input = _is_parameter(operator) and (operator.graph, operator.name) in used_sources
         (outer if is_input else inner).append(operator)
