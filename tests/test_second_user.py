@@ -36,7 +36,7 @@ from mindinsight.server.ingest.index_cache import CacheFile, CacheFileWriter, In
 from mindinsight.server.ingest.mirrors import Mirror
 from mindinsight.server.process import daemon, logs
 from mindinsight.server.settings import Settings
-from mindinsight.server.tuning.study import begin, journal_path, journals, tuning
+from mindinsight.server.tuning.study import journal_path, list_journals, lock_journal, start_process
 from mindinsight.server.workspace.alert_rules import Deliveries, Delivery, Rule, Rules
 from mindinsight.server.workspace.colour_slots import BaseSlots
 from mindinsight.server.workspace.job_requests import JobRequests
@@ -259,8 +259,8 @@ def test_request_of_a_job(shared: SharedWorkspace) -> None:
 def test_journal_of_a_study(shared: SharedWorkspace) -> None:
     path = journal_path(shared.workspace, BASE, "study")
     shared.plant(str(path.relative_to(shared.workspace)), b'{"op_code": 0}\n{"half')
-    assert journals(shared.workspace) == []
-    with pytest.raises(BadSettings, match="another user"), tuning(path):
+    assert list_journals(shared.workspace) == []
+    with pytest.raises(BadSettings, match="another user"), lock_journal(path):
         pass
     assert path.read_bytes().endswith(b"half")
 
@@ -306,7 +306,7 @@ def test_opened_graphs(shared: SharedWorkspace, tmp_path: Path) -> None:
 def test_output_of_a_trial(shared: SharedWorkspace) -> None:
     shared.stranger('mkdir trial; ln -s "$victim" trial/trial.log')
     with pytest.raises(OSError):
-        begin(["true"], {}, shared.workspace / "trial" / "trial.log")
+        start_process(["true"], {}, shared.workspace / "trial" / "trial.log")
 
 
 def test_base_directory(shared: SharedWorkspace, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,11 +15,11 @@ from mindinsight.server.tuning.study import (
     RUN,
     STOP,
     journal_path,
-    note_plan,
+    lock_journal,
     open_study,
     quiet_optuna,
     read_study,
-    tuning,
+    store_plan,
 )
 from mindinsight.server.tuning.tuning_file import parse_config
 from mindinsight.writer import SummaryRecord
@@ -50,7 +50,7 @@ def make_study(tmp_path: Path) -> Callable[..., Any]:
         path.parent.mkdir(parents=True, exist_ok=True)
         with quiet_optuna():
             study = open_study(path, config)
-            note_plan(study, config, wanted, 1)
+            store_plan(study, config, wanted, 1)
             for result in results:
                 add_trial(study, base, name, result)
         return path
@@ -166,7 +166,7 @@ def test_a_tuner_at_work_is_followed_and_stopped(
     page: Any, serve: Any, tmp_path: Path, make_study: Callable[..., Any]
 ) -> None:
     path = make_study([3.0, RUNNING])
-    with tuning(path):
+    with lock_journal(path):
         page.goto(f"{serve(tmp_path / 'base')}lineage")
         expect(panel(page).locator(".badge").first).to_have_text("Running")
         expect(panel(page)).to_contain_text("left")

@@ -26,5 +26,5 @@ def test_what_is_not_there_is_named(error: ApiError, code: str) -> None:
 def test_a_write_that_failed_says_why_and_not_where() -> None:
     error = not_kept(OSError(errno.ENOSPC, "No space left on device", "/home/me/file"))
     assert (error.status, error.code) == (507, "not_kept")
-    assert error.message == "This could not be kept: No space left on device."
+    assert error.message == "This could not be stored: No space left on device."
     assert not_kept(TimeoutError()).vars == {"why": "TimeoutError"}

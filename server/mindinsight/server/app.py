@@ -1,4 +1,4 @@
-"""Application factory. Nothing is made at import; two servers in one process share nothing."""
+"""Application factory. Nothing is created at import, so that two servers in one process share nothing."""
 
 from __future__ import annotations
 
@@ -44,20 +44,19 @@ if TYPE_CHECKING:
 
 V1 = "/v1/mindinsight"
 INTERFACE = ("/v2/", "/data/")
-THREADS = 8  # that answer at a time: more only take turns, and keep the event loop waiting for its own
+THREADS = 8  # for light requests; more only compete for the interpreter lock and delay the event loop
 
-LONGEST = 10  # deadlines of a request that one piece of work in the background may take
-STOP_SECONDS = 0.3  # for which the end of a server waits for what is looked at
+LONGEST = 10  # deadlines of a request that one task in the background may take
+STOP_SECONDS = 0.3  # that a stopping server waits for background tasks
 
 
 _log = logging.getLogger(__name__)
 
 
 def create_app(settings: Settings, service: Service | None = None) -> Starlette:
-    """The whole server as an ASGI application; ``service`` may be given by tests and notebooks.
+    """Create the server as an ASGI application. Tests and notebooks may pass a `service`.
 
-    It reads files and tells how it is; pages need no FastAPI, and the interfaces that do are loaded when
-    somebody asks for them.
+    Pages need no FastAPI. The interfaces that do are imported on their first request.
     """
     service = service or make_service(settings)
     state = State({"service": service, "hub": Hub(), "health": Health(service)})
@@ -79,6 +78,7 @@ def create_app(settings: Settings, service: Service | None = None) -> Starlette:
 
 
 def make_service(settings: Settings) -> Service:
+    """Create the parts of a server. Nothing is started."""
     store = Store()
     begin = _trust_copies(settings)
     readers = WorkerPool(settings.workers, partial(Worker, begin))
@@ -95,7 +95,10 @@ def make_service(settings: Settings) -> Service:
 
 
 def _trust_copies(settings: Settings) -> Callable[[], None] | None:
-    """Trust the copies of stores in the workspace; return what worker processes call to do the same."""
+    """Trust the copies of stores in the workspace.
+
+    Return the function by which worker processes do the same, or None.
+    """
     if not stores(settings.summary_base_dir):
         return None
     begin = partial(trust_copies, settings.workspace / MIRRORS, settings.allow_redirects_to)
@@ -115,14 +118,17 @@ def _executor(settings: Settings, begin: Callable[[], None] | None) -> WorkerPoo
 
 
 def _below(path: str, part: ASGIApp) -> Mount:
-    """Everything below ``path``. Starlette's own pattern leaves out paths with a line break in them."""
+    """Mount an application below `path`. Starlette's pattern does not match paths with a line break."""
     mount = Mount(path, part)
     mount.path_regex = re.compile(mount.path_regex.pattern, re.DOTALL)
     return mount
 
 
 def _pages_or_interface(pages: ASGIApp, interface: ASGIApp) -> ASGIApp:
-    """Route by the beginning of the path; the pages pass on what they do not know, such as ``/metrics``."""
+    """Route by the beginning of the path.
+
+    The pages pass on requests that they do not know, such as `/metrics`.
+    """
 
     async def route(scope: Scope, receive: Receive, send: Send) -> None:
         app = interface if route_path(scope).startswith(INTERFACE) else pages
@@ -131,7 +137,7 @@ def _pages_or_interface(pages: ASGIApp, interface: ASGIApp) -> ASGIApp:
     return route
 
 
-async def _health(request: Request) -> JSONResponse:  # in the event loop: no thread has to be free for it
+async def _health(request: Request) -> JSONResponse:  # in the event loop, because it needs no free thread
     return JSONResponse(request.app.state.health.report())
 
 
@@ -142,7 +148,7 @@ def _token_page(request: Request) -> str:
 
 
 def _error_of(path: str, error: ApiError) -> Response:
-    """An error in the shape of the interface that a path belongs to."""
+    """Return an error in the form of the interface that a path belongs to."""
     if not path.startswith(f"{V1}/"):
         return error_response(error)
     from mindinsight.server.v1.v1_responses import v1_error
@@ -162,7 +168,7 @@ def _pages(interface: ASGIApp) -> Starlette:
 
     assets = Assets(WEB)
     if assets.scripts != BUNDLE:
-        _log.info("the pages' scripts are not bundled: a first visit takes some 130 requests")
+        _log.info("The scripts of the pages are not bundled. A first visit takes about 130 requests.")
     app = Starlette(routes=Pages(assets).routes())
     app.router.default = interface
     return app
@@ -197,7 +203,7 @@ async def _running(state: State, parts: Iterable[LazyApp]) -> AsyncIterator[None
         for pool in service.pools:
             stack.callback(pool.shutdown, wait=True, cancel_futures=True)
         stack.callback(service.loader.stop)
-        stack.callback(_within, STOP_SECONDS, service.parts.stop)  # before the pool it works in is gone
+        stack.callback(_within, STOP_SECONDS, service.parts.stop)  # before the pools that it uses stop
         if service.settings.webhooks:
             stack.callback(_post_alerts(service))
         for part in parts:
@@ -208,7 +214,7 @@ async def _running(state: State, parts: Iterable[LazyApp]) -> AsyncIterator[None
 
 
 async def _start_light_threads() -> None:
-    """Start the threads of light requests at once, and keep them. The system may give fewer."""
+    """Start all threads of light requests and keep them. The system may allow fewer."""
     limiter = to_thread.current_default_thread_limiter()
     limiter.total_tokens = THREADS
     together = threading.Barrier(THREADS)
@@ -219,7 +225,7 @@ async def _start_light_threads() -> None:
         except threading.BrokenBarrierError:
             return True
         except (RuntimeError, MemoryError) as error:
-            _log.warning("a thread cannot be started: %s", error)
+            _log.warning("Cannot start a thread: %s", error)
             together.abort()
             return False
         return True
@@ -228,13 +234,16 @@ async def _start_light_threads() -> None:
 
 
 def _begin_and_stay(together: threading.Barrier) -> None:
-    """Wait until all threads have begun. They stay: anyio would end idle ones and has no option for it."""
+    """Wait until all threads have started.
+
+    They never end, although anyio ends idle threads and has no option for it.
+    """
     setattr(type(threading.current_thread()), "MAX_IDLE_TIME", math.inf)  # noqa: B010 - not in its type
     together.wait(START_SECONDS)
 
 
 async def _report_slow(service: Service) -> None:
-    """Log what runs for twice as long as a request may."""
+    """Log tasks that run for twice the deadline of a request."""
     while True:
         await asyncio.sleep(service.settings.deadline / 4)
         for bulkhead in service.bulkheads.values():
@@ -242,7 +251,7 @@ async def _report_slow(service: Service) -> None:
 
 
 def _post_alerts(service: Service) -> Callable[[], None]:
-    """Begin to post alerts to the webhooks; returns how to stop that."""
+    """Start posting alerts to the webhooks. Return the function that stops it."""
     from mindinsight.server.plugins.alert.webhook_sender import sender_of
 
     sender = sender_of(service)
@@ -251,7 +260,7 @@ def _post_alerts(service: Service) -> Callable[[], None]:
 
 
 def _within(seconds: float, function: Callable[[], None]) -> None:
-    """Call a function, and wait no longer for it than so many seconds: what hangs may hold its locks."""
+    """Call a function and wait at most `seconds` for it, because it may hang and hold its locks."""
     thread = threading.Thread(target=function, name="ending", daemon=True)
     with contextlib.suppress(RuntimeError, MemoryError):
         start_within_limit(thread)

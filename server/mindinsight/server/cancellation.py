@@ -1,7 +1,7 @@
-"""Cancellation of work: a token for each piece of work, looked at by the work itself at stated intervals.
+"""Cancellation of work: a token for each task, which the task checks at stated intervals.
 
-Nothing is ever raised into a thread from outside. Loops whose length depends on a file or on a client call
-`check` at least once for every `INTERVAL` bytes or elements.
+Nothing is ever raised into a thread from outside. Loops with a length that depends on a file or on a client
+call `check` at least once for every `INTERVAL` bytes or elements.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Token:
     """Sign that a piece of work is no longer wanted. Takes no lock, so that any thread may cancel it."""
 
     def __init__(self, claim: Callable[[int], None] | None = None) -> None:
-        """`claim` is asked before the work reads many bytes at once, and raises when memory is short."""
+        """`claim` is called before the work reads many bytes at once, and raises if memory is short."""
         self.cancelled = False
         self.claim = claim
         self._callbacks: dict[Hashable, Callable[[], object]] = {}
@@ -46,6 +46,7 @@ class Token:
             self.cancel()
 
     def forget(self, key: Hashable) -> None:
+        """Remove a callback."""
         self._callbacks.pop(key, None)
 
 
@@ -82,7 +83,10 @@ def checked(items: Iterable[T]) -> Iterator[T]:
 
 
 def claim(size: int) -> None:
-    """Check, and claim memory for `size` bytes that are read at once. Raises Cancelled, or what refuses."""
+    """Check, and claim memory for `size` bytes that are read at once.
+
+    Raises Cancelled, or an error if memory is short.
+    """
     token = _current.get()
     if token is not None:
         if token.cancelled:

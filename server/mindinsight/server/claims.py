@@ -1,8 +1,8 @@
-"""Claims: statements that interpret data, with their evidence and what is missing to decide them.
+"""Claims: statements that interpret data, with their evidence and the data missing to decide them.
 
-An analysis decides its claims in one function. Command line, HTTP, pages, reports and exit codes show
-them and add no statement of their own. ``tests/claims`` has a situation in which each claim must be made and
-a near miss in which it must not.
+An analysis decides its claims in one function. Command line, HTTP, pages, reports and exit codes show them
+and add no statement of their own. `tests/claims` has a situation in which each claim must be made and a near
+miss in which it must not.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Claim:
     evidence: tuple[
         Mapping[str, Any], ...
     ] = ()  # what a page can link to: operator, tensor, index, run, step
-    missing: tuple[str, ...] = ()  # keys "claim.missing.<name>": what would decide an unknown
+    missing: tuple[str, ...] = ()  # keys "claim.missing.<name>": data that would decide an unknown
 
     def as_json(self) -> dict[str, Any]:
         """Return the claim for JSON, with its English text for scripts."""
@@ -59,9 +59,9 @@ def exit_code(claims: Iterable[Claim]) -> int:
 
 
 def sentence(claim: Claim, language: str = "en", escape: Callable[[object], str] = str) -> str:
-    """Return the text of a claim, followed by the texts of what is missing to decide it.
+    """Return the text of a claim, followed by the texts of the data missing to decide it.
 
-    ``escape`` is applied to each value that came from a file.
+    `escape` is applied to each value, because values may come from a file.
     """
     words = {name: _words(value, language, escape) for name, value in claim.values.items()}
     words |= {"n": claim.values["n"]} if "n" in claim.values else {}  # chooses between "one | many"

@@ -1,4 +1,4 @@
-"""Texts for people, from the locale files of the web package."""
+"""Texts for users, from the locale files of the web package."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def locale_texts(folder: Path) -> dict[str, str]:
-    """The texts of one language by key; raises ValueError where two files of a folder give the same key."""
+    """Return the texts of one language by key. Raises ValueError if two files define the same key."""
     texts: dict[str, str] = {}
     for path in sorted(folder.glob("*.json")):
         part: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
@@ -23,16 +23,17 @@ def locale_texts(folder: Path) -> dict[str, str]:
 
 @cache
 def language_texts(language: str) -> Mapping[str, str]:
-    """The texts of ``en`` or ``zh``, read once."""
+    """Return the texts of `en` or `zh`, read once."""
     return locale_texts(Path(str(files("mindinsight.web"))) / "locales" / language)
 
 
 def message(
     key: str, words: Mapping[str, object], language: str = "en", escape: Callable[[object], str] = str
 ) -> str:
-    """The text of a key with ``words``, escaped, in place of ``{name}``; without a text, the key itself.
+    """Return the text of a key with escaped `words` in place of `{name}`, or the key itself if it has no
+    text.
 
-    Of a text with two forms, ``one | many``, it is the first where ``n`` is 1.
+    Of a text with two forms, `one | many`, the first is used if `n` is 1.
     """
     forms = language_texts(language).get(key, key).split(" | ")
     form = forms[0] if words.get("n") == 1 else forms[-1]

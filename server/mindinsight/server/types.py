@@ -1,6 +1,6 @@
-"""The words everything on the server side speaks: what a reader returns and what the store keeps.
+"""Types shared by all server packages: results of readers and contents of the store.
 
-Data only. ``formats`` produces these, ``store`` keeps them, ``plugins`` and ``api`` read them.
+Data only. `formats` produces them, `store` keeps them, `plugins` and `api` read them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PAYLOAD_KINDS: Final = tuple(kind.name for kind in KINDS if kind.storage == "pay
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A stretch of a file that could not be used; everything around it could."""
+    """Section of a file that could not be used. Everything around it could."""
 
     offset: int  # bytes from the start of the file
     size: int  # bytes skipped
@@ -38,9 +38,9 @@ class Damage:
 
 @dataclass(frozen=True, slots=True)
 class ScalarBlock:
-    """Scalars whose tags always came together in one event: step and wall time are stored once.
+    """Scalars with tags that always occurred together in one event. Step and wall time are stored once.
 
-    A tag occurs in one block of a stretch only; its rows are in file order.
+    A tag occurs in one block of a section only. Its rows are in file order.
     """
 
     tags: tuple[str, ...]  # k tags
@@ -52,9 +52,9 @@ class ScalarBlock:
 
 @dataclass(frozen=True, slots=True)
 class ScalarRows:
-    """Scalars of many tags that come on their own: the rows of one tag after those of another.
+    """Scalars of many tags that are recorded separately, with the rows of one tag after those of another.
 
-    A tag of a stretch occurs once, here or in a block; its rows are in file order.
+    A tag of a section occurs once, here or in a block. Its rows are in file order.
     """
 
     tags: tuple[str, ...]  # k tags
@@ -65,7 +65,7 @@ class ScalarRows:
     values: Floats  # [m]; float64 only for tags of which an exact float64 was recorded
 
     def split(self) -> Iterator[ScalarBlock]:
-        """A block for each tag."""
+        """Yield a block for each tag."""
         end = 0
         for tag, count in zip(self.tags, self.counts.tolist(), strict=True):
             span, end = slice(end, end + count), end + count
@@ -74,7 +74,7 @@ class ScalarRows:
 
     @staticmethod
     def of_block(block: ScalarBlock) -> ScalarRows:
-        """The rows of a block, tag by tag."""
+        """Return the rows of a block, tag by tag."""
         count, length = block.values.shape
         return ScalarRows(
             block.tags,
@@ -87,7 +87,10 @@ class ScalarRows:
 
     @staticmethod
     def joined(pieces: Sequence[ScalarRows]) -> tuple[ScalarRows, ...]:
-        """The rows of all ``pieces``, by one stable sort; tags with a float64 in any of them come apart."""
+        """Return the rows of all `pieces`, by one stable sort.
+
+        Tags with a float64 in any of them are separate.
+        """
         if len(pieces) == 1:
             return tuple(pieces)
         numbers: dict[str, int] = {}
@@ -115,7 +118,7 @@ def _selected(
     chosen: npt.NDArray[np.bool_],
     exact: bool,
 ) -> ScalarRows:
-    """The rows of the ``chosen`` of ``tags`` in their ``order``; ``codes`` number the tags of all rows."""
+    """Return the rows of the `chosen` of `tags` in their `order`. `codes` number the tags of all rows."""
     counts = np.bincount(codes, minlength=len(tags))
     if not chosen.all():
         order = order[chosen[codes[order]]]
@@ -135,7 +138,7 @@ def _selected(
 
 @dataclass(frozen=True, slots=True)
 class ReferenceColumns:
-    """Where the payloads of one tag lie: images, tensors, histograms, graphs, landscapes, alerts."""
+    """Locations of the payloads of one tag: images, tensors, histograms, graphs, landscapes, alerts."""
 
     kind: Kind
     tag: str  # empty for alerts, and for graphs: their tag is the file name
@@ -145,7 +148,7 @@ class ReferenceColumns:
     sizes: Ints  # [n] bytes of the payload message
 
     def row(self, row: int) -> ReferenceColumns:
-        """The columns of one row."""
+        """Return the columns of one row."""
         rows = slice(row, row + 1)
         steps, walls = self.steps[rows], self.walls[rows]
         return ReferenceColumns(self.kind, self.tag, steps, walls, self.offsets[rows], self.sizes[rows])
@@ -153,7 +156,7 @@ class ReferenceColumns:
 
 @dataclass(frozen=True, slots=True)
 class RunNote:
-    """A fact about the run that is no value: hyperparameters, or the start of a session."""
+    """Fact about the run that is not a value: hyperparameters, or the start of a session."""
 
     name: str  # "hparams", "session"
     offset: int  # of the record in the file
@@ -162,10 +165,10 @@ class RunNote:
 
 @dataclass(frozen=True, slots=True)
 class DecodedSection:
-    """What a piece of an event file holds, from an offset up to the last whole record.
+    """Content of a section of an event file, from an offset up to the last complete record.
 
-    ``pending`` above zero means "not yet": that many bytes after ``next_offset`` begin a record
-    whose end has not been written. Ask again from ``next_offset`` when the file has grown.
+    If `pending` is above zero, `pending` bytes after `next_offset` begin a record that is not completely
+    written. Read again from `next_offset` when the file has grown.
     """
 
     next_offset: int
@@ -176,7 +179,7 @@ class DecodedSection:
     damage: tuple[Damage, ...] = ()
     version: str = ""
     closing: str | None = None  # a record says that the recorder was closed: the error that ended it, or ""
-    skipped: tuple[tuple[str, int], ...] = ()  # ("explain", 3): understood, and not ours to show
+    skipped: tuple[tuple[str, int], ...] = ()  # ("explain", 3): understood, but not shown
     notes: tuple[RunNote, ...] = ()
     first_event: float = 0.0  # Unix seconds of the earliest event; 0 when none carries a believable time
     last_event: float = 0.0  # the same of the latest
@@ -185,7 +188,7 @@ class DecodedSection:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """One payload, to be read when somebody looks."""
+    """Payload that is read on demand."""
 
     path: str
     offset: int
@@ -194,10 +197,10 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """How far one file of a run has been read."""
+    """Reading progress of one file of a run."""
 
     name: str  # path relative to the run directory
-    size: int  # bytes when last looked at
+    size: int  # bytes at the last scan
     modified: float  # Unix seconds
     read: int  # bytes understood or listed as damage
     pending: int  # bytes of a record that is still being written

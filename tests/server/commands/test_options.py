@@ -60,7 +60,7 @@ def test_two_command_lines_do_not_add_up(here: Any) -> None:
 
 
 def test_what_cannot_be_shown_together_is_refused(here: Any) -> None:
-    with pytest.raises(BadSettings, match="lies in"):
+    with pytest.raises(BadSettings, match="is inside"):
         bases("--summary-base-dir", "runs", "--summary-base-dir", "runs/mine")
 
 

@@ -110,7 +110,7 @@ def test_directories_that_cannot_be_shown_together_are_refused(shell: Any) -> No
     inner = shell.base / "inner"
     done = shell.start("--summary-base-dir", inner)
     assert done.returncode == 1
-    assert done.stderr.startswith(f"{inner} lies in {shell.base}: its runs would be shown twice.")
+    assert done.stderr.startswith(f"{inner} is inside {shell.base}, so that its runs would be shown twice.")
     shell.base.rmdir()
     none = shell.start("--summary-base-dir", f"lab={shell.base}2")
     assert none.returncode == 1

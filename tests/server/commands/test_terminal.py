@@ -190,7 +190,7 @@ def test_wrong_checksums_everywhere_are_said(run: Any, tmp_path: Path) -> None:
     assert code == 1
     assert "stopped, 2 damaged" in out
     (line,) = err.splitlines()
-    assert line.startswith(f"skipped 2 stretches ({len(content)} bytes) of ./a/{path.name}: ")
+    assert line.startswith(f"skipped 2 sections ({len(content)} bytes) of ./a/{path.name}: ")
 
 
 def test_damage_is_counted(run: Any) -> None:

@@ -18,11 +18,11 @@ from mindinsight.server.tuning.study import (
     RUN,
     STOP,
     journal_path,
-    note_plan,
+    lock_journal,
     open_study,
     quiet_optuna,
     read_study,
-    tuning,
+    store_plan,
 )
 from mindinsight.server.tuning.tuning_file import parse_config
 
@@ -53,7 +53,7 @@ def make_study(tmp_path: Path) -> Callable[..., Any]:
         path.parent.mkdir(parents=True, exist_ok=True)
         with quiet_optuna():
             study = open_study(path, config, optuna.samplers.RandomSampler(seed=0))
-            note_plan(study, config, len(values) + 2, 1)
+            store_plan(study, config, len(values) + 2, 1)
             for value in values:
                 trial = study.ask()
                 trial.suggest_float("x", 0, 1)
@@ -171,7 +171,7 @@ def test_only_a_tuner_at_work_can_be_stopped(make_study: Callable[..., Any], ser
     path = make_study([1.0])
     client = serve()
     assert client.post("v2/tuning/stop", json={"study": path.stem}).json()["error"]["code"] == "not_tuned"
-    with tuning(path):
+    with lock_journal(path):
         assert client.get("v2/tuning/study", params={"study": path.stem}).json()["tuned"]
         assert client.post("v2/tuning/stop", json={"study": path.stem}).json() == {"stopping": True}
     with quiet_optuna():
@@ -188,7 +188,7 @@ def test_who_may_stop(settings: Any, may_stop: bool, make_study: Callable[..., A
     headers = {"Authorization": f"Bearer {settings.get('token', '')}"}
     answer = client.get("v2/tuning/study", params={"study": path.stem}, headers=headers)
     assert answer.json()["may_stop"] == may_stop
-    with tuning(path):
+    with lock_journal(path):
         order = client.post("v2/tuning/stop", json={"study": path.stem}, headers=headers)
     assert order.status_code == (200 if may_stop else 403)
 

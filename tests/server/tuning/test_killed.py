@@ -67,7 +67,7 @@ def test_a_signal_ends_all_trials_and_the_same_command_goes_on(
     tuner.send_signal(number)
     _, err = tuner.communicate(timeout=120)
     assert tuner.returncode == 130
-    assert "interrupted; the same command goes on" in err
+    assert "interrupted; the same command resumes it" in err
     until(lambda: all_ended(pairs))
     go_on.touch()
     code, report, _ = tune(file, "--trials", 3, "--json")
@@ -93,7 +93,7 @@ def test_after_kill_9_of_the_tuner_nothing_finished_is_run_again(
     go_on.touch()
     code, report, err = tune(file, "--trials", 4, "--json")
     assert code == 0, err
-    assert "half-finished trials are marked failed and their values tried again: 2" in err
+    assert "unfinished trials are marked failed and their values tried again: 2" in err
     until(lambda: all_ended(pairs))
     assert [trial["state"] for trial in report["trials"]] == [
         *("complete", "complete", "interrupted", "complete", "complete")

@@ -6,7 +6,7 @@ from typing import Any
 import optuna
 
 from mindinsight.server.tuning.samplers import next_suggestions
-from mindinsight.server.tuning.study import SUFFIX, note_plan, open_study, quiet_optuna
+from mindinsight.server.tuning.study import SUFFIX, open_study, quiet_optuna, store_plan
 from mindinsight.server.tuning.tuning_file import parse_config
 
 FILE = """\
@@ -27,7 +27,7 @@ def journal(folder: Path, tuner: str, trials: int = 0, queued: Any = None) -> Pa
     path = folder / f"probe{SUFFIX}"
     with quiet_optuna():
         study = open_study(path, config, optuna.samplers.RandomSampler(seed=0))
-        note_plan(study, config, 20, 1)
+        store_plan(study, config, 20, 1)
         for number in range(trials):
             trial = study.ask()
             trial.suggest_categorical("depth", (1, 2, 3))

@@ -19,7 +19,6 @@ from mindinsight.server.tuning.study import (
 from mindinsight.server.tuning.study_facts import (
     FEWEST,
     best_so_far,
-    pareto_front,
     progress,
     study_facts,
     study_importance,
@@ -84,8 +83,7 @@ def test_the_front_is_that_of_optuna(directions: Any) -> None:
         study.optimize(
             lambda trial: [round(trial.suggest_float(str(i), 0, 1), 1) for i in range(len(directions))], 60
         )
-    front = pareto_front(study.trials, [direction == "maximize" for direction in directions])
-    assert front == [trial.number for trial in study.best_trials]
+    assert study_facts(study)["front"] == [trial.number for trial in study.best_trials]
 
 
 def test_a_study_that_was_made_with_optuna_alone() -> None:

@@ -9,7 +9,13 @@ import pytest
 
 from mindinsight.server.formats.lineage import EvaluationLineage, Lineage, TrainLineage
 from mindinsight.server.store.series import Line
-from mindinsight.server.tuning.trial_process import Missing, looks, smoothed, spacing, target_value
+from mindinsight.server.tuning.trial_process import (
+    Missing,
+    due_reports,
+    report_spacing,
+    target_value,
+    trailing_mean,
+)
 from mindinsight.server.tuning.tuning_file import Target
 
 
@@ -71,17 +77,17 @@ def test_of_several_ranks_the_first_has_it() -> None:
 
 
 def test_the_mean_of_fewer_points_at_the_beginning() -> None:
-    assert smoothed(np.array([1.0, 3.0, 5.0]), 2).tolist() == [1.0, 2.0, 4.0]
+    assert trailing_mean(np.array([1.0, 3.0, 5.0]), 2).tolist() == [1.0, 2.0, 4.0]
 
 
 def test_looks_are_at_steps_that_all_trials_have() -> None:
-    values = list(looks(line([1.0, 2.0, 3.0], steps=[3, 7, 12]), 5, 0))
+    values = list(due_reports(line([1.0, 2.0, 3.0], steps=[3, 7, 12]), 5, 0))
     assert values == [(5, 1.0), (10, 2.0)]
-    assert list(looks(line([1.0, 2.0, 3.0], steps=[3, 7, 12]), 5, 5)) == [(10, 2.0)]
-    assert list(looks(line([], steps=[]), 5, 0)) == []
-    assert list(looks(line([1.0], steps=[40]), 10, 0)) == [(40, 1.0)]
+    assert list(due_reports(line([1.0, 2.0, 3.0], steps=[3, 7, 12]), 5, 5)) == [(10, 2.0)]
+    assert list(due_reports(line([], steps=[]), 5, 0)) == []
+    assert list(due_reports(line([1.0], steps=[40]), 10, 0)) == [(40, 1.0)]
 
 
 @pytest.mark.parametrize(("last", "every"), [(1, 1), (50, 1), (100, 2), (1000, 20), (1200, 50), (12345, 500)])
 def test_the_first_trial_says_how_many_steps_apart(last: int, every: int) -> None:
-    assert spacing(last) == every
+    assert report_spacing(last) == every

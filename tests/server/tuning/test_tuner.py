@@ -66,7 +66,7 @@ def test_a_trial_is_a_run_of_its_own_that_is_given_its_values(
     for trial in report["trials"]:
         assert trial["values"] == [pytest.approx(trial["params"]["rate"])]
         assert list(Path(trial["run"]).glob("*_MS"))
-    assert "{brace} is no parameter and stays as it is" in err
+    assert "{brace} is not a parameter and is not replaced" in err
 
 
 def test_a_failed_trial_keeps_its_last_lines(training: Any, tuning_file: Any, tune: Any) -> None:
@@ -276,7 +276,7 @@ def test_a_study_with_other_targets_or_choices_is_not_mixed(
     goal = {"group": "scalar", "name": "value", "goal": "maximize"}
     code, _, err = tune(tuning_file(training(), choice, target=goal), "--trials", 2)
     assert code == 1
-    assert "has other targets than the file. Take another name: --study NAME." in err
+    assert "has other targets than the file. Choose another name: --study NAME." in err
 
 
 def test_what_lies_in_the_way_of_a_run_is_left_alone(

@@ -35,7 +35,7 @@ def test_of_keys_that_stand_twice_the_last_one_counts() -> None:
     text = "  p: {bounds: [0.0005, 0.001], type: float}\n  p: {bounds: [0.00002, 0.0001], type: float}\n"
     config = parse_config(f"{HEAD}target: {{name: loss}}\nparameters:\n{text}", "t")
     assert [(known.low, known.high) for known in config.parameters] == [(0.00002, 0.0001)]
-    assert config.warnings == ("line 6: parameters.p stands in line 5, too; the last one counts.",)
+    assert config.warnings == ("line 6: parameters.p is already set in line 5. The last value counts.",)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_what_is_wrong_is_named_with_line_key_and_what_is_allowed(text: str, mes
         ("  p: {bounds: [0.2, 0.8], type: int}", "there is no whole number from 0.2 to below 0.8"),
         ("  p: {bounds: [0, 1], type: float, log: true}", "log: true needs a lower bound above zero"),
         ("  p: {choice: []}", "must name at least one value"),
-        ("  p: {choice: [1, 1]}", "1 stands there twice"),
+        ("  p: {choice: [1, 1]}", "1 is listed twice"),
         ("  a-b: {choice: [1]}", "a name has letters A-Z and a-z, digits and '_' only"),
         ("  learning_rate: {bounds: [1, 2], type: int}", "learning_rate is float in the lineage"),
         ("  batch_size: {choice: [0.5]}", "batch_size takes whole numbers above zero, got 0.5"),
@@ -138,7 +138,10 @@ def test_what_is_wrong_is_named_with_line_key_and_what_is_allowed(text: str, mes
             "  p: {choice: [1], source: system_defined}",
             "only learning_rate, batch_size, epoch are",
         ),
-        ("  p: {choice: [1], when: {q: 1}}", "parameters.p.when.q: is no parameter above with a choice"),
+        (
+            "  p: {choice: [1], when: {q: 1}}",
+            "parameters.p.when.q: must be a parameter with choices further up",
+        ),
         ("  q: {choice: [1]}\n  p: {choice: [1], when: {q: 2}}", "2 is none of 1"),
     ],
 )
@@ -153,7 +156,9 @@ def test_placeholders_that_are_none_are_said() -> None:
         f"{HEAD}target: {{name: loss}}\n{PARAMETERS}".replace("train.py", "t.py {lr} {l}"), "t"
     )
     (warning,) = config.warnings
-    assert warning.startswith("line 2: command: {l} is no parameter and stays as it is; known are lr, study,")
+    assert warning.startswith(
+        "line 2: command: {l} is not a parameter and is not replaced; known are lr, study,"
+    )
 
 
 def test_times() -> None:

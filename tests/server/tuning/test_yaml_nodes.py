@@ -34,7 +34,7 @@ def test_every_node_knows_its_line_and_key() -> None:
     inner = node.mapping()["a"].mapping()["b"].items()[1].mapping()["c"]
     assert (inner.line, inner.key, inner.data) == (4, "a.b[1].c", 2)
     assert node.mapping()["a2"].data == 4
-    assert warnings == ("line 6: a2 stands in line 5, too; the last one counts.",)
+    assert warnings == ("line 6: a2 is already set in line 5. The last value counts.",)
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def test_a_remark_for_which_there_is_no_room_is_told(tmp_path: Path) -> None:
         (tmp_path / "workspace" / "notes.json").mkdir(parents=True)
         answer = put(Interface(client), {"remark": "x"}, train_id="./lenet")
     assert answer.status_code == 507
-    assert "could not be kept" in answer.json()["error_msg"]
+    assert "could not be stored" in answer.json()["error_msg"]
 
 
 def run(name: str, lineage: Lineage | None) -> Run:

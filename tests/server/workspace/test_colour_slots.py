@@ -40,7 +40,7 @@ def test_a_workspace_that_cannot_be_written_still_gives_slots(
     slots = BaseSlots(tmp_path / "workspace", Path("/base"))
     assert dict(slots.of(["./a"])) == {"./a": 0}
     assert dict(slots.of(["./b", "./a"])) == {"./a": 0, "./b": 1}
-    assert "cannot be kept" in caplog.text
+    assert "Cannot store colours" in caplog.text
 
 
 def test_slots_of_jobs_that_are_gone_are_given_up_when_there_are_too_many(

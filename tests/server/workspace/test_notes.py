@@ -160,7 +160,7 @@ def test_every_change_is_a_new_version_of_multi_base_notes(beside: Callable[...,
 
 
 def test_a_note_on_a_directory_that_is_gone_cannot_be_kept(beside: Callable[..., Any]) -> None:
-    with pytest.raises(OSError, match=r"\./gone/run is gone"):
+    with pytest.raises(OSError, match=r"\./gone/run was removed"):
         beside(mine="/a").change("./gone/run", note="n")
 
 

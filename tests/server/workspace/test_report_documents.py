@@ -13,8 +13,8 @@ from mindinsight.server.workspace.report_documents import (
     START,
     Block,
     FrozenCards,
-    Outdated,
     Reports,
+    Stale,
 )
 
 LOSS = Block(view="scalar", query="runs=a&q=loss", card="loss")
@@ -44,7 +44,7 @@ def test_a_text_that_was_changed_meanwhile_is_not_overwritten(reports: Reports) 
     report = reports.add("a")
     block = reports.insert(report, Block(text="one"), END)
     reports.write(report, block, "theirs", 1)
-    with pytest.raises(Outdated):
+    with pytest.raises(Stale):
         reports.write(report, block, "mine", 1)
     assert texts(reports, report) == ["theirs"]
     reports.write(report, block, "both", 2)

@@ -1,1 +1,1 @@
-"""Routes that belong to no single kind. Each module has a ``router``, or ``install(app)`` for more."""
+"""Routes that belong to no single kind. Each module has a `router`, or `install(app)` for more."""

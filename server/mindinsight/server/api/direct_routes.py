@@ -1,6 +1,6 @@
-"""ASGI application of the requests with which a page begins, answered without FastAPI.
+"""ASGI application for the first requests of a page, answered without FastAPI.
 
-FastAPI, the plugins and their routes take four times as long to load as the rest of the server.
+FastAPI, the plugins and their routes take four times as long to import as the rest of the server.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ROUTES: Final = (
 
 
 class DirectRoutes:
-    """Dispatcher of these routes; ``interface`` answers everything else."""
+    """Dispatcher of these routes. `interface` answers everything else."""
 
     def __init__(self, state: State, interface: ASGIApp) -> None:
         self._state = state

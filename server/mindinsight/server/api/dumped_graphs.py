@@ -1,4 +1,4 @@
-"""Routes for a graph coloured by a dump of the same training; they combine the graph and dump plugins."""
+"""Routes for a graph coloured by a dump of the same training. They combine the graph and dump plugins."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from mindinsight.server.debug.watchpoints import Hit
 from mindinsight.server.errors import ApiError
 from mindinsight.server.graph.encoders.node_json import entry
 from mindinsight.server.graph.scopes.scope_tree import ROOT, Tree
-from mindinsight.server.http.bulkhead_routes import DumpRoute
-from mindinsight.server.plugins.dump.dump_requests import Sessions, StepListing, Uses, entry_json
+from mindinsight.server.http.bulkhead_routes import CurrentService, DumpRoute
+from mindinsight.server.plugins.dump.dump_requests import Sessions, StepListing, entry_json
 from mindinsight.server.plugins.dump.fault_routes import CHECK
 from mindinsight.server.plugins.dump.tensor_table import Statistic
 from mindinsight.server.plugins.graph.tree_cache import node_index, node_indices, tree_of
@@ -26,21 +26,23 @@ from mindinsight.server.types import Doubles
 router = APIRouter(route_class=DumpRoute, prefix="/v2/graph/dump", tags=["graph"])
 
 Colour: TypeAlias = Literal["symptoms"] | Statistic
-Check = Annotated[int | None, Query(description="number of a check of this dump; its hits count as symptoms")]
+Check = Annotated[
+    int | None, Query(description="number of a check of this dump, with hits that count as symptoms")
+]
 
 _WORST: Final = 20  # operators listed for a scope
 
 
 def overlay_of(tree: Annotated[Tree, Depends(tree_of)], listing: StepListing, sessions: Sessions) -> Overlay:
-    """Dependency: the graph and the step of the dump that a request selects, joined; from the cache."""
+    """FastAPI dependency. Return the graph joined with the dumped step of a request, from the cache."""
     return sessions.get((tree, listing), Overlay, lambda: Overlay(tree, listing))
 
 
 CurrentOverlay = Annotated[Overlay, Depends(overlay_of)]
 
 
-def check_job(service: Uses, check: Check = None) -> BackgroundJob[Hit | int] | None:
-    """Dependency: the check whose hits count; None where there is none, or no longer."""
+def check_job(service: CurrentService, check: Check = None) -> BackgroundJob[Hit | int] | None:
+    """FastAPI dependency. Return the selected check, or None if there is none or it has expired."""
     try:
         return None if check is None else CHECK.find(service, check)
     except ApiError:
@@ -57,12 +59,12 @@ def colours(
     colour: Colour = SYMPTOMS,
     shown: Annotated[str, Query(description="comma-separated indices of the boxes in the drawing")] = "",
 ) -> dict[str, Any]:
-    """Colours of boxes, and the number of the dump's operators that are in the graph.
+    """Return the colours of boxes, and the number of the dump's operators that are in the graph.
 
-    A scope has the worst ``symptom``, or the largest ``value``, of its operators; ``share`` is the position
-    of the value among all known, 0 to 1 on a logarithmic scale. ``symptom`` and ``counts`` come with every
-    colour. ``judged`` and ``unjudged`` count what was dumped, parameters too: nothing is said of what is not
-    in the graph. To be polled until ``done``.
+    A scope has the worst `symptom`, or the largest `value`, of its operators. `share` is the position of the
+    value among all known values, 0 to 1 on a logarithmic scale. `symptom` and `counts` are returned for every
+    colour. `judged` and `unjudged` count dumped operators and parameters, in the graph or not. Poll until
+    `done`.
     """
     done = overlay.listing.done and (job is None or job.done)
     column = _column(overlay, colour, job)
@@ -87,21 +89,16 @@ def colours(
 
 @router.get("/node")
 def node(
-    overlay: CurrentOverlay,
-    job: CheckJob,
-    node: Annotated[str, Query(description="path or index")],
+    overlay: CurrentOverlay, job: CheckJob, node: Annotated[str, Query(description="path or index")]
 ) -> dict[str, Any]:
-    """Dumped tensors of an operator, or the operators of a scope that have symptoms, worst first."""
-    done = overlay.listing.done  # before the results are read: none comes after it
+    """Return the dumped tensors of an operator, or the operators of a scope that have symptoms, worst
+    first.
+    """
+    done = overlay.listing.done  # read before the results, so that none is added after it
     index = node_index(overlay.tree, node)
     graph_node = int(overlay.tree.nodes[index])
     if graph_node >= 0:
-        return {
-            "operators": _operators(overlay, graph_node),
-            "worst": [],
-            "total": 0,
-            "done": done,
-        }
+        return {"operators": _operators(overlay, graph_node), "worst": [], "total": 0, "done": done}
     column = _column(overlay, SYMPTOMS, job)
     inside = np.arange(index, overlay.tree.ends[index])
     affected = inside[column[inside] > Symptom.FINE]
@@ -114,13 +111,15 @@ def node(
 
 @router.get("/outer")
 def outer(overlay: CurrentOverlay, node: Annotated[int, Query(ge=0)]) -> dict[str, Any]:
-    """Dumped tensors of a parameter; ``updated``: recorded after the operators that take it ran."""
+    """Return the dumped tensors of a parameter. `updated` means recorded after its operators ran."""
     return {"operators": _operators(overlay, node), "worst": [], "total": 0, "done": overlay.listing.done}
 
 
 @router.get("/place")
 def locate(overlay: CurrentOverlay, recorded: str, graph: str = "") -> dict[str, int | None]:
-    """Position of a dumped operator in the graph: its index in the tree, or a parameter's node number."""
+    """Return the position of a dumped operator in the graph: its index in the tree, or a parameter's node
+    number.
+    """
     graph_node = overlay.joined.nodes.get((graph, recorded))
     if graph_node is None:
         raise ApiError(404, "not_in_graph", f"{recorded!r} is not in this graph.", operator=recorded)

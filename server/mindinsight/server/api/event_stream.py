@@ -1,4 +1,4 @@
-"""Answer with the server-sent events that tell pages what changed. Without FastAPI."""
+"""Response with the server-sent events that tell pages about changes. Does not import FastAPI."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from mindinsight.server.http.security import error_response
 
 
 async def events(state: State, headers: Headers, query: NoQuery) -> Response:
-    """A stream of server-sent events: ``change`` with ``{version, runs: {id: [kind]}, list}``."""
+    """Return a stream of server-sent events: `change` with `{version, runs: {id: [kind]}, list}`."""
     if state.hub.streams >= sse.most_streams():
-        refusal = error_response(ApiError(503, "too_many_streams", "Too many pages are open on this server."))
-        refusal.headers.update({"Retry-After": str(sse.RETRY_AFTER), "Connection": "close"})
-        return refusal
+        rejection = error_response(
+            ApiError(503, "too_many_streams", "Too many pages are open on this server.")
+        )
+        rejection.headers.update({"Retry-After": str(sse.RETRY_AFTER), "Connection": "close"})
+        return rejection
     return sse.EventStream(state.hub, lambda: state.service.store.snapshot().version)

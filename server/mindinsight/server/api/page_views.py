@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, FastAPI, Query, Request
+from fastapi import APIRouter, FastAPI, Query, Request
 from pydantic import BaseModel, Field, StringConstraints
 
 from mindinsight.server.api.pages import WEB, names_of
 from mindinsight.server.errors import ApiError
+from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.http.openapi import ErrorBody, response
-from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.http.static_files import Assets, view_entries
 from mindinsight.server.workspace.json_store import Full, Taken, storing
 from mindinsight.server.workspace.saved_views import (
@@ -28,13 +28,13 @@ from mindinsight.server.workspace.saved_views import (
 router = APIRouter(
     prefix="/v2/views",
     tags=["views"],
-    responses={409: response("The name is taken, or there is no room for more.", ErrorBody)},
+    responses={409: response("The name is taken, or there are too many views.", ErrorBody)},
 )
-OneService = Annotated[Service, Depends(service_of)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_NAME)]
 
 
 def install(app: FastAPI) -> None:
+    """Store the names of all pages in the application's state."""
     app.state.pages = frozenset(names_of(view_entries(Assets(WEB))))
 
 
@@ -47,43 +47,46 @@ class SavedView(BaseModel):
 
 
 class NewName(BaseModel):
+    """Body that renames a saved view."""
+
     name: str
     to: Name
 
 
 @router.get("")
-def views(service: OneService) -> dict[str, Any]:
-    """Every saved view, in the order in which they were saved."""
+def views(service: CurrentService) -> dict[str, Any]:
+    """Return every saved view, in the order of creation."""
     return {"views": [{"name": name, **asdict(view)} for name, view in service.workspace.views.all().items()]}
 
 
 @router.put("")
-def save(saved: SavedView, request: Request, service: OneService) -> dict[str, Any]:
-    """Save a view; one of the same name is overwritten."""
+def save(saved: SavedView, request: Request, service: CurrentService) -> dict[str, Any]:
+    """Save a view, replacing one of the same name. Return all views."""
     if saved.view not in request.app.state.pages:
         raise ApiError(404, "unknown_page", f"There is no page {saved.view!r}.", page=saved.view)
-    with storing(_refusals(saved.name)):
+    with storing(_errors(saved.name)):
         service.workspace.views.keep(saved.name, View(saved.view, saved.query))
     return views(service)
 
 
 @router.patch("")
-def rename(change: NewName, service: OneService) -> dict[str, Any]:
-    """Rename a saved view."""
-    with storing(_refusals(change.name, change.to)):
+def rename(change: NewName, service: CurrentService) -> dict[str, Any]:
+    """Rename a saved view. Return all views."""
+    with storing(_errors(change.name, change.to)):
         service.workspace.views.rename(change.name, change.to)
     return views(service)
 
 
 @router.delete("")
-def forget(service: OneService, name: Annotated[str, Query()]) -> dict[str, Any]:
-    """Delete a saved view."""
-    with storing(_refusals(name)):
+def forget(service: CurrentService, name: Annotated[str, Query()]) -> dict[str, Any]:
+    """Delete a saved view. Return all views."""
+    with storing(_errors(name)):
         service.workspace.views.forget(name)
     return views(service)
 
 
-def _refusals(name: str, to: str = "") -> dict[type[Exception], ApiError]:
+def _errors(name: str, to: str = "") -> dict[type[Exception], ApiError]:
+    """Return the responses to errors of a change of the view `name`."""
     return {
         KeyError: ApiError(404, "unknown_view", f"There is no saved view {name!r}.", view=name),
         Taken: ApiError(409, "view_taken", f"There is a saved view {to!r} already.", view=to),
@@ -99,21 +102,21 @@ class DefaultSettings(BaseModel):
 
     view: str = Field(pattern=VIEW, description="name of the page, such as scalar")
     query: str = Field(
-        "", pattern=QUERY, max_length=MAX_DEFAULT, description="without the question mark; empty: none"
+        "", pattern=QUERY, max_length=MAX_DEFAULT, description="without the question mark; empty to remove"
     )
 
 
 @defaults_router.get("")
-def defaults(service: OneService) -> dict[str, Any]:
-    """The settings of every page that has any."""
+def defaults(service: CurrentService) -> dict[str, Any]:
+    """Return the settings of every page that has any."""
     return {"defaults": {view: default.query for view, default in service.workspace.defaults.all().items()}}
 
 
 @defaults_router.put("")
-def keep(settings: DefaultSettings, request: Request, service: OneService) -> dict[str, Any]:
-    """Keep the settings of a page for everybody who opens it without settings of its own.
+def keep(settings: DefaultSettings, request: Request, service: CurrentService) -> dict[str, Any]:
+    """Store the settings of a page, which apply if it is opened without settings. Return all settings.
 
-    Those of the page ``all`` hold for every page: ``n`` significant digits, ``e=1`` for powers of ten, ``r``
+    The settings of the page `all` apply to every page: `n` significant digits, `e=1` for powers of ten, `r`
     seconds between two refreshes.
     """
     if settings.view != ALL_PAGES and settings.view not in request.app.state.pages:

@@ -1,6 +1,6 @@
-"""Routes of the pages: one HTML frame for all, whose content the view's module draws in the browser.
+"""Routes of the pages: one HTML frame for all, with content that the view's module draws in the browser.
 
-They are served before FastAPI is imported, so this module and what it imports do without it.
+Pages are served before FastAPI is imported. This module and its imports must not import FastAPI.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _PLACEHOLDER: Final = re.compile(r"\{\{ ([\w.]+) \}\}")
 
 
 def names_of(views: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-    """``runs`` (at ``/``), ``overview``, ``docs``, one per described view."""
+    """Return the names of all pages: `runs` (at `/`), `overview`, `docs`, and one per described view."""
     return ("runs", "overview", "docs", *(view["name"] for view in views))
 
 
 class Pages:
-    """Renders the frame of every page."""
+    """Renderer of the frame of every page."""
 
     def __init__(self, assets: Assets) -> None:
         self._template = (WEB / "templates" / "page.html").read_text(encoding="utf-8")
@@ -52,7 +52,7 @@ class Pages:
         self.names = names_of(self._views)
 
     def routes(self) -> list[Route]:
-        """Every page, and the assets that pages ask for."""
+        """Return the routes of every page, and of the assets."""
         return [
             *(Route("/" if view == "runs" else f"/{view}", self._route(view)) for view in self.names),
             Route("/runs", _to_runs),
@@ -69,7 +69,7 @@ class Pages:
         return page
 
     def render(self, view: str, lang: str) -> str:
-        """The frame as HTML, with the one block of data its scripts start from."""
+        """Return the frame as HTML, with the block of data from which its scripts start."""
         texts = self._assets.text(lang)
         boot: dict[str, Any] = {
             "view": view,
@@ -94,7 +94,7 @@ class Pages:
         )
 
     def _preloads(self, view: str, lang: str) -> Iterator[str]:
-        """Links to all that the view waits for, so that nothing waits for something else to be read."""
+        """Yield links to everything that the view needs, so that the browser loads all of it at once."""
         root, scripts = self._root, self._assets.scripts
         for address in (f"{root}/locales/{lang}.json", "v2/runs"):
             yield f'<link rel="preload" as="fetch" href="{address}" crossorigin>'
@@ -105,12 +105,15 @@ class Pages:
 
 
 def _to_runs(request: Request) -> Response:
-    """Whoever writes the address by hand expects the list of runs under its name; relative, for a prefix."""
+    """Redirect to the list of runs, for users who type its name.
+
+    The target is relative because of prefixes.
+    """
     return RedirectResponse(f"./?{request.url.query}" if request.url.query else "./")
 
 
 def language(request: Request) -> str:
-    """The language chosen on the page, else the first of the browser's that we have, else English."""
+    """Return the language chosen on the page, else the browser's first available one, else English."""
     chosen = request.cookies.get("mindinsight_lang", "")
     wanted = [chosen, *request.headers.get("accept-language", "").split(",")]
     shorts = (item.split(";")[0].strip()[:2].lower() for item in wanted)
@@ -118,7 +121,7 @@ def language(request: Request) -> str:
 
 
 def token_page(request: Request) -> str:
-    """The page for a browser that comes without the token, or with a wrong one."""
+    """Return the page for a browser without a valid token."""
     texts = language_texts(language(request))
     wrong = "token" in request.query_params
     box = '<input name="token" autocomplete="off" autofocus size="32">'
@@ -132,7 +135,7 @@ def token_page(request: Request) -> str:
 
 
 def missing_page(request: Request) -> str:
-    """The page for a browser at an address where nothing is."""
+    """Return the page for an unknown address."""
     texts = language_texts(language(request))
     home = html.escape(request.scope.get("root_path", "") + "/")
     return _message(
@@ -144,7 +147,7 @@ def missing_page(request: Request) -> str:
 
 
 def _message(request: Request, *, title: str, text: str, action: str) -> str:
-    """A page with a few words and no script; ``action`` is markup."""
+    """Return a page with a short text and no script. `action` is markup."""
     values = {
         "lang": language(request),
         "title": html.escape(title),

@@ -1,4 +1,4 @@
-"""Routes of reports: documents that users write, and reports of one run made in the background."""
+"""Routes of reports: documents that users write, and reports of one run created in the background."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field, StringConstraints
 from starlette.responses import Response
 
@@ -16,10 +16,10 @@ from mindinsight.server.compute.background_jobs import BackgroundJob
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.markdown_tree import markdown_tree
-from mindinsight.server.http.bulkhead_routes import DumpRoute
+from mindinsight.server.http.bulkhead_routes import CurrentService, DumpRoute
 from mindinsight.server.http.numbered_jobs import NumberedJob
 from mindinsight.server.http.openapi import ErrorBody, response
-from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.http.service import Service
 from mindinsight.server.report import Page, Progress, ReportSource, make_report
 from mindinsight.server.store.mounts import disk_path
 from mindinsight.server.workspace.json_store import Full, storing
@@ -30,26 +30,27 @@ from mindinsight.server.workspace.report_documents import (
     MAX_TEXT,
     MAX_TITLE,
     Block,
-    Outdated,
     Report,
+    Stale,
 )
 from mindinsight.server.workspace.saved_views import MAX_QUERY, QUERY, VIEW
 
 router = APIRouter(
     prefix="/v2/reports",
     tags=["reports"],
-    responses={409: response("Somebody else changed the text, or there is no room for more.", ErrorBody)},
+    responses={
+        409: response("Another user changed the text, or there are too many reports or blocks.", ErrorBody)
+    },
 )
-Uses = Annotated[Service, Depends(service_of)]
 Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TITLE)]
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
 Anchor = Annotated[str, Field(max_length=40, description='id of a block, "" for the top or "end"')]
 Frozen = Annotated[str, Field(description="JSON: the tree of elements and the figures of the card")]
-PAGE: Final = "reports"  # a report in a report could contain itself
+PAGE: Final = "reports"  # cannot be pinned, because a report could contain itself
 _UNKNOWN: Final = ApiError(404, "unknown_written_report", "There is no such report, or no such block in it.")
-_REFUSALS: Final[dict[type[Exception], ApiError]] = {
+_ERRORS: Final[dict[type[Exception], ApiError]] = {
     KeyError: _UNKNOWN,
-    Outdated: ApiError(409, "block_changed", "Somebody else changed this text meanwhile."),
+    Stale: ApiError(409, "block_changed", "Another user has changed this text. Load it again."),
     Full: ApiError(
         409,
         "many_reports",
@@ -61,11 +62,13 @@ _REFUSALS: Final[dict[type[Exception], ApiError]] = {
 
 
 class Name(BaseModel):
+    """Body with the title of a report."""
+
     title: Title
 
 
 class Pin(BaseModel):
-    """Card of a page, or with no title the whole page."""
+    """Card of a page, or without a title the whole page."""
 
     view: str = Field(pattern=VIEW)
     query: str = Field("", pattern=QUERY, max_length=MAX_QUERY)
@@ -83,12 +86,14 @@ class NewBlock(BaseModel):
 
 
 class NewText(BaseModel):
+    """Body that changes a text which was read at `version`."""
+
     text: Text
     version: int
 
 
 class Change(BaseModel):
-    """Change of a block that is no change of its text."""
+    """Change of a block other than its text."""
 
     action: Literal["move", "freeze", "thaw"]
     after: Anchor = END
@@ -96,8 +101,8 @@ class Change(BaseModel):
 
 
 @router.get("")
-def reports(service: Uses) -> dict[str, Any]:
-    """Every report without its blocks, in the order in which they were begun."""
+def reports(service: CurrentService) -> dict[str, Any]:
+    """Return every report without its blocks, in the order of creation."""
     return {
         "reports": [
             {"id": report_id, "title": report.title, "changed": report.changed, "blocks": len(report.blocks)}
@@ -107,15 +112,15 @@ def reports(service: Uses) -> dict[str, Any]:
 
 
 @router.post("")
-def begin(body: Name, service: Uses) -> dict[str, Any]:
-    """Begin a report."""
-    with storing(_REFUSALS):
+def begin(body: Name, service: CurrentService) -> dict[str, Any]:
+    """Create a report and return it."""
+    with storing(_ERRORS):
         return read(service.workspace.reports.add(body.title), service)
 
 
 @router.get("/{report_id}")
-def read(report_id: str, service: Uses) -> dict[str, Any]:
-    """A report: texts as they were written and as a tree of elements."""
+def read(report_id: str, service: CurrentService) -> dict[str, Any]:
+    """Return a report, with texts as written and as a tree of elements."""
     report: Report | None = service.workspace.reports.all().get(report_id)
     if report is None:
         raise _UNKNOWN
@@ -124,46 +129,46 @@ def read(report_id: str, service: Uses) -> dict[str, Any]:
 
 
 @router.patch("/{report_id}")
-def rename(report_id: str, body: Name, service: Uses) -> dict[str, Any]:
-    """Rename a report."""
-    with storing(_REFUSALS):
+def rename(report_id: str, body: Name, service: CurrentService) -> dict[str, Any]:
+    """Rename a report and return it."""
+    with storing(_ERRORS):
         service.workspace.reports.rename(report_id, body.title)
     return read(report_id, service)
 
 
 @router.delete("/{report_id}")
-def forget(report_id: str, service: Uses) -> dict[str, Any]:
-    """Delete a report with its frozen cards."""
-    with storing(_REFUSALS):
+def forget(report_id: str, service: CurrentService) -> dict[str, Any]:
+    """Delete a report with its frozen cards. Return all reports."""
+    with storing(_ERRORS):
         service.workspace.reports.forget(report_id)
     return reports(service)
 
 
 @router.post("/{report_id}/blocks")
-def insert(report_id: str, body: NewBlock, request: Request, service: Uses) -> dict[str, Any]:
-    """Add a text or a pinned card; the answer is the report and, as ``added``, the block's id."""
+def insert(report_id: str, body: NewBlock, request: Request, service: CurrentService) -> dict[str, Any]:
+    """Add a text or a pinned card. Return the report and, as `added`, the id of the block."""
     pin = body.pin
     if pin is not None and pin.view not in request.app.state.pages - {PAGE}:
         raise ApiError(404, "unknown_page", f"There is no page {pin.view!r}.", page=pin.view)
     block = Block(text=body.text, **(pin.model_dump(exclude={"frozen"}) if pin else {}))
-    with storing(_REFUSALS):
+    with storing(_ERRORS):
         frozen = pin.frozen if pin else None
         added = service.workspace.reports.insert(report_id, block, body.after, frozen)
     return {**read(report_id, service), "added": added}
 
 
 @router.put("/{report_id}/blocks/{block_id}")
-def write(report_id: str, block_id: str, body: NewText, service: Uses) -> dict[str, Any]:
-    """Change a text that was read at ``version``."""
-    with storing(_REFUSALS):
+def write(report_id: str, block_id: str, body: NewText, service: CurrentService) -> dict[str, Any]:
+    """Change a text that was read at `version`. Return the report."""
+    with storing(_ERRORS):
         service.workspace.reports.write(report_id, block_id, body.text, body.version)
     return read(report_id, service)
 
 
 @router.patch("/{report_id}/blocks/{block_id}")
-def change(report_id: str, block_id: str, body: Change, service: Uses) -> dict[str, Any]:
-    """Move a block, freeze its card as it is, or make it live again."""
-    with storing(_REFUSALS):
+def change(report_id: str, block_id: str, body: Change, service: CurrentService) -> dict[str, Any]:
+    """Move a block, freeze its card as it is, or make it live again. Return the report."""
+    with storing(_ERRORS):
         if body.action == "move":
             service.workspace.reports.move(report_id, block_id, body.after)
         else:
@@ -173,17 +178,17 @@ def change(report_id: str, block_id: str, body: Change, service: Uses) -> dict[s
 
 
 @router.delete("/{report_id}/blocks/{block_id}")
-def remove(report_id: str, block_id: str, service: Uses) -> dict[str, Any]:
-    """Delete a block."""
-    with storing(_REFUSALS):
+def remove(report_id: str, block_id: str, service: CurrentService) -> dict[str, Any]:
+    """Delete a block. Return the report."""
+    with storing(_ERRORS):
         service.workspace.reports.remove(report_id, block_id)
     return read(report_id, service)
 
 
 @router.get("/{report_id}/frozen/{name}")
-def frozen_card(report_id: str, name: str, service: Uses) -> Response:
-    """What a frozen card shows, as it was sent."""
-    with storing(_REFUSALS):
+def frozen_card(report_id: str, name: str, service: CurrentService) -> Response:
+    """Return the content of a frozen card as it was sent."""
+    with storing(_ERRORS):
         content = service.workspace.reports.frozen(report_id, name)
     return Response(content, media_type="application/json", headers={"Cache-Control": "no-cache"})
 
@@ -194,7 +199,7 @@ Part = Progress | Page
 
 
 class RunReport(BaseModel):
-    """Request of a report."""
+    """Request of a run's report."""
 
     run: str
     language: Literal["en", "zh"]
@@ -213,29 +218,27 @@ REPORT: Final = NumberedJob("report", RunReport, _report)
 
 @run_report_router.post("")
 def start(
-    service: Uses,
+    service: CurrentService,
     run: Annotated[str, Query(description="run id")],
     language: Literal["en", "zh"] = "en",
 ) -> dict[str, int]:
-    """Begin with the report of a run; its progress and page are asked for by the number in the response."""
+    """Start the report of a run. Its progress and page are read by the number in the response."""
     return {"report": REPORT.start(service, RunReport(run=run, language=language))}
 
 
 @run_report_router.get("/{number}")
-def progress(service: Uses, number: int) -> dict[str, Any]:
-    """How far a report is: ``key`` is a text of the locale files for the work at hand."""
+def progress(service: CurrentService, number: int) -> dict[str, Any]:
+    """Return the progress of a report. `key` is a text of the locale files for the current work."""
     job = REPORT.find(service, number)
     newest = next((part for part in reversed(list(job.items)) if isinstance(part, Progress)), None)
-    return {
-        "done": job.done,
-        "error": job.error,
-        "progress": None if newest is None else newest._asdict(),
-    }
+    return {"done": job.done, "error": job.error, "progress": None if newest is None else newest._asdict()}
 
 
 @run_report_router.get("/{number}/page")
-def page(service: Uses, number: int, name: Annotated[str, Query(max_length=200)] = "report") -> Response:
-    """The finished report, as a download of this name."""
+def page(
+    service: CurrentService, number: int, name: Annotated[str, Query(max_length=200)] = "report"
+) -> Response:
+    """Return the finished report, as a download of this name."""
     job = REPORT.find(service, number)
     made = next((part for part in reversed(list(job.items)) if isinstance(part, Page)), None)
     if made is None:

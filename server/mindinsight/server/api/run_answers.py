@@ -1,4 +1,4 @@
-"""Answers about runs, cached as bytes: the list, tags and lineage. Without FastAPI."""
+"""Responses about runs, cached as bytes: the list, tags and lineage. Does not import FastAPI."""
 
 from __future__ import annotations
 
@@ -26,14 +26,22 @@ if TYPE_CHECKING:
     from mindinsight.server.formats.lineage import Lineage
 
 
-_NO_PARAMETERS: Final = ("train_dataset_path", "model_size")  # of what a lineage tells of a training
+_NO_PARAMETERS: Final = (
+    "train_dataset_path",
+    "model_size",
+)  # fields of the training lineage that are no settings
 
 
 def hyper_of(lineage: Lineage | None) -> dict[str, Any]:
-    """Hyper-parameters by name: the trainer's settings and what the user defined; single values only."""
+    """Return hyper-parameters by name: the trainer's settings and user-defined values.
+
+    Only single values are included.
+    """
     if lineage is None:
         return {}
-    from mindinsight.server.formats.lineage import TRAIN_FACTS  # loads protobuf, which the run's reader did
+    from mindinsight.server.formats.lineage import (
+        TRAIN_FACTS,  # imports protobuf, which reading lineage did before
+    )
 
     names = (name for name in TRAIN_FACTS if name not in _NO_PARAMETERS)
     train = {name: getattr(lineage.train, name) for name in names} if lineage.train else {}
@@ -41,7 +49,7 @@ def hyper_of(lineage: Lineage | None) -> dict[str, Any]:
 
 
 def metrics_of(lineage: Lineage | None) -> dict[str, Any]:
-    """Metrics by name; single values only."""
+    """Return metrics by name. Only single values are included."""
     metrics = lineage.metrics if lineage is not None else {}
     return {name: value for name, value in metrics.items() if _is_single(value)}
 
@@ -50,9 +58,14 @@ def _is_single(value: Any) -> bool:
     return isinstance(value, str | int | float) and (not isinstance(value, str) or len(value) <= 200)
 
 
-FRESH: Final = 1.0  # seconds for which one answer is given to all: it tells the time, too
-_LEVEL: Final = 1  # of compression: twice as fast as the usual one, a fifth larger
+FRESH: Final = 1.0  # seconds for which a response is shared, because it contains the current time
+_LEVEL: Final = 1  # of gzip: twice as fast as the default, a fifth larger
 _NO_NOTE: Final = Note()
+_SNAPSHOT_FIELDS: Final = ("version", "base", "base_missing", "left_out", "watch", "scanned")
+_RUN_FIELDS: Final = (
+    *("id", "name", "job", "rank", "created", "updated", "first_event", "last_event", "finished", "failure"),
+    *("size", "read", "total"),
+)
 
 
 class Encoded(NamedTuple):
@@ -63,7 +76,7 @@ class Encoded(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """What the workspace holds of runs, and of pages."""
+    """Stored data of the workspace for runs and pages."""
 
     notes: Mapping[str, Note] = {}  # by run
     slots: Mapping[str, int] = {}  # colour slot by job
@@ -71,18 +84,21 @@ class Marks(NamedTuple):
 
 
 class Listing:
-    """Cache of encoded rows and of the whole list, for one server; thread-safe."""
+    """Thread-safe cache of encoded rows and of the whole list."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._making = LruCache[Encoded](0)  # others wait for what the first one makes
+        self._making = LruCache[Encoded](0)  # concurrent requests wait for the first one's result
         self._rows: dict[str, tuple[Run, Note, int, bytes]] = {}
         self._whole: tuple[Any, float, Encoded] = (None, 0.0, Encoded(b"", b""))
 
     def whole(
         self, snapshot: Snapshot, marks: Marks, key: Any, troubles: Iterable[DirectoryDamage] = ()
     ) -> Encoded:
-        """Every run; ``key`` changes when anything else does. ``troubles`` of the server come first."""
+        """Return every run as encoded JSON. `key` changes with every other input.
+
+        `troubles` of the server are listed first.
+        """
         known, made, answer = self._whole
         if known == key and self._clock() - made <= FRESH:
             return answer
@@ -103,7 +119,7 @@ class Listing:
         runs: Iterable[Run],
         troubles: Iterable[DirectoryDamage] = (),
     ) -> bytes:
-        """The given runs of a snapshot."""
+        """Return the given runs of a snapshot as encoded JSON."""
         rows = b",".join(
             [self._row(run, marks.notes.get(run.id, _NO_NOTE), marks.slots.get(run.job, 0)) for run in runs]
         )
@@ -117,7 +133,7 @@ class Listing:
 
 
 def _json(content: Any) -> bytes:
-    """JSON in UTF-8; lone surrogates are escaped as JSON has it."""
+    """Encode JSON in UTF-8, with escaped lone surrogates."""
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.encode("utf-8", "backslashreplace")
 
@@ -126,13 +142,8 @@ def _head(
     snapshot: Snapshot, troubles: Iterable[DirectoryDamage], defaults: Mapping[str, Default]
 ) -> dict[str, Any]:
     return {
-        "version": snapshot.version,
-        "base": snapshot.base,
+        **{name: getattr(snapshot, name) for name in _SNAPSHOT_FIELDS},
         "bases": [asdict(base) for base in snapshot.bases],
-        "base_missing": snapshot.base_missing,
-        "left_out": snapshot.left_out,
-        "watch": snapshot.watch,
-        "scanned": snapshot.scanned,
         "now": time.time(),
         "defaults": {view: default.query for view, default in defaults.items()},
         "errors": [{"path": error.path, "reason": error.reason} for error in (*troubles, *snapshot.errors)],
@@ -142,20 +153,8 @@ def _head(
 def _summary(run: Run, note: Note) -> dict[str, Any]:
     kinds = {kind: len(tags) for kind, tags in sorted(run.references.items()) if tags}
     return {
-        "id": run.id,
-        "name": run.name,
-        "job": run.job,
-        "rank": run.rank,
-        "created": run.created,
-        "updated": run.updated,
-        "first_event": run.first_event,
-        "last_event": run.last_event,
-        "finished": run.finished,
-        "failure": run.failure,
+        **{name: getattr(run, name) for name in _RUN_FIELDS},
         "torn_since": min(torn_since(run).values(), default=None),
-        "size": run.size,
-        "read": run.read,
-        "total": run.total,
         "damage": sum(len(file.damage) + bool(file.error) for file in run.files),
         "step": max((series.last_step for series in run.scalars.values()), default=-1),
         "kinds": {"scalar": len(run.scalars), **kinds} if run.scalars else kinds,
@@ -164,10 +163,7 @@ def _summary(run: Run, note: Note) -> dict[str, Any]:
         "hyper": non_finite_as_text(hyper_of(run.lineage)),
         "metrics": non_finite_as_text(metrics_of(run.lineage)),
         "dumps": list(run.dumps),
-        "hidden": note.hidden,
-        "pinned": note.pinned,
-        "note": note.note,
-        "labels": note.labels,
+        **{name: getattr(note, name) for name in ("hidden", "pinned", "note", "labels")},
         "chosen": note.colour,
     }
 
@@ -191,21 +187,23 @@ class TagsQuery(BaseModel):
 
 
 async def runs(state: State, headers: Headers, query: RunsQuery) -> Response:
-    """Every run (or the asked ones) with what a list shows of it."""
+    """Return every run, or the given ones, with the columns of a list."""
     accepted = headers.get("if-none-match", ""), headers.get("accept-encoding", "")
-    # in a thread: it may write the colours of new runs
+    # in a thread, because it may write the colours of new runs
     return await run_in_threadpool(run_list, state.service, *accepted, query.run)
 
 
 async def tags(state: State, headers: Headers, query: TagsQuery) -> Response:
-    """The tags of a kind with the runs that have them, or (``brief``) how many; of some runs or a job."""
+    """Return the tags of a kind with the runs that have them, or with `brief` their number, for some runs
+    or a job.
+    """
     return tag_list(state.service.store.snapshot(), query.kind, query.run, query.job, query.brief)
 
 
 def run_list(
     service: Service, if_none_match: str, accept_encoding: str, runs: Collection[str] | None = None
 ) -> Response:
-    """Every run (or those of ``runs``) as JSON; 304 where it is what the client has."""
+    """Return every run, or those in `runs`, as JSON. Return 304 if the client has the current list."""
     snapshot, listing = service.store.snapshot(), service.parts.of(Listing)
     troubles = [DirectoryDamage("", "workers.missing")] if service.workers_missing else []
     notes, defaults = service.workspace.notes, service.workspace.defaults
@@ -228,22 +226,17 @@ def run_list(
 def tag_list(
     snapshot: Snapshot, kind: str, runs: Collection[str] | None, job: str | None, brief: bool
 ) -> Response:
-    """The tags of a kind with the runs that have them, or (``brief``) how many; of some runs or a job."""
+    """Return the tags of a kind with the runs that have them, or with `brief` their number, for some runs
+    or a job.
+    """
     chosen = None if runs is None else frozenset(runs)
     holders: dict[str, list[str]] = {}
     for run in snapshot.runs.values():
         if (chosen is None or run.id in chosen) and job in (None, run.job):
-            for tag in _tags_of(run, kind):
+            for tag in run.scalars if kind == "scalar" else run.references.get(kind, {}):
                 holders.setdefault(tag, []).append(run.id)
     rows = [
         {"tag": tag, "count": len(having), **({} if brief else {"runs": having})}
         for tag, having in sorted(holders.items())
     ]
-    content = {"version": snapshot.version, "tags": rows}
-    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Response(text.encode("utf-8", "backslashreplace"), media_type="application/json")
-
-
-def _tags_of(run: Run, kind: str) -> Any:
-    """The tags of one kind in one run."""
-    return run.scalars.keys() if kind == "scalar" else run.references.get(kind, {}).keys()
+    return Response(_json({"version": snapshot.version, "tags": rows}), media_type="application/json")

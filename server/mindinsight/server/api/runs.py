@@ -7,27 +7,25 @@ from dataclasses import asdict
 from typing import Annotated, Any
 
 import numpy as np
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from mindinsight.server.api.run_answers import hyper_of, metrics_of
 from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.errors import not_kept, unknown_run
+from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.http.responses import encode
-from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.store.run import torn_files
 from mindinsight.server.types import Doubles, FileState, Floats
 from mindinsight.server.workspace.notes import MAX_LABELS, MAX_NOTE
 
 router = APIRouter(tags=["runs"])
-OneService = Annotated[Service, Depends(service_of)]
 Label = Annotated[str, Field(min_length=1, max_length=100)]
-SomeRuns = Annotated[list[str] | None, Query(max_length=1000)]
 
 
 @router.get("/v2/runs/files")
-def files(service: OneService, run: str) -> dict[str, Any]:
-    """The files of one run: how far each has been read, and every section that could not be."""
+def files(service: CurrentService, run: str) -> dict[str, Any]:
+    """Return the files of one run: reading progress, and every section that could not be read."""
     record = service.store.snapshot().run(run)
     service.loader.want([run])
     torn = {file.name for file in torn_files(record, time.time())}
@@ -35,24 +33,16 @@ def files(service: OneService, run: str) -> dict[str, Any]:
 
 
 def _file(file: FileState) -> dict[str, Any]:
+    names = ("name", "size", "modified", "read", "pending", "error", "closed")
     return {
-        "name": file.name,
-        "size": file.size,
-        "modified": file.modified,
-        "read": file.read,
-        "pending": file.pending,
-        "error": file.error,
-        "closed": file.closed,
+        **{name: getattr(file, name) for name in names},
         "skipped": dict(file.skipped),
-        "damage": [
-            {"offset": section.offset, "size": section.size, "reason": section.reason}
-            for section in file.damage
-        ],
+        "damage": [asdict(section) for section in file.damage],
     }
 
 
 class NoteChange(BaseModel):
-    """What to change in a run's note; what is left out stays."""
+    """Changes of a run's note. Omitted fields are unchanged."""
 
     run: str
     note: str | None = Field(None, max_length=MAX_NOTE)
@@ -63,8 +53,8 @@ class NoteChange(BaseModel):
 
 
 @router.patch("/v2/runs/notes")
-def annotate(change: NoteChange, service: OneService) -> dict[str, Any]:
-    """Keep a note, labels, colour, hidden or pinned (the baseline: one run at most)."""
+def annotate(change: NoteChange, service: CurrentService) -> dict[str, Any]:
+    """Store a note, labels, colour, hidden or pinned (the baseline, at most one run)."""
     if change.run not in service.store.snapshot().runs:
         raise unknown_run(change.run)
     fields = change.model_dump(exclude={"run"}, exclude_none=True)
@@ -78,8 +68,8 @@ def annotate(change: NoteChange, service: OneService) -> dict[str, Any]:
 
 
 @router.get("/v2/runs/facts")
-def facts(run: str, service: Annotated[Service, Depends(service_of)]) -> dict[str, Any]:
-    """Hyper-parameters, metrics and the pipeline of data (MindInsight's JSON form; null when unknown)."""
+def facts(run: str, service: CurrentService) -> dict[str, Any]:
+    """Return hyper-parameters, metrics and the data pipeline (MindInsight's JSON, null if unknown)."""
     record = service.store.snapshot().run(run)
     lineage = record.lineage
     return {
@@ -90,12 +80,14 @@ def facts(run: str, service: Annotated[Service, Depends(service_of)]) -> dict[st
     }
 
 
-POINTS = 48  # of a small curve
+POINTS = 48  # of a sparkline
 
 
 @router.get("/v2/runs/columns")
-def columns(service: OneService, tag: Annotated[list[str], Query(max_length=50)]) -> dict[str, Any]:
-    """For each tag the runs that have it with last, lowest and highest value; NaN where there is none."""
+def columns(service: CurrentService, tag: Annotated[list[str], Query(max_length=50)]) -> dict[str, Any]:
+    """Return for each tag the runs that have it with last, lowest and highest value, NaN without a finite
+    one.
+    """
     snapshot = service.store.snapshot()
     tables = {}
     for name in tag:
@@ -112,9 +104,9 @@ def columns(service: OneService, tag: Annotated[list[str], Query(max_length=50)]
 
 @router.get("/v2/runs/sparklines")
 def sparklines(
-    service: OneService, tag: str, run: Annotated[list[str], Query(max_length=200)]
+    service: CurrentService, tag: str, run: Annotated[list[str], Query(max_length=200)]
 ) -> dict[str, Any]:
-    """Sparklines of one tag for some runs: up to 48 values each, evenly spread over the points."""
+    """Return sparklines of one tag for some runs: up to 48 values each, evenly spaced."""
     runs = service.store.snapshot().runs
     service.loader.want(run)
     chosen = {run_id: runs[run_id].scalars for run_id in run if run_id in runs}
@@ -126,12 +118,12 @@ def sparklines(
 
 
 def lowest(values: Floats) -> float:
-    """The lowest finite value; NaN when there is none."""
+    """Return the lowest finite value, or NaN."""
     finite = values[np.isfinite(values)]
     return float(finite.min()) if len(finite) else float("nan")
 
 
 def thinned(values: Floats, points: int = POINTS) -> Doubles:
-    """Downsample to at most ``points`` evenly spaced values; the first and the last are among them."""
+    """Downsample to at most `points` evenly spaced values, including the first and the last."""
     rows = np.linspace(0, len(values) - 1, min(points, len(values))).round().astype(np.int64)
     return values[rows].astype(np.float64)

@@ -1,20 +1,23 @@
-"""Routes for health checks and Prometheus metrics, answered in the event loop: they need no free thread."""
+"""Routes for health checks and Prometheus metrics, answered in the event loop, because they need no free
+thread.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse
 
-from mindinsight.server.http.health import Health, counts, since_look
-from mindinsight.server.http.service import POOLS, Service, service_of
+from mindinsight.server.http.bulkhead_routes import CurrentService
+from mindinsight.server.http.health import Health, counts, seconds_since_scan
+from mindinsight.server.http.service import POOLS, Service
 
 router = APIRouter(tags=["system"])
 
-_WORK: Final = {  # kind of each metric, label, attribute of what is measured
+_WORK: Final = {  # kind of each metric, label, attribute of the measured object
     "work_running": ("gauge", "class", "running"),
     "work_waiting": ("gauge", "class", "waiting"),
     "work_stuck": ("gauge", "class", "stuck"),
@@ -24,26 +27,25 @@ _WORK: Final = {  # kind of each metric, label, attribute of what is measured
     "pool_running": ("gauge", "pool", "running"),
     "pool_killed_total": ("counter", "pool", "killed"),
 }
-OneService = Annotated[Service, Depends(service_of)]
 
 
 @router.get("/health")
 async def health(request: Request) -> dict[str, Any]:
-    """Whether the server works, and what of the data is not shown. Names no file and no run."""
+    """Return the state of the server and counts of unreadable data, without names of files or runs."""
     known: Health = request.app.state.health
     return known.report()
 
 
 @router.get("/metrics", response_class=PlainTextResponse)
-async def metrics(request: Request, service: OneService) -> str:
-    """The same figures as Prometheus text (exposition format 0.0.4)."""
+async def metrics(request: Request, service: CurrentService) -> str:
+    """Return the same figures as Prometheus text (exposition format 0.0.4)."""
     snapshot = service.store.snapshot()
     hub = request.app.state.hub
     gauges = {
         **counts(snapshot),
         "base_missing": int(snapshot.base_missing),
         "workers_missing": int(service.workers_missing),
-        "seconds_since_look": since_look(service),
+        "seconds_since_look": seconds_since_scan(service),
         "snapshot_version": snapshot.version,
         "streams_open": hub.streams,
         "streams_dropped": hub.dropped,
@@ -54,7 +56,7 @@ async def metrics(request: Request, service: OneService) -> str:
 
 
 def _work_lines(service: Service) -> list[str]:
-    """Metrics of the classes of work and of the pools of processes, each with its name as a label."""
+    """Return metrics of the classes of work and of the process pools, with names as labels."""
     pools = dict(zip(POOLS, service.pools, strict=True))
     sources: dict[str, Mapping[str, Any]] = {"class": service.bulkheads, "pool": pools}
     lines = []

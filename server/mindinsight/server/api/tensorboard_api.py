@@ -1,8 +1,8 @@
 """Routes of TensorBoard's HTTP interface for scripts: runs, tags and points of scalars, over the same store.
 
-Names of runs are TensorBoard's: the path below the base directory, ``.`` for itself. Answers have the form of
-TensorBoard 2.21; nothing is sampled. Numbers that are not finite are the texts ``NaN``, ``Infinity`` and
-``-Infinity`` in JSON.
+Names of runs are TensorBoard's: the path below the base directory, `.` for itself. Responses have the form of
+TensorBoard 2.21, without sampling. Non-finite numbers are the texts `NaN`, `Infinity` and `-Infinity` in
+JSON.
 """
 
 from __future__ import annotations
@@ -13,35 +13,34 @@ import math
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Query, Response
 from starlette.responses import JSONResponse, PlainTextResponse
 
-from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.http.bulkhead_routes import CurrentService
+from mindinsight.server.http.service import Service
 from mindinsight.server.store.mounts import BASE
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import Line
 
 router = APIRouter(prefix="/data", tags=["tensorboard"])
 
-Uses = Annotated[Service, Depends(service_of)]
-
 
 @router.get("/runs")
-def runs(service: Uses) -> list[str]:
-    """Names of the runs, the one that started first at the front."""
+def runs(service: CurrentService) -> list[str]:
+    """Return the names of the runs, the earliest first."""
     return [_name(run) for run in _in_order(service)]
 
 
 @router.get("/environment")
-def environment(service: Uses) -> dict[str, str]:
-    """Where the data lie; the rest is not told."""
+def environment(service: CurrentService) -> dict[str, str]:
+    """Return the base directory. All other fields are empty."""
     base = service.store.snapshot().base
     return {"version": "", "data_location": base, "window_title": "", "experiment_name": ""}
 
 
 @router.get("/plugin/scalars/tags")
-def tags(service: Uses) -> dict[str, dict[str, dict[str, str]]]:
-    """Tags of scalars by run; runs without scalars are left out."""
+def tags(service: CurrentService) -> dict[str, dict[str, dict[str, str]]]:
+    """Return tags of scalars by run, without runs that have no scalars."""
     return {
         _name(run): {tag: {"displayName": "", "description": ""} for tag in run.scalars}
         for run in _in_order(service)
@@ -51,12 +50,11 @@ def tags(service: Uses) -> dict[str, dict[str, dict[str, str]]]:
 
 @router.get("/plugin/scalars/scalars")
 def scalars(
-    service: Uses,
-    run: str,
-    tag: str,
-    format: Annotated[Literal["json", "csv"], Query()] = "json",
+    service: CurrentService, run: str, tag: str, format: Annotated[Literal["json", "csv"], Query()] = "json"
 ) -> Response:
-    """Points of a series as ``[wall time, step, value]``: steps in order, for each the value written last."""
+    """Return the points of a series as `[wall time, step, value]`, ascending by step, with the value
+    written last for each.
+    """
     line = _line(service, run, tag)
     if line is None:
         return PlainTextResponse(f"Not found: No scalar data for run={run!r}, tag={tag!r}", 404)

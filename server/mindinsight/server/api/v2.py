@@ -30,10 +30,11 @@ from mindinsight.server.plugins import Plugin, find_plugin, plugins
 _log = logging.getLogger(__name__)
 
 _NOT_ROUTES: Final = ("v2", "pages")
+_GONE: Final = ApiError(410, "gone", "The file has been removed, replaced or cut short since it was read.")
 
 
 def create_interface(state: State) -> FastAPI:
-    """``/v2`` over what the server holds in ``state``."""
+    """Create the application of `/v2` over the state of the server."""
     app = _application(state, "/v2/openapi.json")
     _add_routes(app)
     app.openapi = cache(partial(_description, app))  # type: ignore[method-assign]
@@ -41,7 +42,10 @@ def create_interface(state: State) -> FastAPI:
 
 
 def create_kind_interface(state: State, name: str, interface: ASGIApp) -> FastAPI | None:
-    """The routes of one kind; ``interface`` answers what they do not. None where there is no such kind."""
+    """Create the routes of one kind, or return None if it does not exist.
+
+    `interface` answers unknown paths.
+    """
     kind = find_plugin(name)
     if kind is None:
         return None
@@ -52,7 +56,7 @@ def create_kind_interface(state: State, name: str, interface: ASGIApp) -> FastAP
 
 
 def _description(app: FastAPI) -> dict[str, Any]:
-    """Return the OpenAPI description of ``app`` and of the routes that are answered before it."""
+    """Return the OpenAPI description of `app` and of the routes that are answered before it."""
     direct = APIRouter(responses=OURS)
     for route in ROUTES:
         direct.add_api_route(route.path, described_endpoint(route), tags=[route.tag])
@@ -63,7 +67,10 @@ def _description(app: FastAPI) -> dict[str, Any]:
 
 
 def _application(state: State, description: str | None) -> FastAPI:
-    """An application without routes that answers errors as ours; its OpenAPI is at ``description``."""
+    """Create an application without routes, with our error responses.
+
+    Its OpenAPI description is at `description`.
+    """
     app = FastAPI(
         title="MindInsight",
         version=installed_version(),
@@ -75,7 +82,7 @@ def _application(state: State, description: str | None) -> FastAPI:
     app.state = state
     app.add_exception_handler(ApiError, _api_error)
     app.add_exception_handler(MemoryError, lambda request, error: error_response(memory_short()))
-    app.add_exception_handler(Gone, _gone)
+    app.add_exception_handler(Gone, lambda request, error: error_response(_GONE))
     app.add_exception_handler(UnreadableError, _unreadable)
     app.add_exception_handler(404, _missing)
     openapi.install(app)
@@ -98,7 +105,7 @@ def _add_kind(app: FastAPI, kind: Plugin) -> None:
 
 
 async def _missing(request: Request, error: Exception) -> Response:
-    """An address where nothing is: a page for people, JSON for programs."""
+    """Respond to an unknown address with a page for browsers and JSON for programs."""
     if "text/html" in request.headers.get("accept", "") and not route_path(request.scope).startswith("/v2/"):
         return HTMLResponse(missing_page(request), 404)
     assert isinstance(error, HTTPException)
@@ -110,14 +117,11 @@ def _api_error(request: Request, error: Exception) -> Response:
     return error_response(error)
 
 
-def _gone(request: Request, error: Exception) -> Response:
-    answer = ApiError(410, "gone", "The file has been removed, replaced or cut short since it was read.")
-    return error_response(answer)
-
-
 def _unreadable(request: Request, error: Exception) -> Response:
-    """A payload that is no such message. Its detail may name a file: that is for the log."""
+    """Respond to an invalid payload. Its detail is only logged, because it may name a file."""
     assert isinstance(error, UnreadableError)
     _log.warning("%s: %s", error.reason, error.detail)
-    answer = ApiError(422, "unreadable", f"It cannot be read: {error.reason}.", key=error.reason, detail="")
+    answer = ApiError(
+        422, "unreadable", f"The recorded value cannot be read: {error.reason}.", key=error.reason, detail=""
+    )
     return error_response(answer)

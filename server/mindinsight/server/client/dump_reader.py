@@ -1,4 +1,4 @@
-"""Reader of tensor dumps for notebooks and scripts, without a server, and the results it returns."""
+"""Reader of tensor dumps for notebooks and scripts, without a server, and its results."""
 
 from __future__ import annotations
 
@@ -33,25 +33,17 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-_COUNTS: Final = {  # column -> attribute of ``Statistics``
-    "count": "count",
-    "nans": "nans",
-    "positive_infs": "positive_infs",
-    "negative_infs": "negative_infs",
-    "zeros": "zeros",
-    "minimum": "minimum",
-    "maximum": "maximum",
-    "mean": "mean",
-    "std": "std",
-    "norm": "norm",
-}
+_STATISTICS: Final = (  # columns, and attributes of ``Statistics``
+    *("count", "nans", "positive_infs", "negative_infs", "zeros"),
+    *("minimum", "maximum", "mean", "std", "norm"),
+)
 
 
 class StatisticsTable(Sequence[TensorResult]):
     """Statistics of tensors in the order they were written, one entry for each tensor.
 
-    ``entry`` names the tensor, ``measurement.statistics`` has its numbers, ``damage`` says why there are
-    none; ``computed`` is False where the numbers are those that the dump recorded.
+    `entry` names the tensor, `measurement.statistics` has its numbers, `damage` the reason if there are none.
+    `computed` is False if the dump recorded the numbers.
     """
 
     def __init__(self, results: Iterable[TensorResult], damage: Sequence[FileDamage] = ()) -> None:
@@ -65,43 +57,46 @@ class StatisticsTable(Sequence[TensorResult]):
         return len(self._results)
 
     def frame(self) -> DataFrame:
-        """Columns rank, step, operator, type, direction, slot, shape, dtype, the numbers, and damage.
+        """Return columns rank, step, operator, type, direction, slot, shape, dtype, the numbers, and damage.
 
-        Minimum, maximum, mean, std and norm are of the finite elements; what is not known is missing.
-        Needs pandas (``mindinsight[notebook]``).
+        Minimum, maximum, mean, std and norm are of the finite elements. Unknown numbers are missing values.
+        Needs pandas (`mindinsight[notebook]`).
         """
         return _frame([_columns(result) for result in self._results])
 
 
 @dataclass(frozen=True)
 class FirstFault:
-    """The first operator of a dump that made something not finite, or how it came in.
+    """First operator of a dump that produced or received non-finite values.
 
-    ``kind`` is ``made``, ``met`` or ``unknown``; ``verdict`` is the sentence for people, and
-    ``source`` the line of code the operator came from, where the dump holds call stacks.
+    `kind` is `made`, `met` or `unknown`. `verdict` is the sentence for users, and `source` the operator's
+    line of code, if the dump holds call stacks.
     """
 
     fault: Fault
     verdict: str
     operator: Operator | None
     source: Frame | None
-    explanation: str = ""  # which value came in and why the result is not finite, where that is known
+    explanation: str = ""  # cause: the input value, and the reason for the non-finite result, if known
 
     @property
     def kind(self) -> str:
+        """Return `made`, `met` or `unknown`."""
         return self.fault.kind
 
     @property
     def rank(self) -> int:
+        """Return the rank of the fault."""
         return self.fault.rank
 
     @property
     def step(self) -> int:
+        """Return the step of the fault."""
         return self.fault.step
 
     @property
     def tensor(self) -> TensorEntry:
-        """The tensor at which the fault shows first."""
+        """Return the first tensor with non-finite values."""
         return self.fault.entry
 
     def __str__(self) -> str:
@@ -112,9 +107,9 @@ class FirstFault:
 
 @dataclass(frozen=True)
 class FaultReport:
-    """Result of a search for the first fault: the fault, if any, and what was looked at.
+    """Result of a search for the first fault: the fault, if any, and the coverage of the search.
 
-    ``fault`` is None both where everything is finite and where nothing could be judged: ``summary`` tells.
+    `fault` is None if everything is finite and also if nothing could be judged. `summary` says which.
     """
 
     fault: FirstFault | None
@@ -131,7 +126,7 @@ class FaultReport:
 
 
 class Comparison(Sequence[Row]):
-    """Rows of two dumps compared tensor by tensor, in the order the first one ran."""
+    """Rows of two dumps compared tensor by tensor, in execution order of the first."""
 
     def __init__(self, rows: Iterable[Row], damage: Sequence[FileDamage]) -> None:
         self._rows = tuple(rows)
@@ -144,20 +139,20 @@ class Comparison(Sequence[Row]):
         return len(self._rows)
 
     def outcome(self, tolerance: Tolerance | None = None) -> Outcome:
-        """Decide whether the dumps agree and what differs first; by default with each type's tolerance."""
+        """Decide if the dumps agree and which rows differ first. The default is each type's tolerance."""
         unread = sum(row.compared.damage is not None for row in self._rows)
         return decide(self._rows, tolerance, max(0, len(self.damage) - unread))
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """Claims of ``outcome`` with the default tolerance, the most important first."""
+        """Return the claims of `outcome` with the default tolerance, the most important first."""
         return self.outcome().claims
 
     def __str__(self) -> str:
         return "\n".join(map(sentence, self.claims))
 
     def frame(self) -> DataFrame:
-        """The columns of ``mindinsight dump compare --csv``; needs pandas (``mindinsight[notebook]``)."""
+        """Return the columns of `mindinsight dump compare --csv`. Needs pandas (`mindinsight[notebook]`)."""
         return _frame([fields(row) for row in self._rows])
 
 
@@ -169,7 +164,7 @@ def _columns(result: TensorResult) -> dict[str, Any]:
         **columns,
         "shape": None if shape is None else tuple(shape),
         "dtype": dtype or "",
-        **{name: getattr(statistics, attribute, None) for name, attribute in _COUNTS.items()},
+        **{name: getattr(statistics, name, None) for name in _STATISTICS},
         "computed": isinstance(statistics, Statistics) and result.computed,
         "damage": f"{result.damage.reason} {result.damage.detail}".strip() if result.damage else None,
     }
@@ -185,18 +180,18 @@ def _frame(rows: Sequence[Mapping[str, Any]]) -> DataFrame:
     return pd.DataFrame(list(rows))
 
 
-_NAMED: Final = 10  # candidates that an error lists
+_NAMED: Final = 10  # candidates listed in an error
 
 
 class DumpReader:
-    """Reader of one dump directory; a dump that is still written is followed by asking again.
+    """Reader of one dump directory. Call `refresh` to follow a dump that is still written.
 
-    Raises ``ValueError`` for a directory that is no dump, naming the dumps below it, and
-    ``UnreadableError`` for one that cannot be understood.
+    Raises ValueError for a directory that is not a dump, which lists the dumps below it, and UnreadableError
+    for an invalid dump.
     """
 
     def __init__(self, path: str | os.PathLike[str], executor: Executor | None = None) -> None:
-        """``executor`` measures and compares tensors in its processes; without one it is done here."""
+        """`executor` measures and compares tensors in its processes. Without one, this process does."""
         if find_layout(path) is None:
             below = [folder.path for folder in find_dump_dirs(path)]
             places = f"; there are dumps below it: {', '.join(below[:_NAMED])}" if below else ""
@@ -209,33 +204,36 @@ class DumpReader:
         return f"<{self.info.layout} dump {self.info.path}: ranks {self.ranks}, steps {self.steps}>"
 
     def refresh(self) -> None:
-        """Look for ranks and steps that were written since."""
+        """Find ranks and steps that were written in the meantime."""
         self.info = open_dump(self._path)
 
     @property
     def ranks(self) -> tuple[int, ...]:
-        """Ranks that wrote this dump, in order."""
+        """Return the ranks that wrote this dump, ascending."""
         return self.info.ranks
 
     @property
     def steps(self) -> tuple[int, ...]:
-        """Steps of any rank, in order."""
+        """Return the steps of any rank, ascending."""
         return self.info.steps()
 
     @property
     def damage(self) -> tuple[FileDamage, ...]:
-        """Files that could not be used, and why."""
+        """Return the files that could not be used, with the reasons."""
         return self.info.damage
 
     def operators(self, step: int | None = None, rank: int | None = None) -> Sequence[Operator]:
-        """Operators of a step in execution order. Default: the first step of the first rank."""
+        """Return the operators of a step in execution order. Default: the first step of the first rank."""
         rank, step = self._chosen(rank, step)
         return list_operators(self.info, rank, step).items
 
     def tensors(
         self, step: int | None = None, rank: int | None = None, operator: str = "*"
     ) -> Sequence[TensorEntry]:
-        """Tensors of a step in the order they were written; ``operator`` is a name or a pattern."""
+        """Return the tensors of a step in the order written.
+
+        `operator` is a name or a pattern with `*` and `?`.
+        """
         rank, step = self._chosen(rank, step)
         return [entry for entry in list_tensors(self.info, rank, step).items if _matches(entry, operator)]
 
@@ -247,10 +245,10 @@ class DumpReader:
         direction: Direction = "output",
         rank: int | None = None,
     ) -> Array:
-        """One tensor as an array of its own type; bfloat16 and smaller floats come as float32.
+        """Return one tensor as an array of its recorded type. bfloat16 and smaller floats become float32.
 
-        Raises ``KeyError`` where no such tensor was dumped, and ``ValueError`` where several operators
-        match or only statistics were recorded; ``UnreadableError`` for a damaged file.
+        Raises KeyError if no such tensor was dumped, ValueError if several operators match or only statistics
+        were recorded, and UnreadableError for a damaged file.
         """
         entries = self.tensors(step, rank, operator)
         if not entries:
@@ -262,7 +260,7 @@ class DumpReader:
         names = list(dict.fromkeys(entry.recorded for entry in matches))
         if len(names) > 1:
             raise ValueError(f"{operator!r} is the name of several operators: {', '.join(names[:_NAMED])}")
-        ref = matches[-1].ref  # of an operator that ran several times in the step: the last
+        ref = matches[-1].ref  # the last, if the operator ran several times in the step
         if ref is None:
             raise ValueError(f"only statistics of {operator!r} were recorded")
         return read_tensor(ref)
@@ -270,7 +268,7 @@ class DumpReader:
     def statistics(
         self, step: int | None = None, rank: int | None = None, operator: str = "*"
     ) -> StatisticsTable:
-        """Statistics of the tensors of one step or, without one, of all; of one rank or of all."""
+        """Return the statistics of the tensors of one step or of all, and of one rank or of all."""
         entries: list[TensorEntry] = []
         damage = list(self.info.damage)
         for number in self.ranks if rank is None else (rank,):
@@ -283,7 +281,7 @@ class DumpReader:
     def first_fault(
         self, step: int | None = None, rank: int | None = None, language: str = "en"
     ) -> FaultReport:
-        """The first fault of the earliest step that has one; ``language`` is ``en`` or ``zh``."""
+        """Return the first fault of the earliest step that has one. `language` is `en` or `zh`."""
         ranks = None if rank is None else (rank,)
         report = find_faults(self.info, ranks, None if step is None else (step,), self._executor)
         return self._fault_report(report, language)
@@ -297,10 +295,10 @@ class DumpReader:
         reference_rank: int | None = None,
         names: Mapping[str, str] | None = None,
     ) -> Comparison:
-        """One step of this dump against one of ``reference``, which is held to be right.
+        """Compare one step of this dump with one of `reference`, the dump that is known to be correct.
 
-        Default is the first step of the first rank; of the reference the same as here. ``names`` maps
-        operators of this dump to operators of the reference where matching by name cannot.
+        Defaults are the first step of the first rank, and for the reference the same rank and step. `names`
+        maps operators of this dump to operators of the reference that have other names.
         """
         rank, step = self._chosen(rank, step)
         target = Side(self.info, rank, step)
@@ -313,7 +311,7 @@ class DumpReader:
         return Comparison(rows, [*target.damage(), *other.damage()])
 
     def _chosen(self, rank: int | None, step: int | None) -> tuple[int, int]:
-        """Rank and step with their defaults; raises ``KeyError`` for those the dump does not have."""
+        """Return rank and step with their defaults. Raises KeyError if the dump does not have them."""
         ranks = self.ranks
         if not ranks or rank not in (None, *ranks):
             raise KeyError(f"no rank {rank}; the dump has {_listed(ranks)}")
@@ -341,12 +339,12 @@ class DumpReader:
 
 
 def dump(path: str | os.PathLike[str], executor: Executor | None = None) -> DumpReader:
-    """Open the dump in a directory. Raises ``ValueError`` where there is none, naming those below it."""
+    """Open the dump in a directory. Raises ValueError if it is not a dump, which lists the dumps below it."""
     return DumpReader(path, executor)
 
 
 def _matches(entry: TensorEntry, pattern: str) -> bool:
-    """Whether an operator has a name, or fits a pattern with ``*`` and ``?``."""
+    """Return True if an operator has a name or matches a pattern with `*` and `?`."""
     names = (entry.operator, entry.recorded)
     plain = pattern.replace("[", "[[]")
     return pattern in names or any(fnmatchcase(name, plain) for name in names)

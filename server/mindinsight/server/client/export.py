@@ -1,4 +1,4 @@
-"""Exporter of a summary into files of common formats: scalars as tables, the rest as files of its kind."""
+"""Exporter of a summary into files of common formats: scalars as tables, other kinds as files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from mindinsight.server.types import Kind
 Format: TypeAlias = Literal["csv", "parquet"]
 KINDS: Final = ("scalar", *EXPORTED)
 
-_LONGEST: Final = 120  # characters of a file name
+_LONGEST: Final = 120  # characters of a file name; file systems allow 255 bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +37,17 @@ class Exported:
 
 
 class Table(Protocol):
-    """A file that takes series after series."""
+    """File to which series are appended."""
 
-    def add(self, tag: str, columns: Line | Recorded) -> None: ...
+    def add(self, tag: str, columns: Line | Recorded) -> None:
+        """Append a series."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Complete the file."""
 
 
 class CsvTable:
-    """CSV writer: wall time in Unix seconds, numbers in the shortest form that reads back."""
+    """CSV writer. Wall times are Unix seconds, numbers have the shortest form that reads back exactly."""
 
     def __init__(self, path: Path, overwritten: bool) -> None:
         self._file = path.open("w", newline="", encoding="utf-8")
@@ -55,7 +57,8 @@ class CsvTable:
         )
 
     def add(self, tag: str, columns: Line | Recorded) -> None:
-        # A float32 as text is its own shortest form; as a Python float it would get the digits of a double.
+        """Append a series."""
+        # NumPy prints the shortest form of a float32. As a Python float it would get the digits of a float64.
         values = columns.values.astype(str).tolist()
         tags = repeat(plain_text(tag))
         lists: list[Iterable[Any]] = [tags, columns.steps.tolist(), columns.walls.tolist(), values]
@@ -64,11 +67,12 @@ class CsvTable:
         self._writer.writerows(zip(*lists, strict=False))
 
     def close(self) -> None:
+        """Complete the file."""
         self._file.close()
 
 
 class ParquetTable:
-    """Parquet writer: the same columns with their types, one row group for each series."""
+    """Parquet writer with the same columns and their types, one row group for each series."""
 
     def __init__(self, path: Path, overwritten: bool) -> None:
         try:
@@ -85,6 +89,7 @@ class ParquetTable:
         self._writer = pq.ParquetWriter(path, self._schema)
 
     def add(self, tag: str, columns: Line | Recorded) -> None:
+        """Append a series."""
         tags = self._arrow.repeat(tag, len(columns.steps))
         arrays = [tags, columns.steps, columns.walls, columns.values.astype(np.float64)]
         if isinstance(columns, Recorded):
@@ -92,6 +97,7 @@ class ParquetTable:
         self._writer.write_table(self._arrow.table(arrays, schema=self._schema))
 
     def close(self) -> None:
+        """Complete the file."""
         self._writer.close()
 
 
@@ -101,9 +107,11 @@ TABLES: Final[dict[Format, Callable[[Path, bool], Table]]] = {"csv": CsvTable, "
 def export_scalars(
     summary: Summary, output: Path, run: str, form: Format, overwritten: bool = False
 ) -> Iterator[Exported]:
-    """``scalars.csv`` or ``scalars.parquet`` of one run, nothing for a run without scalars.
+    """Write `scalars.csv` or `scalars.parquet` of one run, unless the run has no scalars.
 
-    The lines; with ``overwritten`` every recorded row, and a column of that name.
+    Yield a result per series.
+
+    With `overwritten` every recorded row is written, with a column of that name.
     """
     series = summary.scalars(run=run)
     if not series:
@@ -120,7 +128,10 @@ def export_scalars(
 
 
 def export_payloads(summary: Summary, kind: Kind, output: Path, run: str) -> Iterator[Exported]:
-    """``<kind>/<tag>/<step>.<ending>``: a file for each value; ``client/kinds`` says what is in it."""
+    """Write each value to `<kind>/<tag>/<step>.<ending>`, as `client/kinds` describes.
+
+    Yield a result per value.
+    """
     write = payload(kind).write
     taken: set[Path] = set()
     for item in summary.items(kind, run=run):
@@ -133,7 +144,10 @@ def export_payloads(summary: Summary, kind: Kind, output: Path, run: str) -> Ite
 
 
 def _unused(path: Path, taken: set[Path]) -> Path:
-    """A step that was recorded several times gets a number from the second time on."""
+    """Return a path that is not taken.
+
+    A step that was recorded several times gets a number from the second time on.
+    """
     name, number = path, 1
     while name in taken:
         number += 1
@@ -149,7 +163,7 @@ def _folder(output: Path, run: str) -> Path:
 
 
 def safe(name: str) -> str:
-    """Percent-encode a tag for use as a file name; what is too long ends in a hash."""
+    """Percent-encode a tag for use as a file name. A name that is too long ends in a hash."""
     quoted = quote(name, safe="-_ ()[],=+", encoding="utf-8", errors="surrogateescape")
     if not quoted.strip("."):
         return quoted.replace(".", "%2E") or "%"

@@ -1,4 +1,4 @@
-"""The dashboard inside a notebook: ``mindinsight.show`` and the line magic ``%mindinsight``."""
+"""The dashboard inside a notebook: `mindinsight.show` and the line magic `%mindinsight`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mindinsight.server.process.sockets import check
 from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import Bases, bases_of, joined
 
-# Pages of notebooks on this machine; others are named by ``frames``.
+# Origins of notebooks on this machine. Other origins are passed as ``frames``.
 LOCAL_FRAMES = ("http://localhost:*", "http://127.0.0.1:*", "vscode-webview:")
 
 
@@ -32,14 +32,13 @@ def show(
     workspace: str | Path | None = None,
     port: int | None = None,
 ) -> str:
-    """Show the runs of a directory, or of several, in this cell, and return the address they are at.
+    """Show the runs of one or several directories in this cell, and return the address of the page.
 
-    Directories are given as to ``mindinsight start``. A server that shows the same and may be framed by
-    notebooks is used again, else one is started in the background on a free port; ``mindinsight stop --port
-    N`` ends it. ``view`` is a page's name ("" for the table of runs), ``height`` in pixels; ``frames`` are
-    the origins of notebooks that are not on this machine; ``port`` is that of a new server. Outside of a
-    notebook nothing is displayed. Raises BadSettings when the directory is missing or the server cannot
-    start.
+    Directories are given as to `mindinsight start`. A running server with the same directories that notebooks
+    may embed is reused. Otherwise a server is started in the background on a free port, which `mindinsight
+    stop --port N` ends. `view` is a page's name ("" for the table of runs), `height` is in pixels. `frames`
+    are the origins of notebooks on other machines. `port` is the port of a new server. Outside of a notebook
+    nothing is displayed. Raises BadSettings if the directory is missing or the server cannot start.
     """
     bases = bases_of(summary_base_dir)
     running = None if frames else _running(bases)
@@ -56,7 +55,7 @@ def _running(bases: Bases) -> str | None:
 
 
 def _framed(address: str) -> bool:
-    """Whether a notebook on this machine may show what is at an address."""
+    """Return True if a notebook on this machine may embed the page at an address."""
     try:
         with urllib.request.urlopen(address + "health", timeout=3) as answer:
             return LOCAL_FRAMES[0] in answer.headers.get("Content-Security-Policy", "")
@@ -75,6 +74,7 @@ def _start(
 
 
 def free_port() -> int:
+    """Return an unused port of this machine."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         return int(probe.getsockname()[1])
 
@@ -88,26 +88,22 @@ def _display(address: str, height: int) -> None:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Parser that raises: a notebook's process does not end over a wrong option."""
+    """Parser that raises BadSettings, because a wrong option must not end a notebook's process."""
 
     def error(self, message: str) -> NoReturn:
+        """Raise BadSettings with the usage."""
         raise BadSettings(f"{message}. {self.format_usage().strip()}")
 
 
 def register(ipython: Any) -> None:
-    """Add the magic to a shell of IPython."""
+    """Add the magic to an IPython shell."""
     ipython.register_magic_function(mindinsight, "line", "mindinsight")
 
 
 def mindinsight(line: str) -> None:
-    """Show the dashboard in this cell. Raises BadSettings for options that there are not."""
+    """Show the dashboard in this cell. Raises BadSettings for unknown options."""
     options = _parser().parse_args(shlex.split(line))
-    show(
-        options.summary_base_dir,
-        view=options.view,
-        height=options.height,
-        port=options.port,
-    )
+    show(options.summary_base_dir, view=options.view, height=options.height, port=options.port)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -44,10 +44,9 @@ Paths: TypeAlias = str | Path | Sequence[str | Path]
 
 @dataclass(frozen=True, slots=True)
 class Item(Generic[T]):
-    """One recorded payload; its data is read when it is asked for.
+    """One recorded payload, which is read on demand.
 
-    ``data`` raises ``Gone`` when the file was removed or replaced since, ``UnreadableError`` when the
-    payload cannot be understood.
+    `data` raises Gone if the file was removed or replaced, and UnreadableError if the payload is invalid.
     """
 
     run: str
@@ -58,11 +57,12 @@ class Item(Generic[T]):
 
     @property
     def data(self) -> T:
+        """Read and decode the payload."""
         return self.read()
 
 
 class Scalars(Mapping[tuple[str, str], Line]):
-    """The lines of scalar series by (run, tag): steps in order, for each step the value written last."""
+    """Lines of scalar series by (run, tag): steps ascending, with the value written last for each step."""
 
     def __init__(self, series: Mapping[tuple[str, str], ScalarSeries]) -> None:
         self.series = dict(series)
@@ -77,13 +77,13 @@ class Scalars(Mapping[tuple[str, str], Line]):
         return len(self.series)
 
     def recorded(self) -> dict[tuple[str, str], Recorded]:
-        """Every recorded row, in file order; ``overwritten`` says where a later one took its place."""
+        """Return every recorded row in file order. `overwritten` marks rows that a later one replaced."""
         return {key: series.recorded() for key, series in self.series.items()}
 
     def frame(self, overwritten: bool = False) -> DataFrame:
-        """Columns run, tag, step, wall_time (UTC), value; needs pandas (``mindinsight[notebook]``).
+        """Return columns run, tag, step, wall_time (UTC), value. Needs pandas (`mindinsight[notebook]`).
 
-        With ``overwritten`` every recorded row, and a column of that name.
+        With `overwritten` every recorded row is returned, with a column of that name.
         """
         try:
             import pandas as pd
@@ -113,16 +113,16 @@ class Scalars(Mapping[tuple[str, str], Line]):
 
 
 class Summary:
-    """Reader of the runs below one or several directories. ``refresh`` reads what is new."""
+    """Reader of the runs below one or several directories. `refresh` reads new records."""
 
     def __init__(self, path: Paths, on_progress: Callable[[int, int], None] | None = None) -> None:
-        """``on_progress`` is called now and then while files are read, with bytes read and all bytes."""
+        """`on_progress` is called during reading with the bytes read and the total bytes."""
         bases = bases_of(path)
         for problem in base_problems(bases):
             raise BadSettings(problem)
         self._bases = bases
         self._store = Store()
-        workspace = Path(tempfile.gettempdir())  # no cache is kept, so it is never touched
+        workspace = Path(tempfile.gettempdir())  # unused, because there is no cache
         settings = Settings(bases, workspace, cache=False, reload_interval=0, max_runs=10**9)
         self._loader = Loader(settings, self._store)
         if on_progress is not None:
@@ -131,48 +131,50 @@ class Summary:
         self.refresh()
 
     def refresh(self) -> None:
-        """Read what is new."""
+        """Read new records."""
         self._loader.load()
 
     @property
     def runs(self) -> tuple[str, ...]:
-        """Ids of the runs, by name: ``./a/b`` below the directory, ``./`` for the directory itself."""
+        """Return the ids of the runs, sorted: `./a/b` below the directory, `./` for the directory itself."""
         return tuple(sorted(self._store.snapshot().runs))
 
     @property
     def problems(self) -> tuple[DirectoryDamage, ...]:
-        """Directories that could not be listed, so that runs in them are missing here."""
+        """Return the directories that could not be listed, so that their runs are missing."""
         errors = self._store.snapshot().errors
         return tuple(error for error in errors if error.reason != "directory.nested")  # shown elsewhere
 
     def matching(self, run: str) -> tuple[str, ...]:
-        """Ids of the runs a name or a pattern with ``*`` and ``?`` means."""
+        """Return the ids of the runs with a name or matching a pattern with `*` and `?`."""
         return tuple(_chosen_runs(self._store.snapshot().runs, run))
 
     def run(self, run: str) -> Run:
-        """Everything known of one run: files, damage, columns, references. Raises KeyError."""
+        """Return one run: files, damage, columns, references. Raises KeyError."""
         return self._store.snapshot().runs[run]
 
     def by_id(self) -> Mapping[str, Run]:
-        """All runs by id."""
+        """Return all runs by id."""
         return self._store.snapshot().runs
 
     def dump_path(self, dump: str) -> Path:
-        """Directory of a dump by its id, "./job/dump"; raises KeyError for one that was not discovered."""
+        """Return the directory of a dump by its id, "./job/dump". Raises KeyError for an unknown one."""
         if not any(dump in run.dumps for run in self.by_id().values()):
             raise KeyError(dump)
         return disk_path(self._bases, dump)
 
     def tags(self, kind: Kind = "scalar", run: str = "*") -> tuple[str, ...]:
-        """Tags of a kind, in any of the runs."""
-        return tuple(sorted({tag for entry in self._runs(run) for tag in _tags(entry, kind)}))
+        """Return the tags of a kind in any of the runs."""
+        runs = self._runs(run)
+        tags = (run.scalars if kind == "scalar" else run.references.get(kind, {}) for run in runs)
+        return tuple(sorted({tag for names in tags for tag in names}))
 
     def lineage(self, run: str) -> Lineage | None:
-        """What the run was trained with and what came out. Raises KeyError."""
+        """Return the settings and results of a run, or None if they were not recorded. Raises KeyError."""
         return self.run(run).lineage
 
     def scalars(self, tag: str = "*", run: str = "*") -> Scalars:
-        """The lines of the series; ``tag`` and ``run`` are names, or patterns with ``*`` and ``?``."""
+        """Return the lines of the series. `tag` and `run` are names, or patterns with `*` and `?`."""
         return Scalars(
             {
                 (entry.id, name): entry.scalars[name]
@@ -182,29 +184,31 @@ class Summary:
         )
 
     def images(self, tag: str = "*", run: str = "*") -> Iterator[Item[Image]]:
-        """Pictures as they were encoded, by run, tag and order of recording."""
+        """Yield images as they were encoded, by run, tag and order of recording."""
         return self.items("image", tag, run)
 
     def tensors(self, tag: str = "*", run: str = "*") -> Iterator[Item[Tensor]]:
+        """Yield tensors by run, tag and order of recording."""
         return self.items("tensor", tag, run)
 
     def texts(self, tag: str = "*", run: str = "*") -> Iterator[Item[str]]:
-        """Texts in Markdown."""
+        """Yield texts in Markdown."""
         return self.items("text", tag, run)
 
     def sounds(self, tag: str = "*", run: str = "*") -> Iterator[Item[Sound]]:
-        """Sounds as they were encoded, WAV files as a rule, with their labels."""
+        """Yield sounds as they were encoded, usually WAV files, with their labels."""
         return self.items("audio", tag, run)
 
     def pr_curves(self, tag: str = "*", run: str = "*") -> Iterator[Item[PrCurve]]:
-        """Precision-recall curves: counts, precision and recall by threshold."""
+        """Yield precision-recall curves: counts, precision and recall by threshold."""
         return self.items("pr_curve", tag, run)
 
     def landscapes(self, tag: str = "*", run: str = "*") -> Iterator[Item[Landscape]]:
+        """Yield loss landscapes by run, tag and order of recording."""
         return self._items("landscape", tag, run, landscape)
 
     def items(self, kind: Kind, tag: str = "*", run: str = "*") -> Iterator[Item[Any]]:
-        """What was recorded of any kind but scalars, decoded; bytes of a kind that has no decoder here."""
+        """Yield the decoded payloads of any kind except scalars, as bytes for a kind without a decoder."""
         return self._items(kind, tag, run, decoder(kind))
 
     def _progress(self) -> tuple[int, int]:
@@ -223,9 +227,9 @@ class Summary:
 
 
 def open(path: Paths = ".") -> Summary:
-    """Read every run below ``path``, or the one in it. Raises BadSettings when that is not a directory.
+    """Read every run below `path`, or the run in it. Raises BadSettings if it is not a directory.
 
-    Several are given as to ``mindinsight start``: ``["./mine", "lab=/data/lab", "/data/*/summary"]``.
+    Several directories are given as to `mindinsight start`: `["./mine", "lab=/data/lab", "/data/*/summary"]`.
     """
     return Summary(path)
 
@@ -239,17 +243,15 @@ def _items_of(run: str, series: ReferenceSeries, decode: Callable[[bytes], T]) -
         yield Item(run, series.tag, int(series.steps[row]), float(series.walls[row]), read)
 
 
-def _tags(run: Run, kind: Kind) -> Mapping[str, object]:
-    return run.scalars if kind == "scalar" else run.references.get(kind, {})
-
-
 def _chosen_runs(runs: Mapping[str, object], pattern: str) -> list[str]:
-    """Ids of runs; ``ms`` and ``ms/`` mean ``./ms`` where nothing has that name itself."""
+    """Return ids of runs. `ms` and `ms/` mean `./ms` if no run has that name."""
     return _chosen(runs, pattern) or _chosen(runs, f"{BASE}{pattern.removeprefix(BASE).rstrip('/')}")
 
 
 def _chosen(names: Mapping[str, object], pattern: str) -> list[str]:
-    """The one with that name, else those the pattern fits: names may hold ``*`` and ``[`` themselves."""
+    """Return the name itself if it exists, else the names that match the pattern, because names may
+    contain `*` and `[`.
+    """
     if pattern in names:
         return [pattern]
     plain = pattern.replace("[", "[[]")

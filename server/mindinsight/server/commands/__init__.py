@@ -1,1 +1,1 @@
-"""One module per subcommand: ``register(subparsers)`` adds it and sets ``run(options) -> exit code``."""
+"""Commands, one module each. `register(subparsers)` adds the command and sets `run(options) -> exit code`."""

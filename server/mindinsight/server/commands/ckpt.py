@@ -1,16 +1,16 @@
-"""Command ``mindinsight ckpt``: lists checkpoints and compares two."""
+"""Command `mindinsight ckpt`: lists checkpoints and compares two."""
 
 from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
 from mindinsight.server.commands.dump.dump_selection import add_json, worker_pool
-from mindinsight.server.commands.options import resolve_path
+from mindinsight.server.commands.options import add_command, resolve_path
 from mindinsight.server.commands.terminal import (
     as_json,
     cell,
@@ -34,7 +34,7 @@ from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.weights.weight_files import Weight, WeightFile, open_weights
 
 _ENDINGS: Final = (".ckpt", ".safetensors", ".npz", ".npy", ".pt", ".pth", ".bin")
-_MOST_NAMES: Final = 20
+_MOST_NAMES: Final = 20  # files listed in an error
 _STATES: Final[Mapping[State, str]] = {
     "unchanged": "unchanged",
     "changed": "changed",
@@ -47,28 +47,26 @@ _STATES: Final[Mapping[State, str]] = {
 
 
 def register(subparsers: Any) -> None:
+    """Add the command with its actions."""
     text = "list checkpoints (.ckpt, safetensors, npz, PyTorch) and compare two"
     parser = subparsers.add_parser("ckpt", help=text, allow_abbrev=False)
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    listing = actions.add_parser(
-        "ls", help="list tensors with types, shapes and statistics", allow_abbrev=False
-    )
+    listing = add_command(actions, "ls", ls, "list tensors with types, shapes and statistics")
     listing.add_argument("file", type=resolve_path)
     add_json(listing)
-    listing.set_defaults(run=ls)
-    comparing = actions.add_parser(
-        "diff", help="list the differences of two files with error measures", allow_abbrev=False
-    )
+    comparing = add_command(actions, "diff", diff, "list the differences of two files with error measures")
     comparing.add_argument("first", type=resolve_path)
     comparing.add_argument("second", type=resolve_path)
     comparing.add_argument("--all", action="store_true", help="print unchanged tensors too")
     add_json(comparing)
-    comparing.set_defaults(run=diff)
 
 
 @report_errors
 def ls(options: argparse.Namespace) -> int:
-    """0: all finite. 1: NaN or infinities, or something cannot be read. 2: no checkpoint."""
+    """Print the tensors of a checkpoint.
+
+    Return 0 if all are finite, 1 for non-finite values or damage, 2 without a checkpoint.
+    """
     file = _open(options.file)
     with worker_pool() as executor:
         measured = measure_weights(file, executor)
@@ -78,21 +76,20 @@ def ls(options: argparse.Namespace) -> int:
     else:
         heads = ("NAME", "DTYPE", "SHAPE", "BYTES", "MIN", "MAX", "MEAN", "L2", "NAN", "INF")
         print(table(heads, map(_row, measurements), terminal_width()))
-    damage = list(damage_of(file))
-    for error in damage:
-        say(describe_reason(error.reason, error.detail))
-    for tensor in measurements:
-        _report_error(tensor.weight.name, tensor.error)
+    damaged = _report_damage([file], ((tensor.weight.name, tensor.error) for tensor in measurements))
     healthy = all(
         tensor.error is None and (tensor.statistics is None or tensor.statistics.finite)
         for tensor in measurements
     )
-    return 0 if healthy and not damage else 1
+    return 0 if healthy and not damaged else 1
 
 
 @report_errors
 def diff(options: argparse.Namespace) -> int:
-    """0: equal. 1: something changed. 2: no checkpoint."""
+    """Print the differences of two checkpoints.
+
+    Return 0 if they are equal, 1 if not, 2 without a checkpoint.
+    """
     first, second = _open(options.first), _open(options.second)
     names = {weight.name for file in (first, second) for weight in file.weights}
     with worker_pool() as executor:
@@ -109,16 +106,15 @@ def diff(options: argparse.Namespace) -> int:
         apart = sum(tensor.apart > 0 for tensor in differences)
         if apart:
             print(f"Tensors with NaN or infinities (APART) in one file where the other differs: {apart}.")
-    damage = [*damage_of(first), *damage_of(second)]
-    for error in damage:
-        say(describe_reason(error.reason, error.detail))
-    for tensor in differences:
-        _report_error(tensor.name, tensor.error)
-    return 0 if all(tensor.state == "unchanged" for tensor in differences) and not damage else 1
+    damaged = _report_damage([first, second], ((tensor.name, tensor.error) for tensor in differences))
+    return 0 if all(tensor.state == "unchanged" for tensor in differences) and not damaged else 1
 
 
 def _open(path: Path) -> WeightFile:
-    """Open a checkpoint. Raises UnreadableError, or ValueError with the files in a directory."""
+    """Open a checkpoint.
+
+    Raises UnreadableError, or for a directory ValueError with the names of its files.
+    """
     if not path.is_dir():
         return open_weights(path)
     names = sorted(name for name in names_of(path) if name.endswith(_ENDINGS))
@@ -130,25 +126,24 @@ def _open(path: Path) -> WeightFile:
     raise ValueError(f"{path} is a directory; specify one of its {len(names)} files: {shown}.")
 
 
-def _report_error(name: str, error: UnreadableError | None) -> None:
-    if error is not None:
-        say(f"{cell(name)}: {describe_reason(error.reason, error.detail)}")
+def _report_damage(
+    files: Sequence[WeightFile], tensors: Iterable[tuple[str, UnreadableError | None]]
+) -> bool:
+    """Print the damage of files and the errors of tensors. Return True if a file as a whole is damaged."""
+    damage = [error for file in files for error in damage_of(file)]
+    for error in damage:
+        say(describe_reason(error.reason, error.detail))
+    for name, tensor_error in tensors:
+        if tensor_error is not None:
+            say(f"{cell(name)}: {describe_reason(tensor_error.reason, tensor_error.detail)}")
+    return bool(damage)
 
 
 def _row(measurement: WeightStatistics) -> tuple[object, ...]:
     weight, statistics = measurement.weight, measurement.statistics
+    names = ("minimum", "maximum", "mean", "norm", "nans", "infinities")
     cells = (weight.name, weight.dtype, list(weight.shape), weight.size)
-    if statistics is None:
-        return (*cells, *[None] * 6)
-    return (
-        *cells,
-        statistics.minimum,
-        statistics.maximum,
-        statistics.mean,
-        statistics.norm,
-        statistics.nans,
-        statistics.infinities,
-    )
+    return (*cells, *(getattr(statistics, name, None) for name in names))
 
 
 def _tensor_json(measurement: WeightStatistics) -> dict[str, Any]:

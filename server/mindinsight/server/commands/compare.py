@@ -1,4 +1,4 @@
-"""Command ``mindinsight compare``: compares the scalars of a run with those of a reference."""
+"""Command `mindinsight compare`: compares the scalars of a run with the scalars of a reference."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from mindinsight.server.claims import Claim, exit_code
 from mindinsight.server.client.reader import Summary
-from mindinsight.server.commands.options import add_bases
+from mindinsight.server.commands.options import add_bases, add_command
 from mindinsight.server.commands.terminal import as_json, localize_claim, say, table, terminal_width
 from mindinsight.server.curves.alignment import align, claim_of, relative_difference
 from mindinsight.server.errors import BadSettings
@@ -32,13 +32,14 @@ class Comparison:
     beyond: int  # steps beyond it
     largest: float | None  # finite relative difference, share of the reference's size at the step and nearby
     largest_step: int | None
-    absolute: bool  # whether the reference is 0, or nearly, so that a share says nothing
+    absolute: bool  # the reference is 0, or nearly, so that a relative difference is meaningless
     claim: Claim
 
 
 def register(subparsers: Any) -> None:
+    """Add the command."""
     text = "compare the scalars of a run with those of a reference, step by step"
-    parser = subparsers.add_parser("compare", help=text, description=text, allow_abbrev=False)
+    parser = add_command(subparsers, "compare", compare, text)
     parser.add_argument("name", metavar="RUN", help="name as listed by `mindinsight ls`, or a directory")
     parser.add_argument("reference", metavar="REF", help="the run to compare with")
     add_bases(parser, "--summary-dir", "--summary-base-dir")
@@ -51,11 +52,13 @@ def register(subparsers: Any) -> None:
         "--pair", action="append", default=[], type=_pair, metavar="TAG=REF_TAG", help=help_pair
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.set_defaults(run=compare)
 
 
 def compare(options: argparse.Namespace) -> int:
-    """0: within the tolerance. 1: beyond it, or a run does not exist. 2: some steps could not be compared."""
+    """Compare and print.
+
+    Return 0 within the tolerance, 1 beyond it or for a missing run, 2 if steps could not be compared.
+    """
     summary = Summary(options.summary_dir)
     run, reference = _run(summary, options.name), _run(summary, options.reference)
     pairs = list(_pairs(run, reference, options.tag, options.pair))
@@ -64,7 +67,8 @@ def compare(options: argparse.Namespace) -> int:
     if options.json:
         print(as_json([_json(row) for row in rows]))
     elif rows:
-        print(table(_heads(options.unit), (_row(row, UNITS[options.unit]) for row in rows), terminal_width()))
+        heads = ("TAG", "REFERENCE", "STEPS", "BEYOND", "FIRST", f"LARGEST ({options.unit})", "AT STEP")
+        print(table(heads, (_row(row, UNITS[options.unit]) for row in rows), terminal_width()))
         for row in rows:
             print(
                 localize_claim(Claim("claim.part.align_scalar", "note", {"tag": row.tag, "claim": row.claim}))
@@ -78,7 +82,10 @@ def compare(options: argparse.Namespace) -> int:
 
 
 def _run(summary: Summary, name: str) -> Run:
-    """A run by its id below the given directories, or by its own directory."""
+    """Return a run by its id below the given directories, or by its directory.
+
+    Raises BadSettings if there is none.
+    """
     for candidate in (name, f"./{name}".rstrip("/"), name.rstrip("/")):
         if candidate in summary.runs:
             return summary.run(candidate)
@@ -92,7 +99,7 @@ def _run(summary: Summary, name: str) -> Run:
 def _pairs(
     run: Run, reference: Run, tags: Sequence[str], chosen: Sequence[tuple[str, str]]
 ) -> Iterator[tuple[str, str]]:
-    """Tags of the run with those of the reference; raises BadSettings for one that is not there."""
+    """Yield pairs of a tag of the run and a tag of the reference. Raises BadSettings for a missing one."""
     for tag, other in (*((tag, tag) for tag in tags), *chosen):
         for owner, name in ((run, tag), (reference, other)):
             if name not in owner.scalars:
@@ -123,10 +130,6 @@ def _compared(run: Run, reference: Run, tag: str, other: str, tolerance: float) 
         aligned.absolute,
         claim_of(aligned, tolerance),
     )
-
-
-def _heads(unit: str) -> tuple[str, ...]:
-    return "TAG", "REFERENCE", "STEPS", "BEYOND", "FIRST", f"LARGEST ({unit})", "AT STEP"
 
 
 def _row(row: Comparison, unit: float) -> tuple[object, ...]:

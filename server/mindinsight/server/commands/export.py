@@ -11,7 +11,7 @@ from typing import Any
 
 from mindinsight.server.client.export import KINDS, TABLES, Exported, export_payloads, export_scalars
 from mindinsight.server.client.reader import Summary
-from mindinsight.server.commands.options import add_bases
+from mindinsight.server.commands.options import add_bases, add_command
 from mindinsight.server.commands.terminal import (
     damage_count,
     damage_lines,
@@ -24,8 +24,9 @@ from mindinsight.server.errors import BadSettings
 
 
 def register(subparsers: Any, name: str = "export") -> None:
+    """Add the command under a name."""
     text = "write scalars and PR curves to tables, images, sounds, tensors, texts and layouts to files"
-    parser = subparsers.add_parser(name, help=text, description=text, allow_abbrev=False)
+    parser = add_command(subparsers, name, export, text)
     add_bases(parser, "--summary-dir", "--summary-base-dir")
     parser.add_argument("--output", type=Path, default=Path("output"), help="default: ./output")
     parser.add_argument(
@@ -38,38 +39,42 @@ def register(subparsers: Any, name: str = "export") -> None:
     )
     parser.add_argument("--kind", choices=KINDS, nargs="+", default=KINDS, help="default: all of them")
     parser.add_argument("--runs", default="*", help="one run, or a pattern with * and ? (default: all)")
-    parser.set_defaults(run=export)
 
 
 def export(options: argparse.Namespace) -> int:
-    """0: everything is written. 1: something was damaged, or there was nothing to export."""
+    """Write the runs to files.
+
+    Return 0 if everything is written, 1 for damage or if there is nothing to export.
+    """
     summary = Summary(options.summary_dir, _show_progress if sys.stderr.isatty() else None)
     runs = summary.matching(options.runs)
     if not runs:
         raise BadSettings(describe_no_runs(summary, options.summary_dir, options.runs))
     try:
         return _export_runs(summary, runs, options)
-    except OSError as error:  # no room, or no right to write
+    except OSError as error:  # disk full or permission denied
         raise BadSettings(f"{error.filename or options.output}: {error.strerror}") from error
 
 
 def _export_runs(summary: Summary, runs: tuple[str, ...], options: argparse.Namespace) -> int:
-    pieces, problems, paths = 0, 0, set()
-    for piece in progress(_pieces(summary, runs, options), _count(summary, runs, options.kind), "written"):
-        pieces += piece.rows
-        paths.add(piece.path)
-        if piece.problem:
+    values, problems, paths = 0, 0, set()
+    for exported in progress(
+        _exports(summary, runs, options), _count(summary, runs, options.kind), "written"
+    ):
+        values += exported.rows
+        paths.add(exported.path)
+        if exported.problem:
             problems += 1
-            say(f"not written: {piece.path}: {piece.problem}")
+            say(f"not written: {exported.path}: {exported.problem}")
     problems += _report_damage(summary, runs)
     for line in directory_lines(summary):
         problems += 1
         say(line)
-    print(f"{pieces} values of {len(runs)} runs in {len(paths)} files below {options.output}")
-    return 0 if pieces and not problems else 1
+    print(f"{values} values of {len(runs)} runs in {len(paths)} files below {options.output}")
+    return 0 if values and not problems else 1
 
 
-def _pieces(summary: Summary, runs: tuple[str, ...], options: argparse.Namespace) -> Iterator[Exported]:
+def _exports(summary: Summary, runs: tuple[str, ...], options: argparse.Namespace) -> Iterator[Exported]:
     for run in runs:
         if "scalar" in options.kind:
             yield from export_scalars(summary, options.output, run, options.format, options.overwritten)
@@ -79,7 +84,7 @@ def _pieces(summary: Summary, runs: tuple[str, ...], options: argparse.Namespace
 
 
 def _count(summary: Summary, runs: tuple[str, ...], kinds: tuple[str, ...]) -> int:
-    """Number of scalar series and payloads to be exported."""
+    """Return the number of scalar series and payloads to export."""
     total = 0
     for name in runs:
         run = summary.run(name)
@@ -90,7 +95,7 @@ def _count(summary: Summary, runs: tuple[str, ...], kinds: tuple[str, ...]) -> i
 
 
 def _report_damage(summary: Summary, runs: tuple[str, ...]) -> int:
-    """Print the damage of the event files; returns its count."""
+    """Print the damage of the event files and return its count."""
     now, count = time.time(), 0
     for run in map(summary.run, runs):
         for line in damage_lines(run, now, every=True):

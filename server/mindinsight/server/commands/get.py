@@ -14,7 +14,7 @@ import numpy as np
 from mindinsight.server.client.export import KINDS
 from mindinsight.server.client.kinds import payload
 from mindinsight.server.client.reader import Scalars, Summary
-from mindinsight.server.commands.options import add_bases
+from mindinsight.server.commands.options import add_bases, add_command
 from mindinsight.server.commands.terminal import (
     as_json,
     directory_lines,
@@ -28,13 +28,14 @@ from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.http.scalar_csv import csv_of, plain_text
 from mindinsight.server.store.series import Recorded
 
-_EXACT: Final = float(2**53)  # up to which float64 holds every integer
+_EXACT: Final = float(2**53)  # all integers up to this are exact in float64
 
 
 def register(subparsers: Any) -> None:
+    """Add the command."""
     text = "print scalar series as CSV or JSON: steps in order, for each step the value written last"
-    text += "; of another kind every value, or what it is"
-    parser = subparsers.add_parser("get", help=text, description=text, allow_abbrev=False)
+    text += "; of another kind every value or its description"
+    parser = add_command(subparsers, "get", get, text)
     parser.add_argument(
         "runs", metavar="RUN", help="name as listed by `mindinsight ls`, or a pattern with * and ?"
     )
@@ -47,11 +48,10 @@ def register(subparsers: Any) -> None:
         help="print every recorded row and mark those that a later one overwrote",
     )
     parser.add_argument("--kind", choices=KINDS, default="scalar", help="default: scalar")
-    parser.set_defaults(run=get)
 
 
 def get(options: argparse.Namespace) -> int:
-    """0: printed. 1: there is no such series."""
+    """Print series and return 0. Raises BadSettings (exit code 1) if the run or tag does not exist."""
     summary = Summary(options.summary_dir)
     show = _print_scalars if options.kind == "scalar" else _print_payloads
     printed = show(summary, options)
@@ -66,7 +66,10 @@ def get(options: argparse.Namespace) -> int:
 
 
 def _print_scalars(summary: Summary, options: argparse.Namespace) -> bool:
-    """Whether there are any. Integers that were or may have been rounded are said on standard error."""
+    """Print series and return True if there are any.
+
+    Integers that may have been rounded are reported on standard error.
+    """
     series = summary.scalars(options.tag, options.runs)
     if series:
         _FORMS[options.format](series, options.overwritten)
@@ -80,7 +83,7 @@ def _print_scalars(summary: Summary, options: argparse.Namespace) -> bool:
 
 
 def _print_payloads(summary: Summary, options: argparse.Namespace) -> bool:
-    """Whether there are any. One that cannot be read is said and left out."""
+    """Print values of a kind and return True if there are any. Unreadable ones are reported and omitted."""
     rows_of = payload(options.kind).rows
     rows, any_item = [], False
     for item in summary.items(options.kind, options.tag, options.runs):
@@ -124,12 +127,10 @@ def _row_csv(rows: list[dict[str, Any]]) -> None:
     write(sink.getvalue())
 
 
-def _row_json(rows: list[dict[str, Any]]) -> None:
-    print(as_json(rows))
-
-
 def _cell(value: Any) -> Any:
-    """Text that no spreadsheet takes for a formula; lists as JSON; numbers as they read back."""
+    """Return a value for a CSV cell: text that no spreadsheet reads as a formula, lists as JSON, numbers
+    in full precision.
+    """
     if isinstance(value, str):
         return plain_text(value)
     if isinstance(value, list | tuple):
@@ -137,5 +138,8 @@ def _cell(value: Any) -> Any:
     return "" if value is None else repr(value)
 
 
-_ROW_FORMS: Final[dict[str, Callable[[list[dict[str, Any]]], None]]] = {"csv": _row_csv, "json": _row_json}
+_ROW_FORMS: Final[dict[str, Callable[[list[dict[str, Any]]], None]]] = {
+    "csv": _row_csv,
+    "json": lambda rows: print(as_json(rows)),
+}
 _FORMS: Final[dict[str, Callable[[Scalars, bool], None]]] = {"csv": _csv, "json": _json}

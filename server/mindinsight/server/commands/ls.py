@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Iterator
 from typing import Any, Final
 
 from mindinsight.server.client.reader import Summary
-from mindinsight.server.commands.options import add_bases
+from mindinsight.server.commands.options import add_bases, add_command
 from mindinsight.server.commands.terminal import (
     as_json,
     cell,
@@ -29,18 +29,21 @@ _HEADS: Final = ("RUN", "STATE", "STEP", "LAST VALUES")
 
 
 def register(subparsers: Any) -> None:
+    """Add the command."""
     text = "list the runs below a directory with state, last step and last value of every scalar"
-    parser = subparsers.add_parser("ls", help=text, description=text, allow_abbrev=False)
+    parser = add_command(subparsers, "ls", ls, text)
     add_bases(parser, "--summary-dir", "--summary-base-dir")
     parser.add_argument("--runs", default="*", help="one run, or a pattern with * and ? (default: all)")
     parser.add_argument(
         "--json", action="store_true", help="print JSON, with more details, instead of a table"
     )
-    parser.set_defaults(run=ls)
 
 
 def ls(options: argparse.Namespace) -> int:
-    """0: listed. 1: there is no such run, or a file is damaged (printed on standard error)."""
+    """Print the runs.
+
+    Return 0, or 1 if there is no such run or a file is damaged (printed on standard error).
+    """
     summary, now = Summary(options.summary_dir), time.time()
     runs = [summary.run(name) for name in summary.matching(options.runs)]
     if not runs:
@@ -77,7 +80,7 @@ def _state_text(run: Run, now: float) -> str:
 
 
 def _alert_lines(run: Run, dumps: Container[str]) -> Iterator[str]:
-    """A line for each alert that has a dump: where it is, and the step to look at."""
+    """Yield a line for each alert that has a dump: its location, and the step to examine."""
     for alert in recorded_alerts(run):
         dump = dump_id(run, alert.content.dump, dumps)
         if dump is not None:
@@ -89,10 +92,7 @@ def _run_json(runs: Iterable[Run], dumps: Container[str], now: float) -> Iterato
         yield {
             "run": run.id,
             "state": state_of(run, now),
-            "failure": run.failure,
-            "updated": run.updated,
-            "first_event": run.first_event,
-            "last_event": run.last_event,
+            **{name: getattr(run, name) for name in ("failure", "updated", "first_event", "last_event")},
             "step": _step(run),
             "scalars": {
                 tag: {"count": len(series.line().steps), "step": series.last_step, "value": series.last_value}

@@ -1,4 +1,4 @@
-"""Entry of the command line; each module in ``commands/`` defines the subcommand of its name."""
+"""Entry of the command line. Each module in `commands/` defines the subcommand of its name."""
 
 from __future__ import annotations
 
@@ -20,23 +20,27 @@ _NOT_COMMANDS: Final = ("main", "options", "terminal")
 
 
 class Parser(argparse.ArgumentParser):
-    """Parser whose errors are one line, with the option or command that was probably meant.
+    """Parser with one-line errors that suggest the option or command that was probably meant.
 
-    Parsers of subcommands are of the same class.
+    Parsers of subcommands have the same class.
     """
 
     def error(self, message: str) -> NoReturn:
+        """Exit with code 2 and one line."""
         if wrong := _CHOICE.search(message):
             message = f"there is no {wrong[1]!r}{_suggestion(wrong[1], _QUOTED.findall(wrong[2]))}"
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As argparse; an argument that no subcommand takes is an error here, where its options are known."""
+        """Parse as argparse does, but exit with an error for arguments that no subcommand knows.
+
+        Only here are the options of the subcommand known.
+        """
         known, rest = super().parse_known_args(args, namespace)
         if rest:
             options = [name for action in self._actions for name in action.option_strings]
-            what = f"option {rest[0]}" if rest[0].startswith("-") else f"argument {rest[0]!r}"
-            self.error(f"it takes no {what}{_suggestion(rest[0].partition('=')[0], options)}")
+            kind = f"option {rest[0]}" if rest[0].startswith("-") else f"argument {rest[0]!r}"
+            self.error(f"it takes no {kind}{_suggestion(rest[0].partition('=')[0], options)}")
         return known, rest
 
 
@@ -46,9 +50,11 @@ def _suggestion(word: str, known: Sequence[str]) -> str:
 
 
 def parser(command: str = "") -> argparse.ArgumentParser:
-    """Parser of the ``command`` if there is a module of that name, else of all; only those are loaded.
+    """Return the parser of `command` if a module has that name, else of all commands.
 
-    Long options may not be shortened, as before: a shorter form could change its meaning later.
+    Only needed modules are imported.
+
+    Abbreviated long options are rejected, because their meaning could change with a new option.
     """
     top = Parser(prog="mindinsight", description="Visualize and analyze training runs.", allow_abbrev=False)
     top.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
@@ -60,7 +66,7 @@ def parser(command: str = "") -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code."""
+    """Run one command and return the exit code."""
     arguments_given = sys.argv[1:] if arguments is None else arguments
     top = parser(arguments_given[0] if arguments_given else "")
     options = top.parse_args(arguments_given)
@@ -70,11 +76,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = int(options.run(options))
         sys.stdout.flush()
         return code
-    except BrokenPipeError:  # the reader of the pipe has ended
+    except BrokenPipeError:  # the reader of the pipe has exited
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # buffered output is flushed at exit
         return 0
     except BadSettings as error:
-        from mindinsight.server.commands.terminal import say  # most commands end without it
+        from mindinsight.server.commands.terminal import say  # not needed by most commands
 
         say(str(error))
         return 1
@@ -83,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _Version(argparse.Action):
-    """Action that looks up the installed version only when it is requested."""
+    """Action that reads the installed version only when it is requested."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
         from importlib.metadata import version

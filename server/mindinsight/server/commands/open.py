@@ -1,4 +1,4 @@
-"""Command ``mindinsight open``: shows graph files that belong to no run, as those of Model Explorer."""
+"""Command `mindinsight open`: shows graph files in the format of Model Explorer that belong to no run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mindinsight.server.client.export import safe
-from mindinsight.server.commands.options import add_options
+from mindinsight.server.commands.options import add_command, add_options
 from mindinsight.server.commands.start import start
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.files.own_files import open_own, own_folder
@@ -19,15 +19,18 @@ from mindinsight.server.formats.text_files import read_json
 
 
 def register(subparsers: Any) -> None:
+    """Add the command."""
     text = "show graphs in JSON of Model Explorer, as exported from PyTorch, ONNX, JAX or TensorFlow Lite"
-    parser = subparsers.add_parser("open", help=text, description=text, allow_abbrev=False)
+    parser = add_command(subparsers, "open", open_files, text)
     parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="graph.json")
     add_options(parser, os.environ)
-    parser.set_defaults(run=open_files)
 
 
 def open_files(options: argparse.Namespace) -> int:
-    """As ``start``: a server on a directory in the workspace that holds the graphs."""
+    """Write the graphs into a directory of the workspace, and start a server on it.
+
+    Return the exit code of `start`.
+    """
     graphs = {path: _graphs(path) for path in options.files}
     names = "\0".join(str(path.absolute()) for path in options.files)
     workspace = options.workspace.expanduser().absolute()
@@ -43,14 +46,14 @@ def open_files(options: argparse.Namespace) -> int:
                 with os.fdopen(descriptor, "wb") as file:
                     file.write(data)
     except OSError as error:
-        why = f"The workspace {workspace} cannot be used: {error.filename}: {error.strerror}."
-        raise BadSettings(f"{why} Name another with --workspace.") from error
+        reason = f"The workspace {workspace} cannot be used: {error.filename}: {error.strerror}."
+        raise BadSettings(f"{reason} Name another with --workspace.") from error
     options.summary_base_dir = [str(folder)]
     return start(options)
 
 
 def _graphs(path: Path) -> list[tuple[str, bytes]]:
-    """The graphs of a file. Raises BadSettings."""
+    """Return name and content of each graph in a file. Raises BadSettings."""
     if path.is_dir():
         raise BadSettings(f"{path} is a directory; name graph files of Model Explorer (JSON).")
     try:

@@ -1,4 +1,4 @@
-"""Options of ``start``, with defaults from the environment, and their conversion to settings."""
+"""Options of `start`, with defaults from the environment, and options that commands share."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from mindinsight.server.settings import (
     LOCAL,
     MAX_RUNS,
     Settings,
-    Webhook,
     clean_prefix,
     environment,
     is_loopback,
@@ -22,19 +21,30 @@ from mindinsight.server.settings import (
 )
 from mindinsight.server.settings.base_dirs import bases_of, split
 
-Unused: TypeAlias = tuple[Callable[[str], object], object, str]  # type, default, why it has no effect
+T = TypeVar("T")
+Unused: TypeAlias = tuple[Callable[[str], object], object, str]  # type, default, reason for having no effect
+
+
+def add_command(
+    subparsers: Any, name: str, run: Callable[[argparse.Namespace], int], text: str, **options: Any
+) -> argparse.ArgumentParser:
+    """Add the parser of a command. `text` is its help and, by default, its description."""
+    arguments = {"help": text, "description": text, "allow_abbrev": False, **options}
+    parser: argparse.ArgumentParser = subparsers.add_parser(name, **arguments)
+    parser.set_defaults(run=run)
+    return parser
 
 
 def resolve_path(text: str) -> Path:
-    """Absolute path without symbolic links, since readers follow none."""
+    """Return the absolute path without symbolic links, because readers follow none."""
     return Path(os.path.realpath(Path(text).expanduser()))
 
 
-SHORTEST_TOKEN: Final = 8  # characters
+SHORTEST_TOKEN: Final = 8  # characters; shorter ones can be guessed over a network
 
 
 def add_options(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
-    """Add all options of ``start``; variables ``MINDINSIGHT_*`` of the environment are their defaults."""
+    """Add all options of `start`. Variables `MINDINSIGHT_*` of the environment are their defaults."""
     defaults = environment(environ)
 
     def option(name: str, kind: Callable[[str], object], default: object, text: str, *aliases: str) -> None:
@@ -48,22 +58,12 @@ def add_options(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> 
     option("workspace", Path, str(Path.home() / "mindinsight"), "directory for cache, notes and logs")
     option("port", number(1, 65535), 8080, "port to listen on")
     option("host", str, "127.0.0.1", "address to listen on; other than loopback addresses require a token")
-    option(
-        "url-path-prefix", prefix, "", "prefix of all URL paths, such as /team/mindinsight", "--path_prefix"
-    )
-    option(
-        "reload-interval",
-        number(0, 300),
-        3,
-        "seconds between scans of the files; 0 scans once",
-        "--reload_interval",
-    )
-    option(
-        "watch",
-        choice("auto", "events", "polling"),
-        "auto",
-        "how changes are detected: auto, events, polling",
-    )
+    text = "prefix of all URL paths, such as /team/mindinsight"
+    option("url-path-prefix", argument_type(clean_prefix), "", text, "--path_prefix")
+    text = "seconds between scans of the files; 0 scans once"
+    option("reload-interval", number(0, 300), 3, text, "--reload_interval")
+    text = "how changes are detected: auto, events, polling"
+    option("watch", choice("auto", "events", "polling"), "auto", text)
     option("workers", number(1, 256), min(4, os.cpu_count() or 1), "number of processes that read files")
     option("max-runs", number(1, 100_000), MAX_RUNS, "number of run directories that are shown, the newest")
     add_executor(parser, defaults.get("executor", LOCAL))
@@ -72,18 +72,15 @@ def add_options(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> 
     option("allow-host", str, "", "additional host names to accept, separated by commas")
     option("allow-frame", str, "", "origins that may embed the pages in a frame, separated by commas")
     option("allow-redirects-to", str, "", "hosts that stores on web servers may redirect to, by commas")
-    option("webhook", webhook_list, "", "post alerts to [json|slack|feishu|dingtalk=]URL; several in quotes")
-    for name, (kind, default, _) in unused_options().items():
-        key = name.replace("-", "_")
-        used = defaults.get(key, default)
-        parser.add_argument(f"--{name}", type=kind, default=used, help=argparse.SUPPRESS)
+    option(
+        "webhook",
+        argument_type(webhooks),
+        "",
+        "post alerts to [json|slack|feishu|dingtalk=]URL; several in quotes",
+    )
     option("max-offline-debugger-session-num", number(1, 2), 2, "maximum number of concurrent dump sessions")
     parser.add_argument(
-        "--bind_all",
-        action="store_const",
-        dest="host",
-        const="0.0.0.0",
-        help="the same as --host 0.0.0.0",
+        "--bind_all", action="store_const", dest="host", const="0.0.0.0", help="the same as --host 0.0.0.0"
     )
     parser.add_argument(
         "--no-token", action="store_true", help="require no token: serve anyone who can reach the port"
@@ -92,38 +89,46 @@ def add_options(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> 
         "--no-cache", action="store_true", help="do not keep an index of the files in the workspace"
     )
     parser.add_argument("--foreground", action="store_true", help="run in the foreground until Ctrl-C")
+    for name, (kind, default, _) in unused_options().items():
+        used = defaults.get(name.replace("-", "_"), default)
+        parser.add_argument(f"--{name}", type=kind, default=used, help=argparse.SUPPRESS)
 
 
 def add_executor(parser: argparse.ArgumentParser, default: str = LOCAL) -> None:
-    """Add the option for what measures and compares tensors."""
-    text = "what examines dumps and checkpoints: local processes, or the workers of dask://SCHEDULER:8786"
+    """Add the option for the executor that measures and compares tensors."""
+    text = "executor for dumps and checkpoints: local processes, or the workers of dask://SCHEDULER:8786"
+    parse = argument_type(lambda text: text if text == LOCAL else scheduler_address(text))
     parser.add_argument(
-        "--executor", type=executor, default=default, help=_with_default(text, default), metavar="EXECUTOR"
+        "--executor", type=parse, default=default, help=_with_default(text, default), metavar="EXECUTOR"
     )
 
 
-def executor(text: str) -> str:
-    """Argument type of an executor: ``local``, or the address of a Dask scheduler in Dask's own form."""
-    try:
-        return text if text == LOCAL else scheduler_address(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+def argument_type(parse: Callable[[str], T]) -> Callable[[str], T]:
+    """Return an argument type that shows the ValueError of `parse` to the user, which argparse would hide."""
+
+    def parsed(text: str) -> T:
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    return parsed
 
 
 def add_bases(parser: argparse.ArgumentParser, *names: str, default: Sequence[str] = (".",)) -> None:
-    """Add the option for the base directories, which may be given several times."""
+    """Add the option for the base directories, which can be repeated."""
     text = "directory of one or more runs; may be repeated, also as NAME=DIR or as a quoted pattern"
     shown = _with_default(text, os.pathsep.join(default))
     parser.add_argument(*names, action=_AppendBase, default=default, help=shown, metavar="DIR")
 
 
 def _with_default(text: str, default: object) -> str:
-    """Help text with a default; percent signs are doubled, as argparse interpolates them."""
+    """Return a help text with a default. Percent signs are doubled, because argparse interpolates them."""
     return f"{text} (default: {default})".replace("%", "%%")
 
 
 class _AppendBase(argparse.Action):
-    """Action that appends a value; the first one replaces the default."""
+    """Action that appends a value. The first value replaces the default."""
 
     def __call__(
         self, parser: object, namespace: argparse.Namespace, values: Any, option: str | None = None
@@ -132,31 +137,32 @@ class _AppendBase(argparse.Action):
         setattr(namespace, self.dest, [*(() if before is self.default else before), values])
 
 
+_UNCHANGED: Final = (  # options with the value of the setting of the same name
+    *("host", "port", "url_path_prefix", "reload_interval", "watch", "workers", "executor", "max_runs"),
+    "max_offline_debugger_session_num",
+)
+
+
 def settings_of(options: argparse.Namespace) -> Settings:
+    """Return the settings that the options describe."""
     workspace = options.workspace.expanduser().absolute()
     return Settings(
         summary_base_dir=bases_of(options.summary_base_dir, workspace),
         workspace=workspace,
-        host=options.host,
-        port=options.port,
-        url_path_prefix=options.url_path_prefix,
-        reload_interval=options.reload_interval,
-        watch=options.watch,
-        workers=options.workers,
-        executor=options.executor,
         cache=not options.no_cache,
         token=_token(options),
         allowed_hosts=_names(options.allow_host),
         frame_ancestors=_names(options.allow_frame),
         allow_redirects_to=_names(options.allow_redirects_to),
         webhooks=options.webhook,
-        max_runs=options.max_runs,
-        max_offline_debugger_session_num=options.max_offline_debugger_session_num,
+        **{name: getattr(options, name) for name in _UNCHANGED},
     )
 
 
 def _token(options: argparse.Namespace) -> str | None:
-    """The token of the options; a random one where other machines can reach the port; None for --no-token."""
+    """Return the token of the options, a random one if other machines can reach the port, or None for
+    --no-token.
+    """
     if options.no_token:
         return None
     if options.token:
@@ -169,7 +175,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def unused_option_messages(options: argparse.Namespace) -> list[str]:
-    """Message for each option that was given a value although it has no effect."""
+    """Return a message for each option that was given a value although it has no effect."""
     return [
         f"--{name} has no effect: {reason}."
         for name, (kind, default, reason) in unused_options().items()
@@ -178,7 +184,7 @@ def unused_option_messages(options: argparse.Namespace) -> list[str]:
 
 
 def unused_options() -> Mapping[str, Unused]:
-    """Options of earlier versions, which are accepted so that scripts keep working."""
+    """Return the options of earlier versions, which are accepted so that scripts keep working."""
     return {
         "max-graph-node-size": (number(1, 2_000_000), 100_000, "graphs of any size are shown"),
         "enable-debugger": (
@@ -195,13 +201,13 @@ def unused_options() -> Mapping[str, Unused]:
         "samples_per_plugin": (str, "", "nothing is sampled"),
         "load_fast": (str, "auto", "there is one loader"),
         "reload_multifile": (str, "", "every file of a run is followed"),
-        "max_reload_threads": (number(1, 256), 1, "--workers says how many processes read"),
-        "purge_orphaned_data": (str, "", "overwritten steps are kept apart and shown when asked for"),
+        "max_reload_threads": (number(1, 256), 1, "--workers sets the number of reading processes"),
+        "purge_orphaned_data": (str, "", "overwritten steps are stored separately and shown on request"),
     }
 
 
 def token(text: str) -> str:
-    """Argument type of a token: long enough not to be guessed, and valid in an HTTP header."""
+    """Parse a token: long enough not to be guessed, and valid in an HTTP header."""
     if len(text) < SHORTEST_TOKEN:
         raise argparse.ArgumentTypeError(f"a token has at least {SHORTEST_TOKEN} characters")
     if not text.isprintable():
@@ -209,16 +215,8 @@ def token(text: str) -> str:
     return text
 
 
-def webhook_list(text: str) -> tuple[Webhook, ...]:
-    """Argument type of webhooks."""
-    try:
-        return webhooks(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-
-
 def number(low: int, high: int) -> Callable[[str], int]:
-    """Argument type of an integer from ``low`` to ``high``."""
+    """Return an argument type for an integer from `low` to `high`."""
 
     def parse(text: str) -> int:
         if not text.lstrip("-").isdigit() or not low <= int(text) <= high:
@@ -229,6 +227,8 @@ def number(low: int, high: int) -> Callable[[str], int]:
 
 
 def choice(*allowed: str) -> Callable[[str], str]:
+    """Return an argument type for one of the allowed texts."""
+
     def parse(text: str) -> str:
         if text not in allowed:
             raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(allowed)}")
@@ -238,14 +238,7 @@ def choice(*allowed: str) -> Callable[[str], str]:
 
 
 def boolean(text: str) -> bool:
-    """Argument type of a boolean: True, False, 1 or 0, in any case."""
+    """Parse a boolean: True, False, 1 or 0, in any case."""
     if text.lower() not in ("true", "false", "1", "0"):
         raise argparse.ArgumentTypeError(f"{text!r} is neither True nor False")
     return text.lower() in ("true", "1")
-
-
-def prefix(text: str) -> str:
-    try:
-        return clean_prefix(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error

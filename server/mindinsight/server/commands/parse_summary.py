@@ -8,4 +8,5 @@ from mindinsight.server.commands import export
 
 
 def register(subparsers: Any) -> None:
+    """Add the command."""
     export.register(subparsers, "parse_summary")

@@ -1,4 +1,4 @@
-"""Command ``mindinsight report``: writes everything known of one run into a single HTML file."""
+"""Command `mindinsight report`: writes a report of one run into a single HTML file."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from typing import Any, Final
 from mindinsight.server.client.export import safe
 from mindinsight.server.client.reader import Summary
 from mindinsight.server.commands.dump.dump_selection import statistics_cache, worker_pool
-from mindinsight.server.commands.options import add_bases
+from mindinsight.server.commands.options import add_bases, add_command
 from mindinsight.server.commands.terminal import language, report_errors
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.report import Page, Progress, ReportSource, make_report
 from mindinsight.server.texts import message
 
-_NAMED: Final = 8  # runs that an error lists
+_NAMED: Final = 8  # runs listed in an error
 
 
 def register(subparsers: Any) -> None:
+    """Add the command."""
     text = "write a run's settings, curves, alerts and first faults into one HTML file that needs no server"
-    parser = subparsers.add_parser("report", help=text, description=text, allow_abbrev=False)
+    parser = add_command(subparsers, "report", report, text)
     parser.add_argument("name", metavar="RUN", help="name of a run, or its directory")
     add_bases(parser, "--summary-base-dir", "--logdir")
     parser.add_argument("--output", type=Path, help="file to write (default: report-RUN.html here)")
     parser.add_argument("--language", choices=("en", "zh"), default=language(os.environ))
-    parser.set_defaults(run=report)
 
 
 @report_errors
 def report(options: argparse.Namespace) -> int:
-    """0: written. 1: there is no such run. 2: the file cannot be written."""
+    """Write the report. Return 0, 1 if there is no such run, or 2 if the file cannot be written."""
     summary, run = _chosen(options)
     record = summary.run(run)
     output = options.output or Path(f"report-{safe(record.name)}.html")
@@ -49,7 +49,7 @@ def report(options: argparse.Namespace) -> int:
 
 
 def _chosen(options: argparse.Namespace) -> tuple[Summary, str]:
-    """The runs, and the id of the one that is meant; raises BadSettings with names that are near."""
+    """Return all runs and the id of the chosen one. Raises BadSettings, which suggests similar names."""
     name = options.name
     bases = options.summary_base_dir
     summary = Summary(bases)
@@ -79,7 +79,7 @@ def _show(progress: Progress, chosen: str) -> None:
 
 
 def _write(output: Path, page: Page) -> None:
-    """Write the file whole or not at all."""
+    """Write the complete file, or nothing if writing fails."""
     part = output.with_name(f".{output.name}.part")
     try:
         part.write_text(page.html, encoding="utf-8", errors="backslashreplace")

@@ -8,7 +8,7 @@ import sys
 from typing import Any
 from urllib.parse import quote
 
-from mindinsight.server.commands.options import add_options, settings_of, unused_option_messages
+from mindinsight.server.commands.options import add_command, add_options, settings_of, unused_option_messages
 from mindinsight.server.process import daemon, logs, memory_tuning
 from mindinsight.server.process.sockets import check
 from mindinsight.server.settings import LOCAL, Settings, check_cluster_package
@@ -16,21 +16,17 @@ from mindinsight.server.settings.base_dirs import base_problems, joined, stores,
 
 
 def register(subparsers: Any) -> None:
+    """Add the command."""
     codes = "exit codes: 0 it responds; 1 it cannot start, or other directories are shown on the port; "
-    parser = subparsers.add_parser(
-        "start",
-        help="start the server",
-        epilog=f"{codes}2 a server with the same directories is already running there, or an option is wrong",
-        allow_abbrev=False,
-    )
+    epilog = f"{codes}2 a server with the same directories is already running there, or an option is wrong"
+    parser = add_command(subparsers, "start", start, "start the server", epilog=epilog)
     add_options(parser, os.environ)
-    parser.set_defaults(run=start)
 
 
 def start(options: argparse.Namespace) -> int:
-    """0: it responds. 1: it cannot start, or the port has a server with other base directories.
+    """Start a server. Return 0 if it responds, 1 if it cannot start or the port shows other base directories.
 
-    2: a server with the same base directories is already running.
+    Return 2 if a server with the same base directories is already running.
     """
     settings = settings_of(options)
     running = daemon.find(settings.port)
@@ -61,7 +57,7 @@ def start(options: argparse.Namespace) -> int:
 
 
 def _check_packages(settings: Settings) -> None:
-    """Raises BadSettings where a package is missing that the executor or a store of runs needs."""
+    """Raise BadSettings if a package is missing that the executor or a store of runs needs."""
     if settings.executor != LOCAL:
         check_cluster_package()
     if remote := stores(settings.summary_base_dir):

@@ -6,18 +6,18 @@ import argparse
 import time
 from typing import Any
 
-from mindinsight.server.commands.options import number
+from mindinsight.server.commands.options import add_command, number
 from mindinsight.server.process import daemon
 
 
 def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser("status", help="list running servers", allow_abbrev=False)
+    """Add the command."""
+    parser = add_command(subparsers, "status", status, "list running servers")
     parser.add_argument("--port", type=number(1, 65535), help="only the server on this port")
-    parser.set_defaults(run=status)
 
 
 def status(options: argparse.Namespace) -> int:
-    """0: at least one server is running. 1: none is."""
+    """Print the running servers. Return 0 if at least one is running, otherwise 1."""
     servers = [running for running in daemon.all_running() if options.port in (None, running.port)]
     for running in servers:
         print(_describe(running))

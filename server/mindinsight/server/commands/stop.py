@@ -6,20 +6,20 @@ import argparse
 import os
 from typing import Any
 
-from mindinsight.server.commands.options import number
+from mindinsight.server.commands.options import add_command, number
 from mindinsight.server.process import daemon
 from mindinsight.server.settings import environment
 
 
 def register(subparsers: Any) -> None:
+    """Add the command."""
     port = environment(os.environ).get("port", 8080)
-    parser = subparsers.add_parser("stop", help="stop the server", allow_abbrev=False)
+    parser = add_command(subparsers, "stop", stop, "stop the server")
     parser.add_argument("--port", type=number(1, 65535), default=port, help=f"its port (default: {port})")
-    parser.set_defaults(run=stop)
 
 
 def stop(options: argparse.Namespace) -> int:
-    """0: stopped. 1: there was no server to stop."""
+    """Stop a server. Return 0 if it was stopped, 1 if there was none."""
     running = daemon.find(options.port)
     if running is None:
         print(_describe_missing(options.port))
@@ -38,7 +38,7 @@ def stop(options: argparse.Namespace) -> int:
 
 
 def _print_others(port: int) -> None:
-    """Name the servers that run on other ports, each with the command that stops it."""
+    """Print the servers on other ports, each with the command that stops it."""
     for other in daemon.all_running():
         if other.alive and other.port != port:
             print(f"A server is running on port {other.port} (process {other.pid}), showing {other.base}.")
@@ -46,7 +46,7 @@ def _print_others(port: int) -> None:
 
 
 def _describe_missing(port: int) -> str:
-    """Message for a port without a server that this user started."""
+    """Return a message for a port without a server that this user started."""
     health = daemon.health(f"http://127.0.0.1:{port}/")
     if health is None:
         return f"No MindInsight server of yours is running on port {port}."

@@ -36,7 +36,7 @@ Item = TypeVar("Item")
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]], width: int | None = None) -> str:
     """Format a table: columns as wide as their widest cell, numbers right-aligned.
 
-    Where lines are longer than ``width`` characters, the widest column is cut: names lose their beginning.
+    If lines are longer than `width` characters, the cells of the widest column lose their beginning.
     """
     cells = [[cell(value) for value in row] for row in rows]
     numeric = [bool(cells) and all(_is_number(row[i]) for row in cells) for i in range(len(heads))]
@@ -53,12 +53,12 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]], width: int | N
 
 
 def terminal_width() -> int | None:
-    """Width of the terminal in characters; None where standard output is a file or a pipe."""
+    """Return the width of the terminal in characters, or None if standard output is a file or a pipe."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def cell(value: object) -> str:
-    """Format a cell: numbers with six digits, text with escapes for what cannot be printed."""
+    """Format a cell: numbers with six digits, text with escaped control characters."""
     if value is None:
         return "-"
     if isinstance(value, float):
@@ -67,14 +67,14 @@ def cell(value: object) -> str:
 
 
 def printable(text: str, keep: str = "") -> str:
-    """Escape control characters, which a terminal would obey, except those in ``keep``."""
+    """Escape control characters, which a terminal would execute, except those in `keep`."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in keep else ascii(c)[1:-1] for c in text)
 
 
 def as_json(value: Any) -> str:
-    """Format strict JSON: numbers that are not finite become the texts nan, inf or -inf."""
+    """Format strict JSON. Non-finite numbers become the texts nan, inf or -inf."""
     text = json.dumps(non_finite_as_text(value), ensure_ascii=False, allow_nan=False, indent=1)
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
@@ -85,12 +85,12 @@ def say(text: str) -> None:
 
 
 def write(text: str) -> None:
-    """Write text to standard output; control characters are escaped at a terminal."""
+    """Write text to standard output. At a terminal, control characters are escaped."""
     sys.stdout.write(printable(text, keep="\r\n") if sys.stdout.isatty() else text)
 
 
-def progress(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
-    """Pass items on and show their count on standard error, after the first second, at a terminal."""
+def progress(items: Iterable[Item], total: int, title: str) -> Iterator[Item]:
+    """Yield the items and show their count on standard error, after the first second, at a terminal."""
     shown = 0.0
     started = time.monotonic()
     interactive = sys.stderr.isatty()
@@ -100,7 +100,7 @@ def progress(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
         if interactive and now - started > 1 and (now - shown > 0.2 or number == total):
             shown = now
             end = "\n" if number == total else ""
-            print(f"\r{what}: {number} of {total}", end=end, file=sys.stderr, flush=True)
+            print(f"\r{title}: {number} of {total}", end=end, file=sys.stderr, flush=True)
 
 
 def _fit(text: str, width: int, right: bool) -> str:
@@ -117,7 +117,7 @@ def _is_number(text: str) -> bool:
 
 
 def count_text(count: int, thing: str) -> str:
-    """Return a number with its English noun: ``1 step``, ``2 steps``."""
+    """Return a number with its English noun: `1 step`, `2 steps`."""
     return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
 
 
@@ -125,7 +125,7 @@ Command: TypeAlias = "Callable[[argparse.Namespace], int]"
 
 
 def language(environment: Mapping[str, str]) -> str:
-    """Language of the locale, ``zh`` or ``en`` (POSIX: LC_ALL before LC_MESSAGES before LANG)."""
+    """Return the language of the locale, `zh` or `en` (POSIX: LC_ALL before LC_MESSAGES before LANG)."""
     named = next(
         (environment[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environment.get(name)), ""
     )
@@ -133,29 +133,32 @@ def language(environment: Mapping[str, str]) -> str:
 
 
 def describe_reason(reason: str, detail: str = "") -> str:
-    """Text of a reason with its detail; a reason without a text is returned as it is."""
+    """Return the text of a reason with its detail. A reason without a text is returned unchanged."""
     text = language_texts(language(os.environ)).get(reason, reason)
     return f"{text} ({cell(detail)})" if detail else text
 
 
 def localize(key: str, words: Mapping[str, object]) -> str:
-    """Text of the locale files in the language of the terminal; the values of ``words`` are escaped."""
+    """Return a text of the locale files in the language of the terminal.
+
+    The values of `words` are escaped.
+    """
     return message(key, words, language(os.environ), escape=cell)
 
 
 def localize_claim(claim: Claim) -> str:
-    """Return the sentence of a claim in the language of the terminal, with values escaped."""
+    """Return the sentence of a claim in the language of the terminal, with escaped values."""
     return sentence(claim, language(os.environ), escape=cell)
 
 
 def report_damage(damage: Sequence[FileDamage]) -> None:
-    """Print a line on standard error for each file, or part of one, that could not be read."""
+    """Print a line on standard error for each file, or section of a file, that could not be read."""
     for entry in damage:
         say(f"{cell(entry.path)}: {describe_reason(entry.reason, entry.detail)}")
 
 
 def describe_no_runs(summary: Summary, directories: Sequence[str], pattern: str) -> str:
-    """Return why no run of a pattern was found: of this name, at all, or anything."""
+    """Return why no run of a pattern was found: none of this name, none at all, or an empty directory."""
     below = " or ".join(directories)
     if summary.runs:
         return f"No run below {below} is called {pattern!r}. There are {len(summary.runs)} others."
@@ -165,13 +168,13 @@ def describe_no_runs(summary: Summary, directories: Sequence[str], pattern: str)
 
 
 def report_errors(command: Command) -> Command:
-    """Decorator of commands: errors in the input end with exit code 2 and one line instead of a traceback."""
+    """Decorate a command, so that invalid input ends with exit code 2 and one line instead of a traceback."""
 
     @wraps(command)
     def run(options: argparse.Namespace) -> int:
         try:
             return command(options)
-        except BrokenPipeError:  # an OSError, but no error: ``main`` ends quietly
+        except BrokenPipeError:  # an OSError that is handled by ``main``
             raise
         except UnreadableError as error:
             say(f"mindinsight: {describe_reason(error.reason, error.detail)}")
@@ -183,19 +186,19 @@ def report_errors(command: Command) -> Command:
 
 
 def directory_lines(summary: Summary) -> Iterator[str]:
-    """Yield one line for each directory that could not be listed: runs in it are missing."""
+    """Yield one line for each directory that could not be listed, so that its runs are missing."""
     for problem in summary.problems:
         yield f"not read: {localize(problem.reason, {'path': problem.path})}"
 
 
 def damage_count(run: Run, now: float) -> int:
-    """Number of skipped stretches, of files that could not be opened, and of unfinished last records."""
+    """Return the number of skipped sections, unreadable files, and incomplete last records."""
     skipped = sum(len(file.damage) + bool(file.error) for file in run.files)
     return skipped + len(torn_files(run, now))
 
 
 def damage_lines(run: Run, now: float, every: bool = False) -> Iterator[str]:
-    """One line for each reason in each file; with ``every``, one for each skipped stretch."""
+    """Yield one line for each reason in each file, or with `every` for each skipped section."""
     torn = {file.name for file in torn_files(run, now)}
     for file in run.files:
         path = cell(f"{run.id.removesuffix('/')}/{file.name}")
@@ -208,14 +211,14 @@ def damage_lines(run: Run, now: float, every: bool = False) -> Iterator[str]:
         else:
             for reason, count in Counter(damage.reason for damage in file.damage).items():
                 size = sum(damage.size for damage in file.damage if damage.reason == reason)
-                yield f"skipped {count} stretches ({size} bytes) of {path}: {describe_reason(reason)}"
+                yield f"skipped {count} sections ({size} bytes) of {path}: {describe_reason(reason)}"
         if file.name in torn:
             yield f"unfinished: {path} ends in {file.pending} bytes of an incomplete record"
     yield from rounding_lines(run)
 
 
 def rounding_lines(run: Run) -> Iterator[str]:
-    """Yield one line for each file with integers that float64 cannot hold. This is no damage."""
+    """Yield one line for each file with integers that float64 cannot hold. This is not damage."""
     for file in run.files:
         count = dict(file.skipped).get(ROUNDED)
         if count:

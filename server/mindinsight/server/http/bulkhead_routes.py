@@ -1,7 +1,7 @@
 """Route classes that run in bulkheads: payloads of event files, dumps, graphs and checkpoints.
 
-Each class of routes has a bulkhead of its own, and each request a deadline. Whatever happens in one class,
-the others, ``/health``, ``/metrics``, the pages and the series answer as before.
+Each class of routes has a separate bulkhead, and each request a deadline. Whatever happens in one class, the
+other classes, `/health`, `/metrics`, the pages and the series still respond.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from typing import Annotated, Any, ClassVar, get_args, get_origin
 
 import anyio
-from fastapi import Depends, params
+from fastapi import Depends, Header, params
 from fastapi.routing import APIRoute
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
@@ -24,18 +24,21 @@ from mindinsight.server.compute.bulkhead import Bulkhead, Full, Interrupted
 from mindinsight.server.compute.cluster_executor import ClusterError
 from mindinsight.server.errors import ApiError, memory_short
 from mindinsight.server.http.responses import json_response
-from mindinsight.server.http.service import Service
+from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.http.sse import disconnected
 
+CurrentService = Annotated[Service, Depends(service_of)]
+Accept = Annotated[str, Header()]
 Handler = Callable[[Request], Awaitable[Response]]
 
 _bulkhead: ContextVar[Bulkhead] = ContextVar("bulkhead of this request")
 
 
 class BulkheadRoute(APIRoute):
-    """A route whose plain functions, dependencies too, run in the bulkhead ``name`` and have a deadline.
+    """Route with synchronous functions and dependencies that run in the bulkhead `name`, with a deadline.
 
-    The answer is put into JSON there as well. Work that is not done in time, or that nobody waits for any
-    more because the client has left, is cancelled.
+    The result is encoded as JSON in the bulkhead as well. Work is cancelled at its deadline, or when the
+    client disconnects.
     """
 
     name_of_bulkhead: ClassVar[str]
@@ -44,6 +47,7 @@ class BulkheadRoute(APIRoute):
         super().__init__(path, _in_bulkhead(endpoint, answers=True), **options)
 
     def get_route_handler(self) -> Handler:  # type: ignore[override]
+        """Return the handler of a request, with deadline and cancellation. Raises ApiError."""
         handle: Handler = super().get_route_handler()
         name = self.name_of_bulkhead
 
@@ -52,7 +56,7 @@ class BulkheadRoute(APIRoute):
             seconds = service.settings.deadline
             _bulkhead.set(service.bulkhead(name))
             try:
-                await request.body()  # whole, so that all that comes after it is the end of the connection
+                await request.body()  # read whole, so that the next message can only be the disconnect
             except ClientDisconnect:
                 raise _left() from None
             try:
@@ -71,25 +75,25 @@ class BulkheadRoute(APIRoute):
 
 
 class PayloadRoute(BulkheadRoute):
-    """A route that reads payloads of event files: pictures, tensors, histograms, landscapes."""
+    """Route that reads payloads of event files: pictures, tensors, histograms, landscapes."""
 
     name_of_bulkhead = "payloads"
 
 
 class DumpRoute(BulkheadRoute):
-    """A route that reads dumps."""
+    """Route that reads dumps."""
 
     name_of_bulkhead = "dumps"
 
 
 class GraphRoute(BulkheadRoute):
-    """A route that reads or draws computational graphs."""
+    """Route that reads or draws computational graphs."""
 
     name_of_bulkhead = "graphs"
 
 
 class CheckpointRoute(BulkheadRoute):
-    """A route that reads files of weights."""
+    """Route that reads checkpoint files."""
 
     name_of_bulkhead = "checkpoints"
 
@@ -97,14 +101,17 @@ class CheckpointRoute(BulkheadRoute):
 def stream(
     chunks: Iterator[bytes], headers: Mapping[str, str], media_type: str = "application/octet-stream"
 ) -> StreamingResponse:
-    """A download whose chunks are made in the bulkhead of this request, which holds no slot in between."""
+    """Return a download.
+
+    Each chunk is produced in the bulkhead of this request, which holds no slot in between.
+    """
     return StreamingResponse(_bulkhead.get().iterate(chunks), media_type=media_type, headers=dict(headers))
 
 
 async def _unless_left(request: Request, handle: Handler) -> Response:
-    """The answer; when the client leaves before there is one, the work is cancelled."""
+    """Return the response. Cancel the work and raise ApiError if the client disconnects before."""
     answer = asyncio.ensure_future(handle(request))
-    left = asyncio.ensure_future(_disconnected(request))
+    left = asyncio.ensure_future(disconnected(request.receive))
     try:
         await asyncio.wait((answer, left), return_when=asyncio.FIRST_COMPLETED)
         if answer.done():
@@ -114,11 +121,6 @@ async def _unless_left(request: Request, handle: Handler) -> Response:
         left.cancel()
         if not answer.done():
             answer.cancel()
-
-
-async def _disconnected(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
 
 
 def _left() -> ApiError:
@@ -141,15 +143,15 @@ def _broken(error: BrokenExecutor) -> ApiError:
     return ApiError(503, "reader_ended", f"{text}: {error}.")
 
 
-@functools.cache  # one function for one: FastAPI calls a dependency once per request
+@functools.cache  # FastAPI calls a dependency once per request if its function is the same object
 def _in_bulkhead(function: Callable[..., Any], answers: bool = False) -> Callable[..., Any]:
-    """``function`` as a coroutine function that runs it, and what it depends on, in the bulkhead.
+    """Wrap `function` in a coroutine function that runs it and its dependencies in the bulkhead.
 
-    With ``answers`` the result is an answer, unless it is one already.
+    With `answers` the result is converted to a response, unless it is one already.
     """
     signature = inspect.signature(function, eval_str=True)
     parameters = list(signature.parameters.values())
-    own = [parameter.replace(annotation=_apart(parameter.annotation)) for parameter in parameters]
+    own = [parameter.replace(annotation=_isolated(parameter.annotation)) for parameter in parameters]
     waits = inspect.iscoroutinefunction(function)
     if waits and own == parameters:
         return function
@@ -165,8 +167,8 @@ def _in_bulkhead(function: Callable[..., Any], answers: bool = False) -> Callabl
     return run
 
 
-def _apart(annotation: Any) -> Any:
-    """An annotation whose dependencies run in the bulkhead."""
+def _isolated(annotation: Any) -> Any:
+    """Wrap the dependencies of an annotation, so that they run in the bulkhead."""
     if get_origin(annotation) is not Annotated:
         return annotation
     kind, *about = get_args(annotation)
@@ -174,7 +176,10 @@ def _apart(annotation: Any) -> Any:
 
 
 def _dependency(item: Any) -> Any:
-    """A class stays as it is: it only holds parameters."""
+    """Wrap a dependency, so that it runs in the bulkhead.
+
+    A class is returned unchanged, because it only holds parameters.
+    """
     if not isinstance(item, params.Depends) or item.dependency is None or inspect.isclass(item.dependency):
         return item
     return Depends(_in_bulkhead(item.dependency), use_cache=item.use_cache)

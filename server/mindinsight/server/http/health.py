@@ -13,7 +13,7 @@ from mindinsight.server.store.run import Snapshot
 
 
 class Health:
-    """The report that ``/health`` returns."""
+    """Report returned by `/health`."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -25,7 +25,7 @@ class Health:
         return version("mindinsight")
 
     def report(self) -> dict[str, Any]:
-        """Status, version and counts of the server, as JSON; it names no file and no run."""
+        """Return status, version and counts of the server as JSON, without names of files or runs."""
         snapshot = self._service.store.snapshot()
         return {
             "status": "ok",
@@ -33,18 +33,21 @@ class Health:
             "version": self._version,
             "base_missing": snapshot.base_missing,
             "workers_missing": self._service.workers_missing,
-            "seconds_since_look": round(since_look(self._service), 1),
+            "seconds_since_look": round(seconds_since_scan(self._service), 1),
             **counts(snapshot),
         }
 
 
-def since_look(service: Service) -> float:
-    """Seconds since the base was last looked at: grows while the file system does not answer."""
+def seconds_since_scan(service: Service) -> float:
+    """Return the seconds since the base directory was last scanned.
+
+    The value grows while the file system hangs.
+    """
     return max(0.0, time.time() - (service.store.snapshot().scanned or service.started))
 
 
 def counts(snapshot: Snapshot) -> dict[str, int]:
-    """Runs, files and points there are, and what could not be read of them."""
+    """Return the numbers of runs, files and points, and of unreadable data."""
     runs = snapshot.runs.values()
     files = [file for run in runs for file in run.files]
     return {
@@ -67,7 +70,10 @@ _SUFFIX = ".dist-info"
 
 @cache
 def installed_version() -> str:
-    """Version by the name of the metadata folder, which holds it (PEP 376); else by the metadata itself."""
+    """Return the version from the name of the metadata folder (PEP 376), or else from the metadata.
+
+    Importing importlib.metadata takes longer than the rest of a first page.
+    """
     for folder in map(Path, sys.path):
         for path in folder.glob(f"{_NAME}-*{_SUFFIX}"):
             return path.name[len(_NAME) + 1 : -len(_SUFFIX)]

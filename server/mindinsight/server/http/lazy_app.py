@@ -1,4 +1,4 @@
-"""ASGI applications made on their first request, for the whole interface and for each kind."""
+"""ASGI applications that are created on their first request, for the whole interface and for each kind."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from mindinsight.server.compute.lru_cache import LruCache
 
 
 def route_path(scope: Scope) -> str:
-    """Return the path of a request below the prefix (``root_path``) that the application has."""
+    """Return the path of a request below the prefix (`root_path`) of the application."""
     path, root = str(scope["path"]), str(scope.get("root_path", ""))
     inside = path == root or path.startswith(f"{root}/")
     return path[len(root) :] if inside else path
 
 
 class LazyApp:
-    """ASGI application that is made on its first request, in a thread, so that other requests do not wait."""
+    """ASGI application that is created on its first request, in a thread, so that other requests do not
+    wait.
+    """
 
     def __init__(self, make: Callable[[], ASGIApp]) -> None:
         self._make = make
@@ -30,13 +32,13 @@ class LazyApp:
         self._living = False
 
     def app(self) -> ASGIApp:
-        """The application, made by the first who asks."""
+        """Return the application, creating it on first use."""
         self._made = self._making.get("app", self._make)
         return self._made
 
     @asynccontextmanager
     async def living(self) -> AsyncIterator[None]:
-        """At the end of the block the application's lifespan ends, if it was made."""
+        """Shut the application down at the end of the block, if it was created."""
         async with AsyncExitStack() as self._ending:
             yield
         self._ending = None
@@ -54,10 +56,10 @@ _PREFIX = "/v2/"
 
 
 class KindRoutes:
-    """Routes by kind; ``interface`` answers everything else, and names that are no kind's."""
+    """Routes by kind. `interface` answers everything else, and names of unknown kinds."""
 
     def __init__(self, make: Callable[[str], ASGIApp | None], interface: ASGIApp) -> None:
-        """``make`` gives the routes of a kind by its name, None where there is none."""
+        """`make` returns the routes of a kind by its name, or None if there is no such kind."""
         self._make = make
         self._interface = interface
         self._made: dict[str, ASGIApp] = {}
@@ -73,6 +75,6 @@ class KindRoutes:
 
     def _app(self, kind: str) -> ASGIApp:
         app = self._making.get(kind, lambda: self._made.get(kind) or self._make(kind))
-        if app is None:  # not kept: there is no end of names
+        if app is None:  # not cached, because clients can send any number of names
             return self._interface
         return self._made.setdefault(kind, app)

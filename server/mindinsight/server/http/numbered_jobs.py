@@ -1,4 +1,4 @@
-"""Long jobs by number: one request starts a job, others read it from any server of the workspace."""
+"""Long jobs by number. One request starts a job, others read its results from any server of the workspace."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class NumberedJob(Generic[Body, Item]):
-    """A kind of job: its name, the model of its requests, and what performs one.
+    """Kind of job: its name, the model of its requests, and the function that starts one.
 
-    A server that does not know a number looks for its request in the workspace, and performs it once more:
-    after a restart, or where another server behind the same address was asked.
+    A server that does not know a number runs the request stored in the workspace again: after a restart, or
+    if another server behind the same address started the job.
     """
 
     name: str
@@ -30,14 +30,14 @@ class NumberedJob(Generic[Body, Item]):
     make: Callable[[Service, Body], BackgroundJob[Item]]
 
     def start(self, service: Service, body: Body) -> int:
-        """Start a job; returns its number. Raises what ``make`` raises."""
+        """Start a job and return its number. Raises the exceptions of `make`."""
         job = self.make(service, body)
         number = service.workspace.job_requests.add(self.name, body.model_dump())
         _sessions(service).get((self.name, number), BackgroundJob, lambda: job)
         return number
 
     def find(self, service: Service, number: int) -> BackgroundJob[Item]:
-        """The job of a number; raises ApiError where there is none, or no longer."""
+        """Return the job with this number. Raises ApiError if it is unknown or expired."""
 
         def make() -> BackgroundJob[Any]:
             body = service.workspace.job_requests.body(self.name, number)

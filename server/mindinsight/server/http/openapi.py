@@ -20,7 +20,7 @@ _REFERENCE: Final = "#/components/schemas/{model}"
 
 
 class ErrorFacts(BaseModel):
-    """What was wrong, for a script (``code``) and for a page (``key`` of its texts, ``vars`` in it)."""
+    """Error for a script (`code`) and for a page (`key` of its texts, `vars` in the text)."""
 
     code: str
     message: str
@@ -29,26 +29,32 @@ class ErrorFacts(BaseModel):
 
 
 class ErrorBody(BaseModel):
-    """The body of an answer that is an error."""
+    """Body of an error response."""
 
     error: ErrorFacts
 
 
 class WrongParameters(BaseModel):
-    """The body of an answer to parameters of the wrong type: which ones, and why."""
+    """Body of a response to invalid parameters: their names, and the reasons."""
 
     detail: list[dict[str, Any]] | str
 
 
 def response(description: str, *models: type[BaseModel]) -> dict[str, Any]:
-    """The description of a response whose JSON body is one of ``models``; ``add_schemas`` defines them."""
+    """Return the description of a response with one of `models` as its JSON body.
+
+    Define them with `add_schemas`.
+    """
     references = [{"$ref": _REFERENCE.format(model=model.__name__)} for model in models]
     schema = references[0] if len(references) == 1 else {"anyOf": references}
     return {"description": description, "content": {"application/json": {"schema": schema}}}
 
 
 def described_endpoint(route: QueryRoute) -> Callable[..., Any]:
-    """Return a function whose signature and docstring describe ``route`` to FastAPI. It is never called."""
+    """Return a function with the signature and docstring that describe `route` to FastAPI.
+
+    It is never called.
+    """
 
     def endpoint(**parameters: Any) -> None:
         raise NotImplementedError
@@ -63,36 +69,40 @@ def described_endpoint(route: QueryRoute) -> Callable[..., Any]:
 
 
 def add_schemas(description: dict[str, Any], *models: type[BaseModel]) -> dict[str, Any]:
-    """Define the models that responses refer to; changes ``description`` and returns it."""
+    """Add the models that responses refer to. Changes `description` and returns it."""
     _, defined = models_json_schema([(model, "serialization") for model in models], ref_template=_REFERENCE)
     description.setdefault("components", {}).setdefault("schemas", {}).update(defined["$defs"])
     return description
 
 
 DOOR: Final[Responses] = {
-    401: response("A token is needed.", ErrorBody),
-    403: response("A page of another site may not ask or change anything here.", ErrorBody),
+    401: response("A token is required.", ErrorBody),
+    403: response("Requests from pages of other sites are not allowed.", ErrorBody),
     413: response("The body is too large.", ErrorBody),
     421: response("This host name is not allowed.", ErrorBody),
 }
 OURS: Final[Responses] = {
-    400: response("The request cannot be used.", ErrorBody, WrongParameters),
-    404: response("There is no such run, tag, node, dump or tensor.", ErrorBody),
+    400: response("The request is invalid.", ErrorBody, WrongParameters),
+    404: response("Unknown run, tag, node, dump or tensor.", ErrorBody),
     410: response("The file was removed, replaced or cut short.", ErrorBody),
-    422: response("A parameter is wrong, or a file unreadable.", ErrorBody, WrongParameters),
+    422: response("A parameter is invalid, or a file unreadable.", ErrorBody, WrongParameters),
     501: response("An optional package is not installed.", ErrorBody),
-    503: response("Too much to do at once, or it took too long: ask again.", ErrorBody),
-    507: response("There is no room left to keep it.", ErrorBody),
+    503: response("The server is busy, or the request took too long. Try again.", ErrorBody),
+    507: response("The disk of the workspace is full.", ErrorBody),
     **DOOR,
 }
 
 
 def install(app: FastAPI) -> None:
-    app.add_exception_handler(RequestValidationError, _unfit)
+    """Add the handler of invalid requests."""
+    app.add_exception_handler(RequestValidationError, _invalid_request)
 
 
-def _unfit(request: Request, error: Exception) -> Response:
-    """Where and why; not what was sent: JSON has no word for an infinity that came as ``1e999``."""
+def _invalid_request(request: Request, error: Exception) -> Response:
+    """Respond with the location and reason of each error.
+
+    The input is omitted, because JSON cannot express an infinity sent as `1e999`.
+    """
     assert isinstance(error, RequestValidationError)
     details = [{name: detail[name] for name in ("loc", "msg", "type")} for detail in error.errors()]
     return JSONResponse({"detail": jsonable_encoder(details)}, 422)

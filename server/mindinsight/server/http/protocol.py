@@ -1,8 +1,8 @@
-"""HTTP/1.1 protocol: uvicorn's httptools protocol with limits on what a client may hold.
+"""HTTP/1.1 protocol: uvicorn's httptools protocol with limits on the resources a client can hold.
 
-uvicorn's other protocol, on h11, limits the length of a head by itself, but its parser is a quarter of what
-answering a short series costs (docs/dependencies.md). Neither limits the time for a head, or for a client
-that reads nothing.
+uvicorn's other protocol, on h11, limits the length of a head, but its parser takes a quarter of the time of
+answering a short series (docs/dependencies.md). Neither limits the time for a head, or for a client that does
+not read.
 """
 
 from __future__ import annotations
@@ -15,30 +15,32 @@ from typing import Any, Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-LONGEST_HEAD: Final = 1 << 16  # bytes of address and headers; they are held before anybody has shown a token
-HEAD_SECONDS: Final = (
-    20.0  # from the beginning of a connection, or of its next request, to the end of the head
-)
-STALLED_SECONDS: Final = 60.0  # for which a client may take nothing of an answer
-FEWEST: Final = 8  # connections that are always held
-SHARE: Final = 2  # of this many descriptors one is for a connection
+LONGEST_HEAD: Final = 1 << 16  # bytes of address and headers, which are buffered before a token is checked
+HEAD_SECONDS: Final = 20.0  # from the start of a connection, or of its next request, to the end of the head
+STALLED_SECONDS: Final = 60.0  # without progress after which a connection that does not read is closed
+FEWEST: Final = 8  # connections allowed with any limit of descriptors
+SHARE: Final = 2  # descriptors per connection: the other half is for files
 _CLOSED: Final = getattr(select, "POLLRDHUP", 0)  # Linux: the other end has closed
 
 
 class Protocol(HttpToolsProtocol):
-    """Refuses a head that does not end, in bytes or in time, and ends connections that only stay open.
+    """HTTP protocol that rejects heads that do not end, in bytes or in time, and closes stalled connections.
 
-    When half of the descriptors that the process may have are connections, the one that has been idle for
-    longest is closed for each new one.
+    When connections use half of the descriptors of the process, each new one closes the connection that has
+    been idle longest.
     """
 
-    _ended = True  # whether the head of the last request is whole
-    _received = 0  # bytes in what came after the piece in which that request began
+    _ended = True  # the head of the last request is complete
+    _received = 0  # bytes received after the packet in which that request began
     _head: asyncio.TimerHandle | None = None
     _stalled: asyncio.TimerHandle | None = None
-    _last = 0.0  # time.monotonic() of the last sign of the client
+    _last = 0.0  # time.monotonic() of the last data from the client
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Accept a connection and start the time for its first head.
+
+        Close an idle one if there are too many.
+        """
         super().connection_made(transport)  # type: ignore[arg-type]
         self._last = time.monotonic()
         self._expect_head()
@@ -46,11 +48,13 @@ class Protocol(HttpToolsProtocol):
             self._close_idle()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Stop all timers."""
         self._cancel("_head")
         self._cancel("_stalled")
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        """Process data. Reject a head that is too long."""
         self._received += len(data)
         self._last = time.monotonic()
         super().data_received(data)
@@ -62,19 +66,21 @@ class Protocol(HttpToolsProtocol):
             self._expect_head()
 
     def on_message_begin(self) -> None:
+        """Start the time for the head of the next request."""
         self._ended, self._received = False, 0
         super().on_message_begin()
         self._expect_head()
 
     def on_headers_complete(self) -> None:
+        """Stop the time for the head."""
         self._ended = True
         self._cancel("_head")
         super().on_headers_complete()
 
     def _start_asgi_task(self, cycle: Any, app: Any) -> None:
-        """Answer nothing that only reads for a client that has left already: that costs a hundred times less.
+        """Abort reading requests of clients that have disconnected, at a hundredth of the cost of a response.
 
-        The event loop learns of it a turn later, and then starts to answer some more of those.
+        Otherwise the event loop notices only a turn later, after starting responses to more such requests.
         """
         if cycle.scope["method"] in ("GET", "HEAD") and self._has_left():
             self.transport.abort()
@@ -89,17 +95,19 @@ class Protocol(HttpToolsProtocol):
         return bool(ends.poll(0))
 
     def pause_writing(self) -> None:
+        """Start the time in which a client must read again."""
         super().pause_writing()
         if self._stalled is None:
             self._stalled = self.loop.call_later(STALLED_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
+        """Stop that time."""
         super().resume_writing()
         self._cancel("_stalled")
 
     @property
     def idle(self) -> bool:
-        """Whether no request is being answered."""
+        """Return True if no request is being answered."""
         return self.cycle is None or self.cycle.response_complete
 
     def _expect_head(self) -> None:
@@ -118,7 +126,9 @@ class Protocol(HttpToolsProtocol):
 
 
 def most_connections() -> int:
-    """Connections held before idle ones are closed for others: half of the descriptors of this process."""
+    """Return the number of connections above which idle ones are closed: half of this process's
+    descriptors.
+    """
     if sys.platform == "win32":
         return 512
     import resource

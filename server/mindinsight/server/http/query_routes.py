@@ -1,8 +1,8 @@
-"""Routes that need no FastAPI: the query is one pydantic model, validated in one step.
+"""Routes without FastAPI. The query is one pydantic model, validated in one step.
 
-FastAPI and what it loads take as long to import as the rest of the server, and it validates parameters one by
-one, which takes longer than answering with a short series. Errors (422) and the OpenAPI description are those
-of any other route.
+Importing FastAPI takes as long as importing the rest of the server. FastAPI validates parameters one by one,
+which takes longer than answering with a short series. Errors (422) and the OpenAPI description are the same
+as for other routes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class NoQuery(BaseModel):
 
 @dataclass(frozen=True)
 class QueryRoute:
-    """Route of GET requests for one path. The docstring of ``answer`` describes it."""
+    """Route of GET requests for one path. The docstring of `answer` describes it."""
 
     path: str
     query: type[BaseModel]
@@ -36,7 +36,7 @@ class QueryRoute:
     headers: tuple[str, ...] = ()  # that the answer depends on
 
     async def response(self, state: State, scope: Scope) -> Response:
-        """Answer one request. Errors of the server's own kinds become answers."""
+        """Return the response to one request. ApiError and MemoryError become error responses."""
         if scope["method"] != "GET":
             return JSONResponse({"detail": "Method Not Allowed"}, 405, {"Allow": "GET"})
         try:
@@ -51,7 +51,10 @@ class QueryRoute:
             return error_response(memory_short())
 
     def _values(self, query_string: bytes) -> dict[str, str | list[str]]:
-        """Return the parameters that the model has: the last of several, unless its field is a list."""
+        """Return the parameters that the model has.
+
+        Of repeated ones the last counts, unless the field is a list.
+        """
         query = QueryParams(query_string)
         return {
             name: query.getlist(name) if several else query[name]
@@ -65,12 +68,12 @@ class QueryRoute:
 
 
 def _is_list(annotation: Any) -> bool:
-    """Return True for ``list[...]`` and ``list[...] | None``."""
+    """Return True for `list[...]` and `list[...] | None`."""
     return get_origin(annotation) is list or any(get_origin(part) is list for part in get_args(annotation))
 
 
 def invalid(location: str, error: ValidationError) -> Response:
-    """Return the answer (422) that says which parameters are invalid, and why."""
+    """Return the response (422) that names the invalid parameters and the reasons."""
     return JSONResponse(
         {
             "detail": [

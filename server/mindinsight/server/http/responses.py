@@ -15,24 +15,24 @@ from starlette.types import Receive, Scope, Send
 from mindinsight.server.compute.json_values import non_finite_as_null
 from mindinsight.server.store.array_block import ALIGNMENT, ArrayBlock, little_endian
 
-_EXACT: Final = 2**53  # integers up to here are float64s
+_EXACT: Final = 2**53  # all integers up to this are exact in float64
 
 
 class Column(TypedDict):
-    """``bdata`` is base64 of little-endian numbers of type ``dtype``."""
+    """Array as JSON. `bdata` is base64 of little-endian numbers of type `dtype`."""
 
     dtype: str  # f8, f4, i8, i4, i2, i1, u8, u4, u2, u1
     bdata: str
 
 
 def encode(array: npt.NDArray[Any]) -> Column:
-    """Encode a one-dimensional array; integers of 64 bits as f8, which Plotly takes, where that is exact."""
+    """Encode a one-dimensional array. 64-bit integers become f8, which Plotly accepts, if that is exact."""
     little = _plain(array)
     return {"dtype": little.dtype.str[1:], "bdata": base64.b64encode(little.tobytes()).decode("ascii")}
 
 
 def _plain(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Little-endian, contiguous, and of a type that a browser has."""
+    """Convert an array to little-endian, contiguous memory of a type that JavaScript has."""
     if array.dtype in (np.int64, np.uint64):
         array = array.astype(np.float64) if _is_exact(array) else array
     elif array.dtype == np.bool_:
@@ -41,20 +41,20 @@ def _plain(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _is_exact(integers: npt.NDArray[Any]) -> bool:
-    """Whether every one of the integers is a float64: up to 2**53 all are."""
+    """Return True if every integer is exact in float64."""
     return not len(integers) or (int(integers.min()) >= -_EXACT and int(integers.max()) <= _EXACT)
 
 
 def decode(column: Column) -> npt.NDArray[Any]:
-    """The array that ``encode`` was given (int64 comes back as float64 where that is exact)."""
+    """Return the array given to `encode`. int64 becomes float64 if that was exact."""
     return np.frombuffer(base64.b64decode(column["bdata"]), dtype="<" + column["dtype"])
 
 
 def pack(answer: Any) -> bytes:
-    """``answer`` with its arrays behind it: u32 length of a JSON head, the head, padding to 8, the arrays.
+    """Pack a response as a u32 length, a JSON head of that length padded to 8, and its arrays.
 
-    In the head an array is ``{"dtype", "at", "length"}``, ``at`` counted in bytes from the first array,
-    or ``{"start", "stride", "length"}`` for an arithmetic sequence (steps almost always are one).
+    In the head an array is `{"dtype", "at", "length"}`, with `at` in bytes from the first array, or
+    `{"start", "stride", "length"}` for an arithmetic sequence, which steps almost always are.
     """
     parts: list[bytes | memoryview] = []
     block = ArrayBlock(parts.append)
@@ -68,7 +68,7 @@ def pack(answer: Any) -> bytes:
 
 
 def as_json(answer: Any) -> Any:
-    """``answer`` with every array in it as a ``Column``."""
+    """Replace every array in a response by a `Column`."""
     return _replace(answer, encode)
 
 
@@ -86,23 +86,23 @@ def _sequence(array: npt.NDArray[Any]) -> dict[str, Any] | None:
     if array.dtype.kind not in "iu" or len(array) < 3:
         return None
     start, stride = int(array[0]), int(array[1]) - int(array[0])
-    gaps = array[1:] - array[:-1]  # of a type that may be too narrow for them: equal ones need not be right
+    gaps = array[1:] - array[:-1]  # may overflow, so that equal gaps alone prove nothing
     if int(array[-1]) != start + stride * (len(array) - 1) or not (gaps == gaps[0]).all():
         return None
     return {"start": start, "stride": stride, "length": len(array)}
 
 
 COLUMNS: Final = "application/vnd.mindinsight.columns"
-_PART: Final = 1 << 16  # bytes
+_CHUNK: Final = 1 << 16  # bytes sent at once
 
 
 def answer(content: Any, accept: str) -> Response:
-    """``content``, a JSON value with arrays in it, in the form that the ``Accept`` header asks for."""
+    """Return a response with a JSON value that contains arrays, in the form of the `Accept` header."""
     return encoded_response(encoded(content, accept), accept)
 
 
 def encoded(content: Any, accept: str) -> bytes:
-    """The body of ``answer``."""
+    """Return the body of `answer`."""
 
     if COLUMNS in accept:
         return pack(content)
@@ -111,27 +111,25 @@ def encoded(content: Any, accept: str) -> bytes:
 
 
 def encoded_answers(bodies: Sequence[bytes], accept: str) -> bytes:
-    """The body of ``{"answers": [...]}`` of what ``encoded`` made for the same ``Accept`` header.
+    """Join bodies of `encoded` into the body of `{"answers": [...]}`.
 
-    In columns each answer is one of bytes, with its own head and columns in it.
+    In columns each body is an array of bytes, with its own head and arrays.
     """
     if COLUMNS in accept:
-        import numpy as np
-
         return pack({"answers": [np.frombuffer(body, np.uint8) for body in bodies]})
     return b'{"answers":[' + b",".join(bodies) + b"]}"
 
 
 def encoded_response(body: bytes, accept: str) -> Response:
-    """A response with what ``encoded`` made for the same ``Accept`` header."""
+    """Return a response with the body of `encoded`."""
     if COLUMNS in accept:
-        # Columns of sampled curves do not shrink enough to be worth another pass by the compressor.
+        # Columns of sampled curves hardly shrink, so that compressing them is not worth its time.
         return Response(body, media_type=COLUMNS, headers={"Content-Encoding": "identity"})
     return Response(body, media_type="application/json")
 
 
 def json_response(content: Any, status: int = 200) -> Response:
-    """``content`` as JSON: what is not finite as null, lone surrogates as they are escaped in JSON."""
+    """Encode as JSON, with null for non-finite numbers and escaped lone surrogates."""
     from pydantic_core import PydanticSerializationError, to_json  # loaded with the interfaces
 
     try:
@@ -147,13 +145,13 @@ def json_response(content: Any, status: int = 200) -> Response:
 
 
 class PartsResponse(Response):
-    """Bytes that are sent in parts of 64 KiB: each client that reads slowly costs a part, not the whole."""
+    """Response that is sent in chunks of 64 KiB, so that a slow client holds a chunk, not the whole body."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         start = {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
         await send(start)
         body = bytes(self.body)
-        for offset in range(0, max(1, len(body)), _PART):
-            more = offset + _PART < len(body)
-            part = body[offset : offset + _PART]
+        for offset in range(0, max(1, len(body)), _CHUNK):
+            more = offset + _CHUNK < len(body)
+            part = body[offset : offset + _CHUNK]
             await send({"type": "http.response.body", "body": part, "more_body": more})

@@ -1,4 +1,4 @@
-"""CSV encoder of scalar series, for downloads and for the command line; it yields text a piece at a time."""
+"""CSV encoder of scalar series, for downloads and for the command line. Yields a chunk of text at a time."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Final
 
 from mindinsight.server.store.series import Line, Recorded, ScalarSeries
 
-_ROWS: Final = 20_000  # rows made at a time
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a formula may begin with
+_ROWS: Final = 20_000  # rows of a chunk
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")  # characters with which a spreadsheet formula begins
 _HEAD: Final = "run,tag,step,wall_time,value"
 
 
 def csv_of(series: Iterable[tuple[str, str, ScalarSeries]], overwritten: bool = False) -> Iterator[str]:
-    """A head and one row for each point of the line of every (run, tag, series).
+    """Yield a head and one row for each point of the line of every (run, tag, series).
 
-    With ``overwritten`` every recorded row comes, in file order, and a column ``overwritten`` that is 1 where
-    a later row took its place.
+    With `overwritten`, yield every recorded row in file order, with a column `overwritten` that is 1 if a
+    later row replaced it.
     """
     yield f"{_HEAD},overwritten\r\n" if overwritten else f"{_HEAD}\r\n"
     for run, tag, scalars in series:
@@ -41,9 +41,9 @@ def _text(label: str, points: Line | Recorded, rows: slice) -> str:
 
 
 def plain_text(text: str) -> str:
-    """Text for a CSV field: what a spreadsheet would take for a formula begins with an apostrophe.
+    """Prefix text that a spreadsheet would read as a formula with an apostrophe.
 
-    A number, such as -1.5, is no formula.
+    Numbers such as -1.5 are unchanged.
     """
     return f"'{text}" if text.startswith(_FORMULA) and not _is_number(text) else text
 
@@ -57,6 +57,6 @@ def _is_number(text: str) -> bool:
 
 
 def _quoted(text: str) -> str:
-    """A CSV field of text."""
+    """Return text as a CSV field."""
     safe = plain_text(text)
     return '"' + safe.replace('"', '""') + '"' if re.search(r'[",\r\n]', safe) else safe

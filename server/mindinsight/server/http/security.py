@@ -24,23 +24,37 @@ from mindinsight.server.http.responses import json_response
 from mindinsight.server.settings import Settings
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-OPEN_PATHS = frozenset({"/health"})  # answered to anybody: says no more than that the server is up
-INTERFACES = ("/v1/", "/v2/")  # what is for our pages and for scripts
+OPEN_PATHS = frozenset({"/health"})  # answered without a token, because the response names no data
+INTERFACES = ("/v1/", "/v2/")  # for our pages and for scripts
 Refusal: TypeAlias = "tuple[int, str, str]"
-NOT_HERE: Refusal = (404, "not_found", "There is nothing here.")
-UNKNOWN_HOST: Refusal = (421, "unknown_host", "This host name is not allowed; start with --allow-host NAME.")
-FOREIGN_ORIGIN: Refusal = (403, "foreign_origin", "A page of another site may not change anything here.")
-FOREIGN_SITE: Refusal = (403, "foreign_site", "A page of another site may not ask for anything here.")
+NOT_HERE: Refusal = (404, "not_found", "Nothing exists at this address.")
+UNKNOWN_HOST: Refusal = (
+    421,
+    "unknown_host",
+    "This host name is not allowed. Start the server with --allow-host NAME.",
+)
+FOREIGN_ORIGIN: Refusal = (
+    403,
+    "foreign_origin",
+    "A page of another site may not change anything on this server.",
+)
+FOREIGN_SITE: Refusal = (
+    403,
+    "foreign_site",
+    "A page of another site may not request anything from this server.",
+)
 TOKEN_REQUIRED: Refusal = (
     401,
     "token_required",
-    "A token is needed; it was printed when the server started.",
+    "A token is required. It was printed when the server started.",
 )
 _FORWARDED_PREFIX = re.compile(r"(/[A-Za-z0-9_\-.~]+)*")
 
 
 class Security:
-    """ASGI middleware: checks requests, adds headers, and knows under which prefix we are reached."""
+    """ASGI middleware that checks requests, adds headers, and sets the prefix under which the server is
+    reached.
+    """
 
     def __init__(
         self,
@@ -49,9 +63,9 @@ class Security:
         ask_for_token: Callable[[Request], str],
         error_of: Callable[[str, ApiError], Response] = lambda path, error: error_response(error),
     ) -> None:
-        """``ask_for_token`` gives the page for a browser that comes without one, or with a wrong one.
+        """`ask_for_token` returns the page for a browser without a valid token.
 
-        ``error_of`` gives the answer to a request for a path (without prefixes) that may not pass.
+        `error_of` returns the response to a rejected request for a path (without prefixes).
         """
         self.app = app
         self._ask = ask_for_token
@@ -60,7 +74,9 @@ class Security:
         self._token = settings.token or ""
         self._names = host_names(settings.allowed_hosts)
         self._cookie = f"mindinsight_{settings.port}"
-        self._mark = hashlib.sha256(f"cookie of {self._token}".encode()).hexdigest()  # fits into a cookie
+        self._mark = hashlib.sha256(
+            f"cookie of {self._token}".encode()
+        ).hexdigest()  # hexadecimal, because a token may hold characters that a cookie may not
         headers = answer_headers(settings.frame_ancestors).items()
         self._headers = [(name.lower().encode(), value.encode()) for name, value in headers]
 
@@ -74,7 +90,7 @@ class Security:
         await (refusal or self.app)(scope, receive, self._with_headers(send))
 
     def _refuse(self, scope: Scope, headers: Headers) -> Response | None:
-        """The answer to a request that may not pass, or None."""
+        """Return the error response to a rejected request, or None if it is allowed."""
         root = scope["root_path"]
         path = scope["path"][len(root) :]
         if root and not scope["path"].startswith(root + "/"):
@@ -98,7 +114,10 @@ class Security:
         return self._error_of(scope["path"].removeprefix(scope["root_path"]), ApiError(*refusal))
 
     def _knows_host(self, host: str) -> bool:
-        """With a token a foreign name gains nothing: it never has the cookie."""
+        """Return True if the host name is allowed.
+
+        With a token any name is, because a foreign name never has the cookie.
+        """
         name = host_name(host)
         return bool(self._token) or is_address(name) or name.lower() in self._names
 
@@ -115,10 +134,12 @@ class Security:
         return self._error(scope, TOKEN_REQUIRED)
 
     def _remember(self, scope: Scope, query: list[tuple[str, str]]) -> Response | None:
-        """Take the token out of the address bar and keep it in a cookie."""
+        """Redirect to an address without the token, which is stored in a cookie."""
         if scope["method"] not in SAFE_METHODS:
             return None
-        last = quote(scope["path"].rsplit("/", 1)[1], safe="")  # no colon, no backslash: never another site
+        last = quote(
+            scope["path"].rsplit("/", 1)[1], safe=""
+        )  # without colon and backslash, so that the target is on this site
         target = f"./{last}" + ("?" + urlencode(query) if query else "")
         answer = RedirectResponse(target, 303)
         answer.set_cookie(
@@ -143,9 +164,9 @@ class Security:
 
 
 def answer_headers(frame_ancestors: Iterable[str] = ()) -> dict[str, str]:
-    """What every answer carries unless it says otherwise itself.
+    """Return the headers of every response that does not set them itself.
 
-    ``style-src 'unsafe-inline'`` is Plotly's need: it sets style attributes.
+    Plotly needs `style-src 'unsafe-inline'`, because it sets style attributes.
     """
     ancestors = " ".join(["'self'", *frame_ancestors])
     policy = (
@@ -165,19 +186,21 @@ def answer_headers(frame_ancestors: Iterable[str] = ()) -> dict[str, str]:
 
 
 def host_names(allowed: Iterable[str]) -> frozenset[str]:
+    """Return the names of this host and the allowed ones, in lower case."""
     own = socket.gethostname()
     return frozenset(name.lower() for name in ("localhost", own, own.split(".", maxsplit=1)[0], *allowed))
 
 
 def host_name(host: str) -> str:
-    """``[::1]:8080`` -> ``::1``, ``name:8080`` -> ``name``."""
+    """Remove the port: `[::1]:8080` becomes `::1`, `name:8080` becomes `name`."""
     if host.startswith("["):
         return host[1:].partition("]")[0]
     return host.partition(":")[0]
 
 
-@lru_cache(maxsize=16)  # every request asks, and nearly always for the same
+@lru_cache(maxsize=16)  # called for every request, almost always with the same name
 def is_address(name: str) -> bool:
+    """Return True if a name is an IP address."""
     try:
         ipaddress.ip_address(name)
     except ValueError:
@@ -186,7 +209,7 @@ def is_address(name: str) -> bool:
 
 
 def same_origin(headers: Headers) -> bool:
-    """Whether a request comes from one of our pages or from no page at all (a script)."""
+    """Return True if a request comes from one of our pages, or from no page (a script)."""
     if not same_site(headers):
         return False
     origin = headers.get("origin")
@@ -197,18 +220,24 @@ def same_origin(headers: Headers) -> bool:
 
 
 def same_site(headers: Headers) -> bool:
-    """Whether a browser says that one of our pages asks, or its user; a script says nothing."""
+    """Return True if the browser marks a request as ours or as the user's own. Scripts send no mark."""
     return headers.get("sec-fetch-site", "none") in ("same-origin", "none")
 
 
 def forwarded_prefix(value: str) -> str:
-    """The path a proxy took away; nothing when it is not a plain path (``//host`` is another site)."""
+    """Return the path prefix that a proxy removed, or "" if it is not a plain path.
+
+    `//host` would be another site.
+    """
     path = value.rstrip("/")
     return path if _FORWARDED_PREFIX.fullmatch(path) else ""
 
 
 def below_prefix(scope: Scope, taken: str, prefix: str) -> Scope:
-    """The scope with ``root_path`` set to everything before our own paths; ``taken`` is put back in front."""
+    """Return the scope with `root_path` set to everything before our paths.
+
+    The `taken` prefix is added again.
+    """
     path = scope["path"]
     if taken and not path.startswith(taken + "/"):
         path = taken + path
@@ -216,6 +245,7 @@ def below_prefix(scope: Scope, taken: str, prefix: str) -> Scope:
 
 
 def cookie(headers: Headers, name: str) -> str:
+    """Return a cookie's value, or ""."""
     try:
         morsel = SimpleCookie(headers.get("cookie", "")).get(name)
     except CookieError:
@@ -224,12 +254,13 @@ def cookie(headers: Headers, name: str) -> str:
 
 
 def bearer(headers: Headers) -> str:
+    """Return the bearer token of a request, or ""."""
     scheme, _, value = headers.get("authorization", "").partition(" ")
     return value if scheme.lower() == "bearer" else ""
 
 
 def utf8(value: str) -> str:
-    """A header's value as most clients mean it: Latin-1 is how it is read."""
+    """Decode a header's value as UTF-8, which most clients send, instead of Latin-1."""
     return value.encode("latin-1", "replace").decode("utf-8", "replace")
 
 
@@ -238,20 +269,20 @@ def _equal(shown: str, secret: str) -> bool:
 
 
 def error_response(error: ApiError) -> Response:
-    """An error as the interfaces of ours tell it."""
+    """Return an error as a response of `/v2`."""
     response = json_response(error.body(), error.status)
     response.headers.update(error.headers)
     return response
 
 
-LARGEST: Final = 8 << 20  # bytes
-SECONDS: Final = 30.0  # between two parts of a body
+LARGEST: Final = 8 << 20  # bytes of a body
+SECONDS: Final = 30.0  # without data after which a body is abandoned
 
 
 class BodyLimit:
-    """Answers 413 to a body that says it is too large, unread, and to one that turns out to be.
+    """ASGI middleware that answers 413 to a body that is, or announces to be, too large.
 
-    A client that sends no more of its body for half a minute gets 408.
+    A client that sends no more of its body for 30 seconds gets 408.
     """
 
     def __init__(
@@ -259,7 +290,7 @@ class BodyLimit:
         app: ASGIApp,
         error_of: Callable[[str, ApiError], Response] = lambda path, error: error_response(error),
     ) -> None:
-        """``error_of`` gives the answer to a request for a path (without prefixes) whose body is refused."""
+        """`error_of` returns the response to a rejected body for a path (without prefixes)."""
         self.app = app
         self._error_of = error_of
 
@@ -280,10 +311,12 @@ class BodyLimit:
 
     def _refusal(self, scope: Scope, status: int) -> Response:
         if status == 408:
-            error = ApiError(408, "slow_body", "The body of the request did not come in time.")
+            error = ApiError(408, "slow_body", "The body of the request did not arrive in time.")
         else:
             size = LARGEST >> 20
-            error = ApiError(413, "large_body", f"The body of a request may have {size} MB.", size=size)
+            error = ApiError(
+                413, "large_body", f"The body of the request is larger than {size} MB.", size=size
+            )
         answer = self._error_of(scope["path"].removeprefix(scope.get("root_path", "")), error)
         answer.headers["Connection"] = "close"
         return answer
@@ -296,7 +329,7 @@ class _Refused(Exception):  # noqa: N818
 
 
 class _Body:
-    """Counts what is received, and notes whether an answer has begun."""
+    """Counter of received bytes, which also records if a response has begun."""
 
     def __init__(self, receive: Receive, send: Send) -> None:
         self.started = False
@@ -307,8 +340,9 @@ class _Body:
         self._refusal = 0
 
     async def receive(self) -> Message:
+        """Return the next message. Raises _Refused if the body is too large or too slow."""
         if self._whole:
-            return await self._receive()  # the end of the connection, whenever that is
+            return await self._receive()  # the disconnect, without a time limit
         try:
             message = await asyncio.wait_for(self._receive(), SECONDS)
         except asyncio.TimeoutError:
@@ -320,7 +354,11 @@ class _Body:
         return message
 
     async def send(self, message: Message) -> None:
-        """An application may make an answer of its own of what ``receive`` raised: ours is sent instead."""
+        """Send a message.
+
+        Raises _Refused if the application answers an error raised by `receive`, because our response is sent
+        instead.
+        """
         if self._refusal and not self.started:
             raise _Refused(self._refusal)
         self.started = True

@@ -1,4 +1,4 @@
-"""Dependency of requests: the parts of a running server, injected with ``Depends(service_of)``."""
+"""Parts of a running server, which requests receive by `Depends(service_of)`."""
 
 from __future__ import annotations
 
@@ -20,51 +20,57 @@ if TYPE_CHECKING:
     from mindinsight.server.ingest.loader import Loader
     from mindinsight.server.store.store import Store
 
-POOLS: Final = ("background", "readers", "openers")  # of processes, as `Service.pools` has them
-CLASSES: Final = ("payloads", "dumps", "graphs", "checkpoints")  # of work, each with a bulkhead
+POOLS: Final = ("background", "readers", "openers")  # names of the process pools in `Service.pools`
+CLASSES: Final = ("payloads", "dumps", "graphs", "checkpoints")  # classes of work, each with a bulkhead
 
 
 @dataclass(frozen=True)
 class Service:
-    """The parts of a running server."""
+    """Parts of a running server."""
 
     settings: Settings
     store: Store
     loader: Loader
     workspace: Workspace
-    executor: WorkerPool | ClusterExecutor  # measures and compares in the background
+    executor: WorkerPool | ClusterExecutor  # for measurements and comparisons in the background
     started: float  # Unix seconds
     parts: PluginState = field(default_factory=PluginState)
-    readers: WorkerPool = field(default_factory=lambda: WorkerPool(1))  # read event files
-    openers: WorkerPool = field(default_factory=lambda: WorkerPool(1))  # open what a request waits for
-    jobs: Threads = field(default_factory=lambda: Threads(JOBS, "job"))  # work that is read while it runs
-    memory: MemoryBudget = field(default_factory=MemoryBudget)  # of all requests together
+    readers: WorkerPool = field(default_factory=lambda: WorkerPool(1))  # for reading event files
+    openers: WorkerPool = field(default_factory=lambda: WorkerPool(1))  # for opening files during a request
+    jobs: Threads = field(
+        default_factory=lambda: Threads(JOBS, "job")
+    )  # for jobs with results that are read while they run
+    memory: MemoryBudget = field(default_factory=MemoryBudget)  # shared by all requests
     bulkheads: dict[str, Bulkhead] = field(default_factory=dict)
 
     @property
     def pools(self) -> tuple[WorkerPool | ClusterExecutor, ...]:
-        """Apart from each other: no request keeps event files or the work of other requests waiting."""
+        """Return the process pools.
+
+        They are separate, so that a slow request delays neither event files nor other requests.
+        """
         return self.executor, self.readers, self.openers
 
     def bulkhead(self, name: str) -> Bulkhead:
-        """Return the bulkhead of a class of work. For the event loop only."""
+        """Return the bulkhead of a class of work. Call it only in the event loop."""
         if name not in self.bulkheads:
-            patience = self.settings.deadline / 2  # what is left is for the work
+            patience = self.settings.deadline / 2  # the other half of the deadline is for the work
             self.bulkheads[name] = Bulkhead(name, memory=self.memory, patience=patience)
         return self.bulkheads[name]
 
     @property
     def threads(self) -> list[Threads]:
+        """Return all thread pools."""
         pools = [pool.threads for pool in self.pools if isinstance(pool, WorkerPool)]
         return [*pools, self.jobs, *(self.bulkhead(name).threads for name in CLASSES)]
 
     def start_threads(self) -> None:
-        """Start all threads there will be: later, when memory is short, none may be to be had."""
+        """Start all threads, because starting one later may fail if memory is short."""
         for threads in self.threads:
             threads.start()
 
     def cancel_work(self) -> None:
-        """Cancel what requests have begun: the server ends."""
+        """Cancel all work of requests when the server stops."""
         for bulkhead in self.bulkheads.values():
             bulkhead.cancel()
             bulkhead.threads.stop()
@@ -72,12 +78,13 @@ class Service:
 
     @property
     def workers_missing(self) -> bool:
-        """Whether no worker process could begin."""
+        """Return True if the workers of a process pool could not be started."""
         return any(pool.missing for pool in self.pools)
 
 
 async def service_of(request: Request) -> Service:
-    # Not a plain function: those are run in a thread, which costs as much as a small answer.
+    """Return the service of a request."""
+    # A coroutine, because FastAPI runs plain functions in a thread, which costs as much as a small response.
     service = request.app.state.service
     assert isinstance(service, Service)
     return service

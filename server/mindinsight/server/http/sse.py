@@ -1,7 +1,7 @@
-"""Server-sent events: one line per change of the store, to as many pages as are open.
+"""Server-sent events: one event per change of the store, to every open page.
 
-A page that reads slowly never makes the server remember more for it: changes are merged into one
-until it takes them, and a page that takes nothing for half a minute is let go.
+A page that reads slowly does not make the server buffer more: changes are merged into one event until it is
+sent. A page that reads nothing for half a minute is disconnected.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from starlette.types import Receive, Scope, Send
 from mindinsight.server.http.protocol import most_connections
 from mindinsight.server.store.store import Changes, Store
 
-HEARTBEAT = 15.0  # s between comments on a quiet stream
-PATIENCE = 30.0  # s a client may take to accept one event
-GAP = 0.1  # s between two events of one stream
+HEARTBEAT = 15.0  # seconds between comments on a quiet stream, because proxies close idle ones
+PATIENCE = 30.0  # seconds a client may take to accept one event
+GAP = 0.1  # seconds between two events of one stream, so that bursts of changes become one event
 MAX_STREAMS = 512
-STREAM_SHARE = 2  # one of so many connections that may be held may be a stream: the others are for requests
-RETRY_AFTER = 10  # s after which a page that was refused asks again
+STREAM_SHARE = 2  # connections per stream: the other half is for requests
+RETRY_AFTER = 10  # seconds after which a rejected page tries again
 
 _HEADERS = [
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-store"),
-    (b"x-accel-buffering", b"no"),  # nginx would keep events back
+    (b"x-accel-buffering", b"no"),  # nginx would delay events
 ]
 
 
 def most_streams() -> int:
-    """Return how many streams may be open. The descriptors of the process may allow fewer than the limit."""
+    """Return the maximum number of open streams. Few descriptors may allow fewer than MAX_STREAMS."""
     return min(MAX_STREAMS, most_connections() // STREAM_SHARE)
 
 
 class Pending:
-    """What one client has not been told yet: the union of all changes since the last event."""
+    """Changes that one client has not received: the union since its last event."""
 
     def __init__(self) -> None:
         self.version = 0
@@ -47,6 +47,7 @@ class Pending:
         self.ready = asyncio.Event()
 
     def add(self, changes: Changes) -> None:
+        """Merge changes into the pending ones."""
         self.version = changes.version
         self.whole_list |= changes.list
         for run in changes.runs:
@@ -54,7 +55,7 @@ class Pending:
         self.ready.set()
 
     def take(self) -> bytes:
-        """The event as bytes; nothing is pending afterwards."""
+        """Return the pending changes as an event, and clear them."""
         runs = {run: sorted(kinds) for run, kinds in self.runs.items()}
         data = {"version": self.version, "runs": runs, "list": self.whole_list}
         self.runs, self.whole_list = {}, False
@@ -63,7 +64,7 @@ class Pending:
 
 
 class Hub:
-    """The open streams of one server. Lives in the event loop; ``publish`` may come from any thread."""
+    """Open streams of one server. Belongs to the event loop, except for `publish` and `close`."""
 
     def __init__(self) -> None:
         self._clients: set[Pending] = set()
@@ -73,11 +74,12 @@ class Hub:
 
     @property
     def streams(self) -> int:
+        """Return the number of open streams."""
         return len(self._clients)
 
     @contextlib.asynccontextmanager
     async def listening(self, store: Store) -> AsyncIterator[None]:
-        """Pass on what the store tells until the end of the block; then end all streams."""
+        """Publish the changes of a store until the end of the block, then end all streams."""
         self._loop = asyncio.get_running_loop()
         unsubscribe = store.subscribe(self.publish)
         try:
@@ -87,8 +89,9 @@ class Hub:
             self.close()
 
     def publish(self, changes: Changes) -> None:
+        """Send changes to all streams. Can be called from any thread."""
         assert self._loop is not None
-        with contextlib.suppress(RuntimeError):  # the loop has ended: nobody listens any more
+        with contextlib.suppress(RuntimeError):  # the event loop has ended
             self._loop.call_soon_threadsafe(self._spread, changes)
 
     def _spread(self, changes: Changes) -> None:
@@ -96,9 +99,9 @@ class Hub:
             client.add(changes)
 
     def close(self) -> None:
-        """End every stream; for when the server is asked to stop, before it waits for its clients.
+        """End every stream, before the stopping server waits for its clients.
 
-        May come from any thread and from a signal handler.
+        Can be called from any thread and from a signal handler.
         """
         self.closed = True
         if self._loop is not None:
@@ -110,6 +113,7 @@ class Hub:
 
     @contextlib.contextmanager
     def client(self) -> Iterator[Pending]:
+        """Register a client until the end of the block."""
         client = Pending()
         self._clients.add(client)
         try:
@@ -119,10 +123,10 @@ class Hub:
 
 
 class EventStream(Response):
-    """One client's stream, until it leaves, stops reading, or the server ends."""
+    """Stream of one client, until it disconnects, stops reading, or the server stops."""
 
     def __init__(self, hub: Hub, version: Callable[[], int]) -> None:
-        """``version`` gives the version of what readers see at the moment."""
+        """`version` returns the current version of the store."""
         self._hub = hub
         self._version = version
         self.background = None
@@ -136,9 +140,9 @@ class EventStream(Response):
 
     async def _run(self, client: Pending, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
-        # asked only now that the client is known: what is published later reaches it as a change
+        # read after the client was registered, so that every later version reaches it as a change
         hello = f'retry: 2000\nevent: hello\ndata: {{"version": {self._version()}}}\n\n'.encode()
-        gone = asyncio.ensure_future(_disconnected(receive))
+        gone = asyncio.ensure_future(disconnected(receive))
         try:
             await self._send(send, hello)
             while not gone.done() and not self._hub.closed:
@@ -154,13 +158,14 @@ class EventStream(Response):
         await asyncio.wait_for(send(message), PATIENCE)
 
 
-async def _disconnected(receive: Receive) -> None:
+async def disconnected(receive: Receive) -> None:
+    """Return when the client has disconnected."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
 async def _next(client: Pending, gone: asyncio.Future[None]) -> bytes:
-    """The next thing to send: a change, or a comment that keeps the connection open."""
+    """Return the next data to send: a change, or a comment that keeps the connection open."""
     ready = asyncio.ensure_future(client.ready.wait())
     waiting: tuple[asyncio.Future[Any], ...] = (ready, gone)
     try:

@@ -30,16 +30,18 @@ _FIRST_STYLES = ("css/base.css", "css/frame.css", "css/components.css")
 
 @dataclass(frozen=True)
 class Body:
+    """Content of an asset, plain and compressed."""
+
     plain: bytes
     packed: bytes  # gzip
 
 
 class Assets:
-    """Files by name (``js/app.js``, ``locales/en.json``, ``plotly.min.js``); only these are ever served.
+    """Files by name (`js/app.js`, `locales/en.json`, `plotly.min.js`). No other file is served.
 
-    ``locales/en.json`` is all files of ``locales/en/`` as one: each view brings its own texts. So is
-    ``css/all.css``. ``scripts`` is the folder of the scripts that pages load: the bundle as long as it was
-    made of the scripts as they are, else ``js``.
+    `locales/en.json` joins all files of `locales/en/`, because each view has its own texts. `css/all.css`
+    joins all styles. `scripts` is the folder of the scripts that pages load: the bundle if it was built from
+    the current scripts, else `js`.
     """
 
     def __init__(self, web: Path, bundled: bool = True) -> None:
@@ -51,10 +53,10 @@ class Assets:
         own = [name for name in self.names("css/", ".css") if name not in _FIRST_STYLES]
         self._styles = [self._files[name] for name in (*_FIRST_STYLES, *own) if name in self._files]
         self.scripts = BUNDLE if bundled and self._has_fresh_bundle() else "js"
-        self.digest = _digest([*self._files.items(), *self._texts.items()])
+        self.digest = _digest([*self._files.items(), *self._texts.items()])[:12]
         plotly = _plotly()
         self._files[PLOTLY] = plotly
-        self.plotly_digest = _digest([(f"{plotly.stat().st_mtime_ns}", {})])
+        self.plotly_digest = _digest([(f"{plotly.stat().st_mtime_ns}", {})])[:12]
 
     def _has_fresh_bundle(self) -> bool:
         try:
@@ -65,22 +67,23 @@ class Assets:
         return bool(noted == scripts_digest([(name[len("js/") :], self._files[name]) for name in names]))
 
     def names(self, folder: str, suffix: str) -> list[str]:
-        """Names below a folder, sorted: ``names("js/core/", ".js")``."""
+        """Return the names below a folder, sorted: `names("js/core/", ".js")`."""
         return sorted(name for name in self._files if name.startswith(folder) and name.endswith(suffix))
 
     def __contains__(self, name: str) -> bool:
-        """Whether a file of that name is served."""
+        """Return True if a file of that name is served."""
         return name in self._files or name in self._texts
 
     def plain(self, name: str) -> bytes:
-        """Bytes of a file as they are on disk; raises KeyError for a name that is not served."""
+        """Return the bytes of a file on disk. Raises KeyError for a name that is not served."""
         return self._files[name].read_bytes()
 
     def text(self, lang: str) -> dict[str, str]:
+        """Return all texts of a language by key."""
         return self._texts[f"locales/{lang}.json"]
 
     def body(self, name: str) -> Body | None:
-        """A file's bytes, read and compressed once. None for a name that is not served."""
+        """Return a file's content, read and compressed once. Return None for a name that is not served."""
         if name not in self._bodies:
             if name in self._texts:
                 plain = json.dumps(self._texts[name], ensure_ascii=False).encode()
@@ -94,11 +97,11 @@ class Assets:
         return self._bodies[name]
 
     def answer(self, request: Request) -> Response:
-        """The route ``static/{digest}/{name:path}``."""
+        """Answer the route `static/{digest}/{name:path}`."""
         name = request.path_params["name"]
         body = self.body(name)
         if body is None:
-            return PlainTextResponse("There is no such file.", 404)
+            return PlainTextResponse("File not found.", 404)
         current = request.path_params["digest"] in (self.digest, self.plotly_digest)
         headers = {"Cache-Control": _FOREVER if current else "no-cache", "Vary": "Accept-Encoding"}
         media_type = _TYPES.get(Path(name).suffix) or mimetypes.guess_type(name)[0]
@@ -110,24 +113,23 @@ class Assets:
 
 
 def scripts_digest(files: list[tuple[str, Path]]) -> str:
-    """SHA-256 over names and contents, by name; ``web/bundle.js`` notes the same of what it bundles."""
-    whole = hashlib.sha256()
-    for name, path in sorted(files):
-        whole.update(name.encode() + b"\0")
-        whole.update(path.read_bytes())
-    return whole.hexdigest()
+    """Return the SHA-256 of names and contents, in order of names.
+
+    `web/bundle.js` stores the same digest in the bundle.
+    """
+    return _digest(files)
 
 
-def _digest(files: list[tuple[str, Path | dict[str, str]]]) -> str:
+def _digest(files: Iterable[tuple[str, Path | dict[str, str]]]) -> str:
     whole = hashlib.sha256()
     for name, content in sorted(files, key=lambda pair: pair[0]):
         data = content.read_bytes() if isinstance(content, Path) else json.dumps(content).encode()
         whole.update(name.encode() + b"\0" + data)
-    return whole.hexdigest()[:12]
+    return whole.hexdigest()
 
 
 def _plotly() -> Path:
-    """Where the wheel of plotly keeps its script; the package itself (a second of imports) is not loaded."""
+    """Return the path of plotly's script. The package itself is not imported, which would take a second."""
     spec = importlib.util.find_spec("plotly")
     assert spec is not None and spec.origin is not None
     return Path(spec.origin).parent / "package_data" / PLOTLY
@@ -140,7 +142,7 @@ _DESCRIPTION: Final = "/view.json"
 
 
 def view_entries(assets: Assets) -> list[dict[str, Any]]:
-    """One ``ViewEntry`` of ``core/types.js`` per described view, in the order of the navigation."""
+    """Return one `ViewEntry` of `core/types.js` per described view, in the order of the navigation."""
     names = [name[len(_VIEWS) : -len(_DESCRIPTION)] for name in assets.names(_VIEWS, _DESCRIPTION)]
     described = [(json.loads(assets.plain(f"{_VIEWS}{name}{_DESCRIPTION}")), name) for name in names]
     described.sort(key=lambda pair: (pair[0]["order"], pair[1]))
@@ -148,15 +150,17 @@ def view_entries(assets: Assets) -> list[dict[str, Any]]:
 
 
 def preloaded_scripts(assets: Assets, view: str) -> list[str]:
-    """Names of the scripts, not modules, that the view always needs (``scripts`` in its description)."""
+    """Return the scripts, not modules, that a view always needs (`scripts` in its description)."""
     name = f"{_VIEWS}{view}{_DESCRIPTION}"
     scripts: list[str] = json.loads(assets.plain(name)).get("scripts", []) if name in assets else []
     return scripts
 
 
 def stands_alone(assets: Assets, view: str) -> bool:
-    """Whether a view is shown without the panel of runs, as its script says: what is drawn before the script
-    runs leaves the room for the panel."""
+    """Return True if a view has no panel of runs, as its script says.
+
+    The page leaves room for the panel before the script runs.
+    """
     return bool(_ALONE.search(assets.plain(f"{_VIEWS}{view}.js")))
 
 
@@ -180,9 +184,9 @@ _STATIC_IMPORT: Final = re.compile(
 
 
 def imported_modules(assets: Assets, entries: Iterable[str]) -> list[str]:
-    """Names of the entries and of all that they import, through any number of modules; sorted.
+    """Return the entries and all modules that they import, directly or not, sorted.
 
-    Modules that are imported when needed, by ``import()``, are left out.
+    Modules that are imported on demand, by `import()`, are not included.
     """
     known: set[str] = set()
     waiting = list(entries)
@@ -201,9 +205,11 @@ _SINGLE: Final = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
 def ranged_response(body: bytes, requested: str, media_type: str, headers: Mapping[str, str]) -> Response:
-    """``body``, or the one range of it that the header ``Range`` asks for; several are answered as a whole.
+    """Return `body`, or the range of it that the header `Range` requests.
 
-    206 for a part, 416 for one that begins behind the end.
+    Several ranges are answered with the whole body.
+
+    The status is 206 for a range, and 416 for one that begins behind the end.
     """
     headers = {**headers, "Accept-Ranges": "bytes"}
     span = _span(requested, len(body))
@@ -217,12 +223,12 @@ def ranged_response(body: bytes, requested: str, media_type: str, headers: Mappi
 
 
 def _span(requested: str, size: int) -> tuple[int, int] | None:
-    """First byte and end of the range; None where there is none that is understood."""
+    """Return the first byte and the end of the range, or None without a valid range."""
     match = _SINGLE.fullmatch(requested.replace(" ", ""))
     if match is None or match[0] == "bytes=-":
         return None
     first, last = match[1], match[2]
-    if not first:  # the last so many bytes
+    if not first:  # a suffix: the last `last` bytes
         return max(0, size - int(last)), size
     if last and int(last) < int(first):
         return None

@@ -1,4 +1,7 @@
-"""Kinds of data, one module or package each; the folder is walked, so a new kind is a new file, no edit."""
+"""Kinds of data, one module or package each.
+
+The folder is listed at run time, so that a new kind is a new file.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Plugin:
-    """A kind of data with its routes below ``v2/<name>``.
+    """Kind of data with its routes below `v2/<name>`.
 
-    Its page, if it has one, is described by the web package (``http/static_files.py``): pages are
-    served before any plugin is loaded.
+    The web package describes its page, if any (`http/static_files.py`), because pages are served before any
+    plugin is loaded.
     """
 
     name: str
@@ -27,18 +30,20 @@ class Plugin:
 
 
 def plugins() -> tuple[Plugin, ...]:
-    """Every ``PLUGIN`` of the modules in this folder, or of a package's module ``<kind>_routes``, by name."""
+    """Return every `PLUGIN` of the modules in this folder, or of a package's module `<kind>_routes`, by
+    name.
+    """
     exports = (getattr(module, "PLUGIN", None) for module in _route_modules())
     return tuple(sorted((p for p in exports if isinstance(p, Plugin)), key=lambda p: p.name))
 
 
 def plugin_names() -> tuple[str, ...]:
-    """Names of the modules and packages in this folder; nothing is imported."""
+    """Return the names of the modules and packages in this folder, without importing them."""
     return tuple(sorted(info.name for info in pkgutil.iter_modules(__path__)))
 
 
 def find_plugin(name: str) -> Plugin | None:
-    """The plugin of this name, from the module that is called so; None where that has none."""
+    """Return the plugin of this name, or None if the module of that name has none."""
     if name not in plugin_names():
         return None
     exports = (getattr(module, "PLUGIN", None) for module in _route_modules(name))
@@ -46,6 +51,7 @@ def find_plugin(name: str) -> Plugin | None:
 
 
 def _route_modules(only: str = "") -> Iterator[ModuleType]:
+    """Yield the modules that may hold a `PLUGIN`, or only the modules of the kind `only`."""
     for module in modules_of(__name__, __path__, only):
         if hasattr(module, "__path__") and not hasattr(module, "PLUGIN"):
             kind = module.__name__.rpartition(".")[2]

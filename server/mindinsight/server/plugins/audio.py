@@ -4,47 +4,47 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Depends, Header, Query, Response
+from fastapi import APIRouter, Header, Query, Response
 
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.media_types import sound_type
 from mindinsight.server.formats.payloads.media_payloads import Sound, sound
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.wav import Wav, peaks, wav
-from mindinsight.server.http.bulkhead_routes import PayloadRoute
+from mindinsight.server.http.bulkhead_routes import Accept, CurrentService, PayloadRoute
 from mindinsight.server.http.responses import answer
-from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.http.service import Service
 from mindinsight.server.http.static_files import ranged_response
 from mindinsight.server.plugins import Plugin
 
 router = APIRouter(route_class=PayloadRoute)
 
-Uses = Annotated[Service, Depends(service_of)]
 Row = Annotated[int, Query(ge=0, description="position among the steps")]
 
 _ENCODINGS: Final = {1: "PCM", 3: "float", 6: "A-law", 7: "µ-law"}
 
 
 @router.get("/steps")
-def steps(service: Uses, run: str, tag: str, accept: Annotated[str, Header()] = "") -> Response:
-    """Steps and times of all sounds of a tag, in the order written."""
+def steps(service: CurrentService, run: str, tag: str, accept: Accept = "") -> Response:
+    """Return the steps and times of all sounds of a tag, in the order written."""
     series = service.store.snapshot().payloads(run, "audio", tag)
     return answer({"run": run, "tag": tag, "step": series.steps, "wall": series.walls}, accept)
 
 
 @router.get("/waveform")
 def waveform(
-    service: Uses,
+    service: CurrentService,
     run: str,
     tag: str,
     row: Row,
-    columns: Annotated[int, Query(ge=1, le=4000, description="stretches of time")] = 400,
-    accept: Annotated[str, Header()] = "",
+    columns: Annotated[int, Query(ge=1, le=4000, description="sections of equal duration")] = 400,
+    accept: Accept = "",
 ) -> Response:
-    """What is in a sound, and its smallest and largest samples in ``columns`` equal stretches of time.
+    """Return the header of a sound, and its smallest and largest sample in each of `columns` sections.
 
-    ``low`` and ``high`` are channels x columns numbers, channel by channel, of WAV files. ``problem`` says
-    why there are none, as a key of our texts; ``missing`` bytes are said to be in the file and are not.
+    `low` and `high` are [channels, columns] numbers of WAV files. `problem` is a key of the texts that says
+    why there are none. `missing` is the number of bytes that the header announces and the file does not
+    contain.
     """
     recorded = _sound(service, run, tag, row)
     kind = sound_type(recorded.encoded)
@@ -70,14 +70,14 @@ def waveform(
 
 @router.get("/sound", response_class=Response)
 def file(
-    service: Uses,
+    service: CurrentService,
     run: str,
     tag: str,
     row: Row,
     download: bool = False,
     requested: Annotated[str, Header(alias="range")] = "",
 ) -> Response:
-    """The recorded bytes of one sound, or a range of them."""
+    """Return the recorded bytes of one sound, or a range of them."""
     encoded = _sound(service, run, tag, row).encoded
     kind = sound_type(encoded)
     headers = {"Cache-Control": "private, max-age=3600"}
@@ -98,15 +98,9 @@ def _sound(service: Service, run: str, tag: str, row: int) -> Sound:
 
 
 def _header_facts(header: Wav) -> dict[str, Any]:
-    return {
-        "encoding": _ENCODINGS.get(header.encoding, str(header.encoding)),
-        "bits": header.bits,
-        "channels": header.channels,
-        "rate": header.rate,
-        "frames": header.frames,
-        "seconds": header.seconds,
-        "missing": header.missing,
-    }
+    names = ("bits", "channels", "rate", "frames", "seconds", "missing")
+    encoding = _ENCODINGS.get(header.encoding, str(header.encoding))
+    return {"encoding": encoding, **{name: getattr(header, name) for name in names}}
 
 
 PLUGIN = Plugin(name="audio", router=router)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Final
 
 import numpy as np
-from fastapi import APIRouter, Depends, Header, Query, Response
+from fastapi import APIRouter, Query, Response
 
 from mindinsight.server.curves.histogram_buckets import (
     PERCENTILES,
@@ -16,42 +16,38 @@ from mindinsight.server.curves.histogram_buckets import (
 )
 from mindinsight.server.curves.overflow_safe import even_edges
 from mindinsight.server.formats.payloads.histogram_payloads import Histograms, histograms
-from mindinsight.server.http.bulkhead_routes import PayloadRoute
+from mindinsight.server.http.bulkhead_routes import Accept, CurrentService, PayloadRoute
 from mindinsight.server.http.responses import answer
-from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.store.run import Run
 from mindinsight.server.types import Ints
 
 router = APIRouter(route_class=PayloadRoute)
 
-Uses = Annotated[Service, Depends(service_of)]
-Accept = Annotated[str, Header()]
 
-_MOST_ROWS: Final = 20_000  # histograms read for one answer
+_MOST_ROWS: Final = 20_000  # newest histograms read for one response
 
 
 @router.get("/series")
 def over_steps(
-    service: Uses,
+    service: CurrentService,
     run: str,
     tag: str,
     columns: Annotated[
-        int, Query(ge=1, le=2000, description="steps are added up into at most so many columns")
+        int, Query(ge=1, le=2000, description="maximum number of columns, into which steps are summed")
     ] = 300,
     bins: Annotated[int, Query(ge=2, le=400)] = 80,
     single_steps: Annotated[
         bool, Query(alias="each", description="single steps, evenly chosen, instead of sums of neighbours")
     ] = False,
-    low: Annotated[
-        float | None, Query(description="lower end of the values; all of them when left out")
-    ] = None,
+    low: Annotated[float | None, Query(description="lower end of the values; default: all values")] = None,
     high: float | None = None,
     accept: Accept = "",
 ) -> Response:
-    """One tag of one run over its steps: counts on common edges, percentiles, and what is not finite.
+    """Return one tag of one run over its steps: counts on common edges, percentiles, and counts of non-finite
+    values.
 
-    ``counts`` holds columns x bins numbers, column by column; ``percentile`` columns x nine.
+    `counts` holds [columns, bins] numbers, `percentile` [columns, 9].
     """
     series = service.store.snapshot().payloads(run, "histogram", tag)
     line = series.line_rows
@@ -81,13 +77,13 @@ def over_steps(
 
 @router.get("/at")
 def at_step(
-    service: Uses,
+    service: CurrentService,
     run: Annotated[list[str], Query(max_length=100)],
     tag: str,
     step: int,
     accept: Accept = "",
 ) -> Response:
-    """The recorded buckets of several runs at the step nearest to the one asked for."""
+    """Return the recorded buckets of several runs, each at its step nearest to the given one."""
     snapshot = service.store.snapshot()
     rows = [_nearest(snapshot.runs[run_id], tag, step) for run_id in run if run_id in snapshot.runs]
     return answer({"tag": tag, "step": step, "runs": [row for row in rows if row is not None]}, accept)
@@ -116,7 +112,7 @@ def _nearest(run: Run, tag: str, step: int) -> dict[str, Any] | None:
 
 
 def _extremes(decoded: Histograms) -> dict[str, float | None]:
-    """Smallest and largest finite value and their sum; None, unknown, where no value is finite."""
+    """Return the smallest and largest finite value and their sum, each None if no value is finite."""
     finite = int(
         decoded.count[0] - decoded.nan[0] - decoded.positive_infinity[0] - decoded.negative_infinity[0]
     )
@@ -129,7 +125,7 @@ def _number(value: np.floating) -> float | None:
 
 
 def _non_finite(decoded: Histograms, starts: Ints) -> dict[str, Any]:
-    """NaN and infinities of each column, and their sums."""
+    """Return the numbers of non-finite values of each column, and their sums."""
     columns = {
         "nan": decoded.nan,
         "positive_infinity": decoded.positive_infinity,
@@ -142,7 +138,7 @@ def _non_finite(decoded: Histograms, starts: Ints) -> dict[str, Any]:
 
 
 def _even(count: int, most: int) -> Ints:
-    """At most ``most`` of ``count`` rows, evenly spread, the first among them."""
+    """Return at most `most` of `count` rows, evenly spaced, including the first."""
     return np.unique(np.arange(min(count, most), dtype=np.int64) * count // max(min(count, most), 1))
 
 

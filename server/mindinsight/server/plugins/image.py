@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Query, Response
+from fastapi import APIRouter, Query, Response
 
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.media_types import picture_type
 from mindinsight.server.formats.payloads.media_payloads import image
-from mindinsight.server.http.bulkhead_routes import PayloadRoute
+from mindinsight.server.http.bulkhead_routes import Accept, CurrentService, PayloadRoute
 from mindinsight.server.http.responses import answer
-from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin
 
 router = APIRouter(route_class=PayloadRoute)
 
-Uses = Annotated[Service, Depends(service_of)]
-
 
 @router.get("/steps")
-def steps(service: Uses, run: str, tag: str, accept: Annotated[str, Header()] = "") -> Response:
-    """Steps and times of all images of a tag, in the order written, and the size of the newest."""
+def steps(service: CurrentService, run: str, tag: str, accept: Accept = "") -> Response:
+    """Return steps and times of all images of a tag, in the order written, and the size of the newest."""
     series = service.store.snapshot().payloads(run, "image", tag)
     header = image(series.read(series.count - 1)).header
     content: dict[str, Any] = {"run": run, "tag": tag, "step": series.steps, "wall": series.walls}
@@ -30,12 +27,12 @@ def steps(service: Uses, run: str, tag: str, accept: Annotated[str, Header()] = 
 
 @router.get("/picture", response_class=Response)
 def picture(
-    service: Uses,
+    service: CurrentService,
     run: str,
     tag: str,
     row: Annotated[int, Query(ge=0, description="place among the steps")],
 ) -> Response:
-    """The recorded bytes of one image."""
+    """Return the recorded bytes of one image."""
     series = service.store.snapshot().payloads(run, "image", tag)
     if row >= series.count:
         raise ApiError(404, "unknown_step", f"This tag has {series.count} images.", count=series.count)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Query, Response
+from fastapi import APIRouter, Query, Response
 
 from mindinsight.server.formats.payloads.chart_payloads import Landscape, Point
 from mindinsight.server.formats.payloads.chart_payloads import landscape as read_landscape
-from mindinsight.server.http.bulkhead_routes import PayloadRoute
+from mindinsight.server.http.bulkhead_routes import Accept, CurrentService, PayloadRoute
 from mindinsight.server.http.responses import answer
-from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.store.run import Run
 
@@ -19,18 +18,18 @@ router = APIRouter(route_class=PayloadRoute)
 
 @router.get("/all")
 def all_of(
-    service: Annotated[Service, Depends(service_of)],
-    run: Annotated[list[str], Query(max_length=1000)],
-    accept: Annotated[str, Header()] = "",
+    service: CurrentService, run: Annotated[list[str], Query(max_length=1000)], accept: Accept = ""
 ) -> Response:
-    """Every landscape of the runs: axes, the grid row by row, path, convergence point, how it was made."""
+    """Return every landscape of the runs: axes, the grid row by row, path, convergence point, and
+    metadata.
+    """
     runs = service.store.snapshot().runs
     landscapes = [landscape for run_id in run if run_id in runs for landscape in _landscapes(runs[run_id])]
     return answer({"landscapes": landscapes}, accept)
 
 
 def _landscapes(run: Run) -> list[dict[str, Any]]:
-    """The newest landscape of each tag of a run that has a grid."""
+    """Return the newest landscape of each tag of a run that has a grid."""
     landscapes = []
     for tag, series in run.references.get("landscape", {}).items():
         landscape = read_landscape(series.read(series.count - 1))
@@ -41,15 +40,11 @@ def _landscapes(run: Run) -> list[dict[str, Any]]:
 
 def _described(landscape: Landscape, grid: Point) -> dict[str, Any]:
     return {
-        "x": grid.x.ravel(),
-        "y": grid.y.ravel(),
-        "z": grid.z.ravel(),
+        **_columns(grid),
         "path": None if landscape.path is None else _columns(landscape.path),
         "intervals": list(landscape.intervals),
         "convergence": None if landscape.convergence is None else _columns(landscape.convergence),
-        "decomposition": landscape.decomposition,
-        "unit": landscape.unit,
-        "step_per_epoch": landscape.step_per_epoch,
+        **{name: getattr(landscape, name) for name in ("decomposition", "unit", "step_per_epoch")},
     }
 
 

@@ -1,29 +1,27 @@
-"""Routes for layouts: charts of scalars by category that a training recorded, and the scalars in them."""
+"""Routes for dashboards: charts of scalars by category that a training recorded, and the scalars in them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 
 from mindinsight.server.formats.payloads.chart_payloads import Chart, layout
 from mindinsight.server.graph.search import BadPattern, matcher
-from mindinsight.server.http.bulkhead_routes import PayloadRoute
-from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.http.bulkhead_routes import CurrentService, PayloadRoute
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.store.run import Run
 
 router = APIRouter(route_class=PayloadRoute)
 
-Uses = Annotated[Service, Depends(service_of)]
 
 _MOST_LINES: Final = 100  # tags of one chart
 
 
 @router.get("/list")
-def listing(service: Uses) -> dict[str, Any]:
-    """The runs that recorded a layout, with its tag."""
+def listing(service: CurrentService) -> dict[str, Any]:
+    """Return the runs that recorded a dashboard, with its tag."""
     rows = [
         {"run": entry.id, "name": entry.name, "tag": tag}
         for entry in service.store.snapshot().runs.values()
@@ -34,17 +32,18 @@ def listing(service: Uses) -> dict[str, Any]:
 
 @router.get("/charts")
 def charts(
-    service: Uses,
-    run: Annotated[str, Query(description="the run that recorded the layout")],
+    service: CurrentService,
+    run: Annotated[str, Query(description="the run that recorded the dashboard")],
     tag: str,
     of: Annotated[
         list[str] | None, Query(max_length=1000, description="runs to draw; the run itself")
     ] = None,
 ) -> dict[str, Any]:
-    """The newest layout of a tag: categories of charts, and for each the scalars there are of some runs.
+    """Return the newest dashboard of a tag: categories of charts, and for each chart the matching scalars of
+    some runs.
 
-    ``lines`` are the scalars whose tags a regular expression of ``tags`` matches from their beginning on, or
-    those of ``margins``; ``more`` of them are left out. ``rejected`` are expressions that are none.
+    `lines` are the scalars with tags that match a regular expression of `tags` from their beginning, or that
+    are named in `margins`; `more` of them are omitted. `rejected` are invalid expressions.
     """
     snapshot = service.store.snapshot()
     series = snapshot.payloads(run, "layout", tag)
@@ -78,7 +77,7 @@ def _chart(chart: Chart, runs: Iterable[Run]) -> dict[str, Any]:
 
 
 def _matching(patterns: Iterable[str], tags: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Tags in the order of the first expression that matches, and the expressions that are none."""
+    """Return the tags in the order of the first expression that matches, and the invalid expressions."""
     matching: dict[str, None] = {}
     rejected = []
     for pattern in patterns:

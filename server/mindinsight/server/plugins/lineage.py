@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 
 from mindinsight.server.cancellation import result_of
 from mindinsight.server.compute.json_values import non_finite_as_text
@@ -15,21 +15,20 @@ from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.curves.importance import Importance, importance
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.lineage import TRAIN_FACTS, Lineage
-from mindinsight.server.http.bulkhead_routes import PayloadRoute
-from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.http.bulkhead_routes import CurrentService, PayloadRoute
+from mindinsight.server.http.service import Service
 from mindinsight.server.plugins import Plugin
 
 router = APIRouter()
 forests = APIRouter(route_class=PayloadRoute)
 
-_ANSWERS: Final = 16
+_ANSWERS: Final = 16  # cached results, one for each objective and selection of runs
 
-Uses = Annotated[Service, Depends(service_of)]
-Runs = Annotated[list[str] | None, Query(description="run ids; all runs when left out", max_length=1000)]
+Runs = Annotated[list[str] | None, Query(description="run ids; default: all runs", max_length=1000)]
 
 
 class ImportanceCache:
-    """LRU cache of importance by the values that it is of."""
+    """LRU cache of importance by the values that it was computed from."""
 
     def __init__(self) -> None:
         self.answers = LruCache[Importance](_ANSWERS)
@@ -37,17 +36,17 @@ class ImportanceCache:
 
 @router.get("/table")
 def table(
-    service: Uses,
+    service: CurrentService,
     run: Runs = None,
     objective: Annotated[
         str | None, Query(description="key of the column that importance is asked for")
     ] = None,
 ) -> dict[str, Any]:
-    """One row for each run with lineage. Columns are ``train:``, ``user:``, ``metric:`` or ``data:`` keys."""
+    """Return one row for each run with lineage. Columns are `train:`, `user:`, `metric:` or `data:` keys."""
     rows = _lineage_rows(service, run)
     keys = sorted({key for row in rows.values() for key in row}, key=_in_order)
     if not rows:
-        objective = None  # the runs are gone since a page learnt what columns they have
+        objective = None  # the runs were deleted after the page had read their columns
     if objective is not None and objective not in keys:
         raise ApiError(404, "unknown_column", f"There is no column {objective!r}.", column=objective)
     columns = [{"key": key, "numeric": _is_numeric([row.get(key) for row in rows.values()])} for key in keys]
@@ -60,16 +59,16 @@ def table(
 
 @forests.get("/importance")
 def importance_of(
-    service: Uses,
+    service: CurrentService,
     objective: Annotated[str, Query(description="key of a numeric column", max_length=1000)],
     run: Runs = None,
 ) -> dict[str, Any]:
-    """How much each setting matters for the objective, by permutation on a random forest.
+    """Return how much each setting matters for the objective, by permutation on a random forest.
 
-    ``claims`` say what follows: which settings matter beyond chance, where the best runs lie, what was left
-    out, or why nothing can be said. Each of ``columns`` has the interval ``low`` to ``high`` of the shuffles,
-    a ``sign`` (+1 or -1 only where the relation is monotone) and the number of runs that have it
-    (``carried``). ``explained`` is the share of the variance that the forest explains of unseen runs.
+    `claims` state which settings matter beyond chance, where the best runs lie, what was omitted, or why
+    nothing can be said. Each of `columns` has the interval `low` to `high` of the shuffles, a `sign` (+1 or
+    -1 only if the relation is monotone) and the number of runs that have it (`carried`). `explained` is the
+    share of the variance that the forest explains of unseen runs.
     """
     rows = list(_lineage_rows(service, run).values())
     keys = {key for row in rows for key in row}
@@ -88,15 +87,17 @@ def importance_of(
 
 
 @router.get("/dataset")
-def dataset(service: Uses, run: str) -> dict[str, Any]:
-    """The pipeline of data of a run: operations with their parameters, from the source on; or nothing."""
+def dataset(service: CurrentService, run: str) -> dict[str, Any]:
+    """Return the data pipeline of a run: operations with their parameters, from the source on, or an empty
+    list.
+    """
     record = service.store.snapshot().run(run)
     graph = record.lineage.dataset_graph if record.lineage is not None else None
     return {"run": run, "stages": stages(graph) if graph else []}
 
 
 def _lineage_rows(service: Service, run: list[str] | None) -> dict[str, dict[str, Any]]:
-    """What is known of the chosen runs, or of all, by run id; those without lineage are left out."""
+    """Return the lineage of the given runs, or of all, by run id. Runs without lineage are omitted."""
     runs = service.store.snapshot().runs
     chosen = runs.values() if run is None else [runs[run_id] for run_id in run if run_id in runs]
     return {record.id: row_of(record.lineage) for record in chosen if record.lineage is not None}
@@ -105,14 +106,14 @@ def _lineage_rows(service: Service, run: list[str] | None) -> dict[str, dict[str
 def _importance(
     service: Service, objective: str, columns: Mapping[str, Sequence[Any]], values: Sequence[Any]
 ) -> Importance:
-    """The importance of settings, computed once in a worker process."""
+    """Return the importance of settings, computed once in a worker process."""
     key = json.dumps([objective, columns, values])
     cache = service.parts.of(ImportanceCache).answers
     return cache.get(key, lambda: result_of(service.openers.submit(importance, objective, columns, values)))
 
 
 def row_of(lineage: Lineage) -> dict[str, Any]:
-    """Everything one run's lineage says, by column key."""
+    """Return all values of one run's lineage by column key."""
     row: dict[str, Any] = {}
     if lineage.train is not None:
         row |= {f"train:{name}": getattr(lineage.train, name) for name in TRAIN_FACTS}
@@ -122,21 +123,21 @@ def row_of(lineage: Lineage) -> dict[str, Any]:
     row |= {f"user:{name}": value for name, value in lineage.user_defined.items()}
     if lineage.dataset_graph:
         row["data:pipeline"] = " → ".join(stage["name"] for stage in stages(lineage.dataset_graph))
-    return {key: _single(value) for key, value in row.items() if value is not None}
+    return {
+        key: value if isinstance(value, (int, float, str)) else str(value)
+        for key, value in row.items()
+        if value is not None
+    }
 
 
 def stages(graph: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The operations of a dataset graph from the source to the output; branches one after the other."""
+    """Return the operations of a dataset graph from the source to the output, one branch after the other."""
     before = [stage for child in graph.get("children", ()) for stage in stages(child)]
     own = {name: value for name, value in graph.items() if name not in ("children", "op_type")}
     return [
         *before,
         {"name": str(graph.get("op_type", "?")), "inputs": len(graph.get("children", ())), "parameters": own},
     ]
-
-
-def _single(value: Any) -> Any:
-    return value if isinstance(value, (int, float, str)) else str(value)
 
 
 def _in_order(key: str) -> tuple[int, int, str]:

@@ -1,34 +1,33 @@
-"""Routes for what no page draws: data of TensorBoard's other plugins, and embeddings of its projector."""
+"""Routes for data that no page draws: TensorBoard's other plugins, and embeddings of its projector."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 
 from mindinsight.server.files.opener import opened
 from mindinsight.server.formats.read_limits import Limits, UnreadableError
 from mindinsight.server.formats.tensorboard.other_plugins import FILE_NAME, Embedding, embeddings, plugin_name
 from mindinsight.server.formats.text_files import read_text
-from mindinsight.server.http.bulkhead_routes import PayloadRoute
-from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.http.bulkhead_routes import CurrentService, PayloadRoute
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.store.series import ReferenceSeries
 
 router = APIRouter(route_class=PayloadRoute)
 
 _PROJECTOR: Final = Limits("projector", 4 << 20)
-_MOST_READ: Final = 16 << 20  # bytes of a value that is read for the name of its plugin
+_MOST_READ: Final = 16 << 20  # bytes; a larger value is not read to find the name of its plugin
 
 
 @router.get("/list")
-def listing(run: str, service: Annotated[Service, Depends(service_of)]) -> dict[str, Any]:
-    """Tags of a run that are not drawn: plugin, number of values, first and last step, bytes.
+def listing(run: str, service: CurrentService) -> dict[str, Any]:
+    """Return the tags of a run that are not drawn: plugin, number of values, first and last step, bytes.
 
-    ``plugin`` is empty where a value does not name one; ``size`` is null where a file is not there.
+    `plugin` is empty if a value does not name one. `size` is null if a file is missing.
     """
     record = service.store.snapshot().run(run)
     rows = [_row(tag, series) for tag, series in sorted(record.references.get("other", {}).items())]
@@ -51,7 +50,7 @@ def _row(tag: str, series: ReferenceSeries) -> dict[str, Any]:
 def _embeddings(folder: Path) -> Iterator[dict[str, Any]]:
     try:
         text = read_text(folder / FILE_NAME, _PROJECTOR)
-    except (OSError, UnreadableError):  # as a rule there is none
+    except (OSError, UnreadableError):  # most runs have no such file
         return
     for embedding in embeddings(text):
         yield {
@@ -65,7 +64,9 @@ def _embeddings(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def _size(folder: Path, embedding: Embedding) -> int | None:
-    """Bytes of the table; None where there is none below ``folder``, the only place that is looked in."""
+    """Return the bytes of the table, or None if it is missing or not below `folder`, the only folder that
+    may be read.
+    """
     if not embedding.path or PurePosixPath(embedding.path).is_absolute():
         return None
     try:

@@ -5,27 +5,27 @@ from __future__ import annotations
 from typing import Annotated, Any, Final
 
 import numpy as np
-from fastapi import APIRouter, Depends, Header, Query, Response
+from fastapi import APIRouter, Query, Response
 
 from mindinsight.server.formats.payloads.chart_payloads import ROWS, pr_curve
 from mindinsight.server.formats.read_limits import UnreadableError
-from mindinsight.server.http.bulkhead_routes import PayloadRoute
+from mindinsight.server.http.bulkhead_routes import Accept, CurrentService, PayloadRoute
 from mindinsight.server.http.responses import answer
-from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.store.run import Run
 
 router = APIRouter(route_class=PayloadRoute)
 
-Uses = Annotated[Service, Depends(service_of)]
-Accept = Annotated[str, Header()]
 
-_MOST_ROWS: Final = 2000  # curves read for one answer
+_MOST_ROWS: Final = 2000  # newest curves read for one response
 
 
 @router.get("/steps")
-def steps(service: Uses, run: str, tag: str, accept: Accept = "") -> Response:
-    """Steps and times of the curves of a tag, steps in order, for each step the curve written last."""
+def steps(service: CurrentService, run: str, tag: str, accept: Accept = "") -> Response:
+    """Return the steps and times of the curves of a tag, ascending by step.
+
+    The last curve of a step counts.
+    """
     series = service.store.snapshot().payloads(run, "pr_curve", tag)
     line = series.line_rows
     return answer({"run": run, "tag": tag, "step": series.steps[line], "wall": series.walls[line]}, accept)
@@ -33,16 +33,16 @@ def steps(service: Uses, run: str, tag: str, accept: Accept = "") -> Response:
 
 @router.get("/at")
 def at_step(
-    service: Uses,
+    service: CurrentService,
     run: Annotated[list[str], Query(max_length=100)],
     tag: str,
     step: int,
     accept: Accept = "",
 ) -> Response:
-    """The curves of several runs at the step nearest to the one asked for.
+    """Return the curves of several runs, each at its step nearest to the given one.
 
-    Columns by threshold: counts, precision and recall as recorded; precision is undefined from ``drawn`` on.
-    ``problem`` says why a curve cannot be read, as a key of our texts.
+    Columns by threshold: counts, precision and recall as recorded. Precision is undefined from `drawn` on.
+    `problem` is a key of the texts that says why a curve cannot be read.
     """
     snapshot = service.store.snapshot()
     rows = [_nearest(snapshot.runs[run_id], tag, step) for run_id in run if run_id in snapshot.runs]
@@ -50,8 +50,10 @@ def at_step(
 
 
 @router.get("/area")
-def area(service: Uses, run: str, tag: str, accept: Accept = "") -> Response:
-    """Average precision, the area under the curve, of the newest 2000 steps; NaN where there is none."""
+def area(service: CurrentService, run: str, tag: str, accept: Accept = "") -> Response:
+    """Return the average precision, the area under the curve, of the newest 2000 steps, NaN for unreadable
+    curves.
+    """
     series = service.store.snapshot().payloads(run, "pr_curve", tag)
     line = series.line_rows[-_MOST_ROWS:]
     values = np.array([_area(series.read(row)) for row in line.tolist()])

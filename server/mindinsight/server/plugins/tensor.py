@@ -12,16 +12,15 @@ from urllib.parse import quote
 
 import numpy as np
 import numpy.typing as npt
-from fastapi import APIRouter, Depends, Header, Query, Response
+from fastapi import APIRouter, Query, Response
 
 from mindinsight.server.compute.slices import Index, Table, first_slice, parse_slice
 from mindinsight.server.compute.tensor_statistics import Statistics, bin_edges, combine, measure_values, parts
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.arrays.lazy_array import npy_header, write_npy
 from mindinsight.server.formats.payloads.tensor_payloads import Recorded
-from mindinsight.server.http.bulkhead_routes import PayloadRoute, stream
+from mindinsight.server.http.bulkhead_routes import Accept, CurrentService, PayloadRoute, stream
 from mindinsight.server.http.responses import answer
-from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.store.run import Snapshot
 from mindinsight.server.store.series import ReferenceSeries
@@ -29,21 +28,21 @@ from mindinsight.server.store.tensor_source import opened_tensor
 
 router = APIRouter(route_class=PayloadRoute)
 
-Uses = Annotated[Service, Depends(service_of)]
-Accept = Annotated[str, Header()]
-Row = Annotated[int, Query(ge=0, description="place among the steps")]
+Row = Annotated[int, Query(ge=0, description="position among the steps")]
 Dims = Annotated[
     str | None, Query(description="[0,:,1:3]: an integer or slice for each dimension, two slices at most")
 ]
 
-_WINDOW: Final = 200  # rows and columns of a table sent at once
-_BLOCK: Final = 1 << 20  # numbers of a slice read at once
+_WINDOW: Final = 200  # rows and columns of a table in one response
+_BLOCK: Final = 1 << 20  # numbers of a slice read at once, 8 MB
 _MOST_STEPS: Final = 400  # steps read for one distribution
 
 
 @router.get("/steps")
-def steps(service: Uses, run: str, tag: str, accept: Accept = "") -> Response:
-    """Steps and times of all tensors of a tag, in the order written; shape and type of the newest."""
+def steps(service: CurrentService, run: str, tag: str, accept: Accept = "") -> Response:
+    """Return steps and times of all tensors of a tag, in the order written, and shape and type of the
+    newest.
+    """
     series = service.store.snapshot().payloads(run, "tensor", tag)
     with opened_tensor(series, series.count - 1) as newest:
         content: dict[str, Any] = {"run": run, "tag": tag, "step": series.steps, "wall": series.walls}
@@ -53,7 +52,7 @@ def steps(service: Uses, run: str, tag: str, accept: Accept = "") -> Response:
 
 @router.get("/slice")
 def part(
-    service: Uses,
+    service: CurrentService,
     run: str,
     tag: str,
     row: Row,
@@ -62,12 +61,13 @@ def part(
     left: Annotated[int, Query(ge=0, description="first column of the window")] = 0,
     accept: Accept = "",
 ) -> Response:
-    """A window of a slice, row by row, with statistics of the slice and of the whole tensor."""
+    """Return a window of a slice, row by row, with statistics of the slice and of the whole tensor."""
     with opened_tensor(_with_row(service.store.snapshot(), run, tag, row), row) as tensor:
         index = dims or first_slice(tensor.values.shape)
-        table = _table(tensor, index)
+        table = Table(tensor.values.shape, _index(tensor, index))
         window = _read(tensor, table, table.window(slice(top, top + _WINDOW), slice(left, left + _WINDOW)))
         whole = measure_values(tensor.values)
+        sliced = (part for block in table.blocks(_BLOCK) for part in parts(_read(tensor, table, block)))
         content = {
             **_described(tensor),
             "dims": index,
@@ -77,7 +77,7 @@ def part(
             "left": left,
             "window": list(window.shape),
             "values": _sendable(window),
-            "slice": _facts(whole if table.whole else _measured(tensor, table)),
+            "slice": _facts(whole if table.whole else combine(sliced)),
             "whole": _facts(whole),
         }
     return answer(content, accept)
@@ -85,12 +85,16 @@ def part(
 
 @router.get("/distribution")
 def distribution(
-    service: Uses, run: str, tag: str, bins: Annotated[int, Query(ge=2, le=400)] = 80, accept: Accept = ""
+    service: CurrentService,
+    run: str,
+    tag: str,
+    bins: Annotated[int, Query(ge=2, le=400)] = 80,
+    accept: Accept = "",
 ) -> Response:
-    """Histograms of the values over the steps.
+    """Return histograms of the values over the steps.
 
-    ``counts`` holds steps x bins numbers, step by step; ``nan``, ``positive_infinity`` and
-    ``negative_infinity`` count per step what lies in no bin.
+    `counts` holds [steps, bins] numbers. `nan`, `positive_infinity` and `negative_infinity` count the
+    non-finite values per step.
     """
     series = service.store.snapshot().payloads(run, "tensor", tag)
     rows = np.unique(
@@ -119,11 +123,20 @@ def distribution(
 
 @router.get("/download", response_class=Response)
 def download(
-    service: Uses, run: str, tag: str, row: Row, dims: Dims = None, format: Literal["npy", "csv"] = "npy"
+    service: CurrentService,
+    run: str,
+    tag: str,
+    row: Row,
+    dims: Dims = None,
+    format: Literal["npy", "csv"] = "npy",
 ) -> Response:
-    """The tensor, or a slice of it, as npy with its own type, or as CSV; sent while it is read."""
+    """Download the tensor, or a slice of it, as npy with its own type, or as CSV, streamed while it is
+    read.
+    """
     series = _with_row(service.store.snapshot(), run, tag, row)
-    with opened_tensor(series, row) as tensor:  # what cannot be sent is said before anything is
+    with opened_tensor(
+        series, row
+    ) as tensor:  # read the first chunk before responding, so that errors have a status
         table = Table(tensor.values.shape, _index(tensor, dims)) if dims is not None else None
         rest = iter(_npy(tensor, table) if format == "npy" else _csv(tensor, table))
         first = next(rest, b"")
@@ -134,7 +147,7 @@ def download(
 
 
 def _within(series: ReferenceSeries, row: int, first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    """Send on while the file is the one it was: what follows breaks off when it is another one."""
+    """Yield all chunks while the file is unchanged. Raises Gone if it was replaced."""
     yield first
     for piece in rest:
         with series.located(row):
@@ -154,7 +167,7 @@ def _npy(tensor: Recorded, table: Table | None) -> Iterator[bytes]:
 
 
 def _csv(tensor: Recorded, table: Table | None) -> Iterator[bytes]:
-    """A line for each row; a longer shape is laid out row by row."""
+    """Yield a line for each row. Tensors of more dimensions are written row by row."""
     if table is not None:
         for top in range(0, table.rows, height := max(1, _BLOCK // max(1, table.columns))):
             yield _lines(_read(tensor, table, table.window(slice(top, top + height))))
@@ -189,20 +202,12 @@ def _index(tensor: Recorded, dims: str) -> Index:
         raise ApiError(422, "bad_slice", f"The slice {error}.", why=str(error)) from None
 
 
-def _table(tensor: Recorded, dims: str) -> Table:
-    return Table(tensor.values.shape, _index(tensor, dims))
-
-
 def _read(tensor: Recorded, table: Table, index: Index) -> npt.NDArray[Any]:
     return np.asarray(tensor.values.part(index)).reshape(table.shape_of(index))
 
 
-def _measured(tensor: Recorded, table: Table) -> Statistics:
-    return combine(block for index in table.blocks(_BLOCK) for block in parts(_read(tensor, table, index)))
-
-
 def _sendable(window: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """In a type that a browser has: float16 and 64-bit integers as float64."""
+    """Return a flat array in a type that JavaScript has: float16 and 64-bit integers become float64."""
     flat = np.ascontiguousarray(window).ravel()
     return flat.astype(np.float64) if flat.dtype.kind in "fiu" and flat.dtype != np.float32 else flat
 
@@ -222,15 +227,11 @@ def _described(tensor: Recorded) -> dict[str, Any]:
 def _facts(statistics: Statistics) -> dict[str, Any]:
     norm = statistics.norm
     return {
-        "count": statistics.count,
+        **{name: getattr(statistics, name) for name in ("count", "mean", "zeros", "negative", "positive")},
         "min": statistics.minimum,
         "max": statistics.maximum,
-        "mean": statistics.mean,
         "deviation": statistics.std,
-        "norm": norm if norm is None or math.isfinite(norm) else None,  # beyond float64
-        "zeros": statistics.zeros,
-        "negative": statistics.negative,
-        "positive": statistics.positive,
+        "norm": norm if norm is None or math.isfinite(norm) else None,  # None if it overflows float64
         "nan": statistics.nans,
         "positive_infinity": statistics.positive_infs,
         "negative_infinity": statistics.negative_infs,

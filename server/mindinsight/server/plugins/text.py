@@ -1,4 +1,4 @@
-"""Texts in Markdown: every recorded step, rendered, searched and compared."""
+"""Routes for texts in Markdown: every recorded step, rendered, searched and compared."""
 
 from __future__ import annotations
 
@@ -6,37 +6,36 @@ import difflib
 from collections.abc import Iterator
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Depends, Header, Query, Response
+from fastapi import APIRouter, Query, Response
 
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.markdown_tree import MAX_TEXT, markdown_tree
 from mindinsight.server.formats.payloads.media_payloads import text as read_text
+from mindinsight.server.http.bulkhead_routes import Accept, CurrentService
 from mindinsight.server.http.responses import answer
-from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.store.series import ReferenceSeries
 
 router = APIRouter()
 
-Uses = Annotated[Service, Depends(service_of)]
 Row = Annotated[int, Query(ge=0, description="position among the steps")]
 
-_MOST_SEARCHED: Final = 64 << 20  # bytes of the newest texts that are searched
+_MOST_SEARCHED: Final = 64 << 20  # bytes of the newest texts that one search reads
 _MOST_HITS: Final = 200
 _AROUND: Final = 60  # characters shown on each side of a hit
 _MOST_COMPARED: Final = 2000  # lines of each of two texts
 
 
 @router.get("/steps")
-def steps(service: Uses, run: str, tag: str, accept: Annotated[str, Header()] = "") -> Response:
-    """Steps and times of all texts of a tag, in the order written."""
+def steps(service: CurrentService, run: str, tag: str, accept: Accept = "") -> Response:
+    """Return steps and times of all texts of a tag, in the order written."""
     series = service.store.snapshot().payloads(run, "text", tag)
     return answer({"run": run, "tag": tag, "step": series.steps, "wall": series.walls}, accept)
 
 
 @router.get("/content")
-def content(service: Uses, run: str, tag: str, row: Row) -> dict[str, Any]:
-    """One text: as it was recorded, and as a tree of elements."""
+def content(service: CurrentService, run: str, tag: str, row: Row) -> dict[str, Any]:
+    """Return one text, as recorded and as a tree of elements."""
     series = service.store.snapshot().payloads(run, "text", tag)
     source = _text(series, row)
     return {
@@ -53,9 +52,9 @@ def content(service: Uses, run: str, tag: str, row: Row) -> dict[str, Any]:
 
 @router.get("/search")
 def search(
-    service: Uses, run: str, tag: str, q: Annotated[str, Query(min_length=1, max_length=1000)]
+    service: CurrentService, run: str, tag: str, q: Annotated[str, Query(min_length=1, max_length=1000)]
 ) -> dict[str, Any]:
-    """Rows whose text contains ``q``, in any case, the newest first, with what stands around it."""
+    """Return the rows that contain `q`, ignoring case, newest first, with the text around it."""
     series = service.store.snapshot().payloads(run, "text", tag)
     hits: list[dict[str, Any]] = []
     searched = size = 0
@@ -73,8 +72,10 @@ def search(
 
 
 @router.get("/difference")
-def difference(service: Uses, run: str, tag: str, row: Row, other: Row) -> dict[str, Any]:
-    """Lines of ``row`` and ``other``, marked ``" "`` in both, ``"-"`` in the first, ``"+"`` in the second."""
+def difference(service: CurrentService, run: str, tag: str, row: Row, other: Row) -> dict[str, Any]:
+    """Return the lines of `row` and `other`, marked `" "` in both, `"-"` in the first, `"+"` in the
+    second.
+    """
     series = service.store.snapshot().payloads(run, "text", tag)
     first, second = _text(series, row).splitlines(), _text(series, other).splitlines()
     return {

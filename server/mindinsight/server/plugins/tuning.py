@@ -1,4 +1,6 @@
-"""Studies of hyper-parameter tuning: progress, trials, importance, suggestions, and the order to stop."""
+"""Routes for studies of hyper-parameter tuning: progress, trials, importance, suggestions, and the request
+to stop.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
 from mindinsight.server.cancellation import result_of
@@ -18,33 +20,32 @@ from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.curves.importance import association
 from mindinsight.server.curves.importance import importance as setting_importance
 from mindinsight.server.errors import ApiError, BadSettings, not_kept
-from mindinsight.server.http.bulkhead_routes import PayloadRoute
-from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.http.bulkhead_routes import CurrentService, PayloadRoute
+from mindinsight.server.http.service import Service
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.store.mounts import mounts_of
 from mindinsight.server.tuning.samplers import next_suggestions
-from mindinsight.server.tuning.study import ask_to_stop, is_tuned, journals, read_study
+from mindinsight.server.tuning.study import is_tuned, list_journals, read_study, request_stop
 from mindinsight.server.tuning.study_facts import study_facts, study_importance
 
 router = APIRouter(route_class=PayloadRoute)
 
-Uses = Annotated[Service, Depends(service_of)]
-StudyId = Annotated[str, Query(description="as v2/tuning/studies has it", max_length=300)]
+StudyId = Annotated[str, Query(description="id from v2/tuning/studies", max_length=300)]
 Method = Literal["fanova", "ped_anova", "correlation"]
 
 MISSING = "tune_missing"
-_OPEN = 64  # journals that are kept open
+_OPEN = 64  # journals that stay parsed
 _FRESH = ("name", "targets", "progress", "stopping")
 
 
 class StopOrder(BaseModel):
-    """The study that is to stop."""
+    """Study to stop."""
 
     study: str
 
 
 class StudyCache:
-    """Open journals by path, and what was computed of the studies in them."""
+    """Parsed journals by path, and the results computed from them."""
 
     def __init__(self) -> None:
         self.studies: LruCache[Any] = LruCache(_OPEN)
@@ -52,13 +53,13 @@ class StudyCache:
 
 
 @router.get("/studies")
-def studies(service: Uses) -> dict[str, Any]:
-    """The studies of the base directories of this server, newest first, with their progress.
+def studies(service: CurrentService) -> dict[str, Any]:
+    """Return the studies of this server's base directories, newest first, with their progress.
 
-    ``missing`` says which package has to be installed before they can be read.
+    `missing` names the package that has to be installed to read them.
     """
     summaries, missing, unreadable = [], None, 0
-    for path in journals(service.settings.workspace):
+    for path in list_journals(service.settings.workspace):
         try:
             facts = _facts(service, path)
         except ApiError as error:
@@ -76,9 +77,12 @@ def studies(service: Uses) -> dict[str, Any]:
 
 
 @router.get("/study")
-def study(service: Uses, study: StudyId) -> dict[str, Any]:
-    """Everything known of one study; ``tuned`` says whether a tuner is at work, ``may_stop`` whether the
-    caller may end it. The run of a trial has the id that the runs of this server have, if it is one."""
+def study(service: CurrentService, study: StudyId) -> dict[str, Any]:
+    """Return all facts of one study.
+
+    `tuned` is true while a tuner is running, `may_stop` if the client may stop it. The run of a trial is the
+    id of the run on this server, null if it is not one.
+    """
     path = _journal(service, study)
     facts = _facts(service, path)
     ids = {run.path: run.id for run in service.store.snapshot().runs.values()}
@@ -93,14 +97,17 @@ def study(service: Uses, study: StudyId) -> dict[str, Any]:
 
 @router.get("/importance")
 def importance(
-    service: Uses,
+    service: CurrentService,
     study: StudyId,
     target: Annotated[int, Query(ge=0, le=100)] = 0,
     method: Method = "fanova",
 ) -> dict[str, Any]:
-    """How much each parameter matters for a target: Optuna's fANOVA or PED-ANOVA, shares that add up to 1,
-    or the absolute correlation, from 0 to 1 for each. ``method`` is the one that was used. ``claims`` say
-    which of them matter beyond chance: shares add up to 1 for pure noise, too."""
+    """Return how much each parameter matters for a target.
+
+    Optuna's fANOVA and PED-ANOVA give shares that add up to 1, correlation an absolute value from 0 to 1 for
+    each. `method` is the method used. `claims` say which parameters matter beyond chance, because shares add
+    up to 1 for noise as well.
+    """
     path = _journal(service, study)
     facts = _facts(service, path)
     if target >= len(facts["targets"]):
@@ -119,51 +126,51 @@ def importance(
 
 @router.get("/suggestions")
 def suggestions(
-    service: Uses, study: StudyId, count: Annotated[int, Query(ge=1, le=20)] = 3
+    service: CurrentService, study: StudyId, count: Annotated[int, Query(ge=1, le=20)] = 3
 ) -> dict[str, Any]:
-    """What the sampler would try next, from what it knows now; queued trials come first."""
+    """Return the values that the sampler would try next, queued trials first."""
     path = _journal(service, study)
     key = ("suggestions", path, len(_facts(service, path)["trials"]), path.stat().st_size, count)
     return {"suggestions": _computed(service, key, next_suggestions, str(path), count)}
 
 
 @router.post("/stop")
-def stop(service: Uses, order: StopOrder) -> dict[str, Any]:
-    """Ask the tuner of a study to end its trials and to start no others."""
+def stop(service: CurrentService, order: StopOrder) -> dict[str, Any]:
+    """Ask the tuner of a study to end its trials and to start no more."""
     path = _journal(service, order.study)
     if not _may_change(service):
-        raise ApiError(403, "may_not_stop", "A server that anybody can reach stops nothing; use a token.")
+        raise ApiError(403, "may_not_stop", "Stopping a study requires a token. Restart the server with one.")
     if not is_tuned(path):
-        raise ApiError(409, "not_tuned", "No tuner is at work on this study.")
+        raise ApiError(409, "not_tuned", "No tuner is running on this study.")
     try:
-        ask_to_stop(path)
+        request_stop(path)
     except OSError as error:
         raise not_kept(error) from error
     return {"stopping": True}
 
 
 def _may_change(service: Service) -> bool:
-    """Whether who asks has shown a token, or sits at this machine."""
+    """Return True if the client has a token, or is on this machine."""
     return service.settings.token is not None or service.settings.loopback
 
 
 def _journal(service: Service, study: str) -> Path:
-    """The journal of a study that this server shows. Raises ApiError 404."""
-    for path in journals(service.settings.workspace):
+    """Return the journal of a study that this server shows. Raises ApiError 404."""
+    for path in list_journals(service.settings.workspace):
         if path.stem == study and _is_shown(service, _facts(service, path)["summary_base_dir"]):
             return path
     raise ApiError(404, "unknown_study", f"There is no study {study!r}.", study=study)
 
 
 def _is_shown(service: Service, base: str) -> bool:
-    """Whether the runs of a study lie below, or around, a base directory of this server."""
+    """Return True if the runs of a study are below, or around, a base directory of this server."""
     real = Path(os.path.realpath(base))
     mounts = [Path(mount.real) for mount in mounts_of(service.settings.summary_base_dir)]
     return bool(base) and any(real.is_relative_to(m) or m.is_relative_to(real) for m in mounts)
 
 
 def _facts(service: Service, path: Path) -> dict[str, Any]:
-    """The facts of a study as of now. Raises ApiError where its journal is damaged."""
+    """Return the current facts of a study. Raises ApiError if Optuna is missing or the journal is damaged."""
     cache = service.parts.of(StudyCache)
     stamp = path.stat()
     try:
@@ -171,13 +178,13 @@ def _facts(service: Service, path: Path) -> dict[str, Any]:
         return study_facts(opened)
     except BadSettings as error:  # Optuna is not installed
         raise ApiError(503, MISSING, str(error), "tuning.missing") from error
-    except Exception as error:  # whatever Optuna makes of it
+    except Exception as error:  # Optuna raises various errors for a damaged journal
         why = f"{type(error).__name__}: {error}"
         raise ApiError(500, "unreadable_study", f"The study cannot be read: {why}.", why=why) from error
 
 
 def _computed(service: Service, key: tuple[Any, ...], function: Any, *arguments: Any) -> Any:
-    """Return what a function makes of a journal in a process of its own, computed once for each key."""
+    """Return the result of a function of a journal, computed in a worker process, once for each key."""
     results = service.parts.of(StudyCache).results
     return results.get(key, lambda: result_of(service.openers.submit(function, *arguments)))
 
@@ -189,6 +196,7 @@ def _parameters(trials: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
 
 
 def _correlations(trials: Sequence[dict[str, Any]], target: int) -> Iterator[tuple[str, float]]:
+    """Yield name and absolute correlation of each parameter that has one."""
     values = np.array([trial["values"][target] for trial in trials], np.float64)
     for name, column in _parameters(trials).items():
         score = association(column, values)

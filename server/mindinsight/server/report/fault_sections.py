@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -24,15 +24,15 @@ from mindinsight.server.report.report_content import (
     number,
 )
 
-_CHECKS: Final = 30  # rows
-_TENSORS: Final = 40
-_EVERY: Final = 50  # tensors between two reports of progress
+_CHECKS: Final = 30  # hits in a section
+_TENSORS: Final = 40  # of the operator in a section
+_EVERY: Final = 50  # tensors measured between two updates of the progress
 _COLUMNS: Final = ("shape", "dtype", "minimum", "maximum", "mean", "norm", "nans", "infs", "zeros")
 
 
 @dataclass(frozen=True)
 class DumpedStep:
-    """A step of a dump that is to be reported, of one rank or of all."""
+    """Step of a dump to report, of one rank or of all."""
 
     dump: Dump
     id: str
@@ -41,7 +41,7 @@ class DumpedStep:
 
 
 def fault_section(source: ReportSource, dump_step: DumpedStep, t: Texts) -> Iterator[Progress | FaultSection]:
-    """Progress while tensors are measured, then the section of a step."""
+    """Yield progress while tensors are measured, then the section of a step."""
     dump, ranks = dump_step.dump, (dump_step.dump.ranks if dump_step.rank is None else (dump_step.rank,))
     entries = [entry for rank in ranks for entry in list_tensors(dump, rank, dump_step.step)]
     for done, _ in enumerate(measure_all(entries, source.executor, source.cache), 1):
@@ -78,14 +78,14 @@ def _fault(source: ReportSource, dump_step: DumpedStep, report: Report, t: Texts
 
 
 def _without_fault(source: ReportSource, dump_step: DumpedStep, report: Report, t: Texts) -> FaultSection:
-    """A step whose tensors are all finite: where ranks differ, or that nothing was found."""
+    """Return the section of a step with finite tensors: ranks that differ, or no finding."""
     sentences = " ".join(map(t.claim, report.claims))
     title = t("report.step", step=dump_step.step)
-    apart = find_divergence(dump_step.dump, (dump_step.step,), source.executor, source.cache)
-    if apart is None:
+    divergence = find_divergence(dump_step.dump, (dump_step.step,), source.executor, source.cache)
+    if divergence is None:
         return FaultSection(title, dump_step.id, sentences)
-    section = FaultSection(title, dump_step.id, t.claim(apart.claim), counts=sentences)
-    return _with_operator(source, dump_step, section, apart.entry, apart.operator, t)
+    section = FaultSection(title, dump_step.id, t.claim(divergence.claim), counts=sentences)
+    return _with_operator(source, dump_step, section, divergence.entry, divergence.operator, t)
 
 
 def _with_operator(
@@ -96,7 +96,7 @@ def _with_operator(
     operator: Operator | None,
     t: Texts,
 ) -> FaultSection:
-    """The section with all that is known of an operator: code, tensors, what feeds it, graph."""
+    """Return the section with code, tensors, chain and graph of an operator."""
     rank, step = entry.rank, entry.step
     operators = list_operators(dump_step.dump, rank, step, entry.graph).items
     own = [
@@ -133,25 +133,22 @@ def _chain(
     operators: Sequence[Operator],
     t: Texts,
 ) -> Table:
-    """First outputs of operators, in the order they ran."""
+    """Return the first outputs of operators, in execution order."""
     names = {operator.recorded for operator in operators}
     outputs: dict[str, TensorEntry] = {}
     for entry in list_tensors(dump_step.dump, rank, dump_step.step, graph):
         if entry.recorded in names and entry.direction == "output":
             outputs.setdefault(entry.recorded, entry)
+    ordered = sorted(outputs.values(), key=lambda entry: entry.sequence)
     rows = [
         (result.entry.operator, *_numbers(result))
-        for result in measure_all(_by_sequence(outputs.values()), source.executor, source.cache)
+        for result in measure_all(ordered, source.executor, source.cache)
     ]
     return _table(t, "operator", rows)
 
 
-def _by_sequence(entries: Iterable[TensorEntry]) -> list[TensorEntry]:
-    return sorted(entries, key=lambda entry: entry.sequence)
-
-
 def _checks(source: ReportSource, dump_step: DumpedStep, ranks: Sequence[int], t: Texts) -> Table:
-    """Hits of the common checks on the step."""
+    """Return the hits of the common checks on the step."""
     watchpoints = [replace(watch, ranks=tuple(ranks), steps=(dump_step.step,)) for watch in common_faults()]
     hits = [
         hit for hit in check(dump_step.dump, watchpoints, source.executor, source.cache) if hit.verdict.hit
@@ -175,23 +172,11 @@ def _table(t: Texts, first: str, rows: Sequence[tuple[str, ...]], left_out: int 
 
 
 def _numbers(result: TensorResult) -> tuple[str, ...]:
-    """Shape, type and statistics of a tensor as texts; dashes where they are not known."""
+    """Return shape, type and statistics of a tensor as texts, with dashes for unknown ones."""
     entry, measured = result.entry, result.measurement
     shape = measured.shape if measured else entry.shape
     statistics = measured.statistics if measured else None
-    counts: Mapping[str, float | int | None] = (
-        {
-            "minimum": statistics.minimum,
-            "maximum": statistics.maximum,
-            "mean": statistics.mean,
-            "norm": statistics.norm,
-            "nans": statistics.nans,
-            "infs": statistics.infinities,
-            "zeros": statistics.zeros,
-        }
-        if statistics
-        else {}
-    )
     dtype = entry.dtype or (measured.dtype if measured else "")
-    numbers = (number(counts.get(name)) for name in _COLUMNS[2:])
+    attributes = ("infinities" if name == "infs" else name for name in _COLUMNS[2:])
+    numbers = (number(getattr(statistics, name, None)) for name in attributes)
     return (str(list(shape)) if shape is not None else "–", dtype or "–", *numbers)

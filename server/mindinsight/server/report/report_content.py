@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -24,15 +24,15 @@ from mindinsight.server.store.series import Line
 from mindinsight.server.texts import message
 from mindinsight.server.types import Doubles
 
-WIDTH: Final = 320
+WIDTH: Final = 320  # pixels of a curve
 HEIGHT: Final = 120
-BEFORE: Final = 100  # points before the step
-AFTER: Final = 20
+BEFORE: Final = 100  # points drawn before the step of the fault
+AFTER: Final = 20  # points drawn after it
 
 
 @dataclass(frozen=True)
 class Curve:
-    """One curve: line segments between points that are not finite, and where those are."""
+    """One curve: line segments between non-finite points, and the positions of these points."""
 
     tag: str
     first: int  # step
@@ -47,7 +47,7 @@ class Curve:
 
 
 def curve_of(tag: str, line: Line, step: int | None) -> Curve | None:
-    """The curve of a tag around ``step``, or the whole of it; None without points."""
+    """Return the curve of a tag around `step`, or the whole curve, or None without points."""
     if step is not None:
         position = int(np.searchsorted(line.steps, step))
         line = line.rows(slice(max(position - BEFORE, 0), position + AFTER))
@@ -80,7 +80,7 @@ def curve_of(tag: str, line: Line, step: int | None) -> Curve | None:
 
 
 def _scaled(values: Doubles, low: float, high: float, size: int) -> Doubles:
-    """Values from low to high as 0 to ``size``; the middle where there is no extent."""
+    """Scale values from low..high to 0..`size`. Return the middle if low equals high."""
     with np.errstate(over="ignore", invalid="ignore"):
         share = (values - low) / (high - low) if high > low else np.full(len(values), 0.5)
     scaled: Doubles = np.clip(np.nan_to_num(share, nan=0.5), 0.0, 1.0) * size
@@ -88,19 +88,19 @@ def _scaled(values: Doubles, low: float, high: float, size: int) -> Doubles:
 
 
 def _segments(x: Doubles, y: Doubles, finite: np.ndarray) -> list[str]:
-    """Polylines of neighbouring finite points."""
+    """Return the polylines of consecutive finite points."""
     ends = np.flatnonzero(np.diff(finite.astype(np.int8))) + 1
     parts = np.split(np.arange(len(x)), ends)
     return [" ".join(f"{x[row]:.1f},{y[row]:.1f}" for row in part) for part in parts if finite[part[0]]]
 
 
-_DEPTH: Final = 3  # operators before the one in question
-MOST: Final = 16
+_DEPTH: Final = 3  # operators before the operator at fault
+MOST: Final = 16  # operators of a drawing
 
 
 @dataclass(frozen=True)
 class PieceBox:
-    """A scope or an operator of the drawing."""
+    """Scope or operator of the drawing."""
 
     x: float
     y: float
@@ -113,7 +113,7 @@ class PieceBox:
 
 @dataclass(frozen=True)
 class GraphPiece:
-    """Boxes, scopes before what is in them, and polylines ("x,y x,y")."""
+    """Boxes, each scope before its content, and polylines ("x,y x,y")."""
 
     width: float
     height: float
@@ -122,7 +122,7 @@ class GraphPiece:
 
 
 def ancestors(operators: Mapping[str, Operator], start: str, most: int = MOST) -> list[Operator]:
-    """Operators that feed ``start`` over at most three others, nearest first, without parameters."""
+    """Return the operators that feed `start` over at most three edges, nearest first, without parameters."""
     operators_before: dict[str, Operator] = {}
     layer = [start]
     for _ in range(_DEPTH):
@@ -137,7 +137,10 @@ def ancestors(operators: Mapping[str, Operator], start: str, most: int = MOST) -
 
 
 def graph_piece(operators: Iterable[Operator], start: str) -> GraphPiece | None:
-    """The operator ``start`` with those before it and those it feeds; None where no graph is known."""
+    """Return the drawing of `start` with the operators before and after.
+
+    Return None if `start` is unknown or the graph is unreadable.
+    """
     known = {operator.name: operator for operator in operators}
     if start not in known:
         return None
@@ -171,7 +174,7 @@ class Progress(NamedTuple):
 
 @dataclass(frozen=True)
 class ReportSource:
-    """What a report is made of: a run among others, and where the dumps lie on disk."""
+    """Source of a report: a run among others, and the location of its dumps."""
 
     run: Run
     runs: Mapping[str, Run]
@@ -181,14 +184,14 @@ class ReportSource:
 
     @property
     def ranks(self) -> list[Run]:
-        """The run, and the other ranks of its job."""
+        """Return the run, and the other ranks of its job."""
         jobs = {self.run.id, self.run.job}
         return [self.run, *(run for run in self.runs.values() if run.job in jobs and run.id != self.run.id)]
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of texts under heads, with the number of rows that were left out."""
+    """Rows of texts under heads, with the number of omitted rows."""
 
     heads: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
@@ -197,7 +200,7 @@ class Table:
 
 @dataclass(frozen=True)
 class FaultSection:
-    """One dumped step: what broke, why, and what is around it."""
+    """One dumped step: the fault, its cause, and the operators around it."""
 
     title: str
     dump: str
@@ -212,28 +215,6 @@ class FaultSection:
     graph: GraphPiece | None = None
     checks: Table | None = None
     notes: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Content:
-    """Everything on the page; ``t`` gives the text of a key."""
-
-    t: Callable[..., str]
-    language: str
-    name: str
-    facts: list[tuple[str, str]]
-    settings: list[tuple[str, str]]
-    results: list[tuple[str, str]]
-    alerts: list[dict[str, Any]]
-    alerts_left_out: int
-    curves: list[Curve]
-    curves_left_out: int
-    faults: list[FaultSection]
-    step: int | None  # of the first alert of level error
-    checkpoint: str
-    damage: list[str]
-    version: str
-    made: str
 
 
 class Texts:
@@ -252,12 +233,12 @@ class Texts:
 
 
 def number(value: float | int | None) -> str:
-    """A number with six digits; a dash for None."""
+    """Format a number with six digits. Return a dash for None."""
     return "–" if value is None else f"{value:.6g}"
 
 
 def moment(seconds: float) -> str:
-    """A wall time in UTC to the second; a dash where there is none."""
+    """Format a wall time in UTC to the second. Return a dash for an invalid one."""
     if not 0 < seconds < 1e11:
         return "–"
     return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))

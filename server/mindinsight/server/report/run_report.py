@@ -1,4 +1,4 @@
-"""Report of one run: gathers its content and alerts, and renders the page."""
+"""Report of one run: collects its content and alerts, and renders the page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from mindinsight.server.report.fault_sections import DumpedStep, fault_section
 from mindinsight.server.report.report_content import (
     HEIGHT,
     WIDTH,
-    Content,
     Curve,
     FaultSection,
     Progress,
@@ -38,8 +37,8 @@ from mindinsight.server.store.run import Run, state_of
 _TEMPLATES: Final = Path(str(files("mindinsight.web"))) / "templates"
 
 
-def render_page(content: Content) -> str:
-    """The report as one HTML document without scripts."""
+def _render_page(content: dict[str, Any], t: Texts) -> str:
+    """Return the report as one HTML document without scripts."""
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=select_autoescape(),
@@ -47,15 +46,15 @@ def render_page(content: Content) -> str:
         lstrip_blocks=True,
     )
     page = environment.get_template("report.html")
-    return page.render(report=content, t=content.t, width=WIDTH, height=HEIGHT)
+    return page.render(report=content, t=t, width=WIDTH, height=HEIGHT)
 
 
-MOST: Final = 1000  # of a run: the first
+MOST: Final = 1000  # first alerts of a run that are read
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedAlert:
-    """An alert with its run, step and wall time in Unix seconds."""
+    """Alert with its run, step and wall time in Unix seconds."""
 
     run: Run
     step: int
@@ -64,7 +63,7 @@ class RecordedAlert:
 
 
 def recorded_alerts(run: Run) -> list[RecordedAlert]:
-    """Alerts in the order recorded; those whose bytes cannot be read are left out."""
+    """Return alerts in the order recorded, without unreadable ones."""
     series = run.references.get("alert", {}).get("")
     alerts = []
     for row in range(min(series.count, MOST) if series else 0):
@@ -77,19 +76,19 @@ def recorded_alerts(run: Run) -> list[RecordedAlert]:
     return alerts
 
 
-MOST_FAULTS: Final = 5  # dumped steps
-MOST_CURVES: Final = 24
-MOST_ALERTS: Final = 50
+MOST_FAULTS: Final = 5  # dumped steps of a report, each of which is measured
+MOST_CURVES: Final = 24  # of a report
+MOST_ALERTS: Final = 50  # of a report
 
 
 class Page(NamedTuple):
-    """A finished report as HTML."""
+    """Finished report as HTML."""
 
     html: str
 
 
 def make_report(source: ReportSource, language: str) -> Iterator[Progress | Page]:
-    """Progress as the work goes on, and the page at the end; dumps that cannot be read are named in it."""
+    """Yield progress, and the page at the end. The page lists dumps that cannot be read."""
     t = Texts(language)
     alerts = sorted(
         (alert for run in source.ranks for alert in recorded_alerts(run)), key=lambda alert: alert.wall
@@ -113,13 +112,15 @@ def make_report(source: ReportSource, language: str) -> Iterator[Progress | Page
         curves += [curve] if curve else []
         yield Progress("report.drawing", done, len(scalars))
     content = _content(source, alerts, faults, curves, damage, step, language)
-    yield Page(render_page(content))
+    yield Page(_render_page(content, t))
 
 
 def _places(
     source: ReportSource, alerts: list[RecordedAlert], damage: list[str], t: Texts
 ) -> Iterator[DumpedStep]:
-    """Dumped steps to report: those that alerts name, else the first step of each dump of the run."""
+    """Yield the dumped steps to report: those named by alerts, else the first step of each dump of the
+    run.
+    """
     known = {dump for run in source.runs.values() for dump in run.dumps}
     named = [(dump_id(alert.run, alert.content.dump, known), alert) for alert in alerts]
     steps = dict.fromkeys((dump, alert.step) for dump, alert in named if dump is not None)
@@ -153,36 +154,33 @@ def _content(
     damage: list[str],
     step: int | None,
     language: str,
-) -> Content:
+) -> dict[str, Any]:
+    """Return the values of the template. `step` is the step of the first alert of level error."""
     run, t, lineage = source.run, Texts(language), source.run.lineage
     now = time.time()
     train = lineage.train if lineage else None
     recorded = [(name, getattr(train, name)) for name in TRAIN_FACTS] if train else []
     own = [(name, value) for name, value in recorded if value is not None]
-    return Content(
-        t=t,
-        language=language,
-        name=run.name,
-        facts=_facts(run, now, t),
-        settings=[
+    return {
+        "language": language,
+        "name": run.name,
+        "facts": _facts(run, now, t),
+        "settings": [
             *((t(f"lineage.column.{name}"), _shown(value)) for name, value in own),
             *((name, _shown(value)) for name, value in (lineage.user_defined if lineage else {}).items()),
         ],
-        results=[(name, _shown(value)) for name, value in (lineage.metrics if lineage else {}).items()],
-        alerts=[_alert(alert, t) for alert in alerts[:MOST_ALERTS]],
-        alerts_left_out=max(len(alerts) - MOST_ALERTS, 0),
-        curves=curves,
-        curves_left_out=max(len(run.scalars) - MOST_CURVES, 0),
-        faults=faults,
-        step=step,
-        checkpoint=(train.model_path or "") if train else "",
-        damage=[
-            *damage,
-            *(f"{file.name}: {len(file.damage)}" for file in run.files if file.damage),
-        ],
-        version=version("mindinsight"),
-        made=moment(now),
-    )
+        "results": [(name, _shown(value)) for name, value in (lineage.metrics if lineage else {}).items()],
+        "alerts": [_alert(alert, t) for alert in alerts[:MOST_ALERTS]],
+        "alerts_left_out": max(len(alerts) - MOST_ALERTS, 0),
+        "curves": curves,
+        "curves_left_out": max(len(run.scalars) - MOST_CURVES, 0),
+        "faults": faults,
+        "step": step,
+        "checkpoint": (train.model_path or "") if train else "",
+        "damage": [*damage, *(f"{file.name}: {len(file.damage)}" for file in run.files if file.damage)],
+        "version": version("mindinsight"),
+        "made": moment(now),
+    }
 
 
 def _facts(run: Run, now: float, t: Texts) -> list[tuple[str, str]]:

@@ -22,19 +22,19 @@ FORMATS: Final[tuple[WebhookFormat, ...]] = get_args(WebhookFormat)
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """An address with the format of its messages. The address is a secret: whoever has it can post."""
+    """Address with the format of its messages. The address is a secret, because it is enough to post."""
 
     format: WebhookFormat
     url: str
 
     @property
     def shown(self) -> str:
-        """The format and the host, for logs."""
+        """Return the format and the host, for logs."""
         return f"{self.format} webhook of {urlsplit(self.url).hostname}"
 
 
 def webhook(text: str) -> Webhook:
-    """``slack=https://…``, or an address alone for generic JSON; ValueError for anything else."""
+    """Parse `slack=https://…`, or an address alone for generic JSON. Raises ValueError."""
     name, separator, rest = text.partition("=")
     format_name = next((known for known in FORMATS if separator and name == known), None)
     address = rest if format_name else text
@@ -45,67 +45,69 @@ def webhook(text: str) -> Webhook:
 
 
 def webhooks(text: str) -> tuple[Webhook, ...]:
-    """Several, separated by blanks."""
+    """Parse several webhooks, separated by blanks. Raises ValueError."""
     return tuple(webhook(part) for part in text.split())
 
 
 def webhooks_of(fields: Iterable[dict[str, str]]) -> tuple[Webhook, ...]:
-    """What ``dataclasses.asdict`` made of them."""
+    """Rebuild webhooks from the output of `dataclasses.asdict`."""
     return tuple(webhook(f"{field['format']}={field['url']}") for field in fields)
 
 
 Watch: TypeAlias = Literal["auto", "events", "polling"]
 
-MAX_RUNS: Final = 999
+MAX_RUNS: Final = 999  # default of --max-runs, as in MindInsight
 
 _PREFIX = re.compile(r"(/(?!\.{1,2}(/|$))[A-Za-z0-9_\-.]+)*")
 
 
 @dataclass(frozen=True)
 class Settings:
-    """One server's settings. Paths are absolute; times are seconds; sizes say their unit."""
+    """Settings of a server. Paths are absolute, times in seconds."""
 
     summary_base_dir: Bases
     workspace: Path
     host: str = "127.0.0.1"
     port: int = 8080
     url_path_prefix: str = ""  # "" or "/a/b": no slash at the end
-    reload_interval: float = 3.0  # seconds between two looks where there are no events; 0 loads once
+    reload_interval: float = 3.0  # seconds between two scans without notifications; 0 scans once
     watch: Watch = "auto"
     workers: int = field(default_factory=lambda: min(4, os.cpu_count() or 1))
-    executor: str = "local"  # what measures and compares: own processes, or a Dask scheduler's tcp:// address
+    executor: str = "local"  # for measurements: local processes, or a Dask scheduler's tcp:// address
     cache: bool = True
-    token: str | None = None  # None: nobody is asked for one
-    allowed_hosts: tuple[str, ...] = ()  # names besides addresses and this machine's own
-    frame_ancestors: tuple[str, ...] = ()  # origins of pages that may show ours in a frame
-    allow_redirects_to: tuple[str, ...] = ()  # hosts that web servers among the stores may lead to
-    webhooks: tuple[Webhook, ...] = ()  # that alerts are posted to
-    deadline: float = 60.0  # seconds in which a request for a dump, a graph or a checkpoint is answered
+    token: str | None = None  # None: no token is required
+    allowed_hosts: tuple[str, ...] = ()  # in addition to addresses and this host's names
+    frame_ancestors: tuple[str, ...] = ()  # origins that may embed our pages in a frame
+    allow_redirects_to: tuple[str, ...] = ()  # hosts that stores on web servers may redirect to
+    webhooks: tuple[Webhook, ...] = ()  # to which alerts are posted
+    deadline: float = 60.0  # seconds for a request that reads a dump, a graph or a checkpoint
     max_runs: int = MAX_RUNS
     max_offline_debugger_session_num: int = 2
 
     @property
     def loopback(self) -> bool:
-        """Whether only this machine can reach the server."""
+        """Return True if only this machine can reach the server."""
         return is_loopback(self.host)
 
     @property
     def address(self) -> str:
-        """What to type into a browser on this machine."""
+        """Return the address for a browser on this machine."""
         host = "127.0.0.1" if self.host in ("0.0.0.0", "::", "") else self.host
         shown = f"[{host}]" if ":" in host else host
         return f"http://{shown}:{self.port}{self.url_path_prefix}/"
 
     @property
     def log_dir(self) -> Path:
+        """Return the folder of the log files."""
         return self.workspace / "log"
 
     def to_json(self) -> str:
+        """Encode the settings for another process."""
         return json.dumps(asdict(self), default=str)
 
     @classmethod
     def from_json(cls, text: str) -> Settings:
-        """What ``to_json`` wrote."""
+        """Decode the output of `to_json`."""
         fields = json.loads(text)
         bases, workspace = _bases(fields["summary_base_dir"]), Path(fields["workspace"])
         lists = {
@@ -124,6 +126,7 @@ def _bases(field_value: str | list[dict[str, Any]]) -> Bases:
 
 
 def is_loopback(host: str) -> bool:
+    """Return True if a host name or address is this machine's loopback interface."""
     if host == "localhost":
         return True
     try:
@@ -133,7 +136,10 @@ def is_loopback(host: str) -> bool:
 
 
 def clean_prefix(text: str) -> str:
-    """``a/b/`` -> ``/a/b``; raises ValueError for anything but segments of letters, digits and ``_-.``."""
+    """Normalize a prefix: `a/b/` becomes `/a/b`.
+
+    Raises ValueError for other characters than letters, digits and `_-.`.
+    """
     path = "/" + text.strip("/") if text.strip("/") else ""
     if not _PREFIX.fullmatch(path):
         raise ValueError(f"{text!r} is not a path of letters, digits, '_', '-', '.' between slashes")
@@ -141,7 +147,7 @@ def clean_prefix(text: str) -> str:
 
 
 def environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """``MINDINSIGHT_PORT=8081`` -> ``{"port": "8081"}``, for every setting the original knew."""
+    """Return the settings in the environment: `MINDINSIGHT_PORT=8081` becomes `{"port": "8081"}`."""
     prefix = "MINDINSIGHT_"
     return {name[len(prefix) :].lower(): value for name, value in environ.items() if name.startswith(prefix)}
 
@@ -153,7 +159,7 @@ _ADDRESS: Final = re.compile(r"([a-z+]+)://([A-Za-z0-9_.\-]+|\[[0-9a-fA-F:]+\]):
 
 
 def scheduler_address(text: str) -> str:
-    """``dask://host:8786`` as Dask's own ``tcp://host:8786``. Raises ValueError for any other text."""
+    """Convert `dask://host:8786` to Dask's `tcp://host:8786`. Raises ValueError for other text."""
     match = _ADDRESS.fullmatch(text)
     if match is None or match[1] not in SCHEMES or not 0 < int(match[3]) < 1 << 16:
         raise ValueError(f"{text!r} is not {LOCAL} nor an address such as dask://scheduler:8786")
@@ -161,6 +167,6 @@ def scheduler_address(text: str) -> str:
 
 
 def check_cluster_package() -> None:
-    """Raises BadSettings where Dask's package is missing."""
+    """Raise BadSettings if Dask's package is missing."""
     if importlib.util.find_spec("distributed") is None:
         raise BadSettings("--executor dask:// needs a package: pip install 'mindinsight[cluster]'")

@@ -22,16 +22,16 @@ _CHAIN: Final = "::"  # of fsspec: zip://inner::s3://bucket/archive.zip
 
 
 def is_url(text: str) -> bool:
-    """Whether a text names a store rather than a directory."""
+    """Return True if a text is the URL of a store and not a directory."""
     return _URL.match(text) is not None
 
 
 def check_url(url: str) -> str:
-    """The URL without slashes at its end.
+    """Return the URL without trailing slashes.
 
-    Raises BadSettings for one with a password, a query, a fragment, or a user where stores have none: whoever
-    may look at the pages, at the log or at the list of processes would read them. Stores have means of
-    their own to keep credentials.
+    Raises BadSettings for a URL with a password, a query, a fragment, or a user for schemes without users.
+    Pages, logs and the list of processes would show these secrets. Stores read credentials from other
+    sources.
     """
     for part in url.split(_CHAIN):
         try:
@@ -39,7 +39,7 @@ def check_url(url: str) -> str:
             user = split.username is not None and split.scheme not in _WITH_USERS
             secret = user or split.password is not None or bool(split.query or split.fragment)
         except ValueError as error:
-            raise BadSettings(f"What was given for a store is no URL: {error}.") from None
+            raise BadSettings(f"The address of a store is not a valid URL: {error}.") from None
         if secret:
             raise BadSettings(
                 f"{split.scheme}://…: leave user, password, key, query and fragment out of the URL:"
@@ -50,7 +50,7 @@ def check_url(url: str) -> str:
 
 
 def mirror_of(url: str, workspace: Path) -> Path:
-    """Folder in the workspace that holds the local copy of a store's event files."""
+    """Return the folder in the workspace for the local copy of a store's event files."""
     outer = url.split(_CHAIN, maxsplit=1)[0]
     tail = urlsplit(outer if urlsplit(outer).path.strip("/") else url.rsplit(_CHAIN, maxsplit=1)[-1])
     name = tail.path.rstrip("/").rpartition("/")[2] or tail.netloc.rpartition("@")[2] or "remote"
@@ -58,7 +58,7 @@ def mirror_of(url: str, workspace: Path) -> Path:
     return workspace / MIRRORS / digest / (re.sub(r"[^\w.-]", "_", name).lstrip(".") or "remote")
 
 
-_SEPARATOR: Final = re.compile(rf"(?<!:){re.escape(os.pathsep)}(?!//|:)")  # not those in a URL
+_SEPARATOR: Final = re.compile(rf"(?<!:){re.escape(os.pathsep)}(?!//|:)")  # except in a URL
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Base:
 
     @property
     def source(self) -> str:
-        """Where its runs come from: the path, or the URL of a store."""
+        """Return the origin of its runs: the path, or the URL of a store."""
         return self.url or self.path
 
     def __str__(self) -> str:
@@ -83,9 +83,9 @@ Bases: TypeAlias = Path | tuple[Base, ...]
 
 
 def bases_of(texts: str | Path | Sequence[str | Path], workspace: Path | None = None) -> Bases:
-    """Parse texts; raises BadSettings where two have one name, or one lies in another.
+    """Parse base directories. Raises BadSettings for equal names, or if one directory is inside another.
 
-    ``workspace`` is where local copies of stores are kept; without it a URL of a store is refused.
+    `workspace` is the parent of local copies of stores. Without it, URLs of stores are rejected.
     """
     every = [texts] if isinstance(texts, str | Path) else texts
     bases = tuple(
@@ -99,33 +99,39 @@ def bases_of(texts: str | Path | Sequence[str | Path], workspace: Path | None = 
 
 
 def split(text: str) -> list[str]:
-    """The inverse of ``joined``; an existing path is one text, with any character in it."""
+    """Return the texts that `joined` joined.
+
+    An existing path is one text, whatever characters it contains.
+    """
     return [text] if _exists(text) else _SEPARATOR.split(text)
 
 
 def texts_of(bases: Bases) -> list[str]:
-    """Each directory as the user wrote it."""
+    """Return each directory as the user wrote it."""
     return [str(bases)] if isinstance(bases, Path) else [str(base) for base in bases]
 
 
 def joined(bases: Bases) -> str:
-    """The directories as one text, separated as in PATH; for an environment variable."""
+    """Return the directories as one text, separated as in PATH, for an environment variable."""
     return os.pathsep.join(texts_of(bases))
 
 
 def home(bases: Bases) -> Path:
-    """The key of cache, views and rules: of several directories the first, so that more can be added."""
+    """Return the key of cache, views and rules.
+
+    For several directories it is the first, so that more can be added.
+    """
     return bases if isinstance(bases, Path) else Path(f"several:{bases[0]}")
 
 
 def absent(bases: Bases) -> list[str]:
-    """Directories that do not exist; a pattern without a match is not one."""
+    """Return the directories that do not exist, ignoring patterns and stores."""
     every = (Base(str(bases)),) if isinstance(bases, Path) else bases
     return [base.path for base in every if not (base.pattern or base.url) and not Path(base.path).is_dir()]
 
 
 def directory_problem(path: str | os.PathLike[str]) -> str:
-    """Return what keeps this process from listing a directory, as a sentence; "" if nothing does."""
+    """Return the reason why this process cannot list a directory, as a sentence, or ""."""
     try:
         with os.scandir(path):
             pass
@@ -141,25 +147,25 @@ def directory_problem(path: str | os.PathLike[str]) -> str:
 
 
 def empty_directory(path: str | os.PathLike[str]) -> bool:
-    """Whether nothing lies in a directory that can be listed."""
+    """Return True if a directory is empty. Raises OSError if it cannot be listed."""
     with os.scandir(path) as entries:
         return next(entries, None) is None
 
 
 def base_problems(bases: Bases) -> list[str]:
-    """Return a sentence for each directory that cannot be listed. Stores and patterns have none."""
+    """Return a sentence for each directory that cannot be listed, ignoring stores and patterns."""
     every = (Base(str(bases)),) if isinstance(bases, Path) else bases
     problems = (directory_problem(base.path) for base in every if not (base.pattern or base.url))
     return [problem for problem in problems if problem]
 
 
 def stores(bases: Bases) -> tuple[Base, ...]:
-    """Those that are stores behind a URL."""
+    """Return the base directories that are stores behind a URL."""
     return () if isinstance(bases, Path) else tuple(base for base in bases if base.url)
 
 
 def wild(text: str) -> bool:
-    """Whether there are wildcards in a path or a part of one."""
+    """Return True if a path contains wildcards."""
     return any(sign in text for sign in "*?[")
 
 
@@ -198,14 +204,14 @@ def _refuse_equal_names(bases: Iterable[Base]) -> None:
     for base in bases:
         if base.name and not base.pattern and owners.setdefault(base.name, base) is not base:
             both = f"{owners[base.name].source} and {base.source}"
-            raise BadSettings(f"{both} cannot both be called {base.name!r}; give one another name.")
+            raise BadSettings(f"{both} cannot both be called {base.name!r}. Rename one of them.")
 
 
 def _refuse_nested(bases: Iterable[Base]) -> None:
     real = [(os.path.realpath(base.path), base.source) for base in bases if not base.pattern]
     for (inner, shown), (outer, around) in permutations(real, 2):
         if inner == outer:
-            raise BadSettings(f"{shown} and {around} are the same directory; name it once.")
+            raise BadSettings(f"{shown} and {around} are the same directory. Pass it once.")
         if Path(inner).is_relative_to(outer):
-            why = f"{shown} lies in {around}: its runs would be shown twice."
-            raise BadSettings(f"{why} Leave one of the two out of --summary-base-dir.")
+            problem = f"{shown} is inside {around}, so that its runs would be shown twice."
+            raise BadSettings(f"{problem} Remove one of the two from --summary-base-dir.")

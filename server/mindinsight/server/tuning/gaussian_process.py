@@ -1,9 +1,10 @@
 """Gaussian process sampler for Optuna in NumPy: MindOptimizer's model and acquisition functions.
 
-A Matérn 5/2 kernel over parameters scaled to [0, 1] (choices one-hot), one length scale for each, chosen by
-marginal likelihood; the next trial is the best of many candidates by upper confidence bound (UCB, beta
-2.576), probability of improvement (PI) or expected improvement (EI), as in Rasmussen and Williams, Gaussian
-Processes for Machine Learning (2006), and Shahriari et al., Taking the Human Out of the Loop (2016).
+The model is a Matérn 5/2 kernel over parameters scaled to [0, 1], with choices one-hot and one length scale
+per column, chosen by marginal likelihood. The next trial is the candidate with the best upper confidence
+bound (UCB), probability of improvement (PI) or expected improvement (EI). See Rasmussen and Williams,
+Gaussian Processes for Machine Learning (2006), and Shahriari et al., Taking the Human Out of the Loop (2016).
+docs/decisions/gaussian-process.md says why the model is not Optuna's or scikit-learn's.
 """
 
 from __future__ import annotations
@@ -23,19 +24,21 @@ from mindinsight.server.types import Doubles
 
 Method: TypeAlias = Literal["ucb", "pi", "ei"]
 
-_BETA: Final = 2.576  # standard deviations of UCB
-_MARGIN: Final = 0.05  # standard deviations by which PI wants more: without, it stays where it is
-_CANDIDATES: Final = 5000  # anywhere
-_NEIGHBOURS: Final = 1000  # around the best trials
-_SCALES: Final = np.geomspace(0.05, 5.0, 10)  # of the first choice of a length scale
-_MOVES: Final = (0.5, 0.7, 1.4, 2.0)  # factors tried for each length scale after that
-_NOISES: Final = (1e-6, 1e-3, 1e-1)  # variance of the noise, where that of the values is 1
-_NEWEST: Final = 1000  # trials the model is fitted to
+_BETA: Final = 2.576  # standard deviations of UCB: MindOptimizer's value, the 99 % interval
+_MARGIN: Final = (
+    0.05  # standard deviations of improvement required by PI; with 0 it never leaves the best trial
+)
+_CANDIDATES: Final = 5000  # drawn uniformly
+_NEIGHBOURS: Final = 1000  # drawn around the best trials
+_SCALES: Final = np.geomspace(0.05, 5.0, 10)  # common length scales tried first
+_MOVES: Final = (0.5, 0.7, 1.4, 2.0)  # factors then tried for each length scale
+_NOISES: Final = (1e-6, 1e-3, 1e-1)  # noise variances tried, relative to the variance of the values
+_NEWEST: Final = 1000  # latest trials used for the fit, because its time grows with their third power
 _PENDING: Final = (TrialState.RUNNING,)
 
 
 class GaussianProcessSampler(BaseSampler):
-    """Sampler of studies with one objective; parameters that not every trial has are drawn at random."""
+    """Sampler of studies with one objective. Parameters that only some trials have are drawn at random."""
 
     def __init__(self, method: Method = "ucb", n_startup_trials: int = 4, seed: int | None = None) -> None:
         self._method = method
@@ -45,17 +48,23 @@ class GaussianProcessSampler(BaseSampler):
         self._space = IntersectionSearchSpace()
 
     def reseed_rng(self) -> None:
+        """Seed the generators anew, which Optuna calls in each parallel worker."""
         self._rng = np.random.default_rng()
         self._independent.reseed_rng()
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
+        """Return the parameters that all trials share and that have more than one value."""
         space = self._space.calculate(study)
         return {name: distribution for name, distribution in space.items() if not distribution.single()}
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """The candidate with the best acquisition; nothing while there are too few trials to learn from."""
+        """Return the candidate with the best acquisition.
+
+        Return an empty dict if there are fewer complete trials than `n_startup_trials`, or if all have the
+        same value.
+        """
         complete = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))[-_NEWEST:]
         if len(complete) < self._startup or not search_space:
             return {}
@@ -72,7 +81,7 @@ class GaussianProcessSampler(BaseSampler):
             for other in study.get_trials(deepcopy=False, states=_PENDING)
             if other.number != trial.number and search_space.keys() <= other.params.keys()
         ]
-        if pending:  # assumed to come out as the model says, so that parallel trials differ
+        if pending:  # taken to end as the model predicts, so that parallel trials differ
             model = model.extended(_points(pending, search_space))
         candidates = self._candidates(search_space, [complete[i].params for i in np.argsort(-values)[:5]])
         mean, deviation = model.predict(_points(candidates, search_space))
@@ -82,12 +91,13 @@ class GaussianProcessSampler(BaseSampler):
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
+        """Draw one parameter at random."""
         return self._independent.sample_independent(study, trial, param_name, param_distribution)
 
     def _candidates(
         self, space: Mapping[str, BaseDistribution], best: Sequence[Mapping[str, Any]]
     ) -> list[dict[str, Any]]:
-        """Points drawn evenly, and some around the best trials."""
+        """Draw candidates uniformly, and some around the best trials."""
         columns = {}
         for name, distribution in space.items():
             anywhere = self._rng.random(_CANDIDATES)
@@ -99,7 +109,7 @@ class GaussianProcessSampler(BaseSampler):
 
 
 class GaussianProcess:
-    """Regression of ``values`` [n], of mean 0 and variance 1, at ``points`` [n, d] in the unit cube."""
+    """Regression of `values` [n], of mean 0 and variance 1, at `points` [n, d] in the unit cube."""
 
     def __init__(self, points: Doubles, values: Doubles, scales: Doubles, noise: float) -> None:
         self._points, self._values, self._scales, self._noise = points, values, scales, noise
@@ -109,7 +119,7 @@ class GaussianProcess:
 
     @classmethod
     def fitted(cls, points: Doubles, values: Doubles) -> GaussianProcess:
-        """The model with the largest marginal likelihood among scales and noises, by coordinates."""
+        """Return the model with the largest marginal likelihood, found by coordinate search."""
         dimensions = points.shape[1]
         models = [
             cls(points, values, np.full(dimensions, scale), noise) for scale in _SCALES for noise in _NOISES
@@ -125,25 +135,27 @@ class GaussianProcess:
 
     @property
     def likelihood(self) -> float:
-        """Logarithm of the marginal likelihood, without its constant."""
+        """Return the logarithm of the marginal likelihood, without its constant."""
         return float(-0.5 * self._values @ self._weights - np.log(np.diag(self._root)).sum())
 
     def predict(self, points: Doubles) -> tuple[Doubles, Doubles]:
-        """Mean and standard deviation [m] at ``points`` [m, d]."""
+        """Return mean and standard deviation [m] at `points` [m, d]."""
         shared = matern(points / self._scales, self._points / self._scales)
         mean = shared @ self._weights
         explained = (np.linalg.solve(self._root, shared.T) ** 2).sum(axis=0)
         return mean, np.sqrt(np.maximum(1.0 - explained, 1e-12))
 
     def extended(self, points: Doubles) -> GaussianProcess:
-        """The model as if ``points`` had come out as it predicts."""
+        """Return the model as if `points` had ended with the predicted mean."""
         mean, _ = self.predict(points)
         both = np.concatenate([self._points, points]), np.concatenate([self._values, mean])
         return GaussianProcess(*both, self._scales, max(self._noise, 1e-6))
 
 
 def matern(left: Doubles, right: Doubles) -> Doubles:
-    """Matérn 5/2 covariance [n, m] of points [n, d] and [m, d], divided by their length scales."""
+    """Return the Matérn 5/2 covariance [n, m] of points [n, d] and [m, d], which are divided by length
+    scales.
+    """
     squares = (left**2).sum(1)[:, None] + (right**2).sum(1)[None, :] - 2.0 * left @ right.T
     root = np.sqrt(5.0 * np.maximum(squares, 0.0))
     covariance: Doubles = (1.0 + root + root**2 / 3.0) * np.exp(-root)
@@ -151,7 +163,7 @@ def matern(left: Doubles, right: Doubles) -> Doubles:
 
 
 def acquisition(method: Method, mean: Doubles, deviation: Doubles, best: float) -> Doubles:
-    """What is to be maximized: how promising points with this mean and standard deviation are."""
+    """Return the score [m] of points with this mean and deviation [m]. Higher is better."""
     if method == "ucb":
         return mean + _BETA * deviation
     best = best + _MARGIN if method == "pi" else best
@@ -165,7 +177,7 @@ def acquisition(method: Method, mean: Doubles, deviation: Doubles, best: float) 
 
 
 def unit(value: Any, distribution: BaseDistribution) -> float:
-    """A value as a share of its range; a choice as the middle of its part."""
+    """Scale a value to [0, 1] within its range. A choice becomes the centre of its share of the range."""
     if isinstance(distribution, CategoricalDistribution):
         return (distribution.to_internal_repr(value) + 0.5) / len(distribution.choices)
     assert isinstance(distribution, (FloatDistribution, IntDistribution))
@@ -175,7 +187,7 @@ def unit(value: Any, distribution: BaseDistribution) -> float:
 
 
 def from_unit(share: float, distribution: BaseDistribution) -> Any:
-    """The value at a share of its range, among those that there are."""
+    """Return the allowed value at a position in [0, 1] of its range."""
     if isinstance(distribution, CategoricalDistribution):
         count = len(distribution.choices)
         return distribution.choices[min(int(share * count), count - 1)]
@@ -190,7 +202,10 @@ def from_unit(share: float, distribution: BaseDistribution) -> Any:
 
 
 def _ends(distribution: FloatDistribution | IntDistribution) -> tuple[float, float]:
-    """The ends of the range on the scale of the model; each step has a part of its own."""
+    """Return both ends of the range on the model's scale.
+
+    A stepped range is widened by half a step at both ends, so that each value has an equal share.
+    """
     low, high = float(distribution.low), float(distribution.high)
     half = 0.5 * distribution.step if distribution.step is not None else 0.0
     if distribution.log:
@@ -200,7 +215,7 @@ def _ends(distribution: FloatDistribution | IntDistribution) -> tuple[float, flo
 
 
 def _points(trials: Sequence[Mapping[str, Any]], space: Mapping[str, BaseDistribution]) -> Doubles:
-    """Parameters as points [n, d]: numbers from 0 to 1, choices one-hot."""
+    """Encode parameters as points [n, d]: numbers scaled to [0, 1], choices one-hot."""
     columns: list[Doubles] = []
     for name, distribution in space.items():
         values = [params[name] for params in trials]

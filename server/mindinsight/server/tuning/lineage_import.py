@@ -1,4 +1,4 @@
-"""Past runs as trials: what lineage already holds, where it has all parameters and the targets."""
+"""Import of past runs as trials, if their lineage has all parameters and targets of the tuning file."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ from mindinsight.server.tuning.yaml_nodes import is_number
 if TYPE_CHECKING:
     from optuna import Study
 
-_TOLERANCE = 1e-6  # relative: lineage keeps some numbers with 32 bits
+_TOLERANCE = 1e-6  # relative; lineage stores some numbers as float32
 
 
 def import_lineage(study: Study, config: Config) -> tuple[int, Counter[str]]:
-    """Make trials of the past runs below the base directory; how many, and why others were left out.
+    """Add a trial for each past run below the base directory.
 
-    A run that is a trial already is no reason and no trial.
+    Return the number added, and how many runs were skipped for each reason.
+
+    Runs that already are trials of the study are ignored.
     """
     from optuna.trial import create_trial
 
@@ -53,7 +55,7 @@ def import_lineage(study: Study, config: Config) -> tuple[int, Counter[str]]:
 
 
 def past_values(run: Run, config: Config) -> Values | str:
-    """The parameters of a run as its lineage has them, or why it is no trial of this study."""
+    """Return the parameters of a run from its lineage, or the reason why it is not a trial of this study."""
     values: Values = {}
     for parameter in config.parameters:
         if not parameter.active(values):
@@ -69,6 +71,7 @@ def past_values(run: Run, config: Config) -> Values | str:
 
 
 def _recorded(run: Run, parameter: Parameter) -> Any:
+    """Return the recorded value of a parameter, or None if the lineage does not have it."""
     lineage = run.lineage
     if lineage is None:
         return None
@@ -81,7 +84,10 @@ def _recorded(run: Run, parameter: Parameter) -> Any:
 
 
 def fitting(recorded: Any, parameter: Parameter) -> Value | None:
-    """The value of the parameter that was recorded, up to the rounding of lineage; None where none is."""
+    """Return the parameter's value closest to the recorded one, or None if the file does not allow it.
+
+    Lineage rounds to float32, so that a recorded value may be slightly outside of the range.
+    """
     if parameter.choices:
         for choice in parameter.choices:
             if _is_same(choice, recorded):
@@ -103,7 +109,10 @@ def fitting(recorded: Any, parameter: Parameter) -> Value | None:
 
 
 def _is_same(choice: Value, recorded: Any) -> bool:
-    """Whether a choice is what lineage has, which keeps numbers with few bits and truths as text."""
+    """Return True if a choice equals a recorded value.
+
+    Lineage stores float32 numbers, and booleans as text.
+    """
     if isinstance(choice, (int, float)) and is_number(choice) and is_number(recorded):
         return math.isclose(choice, recorded, rel_tol=_TOLERANCE)
     return str(choice) == str(recorded)

@@ -1,4 +1,4 @@
-"""Samplers and pruners by the names of the tuning file, and their next suggestions."""
+"""Samplers and pruners by the names of the tuning file, and the next values they suggest."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 def make_sampler(
     tuner: Tuner, parameters: Sequence[Parameter], jobs: int = 1, trials: int = 0
 ) -> BaseSampler:
-    """The sampler of a tuning file, for a study that has so many ``trials`` already.
+    """Create the sampler of a tuning file for a study with `trials` trials.
 
-    Raises BadSettings where a package is missing that it needs.
+    Raises BadSettings if a package that the sampler needs is not installed.
     """
     import optuna
 
@@ -34,7 +34,7 @@ def make_sampler(
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         if tuner.name == "tpe":
             if jobs > 1:
-                args.setdefault("constant_liar", True)  # parallel trials keep apart
+                args.setdefault("constant_liar", True)  # otherwise parallel trials get similar values
             return optuna.samplers.TPESampler(seed=seed, **args)
         if tuner.name == "random":
             return optuna.samplers.RandomSampler(seed=seed)
@@ -47,11 +47,14 @@ def make_sampler(
 
 
 def _seed(seed: int | None, trials: int) -> int | None:
-    """The seed itself for a new study; another one for one that goes on, so that nothing is drawn twice."""
+    """Return `seed` for a new study, and another seed for a resumed one, which would otherwise draw the same
+    values again.
+    """
     return seed if seed is None or not trials else (seed + 1_000_003 * trials) % 2**32
 
 
 def _grid(parameters: Sequence[Parameter], seed: int | None) -> BaseSampler:
+    """Create a grid sampler. Conditional parameters need Optuna's BruteForceSampler."""
     import optuna
 
     if any(parameter.when for parameter in parameters):
@@ -61,6 +64,7 @@ def _grid(parameters: Sequence[Parameter], seed: int | None) -> BaseSampler:
 
 
 def _gaussian_process(args: dict[str, Any], seed: int | None) -> BaseSampler:
+    """Create a Gaussian process sampler: Optuna's for `logei`, ours for the other methods."""
     method = args.pop("method", "ucb")
     if method == "logei":
         import optuna
@@ -74,7 +78,7 @@ def _gaussian_process(args: dict[str, Any], seed: int | None) -> BaseSampler:
 
 
 def make_pruner(pruner: Pruner | None, every: int | None) -> BasePruner:
-    """The pruner of a tuning file, for values that are told every so many steps."""
+    """Create the pruner of a tuning file, for intermediate values `every` steps apart."""
     import optuna
 
     if pruner is None or every is None:
@@ -84,16 +88,17 @@ def make_pruner(pruner: Pruner | None, every: int | None) -> BasePruner:
     return optuna.pruners.MedianPruner(**pruner.args)
 
 
-def _need(package: str, what: str, instead: str = "") -> None:
+def _need(package: str, feature: str, instead: str = "") -> None:
+    """Raise BadSettings if a package is not installed."""
     if importlib.util.find_spec(package) is None:
-        raise BadSettings(f"{what} needs the package {package}, which is not installed{instead}.")
+        raise BadSettings(f"{feature} needs the package {package}, which is not installed{instead}.")
 
 
 def next_suggestions(journal: str, count: int) -> list[Values]:
-    """Values of the next ``count`` trials; what is queued comes first. Nothing is written to the journal.
+    """Return the values of the next `count` trials, queued ones first. Nothing is written to the journal.
 
-    A tuner at work may draw others, as its random numbers are further on. Pure function of its arguments and
-    the journal, for a process of its own.
+    A running tuner may draw other values, because its generator has advanced. The function depends on its
+    arguments and the journal only, so that it can run in another process.
     """
     import optuna
 
@@ -105,14 +110,14 @@ def next_suggestions(journal: str, count: int) -> list[Values]:
             return []
         parameters, tuner = parameters_of(config), tuner_of(config)
         trials = stored.get_trials(deepcopy=False)
-        study = copied(stored, tuner, parameters, count)
+        study = copy_study(stored, tuner, parameters, count)
         if tuner.name == "grid" and not any(trial.state.name == "WAITING" for trial in trials):
-            return _left_of_grid(study, parameters, count)
+            return _untried_points(study, parameters, count)
         return [suggest(study.ask(), parameters) for _ in range(count)]
 
 
-def copied(stored: Any, tuner: Tuner, parameters: tuple[Parameter, ...], jobs: int) -> Any:
-    """A copy in memory of a study, with the sampler of its tuning file."""
+def copy_study(stored: Any, tuner: Tuner, parameters: tuple[Parameter, ...], jobs: int) -> Any:
+    """Copy a study into memory, with the sampler of its tuning file."""
     import optuna
 
     trials = stored.get_trials(deepcopy=False)
@@ -125,8 +130,11 @@ def copied(stored: Any, tuner: Tuner, parameters: tuple[Parameter, ...], jobs: i
     return study
 
 
-def _left_of_grid(study: Any, parameters: tuple[Parameter, ...], count: int) -> list[Values]:
-    """The points of a grid that were not tried: after the last one a sampler would repeat itself."""
+def _untried_points(study: Any, parameters: tuple[Parameter, ...], count: int) -> list[Values]:
+    """Return up to `count` points of a grid that were not tried.
+
+    A sampler repeats points after the last one.
+    """
     tried = [trial.params for trial in study.get_trials(deepcopy=False)]
     suggestions: list[Values] = []
     for _ in range(count):
@@ -139,7 +147,7 @@ def _left_of_grid(study: Any, parameters: tuple[Parameter, ...], count: int) -> 
 
 
 def parameters_of(config: Mapping[str, Any]) -> tuple[Parameter, ...]:
-    """The parameters of a tuning file as a study keeps them."""
+    """Rebuild the parameters of a tuning file from the JSON stored with its study."""
     return tuple(
         Parameter(
             **{
@@ -153,4 +161,5 @@ def parameters_of(config: Mapping[str, Any]) -> tuple[Parameter, ...]:
 
 
 def tuner_of(config: Mapping[str, Any]) -> Tuner:
+    """Rebuild the tuner of a tuning file from the JSON stored with its study."""
     return Tuner(**config["tuner"])

@@ -1,4 +1,4 @@
-"""Search space: values of a trial asked from Optuna, and how a training is given them."""
+"""Search space: suggestion of values by Optuna, and their handover to the training process."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ if TYPE_CHECKING:
 Values: TypeAlias = dict[str, Value]
 
 HYPER_CONFIG: Final = "MINDINSIGHT_HYPER_CONFIG"
-MARK: Final = "MINDINSIGHT_TRIAL"  # environment variable by which processes of a trial are known
-PARAMETER: Final = "MINDINSIGHT_PARAM_"  # and the name as it is in the tuning file
-LARGEST_GRID: Final = 100_000  # combinations
-_LONGEST: Final = 100_000  # characters of the hyper config that MindSpore's collector reads
+MARK: Final = "MINDINSIGHT_TRIAL"  # environment variable that identifies the processes of a trial
+PARAMETER: Final = "MINDINSIGHT_PARAM_"  # prefix of a parameter's name in the environment
+LARGEST_GRID: Final = 100_000  # combinations; Optuna's GridSampler holds all of them in memory
+_MOST_CHARACTERS: Final = 100_000  # of a hyper config, the limit of MindSpore's collector
 
 
 def suggest(trial: Trial, parameters: Sequence[Parameter]) -> Values:
-    """The values of a trial, in the order of the file; conditional parameters only where they apply."""
+    """Ask Optuna for the values of a trial, in the order of the file.
+
+    Inactive conditional parameters are omitted.
+    """
     values: Values = {}
     for parameter in parameters:
         if parameter.active(values):
@@ -33,6 +36,7 @@ def suggest(trial: Trial, parameters: Sequence[Parameter]) -> Values:
 
 
 def _suggested(trial: Trial, parameter: Parameter) -> Value:
+    """Ask Optuna for the value of one parameter."""
     name = parameter.name
     if parameter.choices:
         chosen: Value = trial.suggest_categorical(name, parameter.choices)  # type: ignore[assignment]
@@ -46,7 +50,7 @@ def _suggested(trial: Trial, parameter: Parameter) -> Value:
 
 
 def distribution(parameter: Parameter) -> BaseDistribution:
-    """The parameter as Optuna describes it."""
+    """Convert a parameter to Optuna's distribution."""
     from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
     if parameter.choices:
@@ -57,7 +61,7 @@ def distribution(parameter: Parameter) -> BaseDistribution:
 
 
 def grid_size(parameters: Sequence[Parameter]) -> int:
-    """How many different trials there are. Raises BadSettings beyond LARGEST_GRID."""
+    """Return the number of combinations. Raises BadSettings beyond LARGEST_GRID."""
     count = 0
     for _ in _combinations(parameters, {}):
         count += 1
@@ -67,6 +71,7 @@ def grid_size(parameters: Sequence[Parameter]) -> int:
 
 
 def _combinations(parameters: Sequence[Parameter], values: Values) -> Iterator[Values]:
+    """Yield every combination of the parameters after those in `values`."""
     if not parameters:
         yield values
         return
@@ -79,26 +84,31 @@ def _combinations(parameters: Sequence[Parameter], values: Values) -> Iterator[V
 
 
 def hyper_config(values: Values, parameters: Sequence[Parameter], folder: Path) -> str:
-    """The content of ``MINDINSIGHT_HYPER_CONFIG``. Raises BadSettings when it is longer than readers take."""
+    """Return the content of `MINDINSIGHT_HYPER_CONFIG`.
+
+    Raises BadSettings if it is too long for its readers.
+    """
     custom = {
         parameter.name: values[parameter.name]
         for parameter in parameters
         if parameter.user_defined and parameter.name in values
     }
     text = json.dumps({"params": values, "summary_dir": str(folder), "custom_lineage_data": custom})
-    if len(text) > _LONGEST:
-        raise BadSettings(f"The values of a trial are {len(text)} characters; {_LONGEST} are allowed.")
+    if len(text) > _MOST_CHARACTERS:
+        raise BadSettings(
+            f"The values of a trial are {len(text)} characters; {_MOST_CHARACTERS} are allowed."
+        )
     return text
 
 
 def environment(values: Values, config: str, mark: str) -> dict[str, str]:
-    """The variables that a training finds its values in."""
+    """Return the environment variables that pass the values of a trial to its processes."""
     plain = {f"{PARAMETER}{name}": shown(value) for name, value in values.items()}
     return {**plain, HYPER_CONFIG: config, MARK: mark}
 
 
 def fill_in(command: Sequence[str], values: Mapping[str, Any]) -> list[str]:
-    """The words of a command with ``{name}`` replaced by its value; other braces stay as they are."""
+    """Replace `{name}` in each word of a command by the value of that name. Other braces are unchanged."""
     filled = []
     for word in command:
         for name, value in values.items():
@@ -108,5 +118,5 @@ def fill_in(command: Sequence[str], values: Mapping[str, Any]) -> list[str]:
 
 
 def shown(value: object) -> str:
-    """A value as a command line takes it: ``true`` and ``false`` as YAML has them."""
+    """Format a value for a command line. Booleans become `true` and `false`, as in YAML."""
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,9 +1,10 @@
-"""Studies of trials: their journal on disk, and the process groups that an earlier tuner left."""
+"""Studies of trials: journals on disk, trials of a killed tuner, and processes of trials."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import re
 import signal
@@ -29,77 +30,89 @@ if TYPE_CHECKING:
 
 FOLDER: Final = "studies"
 SUFFIX: Final = ".journal"
-_BRIEF: Final = 1.0  # seconds for which a page may hold the lock to see whether a tuner does
+_LOCK_WAIT: Final = 1.0  # seconds; a page holds the lock for an instant to check for a tuner
 
 
 def journal_path(workspace: Path, base: Path, study: str) -> Path:
-    """The journal of the study of that name over a base directory."""
+    """Return the path of a study's journal. The name includes a hash of the base directory."""
     mark = hashlib.sha256(os.path.realpath(base).encode(errors="surrogateescape")).hexdigest()[:8]
     return workspace / FOLDER / f"{study}-{mark}{SUFFIX}"
 
 
-def journals(workspace: Path) -> list[Path]:
-    """Return the journals of a workspace by name; none that another user owns or could have put there."""
+def list_journals(workspace: Path) -> list[Path]:
+    """Return the journals of a workspace by name, without files that another user owns or could replace."""
     return sorted(path for path in (workspace / FOLDER).glob(f"*{SUFFIX}") if _is_ours(path))
 
 
-def open_journal(path: Path) -> JournalStorage:
-    """The journal as a storage of Optuna. Raises BadSettings when Optuna is not installed."""
+def require_optuna() -> None:
+    """Raise BadSettings if Optuna is not installed."""
     try:
-        from optuna.storages import JournalStorage
-        from optuna.storages.journal import JournalFileBackend
+        import optuna  # noqa: F401
     except ModuleNotFoundError as error:
         raise BadSettings(f"Tuning needs {error.name}: pip install 'mindinsight[tune]'.") from error
+
+
+def open_journal(path: Path) -> JournalStorage:
+    """Open a journal as Optuna storage. Raises BadSettings if Optuna is not installed."""
+    require_optuna()
+    from optuna.storages import JournalStorage
+    from optuna.storages.journal import JournalFileBackend
+
     return JournalStorage(JournalFileBackend(str(path)))
 
 
 @contextmanager
-def tuning(path: Path) -> Iterator[None]:
-    """Hold the journal for one tuner; what a killed one wrote by half is cut off. Raises BadSettings."""
+def lock_journal(path: Path) -> Iterator[None]:
+    """Hold a journal for one tuner, after removing an incomplete last line.
+
+    Raises BadSettings if another tuner holds it.
+    """
     try:
         own_folder(path.parent)
-        with locked(_tuner_file(path), _BRIEF):
-            _cut_half_line(path)
+        with locked(_tuner_file(path), _LOCK_WAIT):
+            _truncate_half_line(path)
             yield
     except TimeoutError:
         raise BadSettings(
-            f"Another process is tuning this study ({path}). Wait for it, or take another --study."
+            f"Another process is tuning this study ({path}). Wait for it to end, or choose another --study."
         ) from None
     except NotOursError as error:
         raise BadSettings(f"{error.filename}: {error.strerror}. Name another --workspace.") from None
 
 
 def is_tuned(path: Path) -> bool:
-    """Whether a tuner is at work on the study."""
+    """Return True if a tuner is running on the study."""
     try:
         with locked(_tuner_file(path), 0):
             return False
     except TimeoutError:
         return True
-    except OSError:  # a workspace that may only be read
+    except OSError:  # a read-only workspace
         return False
 
 
 def study_name(path: Path) -> str:
-    """The name of the study in a journal, from the file's name."""
+    """Return the name of the study from the file name of its journal."""
     return re.sub(r"-[0-9a-f]{8}$", "", path.name.removesuffix(SUFFIX))
 
 
 def _is_ours(path: Path) -> bool:
+    """Return True if only this user can write to a journal and its folder."""
     try:
         check_folder(path.parent)
-        check_file(path, writable=0)  # Optuna makes it with the mode of the umask, in a folder with mode 0700
+        check_file(path, writable=0)  # Optuna creates it with the umask's mode, in a folder of mode 0700
     except OSError:
         return False
     return True
 
 
 def _tuner_file(path: Path) -> Path:
-    return path.with_suffix(".tuner")  # its lock is not that of Optuna, which ends in .journal.lock
+    """Return the path of the file that a running tuner locks."""
+    return path.with_suffix(".tuner")  # Optuna's own lock is .journal.lock
 
 
-def _cut_half_line(path: Path) -> None:
-    """Optuna takes a journal whose last line has no end for damaged as soon as another line follows."""
+def _truncate_half_line(path: Path) -> None:
+    """Remove an incomplete last line. Optuna rejects a journal in which a line follows one."""
     if not path.exists():
         return
     check_file(path, writable=0)
@@ -119,9 +132,13 @@ def _cut_half_line(path: Path) -> None:
 _PROCESSES: Final = Path("/proc")
 
 
-def begin(command: Sequence[str], environment: Mapping[str, str], log: Path) -> subprocess.Popen[bytes]:
-    """Start a command in a process group of its own, output into ``log``. Raises OSError."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)  # others may write there
+def start_process(
+    command: Sequence[str], environment: Mapping[str, str], log: Path
+) -> subprocess.Popen[bytes]:
+    """Start a command in a new process group, with output appended to `log`. Raises OSError."""
+    flags = (
+        os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
+    )  # others may write to the folder
     with os.fdopen(os.open(log, flags, 0o666), "ab") as output:
         return subprocess.Popen(
             list(command),
@@ -133,22 +150,18 @@ def begin(command: Sequence[str], environment: Mapping[str, str], log: Path) -> 
         )
 
 
-def signal_group(group: int, number: int) -> bool:
-    """Send a signal to all processes of a group; whether there were any."""
-    try:
+def signal_group(group: int, number: int) -> None:
+    """Send a signal to all processes of a group, if any is left."""
+    # PermissionError: some ids belong to other users by now, or to processes that are not yet reaped.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # some of them are others' by now, or have ended and are not yet reaped
-        return True
-    return True
 
 
 def marked_processes(mark: str) -> list[int]:
-    """Ids of this user's processes that were begun for the trial with this mark, on Linux.
+    """Return the ids of this user's processes that were started for the trial with this mark. Linux only.
 
-    The mark is in the environment they started with: neither a new process group nor the end of the tuner
-    takes it away, and a process id that another program has by now is not mistaken for theirs.
+    The mark is in the environment that a process started with. It survives a new process group and the end of
+    the tuner, and a reused process id does not have it.
     """
     wanted = f"{PROCESS_GROUP_MARK}={mark}".encode()
     numbers = []
@@ -159,18 +172,18 @@ def marked_processes(mark: str) -> list[int]:
     return numbers
 
 
-def kill_marked(mark: str) -> int:
-    """Kill what is left of a trial; how many processes that were."""
-    killed = 0
+def kill_marked(mark: str) -> None:
+    """Kill the remaining processes of a trial."""
     for process in marked_processes(mark):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(process, signal.SIGKILL)
-            killed += 1
-    return killed
 
 
 def last_lines(log: Path, lines: int = 40, size: int = 8000) -> list[str]:
-    """The last lines of an output, of at most ``size`` bytes altogether."""
+    """Return the last lines of a log, from its last `size` bytes.
+
+    Return an empty list if it cannot be read.
+    """
     try:
         with log.open("rb") as file:
             end = file.seek(0, os.SEEK_END)
@@ -178,32 +191,30 @@ def last_lines(log: Path, lines: int = 40, size: int = 8000) -> list[str]:
             text = file.read().decode("utf-8", "replace")
     except OSError:
         return []
-    return (
-        [line.rsplit("\r", 1)[-1] for line in text.rstrip("\r\n").split("\n")[-lines:]]
-        if text.strip()
-        else []
-    )
+    if not text.strip():
+        return []
+    return [line.rsplit("\r", 1)[-1] for line in text.rstrip("\r\n").split("\n")[-lines:]]
 
 
-# User attributes of a study, beside what Optuna keeps.
+# User attributes of a study, in addition to Optuna's own.
 CONFIG: Final = "config"
 PLAN: Final = "plan"  # trials, jobs, begun (Unix seconds)
-STOP: Final = "stop"  # Unix seconds at which somebody asked the tuner to stop
-EVERY: Final = "every"  # steps between two intermediate values
+STOP: Final = "stop"  # Unix seconds of the request to stop
+EVERY: Final = "every"  # steps between two reported values
 
 # User attributes of a trial.
 RUN: Final = "run"  # directory of the run
-MARK: Final = "mark"  # in the environment of its processes
-FAILURE: Final = "failure"  # reason, and what belongs to it
+MARK: Final = "mark"  # value of MINDINSIGHT_TRIAL in the environment of its processes
+FAILURE: Final = "failure"  # reason and its details
 LOG: Final = "log"  # last lines of a failed trial
-INTERRUPTED: Final = "interrupted"  # it was ended with the tuner, and its values are tried again
-AGAIN: Final = "again"  # number of the interrupted trial whose values it has
-IMPORTED: Final = "imported"  # it was trained before, by whomever
+INTERRUPTED: Final = "interrupted"  # ended with the tuner; its values are queued again
+AGAIN: Final = "again"  # number of the interrupted trial that this one repeats
+IMPORTED: Final = "imported"  # created from the lineage of a past run
 
 
 @contextmanager
 def quiet_optuna() -> Iterator[None]:
-    """Context in which Optuna neither logs what is shown otherwise nor warns of what is meant."""
+    """Silence Optuna's log below errors and its warnings about experimental features."""
     import optuna
 
     before = optuna.logging.get_verbosity()
@@ -218,9 +229,9 @@ def quiet_optuna() -> Iterator[None]:
 
 
 def open_study(path: Path, config: Config, sampler: BaseSampler | None = None) -> Study:
-    """The study of a tuning file in its journal, made when it is not there.
+    """Open the study of a tuning file in its journal, and create it if it is not there.
 
-    Raises BadSettings when the study there has other targets, or other choices of a parameter.
+    Raises BadSettings if the stored study has other targets, or other choices of a parameter.
     """
     import optuna
 
@@ -237,30 +248,23 @@ def open_study(path: Path, config: Config, sampler: BaseSampler | None = None) -
 
 
 def _check_same(before: Mapping[str, Any], config: Config) -> None:
-    now = config.as_json()
-    if before and _plain(before["targets"]) != _plain(now["targets"]):
+    """Raise BadSettings if the stored study differs from the file in targets or choices."""
+    now = json.loads(json.dumps(config.as_json()))  # with lists for tuples, as in the journal
+    if before and before["targets"] != now["targets"]:
         raise BadSettings(
-            f"The study {config.study} has other targets than the file. Take another name: --study NAME."
+            f"The study {config.study} has other targets than the file. Choose another name: --study NAME."
         )
-    known = {parameter["name"]: _plain(parameter["choices"]) for parameter in before.get("parameters", ())}
+    known = {parameter["name"]: parameter["choices"] for parameter in before.get("parameters", ())}
     for parameter in now["parameters"]:
-        choices = _plain(parameter["choices"])
-        if known.get(parameter["name"], choices) != choices:
+        if known.get(parameter["name"], parameter["choices"]) != parameter["choices"]:
             raise BadSettings(
                 f"The study {config.study} has other choices of {parameter['name']} than the file, which "
-                "Optuna cannot mix. Take another name: --study NAME."
+                "Optuna cannot mix. Choose another name: --study NAME."
             )
 
 
-def _plain(value: Any) -> Any:
-    """Tuples as the lists that they are in JSON."""
-    if isinstance(value, Mapping):
-        return {name: _plain(entry) for name, entry in value.items()}
-    return [_plain(entry) for entry in value] if isinstance(value, (list, tuple)) else value
-
-
-def note_plan(study: Study, config: Config, trials: int, jobs: int) -> None:
-    """Keep with the study what it is for and how far it is to go."""
+def store_plan(study: Study, config: Config, trials: int, jobs: int) -> None:
+    """Store the tuning file and the plan with the study, and clear an earlier request to stop."""
     study.set_user_attr(CONFIG, config.as_json())
     study.set_user_attr(PLAN, {"trials": trials, "jobs": jobs, "begun": time.time()})
     if study.user_attrs.get(STOP) is not None:
@@ -268,9 +272,9 @@ def note_plan(study: Study, config: Config, trials: int, jobs: int) -> None:
 
 
 def fail_half_finished(study: Study, storage: BaseStorage) -> list[int]:
-    """Mark trials that a killed tuner left running as failed, end their processes, and queue their values.
+    """Fail trials that a killed tuner left running, kill their processes, and queue their values.
 
-    Returns their numbers. Finished trials are left as they are, so that none is run again.
+    Return the numbers of these trials. Finished trials are unchanged.
     """
     from optuna.trial import TrialState
 
@@ -284,23 +288,18 @@ def fail_half_finished(study: Study, storage: BaseStorage) -> list[int]:
 
 
 def interrupt_trial(study: Study, storage: BaseStorage, trial: FrozenTrial) -> None:
-    """Mark a running trial as failed because the tuner ended, and queue its values for another one."""
+    """Mark a running trial as failed because the tuner ended, and queue its values again."""
     from optuna.trial import TrialState
 
-    set_attribute(storage, trial, INTERRUPTED, True)
-    set_attribute(storage, trial, FAILURE, {"reason": "interrupted"})
+    storage.set_trial_user_attr(trial._trial_id, INTERRUPTED, True)
+    storage.set_trial_user_attr(trial._trial_id, FAILURE, {"reason": "interrupted"})
     study.tell(trial.number, state=TrialState.FAIL)
     if trial.params:
         study.enqueue_trial(trial.params, user_attrs={AGAIN: trial.number})
 
 
-def set_attribute(storage: BaseStorage, trial: FrozenTrial, key: str, value: Any) -> None:
-    """Set a user attribute of a trial that is not finished."""
-    storage.set_trial_user_attr(trial._trial_id, key, value)
-
-
-def finished(trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
-    """The trials that were run to an end of their own: those that count towards the number asked for."""
+def finished_trials(trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
+    """Return the trials that count towards the planned number: finished, neither interrupted nor imported."""
     return [
         trial
         for trial in trials
@@ -311,7 +310,7 @@ def finished(trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
 
 
 def read_study(path: Path) -> Study:
-    """The study in a journal, for reading. Raises BadSettings when Optuna is not installed."""
+    """Open the study in a journal for reading. Raises BadSettings if Optuna is not installed."""
     storage = open_journal(path)
     import optuna
 
@@ -319,6 +318,6 @@ def read_study(path: Path) -> Study:
         return optuna.load_study(study_name=study_name(path), storage=storage)
 
 
-def ask_to_stop(path: Path) -> None:
-    """Ask the tuner of a study to end; it looks about once a second."""
+def request_stop(path: Path) -> None:
+    """Store a request to stop, which the tuner of the study checks once a second."""
     read_study(path).set_user_attr(STOP, time.time())

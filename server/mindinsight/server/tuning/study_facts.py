@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -18,7 +19,7 @@ from mindinsight.server.tuning.study import (
     PLAN,
     RUN,
     STOP,
-    finished,
+    finished_trials,
     open_journal,
     quiet_optuna,
     study_name,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def study_facts(study: Study, now: float | None = None) -> dict[str, Any]:
-    """All that is known of a study; times are Unix seconds, values in the order of the targets."""
+    """Return a study as JSON. Times are Unix seconds, values in the order of the targets."""
     trials = [trial for trial in study.get_trials(deepcopy=False) if trial.state.name != "WAITING"]
     attributes = study.user_attrs
     config, plan = attributes.get(CONFIG, {}), attributes.get(PLAN, {})
@@ -48,26 +49,25 @@ def study_facts(study: Study, now: float | None = None) -> dict[str, Any]:
         "progress": progress(trials, plan, time.time() if now is None else now),
         "trials": [trial_facts(trial) for trial in trials],
         "best": best_so_far(trials, maximize[0]) if len(maximize) == 1 else [],
-        "front": pareto_front(trials, maximize) if len(maximize) > 1 else [],
+        "front": [trial.number for trial in study.best_trials] if len(maximize) > 1 else [],
     }
 
 
+_COUNTED: Final = ("complete", "pruned", "failed", "running", "interrupted", "imported")
+
+
 def progress(trials: Sequence[FrozenTrial], plan: Mapping[str, Any], now: float) -> dict[str, Any]:
-    """How many trials there are of each sort, how many are to be, and how many seconds are left."""
-    ended = finished(trials)
+    """Return the numbers of trials by state, the number planned, and the estimated seconds left."""
+    ended = finished_trials(trials)
     running = [trial for trial in trials if trial.state.name == "RUNNING"]
+    states = Counter(map(state_of, trials))
     wanted = plan.get("trials")
     jobs = plan.get("jobs", 1)
     return {
         "wanted": wanted,
         "jobs": jobs,
         "done": len(ended),
-        "complete": sum(trial.state.name == "COMPLETE" for trial in ended),
-        "pruned": sum(trial.state.name == "PRUNED" for trial in ended),
-        "failed": sum(trial.state.name == "FAIL" for trial in ended),
-        "running": len(running),
-        "interrupted": sum(bool(trial.user_attrs.get(INTERRUPTED)) for trial in trials),
-        "imported": sum(bool(trial.user_attrs.get(IMPORTED)) for trial in trials),
+        **{state: states[state] for state in _COUNTED},
         "left": seconds_left(ended, running, wanted, jobs, now),
     }
 
@@ -75,7 +75,10 @@ def progress(trials: Sequence[FrozenTrial], plan: Mapping[str, Any], now: float)
 def seconds_left(
     ended: Sequence[FrozenTrial], running: Sequence[FrozenTrial], wanted: int | None, jobs: int, now: float
 ) -> float | None:
-    """What the trials left would take if they took as long as those before; None where that is not known."""
+    """Estimate the seconds left from the mean duration of ended trials.
+
+    Return None without a plan or an ended trial.
+    """
     lengths = [trial.duration.total_seconds() for trial in ended if trial.duration is not None]
     if wanted is None or not lengths:
         return None
@@ -85,6 +88,7 @@ def seconds_left(
 
 
 def trial_facts(trial: FrozenTrial) -> dict[str, Any]:
+    """Return a trial as JSON."""
     attributes = trial.user_attrs
     return {
         "number": trial.number,
@@ -102,7 +106,7 @@ def trial_facts(trial: FrozenTrial) -> dict[str, Any]:
 
 
 def state_of(trial: FrozenTrial) -> str:
-    """``running``, ``complete``, ``pruned``, ``failed``, ``interrupted`` or ``imported``."""
+    """Return `running`, `complete`, `pruned`, `failed`, `interrupted` or `imported`."""
     if trial.user_attrs.get(INTERRUPTED):
         return "interrupted"
     if trial.user_attrs.get(IMPORTED):
@@ -111,7 +115,7 @@ def state_of(trial: FrozenTrial) -> str:
 
 
 def best_so_far(trials: Sequence[FrozenTrial], maximize: bool) -> list[dict[str, Any]]:
-    """Each trial that was better than all that ended before it, in the order in which they ended."""
+    """Return the trials that improved on all trials that ended before them, in order of their end."""
     complete = [trial for trial in trials if trial.state.name == "COMPLETE"]
     steps: list[dict[str, Any]] = []
     best = -math.inf if maximize else math.inf
@@ -127,41 +131,25 @@ def best_so_far(trials: Sequence[FrozenTrial], maximize: bool) -> list[dict[str,
     return steps
 
 
-def pareto_front(trials: Sequence[FrozenTrial], maximize: Sequence[bool]) -> list[int]:
-    """Numbers of the complete trials than which no other is as good in all targets and better in one."""
-    complete = [trial for trial in trials if trial.state.name == "COMPLETE"]
-    points = {
-        trial.number: [-value if up else value for value, up in zip(trial.values, maximize, strict=True)]
-        for trial in complete
-    }
-    return [
-        number
-        for number, point in points.items()
-        if not any(
-            all(a <= b for a, b in zip(other, point, strict=True)) and other != point
-            for other in points.values()
-        )
-    ]
-
-
 def seconds_of(when: datetime | None) -> float | None:
-    """Unix seconds of a time in a journal."""
+    """Convert a time of a journal to Unix seconds. Return None for None."""
     return None if when is None else when.timestamp()
 
 
-FEWEST: Final = 4  # complete trials below which nothing is said
+FEWEST: Final = 4  # complete trials for an importance
 METHODS: Final = ("fanova", "ped_anova")
 
 
-def study_importance(journal: str, target: int, method: str, seed: int = 0) -> dict[str, Any]:
-    """Shares of the parameters that all complete trials have, which add up to 1; and the method used.
+def study_importance(journal: str, target: int, method: str) -> dict[str, Any]:
+    """Return the importance of the parameters that all complete trials have, which adds up to 1, and the
+    method used.
 
-    There are none where too few trials are complete, or the target is the same in all of them.
+    Importance is empty with fewer than FEWEST complete trials, or if the target never varies.
 
-    ``fanova`` (Hutter, Hoos and Leyton-Brown, 2014) says how much of the variance of a target each parameter
-    explains by itself; it needs scikit-learn, and PED-ANOVA (Watanabe, Bansal and Hutter, 2023), which looks
-    at the better trials, takes its place where that is not installed. Pure function of its arguments and the
-    journal, for a process of its own: the first call loads much.
+    `fanova` (Hutter, Hoos and Leyton-Brown, 2014) is the share of a target's variance that each parameter
+    explains by itself. Without scikit-learn, PED-ANOVA (Watanabe, Bansal and Hutter, 2023), which looks at
+    the better trials, is used instead. The function depends on its arguments and the journal only, so that it
+    can run in another process, because importing the evaluators takes long.
     """
     from pathlib import Path
 
@@ -174,7 +162,7 @@ def study_importance(journal: str, target: int, method: str, seed: int = 0) -> d
         if len(complete) < FEWEST or not varies:
             return {"method": method, "importance": {}, "trials": len(complete)}
         evaluators: dict[str, Any] = {
-            "fanova": lambda: optuna.importance.FanovaImportanceEvaluator(seed=seed),
+            "fanova": lambda: optuna.importance.FanovaImportanceEvaluator(seed=0),
             "ped_anova": optuna.importance.PedAnovaImportanceEvaluator,
         }
         try:
@@ -187,7 +175,7 @@ def study_importance(journal: str, target: int, method: str, seed: int = 0) -> d
             shares = optuna.importance.get_param_importances(
                 study, evaluator=evaluator, params=names, target=lambda trial: trial.values[target]
             )
-        except (ValueError, RuntimeError):  # nothing varies
+        except (ValueError, RuntimeError):  # no parameter varies
             shares = {}
     return {
         "method": method,

@@ -1,4 +1,4 @@
-"""One trial: a training process, its live scalars for pruning, and the target read from its run."""
+"""One trial: a training process, its live scalars for pruning, and the target value read from its run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import Line
 from mindinsight.server.store.store import Store
 from mindinsight.server.tuning.space import environment, fill_in, hyper_config, suggest
-from mindinsight.server.tuning.study import MARK, RUN, begin, kill_marked, last_lines, signal_group
+from mindinsight.server.tuning.study import MARK, RUN, kill_marked, last_lines, signal_group, start_process
 from mindinsight.server.tuning.tuning_file import Config, Target
 from mindinsight.server.tuning.yaml_nodes import is_number
 from mindinsight.server.types import Doubles
@@ -31,18 +31,20 @@ if TYPE_CHECKING:
     from optuna.trial import Trial
 
 
-LOOKS: Final = 50  # intermediate values of the first trial, when the file does not say how many steps apart
+REPORTS: Final = 50  # values reported by a trial with the length of the first, unless the file sets `every`
 
 
-def spacing(last_step: int) -> int:
-    """Steps between two looks for trials as long as one that ended at ``last_step``: 1, 2 or 5 times 10^n."""
-    wanted = max(1, last_step // LOOKS)
+def report_spacing(last_step: int) -> int:
+    """Return the steps between two reports for trials of `last_step` steps: 1, 2 or 5 times 10^n."""
+    wanted = max(1, last_step // REPORTS)
     power: int = 10 ** (len(str(wanted)) - 1)
     return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= wanted)
 
 
-def looks(line: Line, every: int, after: int) -> Iterator[tuple[int, float]]:
-    """Multiples of ``every`` above ``after`` that the curve has reached, each with the value it had there."""
+def due_reports(line: Line, every: int, after: int) -> Iterator[tuple[int, float]]:
+    """Yield each multiple of `every` above `after` that the curve has reached, with the value at that
+    step.
+    """
     last = int(line.steps[-1]) if len(line.steps) else 0
     for step in range((after // every + 1) * every, last + 1, every):
         row = int(np.searchsorted(line.steps, step, side="right")) - 1
@@ -52,30 +54,32 @@ def looks(line: Line, every: int, after: int) -> Iterator[tuple[int, float]]:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A target that was not written, and what was written instead."""
+    """Target that the trial did not write, with the names of the same group that it wrote."""
 
     target: str
-    there: tuple[str, ...]
+    written: tuple[str, ...]
 
 
 def target_value(runs: Mapping[str, Run], target: Target) -> float | Missing:
-    """The value of a target in the runs of a trial, of which each rank has one; the first has it.
+    """Return a target's value from the runs of a trial, one per rank.
 
-    It may be NaN or infinite.
+    The first run that has the target counts.
+
+    The value may be non-finite.
     """
-    there: set[str] = set()
+    written: set[str] = set()
     for _, run in sorted(runs.items()):
-        values = run.scalars if target.group == "scalar" else lineage_targets(run, target.group)
+        values = run.scalars if target.group == "scalar" else _lineage_targets(run, target.group)
         if target.name in values:
             if target.group == "scalar":
-                return _of_line(run.scalars[target.name].line(), target)
+                return _value_of_line(run.scalars[target.name].line(), target)
             return float(values[target.name])  # type: ignore[arg-type]
-        there |= set(values)
-    return Missing(target.name, tuple(sorted(there)))
+        written |= set(values)
+    return Missing(target.name, tuple(sorted(written)))
 
 
-def lineage_targets(run: Run, group: str) -> dict[str, float]:
-    """The numbers of a run's lineage that a target may name."""
+def _lineage_targets(run: Run, group: str) -> dict[str, float]:
+    """Return the numbers in a run's lineage that a target of this group can name."""
     lineage = run.lineage
     if lineage is None:
         return {}
@@ -83,28 +87,27 @@ def lineage_targets(run: Run, group: str) -> dict[str, float]:
         loss = lineage.train.loss if lineage.train is not None else None
         return {} if loss is None else {"loss": loss}
     metric: Mapping[str, Any] = lineage.evaluation.metric if lineage.evaluation is not None else {}
-    return {name: _number(value) for name, value in metric.items() if is_number(value) or _is_named(value)}
+    return {
+        name: float(value) for name, value in metric.items() if is_number(value) or _names_non_finite(value)
+    }
 
 
-def _number(value: Any) -> float:
-    return float(value)
-
-
-def _is_named(value: object) -> bool:
-    """Whether it is a number that JSON has no sign for."""
+def _names_non_finite(value: object) -> bool:
+    """Return True for "nan" or "inf", which lineage stores as text because JSON cannot."""
     return isinstance(value, str) and value.lower().lstrip("+-") in ("nan", "inf", "infinity")
 
 
 def line_of(runs: Mapping[str, Run], tag: str) -> Line | None:
-    """The line of a scalar in the runs of a trial; None while there is none."""
+    """Return the line of a scalar from the first run that has it, or None."""
     for _, run in sorted(runs.items()):
         if tag in run.scalars:
             return run.scalars[tag].line()
     return None
 
 
-def _of_line(line: Line, target: Target) -> float:
-    values = smoothed(np.asarray(line.values, np.float64), target.smooth)
+def _value_of_line(line: Line, target: Target) -> float:
+    """Return the last or best value of a smoothed line, or NaN if there is no finite one."""
+    values = trailing_mean(np.asarray(line.values, np.float64), target.smooth)
     if target.value == "last":
         return float(values[-1])
     finite = values[np.isfinite(values)]
@@ -113,8 +116,8 @@ def _of_line(line: Line, target: Target) -> float:
     return float(finite.min() if target.goal == "minimize" else finite.max())
 
 
-def smoothed(values: Doubles, window: int) -> Doubles:
-    """The mean of each value and those before it, ``window`` of them, or as many as there are."""
+def trailing_mean(values: Doubles, window: int) -> Doubles:
+    """Return the mean of each value and the `window` - 1 values before it, fewer at the start."""
     if window == 1:
         return values
     return np.array([values[max(0, i - window + 1) : i + 1].mean() for i in range(len(values))])
@@ -123,38 +126,41 @@ def smoothed(values: Doubles, window: int) -> Doubles:
 State: TypeAlias = Literal["complete", "pruned", "failed", "interrupted"]
 
 LOG_FILE: Final = "trial.log"
-GRACE: Final = 5.0  # seconds between SIGTERM and SIGKILL
-_LOOK: Final = 0.3  # seconds between two looks at the scalars
+GRACE: Final = 5.0  # seconds between SIGTERM and SIGKILL, for the training to close its files
+_READ_INTERVAL: Final = 0.3  # seconds between two reads of the scalars
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a trial came out."""
+    """End of a trial: its state, target values, and the failure if it failed."""
 
     state: State
     values: tuple[float, ...] = ()
-    failure: Mapping[str, Any] = field(default_factory=dict)  # reason, and what belongs to it
-    log: tuple[str, ...] = ()  # last lines of a failed one
+    failure: Mapping[str, Any] = field(default_factory=dict)  # reason and its details
+    log: tuple[str, ...] = ()  # last lines, if it failed
 
 
 class LiveRuns:
-    """What a trial has written so far: the runs below its directory, one for each rank."""
+    """Reader of the runs below a trial's directory, one per rank."""
 
     def __init__(self, folder: Path) -> None:
         self._store = Store()
-        settings = Settings(folder, folder, cache=False, reload_interval=0)  # nothing is kept in a workspace
+        settings = Settings(
+            folder, folder, cache=False, reload_interval=0
+        )  # without a cache in the workspace
         self._loader = Loader(settings, self._store)
 
     def read(self) -> Mapping[str, Run]:
+        """Load new records and return all runs by id."""
         self._loader.load()
         return self._store.snapshot().runs
 
 
 class TrialProcess:
-    """A trial of a study that runs. ``step`` moves it on; it returns the outcome when there is one."""
+    """Running trial of a study. Call `step` repeatedly until it returns the outcome."""
 
     def __init__(self, trial: Trial, config: Config) -> None:
-        """Ask for values, make the run's directory, and begin the command."""
+        """Ask Optuna for values, create the run's directory, and start the command."""
         self.trial = trial
         self.every: int | None = None
         self.values = suggest(trial, config.parameters)
@@ -164,56 +170,65 @@ class TrialProcess:
         trial.set_user_attr(RUN, str(self.folder))
         trial.set_user_attr(MARK, self._mark)
         self._live = LiveRuns(self.folder)
-        self._looked = 0.0  # monotonic time
-        self._reported = 0  # step
+        self._last_read = 0.0  # monotonic time
+        self._reported = 0  # last reported step
         self._begun = time.monotonic()
-        self._ending: tuple[float, Outcome] | None = None  # when it was told to end, and why
-        self._process, self._refusal = self._begin()
+        self._ending: tuple[float, Outcome] | None = None  # deadline for SIGKILL, and the outcome to return
+        self._process, self._start_error = self._start()
 
-    def _begin(self) -> tuple[subprocess.Popen[bytes] | None, str]:
+    def _start(self) -> tuple[subprocess.Popen[bytes] | None, str]:
+        """Start the command. Return the process, or None and the error text."""
         command, variables = trial_command(self._config, self.trial.number, self.values, self.folder)
         mine = environment(self.values, variables, self._mark)
         try:
             everything = {"PYTHONUNBUFFERED": "1", **os.environ, **mine}
-            return begin(command, everything, self.folder / LOG_FILE), ""
+            return start_process(command, everything, self.folder / LOG_FILE), ""
         except OSError as error:
             return None, f"{command[0]}: {error.strerror or error}"
 
     def step(self) -> Outcome | None:
-        """Look after the trial; its outcome once all its processes have ended."""
+        """Check the process and report new scalars.
+
+        Return the outcome once all processes have ended, otherwise None.
+        """
         if self._process is None:
-            return Outcome("failed", failure={"reason": "cannot_start", "text": self._refusal})
+            return Outcome("failed", failure={"reason": "cannot_start", "text": self._start_error})
         code = self._process.poll()
         now = time.monotonic()
         if self._ending is not None:
-            return self._ended(now, code)
+            return self._enforce_end(now, code)
         if code is not None:
-            signal_group(self._process.pid, signal.SIGKILL)  # what it left behind
-            return self._came_out(code)
+            signal_group(self._process.pid, signal.SIGKILL)  # processes that it left running
+            return self._outcome(code)
         limit = self._config.limits.trial
         if limit is not None and now - self._begun > limit:
             self.end(Outcome("failed", failure={"reason": "timeout", "seconds": limit}))
-        elif self._config.pruner is not None and now - self._looked > _LOOK:
-            self._looked = now
+        elif self._config.pruner is not None and now - self._last_read > _READ_INTERVAL:
+            self._last_read = now
             if self._report(self._live.read()):
                 self.end(Outcome("pruned"))
         return None
 
     def end(self, outcome: Outcome) -> None:
-        """Tell all processes of the trial to end; ``step`` returns ``outcome`` when they have."""
+        """Send SIGTERM to all processes of the trial. `step` returns `outcome` when they have ended."""
         if self._ending is None and self._process is not None:
             self._ending = time.monotonic() + GRACE, outcome
             signal_group(self._process.pid, signal.SIGTERM)
 
     def kill(self) -> None:
-        """End all processes of the trial at once."""
+        """Kill all processes of the trial."""
         if self._process is not None:
             signal_group(self._process.pid, signal.SIGKILL)
             kill_marked(self._mark)
-            with suppress(subprocess.TimeoutExpired):  # it waits for a disk: whoever looks later sees its end
+            with suppress(subprocess.TimeoutExpired):  # in a disk wait the kernel ends the process later
                 self._process.wait(GRACE)
 
-    def _ended(self, now: float, code: int | None) -> Outcome | None:
+    def _enforce_end(self, now: float, code: int | None) -> Outcome | None:
+        """Kill remaining processes once the command ended or its grace period is over, and return the
+        outcome.
+
+        Return None before.
+        """
         assert self._ending is not None and self._process is not None
         until, outcome = self._ending
         if code is None and now < until:
@@ -221,7 +236,8 @@ class TrialProcess:
         self.kill()
         return Outcome(outcome.state, failure=outcome.failure, log=self._log() if outcome.failure else ())
 
-    def _came_out(self, code: int) -> Outcome:
+    def _outcome(self, code: int) -> Outcome:
+        """Return the outcome of a process that ended by itself."""
         if code != 0:
             reason = {"reason": "exit", "code": code} if code > 0 else {"reason": "signal", "signal": -code}
             return Outcome("failed", failure=reason, log=self._log())
@@ -232,7 +248,7 @@ class TrialProcess:
         for target in self._config.targets:
             value = target_value(runs, target)
             if isinstance(value, Missing):
-                failure = {"reason": "no_target", "target": value.target, "there": list(value.there)[:50]}
+                failure = {"reason": "no_target", "target": value.target, "there": list(value.written)[:50]}
                 return Outcome("failed", failure=failure, log=self._log())
             if not math.isfinite(value):
                 failure = {"reason": "not_finite", "target": target.name, "value": str(value)}
@@ -241,48 +257,51 @@ class TrialProcess:
         return Outcome("complete", tuple(values))
 
     def _report(self, runs: Mapping[str, Run], last: bool = False) -> bool:
-        """Tell the pruner what is new; whether it wants the trial to end."""
+        """Report new values to the pruner. Return True if it asks to end the trial."""
         assert self._config.pruner is not None
         line = line_of(runs, self._config.pruner.tag)
         if line is None or self.every is None:
             return False
-        for step, value in looks(line, self.every, self._reported):
+        for step, value in due_reports(line, self.every, self._reported):
             self.trial.report(value, step)
             self._reported = step
-            pruned = self.trial.should_prune()  # asked in any case: Hyperband records its rungs when asked
+            pruned = (
+                self.trial.should_prune()
+            )  # also called for the last report, because Hyperband records its rungs in it
             if pruned and not last:
                 return True
         return False
 
     def last_step(self) -> int:
-        """The last step of the watched scalar; 0 where there is none."""
+        """Return the last step of the watched scalar, or 0 without one."""
         pruner = self._config.pruner
         line = line_of(self._live.read(), pruner.tag) if pruner is not None else None
         return int(line.steps[-1]) if line is not None else 0
 
     def report_all(self) -> None:
-        """Tell the pruner what was written before it was known how many steps apart."""
+        """Report all values written so far, once the spacing of reports is known."""
         self._report(self._live.read(), last=True)
 
     def _log(self) -> tuple[str, ...]:
+        """Return the last lines of the trial's output."""
         return tuple(last_lines(self.folder / LOG_FILE))
 
 
 def trial_command(
     config: Config, number: int, values: Mapping[str, Any], folder: Path
 ) -> tuple[list[str], str]:
-    """The words of the command of a trial, and the content of its hyper config."""
+    """Return the words of a trial's command, and the content of its hyper config."""
     places = {**values, "summary_dir": str(folder), "trial": number, "study": config.study}
     return fill_in(config.command, places), hyper_config(dict(values), config.parameters, folder)
 
 
 def run_folder(config: Config, number: int) -> Path:
-    """The directory of a trial's run, when nothing is in its way."""
+    """Return the directory of a trial's run, if no other directory has that name."""
     return config.summary_base_dir / config.study / f"trial_{number:04d}"
 
 
 def _new_folder(config: Config, number: int) -> Path:
-    """A directory for a run, made anew: what an earlier study left there would be taken for the trial's."""
+    """Create and return a new directory for a run. An existing one could hold the run of an earlier study."""
     wanted = run_folder(config, number)
     for again in range(1, 1000):
         folder = wanted if again == 1 else wanted.with_name(f"{wanted.name}_{again}")
@@ -291,4 +310,4 @@ def _new_folder(config: Config, number: int) -> Path:
             return folder
         except FileExistsError:
             continue
-    raise FileExistsError(f"{wanted} and 999 others are there already")
+    raise FileExistsError(f"{wanted} and 998 alternatives exist already. Remove old trials.")

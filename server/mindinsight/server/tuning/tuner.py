@@ -1,11 +1,10 @@
-"""Tuner: the loop that starts trials, looks after them, and tells Optuna how they came out."""
+"""Tuner: the loop that starts trials, watches them, and reports their outcomes to Optuna."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from mindinsight.server.tuning.samplers import make_pruner
@@ -15,11 +14,11 @@ from mindinsight.server.tuning.study import (
     LOG,
     STOP,
     fail_half_finished,
-    finished,
+    finished_trials,
     interrupt_trial,
-    note_plan,
+    store_plan,
 )
-from mindinsight.server.tuning.trial_process import Outcome, TrialProcess, spacing
+from mindinsight.server.tuning.trial_process import Outcome, TrialProcess, report_spacing
 from mindinsight.server.tuning.tuning_file import Config
 
 if TYPE_CHECKING:
@@ -28,101 +27,107 @@ if TYPE_CHECKING:
 
 End: TypeAlias = Literal["done", "exhausted", "stopped", "interrupted", "time", "gave_up"]
 
-_POLL: Final = 0.05  # seconds
-_ASK: Final = 1.0  # seconds between two looks at whether somebody wants the study to stop
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """How far a study is to go."""
-
-    trials: int  # that shall have been run to an end, those of earlier tuners included
-    jobs: int = 1
-    give_up: int = 5  # failures in a row after which there is no use in going on; 0 for never
+_POLL: Final = 0.05  # seconds between two checks of the processes
+_STOP_POLL: Final = 1.0  # seconds between two reads of the journal for a request to stop
 
 
 class Tuner:
-    """Runs the trials of one study. ``watch`` is called after every change, in the same thread."""
+    """Loop over the trials of one study."""
 
     def __init__(
         self,
         study: Study,
         storage: BaseStorage,
         config: Config,
-        plan: Plan,
+        trials: int,
+        jobs: int,
+        give_up: int,
         watch: Callable[[Tuner], None] = lambda _: None,
     ) -> None:
+        """`trials` is the number of finished trials to reach, including those of earlier tuners.
+
+        After `give_up` consecutive failures the tuner stops, with 0 never. `watch` is called after every
+        change.
+        """
         self.study = study
         self.config = config
-        self.plan = plan
+        self._trials = trials
+        self._jobs = jobs
+        self._give_up = give_up
         self.running: dict[int, TrialProcess] = {}
         self.resumed: list[int] = []
         self._storage = storage
         self._watch = watch
         self._wake = threading.Event()
         self._end: End | None = None
-        self._every: int | None = None  # steps between two looks
-        self._failures = 0  # in a row
+        self._every: int | None = None  # steps between two reports
+        self._failures = 0  # consecutive
         self._asked = 0.0  # monotonic time
         self._begun = time.monotonic()
-        # A sampler of finite spaces says so at the last point, outside of ``optimize`` to nobody else.
+        # Samplers of finite spaces call study.stop at the last point. Outside of ``optimize`` it would raise.
         setattr(study, "stop", self._exhaust)  # noqa: B010
 
     def run(self) -> End:
-        """Go on until there are as many trials as planned, or somebody stops it; why it ended."""
+        """Run trials until the planned number is reached or the tuner is stopped.
+
+        Return the reason for the end.
+        """
+        pruner = self.config.pruner
         self.resumed = fail_half_finished(self.study, self._storage)
-        note_plan(self.study, self.config, self.plan.trials, self.plan.jobs)
-        self._space_looks(self.study.user_attrs.get(EVERY) or self._given_spacing())
-        done = len(finished(self.study.get_trials(deepcopy=False)))
+        store_plan(self.study, self.config, self._trials, self._jobs)
+        self._set_spacing(self.study.user_attrs.get(EVERY) or (pruner.every if pruner is not None else None))
+        done = len(finished_trials(self.study.get_trials(deepcopy=False)))
         self._watch(self)
         try:
             while True:
-                while self._end is None and len(self.running) < self.plan.jobs:
-                    if done + len(self.running) >= self.plan.trials:
+                while self._end is None and len(self.running) < self._jobs:
+                    if done + len(self.running) >= self._trials:
                         break
                     self._start()
                 if not self.running:
                     return self._end or "done"
-                done += self._look()
+                done += self._check_trials()
                 self._wake.wait(_POLL)
                 self._wake.clear()
-        finally:
-            self._abandon()
+        finally:  # after an error of the tuner itself: leave no process behind
+            for process in self.running.values():
+                process.kill()
 
     def stop(self, end: End = "interrupted") -> None:
-        """End the running trials and start no others; for any thread and for signal handlers."""
-        self._finish(end)
+        """End the running trials and start no more.
+
+        Can be called from any thread and from signal handlers.
+        """
+        self._end = self._end or end
         for process in list(self.running.values()):
             process.end(Outcome("interrupted"))
         self._wake.set()
 
     def kill(self) -> None:
-        """End the running trials at once."""
+        """Kill the running trials."""
         self.stop()
         for process in list(self.running.values()):
             process.kill()
 
     def _exhaust(self) -> None:
-        """Believe the sampler that nothing is left, unless interrupted trials wait for their turn."""
+        """Finish when the sampler has no values left, unless interrupted trials are queued."""
         from optuna.trial import TrialState
 
         if not self.study.get_trials(deepcopy=False, states=(TrialState.WAITING,)):
-            self._finish("exhausted")
-
-    def _finish(self, end: End) -> None:
-        self._end = self._end or end
+            self._end = self._end or "exhausted"
 
     def _start(self) -> None:
+        """Start the next trial."""
         process = TrialProcess(self.study.ask(), self.config)
         process.every = self._every
         self.running[process.trial.number] = process
         self._watch(self)
 
-    def _look(self) -> int:
-        """One look at every running trial; how many came to an end of their own."""
+    def _check_trials(self) -> int:
+        """Check every running trial once. Return the number of finished trials."""
         ended = 0
         for number, process in list(self.running.items()):
-            if self._end not in (None, "exhausted"):  # also one that began while a signal came
+            if self._end not in (None, "exhausted"):  # also a trial started while the signal arrived
                 process.end(Outcome("interrupted"))
             outcome = process.step()
             if outcome is None:
@@ -133,11 +138,11 @@ class Tuner:
         limit = self.config.limits.study
         if limit is not None and self._end is None and time.monotonic() - self._begun > limit:
             self.stop("time")
-        self._look_for_stop()
+        self._check_stop_request()
         return ended
 
     def _tell(self, process: TrialProcess, outcome: Outcome) -> int:
-        """Tell Optuna how a trial came out; 1 when it counts."""
+        """Report an outcome to Optuna. Return 1 if the trial counts towards the plan, otherwise 0."""
         from optuna.trial import TrialState
 
         trial = process.trial
@@ -147,7 +152,8 @@ class Tuner:
             return 0
         if outcome.state == "complete":
             if self._every is None:
-                self._space_looks(self._spacing_after(process))
+                last = process.last_step()
+                self._set_spacing(report_spacing(last) if last else None)
             if process.every is None and self._every is not None:
                 process.every = self._every
                 process.report_all()
@@ -160,31 +166,27 @@ class Tuner:
                 trial.set_user_attr(LOG, list(outcome.log))
             self.study.tell(trial, state=TrialState.FAIL)
         self._failures = self._failures + 1 if outcome.state == "failed" else 0
-        if self.plan.give_up and self._failures >= self.plan.give_up:
+        if self._give_up and self._failures >= self._give_up:
             self.stop("gave_up")
         return 1
 
-    def _look_for_stop(self) -> None:
-        """Whether a page, or anybody with Optuna's API, asked for the end."""
+    def _check_stop_request(self) -> None:
+        """Stop if a page or another client of the journal has requested it.
+
+        Reads the journal once a second.
+        """
         now = time.monotonic()
-        if now - self._asked < _ASK:
+        if now - self._asked < _STOP_POLL:
             return
         self._asked = now
         if self._end is None and self.study.user_attrs.get(STOP) is not None:
             self.stop("stopped")
 
-    def _given_spacing(self) -> int | None:
-        return self.config.pruner.every if self.config.pruner is not None else None
+    def _set_spacing(self, every: int | None) -> None:
+        """Set the steps between two reports to the pruner, once for all trials of the study.
 
-    def _spacing_after(self, process: TrialProcess) -> int | None:
-        last = process.last_step()
-        return spacing(last) if last else None
-
-    def _space_looks(self, every: int | None) -> None:
-        """Set how many steps apart the pruner looks at trials: once, for all trials of the study.
-
-        Its pruner is made once as well: Hyperband fixes its brackets by the first complete trials, and one
-        made later would know longer trials and sort all of them anew.
+        The pruner is created once as well. Hyperband fixes its brackets by the first complete trials. A
+        pruner created later would see longer trials and sort all of them into other brackets.
         """
         if every is None:
             return
@@ -196,8 +198,3 @@ class Tuner:
             for process in self.running.values():
                 process.every = every
         self.study.pruner = make_pruner(self.config.pruner, every)
-
-    def _abandon(self) -> None:
-        """After an error of our own: leave no process behind."""
-        for process in self.running.values():
-            process.kill()

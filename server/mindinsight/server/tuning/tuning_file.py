@@ -1,4 +1,4 @@
-"""Tuning file: parameters, command, target and durations, in MindOptimizer's keys and further ones."""
+"""Tuning file: parameters, command, target and durations, in MindOptimizer's keys and additional ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _UNITS: Final = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "": 1}
 
 
 def seconds(text: str) -> float:
-    """``90``, ``30m``, ``1.5h`` or ``2d`` in seconds; raises ValueError."""
+    """Convert `90`, `30m`, `1.5h` or `2d` to seconds. Raises ValueError."""
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(s|min|m|h|d|)\s*", text)
     if not match or float(match[1]) <= 0:
         raise ValueError(f"must be a time such as 90 (seconds), 30m, 1.5h or 2d, got {text!r}")
@@ -46,10 +46,10 @@ _KEYS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a trial is judged by.
+    """Value that a trial is judged by.
 
-    ``system_defined`` is the ``loss`` of the training lineage, ``metric`` one of the evaluation lineage,
-    ``scalar`` any scalar tag: its last or best value, of the mean over ``smooth`` points.
+    `system_defined` is the `loss` of the training lineage, `metric` a metric of the evaluation lineage,
+    `scalar` any scalar tag: its last or best value, smoothed over `smooth` points.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Tuner:
-    """Which sampler proposes values."""
+    """Sampler that proposes values, and its arguments."""
 
     name: str = "tpe"
     args: Mapping[str, Any] = field(default_factory=dict)
@@ -70,17 +70,17 @@ class Tuner:
 
 @dataclass(frozen=True, slots=True)
 class Pruner:
-    """Which pruner ends trials early, and the scalar tag it watches."""
+    """Pruner that ends trials early, and the scalar tag it watches."""
 
     name: str
     tag: str
-    every: int | None = None  # steps between two looks; None: a fiftieth of what the first trial ran
+    every: int | None = None  # steps between two reports; None: a fiftieth of the first trial's steps
     args: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Times in seconds; None where there is no limit."""
+    """Durations in seconds. None means no limit."""
 
     trial: float | None = None
     study: float | None = None
@@ -88,7 +88,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """One tuning file. Paths are absolute."""
+    """Content of one tuning file. Paths are absolute."""
 
     study: str
     summary_base_dir: Path
@@ -101,14 +101,17 @@ class Config:
     warnings: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """What is kept with the study."""
+        """Return the content that is stored with the study."""
         content = asdict(self)
         del content["warnings"]
         return {**content, "summary_base_dir": str(self.summary_base_dir)}
 
 
 def load_config(path: Path) -> Config:
-    """The tuning file at ``path``; raises ConfigError, which names file, line, key and what is allowed."""
+    """Read the tuning file at `path`.
+
+    Raises ConfigError, which names file, line, key and the allowed values.
+    """
     try:
         with path.open(encoding="utf-8") as file:
             text = file.read(SIZE + 1)
@@ -121,7 +124,7 @@ def load_config(path: Path) -> Config:
 
 
 def parse_config(text: str, name: str) -> Config:
-    """The content of a tuning file; ``name`` is what the study is called when the file gives it no name."""
+    """Parse a tuning file. The study is called `name` unless the file names it."""
     root, warnings = read_yaml(text)
     entries = root.mapping(*_KEYS)
     for key in ("summary_base_dir", "command", "target", "parameters"):
@@ -154,7 +157,7 @@ def _study(node: Node) -> str:
 
 
 def _command(node: Node, parameters: Sequence[Parameter]) -> tuple[tuple[str, ...], list[str]]:
-    """The command as a list, and a warning for each ``{name}`` in it that is nothing to be filled in."""
+    """Return the words of the command, and a warning for each unknown `{name}` in it."""
     if isinstance(node.data, str):
         try:
             command = tuple(shlex.split(node.text()))
@@ -167,7 +170,7 @@ def _command(node: Node, parameters: Sequence[Parameter]) -> tuple[tuple[str, ..
     known = {*(parameter.name for parameter in parameters), *PLACEHOLDERS}
     used = {name for word in command for name in re.findall(r"\{([A-Za-z_]\w*)\}", word)}
     warnings = [
-        f"line {node.line}: command: {{{name}}} is no parameter and stays as it is; "
+        f"line {node.line}: command: {{{name}}} is not a parameter and is not replaced; "
         f"known are {', '.join(sorted(known))}."
         for name in sorted(used - known)
     ]
@@ -255,7 +258,7 @@ def _seconds(node: Node) -> float:
 
 
 def _check_sampler(config: Config, entries: Mapping[str, Node]) -> None:
-    """Raise ConfigError where the sampler cannot do what the file asks for."""
+    """Raise ConfigError if the sampler does not support several targets or continuous parameters."""
     name, several = config.tuner.name, len(config.targets) > 1
     if several and name in ("gp", "cmaes"):
         entries["tuner"].fail(f"{name} takes one target; allowed for several are tpe, random, grid.")

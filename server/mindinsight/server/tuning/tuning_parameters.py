@@ -13,10 +13,14 @@ from mindinsight.server.tuning.yaml_nodes import Node, is_number, shown
 
 Value: TypeAlias = bool | int | float | str
 
-SYSTEM_DEFINED: Final = {"learning_rate": "float", "batch_size": "int", "epoch": "int"}  # as lineage has them
+SYSTEM_DEFINED: Final = {
+    "learning_rate": "float",
+    "batch_size": "int",
+    "epoch": "int",
+}  # fields of the training lineage
 _KEYS: Final = ("bounds", "choice", "type", "decimal", "source", "log", "when")
-_MOST_DECIMALS: Final = 15
-_MOST_CHOICES: Final = 1000  # samplers compare all of them in each trial, and no study tries as many
+_MOST_DECIMALS: Final = 15  # decimal digits that a float64 holds exactly
+_MOST_CHOICES: Final = 1000  # samplers compare all choices in each trial, and no study tries a thousand
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,22 +32,24 @@ class Parameter:
     low: float = 0.0
     high: float = 0.0
     integer: bool = False
-    step: float | None = None  # of a range of float: the least difference of two values
+    step: float | None = None  # distance between two values of a float range; None if continuous
     log: bool = False
-    user_defined: bool = True  # whether lineage has it as custom data
-    when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)  # values others must have
+    user_defined: bool = True  # recorded as custom data of the lineage
+    when: Mapping[str, tuple[Value, ...]] = field(
+        default_factory=dict
+    )  # values that other parameters must have for this one to apply
 
     @property
     def finite(self) -> bool:
-        """Whether there are only so many values."""
+        """Return True if the number of values is finite."""
         return bool(self.choices) or self.integer or self.step is not None
 
     def active(self, values: Mapping[str, Value]) -> bool:
-        """Whether a trial with these values has this parameter."""
+        """Return True if the parameter applies to a trial with these values."""
         return all(name in values and values[name] in allowed for name, allowed in self.when.items())
 
     def values(self) -> list[Value]:
-        """Every value of a finite parameter, in order."""
+        """Return every value of a finite parameter, in order."""
         if self.choices:
             return list(self.choices)
         if self.integer:
@@ -54,7 +60,7 @@ class Parameter:
 
 
 def read_parameters(node: Node) -> tuple[Parameter, ...]:
-    """The parameters in the order of the file. Raises ConfigError."""
+    """Return the parameters in the order of the file. Raises ConfigError."""
     entries = node.mapping()
     if not entries:
         node.fail("must name at least one parameter.")
@@ -114,7 +120,7 @@ def _choices(node: Node) -> tuple[Value, ...]:
     seen: set[tuple[type, Value]] = set()
     for value in values:
         if (type(value), value) in seen:
-            node.fail(f"{shown(value)} stands there twice.")
+            node.fail(f"{shown(value)} is listed twice.")
         seen.add((type(value), value))
     return values
 
@@ -140,7 +146,10 @@ def _bounds(node: Node) -> tuple[float, float]:
 def _range(
     entries: Mapping[str, Node], bounds: tuple[float, float], integer: bool, log: bool
 ) -> tuple[float, float, float | None]:
-    """Least and largest value, and the step; as with MindOptimizer the upper bound is not a value of int."""
+    """Return the smallest and largest value, and the step or None.
+
+    As in MindOptimizer, the upper bound of an int range is not included.
+    """
     low, high = bounds
     if integer:
         if "decimal" in entries:
@@ -148,7 +157,7 @@ def _range(
         least, largest = math.ceil(low), math.ceil(high) - 1
         if least > largest:
             entries["bounds"].fail(
-                f"there is no whole number from {low} to below {high}; the upper bound is not tried."
+                f"there is no whole number from {low} to below {high}. The upper bound is not included."
             )
         return least, largest, None
     if "decimal" not in entries:
@@ -164,12 +173,12 @@ def _range(
 
 
 def _conditions(node: Node, above: Mapping[str, Parameter]) -> dict[str, tuple[Value, ...]]:
-    """``when: {optimizer: [sgd, momentum]}``: the names are of parameters with choices further up."""
+    """Parse `when: {optimizer: [sgd, momentum]}`. The names must be parameters with choices further up."""
     conditions: dict[str, tuple[Value, ...]] = {}
     for name, entry in node.mapping().items():
         if name not in above or not above[name].choices:
             known = [parameter.name for parameter in above.values() if parameter.choices]
-            entry.fail(f"is no parameter above with a choice; such are {', '.join(known) or 'none'}.")
+            entry.fail(f"must be a parameter with choices further up: {', '.join(known) or 'there is none'}.")
         several = isinstance(entry.data, Sequence) and not isinstance(entry.data, str)
         values = tuple(value.scalar() for value in (entry.items() if several else [entry]))
         for value in values:

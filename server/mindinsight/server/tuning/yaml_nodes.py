@@ -1,8 +1,7 @@
 """YAML reader that keeps line and key of every value, so that an error can name them.
 
-Scalars are read as people mean them: ``1e-5`` is a number, which YAML 1.1 takes for text, and ``on`` is text,
-which YAML 1.1 takes for true. Numbers, ``true``, ``false`` and ``null`` are what they look like, anything
-quoted is text.
+Scalars differ from YAML 1.1: `1e-5` is a number and `on` is text. Numbers, `true`, `false` and `null` are
+read by their value, anything quoted is text.
 """
 
 from __future__ import annotations
@@ -16,30 +15,34 @@ from mindinsight.server.errors import BadSettings
 
 Scalar = None | bool | int | float | str
 _WORDS: Final[Mapping[str, bool | None]] = {"true": True, "false": False, "null": None, "~": None, "": None}
-_DEEPEST: Final = 20  # levels of a file
-SIZE: Final = 1 << 20  # characters of a file; PyYAML composes a megabyte in some seconds
-_MOST_NODES: Final = 20_000  # values with those that aliases repeat; a tuning file has some dozens
+_MOST_LEVELS: Final = 20  # of nesting; a tuning file has 4, and PyYAML recurses for each level
+SIZE: Final = 1 << 20  # characters of a file; PyYAML takes some seconds to compose a megabyte
+_MOST_NODES: Final = 20_000  # values, repeated by aliases included; a tuning file has some dozens
 
 
 class ConfigError(BadSettings):
-    """A tuning file that cannot be used; the text names line, key and what is allowed."""
+    """Error in a tuning file. The text names line, key and the allowed values."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """A value of the file with where it stands."""
+    """Value of the file with its line and key."""
 
     data: Scalar | Sequence[Node] | Mapping[str, Node]
     line: int  # from 1
     key: str  # "parameters.lr.bounds"; empty for the whole file
 
     def fail(self, message: str) -> NoReturn:
+        """Raise ConfigError with line and key in front of the message."""
         raise ConfigError(f"line {self.line}: {self.key or 'the file'}: {message}")
 
     def mapping(self, *allowed: str) -> Mapping[str, Node]:
-        """The entries of a mapping, of which only ``allowed`` are known; without any, all."""
+        """Return the entries of a mapping.
+
+        Raises ConfigError for keys other than `allowed`, if any are given.
+        """
         if not isinstance(self.data, Mapping):
-            hint = "; YAML needs a space after the colon" if _is_glued(self.data) else ""
+            hint = "; YAML needs a space after the colon" if _lacks_space(self.data) else ""
             self.fail(f"must be a mapping of keys to values, got {shown(self.data)}{hint}.")
         for name, entry in self.data.items():
             if allowed and name not in allowed:
@@ -47,13 +50,13 @@ class Node:
         return self.data
 
     def items(self) -> Sequence[Node]:
-        """The entries of a list."""
+        """Return the entries of a list. Raises ConfigError for another value."""
         if not isinstance(self.data, Sequence) or isinstance(self.data, str):
             self.fail(f"must be a list, such as [1, 2], got {shown(self.data)}.")
         return self.data
 
     def text(self, *allowed: str) -> str:
-        """A text, one of ``allowed`` when there are any."""
+        """Return a non-empty text, which must be in `allowed` if any are given. Raises ConfigError."""
         if allowed and self.data not in allowed:
             self.fail(f"must be one of {', '.join(allowed)}, got {shown(self.data)}.")
         if not isinstance(self.data, str) or not self.data:
@@ -61,35 +64,37 @@ class Node:
         return self.data
 
     def number(self) -> int | float:
-        """A finite number."""
+        """Return a finite number. Raises ConfigError for another value."""
         if not is_number(self.data) or not math.isfinite(self.data):  # type: ignore[arg-type]
             self.fail(f"must be a number, got {shown(self.data)}.")
         return self.data  # type: ignore[return-value]
 
     def whole(self, low: int, high: int) -> int:
-        """A whole number from ``low`` to ``high``."""
+        """Return a whole number from `low` to `high`. Raises ConfigError for another value."""
         if not isinstance(self.data, int) or isinstance(self.data, bool) or not low <= self.data <= high:
             self.fail(f"must be a whole number from {low} to {high}, got {shown(self.data)}.")
         return self.data
 
     def truth(self) -> bool:
+        """Return true or false. Raises ConfigError for another value."""
         if not isinstance(self.data, bool):
             self.fail(f"must be true or false, got {shown(self.data)}.")
         return self.data
 
     def scalar(self) -> bool | int | float | str:
-        """A number, a text, true or false."""
+        """Return a number, text, true or false. Raises ConfigError for another value."""
         if not isinstance(self.data, (bool, int, float, str)):
             self.fail(f"must be a number or a text, got {shown(self.data)}.")
         return self.data
 
 
 def is_number(value: object) -> bool:
+    """Return True for an int or float that is not a bool."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def shown(data: object) -> str:
-    """A value as an error shows it."""
+    """Format a value for an error message."""
     if isinstance(data, Mapping):
         return "a mapping"
     if isinstance(data, Sequence) and not isinstance(data, str):
@@ -98,15 +103,16 @@ def shown(data: object) -> str:
 
 
 def read_yaml(text: str) -> tuple[Node, tuple[str, ...]]:
-    """The content of a file, and a warning for each key that stands twice: the last one counts.
+    """Parse a file. Return its root, and a warning for each key that occurs twice, of which the last counts.
 
-    Raises ConfigError where the text is not YAML, BadSettings when PyYAML is not installed.
+    Raises ConfigError if the text is not YAML, BadSettings if PyYAML is not installed.
     """
     try:
-        import yaml  # of the extra, as Optuna is; a server without it has this module, too
+        import yaml  # from the extra `tune`, which a server may lack
     except ModuleNotFoundError as error:
         raise BadSettings(f"Tuning needs {error.name}: pip install 'mindinsight[tune]'.") from error
-    _check_size(text)
+    if len(text) > SIZE:
+        raise ConfigError(f"the file has {len(text):,} characters; at most {SIZE:,} are read.")
     try:
         _check_events(yaml, text)
         root = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -122,36 +128,32 @@ def read_yaml(text: str) -> tuple[Node, tuple[str, ...]]:
     return reading.node(root, "", 0), tuple(reading.warnings)
 
 
-def _check_size(text: str) -> None:
-    if len(text) > SIZE:
-        raise ConfigError(f"the file has {len(text):,} characters; at most {SIZE:,} are read.")
-
-
 def _check_events(yaml: Any, text: str) -> None:
-    """Raise ConfigError for a file of too many levels, before PyYAML descends into it."""
+    """Raise ConfigError for too deep nesting, before PyYAML recurses into it."""
     depth = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > _DEEPEST:
-            raise ConfigError(f"line {event.start_mark.line + 1}: there are more than {_DEEPEST} levels.")
+        if depth > _MOST_LEVELS:
+            raise ConfigError(f"line {event.start_mark.line + 1}: there are more than {_MOST_LEVELS} levels.")
 
 
 class _Reading:
-    """Conversion of PyYAML's nodes, which counts them: an alias stands for all that it repeats."""
+    """Converter of PyYAML's nodes. It counts them, because an alias stands for everything it repeats."""
 
     def __init__(self) -> None:
         self.warnings: list[str] = []
         self._count = 0
 
     def node(self, node: Any, key: str, depth: int) -> Node:
+        """Convert a node and everything in it. Raises ConfigError for too many values or levels."""
         import yaml
 
         line = node.start_mark.line + 1
         self._count += 1
         if self._count > _MOST_NODES:
             raise ConfigError(f"line {line}: {key}: there are more than {_MOST_NODES:,} values.")
-        if depth > _DEEPEST:
-            raise ConfigError(f"line {line}: {key}: there are more than {_DEEPEST} levels.")
+        if depth > _MOST_LEVELS:
+            raise ConfigError(f"line {line}: {key}: there are more than {_MOST_LEVELS} levels.")
         if isinstance(node, yaml.ScalarNode):
             return Node(_scalar(node.value, quoted=node.style in ("'", '"', "|", ">")), line, key)
         if isinstance(node, yaml.SequenceNode):
@@ -169,7 +171,7 @@ class _Reading:
             if name in content:
                 first, last = content[name].line, name_node.start_mark.line + 1
                 self.warnings.append(
-                    f"line {last}: {inner} stands in line {first}, too; the last one counts."
+                    f"line {last}: {inner} is already set in line {first}. The last value counts."
                 )
             entry = self.node(value_node, inner, depth + 1)
             content[name] = Node(entry.data, name_node.start_mark.line + 1, inner)
@@ -189,6 +191,6 @@ def _scalar(text: str, quoted: bool) -> Scalar:
     return text
 
 
-def _is_glued(data: object) -> bool:
-    """Whether ``name:loss`` was written, which YAML takes for one text."""
+def _lacks_space(data: object) -> bool:
+    """Return True for text such as `name:loss`, where YAML needs a space after the colon."""
     return isinstance(data, str) and ":" in data and ": " not in data

@@ -1,11 +1,12 @@
-"""MindInsight 2.3.1's HTTP interface, ``/v1/mindinsight``, over the same store and readers as v2.
+"""HTTP interface of MindInsight 2.3.1, `/v1/mindinsight`, over the same store and readers as v2.
 
-It is an application mounted below the server's, because it has its own rules: error bodies, allowed methods,
-one error at a time.
+It is a mounted application, because it has different rules: error bodies, allowed methods, one error at a
+time.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -36,9 +37,11 @@ from mindinsight.server.v1.v1_responses import RESPONSES, Fault, FaultBody, V1Er
 
 
 def complete(description: dict[str, Any]) -> dict[str, Any]:
-    """Remove status 422, which v1 never returns, and mark required parameters; changes ``description``.
+    """Remove status 422, which v1 never returns, and mark required parameters.
 
-    Parameters whose absence is an error of v1's own are optional to FastAPI.
+    Changes and returns `description`.
+
+    Parameters are optional to FastAPI if their absence is an error of v1.
     """
     for path in description["paths"].values():
         for operation in path.values():
@@ -49,19 +52,13 @@ def complete(description: dict[str, Any]) -> dict[str, Any]:
     return description
 
 
-_METHODS = ("GET", "POST", "PUT", "DELETE")
+_METHODS = ("GET", "POST", "PUT", "DELETE")  # MindInsight's own list, sent with every response
 _ALLOW = "Access-Control-Allow-Methods"
 
 
 def create_v1(state: State) -> FastAPI:
-    """Create the v1 application, to be mounted; it shares the state of the server's application."""
-    v1 = FastAPI(
-        title="MindInsight v1",
-        version="2.3.1",
-        docs_url=None,
-        redoc_url=None,
-        responses=RESPONSES,
-    )
+    """Create the v1 application, to be mounted. It shares the state of the server's application."""
+    v1 = FastAPI(title="MindInsight v1", version="2.3.1", docs_url=None, redoc_url=None, responses=RESPONSES)
     v1.state = state
     for part in (
         jobs,
@@ -80,15 +77,27 @@ def create_v1(state: State) -> FastAPI:
     v1.add_exception_handler(ApiError, _api_error)
     v1.add_exception_handler(MemoryError, lambda request, error: v1_error(memory_short()))
     v1.add_exception_handler(HTTPException, _http_error)
-    v1.add_exception_handler(RequestValidationError, _unreadable_body)
-    v1.add_exception_handler(UnknownNode, _unknown_node)
-    v1.add_exception_handler(TooManyEdges, _too_many_edges)
-    v1.add_exception_handler(Gone, _unavailable_file)
-    v1.add_exception_handler(UnreadableError, _unavailable_file)
+    for kind, error in _RESPONSES.items():
+        v1.add_exception_handler(kind, _answer_with(error))
     v1.add_middleware(MethodsMiddleware)
     described = v1.openapi
     v1.openapi = lambda: add_schemas(complete(described()), FaultBody)  # type: ignore[method-assign]
     return v1
+
+
+_METHOD_ERROR = V1Error(Fault.METHOD, "This method is not allowed.")
+_BODY_ERROR = V1Error(Fault.MISSING, "The body is missing or is not JSON.")
+_FILE_ERROR = V1Error(Fault.JOB, "The file of this value was removed, replaced or damaged.")
+_RESPONSES: dict[type[Exception], V1Error] = {
+    RequestValidationError: _BODY_ERROR,  # routes validate all parameters themselves, except the body
+    UnknownNode: V1Error(Fault.NODE, "Parameter name does not match any node of this graph."),
+    TooManyEdges: V1Error(
+        Fault.TENSOR_ANSWER,
+        f"The scope has more than {MOST_EDGES} edges; request a scope inside it (parameter name).",
+    ),
+    Gone: _FILE_ERROR,
+    UnreadableError: _FILE_ERROR,
+}
 
 
 class MethodsMiddleware:
@@ -99,7 +108,7 @@ class MethodsMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["method"] not in _METHODS:
-            answer = V1Error(Fault.METHOD, "This method is not allowed.").response()
+            answer = _METHOD_ERROR.response()
             answer.headers[_ALLOW] = ", ".join(_METHODS)
             await answer(scope, receive, send)
             return
@@ -114,6 +123,11 @@ class MethodsMiddleware:
         await self.app(scope, receive, with_headers)  # type: ignore[arg-type]
 
 
+def _answer_with(fixed: V1Error) -> Callable[[Request, Exception], Response]:
+    """Return an exception handler that always responds with this error."""
+    return lambda request, error: fixed.response()
+
+
 def _v1_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, V1Error)
     return error.response()
@@ -125,28 +139,10 @@ def _api_error(request: Request, error: Exception) -> Response:
 
 
 def _http_error(request: Request, error: Exception) -> Response:
-    """Handler of the framework's errors: an unknown path or method, or a body that it cannot decode (400)."""
+    """Respond to the framework's errors: an unknown path or method, or a body that it cannot decode (400)."""
     status = getattr(error, "status_code", 404)
     if status == Fault.METHOD.status:
-        return V1Error(Fault.METHOD, "This method is not allowed.").response()
+        return _METHOD_ERROR.response()
     if status == Fault.UNKNOWN_PATH.status:
         return V1Error(Fault.UNKNOWN_PATH, "There is no such endpoint.").response()
-    return _unreadable_body(request, error)
-
-
-def _unreadable_body(request: Request, error: Exception) -> Response:
-    """Handler of bodies that are not JSON; the routes validate all other parameters themselves."""
-    return V1Error(Fault.MISSING, "The body is missing or is not JSON.").response()
-
-
-def _unknown_node(request: Request, error: Exception) -> Response:
-    return V1Error(Fault.NODE, "Parameter name does not match any node of this graph.").response()
-
-
-def _too_many_edges(request: Request, error: Exception) -> Response:
-    message = f"The scope has more than {MOST_EDGES} edges; request a scope inside it (parameter name)."
-    return V1Error(Fault.TENSOR_ANSWER, message).response()
-
-
-def _unavailable_file(request: Request, error: Exception) -> Response:
-    return V1Error(Fault.JOB, "The file of this value was removed, replaced or damaged.").response()
+    return _BODY_ERROR.response()

@@ -9,12 +9,12 @@ router = JsonRouter(tags=["config"])
 
 @router.get("/ui-config")
 def ui_config() -> dict[str, bool]:
-    """Configuration of MindInsight's pages: online debugging is disabled."""
+    """Return the configuration of MindInsight's pages, with online debugging disabled."""
     return {"enable_debugger": False}
 
 
 @router.get("/profile/{path:path}", include_in_schema=False)
 @router.post("/profile/{path:path}", include_in_schema=False)
 def profile(path: str) -> dict[str, bool]:
-    """All calls of the profiler's pages fail with an error that these pages know; else they stay blank."""
+    """Fail every call of the profiler's pages with an error that they know. Otherwise they stay blank."""
     raise V1Error(Fault.PROFILE, "This server shows no profiles; open the folder with MindStudio Insight.")

@@ -30,16 +30,16 @@ router = JsonRouter(route_class=GraphRoute, prefix="/datavisual/graphs", tags=["
 
 _NORMAL: Final = "normal"
 _OPTIMIZE: Final = "optimize"
-_LEAST_OF_A_TYPE: Final = 10  # operators that are grouped in the simplified view
+_LEAST_OF_A_TYPE: Final = 10  # operators of a type in a scope from which the simplified view groups them
 
 
 def tree_of(
     service: CurrentService,
     train_id: RequiredText = None,
-    tag: Annotated[list[str] | None, Query(description="the first one by name when it is left out")] = None,
+    tag: Annotated[list[str] | None, Query(description="default: the first by name")] = None,
     mode: Annotated[list[str] | None, Query(description="normal or optimize")] = None,
 ) -> Tree:
-    """Dependency: the tree that the parameters common to all routes select. Raises V1Error."""
+    """FastAPI dependency. Return the tree selected by the parameters common to all routes. Raises V1Error."""
     view = first_value(mode) or _NORMAL
     if view not in (_NORMAL, _OPTIMIZE):
         raise V1Error(Fault.VALUE, "Parameter mode must be normal or optimize.")
@@ -61,13 +61,13 @@ CurrentTree = Annotated[Tree, Depends(tree_of)]
 
 @router.get("/nodes")
 def nodes(tree: CurrentTree, name: Text = None) -> dict[str, Any]:
-    """Nodes directly inside a scope; of the root without a name."""
+    """Return the nodes directly inside a scope, or inside the root without a name."""
     return {"nodes": v1_graph.children(tree, first_value(name) or "")}
 
 
 @router.get("/nodes/all")
 def all_nodes(tree: CurrentTree, name: Text = None) -> dict[str, Any]:
-    """All leaves below a scope, depth first."""
+    """Return all leaves below a scope, depth first."""
     return {"all_nodes_detail": v1_graph.all_leaves(tree, first_value(name) or "")}
 
 
@@ -75,7 +75,7 @@ def all_nodes(tree: CurrentTree, name: Text = None) -> dict[str, Any]:
 def names(
     tree: CurrentTree, search: Text = None, offset: Number = None, limit: Number = None
 ) -> dict[str, Any]:
-    """Nodes whose path matches ``search`` at its end, nested in their scopes; ``offset`` counts pages."""
+    """Return the nodes with a path that ends with `search`, nested in their scopes. `offset` counts pages."""
     page = integer(offset, "offset", 0, 0)
     rows = integer(limit, "limit", 100, 1, 1000)
     return {"nodes": v1_graph.search_names(tree, first_value(search) or "", page, rows)}
@@ -83,7 +83,7 @@ def names(
 
 @router.get("/single-node")
 def single_node(tree: CurrentTree, name: RequiredText = None) -> dict[str, Any]:
-    """Nodes of each level from the root to the one that holds a node."""
+    """Return the nodes of each level from the root to the level of a node."""
     return v1_graph.levels(tree, required(name, "name"))
 
 

@@ -20,13 +20,13 @@ from mindinsight.server.v1.row_sampling import HISTOGRAMS, line_rows
 from mindinsight.server.v1.v1_parameters import FullFlag, RequiredText, loaded_run, required
 from mindinsight.server.v1.v1_responses import Fault, JsonRouter
 
-_MOST: Final = 30
-_GROWS_UP_TO: Final = 280
+_MOST: Final = 30  # buckets, as in MindInsight
+_GROWS_UP_TO: Final = 280  # values: 280 / 10 + 1 buckets is the last number below _MOST
 
 
 @dataclass(frozen=True, slots=True)
 class HistogramColumns:
-    """A recorded histogram: columns of its buckets, all [n], and the range of its finite values."""
+    """Recorded histogram: columns of its buckets, all [n], and the range of its finite values."""
 
     left: Doubles
     width: Doubles
@@ -36,12 +36,12 @@ class HistogramColumns:
 
     @property
     def total(self) -> int:
-        """Sum of the counts."""
+        """Return the sum of the counts."""
         return int(self.count.sum())
 
 
 def bucket_number(total: int) -> int:
-    """Number of common buckets for the largest recorded ``total``."""
+    """Return the number of common buckets for the largest recorded `total`."""
     if total <= 0:
         return 1
     if total <= 5:
@@ -52,7 +52,7 @@ def bucket_number(total: int) -> int:
 
 
 def common_edges(histograms: Sequence[HistogramColumns]) -> Doubles:
-    """[b + 1] edges of buckets that cover all ``histograms``."""
+    """Return the edges [b + 1] of buckets that cover all `histograms`."""
     filled = [histogram for histogram in histograms if histogram.total > 0]
     low = min((histogram.minimum for histogram in filled), default=0.0)
     high = max((histogram.maximum for histogram in filled), default=0.0)
@@ -63,7 +63,7 @@ def common_edges(histograms: Sequence[HistogramColumns]) -> Doubles:
 
 
 def rebin(histogram: HistogramColumns, edges: Doubles) -> list[list[float]]:
-    """Rebin a histogram to ``edges``: rows of [left, width, count]."""
+    """Rebin a histogram to `edges`. Return rows of [left, width, count]."""
     quarters = edges / 4  # distances between them are finite
     left, right = quarters[:-1, None], quarters[1:, None]
     start, width = histogram.left[None, :] / 4, np.abs(histogram.width)[None, :] / 4
@@ -83,7 +83,9 @@ router = JsonRouter(route_class=PayloadRoute, prefix="/datavisual", tags=["histo
 def histograms(
     service: CurrentService, train_id: RequiredText = None, tag: RequiredText = None, full: FullFlag = False
 ) -> dict[str, Any]:
-    """Histogram of each step as rows of [left, width, count], in the same buckets for all steps."""
+    """Return the histogram of each step as rows of [left, width, count], with the same buckets for all
+    steps.
+    """
     run_id, name = required(train_id, "train_id"), required(tag, "tag")
     series = payloads_of(loaded_run(service.store.snapshot(), run_id), name, "histogram", Fault.HISTOGRAM)
     rows = line_rows(series, HISTOGRAMS, full)

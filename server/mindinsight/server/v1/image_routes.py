@@ -28,7 +28,7 @@ router = JsonRouter(route_class=PayloadRoute, prefix="/datavisual/image", tags=[
 def metadata(
     service: CurrentService, train_id: RequiredText = None, tag: RequiredText = None, full: FullFlag = False
 ) -> dict[str, Any]:
-    """Step, time, width and height of the images of one tag."""
+    """Return step, time, width and height of the images of one tag."""
     run_id, name = required(train_id, "train_id"), required(tag, "tag")
     series = payloads_of(loaded_run(service.store.snapshot(), run_id), name, "image", Fault.IMAGE)
     rows = line_rows(series, IMAGES, full)
@@ -51,7 +51,7 @@ def single_image(
     tag: RequiredText = None,
     step: RequiredNumber = None,
 ) -> Response:
-    """The recorded bytes of one image; step -1 is the newest."""
+    """Return the recorded bytes of one image. Step -1 is the newest."""
     run_id, name = required(train_id, "train_id"), required(tag, "tag")
     number = to_integer(required(step, "step"), "step")
     series = payloads_of(loaded_run(service.store.snapshot(), run_id), name, "image", Fault.IMAGE)
@@ -63,6 +63,6 @@ def single_image(
 
 
 def media_type(encoded: bytes) -> str:
-    """Media type by the first bytes of an encoded image."""
+    """Return the media type by the first bytes of an encoded image."""
     kind = picture_type(encoded)
     return kind.media_type if kind else "application/octet-stream"

@@ -40,7 +40,7 @@ _FIRST_GRAPH: Final = "ms_output_optimize.pb"
 
 
 def tags_of(run: Run) -> dict[str, list[str]]:
-    """Tags of all seven plugins, sorted; the optimized graph file comes first."""
+    """Return the tags of all seven plugins, sorted. The optimized graph file comes first."""
     graphs = sorted(run.references.get("graph", {}), key=lambda name: (name != _FIRST_GRAPH, name))
     named = {
         plugin: sorted(f"{tag}/{plugin}" for tag in run.references.get(kind, {}))
@@ -53,15 +53,18 @@ def tags_of(run: Run) -> dict[str, list[str]]:
 
 
 def scalar_of(run: Run, tag: str) -> ScalarSeries | None:
-    """Scalar series of a tag, None if it is unknown. Raises V1Error for a tag of another plugin."""
+    """Return the scalar series of a tag, or None if it is unknown.
+
+    Raises V1Error for a tag of another plugin.
+    """
     series = run.scalars.get(tag.removesuffix("/scalar")) if tag.endswith("/scalar") else None
-    if series is None and _is_known_tag(run, tag):
+    if series is None and any(tag in tags for tags in tags_of(run).values()):
         raise V1Error(Fault.TYPE, "Parameter tag is not a scalar.")
     return series
 
 
 def payloads_of(run: Run, tag: str, plugin: str, fault: Fault) -> ReferenceSeries:
-    """Payload series of a tag. Raises V1Error with ``fault`` if there is none."""
+    """Return the payload series of a tag. Raises V1Error with `fault` if there is none."""
     name = tag.removesuffix(f"/{plugin}") if tag.endswith(f"/{plugin}") else None
     series = run.references.get(_KINDS[plugin], {}).get(name) if name is not None else None
     if series is None:
@@ -69,12 +72,8 @@ def payloads_of(run: Run, tag: str, plugin: str, fault: Fault) -> ReferenceSerie
     return series
 
 
-def _is_known_tag(run: Run, tag: str) -> bool:
-    return any(tag in tags for tags in tags_of(run).values())
-
-
 def time_and_step(series: ReferenceSeries, row: int) -> dict[str, Any]:
-    """Wall time and step of a row as JSON."""
+    """Return wall time and step of a row as JSON."""
     return {"wall_time": float(series.walls[row]), "step": int(series.steps[row])}
 
 
@@ -82,7 +81,7 @@ router = JsonRouter(prefix="/datavisual", tags=["jobs"])
 
 CurrentService = Annotated[Service, Depends(service_of)]
 
-_MOST_JOBS: Final = 999
+_MOST_JOBS: Final = 999  # of a page, as in MindInsight
 _PROFILER_FILES: Final = {
     "ascend": re.compile(r"ascend_timeline_display|output_op_compute_time"),
     "gpu": re.compile(r"gpu_op_detail_info|gpu_activity_data|gpu_op_type_info"),
@@ -94,7 +93,7 @@ _PROFILER_FILES: Final = {
 def train_jobs(
     service: CurrentService, offset: Number = None, limit: Number = None, train_id: Text = None
 ) -> dict[str, Any]:
-    """A page of the train jobs, the most recently updated first."""
+    """Return a page of the train jobs, the most recently updated first."""
     page = integer(offset, "offset", 0, 0)
     rows = integer(limit, "limit", 10, 1, _MOST_JOBS)
     snapshot = service.store.snapshot()
@@ -115,7 +114,7 @@ def train_jobs(
 def plugins(
     service: CurrentService, train_id: RequiredText = None, manual_update: Text = None
 ) -> dict[str, Any]:
-    """Tags of each plugin of a job; ``manual_update`` lets the job be read next."""
+    """Return the tags of each plugin of a job. `manual_update` loads the job next."""
     run_id = required(train_id, "train_id")
     update = (first_value(manual_update) or "false").lower()
     if update not in ("true", "false"):
@@ -130,7 +129,7 @@ def plugins(
 def single_job(
     service: CurrentService, plugin_name: RequiredText = None, train_id: RequiredText = None
 ) -> dict[str, Any]:
-    """Tags of one plugin of a job."""
+    """Return the tags of one plugin of a job."""
     plugin = required(plugin_name, "plugin_name")
     run_id = required(train_id, "train_id")
     if plugin not in NAMES:
@@ -141,7 +140,7 @@ def single_job(
 
 @router.post("/train-job-caches")
 def train_job_caches(service: CurrentService, body: Annotated[Any, Body()] = None) -> dict[str, Any]:
-    """Let jobs be read next; all others are read in the background anyway."""
+    """Load the given jobs next. All others are loaded in the background anyway."""
     if not isinstance(body, dict) or "train_ids" not in body:
         raise V1Error(Fault.MISSING, "Parameter train_ids is missing.")
     ids = body["train_ids"]
@@ -154,12 +153,12 @@ def train_job_caches(service: CurrentService, body: Annotated[Any, Body()] = Non
 
 
 def newest_first(snapshot: Snapshot) -> list[Run]:
-    """Runs by time of last update, newest first; equal times by id."""
+    """Return the runs by time of last update, newest first, and equal times by id."""
     return sorted(snapshot.runs.values(), key=lambda run: (-run.updated, run.id))
 
 
 def load_status(snapshot: Snapshot) -> str:
-    """Status of the whole base directory: init, loading or loaded."""
+    """Return the status of the whole base directory: init, loading or loaded."""
     if not snapshot.scanned:
         return "init"
     return "loaded" if all(_cache_status(run) == "CACHED" for run in snapshot.runs.values()) else "loading"
@@ -196,8 +195,10 @@ def _text(seconds: float) -> str:
 
 
 def _profiler_json(path: str) -> dict[str, Any]:
-    """First profiler directory of a job that contains data, and the type of device it is for."""
-    for folder in _profiler_directories(path):
+    """Return the first profiler directory of a job that contains data, and its type of device."""
+    for folder in folders_of(Path(path)):
+        if not file_names.is_profile(folder.name):
+            continue
         names = names_of(folder)
         if not any(map(file_names.is_profile_of_rank, names)):
             continue
@@ -208,7 +209,3 @@ def _profiler_json(path: str) -> dict[str, Any]:
             profile["graph_mode"] = "dynamic" if dynamic else "static"
         return profile
     return {"profiler_dir": None, "profiler_type": ""}
-
-
-def _profiler_directories(path: str) -> list[Path]:
-    return [folder for folder in folders_of(Path(path)) if file_names.is_profile(folder.name)]

@@ -31,7 +31,7 @@ router = JsonRouter(route_class=PayloadRoute, prefix="/datavisual/landscape", ta
 
 @router.get("/intervals")
 def intervals(service: CurrentService, train_id: RequiredText = None) -> dict[str, Any]:
-    """Intervals of a job that have a landscape, as [first, last], sorted by start."""
+    """Return the intervals of a job that have a landscape, as [first, last], sorted by start."""
     run = loaded_run(service.store.snapshot(), required(train_id, "train_id"))
     found_intervals = {landscape.intervals for landscape in _landscapes(run) if landscape.intervals}
     rows = sorted(found_intervals, key=lambda steps: steps[:1])
@@ -45,7 +45,7 @@ def landscapes(
     type: Annotated[list[str] | None, Query(description="interval or final")] = None,
     interval_id: Text = None,
 ) -> dict[str, Any]:
-    """Landscape of each job; an item without one has an error code."""
+    """Return the landscape of each job. A job without one gets an error code."""
     kind = first_value(type) or "interval"
     interval = first_value(interval_id)
     runs = service.store.snapshot().runs
@@ -53,7 +53,9 @@ def landscapes(
 
 
 def interval_id(interval: tuple[int, ...]) -> str:
-    """Stable id of an interval: a hash, equal for equal intervals in every job and after a restart."""
+    """Return a stable id of an interval: a hash, equal for equal intervals in every job and after a
+    restart.
+    """
     text = ",".join(map(str, interval))
     return str(int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") >> 1)
 
@@ -79,9 +81,7 @@ def _item(train_id: str, run: Run | None, kind: str, interval: str | None) -> di
         "points": _grid_json(match.grid),
         "convergence_point": _point_json(match.convergence),
         "metadata": {
-            "decomposition": match.decomposition,
-            "unit": match.unit,
-            "step_per_epoch": match.step_per_epoch,
+            **{name: getattr(match, name) for name in ("decomposition", "unit", "step_per_epoch")},
             **_training_json(run),
         },
     }
@@ -91,7 +91,7 @@ def _item(train_id: str, run: Run | None, kind: str, interval: str | None) -> di
 
 
 def _matches(candidate: Landscape, kind: str, interval: str | None) -> bool:
-    """Whether a landscape has the given kind and interval; final ones have no intervals."""
+    """Return True if a landscape has the given kind and interval. Final landscapes have no intervals."""
     if kind == "final":
         return not candidate.intervals
     return (
@@ -112,7 +112,7 @@ def _point_json(point: Point | None) -> list[float]:
 
 
 def _training_json(run: Run) -> dict[str, Any]:
-    """Metadata of the training that the landscape belongs to, from its lineage."""
+    """Return the metadata of the landscape's training, from its lineage."""
     train = run.lineage.train if run.lineage is not None else None
     metadata: dict[str, Any] = {"network": None, "optimizer": None, "learning_rate": None, "metric": {}}
     if run.lineage is not None and run.lineage.evaluation is not None:

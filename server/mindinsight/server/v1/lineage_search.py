@@ -1,7 +1,7 @@
-"""Parser of the search body of ``lineages`` and ``targets/search``: filter, order and page of rows.
+"""Parser of the search body of `lineages` and `targets/search`: filter, order and page of rows.
 
-A row is a flat mapping from field name to value; fields are the ones below, ``metric/<name>`` and
-``user_defined/<name>``. Every error of the body has the code ``50542218``.
+A row is a flat mapping from field name to value. Fields are those listed below, `metric/<name>` and
+`user_defined/<name>`. Every error of the body has the code `50542218`.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ _LISTS: Final = ("in", "not_in")
 _OPERATORS: Final = (*_COMPARISONS, *_LISTS)
 _OF_TEXTS: Final = ("eq", *_LISTS)
 _KEYS: Final = ("limit", "offset", "sorted_name", "sorted_type", "lineage_type")
-_MOST_ROWS: Final = 100
-_MOST_PAGES: Final = 100_000
+_MOST_ROWS: Final = 100  # of a page, as in MindInsight
+_MOST_PAGES: Final = 100_000  # as in MindInsight
 _LARGEST_COUNT: Final = 2**63 - 1
 _BOTH: Final = frozenset(("model", "dataset"))  # halves of a row
 _MOST_CONDITIONS: Final = 1000  # each is evaluated for every row
 
 
 class MembershipList:
-    """Container for fast membership tests: a set of the hashable values, a list of the others."""
+    """List with fast membership tests, by a set of the hashable values."""
 
     def __init__(self, values: Iterable[Any]) -> None:
         self._hashed: set[Hashable] = set()
@@ -71,14 +71,14 @@ class MembershipList:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Predicate ``row[name] <operation> operand``, as in Python; false for values that cannot be compared."""
+    """Predicate `row[name] <operation> operand`, as in Python. False for values that cannot be compared."""
 
     name: str
     operation: str
     operand: Any
 
     def holds(self, row: Row) -> bool:
-        """Evaluate the condition on a row."""
+        """Return True if the row satisfies the condition."""
         value = row.get(self.name)
         try:
             if self.operation in _LISTS:
@@ -92,7 +92,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A validated search body."""
+    """Validated search body."""
 
     conditions: tuple[Condition, ...] = ()
     offset: int = 0
@@ -102,25 +102,25 @@ class Search:
     halves: frozenset[str] = _BOTH
 
     def matching(self, rows: Iterable[Row]) -> list[Row]:
-        """Rows that satisfy all conditions, sorted as requested."""
+        """Return the rows that satisfy all conditions, sorted as requested."""
         matching = [row for row in rows if all(condition.holds(row) for condition in self.conditions)]
         return sort_rows(matching, self.sorted_name, self.descending) if self.sorted_name else matching
 
     def page(self, rows: Sequence[T]) -> Sequence[T]:
-        """The requested page of the rows; all rows without a limit."""
+        """Return the requested page of the rows, or all rows without a limit."""
         if self.limit is None:
             return rows
         return rows[self.offset * self.limit : (self.offset + 1) * self.limit]
 
 
 def sort_rows(rows: Sequence[Row], name: str, descending: bool) -> list[Row]:
-    """Sort rows by a field: missing values lowest, values that cannot be compared by type name."""
+    """Sort rows by a field. Missing values are lowest, values of different types are ordered by type name."""
     key = cmp_to_key(_compare)
     return sorted(rows, key=lambda row: key(row.get(name)), reverse=descending)
 
 
 def _compare(value: Any, other: Any) -> int:
-    """Three-way comparison: negative, 0 or positive."""
+    """Compare two values: negative, 0 or positive."""
     if value is None or other is None:
         return (value is not None) - (other is not None)
     try:
@@ -131,16 +131,12 @@ def _compare(value: Any, other: Any) -> int:
 
 
 def parse_search(body: object) -> Search:
-    """Validate a search body (parsed JSON, None for an empty body).
-
-    Raises:
-        V1Error: the body is invalid; the message names the key.
-    """
+    """Validate a search body (parsed JSON, None for an empty body). Raises V1Error, which names the key."""
     if body is None:
         return Search()
     if not isinstance(body, dict):
         raise _search_error("The search body must be an object.")
-    offset = _integer(body, "offset", 0, _MOST_PAGES, default=0)
+    offset = _integer(body, "offset", 0, _MOST_PAGES, default=None)
     limit = _integer(body, "limit", 1, _MOST_ROWS, default=10 if "offset" in body else None)
     if len(body) > _MOST_CONDITIONS:
         raise _search_error(f"A search has at most {_MOST_CONDITIONS} conditions.")
@@ -198,7 +194,7 @@ def _has_field_type(name: str, value: Any) -> bool:
         return isinstance(value, str)
     if name in COUNT_FIELDS:
         return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST_COUNT
-    return _is_number(value)
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _integer(body: Mapping[str, Any], key: str, low: int, high: int, default: int | None) -> int | None:
@@ -229,17 +225,13 @@ def _sorted_type(body: Mapping[str, Any], sorted_name: str | None) -> str:
 
 
 def _halves(condition: object) -> frozenset[str]:
-    """Parse ``lineage_type``: the halves of a row to return; ``in`` takes precedence over ``eq``."""
+    """Parse `lineage_type`: the halves of a row to return. `in` takes precedence over `eq`."""
     if not isinstance(condition, dict) or not condition.keys() <= {"eq", "in"}:
         raise _search_error("lineage_type takes eq or in.")
     halves = condition.get("in", [condition["eq"]] if "eq" in condition else list(_BOTH))
     if not isinstance(halves, list) or not all(isinstance(half, str) and half in _BOTH for half in halves):
         raise _search_error("lineage_type must be model or dataset.")
     return frozenset(halves)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _search_error(message: str) -> V1Error:

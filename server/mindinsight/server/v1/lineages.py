@@ -23,6 +23,7 @@ from mindinsight.server.v1.lineage_search import Row, Search, parse_search
 from mindinsight.server.v1.v1_parameters import (
     RawBody,
     RequiredText,
+    body_schema,
     find_run,
     is_train_id,
     parse_json,
@@ -33,11 +34,15 @@ from mindinsight.server.workspace.json_store import storing
 from mindinsight.server.workspace.notes import Note
 
 _NO_DATASET: Final = "1"
+_TRAIN_FIELDS: Final = (
+    *("loss_function", "train_dataset_path", "network", "optimizer", "learning_rate"),
+    *("epoch", "batch_size", "device_num", "loss", "model_size"),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class LineageRow:
-    """Lineage of one run in both forms."""
+    """Lineage of one run, flat for searches and nested for responses."""
 
     flat: Row  # field -> value, with metric/<x>, user_defined/<x> and tag
     model: Mapping[str, Any]
@@ -45,7 +50,7 @@ class LineageRow:
     annotations: Mapping[str, Any]
 
     def response_json(self, halves: frozenset[str]) -> dict[str, Any]:
-        """The row as JSON with the given halves; only notes if there are none."""
+        """Return the row as JSON with the given halves, and only its notes without any."""
         item: dict[str, Any] = {"added_info": self.annotations}
         if halves:
             item["summary_dir"] = self.flat["summary_dir"]
@@ -57,7 +62,7 @@ class LineageRow:
 
 
 def lineage_rows(runs: Iterable[Run], notes: Mapping[str, Note]) -> list[LineageRow]:
-    """Rows of the runs that have lineage, in the order of ``runs``."""
+    """Return the rows of the runs that have lineage, in the order of `runs`."""
     rows: list[LineageRow] = []
     marks: dict[str, str] = {}
     for run in runs:
@@ -69,7 +74,7 @@ def lineage_rows(runs: Iterable[Run], notes: Mapping[str, Note]) -> list[Lineage
 
 
 def _dataset_mark(lineage: Lineage, marks: dict[str, str]) -> str:
-    """Number shared by runs with the same dataset graph, from 2; 1 for runs without one."""
+    """Return the number shared by runs with the same dataset graph, from 2, or 1 without a graph."""
     if not lineage.dataset_graph:
         return _NO_DATASET
     text = json.dumps(lineage.dataset_graph, sort_keys=True)
@@ -79,19 +84,10 @@ def _dataset_mark(lineage: Lineage, marks: dict[str, str]) -> str:
 def _row(run: str, lineage: Lineage, mark: str, note: Note) -> LineageRow:
     train, evaluation = lineage.train or TrainLineage(), lineage.evaluation or EvaluationLineage()
     fields = {
-        "loss_function": train.loss_function,
-        "train_dataset_path": train.train_dataset_path,
+        **{name: getattr(train, name) for name in _TRAIN_FIELDS},
         "train_dataset_count": train.train_dataset_size,
         "test_dataset_path": evaluation.valid_dataset_path,
         "test_dataset_count": evaluation.valid_dataset_size,
-        "network": train.network,
-        "optimizer": train.optimizer,
-        "learning_rate": train.learning_rate,
-        "epoch": train.epoch,
-        "batch_size": train.batch_size,
-        "device_num": train.device_num,
-        "loss": train.loss,
-        "model_size": train.model_size,
         "dataset_mark": mark,
     }
     model = {**fields, "metric": evaluation.metric, "user_defined": lineage.user_defined}
@@ -111,7 +107,7 @@ def _annotations(note: Note) -> dict[str, Any]:
 
 
 def custom_columns(rows: Sequence[LineageRow]) -> dict[str, Any]:
-    """Metric and user-defined columns of the rows, with the type of their values."""
+    """Return the metric and user-defined columns of the rows, with the type of their values."""
     kinds: dict[str, set[str]] = {}
     for row in rows:
         for name, value in row.flat.items():
@@ -134,14 +130,14 @@ Numbers: TypeAlias = list[float | int | None]
 NOT_NUMBERS: Final = 1
 TOO_FEW_ROWS: Final = 2
 NOT_COMPUTABLE: Final = 3
-_BUCKETS: Final = 5
-_MOST_USER_COLUMNS: Final = 100
+_BUCKETS: Final = 5  # of a target's distribution
+_MOST_USER_COLUMNS: Final = 100  # of a response
 _MODEL_COLUMNS: Final = ("learning_rate", "epoch", "batch_size")
 _PREFIXES: Final = {"metric/": "[M]", "user_defined/": "[U]"}
 
 
 def targets_answer(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The response for lineage ``rows`` (flat mappings with ``summary_dir``) as JSON."""
+    """Return the response for lineage `rows`, flat mappings with `summary_dir`, as JSON."""
     columns, unrecognized = _columns(rows)
     targets = {name: data for name, data in columns.items() if name.startswith("[M]") or name == "loss"}
     parameters = {name: data for name, data in columns.items() if name not in targets}
@@ -158,7 +154,9 @@ def targets_answer(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _columns(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Numbers], list[str]]:
-    """Numeric columns by displayed name, and names of user-defined columns that are not numeric."""
+    """Return numeric columns by displayed name, and the names of user-defined columns that are not
+    numeric.
+    """
     columns: dict[str, Numbers] = {}
     unrecognized: list[str] = []
     for name in _field_names(rows):
@@ -186,7 +184,10 @@ def _label(name: str) -> str:
 
 
 def _numbers(values: Sequence[Any]) -> Numbers | None:
-    """``values`` as numbers, None where missing; None if any is not a number or all are missing."""
+    """Convert values to numbers, None where missing.
+
+    Return None if any is not a number or all are missing.
+    """
     numbers: Numbers = [_number(value) for value in values]
     wrong = any(
         number is None and not _is_missing(value) for number, value in zip(numbers, values, strict=True)
@@ -245,20 +246,15 @@ def _distribution(data: Numbers) -> list[list[float]]:
 
 router = JsonRouter(tags=["lineage"])
 
-_LONGEST_REMARK: Final = 128
-_LARGEST_TAG: Final = 10
+_LONGEST_REMARK: Final = 128  # characters, as in MindInsight
+_LARGEST_TAG: Final = 10  # as in MindInsight
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
-_SEARCH: Final = {
-    "requestBody": {
-        "description": "conditions on fields, sorted_name, sorted_type, limit, offset, lineage_type",
-        "content": {"application/json": {"schema": {"type": "object"}}},
-    }
-}
+_SEARCH: Final = body_schema("conditions on fields, sorted_name, sorted_type, limit, offset, lineage_type")
 
 
 @router.post("/lineagemgr/lineages", openapi_extra=_SEARCH)
 def search(service: CurrentService, body: RawBody) -> dict[str, Any]:
-    """Search rows of lineage: filtered, sorted, paged; the body is parsed whatever its content type."""
+    """Search rows of lineage: filtered, sorted, paged. The body is parsed whatever its content type."""
     query, rows = _search_rows(service, body)
     page = list(query.page(rows))
     return {
@@ -272,7 +268,7 @@ def search(service: CurrentService, body: RawBody) -> dict[str, Any]:
 def annotate(
     service: CurrentService, body: Annotated[Any, Body()] = None, train_id: RequiredText = None
 ) -> dict[str, str]:
-    """Set a tag and a remark on a job; they are stored in the workspace."""
+    """Set a tag and a remark on a job. They are stored in the workspace."""
     run_id = required(train_id, "train_id")
     if not is_train_id(run_id):
         raise V1Error(Fault.VALUE, "Parameter train_id must begin with ./")
@@ -289,14 +285,14 @@ def annotate(
 
 @router.post("/optimizer/targets/search", openapi_extra=_SEARCH)
 def targets(service: CurrentService, body: RawBody) -> dict[str, Any]:
-    """Objectives, hyper-parameters, and the importance of each."""
+    """Return objectives, hyper-parameters, and the importance of each."""
     search, rows = _search_rows(service, body)
     return targets_answer([row.flat for row in search.page(rows)])
 
 
 @router.get("/datasets/dataset_graph")
 def dataset_graph(service: CurrentService, train_id: RequiredText = None) -> dict[str, Any]:
-    """Dataset graph of a job; an empty object if it has none."""
+    """Return the dataset graph of a job, or an empty object if it has none."""
     run_id = required(train_id, "train_id")
     if not is_train_id(run_id):
         raise V1Error(Fault.VALUE, "Parameter train_id must begin with ./")
@@ -307,7 +303,7 @@ def dataset_graph(service: CurrentService, train_id: RequiredText = None) -> dic
 
 
 def _search_rows(service: Service, body: bytes) -> tuple[Search, list[LineageRow]]:
-    """Parse a search body and find its rows. Slow: to be called in a thread. Raises V1Error."""
+    """Parse a search body and return its rows. Slow, so call it in a thread. Raises V1Error."""
     search = parse_search(parse_json(body))
     rows = lineage_rows(newest_first(service.store.snapshot()), service.workspace.notes.all())
     by_run = {row.flat["summary_dir"]: row for row in rows}
@@ -315,7 +311,7 @@ def _search_rows(service: Service, body: bytes) -> tuple[Search, list[LineageRow
 
 
 def _validated_changes(body: dict[str, Any]) -> dict[str, Any]:
-    """Validate the fields of an annotation. Raises V1Error, also for any other field."""
+    """Return the changes of an annotation. Raises V1Error for other fields and invalid values."""
     if set(body) - {"tag", "remark"}:
         raise V1Error(Fault.LINEAGE_VALUE, "Only tag and remark can be set.")
     changes: dict[str, Any] = {}

@@ -33,7 +33,7 @@ from mindinsight.server.v1.v1_responses import Fault, JsonRouter, V1Error
 
 router = JsonRouter(route_class=PayloadRoute, prefix="/datavisual", tags=["tensors"])
 
-MOST_VALUES: Final = 100_000
+MOST_VALUES: Final = 100_000  # of a response, as in MindInsight
 _DETAILS: Final = ("stats", "histogram", "data")
 
 
@@ -49,14 +49,14 @@ def tensors(
     ] = None,
     full: FullFlag = False,
 ) -> dict[str, Any]:
-    """One item for each pair of job and tag; an invalid pair fails the whole request."""
+    """Return one item for each pair of job and tag. An invalid pair fails the whole request."""
     required(train_id, "train_id")
     required(tag, "tag")
-    what = first_value(detail)
-    if what is not None and what not in _DETAILS:
+    kind = first_value(detail)
+    if kind is not None and kind not in _DETAILS:
         raise V1Error(Fault.VALUE, f"Parameter detail must be one of {', '.join(_DETAILS)}.")
-    number = to_integer(required(step, "step"), "step") if what == "data" else None
-    index = required(dims, "dims") if what == "data" else ""
+    number = to_integer(required(step, "step"), "step") if kind == "data" else None
+    index = required(dims, "dims") if kind == "data" else ""
     snapshot = service.store.snapshot()
     items = []
     for run_id in train_id or ():
@@ -64,14 +64,14 @@ def tensors(
         for name in tag or ():
             series = payloads_of(run, name, "tensor", Fault.TENSOR)
             values = (
-                _slice_json(series, number, index) if number is not None else _series_json(series, what, full)
+                _slice_json(series, number, index) if number is not None else _series_json(series, kind, full)
             )
             items.append({"train_id": run_id, "tag": name, "values": values})
     return {"tensors": items}
 
 
 def _slice_json(series: ReferenceSeries, step: int, index: str) -> list[dict[str, Any]]:
-    """The single item of ``detail=data``: a slice of the tensor at a step. Raises V1Error."""
+    """Return the single item of `detail=data`: a slice of the tensor at a step. Raises V1Error."""
     rows = [row for row in series.line_rows.tolist() if int(series.steps[row]) == step]
     if not rows:
         raise V1Error(Fault.TENSOR_STEP, "Parameter step does not match any tensor of this tag.")
@@ -91,7 +91,7 @@ def _slice_json(series: ReferenceSeries, step: int, index: str) -> list[dict[str
 
 
 def index_of(text: str, shape: tuple[int, ...], name: str) -> Index:
-    """Parse the slice in the parameter ``name``. Raises V1Error."""
+    """Parse the slice in the parameter `name`. Raises V1Error."""
     try:
         return parse_slice(text, shape)
     except ValueError as error:
@@ -120,15 +120,15 @@ def _series_json(series: ReferenceSeries, detail: str | None, full: bool) -> lis
 def _histograms(
     series: ReferenceSeries, rows: list[int], measured: list[Statistics]
 ) -> list[list[list[float]]]:
-    """Histograms of the tensors on common edges, counted from the values."""
-    histograms = [_counted(series, row, facts) for row, facts in zip(rows, measured, strict=True)]
+    """Count the tensors' values in histograms with common edges."""
+    histograms = [_histogram(series, row, facts) for row, facts in zip(rows, measured, strict=True)]
     edges = common_edges(histograms)
     return [
-        rebin(_counted(series, row, facts, edges), edges) for row, facts in zip(rows, measured, strict=True)
+        rebin(_histogram(series, row, facts, edges), edges) for row, facts in zip(rows, measured, strict=True)
     ]
 
 
-def _counted(
+def _histogram(
     series: ReferenceSeries, row: int, facts: Statistics, edges: npt.NDArray[np.float64] | None = None
 ) -> HistogramColumns:
     low, high = float(facts.minimum or 0), float(facts.maximum or 0)
@@ -146,7 +146,7 @@ def _counted(
 
 
 def _statistics(tensor: Recorded) -> Statistics:
-    """Statistics of the values as float64, as v1 returns them."""
+    """Return the statistics of the values as float64, as in MindInsight."""
     measured = measure_values(tensor.values)
     if measured.minimum is None or measured.maximum is None:
         return measured
@@ -158,7 +158,7 @@ def _header_json(tensor: Recorded) -> dict[str, Any]:
 
 
 def plain_values(values: npt.NDArray[np.float64]) -> Any:
-    """Values as nested lists, with "NAN", "INF" and "-INF" for those that are not finite."""
+    """Return values as nested lists, with "NAN", "INF" and "-INF" for non-finite ones."""
     if np.isfinite(values).all():
         return values.tolist()
     flat = [_text(value) for value in values.ravel().tolist()]
@@ -172,23 +172,23 @@ def _text(value: float) -> float | str:
 
 
 def statistics_json(part: Statistics, overall: Statistics) -> dict[str, Any]:
-    """Statistics of a slice and of the whole tensor as JSON; 0 where there is none."""
+    """Return statistics of a slice and of the whole tensor as JSON, with 0 for missing ones."""
     return {
-        "max": part.maximum or 0.0,
-        "min": part.minimum or 0.0,
-        "avg": part.mean or 0.0,
-        "count": part.count,
-        "nan_count": part.nans,
-        "neg_inf_count": part.negative_infs,
-        "pos_inf_count": part.positive_infs,
-        "overall_max": overall.maximum or 0.0,
-        "overall_min": overall.minimum or 0.0,
-        "overall_avg": overall.mean or 0.0,
-        "overall_count": overall.count,
-        "overall_nan_count": overall.nans,
-        "overall_neg_inf_count": overall.negative_infs,
-        "overall_pos_inf_count": overall.positive_infs,
+        **_common_statistics(part, ""),
+        **_common_statistics(overall, "overall_"),
         "overall_zero_count": float(overall.zeros),
         "overall_neg_zero_count": float(overall.negative - overall.negative_infs),
         "overall_pos_zero_count": float(overall.positive - overall.positive_infs),
+    }
+
+
+def _common_statistics(statistics: Statistics, prefix: str) -> dict[str, Any]:
+    return {
+        f"{prefix}max": statistics.maximum or 0.0,
+        f"{prefix}min": statistics.minimum or 0.0,
+        f"{prefix}avg": statistics.mean or 0.0,
+        f"{prefix}count": statistics.count,
+        f"{prefix}nan_count": statistics.nans,
+        f"{prefix}neg_inf_count": statistics.negative_infs,
+        f"{prefix}pos_inf_count": statistics.positive_infs,
     }

@@ -1,7 +1,7 @@
 """Deterministic sampling of long series, to the numbers of rows that MindInsight returns.
 
-MindInsight kept a random sample. This one is the same at every call and contains the first row, the last, and
-the extremes and the first non-finite value of each stretch.
+MindInsight's sample was random. This sample is the same at every call and contains the first row, the last,
+and the extremes and the first non-finite value of each section.
 """
 
 from __future__ import annotations
@@ -14,44 +14,43 @@ import numpy.typing as npt
 from mindinsight.server.store.series import ReferenceSeries
 from mindinsight.server.types import Ints
 
-SCALARS: Final = 1000
+SCALARS: Final = 1000  # rows of a series that MindInsight keeps by default, here and below
 HISTOGRAMS: Final = 50
 IMAGES: Final = 10
 TENSORS: Final = 20
 
 
 def even_rows(count: int, limit: int) -> Ints:
-    """At most ``limit`` of ``count`` rows, evenly spaced, including the first and the last."""
+    """Return at most `limit` of `count` rows, evenly spaced, including the first and the last."""
     if count <= limit:
         return np.arange(count, dtype=np.int64)
     return np.unique(np.linspace(0, count - 1, limit).round().astype(np.int64))
 
 
 def line_rows(series: ReferenceSeries, limit: int, full: bool) -> Ints:
-    """Rows of a series' line: all of them if ``full``, else at most ``limit``."""
+    """Return the rows of a series' line: all of them with `full`, else at most `limit`."""
     rows = series.line_rows
     return rows if full else rows[even_rows(len(rows), limit)]
 
 
 def extreme_rows(values: npt.NDArray[np.floating], limit: int) -> Ints:
-    """At most ``limit`` rows of ``values`` [n], including the first and the last; ascending.
+    """Return at most `limit` rows of `values` [n], ascending, including the first and the last.
 
-    Per stretch the minimum, the maximum, and the first value that is not finite, if any.
+    Each section contributes its minimum, its maximum, and its first non-finite value, if any.
     """
     count = len(values)
     if count <= limit:
         return np.arange(count, dtype=np.int64)
-    strange = np.flatnonzero(~np.isfinite(values))
-    stretches = max((limit - 2) // (3 if len(strange) else 2), 1)
-    edges = np.linspace(0, count, stretches + 1).astype(np.int64)
+    non_finite = np.flatnonzero(~np.isfinite(values))
+    sections = max((limit - 2) // (3 if len(non_finite) else 2), 1)
+    edges = np.linspace(0, count, sections + 1).astype(np.int64)
     lows, highs = _extremes(values, edges)
-    _, first_of_stretch = np.unique(np.searchsorted(edges, strange, side="right"), return_index=True)
-    bad = strange[first_of_stretch]
-    return np.unique(np.concatenate((lows, highs, bad, [0, count - 1]))).astype(np.int64)
+    _, firsts = np.unique(np.searchsorted(edges, non_finite, side="right"), return_index=True)
+    return np.unique(np.concatenate((lows, highs, non_finite[firsts], [0, count - 1]))).astype(np.int64)
 
 
 def _extremes(values: npt.NDArray[np.floating], edges: Ints) -> tuple[Ints, Ints]:
-    """Rows of the smallest and of the largest finite value between each two edges."""
+    """Return the rows of the smallest and of the largest finite value between two consecutive edges."""
     finite = np.isfinite(values)
     low = np.where(finite, values, np.inf)
     high = np.where(finite, values, -np.inf)

@@ -19,35 +19,37 @@ from mindinsight.server.v1.row_sampling import SCALARS, extreme_rows
 from mindinsight.server.v1.v1_parameters import FullFlag, RequiredText, Texts, loaded_run, required
 from mindinsight.server.v1.v1_responses import Fault, JsonRouter, V1Error, json_response, json_text
 
-_ANSWERS: Final = 64  # of about 80 KB for each series in them
-_MOST_SERIES: Final = 4  # in an answer that is cached
-_LEVEL: Final = 4  # of compression
+_ANSWERS: Final = 64  # cached responses, about 80 KB for each of their series
+_MOST_SERIES: Final = 4  # of a cached response
+_LEVEL: Final = 4  # of gzip
 
 
 class Pair(NamedTuple):
-    """A job and a tag as they were asked for, with the series."""
+    """Requested job and tag, with the series."""
 
     run: str
     tag: str
     series: ScalarSeries
 
     def key(self) -> tuple[str, str, int, int, int]:
-        """What an answer with this pair depends on."""
+        """Return the values that a response with this pair depends on."""
         return self.run, self.tag, self.series.version, self.series.generation, self.series.count
 
 
 class ScalarAnswers:
-    """Encoded answers by route, pairs and versions of their series, made anew when one of those changed."""
+    """Cache of encoded responses by route, pairs, and versions of their series."""
 
     def __init__(self) -> None:
         self._answers = LruCache[Encoded](_ANSWERS)
 
     def find(self, route: str, pairs: Sequence[Pair]) -> Encoded | None:
-        """Return the answer of a route with the thinned points of these pairs, None if it is not cached."""
+        """Return the response of a route with the sampled points of these pairs, or None if it is not
+        cached.
+        """
         return self._answers.find((route, *(pair.key() for pair in pairs)))
 
     def get(self, route: str, pairs: Sequence[Pair], content: Callable[[], dict[str, Any]]) -> Encoded:
-        """Return the answer of a route. It is encoded from `content`, which is called unless it is cached."""
+        """Return the response of a route. If it is not cached, encode `content()`."""
         if len(pairs) > _MOST_SERIES:
             return _encoded(content())
         key = (route, *(pair.key() for pair in pairs))
@@ -60,7 +62,7 @@ def _encoded(content: dict[str, Any]) -> Encoded:
 
 
 def scalar_items(pairs: Sequence[Pair], full: bool) -> dict[str, Any]:
-    """Content of an answer."""
+    """Return the content of a response."""
     items = [
         {"train_id": pair.run, "tag": pair.tag, "values": points_of(pair.series, full)} for pair in pairs
     ]
@@ -68,7 +70,7 @@ def scalar_items(pairs: Sequence[Pair], full: bool) -> dict[str, Any]:
 
 
 def points_of(series: ScalarSeries, full: bool) -> list[dict[str, Any]]:
-    """Points of the line, ascending by step; a sample of them unless ``full``."""
+    """Return the points of the line, ascending by step, and a sample of them unless `full`."""
     line = series.line()
     rows = slice(None) if full else extreme_rows(line.values, SCALARS)
     columns = (line.walls[rows].tolist(), line.steps[rows].tolist(), line.values[rows].tolist())
@@ -79,7 +81,7 @@ def points_of(series: ScalarSeries, full: bool) -> list[dict[str, Any]]:
 
 router = JsonRouter(prefix="/datavisual", tags=["scalars"])
 
-_LEAST_PACKED: Final = 1000  # bytes
+_LEAST_PACKED: Final = 1000  # bytes; a shorter body fits into one packet uncompressed
 
 
 AcceptEncoding = Annotated[str, Header(include_in_schema=False)]
@@ -93,7 +95,7 @@ async def metadata(
     full: FullFlag = False,
     accept_encoding: AcceptEncoding = "",
 ) -> Any:
-    """Points of one tag, ascending by step; null for values that are not finite."""
+    """Return the points of one tag, ascending by step, with null for non-finite values."""
     run_id, name = required(train_id, "train_id"), required(tag, "tag")
     series = scalar_of(loaded_run(service.store.snapshot(), run_id), name)
     if series is None:
@@ -101,7 +103,7 @@ async def metadata(
     if full:
         return await run_in_threadpool(lambda: json_response({"metadatas": points_of(series, full)}))
     pairs = [Pair(run_id, name, series)]
-    return await _thinned(
+    return await _sampled(
         service, "metadata", pairs, lambda: {"metadatas": points_of(series, full)}, accept_encoding
     )
 
@@ -114,7 +116,7 @@ async def scalars(
     full: FullFlag = False,
     accept_encoding: AcceptEncoding = "",
 ) -> Any:
-    """Points of all existing pairs of job and tag, in the order of the parameters."""
+    """Return the points of all existing pairs of job and tag, in the order of the parameters."""
     runs = service.store.snapshot().runs
     pairs = [
         Pair(run_id, name, series)
@@ -124,17 +126,17 @@ async def scalars(
     ]
     if full:
         return await run_in_threadpool(lambda: json_response(scalar_items(pairs, full)))
-    return await _thinned(service, "scalars", pairs, lambda: scalar_items(pairs, full), accept_encoding)
+    return await _sampled(service, "scalars", pairs, lambda: scalar_items(pairs, full), accept_encoding)
 
 
-async def _thinned(
+async def _sampled(
     service: Service,
     route: str,
     pairs: list[Pair],
     content: Callable[[], dict[str, Any]],
     accept_encoding: str,
 ) -> Response:
-    """Return a cached answer at once, another from a thread; compressed if the client takes that."""
+    """Return a cached response at once, another from a thread, compressed if the client accepts gzip."""
     answers = service.parts.of(ScalarAnswers)
     answer = answers.find(route, pairs)
     if answer is None:

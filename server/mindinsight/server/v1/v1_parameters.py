@@ -1,4 +1,4 @@
-"""Parsers of v1's query parameters and bodies; of repeated values the first counts."""
+"""Parsers of v1's query parameters and bodies. Of repeated values the first counts."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from mindinsight.server.store import file_names
 from mindinsight.server.store.run import Run, Snapshot
 from mindinsight.server.v1.v1_responses import Fault, V1Error
 
-REQUIRED: Final = (
-    "x-needed"  # marks required parameters for openapi.py; routes report missing ones themselves
-)
+REQUIRED: Final = "x-needed"  # marks required parameters in OpenAPI; routes report missing ones themselves
 
 Text: TypeAlias = Annotated[list[str] | None, Query(description="the first value counts")]
 RequiredText: TypeAlias = Annotated[
@@ -32,7 +30,7 @@ FullFlag: TypeAlias = Annotated[bool, Query(description="every recorded step ins
 
 
 def first_value(values: list[str] | None) -> str | None:
-    """First value of a parameter; None if it is absent. Raises V1Error for a null byte."""
+    """Return the first value of a parameter, or None if it is absent. Raises V1Error for a null byte."""
     text = values[0] if values else None
     if text is not None and "\0" in text:
         raise V1Error(Fault.NULL_BYTE, "A parameter contains a null byte.")
@@ -40,7 +38,7 @@ def first_value(values: list[str] | None) -> str | None:
 
 
 def required(values: list[str] | None, name: str) -> str:
-    """First value of a required parameter. Raises V1Error if it is absent or empty."""
+    """Return the first value of a required parameter. Raises V1Error if it is absent or empty."""
     text = first_value(values)
     if not text:
         raise V1Error(Fault.MISSING, f"Parameter {name} is missing.")
@@ -48,7 +46,7 @@ def required(values: list[str] | None, name: str) -> str:
 
 
 def integer(values: list[str] | None, name: str, default: int, low: int, high: int | None = None) -> int:
-    """Parse an integer from ``low`` to ``high`` (None: no limit). Raises V1Error."""
+    """Parse an integer from `low` to `high`, None for no limit. Raises V1Error."""
     text = first_value(values)
     if text is None:
         return default
@@ -60,7 +58,7 @@ def integer(values: list[str] | None, name: str, default: int, low: int, high: i
 
 
 def to_integer(text: str, name: str) -> int:
-    """Parse an integer as ``int`` does: any sign and size, spaces around it. Raises V1Error."""
+    """Parse an integer as `int` does: any sign and size, spaces around it. Raises V1Error."""
     try:
         return int(text)
     except ValueError:
@@ -68,7 +66,7 @@ def to_integer(text: str, name: str) -> int:
 
 
 async def raw_body(request: Request) -> bytes:
-    """Dependency: the raw body; routes parse it in their own thread."""
+    """FastAPI dependency. Return the raw body, which routes parse in their own thread."""
     return await request.body()
 
 
@@ -76,21 +74,30 @@ RawBody: TypeAlias = Annotated[bytes, Depends(raw_body)]
 
 
 def parse_json(body: bytes) -> Any:
-    """Parse a body as JSON, whatever its content type; None for an empty one. Raises V1Error."""
+    """Parse a body as JSON, whatever its content type. Return None for an empty one. Raises V1Error."""
     try:
         return json.loads(body) if body.strip() else None
     except (ValueError, RecursionError):
         raise V1Error(Fault.VALUE, "The body is not JSON.") from None
 
 
+def body_schema(description: str) -> dict[str, Any]:
+    """Return the OpenAPI description of a body that the route parses itself."""
+    content = {"application/json": {"schema": {"type": "object"}}}
+    return {"requestBody": {"description": description, "content": content}}
+
+
 def is_train_id(text: str) -> bool:
-    """Whether a text has the form of a run's id: ``./a``, or ``./a/b`` for the ranks of a job."""
+    """Return True if a text has the form of a run's id: `./a`, or `./a/b` for the ranks of a job."""
     parts = text.split("/")
     return parts[0] == "." and len(parts) > 1 and all(part not in ("", ".", "..") for part in parts[1:-1])
 
 
 def find_run(snapshot: Snapshot, train_id: str) -> Run:
-    """Look a run up by id; no path is built, so no id can lead out of the base directory. Raises V1Error."""
+    """Return the run with this id. No path is built, so that no id can lead out of the base directory.
+
+    Raises V1Error if it is unknown.
+    """
     run = snapshot.runs.get(train_id)
     if run is None:
         raise V1Error(Fault.JOB, "Parameter train_id does not match any train job.")
@@ -98,7 +105,7 @@ def find_run(snapshot: Snapshot, train_id: str) -> Run:
 
 
 def loaded_run(snapshot: Snapshot, train_id: str) -> Run:
-    """Look up a run that has data to answer from. Raises V1Error, also if the run cannot be loaded."""
+    """Return a run that has data to answer from. Raises V1Error if it is unknown or cannot be loaded."""
     run = find_run(snapshot, train_id)
     if not is_loadable(run):
         raise V1Error(Fault.JOB, "This train job cannot be loaded: it has no readable event or graph file.")
@@ -106,5 +113,5 @@ def loaded_run(snapshot: Snapshot, train_id: str) -> Run:
 
 
 def is_loadable(run: Run) -> bool:
-    """Return True if any event or graph file can be read; lineage, profiles and dumps are not enough."""
+    """Return True if any event or graph file can be read. Lineage, profiles and dumps are not enough."""
     return any(file_names.role(file.name) in ("summary", "graph") and not file.error for file in run.files)

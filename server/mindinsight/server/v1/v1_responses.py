@@ -17,11 +17,11 @@ from mindinsight.server.compute.json_values import non_finite_as_null
 from mindinsight.server.errors import ApiError
 from mindinsight.server.http.openapi import DOOR, Responses, response
 
-_LONG: Final = 100  # items of a list
+_LONG: Final = 100  # items of a list from which it is encoded item by item
 
 
 class JsonRouter(APIRouter):
-    """Router that encodes the results of its endpoints as sorted JSON; responses pass unchanged."""
+    """Router that encodes the results of its endpoints as sorted JSON. Responses pass unchanged."""
 
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         """Register an endpoint, wrapped so that it returns a JSON response."""
@@ -29,17 +29,17 @@ class JsonRouter(APIRouter):
 
 
 def json_response(content: Any, status: int = 200) -> Response:
-    """JSON response, with null for numbers that are not finite."""
+    """Return a JSON response, with null for non-finite numbers."""
     return Response(json_text(content), status, media_type="application/json")
 
 
 def json_text(content: Any) -> str:
-    """The body of a JSON response."""
+    """Return the body of a JSON response."""
     return encode(content) + "\n"
 
 
 def encode(content: Any) -> str:
-    """Encode as ASCII JSON without spaces, keys sorted, null for numbers that are not finite."""
+    """Encode as ASCII JSON without spaces, keys sorted, null for non-finite numbers."""
     try:
         return _dumps_in_parts(content)
     except ValueError:
@@ -47,7 +47,9 @@ def encode(content: Any) -> str:
 
 
 def _dumps_in_parts(content: Any) -> str:
-    """Encode long lists item by item: ``json.dumps`` holds the interpreter lock for the whole call."""
+    """Encode content as JSON, long lists item by item, because `json.dumps` holds the interpreter lock for
+    the whole call.
+    """
     if not isinstance(content, dict) or not any(_is_long(value) for value in content.values()):
         return _dumps(content)
     members = (f"{_dumps(key)}:{_dumps_list(value)}" for key, value in sorted(content.items()))
@@ -67,7 +69,7 @@ def _dumps(content: Any) -> str:
 
 
 def _json_endpoint(endpoint: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap an endpoint so that it returns a response; FastAPI would encode the result on the event loop."""
+    """Wrap an endpoint so that it returns a response. FastAPI would encode the result on the event loop."""
 
     @wraps(endpoint)
     def in_thread(*values: Any, **named: Any) -> Response:
@@ -108,7 +110,7 @@ class Fault(Enum):
     TENSOR = ("datavisual", 0x012, 400)
     TENSOR_ANSWER = ("datavisual", 0x013, 400)
     TENSOR_STEP = ("datavisual", 0x014, 400)
-    TENSOR_SIZE = ("datavisual", 0x016, 400)
+
     LANDSCAPE = ("datavisual", 0x017, 400)
     PROFILE = ("profiler", 0x083, 400)
     LINEAGE_VALUE = ("lineage", 0x081, 400)
@@ -136,31 +138,31 @@ class Fault(Enum):
 
     @property
     def status(self) -> int:
-        """HTTP status."""
+        """Return the HTTP status."""
         return self.value[2]
 
     @property
     def code(self) -> str:
-        """Error code, eight hexadecimal digits."""
+        """Return the error code, eight hexadecimal digits."""
         module, number, _ = self.value
         return f"{1 << 30 | 1 << 28 | 42 << 17 | _MODULES[module] << 12 | number:08X}"
 
 
 class V1Error(Exception):
-    """A failed request; ``str()`` is the message for the client."""
+    """Failed request. `str()` is the message for the client."""
 
     def __init__(self, fault: Fault, message: str) -> None:
         super().__init__(message)
         self.fault = fault
 
     def response(self, status: int | None = None) -> Response:
-        """The error response; ``status`` overrides the fault's own."""
+        """Return the error response. `status` overrides the fault's status."""
         body = {"error_code": self.fault.code, "error_msg": str(self)}
         return json_response(body, status or self.fault.status)
 
 
 def v1_error(error: ApiError) -> Response:
-    """Return the response of v1 to an error of the server, with the status and headers of the original."""
+    """Convert an error of the server to a response of v1, with the status and headers of the original."""
     faults = {401: Fault.PERMISSION, 403: Fault.PERMISSION, 404: Fault.UNKNOWN_PATH, 421: Fault.PERMISSION}
     fault = Fault.VALUE if error.status < Fault.UNEXPECTED.status else Fault.UNEXPECTED
     response = V1Error(faults.get(error.status, fault), error.message).response(error.status)

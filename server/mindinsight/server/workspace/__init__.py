@@ -16,10 +16,10 @@ from mindinsight.server.workspace.saved_views import Defaults, Views
 
 
 class Workspace:
-    """What is kept in ``folder`` for one base directory, or for several beside each other."""
+    """Stored data of users in `folder`, for one base directory or for several."""
 
     def __init__(self, folder: Path, bases: Bases, now: Callable[[], Iterable[Watched]]) -> None:
-        """``now`` tells which of several directories there are."""
+        """`now` returns the base directories that currently exist, if there are several."""
         base = home(bases)
         self.notes = Notes(folder, base) if base == bases else MultiBaseNotes(folder, now)
         self.slots: Slots = BaseSlots(folder, base) if base == bases else MultiBaseSlots(folder, now)

@@ -1,4 +1,4 @@
-"""Alert rules, and which alerts each webhook has taken."""
+"""Alert rules, and the delivery state of each webhook."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from mindinsight.server.workspace.json_store import Full, JsonStore
 
 Condition: TypeAlias = Literal["not_finite", "above", "below", "silent", "strays"]
 
-MAX_RULES: Final = 50
+MAX_RULES: Final = 50  # each is evaluated for every new point
 MAX_TAGS: Final = 200  # characters of a pattern
-_DIGITS: Final = 10  # of a number of a rule; somebody may have written to the file
-BUILT_IN: Final = "not_finite"  # id of the rule that is there from the beginning
+_DIGITS: Final = 10  # of a rule's number; users may edit the file
+BUILT_IN: Final = "not_finite"  # id of the built-in rule
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Alert rule: a condition and the tags it holds for.
+    """Alert rule: a condition and the tags it applies to.
 
-    ``not_finite``, ``above`` and ``below`` look at every point of the scalars that ``tags`` names, with ``*``
-    and ``?``; ``silent`` at runs that nothing was written to for ``limit`` minutes; ``strays`` at
-    these scalars of all ranks of a job, for ranks that differ from the others.
+    `not_finite`, `above` and `below` are evaluated for every point of the scalars that match `tags`, with `*`
+    and `?`. `silent` is for runs without new data for `limit` minutes. `strays` is for these scalars of all
+    ranks of a job, and reports ranks that diverge from the others.
     """
 
     condition: Condition
@@ -36,17 +36,17 @@ class Rule:
 
 
 class Rules:
-    """The rules of one base directory by id, in ``<folder>/rules.json``."""
+    """Rules of one base directory by id, in `<folder>/rules.json`."""
 
     def __init__(self, folder: Path, base: Path) -> None:
         self._store = JsonStore(folder / "rules.json", base, _rule)
 
     def all(self) -> Mapping[str, Rule]:
-        """By id, in the order in which they came; the built-in one first."""
+        """Return the rules by id, in the order of creation, the built-in one first."""
         return {BUILT_IN: Rule("not_finite", level="error"), **self._store.values()}
 
     def add(self, rule: Rule) -> None:
-        """``Full`` when there is no room for more."""
+        """Add a rule. Raises Full if there are MAX_RULES."""
 
         def with_it(rules: dict[str, Rule]) -> dict[str, Rule]:
             if len(rules) >= MAX_RULES:
@@ -57,7 +57,7 @@ class Rules:
         self._store.change(with_it)
 
     def change(self, rule_id: str, rule: Rule) -> None:
-        """KeyError when there is none of this id."""
+        """Replace a rule. Raises KeyError if the id is unknown."""
 
         def changed(rules: dict[str, Rule]) -> dict[str, Rule]:
             if rule_id not in rules and rule_id != BUILT_IN:
@@ -67,19 +67,14 @@ class Rules:
         self._store.change(changed)
 
     def forget(self, rule_id: str) -> None:
-        """KeyError when there is none of this id, or it is the built-in one."""
-
-        def without(rules: dict[str, Rule]) -> dict[str, Rule]:
-            if rule_id == BUILT_IN:
-                raise KeyError(rule_id)
-            del rules[rule_id]
-            return rules
-
-        self._store.change(without)
+        """Delete a rule. Raises KeyError if the id is unknown or the built-in one."""
+        if rule_id == BUILT_IN:
+            raise KeyError(rule_id)
+        self._store.remove(rule_id)
 
 
 def _rule(content: dict[str, Any]) -> Rule | None:
-    """A rule from what the file says: somebody may have written to it."""
+    """Parse a rule. Return None if it is invalid, because users may edit the file."""
     try:
         rule = Rule(**{field.name: content[field.name] for field in fields(Rule) if field.name in content})
         good = rule.condition in get_args(Condition) and rule.level in LEVELS and math.isfinite(rule.limit)
@@ -90,9 +85,9 @@ def _rule(content: dict[str, Any]) -> Rule | None:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """State of one webhook. Alerts are JSON values as ``alert_list`` returns them."""
+    """State of one webhook. Alerts are JSON values as returned by `alert_list`."""
 
-    seen: list[str] = field(default_factory=list)  # ids of alerts, delivered or waiting; oldest first
+    seen: list[str] = field(default_factory=list)  # ids of delivered or queued alerts, oldest first
     waiting: list[dict[str, Any]] = field(default_factory=list)  # newest first
     dropped: int = 0  # alerts for which the queue had no room since the last delivery
     failures: int = 0  # attempts since the last delivery
@@ -100,22 +95,22 @@ class Delivery:
 
 
 class Deliveries:
-    """The states of one base directory by webhook, in ``<folder>/webhooks.json``."""
+    """States of one base directory by webhook, in `<folder>/webhooks.json`."""
 
     def __init__(self, folder: Path, base: Path) -> None:
         self._store = JsonStore(folder / "webhooks.json", base, _delivery)
 
     def of(self, webhook: str) -> Delivery | None:
-        """Return the state of a webhook, or None for one that is new."""
+        """Return the state of a webhook, or None for a new one."""
         return self._store.values().get(webhook)
 
     def keep(self, webhook: str, current: Callable[[], Delivery]) -> None:
-        """Store the state of a webhook as it is once the file is locked. Raises OSError."""
+        """Store the state that `current` returns once the file is locked. Raises OSError."""
         self._store.change(lambda deliveries: {**deliveries, webhook: current()})
 
 
 def _delivery(content: dict[str, Any]) -> Delivery | None:
-    """Parse a state; None for anything that this module did not write."""
+    """Parse a state. Return None if it is invalid."""
     try:
         delivery = Delivery(**content)
         alerts = all(isinstance(alert["id"], str) for alert in delivery.waiting)

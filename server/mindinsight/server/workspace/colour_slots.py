@@ -1,4 +1,4 @@
-"""Colour slots: numbers that jobs keep for as long as they are known, so that no colour changes by itself."""
+"""Colour slots: numbers that jobs keep while they are known, so that no colour changes by itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mindinsight.server.store.mounts import BASE
 from mindinsight.server.store.run import Run, Watched
 from mindinsight.server.workspace.json_store import Bases, JsonStore
 
-MOST: Final = 20_000  # slots kept for one base directory
+MOST: Final = 20_000  # stored slots of one base directory
 
 _log = logging.getLogger(__name__)
 
@@ -23,21 +23,21 @@ class Slots(Protocol):
     """Allocator of slots."""
 
     def of(self, jobs: Collection[str]) -> Mapping[str, int]:
-        """The slot of every one of ``jobs``; those without get the next ones, in the order given."""
+        """Return the slot of every job. Jobs without one get the next numbers, in the given order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Number of a job: its colour is the palette's at this place, counted round."""
+    """Number of a job, which selects its colour in the palette, modulo the palette's size."""
 
     number: int
 
 
 class BaseSlots:
-    """The slots of one base directory by job, in ``<folder>/colours.json``.
+    """Slots of one base directory by job, in `<folder>/colours.json`.
 
-    Slots are counted over all base directories of a workspace: jobs of several, shown beside each other, get
-    different colours. Where the file cannot be written, slots are those of this process.
+    Slots are counted over all base directories of a workspace, so that jobs of several directories get
+    different colours. If the file cannot be written, slots exist in this process only.
     """
 
     def __init__(self, folder: Path, base: Path) -> None:
@@ -47,17 +47,19 @@ class BaseSlots:
         self._lock = threading.Lock()  # of the numbers
 
     def of(self, jobs: Collection[str]) -> Mapping[str, int]:
-        """See ``Slots``."""
+        """Return the slot of every job. Jobs without one get the next numbers, in the given order."""
         if not all(job in self._numbers for job in jobs):
-            stored = self._kept(jobs)
+            stored = self._stored(jobs)
             with self._lock:
                 numbers = self._numbers | stored
                 new = [job for job in jobs if job not in numbers]  # none, unless the file cannot be written
                 self._numbers = numbers | dict(zip(new, count(1 + max(numbers.values(), default=-1))))
         return self._numbers
 
-    def _kept(self, jobs: Collection[str]) -> dict[str, int]:
-        """Return the slots in the file, which has those of `jobs` by then; none if it cannot be written."""
+    def _stored(self, jobs: Collection[str]) -> dict[str, int]:
+        """Return the stored slots, after adding those of `jobs`, or an empty dict if the file cannot be
+        written.
+        """
 
         def with_them(bases: Bases[Slot]) -> Bases[Slot]:
             slots = bases.get(self._base, {})
@@ -66,27 +68,28 @@ class BaseSlots:
             used = (slot.number for values in bases.values() for slot in values.values())
             first = 1 + max(used, default=-1)
             new = [job for job in jobs if job not in slots]
-            return {self._base: _trimmed({**slots, **_numbered(new, first)}, jobs)}
+            added = {job: Slot(number) for number, job in enumerate(new, first)}
+            return {self._base: _trimmed({**slots, **added}, jobs)}
 
         try:
             slots = self._store.change_bases(with_them)
         except OSError as error:
-            _log.warning("Colours cannot be kept: %s", error.strerror or error)
+            _log.warning("Cannot store colours in the workspace: %s", error.strerror or error)
             return {}
         return {job: slot.number for job, slot in slots.items()}
 
 
 class MultiBaseSlots:
-    """Allocator over several base directories: each job has the slot it has in its directory alone."""
+    """Allocator over several base directories. Each job has the same slot as with its directory alone."""
 
     def __init__(self, folder: Path, bases: Callable[[], Iterable[Watched]]) -> None:
-        """``bases`` tells which directories there are now."""
+        """`bases` returns the directories that currently exist."""
         self._folder = folder
         self._bases = bases
         self._slots: dict[str, BaseSlots] = {}  # by path
 
     def of(self, jobs: Collection[str]) -> Mapping[str, int]:
-        """See ``Slots``."""
+        """Return the slot of every job. Jobs without one get the next numbers, in the given order."""
         below: dict[str, dict[str, str]] = {}  # job by its name in its directory, by the directory's name
         for job in jobs:
             name, _, path = job.removeprefix(BASE).partition("/")
@@ -105,28 +108,24 @@ class MultiBaseSlots:
 
 
 def jobs_by_age(runs: Iterable[Run]) -> list[str]:
-    """The jobs of ``runs``, that with the oldest run first."""
+    """Return the jobs of `runs`, the job with the oldest run first."""
     created: dict[str, float] = {}
     for run in runs:
         created[run.job] = min(run.created, created.get(run.job, run.created))
     return sorted(created, key=lambda job: (created[job], job))
 
 
-def _numbered(jobs: Iterable[str], first: int) -> dict[str, Slot]:
-    return {job: Slot(number) for number, job in enumerate(jobs, first)}
-
-
 def _trimmed(slots: dict[str, Slot], present: Collection[str]) -> dict[str, Slot]:
-    """At most ``MOST`` slots: the oldest of jobs that are gone are given up."""
+    """Return at most MOST slots, without the oldest of removed jobs."""
     if len(slots) <= MOST:
         return slots
     wanted = frozenset(present)
-    gone = [job for job in slots if job not in wanted]
-    surplus = frozenset(gone[: len(slots) - MOST])
+    removed = [job for job in slots if job not in wanted]
+    surplus = frozenset(removed[: len(slots) - MOST])
     return {job: slot for job, slot in slots.items() if job not in surplus}
 
 
 def _slot(content: dict[str, Any]) -> Slot | None:
-    """A slot from what the file says: somebody may have written to it."""
+    """Parse a slot. Return None if it is invalid, because users may edit the file."""
     number = content.get("number")
     return Slot(number) if type(number) is int and 0 <= number < 1 << 53 else None

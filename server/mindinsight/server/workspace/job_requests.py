@@ -1,7 +1,7 @@
-"""Requests of long jobs, so that any server on a workspace can do a job that another one was asked for.
+"""Requests of long jobs, so that any server on a workspace can run a job requested from another one.
 
-A job's number is drawn at random, and its request is a small JSON file of that name. The server that was
-asked holds the job itself; another one, or the same one started again, finds the request and performs it.
+A job's number is random, and its request is a small JSON file of that name. The server that received the
+request holds the job. Another one, or the same one after a restart, finds the request and runs it again.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from typing import Any, Final
 
 from mindinsight.server.files.own_files import own_folder, read_own
 
-_BITS: Final = 48  # of a number: every program reads it exactly
-_KEPT: Final = 200  # requests; of older ones only the server that was asked knows
-_LARGEST: Final = 4 << 20  # bytes of a request; no body is larger that a server takes
+_BITS: Final = 48  # of a number, so that it is exact in float64
+_KEPT: Final = 200  # newest requests; older jobs exist only in the server that received them
+_LARGEST: Final = 4 << 20  # bytes of a stored request; larger files are not ours
 
 _log = logging.getLogger(__name__)
 
 
 class JobRequests:
-    """Requests by number, in a folder of the workspace; the newest are kept."""
+    """Requests by number, in a folder of the workspace. Only the newest are kept."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def add(self, kind: str, body: dict[str, Any]) -> int:
-        """Keep a request; returns its number, also where the workspace cannot be written."""
+        """Store a request and return its number, even if the workspace cannot be written."""
         number = secrets.randbits(_BITS)
         try:
             own_folder(self._folder)
@@ -40,11 +40,11 @@ class JobRequests:
                 json.dump({"kind": kind, "body": body}, file)
             self._trim()
         except OSError as error:
-            _log.warning("Other servers will not know job %d: %s", number, error)
+            _log.warning("Cannot store job %d for other servers: %s", number, error)
         return number
 
     def body(self, kind: str, number: int) -> dict[str, Any] | None:
-        """The request of a number; None where there is none of this kind, or no longer."""
+        """Return the request with a number, or None if there is none of this kind or it has expired."""
         path = self._folder / f"{number}.json"
         try:
             if not 0 <= number < 1 << _BITS or path.stat().st_size > _LARGEST:

@@ -1,4 +1,4 @@
-"""JSON store: values by name for many base directories in one file, and its errors as answers."""
+"""JSON store: values by name for many base directories in one file, and its errors as responses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Final, Generic, Protocol, TypeAlias, TypeVar
 from mindinsight.server.errors import ApiError, not_kept
 from mindinsight.server.files.own_files import locked, read_own
 
-_DAMAGED: Final = (ValueError, AttributeError, RecursionError)  # what a file that is not ours raises
+_DAMAGED: Final = (ValueError, AttributeError, RecursionError)  # errors of a file that is not ours
 
 _log = logging.getLogger(__name__)
 
@@ -42,20 +42,19 @@ class Taken(Exception):  # noqa: N818
 
 
 class JsonStore(Generic[T]):
-    """The values of one base directory, in a file beside those of other bases.
+    """Values of one base directory, in a file with the values of other directories.
 
-    A change is made to what is in the file by then, under the lock of the file, which all threads and servers
-    wait for up to ten seconds, so that nobody loses anything of others. The file is written to a temporary
-    name and renamed, mode 0600. One that is not ours to read is put aside as ``<name>.damaged`` and never
-    overwritten. ``parse`` makes a value of what the file says of one name, or None of what cannot be
-    understood.
+    A change applies to the current content of the file, under the file's lock, for which threads and servers
+    wait up to ten seconds. No change of another server is lost. The file is written to a temporary name and
+    renamed, with mode 0600. A file that cannot be parsed is renamed to `<name>.damaged` and never
+    overwritten. `parse` returns a value, or None for invalid content.
     """
 
     def __init__(self, file: Path, base: Path, parse: Callable[[dict[str, Any]], T | None]) -> None:
         self._file = file
         self._base = str(base)
         self._parse = parse
-        self._lock = threading.Lock()  # of the three below
+        self._lock = threading.Lock()  # guards the three below
         self._values: Mapping[str, T] = {}
         self._stamp: Stamp = None
         self._version = 1
@@ -63,28 +62,45 @@ class JsonStore(Generic[T]):
 
     @property
     def version(self) -> int:
-        """Another number after every change, by whichever server."""
+        """Return a number that changes after every change by any server."""
         self._refresh()
         return self._version
 
     def values(self) -> Mapping[str, T]:
-        """By name, in the order in which they came, as they are in the file now."""
+        """Return the current values by name, in the order of creation."""
         self._refresh()
         return self._values
 
     def change(self, how: Callable[[dict[str, T]], dict[str, T]]) -> Mapping[str, T]:
-        """Keep what ``how`` makes of a copy of the values; OSError when it cannot be kept."""
+        """Replace the values by the result of `how`, which gets a copy of them. Raises OSError."""
         return self.change_bases(lambda values: {self._base: how(values.get(self._base, {}))})
 
+    def put(self, name: str, value: T, most: int) -> None:
+        """Set a value. Raises Full if its name is new and there are `most` values. Raises OSError."""
+
+        def with_it(values: dict[str, T]) -> dict[str, T]:
+            if name not in values and len(values) >= most:
+                raise Full
+            return {**values, name: value}
+
+        self.change(with_it)
+
+    def remove(self, name: str) -> None:
+        """Remove a value. Raises KeyError if there is none of this name. Raises OSError."""
+
+        def without(values: dict[str, T]) -> dict[str, T]:
+            del values[name]
+            return values
+
+        self.change(without)
+
     def change_bases(self, how: Callable[[Bases[T]], Bases[T]]) -> Mapping[str, T]:
-        """Replace the values of the base directories that ``how`` returns, in one write of the file.
+        """Replace the values of the base directories that `how` returns, in one write of the file.
 
-        ``how`` gets the values of all base directories in the file, and may change them.
+        Return the values of this store's directory.
 
-        Returns:
-            The values of this store's base directory.
-        Raises:
-            OSError: the file cannot be written.
+        `how` gets the values of all base directories in the file, and may change them. Raises OSError if the
+        file cannot be written.
         """
         with locked(self._file):
             content = self._read()
@@ -94,13 +110,14 @@ class JsonStore(Generic[T]):
                 base: {name: asdict(value) for name, value in values.items()}
                 for base, values in changed.items()
             }
-            _write(self._file, {**content, **written})
+            data = json.dumps({**content, **written}, ensure_ascii=False)
+            replace_file(self._file, data.encode("utf-8", "backslashreplace"))  # lone surrogates as \udcxx
             values = {**before, **changed}.get(self._base, {})
             self._publish(values, _stamp(self._file), self._stamp)
             return values
 
     def _refresh(self) -> None:
-        """Read the file again when it has changed. What cannot be read leaves the values as they are."""
+        """Read the file again if it has changed. An unreadable file leaves the values unchanged."""
         known, stamp = self._stamp, _stamp(self._file)
         if stamp == known:
             return
@@ -117,7 +134,10 @@ class JsonStore(Generic[T]):
             self._publish(self._values_in(content, self._base), stamp, known)
 
     def _publish(self, values: Mapping[str, T], stamp: Stamp, known: Stamp) -> None:
-        """Show these values from now on, unless others have come since `known`: then the next look reads."""
+        """Replace the visible values, unless they have changed since `known`.
+
+        Then the next access reads the file.
+        """
         with self._lock:
             if self._stamp == known:
                 self._stamp, self._values = stamp, values
@@ -128,7 +148,7 @@ class JsonStore(Generic[T]):
         return {name: value for name, value in parsed.items() if value is not None}
 
     def _read(self) -> Content:
-        """Read the file, or put it aside. Its lock is held."""
+        """Read the file, or rename it if it is damaged. The caller holds the lock."""
         try:
             return self._parsed()
         except _DAMAGED:
@@ -153,8 +173,8 @@ def _stamp(file: Path) -> Stamp:
     return state.st_ino, state.st_size, state.st_mtime_ns
 
 
-def _write(file: Path, content: Content) -> None:
-    data = json.dumps(content, ensure_ascii=False).encode("utf-8", "backslashreplace")  # surrogates as \udcxx
+def replace_file(file: Path, data: bytes) -> None:
+    """Write a file under a temporary name and rename it, with mode 0600. Raises OSError."""
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.stem}-")  # mode 0600
     try:
         with os.fdopen(handle, "wb") as temporary:
@@ -170,11 +190,13 @@ def _by_name(values: Any) -> bool:
 
 
 @contextmanager
-def storing(refusals: Mapping[type[Exception], ApiError]) -> Iterator[None]:
-    """Context in which something is stored: raises ``refusals[type]`` for those, ``not_kept`` for OSError."""
+def storing(responses: Mapping[type[Exception], ApiError]) -> Iterator[None]:
+    """Convert errors of the block into responses: `responses[type]` for these types, `not_kept` for
+    OSError.
+    """
     try:
         yield
-    except tuple(refusals) as error:
-        raise refusals[type(error)] from None
+    except tuple(responses) as error:
+        raise responses[type(error)] from None
     except OSError as error:
         raise not_kept(error) from error

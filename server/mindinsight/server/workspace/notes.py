@@ -25,11 +25,11 @@ class Note:
     pinned: bool = False
     colour: str = ""  # "#rrggbb", or empty for the palette's
     tag: int | None = None  # v1's number from 0 to 10
-    pin: int = field(default=0, compare=False)  # pins are counted in a workspace: the highest is the newest
+    pin: int = field(default=0, compare=False)  # counter of pins in the workspace; the highest is the newest
 
 
 class Notes:
-    """The notes of one base directory by run, in ``<folder>/notes.json``."""
+    """Notes of one base directory by run, in `<folder>/notes.json`."""
 
     def __init__(self, folder: Path, base: Path) -> None:
         self.base = str(base)
@@ -37,17 +37,18 @@ class Notes:
 
     @property
     def version(self) -> int:
+        """Return a number that changes after every change by any server."""
         return self._store.version
 
     def all(self) -> Mapping[str, Note]:
+        """Return the notes by run."""
         return newest_pin_only(self._store.values())
 
     def change(self, run: str, others: Iterable[str] = (), **fields: Any) -> Note:
-        """Set the given fields of one run's note and keep it; OSError when it cannot be kept.
+        """Set the given fields of one run's note and store it. Raises OSError if it cannot be stored.
 
-        A run that is pinned, or no longer is, takes the pin from the others of this base directory and of
-        those in ``others``, in the same write: a server over one base directory and a server over several
-        may change the file of one workspace in turn.
+        Pinning or unpinning a run unpins the others of this base directory and of those in `others`, in the
+        same write. A server over one base directory and a server over several may change the file in turn.
         """
         fields = {name: _encodable(value) for name, value in fields.items()}
 
@@ -69,7 +70,7 @@ class Notes:
 
 
 def newest_pin_only(notes: Mapping[str, Note]) -> Mapping[str, Note]:
-    """The notes with one run pinned at most, the one that was pinned last."""
+    """Return the notes with at most one pinned run, the one pinned last."""
     pinned = {run: note.pin for run, note in notes.items() if note.pinned}
     if len(pinned) < 2:
         return notes
@@ -83,13 +84,13 @@ def _unpinned(notes: dict[str, Note]) -> dict[str, Note]:
 
 
 def _note(content: dict[str, Any]) -> Note:
-    """A note from what the file says. Unknown fields, of later versions, and wrong ones are left out."""
+    """Parse a note. Unknown fields, of later versions, and invalid ones are ignored."""
     good = {name: value for name, value in content.items() if name in _CHECKS and _CHECKS[name](value)}
     return Note(**{**good, "labels": tuple(good.get("labels", ()))})
 
 
 def _encodable(value: Any) -> Any:
-    """A text, or texts, without lone surrogates, which no answer could carry."""
+    """Return text without lone surrogates, which JSON responses cannot encode."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
     return tuple(_encodable(text) for text in value) if isinstance(value, tuple) else value
@@ -115,20 +116,21 @@ _CHECKS: Final[Mapping[str, Callable[[Any], bool]]] = {
 
 
 class MultiBaseNotes:
-    """Each directory keeps the notes it has when it is the only one, whatever it is called here."""
+    """Notes of several base directories. Each directory has the same notes as when it is the only one."""
 
     def __init__(self, folder: Path, bases: Callable[[], Iterable[Watched]]) -> None:
-        """``bases`` tells which directories there are now."""
+        """`bases` returns the directories that currently exist."""
         self._folder = folder
         self._bases = bases
         self._notes: dict[str, Notes] = {}  # by path
 
     @property
     def version(self) -> int:
+        """Return a number that changes after every change by any server."""
         return sum(notes.version for notes in list(self._notes.values()))
 
     def all(self) -> Mapping[str, Note]:
-        """By run, with the name of its directory."""
+        """Return the notes by run, with the name of its directory."""
         return newest_pin_only(
             {
                 f"{BASE}{base.name}/{run.removeprefix(BASE)}".rstrip("/"): note
@@ -138,12 +140,12 @@ class MultiBaseNotes:
         )
 
     def change(self, run: str, **fields: Any) -> Note:
-        """Set the given fields of one run's note and keep it, as ``Notes.change``."""
+        """Set the given fields of one run's note and store it, like `Notes.change`."""
         name, _, below = run.removeprefix(BASE).partition("/")
         bases = list(self._bases())
         base = next((base for base in bases if base.name == name), None)
         if base is None:
-            raise FileNotFoundError(f"the base directory of {run} is gone")
+            raise FileNotFoundError(f"the base directory of {run} was removed")
         others = [self._of(other).base for other in bases if other.name != name]
         return self._of(base).change(BASE + below, others, **fields)
 

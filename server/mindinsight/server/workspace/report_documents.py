@@ -1,13 +1,11 @@
-"""Reports that users write: documents of Markdown and pinned cards, and the cards they froze."""
+"""Reports that users write: documents of Markdown and pinned cards, and the frozen cards."""
 
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import secrets
 import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -15,37 +13,33 @@ from pathlib import Path
 from typing import Any, Final
 
 from mindinsight.server.files.own_files import own_folder, read_own
-from mindinsight.server.workspace.json_store import Full, JsonStore
+from mindinsight.server.workspace.json_store import Full, JsonStore, replace_file
 from mindinsight.server.workspace.saved_views import QUERY, VIEW
 
 _NAME: Final = re.compile(r"[0-9a-f]{32}")
 
 
 class FrozenCards:
-    """The files ``<folder>/<report>/<name>.json``; the ids of reports are the caller's own."""
+    """Files `<folder>/<report>/<name>.json` of frozen cards."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def keep(self, report: str, content: str) -> str:
-        """Name of the file with ``content``; OSError when it cannot be written."""
+        """Write `content` to a new file and return its name. Raises OSError."""
         data = content.encode("utf-8", "backslashreplace")
         name = secrets.token_hex(16)
         file = self._file(report, name)
         for folder in (self._folder, file.parent):
             own_folder(folder)
-        handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=".card-")  # mode 0600
-        try:
-            with os.fdopen(handle, "wb") as output:
-                output.write(data)
-            Path(temporary).replace(file)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        replace_file(file, data)
         return name
 
     def content(self, report: str, name: str) -> bytes:
-        """KeyError when there is none of this name; OSError for one that is not ours."""
+        """Return the content of a file.
+
+        Raises KeyError if there is none of this name, OSError if it is not ours.
+        """
         if not _NAME.fullmatch(name):
             raise KeyError(name)
         try:
@@ -54,7 +48,7 @@ class FrozenCards:
             raise KeyError(name) from None
 
     def remove(self, report: str, names: Iterable[str]) -> None:
-        """Remove files of a report; what cannot be removed stays."""
+        """Remove files of a report, except those that cannot be removed."""
         for name in names:
             with contextlib.suppress(OSError):
                 self._file(report, name).unlink(missing_ok=True)
@@ -68,7 +62,7 @@ class FrozenCards:
 
 
 MAX_REPORTS: Final = 200
-MAX_BLOCKS: Final = 200
+MAX_BLOCKS: Final = 200  # of a report
 MAX_TITLE: Final = 200  # characters
 MAX_TEXT: Final = 100_000  # characters of a block
 END: Final = "end"  # place after the last block
@@ -76,8 +70,8 @@ START: Final = ""  # place before the first
 _ID: Final = re.compile(r"[0-9a-f]{12}")
 
 
-class Outdated(Exception):  # noqa: N818
-    """Error: the text was changed by somebody else since it was read."""
+class Stale(Exception):  # noqa: N818
+    """Error: another user has changed the text since it was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +84,8 @@ class Block:
     view: str = ""  # page of a pinned card; empty for a text
     query: str = ""
     card: str = ""  # title of the card on its page; empty for the whole page
-    position: int = 0  # of the card among those of its title
-    frozen: str = ""  # name of the file with what the card showed; empty for a live card
+    position: int = 0  # of the card among the cards with its title
+    frozen: str = ""  # name of the file with the card's content; empty for a live card
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +98,7 @@ class Report:
 
 
 class Reports:
-    """The reports of one base directory by id, in ``<folder>/reports.json``, frozen cards beside it."""
+    """Reports of one base directory by id, in `<folder>/reports.json`, with frozen cards next to it."""
 
     def __init__(self, folder: Path, base: Path, clock: Callable[[], float] = time.time) -> None:
         self._store = JsonStore(folder / "reports.json", base, _report)
@@ -112,39 +106,30 @@ class Reports:
         self._clock = clock
 
     def all(self) -> Mapping[str, Report]:
-        """By id, in the order in which they were begun."""
+        """Return the reports by id, in the order of creation."""
         return self._store.values()
 
     def add(self, title: str) -> str:
-        """Id of a new report; ``Full`` when there is no room for more."""
+        """Add a report and return its id. Raises Full if there are MAX_REPORTS."""
         report_id = _new_id()
-
-        def with_it(reports: dict[str, Report]) -> dict[str, Report]:
-            if len(reports) >= MAX_REPORTS:
-                raise Full
-            return {**reports, report_id: Report(title, (), self._clock())}
-
-        self._store.change(with_it)
+        self._store.put(report_id, Report(title, (), self._clock()), MAX_REPORTS)
         return report_id
 
     def rename(self, report_id: str, title: str) -> None:
-        """KeyError when there is none of this id, here and below."""
+        """Rename a report. Raises KeyError if the id is unknown, here and below."""
         self._change(report_id, lambda report: replace(report, title=title))
 
     def forget(self, report_id: str) -> None:
         """Delete a report and its frozen cards."""
-
-        def without(reports: dict[str, Report]) -> dict[str, Report]:
-            del reports[report_id]
-            return reports
-
-        self._store.change(without)
+        self._store.remove(report_id)
         self._cards.drop(report_id)
 
     def insert(self, report_id: str, block: Block, after: str, frozen: str | None = None) -> str:
-        """Id of a new block after another one, after ``END`` or ``START``; ``frozen`` is what a card shows.
+        """Insert a block after another one, after END or START, and return its id.
 
-        ``Full`` when there is no room for more.
+        `frozen` is the content of a frozen card.
+
+        Raises Full if there are MAX_BLOCKS.
         """
         block = replace(block, id=_new_id())
 
@@ -158,17 +143,17 @@ class Reports:
         return block.id
 
     def write(self, report_id: str, block_id: str, text: str, version: int) -> None:
-        """Change the text of a block that was read at ``version``; ``Outdated`` if it is another by now."""
+        """Change the text of a block that was read at `version`. Raises Stale if it has changed since."""
 
         def written(block: Block) -> Block:
             if block.version != version:
-                raise Outdated
+                raise Stale
             return replace(block, text=text, version=version + 1)
 
         self._change_block(report_id, block_id, written)
 
     def freeze(self, report_id: str, block_id: str, content: str | None) -> None:
-        """Freeze a card as ``content``, or make it live again (None)."""
+        """Freeze a card as `content`, or make it live again (None)."""
 
         def frozen(block: Block) -> Block:
             return replace(block, frozen="" if content is None else self._cards.keep(report_id, content))
@@ -176,7 +161,7 @@ class Reports:
         self._change_block(report_id, block_id, frozen)
 
     def move(self, report_id: str, block_id: str, after: str) -> None:
-        """Move a block behind another one, to ``END`` or to ``START``."""
+        """Move a block behind another one, to END or to START."""
 
         def moved(report: Report) -> Report:
             block = _block(report, block_id)
@@ -195,7 +180,7 @@ class Reports:
         self._change(report_id, without)
 
     def frozen(self, report_id: str, name: str) -> bytes:
-        """What a frozen card showed, as JSON."""
+        """Return the content of a frozen card, as JSON. Raises KeyError."""
         if report_id not in self.all():
             raise KeyError(report_id)
         return self._cards.content(report_id, name)
@@ -209,7 +194,7 @@ class Reports:
         self._change(report_id, changed)
 
     def _change(self, report_id: str, how: Callable[[Report], Report]) -> None:
-        dropped: set[str] = set()  # names of the files that this change leaves without a block
+        dropped: set[str] = set()  # names of files without a block after this change
 
         def changed(reports: dict[str, Report]) -> dict[str, Report]:
             before = reports[report_id]
@@ -246,7 +231,7 @@ def _new_id() -> str:
 
 
 def _report(content: dict[str, Any]) -> Report | None:
-    """A report from what the file says: somebody may have written to it."""
+    """Parse a report. Return None if it is invalid, because users may edit the file."""
     title, blocks, changed = (content.get(name) for name in ("title", "blocks", "changed"))
     if not isinstance(title, str) or not isinstance(blocks, list):
         return None

@@ -110,22 +110,22 @@ def sending(tmp_path: Path) -> Any:
 def test_only_new_alerts_are_posted_and_each_once(receiver: Receiver, sending: Any) -> None:
     alerts: list[Any] = [alert(1)]
     with sending(lambda: alerts, Webhook("json", receiver.url)) as sender:
-        sender.look()  # those that are there already
+        sender.check()  # those that are there already
         alerts[:0] = [alert(2), alert(3, level="info")]
-        sender.look()
+        sender.check()
         assert until(lambda: receiver.bodies)
-        sender.look()
+        sender.check()
         alerts[:0] = [alert(4)]
-        sender.look()
+        sender.check()
         assert until(lambda: receiver.steps() == [2, 4])
 
 
 def test_each_address_gets_its_own_format(receiver: Receiver, sending: Any) -> None:
     alerts: list[Any] = []
     with sending(lambda: alerts, Webhook("slack", receiver.url)) as sender:
-        sender.look()
+        sender.check()
         alerts.append(alert(2))
-        sender.look()
+        sender.check()
         assert until(lambda: receiver.bodies)
     assert "step 2" in receiver.bodies[0]["text"]
 
@@ -133,11 +133,11 @@ def test_each_address_gets_its_own_format(receiver: Receiver, sending: Any) -> N
 def test_nothing_is_sent_before_the_files_are_read(receiver: Receiver, sending: Any) -> None:
     state: dict[str, Any] = {"alerts": None}
     with sending(lambda: state["alerts"], Webhook("json", receiver.url)) as sender:
-        sender.look()
+        sender.check()
         state["alerts"] = [alert(1)]
-        sender.look()
+        sender.check()
         state["alerts"] = [alert(2), alert(1)]
-        sender.look()
+        sender.check()
         assert until(lambda: receiver.steps() == [2])
 
 
@@ -148,12 +148,12 @@ def test_what_was_not_taken_is_tried_again(
     alerts: list[Any] = []
     receiver.answer = (500, b"")
     with sending(lambda: alerts, Webhook("json", receiver.url)) as sender:
-        sender.look()
+        sender.check()
         alerts.append(alert(1))
-        sender.look()
+        sender.check()
         assert until(lambda: len(receiver.bodies) >= 2)
         alerts[:0] = [alert(2)]
-        sender.look()
+        sender.check()
         receiver.answer = (200, b"")
         assert until(lambda: receiver.steps()[-2:] == [1, 2])
 
@@ -166,10 +166,10 @@ def test_bad_addresses_neither_delay_nor_lose_alerts_of_others(
     with answering(speak) as (bad, times):
         hooks = [Webhook("json", bad), Webhook("slack", bad), Webhook("json", receiver.url)]
         with sending(lambda: alerts, *hooks) as sender:
-            sender.look()
+            sender.check()
             for number in range(1, 6):
                 alerts[:0] = [alert(number)]
-                sender.look()
+                sender.check()
                 assert until(partial(lambda count: len(receiver.bodies) == count, number), 5)
             assert until(lambda: sender._outboxes[0]._state.failures == 1)
     assert receiver.steps() == [1, 2, 3, 4, 5]
@@ -185,16 +185,16 @@ def test_a_restart_loses_no_alert_and_keeps_the_interval(receiver: Receiver, sen
     hook = Webhook("json", receiver.url)
     receiver.answer = (500, b"")
     with sending(lambda: alerts, hook) as sender:
-        sender.look()
+        sender.check()
         alerts.append(alert(1))
-        sender.look()
+        sender.check()
         assert until(lambda: sender._outboxes[0]._state.failures == 1)
     alerts[:0] = [alert(2)]  # while no server ran
     receiver.answer = (200, b"")
     with sending(lambda: alerts, hook) as sender:
         (outbox,) = sender._outboxes
         assert 0 < outbox._due - time.monotonic() <= 10
-        sender.look()
+        sender.check()
         assert [row["step"] for row in outbox._state.waiting] == [2, 1]
         with outbox._changed:  # the ten seconds are over
             outbox._due = 0.0
@@ -209,9 +209,9 @@ def test_a_clock_set_back_adds_nothing_to_the_interval(
     hook = Webhook("json", receiver.url)
     receiver.answer = (500, b"")
     with sending(lambda: alerts, hook) as sender:
-        sender.look()
+        sender.check()
         alerts.append(alert(1))
-        sender.look()
+        sender.check()
         assert until(lambda: sender._outboxes[0]._state.failures == 1)
     monkeypatch.setattr(time, "time", lambda: 1000.0)
     with sending(lambda: alerts, hook) as sender:
@@ -224,9 +224,9 @@ def test_alerts_without_room_are_counted(
     monkeypatch.setattr(webhook_sender, "_WAITING", 2)
     alerts: list[Any] = []
     with sending(lambda: alerts, Webhook("json", receiver.url)) as sender:
-        sender.look()
+        sender.check()
         alerts[:0] = [alert(number) for number in (5, 4, 3, 2, 1)]
-        sender.look()
+        sender.check()
         assert until(lambda: receiver.bodies)
     assert (receiver.steps(), receiver.bodies[0]["left_out"]) == ([4, 5], 3)
 
@@ -240,9 +240,9 @@ def test_a_workspace_that_takes_nothing_costs_the_state_alone(
     monkeypatch.setattr(Deliveries, "keep", full)
     alerts: list[Any] = []
     with sending(lambda: alerts, Webhook("json", receiver.url)) as sender:
-        sender.look()
+        sender.check()
         alerts.append(alert(1))
-        sender.look()
+        sender.check()
         assert until(lambda: receiver.steps() == [1])
 
 

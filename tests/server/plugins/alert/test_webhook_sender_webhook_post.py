@@ -58,9 +58,9 @@ def test_an_address_where_nobody_listens_raises_nothing() -> None:
 @pytest.mark.parametrize(
     ("speak", "why"),
     [
-        (garbage, "not an answer of HTTP (BadStatusLine)"),
-        (cut_chunks, "not an answer of HTTP (IncompleteRead)"),
-        (endless_head, "not an answer of HTTP (HTTPException)"),
+        (garbage, "not an HTTP response (BadStatusLine)"),
+        (cut_chunks, "not an HTTP response (IncompleteRead)"),
+        (endless_head, "not an HTTP response (HTTPException)"),
         (hang_up, "Remote end closed connection without response"),
         (nested, ""),
         (drip_head, "timed out"),

@@ -30,7 +30,7 @@ def test_logs_are_listed(ask: Any) -> None:
 
 
 def test_a_log_is_read_in_parts(ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dump_listing, "_PART", 11)
+    monkeypatch.setattr(dump_listing, "_SECTION", 11)
     first = ask("log", dump="./run", file=ORDER)
     assert first == {"text": "first line\n", "next": 11}
     last = ask("log", dump="./run", file=ORDER, offset=22)

@@ -18,10 +18,10 @@ from mindinsight.server.plugins.scalar.chart_columns import (
     View,
     drawn_line,
     drawn_series,
-    gone_rows,
     inside,
     job_series,
     line_between,
+    missing_rows,
     newest_rows,
     series_answer,
 )
@@ -100,7 +100,7 @@ def test_newest_rows_follow_or_the_whole_is_asked_for() -> None:
     restarted = run("./a", loss=[part([1, 2, 3], [1.0, 2.0, 3.0]), part([2], [9.0])])
     generation = restarted.scalars["loss"].generation
     assert newest_rows(restarted, "loss", 3, generation, View(0))["whole"]
-    assert newest_rows(entry, "none", 2, generation, View(0)).keys() == gone_rows("./a").keys()
+    assert newest_rows(entry, "none", 2, generation, View(0)).keys() == missing_rows("./a").keys()
 
 
 LENGTH = 300

@@ -68,7 +68,7 @@ def test_a_hit_ends_the_way(open_session: Session) -> None:
     wait(open_session)
     assert open_session.step == 1
     assert open_session.hits
-    assert not open_session.outdated
+    assert not open_session.stale
 
 
 def test_a_changed_watchpoint_allows_a_check_of_the_same_step(open_session: Session) -> None:

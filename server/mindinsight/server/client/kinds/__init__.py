@@ -1,6 +1,6 @@
-"""Kinds of payloads in Python and on the command line: one module per kind, with a ``PAYLOAD``.
+"""Kinds of payloads in Python and on the command line: one module per kind, with a `PAYLOAD`.
 
-The modules are found by the names in ``mindinsight.proto.kinds``; a kind without one is read as bytes.
+The modules are found by the names in `mindinsight.proto.kinds`. A kind without a module is read as bytes.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
+from mindinsight.server.formats.media_types import PictureType, SoundType
 from mindinsight.server.types import PAYLOAD_KINDS
 
 T = TypeVar("T")
@@ -20,10 +21,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Payload(Generic[T]):
-    """A kind whose payloads are decoded, written into files, and printed.
+    """Kind of payloads that are decoded, written into files, and printed.
 
-    ``write`` is given a path without its ending and answers with the one it wrote. ``rows`` are what
-    ``mindinsight get`` prints of a value: columns by name, in one row or several.
+    `write` gets a path without ending and returns the path written. `rows` returns the columns that
+    `mindinsight get` prints of a value, in one row or several.
     """
 
     decode: Callable[[bytes], T]
@@ -37,16 +38,23 @@ EXPORTED: Final = tuple(kind for kind in PAYLOAD_KINDS if kind in _MODULES)
 
 @cache
 def payload(kind: str) -> Payload[Any]:
-    """The kind of a name of ``EXPORTED``; loaded when first used."""
+    """Return the kind with a name of `EXPORTED`, which is imported on first use."""
     reader: Payload[Any] = import_module(f"{__name__}.{kind}").PAYLOAD
     return reader
 
 
 def decoder(kind: str) -> Callable[[bytes], Any]:
-    """The decoder of a kind; of one that has none, its bytes."""
+    """Return the decoder of a kind, or `bytes` for a kind without one."""
     return payload(kind).decode if kind in EXPORTED else bytes
 
 
+def write_encoded(stem: Path, encoded: bytes, kind: PictureType | SoundType | None) -> Path:
+    """Write bytes as recorded, with the ending of their media type or `.bin`. Return the path."""
+    target = with_ending(stem, kind.suffix if kind else ".bin")
+    target.write_bytes(encoded)
+    return target
+
+
 def with_ending(stem: Path, ending: str) -> Path:
-    """A path with an ending; a dot in its name begins none."""
+    """Append an ending to a path. A dot in its name does not start an ending."""
     return stem.with_name(stem.name + ending)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from mindinsight.server.client.kinds import Payload, with_ending
+from mindinsight.server.client.kinds import Payload, write_encoded
 from mindinsight.server.formats.media_types import sound_type
 from mindinsight.server.formats.payloads.media_payloads import Sound, sound
 from mindinsight.server.formats.read_limits import UnreadableError
@@ -14,15 +14,12 @@ from mindinsight.server.formats.wav import wav
 
 
 def write(stem: Path, value: Sound) -> Path:
-    """``<step>.wav``: the bytes as they were recorded."""
-    kind = sound_type(value.encoded)
-    target = with_ending(stem, kind.suffix if kind else ".bin")
-    target.write_bytes(value.encoded)
-    return target
+    """Write `<step>.wav` with the bytes as recorded. Return the path."""
+    return write_encoded(stem, value.encoded, sound_type(value.encoded))
 
 
 def rows(value: Sound) -> Iterator[dict[str, Any]]:
-    """Type and bytes; of WAV files rate, channels, bits of a sample and frames."""
+    """Return media type and bytes, and of WAV files rate, channels, bits of a sample and frames."""
     kind = sound_type(value.encoded)
     facts: dict[str, Any] = dict.fromkeys(("rate", "channels", "bits", "frames"))
     try:

@@ -6,21 +6,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from mindinsight.server.client.kinds import Payload, with_ending
+from mindinsight.server.client.kinds import Payload, write_encoded
 from mindinsight.server.formats.media_types import picture_type
 from mindinsight.server.formats.payloads.media_payloads import Image, image
 
 
 def write(stem: Path, value: Image) -> Path:
-    """``<step>.png``: the bytes as they were recorded."""
-    kind = picture_type(value.encoded)
-    target = with_ending(stem, kind.suffix if kind else ".bin")
-    target.write_bytes(value.encoded)
-    return target
+    """Write `<step>.png` with the bytes as recorded. Return the path."""
+    return write_encoded(stem, value.encoded, picture_type(value.encoded))
 
 
 def rows(value: Image) -> Iterator[dict[str, Any]]:
-    """Width and height in pixels, and bytes."""
+    """Return width and height in pixels, and bytes."""
     yield {"width": value.header.width, "height": value.header.height, "bytes": len(value.encoded)}
 
 

@@ -1,4 +1,4 @@
-"""Layouts: charts of scalars by category, as JSON."""
+"""Dashboards: charts of scalars by category, as JSON."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from mindinsight.server.formats.payloads.chart_payloads import Category, layout
 
 
 def write(stem: Path, value: tuple[Category, ...]) -> Path:
-    """``<step>.json``."""
+    """Write `<step>.json`. Return the path."""
     target = with_ending(stem, ".json")
     target.write_text(json.dumps([asdict(category) for category in value], indent=2), encoding="utf-8")
     return target
 
 
 def rows(value: tuple[Category, ...]) -> Iterator[dict[str, Any]]:
-    """A row for each chart: its category, title, expressions and margins."""
+    """Yield a row for each chart: its category, title, expressions and margins."""
     for category in value:
         for chart in category.charts:
             yield {"category": category.title, **asdict(chart)}

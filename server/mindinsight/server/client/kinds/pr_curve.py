@@ -14,7 +14,7 @@ _COLUMNS: Final = ("threshold", *ROWS)
 
 
 def write(stem: Path, value: PrCurve) -> Path:
-    """``<step>.csv``; numbers in the shortest form that reads back."""
+    """Write `<step>.csv`, with numbers in the shortest form that reads back exactly. Return the path."""
     target = with_ending(stem, ".csv")
     with target.open("w", newline="", encoding="utf-8") as file:
         table = csv.DictWriter(file, _COLUMNS)
@@ -24,7 +24,7 @@ def write(stem: Path, value: PrCurve) -> Path:
 
 
 def rows(value: PrCurve) -> Iterator[dict[str, float]]:
-    """Threshold, counts, precision and recall."""
+    """Yield threshold, counts, precision and recall for each threshold."""
     for threshold, column in zip(value.thresholds.tolist(), value.rows.T.tolist(), strict=True):
         yield dict(zip(_COLUMNS, (threshold, *column), strict=True))
 

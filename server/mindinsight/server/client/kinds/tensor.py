@@ -13,14 +13,14 @@ from mindinsight.server.formats.payloads.tensor_payloads import Tensor, tensor
 
 
 def write(stem: Path, value: Tensor) -> Path:
-    """``<step>.npy``, with the type and shape that was recorded."""
+    """Write `<step>.npy` with the recorded type and shape. Return the path."""
     target = with_ending(stem, ".npy")
     np.save(target, value.values, allow_pickle=False)
     return target
 
 
 def rows(value: Tensor) -> Iterator[dict[str, Any]]:
-    """Type and shape."""
+    """Yield type and shape."""
     yield {"dtype": str(value.values.dtype), "shape": list(value.values.shape)}
 
 

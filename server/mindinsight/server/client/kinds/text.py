@@ -11,14 +11,14 @@ from mindinsight.server.formats.payloads.media_payloads import text
 
 
 def write(stem: Path, value: str) -> Path:
-    """``<step>.md``, in UTF-8."""
+    """Write `<step>.md` in UTF-8. Return the path."""
     target = with_ending(stem, ".md")
     target.write_text(value, encoding="utf-8", newline="")
     return target
 
 
 def rows(value: str) -> Iterator[dict[str, str]]:
-    """The text."""
+    """Yield the text."""
     yield {"text": value}
 
 

@@ -1,4 +1,4 @@
-"""Command ``mindinsight dump``: dumps on machines without a browser."""
+"""Command `mindinsight dump`: dumps on machines without a browser."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from mindinsight.server.commands.dump import dump_check, dump_compare, dump_conv
 
 
 def register(subparsers: Any) -> None:
+    """Add the command with its actions."""
     text = "list, measure, check, compare and convert tensor dumps"
     parser: argparse.ArgumentParser = subparsers.add_parser("dump", help=text, allow_abbrev=False)
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)

@@ -8,13 +8,13 @@ from typing import Any
 
 from mindinsight.server.claims import exit_code
 from mindinsight.server.commands.dump.dump_selection import (
-    add_json,
+    add_selection,
     open_single_dump,
     select_tensors,
     statistics_cache,
     worker_pool,
 )
-from mindinsight.server.commands.options import add_executor, resolve_path
+from mindinsight.server.commands.options import add_command, add_executor
 from mindinsight.server.commands.terminal import (
     as_json,
     localize_claim,
@@ -43,49 +43,48 @@ from mindinsight.server.debug.watchpoints import (
     common_faults,
 )
 from mindinsight.server.formats.dumps.dump_types import Dump
+from mindinsight.server.formats.graphs.call_stacks import Frame
 
 
 def register(actions: Any) -> None:
+    """Add the action."""
     text = "find the first operator that produced NaN or infinities, and check conditions"
     ids = ", ".join(sorted(conditions()))
-    parser = actions.add_parser("check", help=text, description=f"{text}: {ids}.", allow_abbrev=False)
-    parser.add_argument("path", metavar="DUMP", type=resolve_path, help="directory of the dump")
-    parser.add_argument("--rank", type=int, action="append", help="only this rank; may be repeated")
-    parser.add_argument("--step", type=int, action="append", help="only this step; may be repeated")
-    parser.add_argument(
-        "--operator", action="append", help="only operators with this name; * and ? are wildcards"
-    )
+    parser = add_command(actions, "check", run, text, description=f"{text}: {ids}.")
+    add_selection(parser, types=False)
     parser.add_argument(
         "--condition",
         action="append",
         metavar="ID[:NAME=NUMBER,...]",
         help="check this instead of common faults, such as tensor_too_large:max_gt=1000; may be repeated",
     )
-    add_json(parser)
     add_executor(parser)
-    parser.set_defaults(run=run)
+    parser.set_defaults(type=None)
 
 
 @report_errors
 def run(options: argparse.Namespace) -> int:
-    """0: all tensors are finite and no condition is met. 1: a fault, a hit, ranks that differ, damage.
+    """Search faults and check watchpoints. Return 0 if all tensors are finite and no condition is met.
 
-    2: no dump, an invalid condition, or tensors of which it is unknown whether they are finite.
+    Return 1 for a fault, a hit, ranks that differ, or damage, and 2 without a dump, for an invalid condition,
+    or if it is unknown whether tensors are finite.
     """
     dump = open_single_dump(options.path)
     if absent := missing_place(dump, options.rank, options.step):
         raise ValueError("The dump has no step {1} of rank {0}.".format(*absent))
     watchpoints = _watchpoints(options)
-    entries, damage = select_tensors(dump, argparse.Namespace(**vars(options) | {"type": None}))
+    entries, damage = select_tensors(dump, options)
     with worker_pool(options.executor, options.path) as executor:
         measured = measure_all(entries, executor, statistics_cache())  # cached for the two searches below
         results = list(progress(measured, len(entries), "tensors measured"))
         report = find_faults(dump, options.rank, options.step, executor, statistics_cache())
-        apart = None if report.faults else find_divergence(dump, options.step, executor, statistics_cache())
+        divergence = (
+            None if report.faults else find_divergence(dump, options.step, executor, statistics_cache())
+        )
         checked = list(check_and_count(dump, watchpoints, executor, statistics_cache()))
     hits = [item for item in checked if isinstance(item, Hit)]
     findings = check_claims(hits, sum(item for item in checked if isinstance(item, int)))
-    claims = [*report.claims, *([apart.claim] if apart else []), *findings]
+    claims = [*report.claims, *([divergence.claim] if divergence else []), *findings]
     damage += [result.damage for result in results if result.damage is not None]
     confirmed = [hit for hit in hits if hit.verdict.hit]
     if options.json:
@@ -94,15 +93,15 @@ def run(options: argparse.Namespace) -> int:
                 {
                     **_report_json(dump, report),
                     "claims": [claim.as_json() for claim in claims],
-                    "divergence": _divergence_json(apart) if apart else None,
+                    "divergence": _divergence_json(divergence) if divergence else None,
                     "hits": [_hit_json(hit) for hit in confirmed],
                 }
             )
         )
     else:
         print(_text(dump, report))
-        if apart is not None:
-            print(_divergence_text(apart))
+        if divergence is not None:
+            print(_divergence_text(divergence))
         print("\n".join(map(localize_claim, findings)))
     report_damage(damage)
     return 1 if damage and report.coverage.judged else exit_code(claims)
@@ -156,17 +155,18 @@ def _divergence_text(divergence: Divergence) -> str:
 
 
 def _divergence_json(divergence: Divergence) -> dict[str, Any]:
-    frame = source_frame(divergence.operator)
     return {
         "claims": [divergence.claim.as_json()],
         "verdict": localize_claim(divergence.claim),
         "step": divergence.step,
         "ranks": list(divergence.ranks),
         "operator": divergence.entry.operator,
-        "file": frame.file if frame else None,
-        "line": frame.line if frame else None,
-        "code": frame.code if frame else None,
+        **_frame_json(source_frame(divergence.operator)),
     }
+
+
+def _frame_json(frame: Frame | None) -> dict[str, Any]:
+    return {name: getattr(frame, name, None) for name in ("file", "line", "code")}
 
 
 def _count(number: int | None) -> str:
@@ -196,29 +196,18 @@ def _fault_json(dump: Dump, fault: Fault) -> dict[str, Any]:
         "source": fault.origin.source or None,
         "rank": fault.rank,
         "step": fault.step,
-        "graph": fault.entry.graph,
         "operator": fault.origin.operator,
-        "type": fault.entry.type,
-        "direction": fault.entry.direction,
-        "slot": fault.entry.slot,
+        **{name: getattr(fault.entry, name) for name in ("graph", "type", "direction", "slot")},
         "nans": statistics.nans if statistics else None,
         "infs": statistics.infinities if statistics else None,
-        "file": frame.file if frame else None,
-        "line": frame.line if frame else None,
-        "code": frame.code if frame else None,
+        **_frame_json(frame),
     }
 
 
-def _tensor_columns(hit: Hit) -> tuple[object, ...]:
-    entry = hit.entry
-    return hit.watchpoint.condition, entry.rank, entry.step, entry.operator, entry.direction, entry.slot
-
-
 def _hit_json(hit: Hit) -> dict[str, Any]:
-    names = ("condition", "rank", "step", "operator", "direction", "slot")
-    findings = [finding._asdict() for finding in hit.verdict.findings]
+    names = ("rank", "step", "operator", "direction", "slot", "graph")
     return {
-        **dict(zip(names, _tensor_columns(hit), strict=True)),
-        "graph": hit.entry.graph,
-        "findings": findings,
+        "condition": hit.watchpoint.condition,
+        **{name: getattr(hit.entry, name) for name in names},
+        "findings": [finding._asdict() for finding in hit.verdict.findings],
     }

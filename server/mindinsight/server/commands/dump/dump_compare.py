@@ -6,20 +6,18 @@ import argparse
 import contextlib
 import csv
 import json
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TextIO, TypeAlias
 
-from mindinsight.server.claims import Claim, exit_code, sentence
+from mindinsight.server.claims import Claim, exit_code
 from mindinsight.server.commands.dump.dump_selection import add_json, open_single_dump, worker_pool
-from mindinsight.server.commands.options import add_executor, resolve_path
+from mindinsight.server.commands.options import add_command, add_executor, resolve_path
 from mindinsight.server.commands.terminal import (
     as_json,
-    cell,
     count_text,
-    language,
+    localize_claim,
     progress,
     report_damage,
     report_errors,
@@ -68,8 +66,9 @@ _STATES: Final = {
 
 
 def register(actions: Any) -> None:
+    """Add the action."""
     text = "compare two dumps tensor by tensor and find the first operator where they diverge"
-    parser = actions.add_parser("compare", help=text, description=text, allow_abbrev=False)
+    parser = add_command(actions, "compare", run, text)
     parser.add_argument("target", metavar="DUMP", type=resolve_path, help="directory of the dump to check")
     parser.add_argument(
         "reference",
@@ -80,14 +79,14 @@ def register(actions: Any) -> None:
     for side in ("", "reference-"):
         parser.add_argument(f"--{side}rank", type=int, help="default: the first, or that of the target")
         parser.add_argument(f"--{side}step", type=int, help="default: the first, or that of the target")
-    text = "compare every step of every rank that both have; with --rank or --step, every one of those"
+    text = "compare every common step of every common rank; with --rank or --step, only of those"
     parser.add_argument("--every-step", action="store_true", help=text)
     parser.add_argument(
         "--map",
         type=Path,
         help="mapping of operators to names in the reference: a JSON object, or CSV with two columns",
     )
-    text = "smallest cosine of tensors that agree; default: not looked at"
+    text = "smallest cosine of tensors that agree; default: not checked"
     parser.add_argument("--cosine", type=float, help=text)
     text = "largest relative distance (L2) of tensors that agree; default: by type, 0.001 for float32"
     parser.add_argument("--relative", type=float, help=text)
@@ -97,12 +96,14 @@ def register(actions: Any) -> None:
     parser.add_argument("--all", action="store_true", help="print all tensors, not only those that differ")
     add_json(parser)
     add_executor(parser)
-    parser.set_defaults(run=run)
 
 
 @report_errors
 def run(options: argparse.Namespace) -> int:
-    """0: they agree. 1: they differ. 2: it is unknown, as where nothing could be compared."""
+    """Compare two dumps and print.
+
+    Return 0 if they agree, 1 if they differ, 2 if it is unknown, such as when nothing could be compared.
+    """
     if options.every_step:
         names = read_names(options.map) if options.map else {}
         return compare_every_step(options, names, Tolerance(options.relative, options.cosine))
@@ -117,7 +118,7 @@ def run(options: argparse.Namespace) -> int:
     outcome = decide(rows, tolerance, len(unlisted))
     differing = [row for row in rows if state(row, tolerance) == "differ"]
     if options.csv:
-        with options.csv.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
+        with _open_csv(options.csv) as file:
             write_csv(rows, file)
         say(f"{len(rows)} rows written to {options.csv}")
     if options.msprobe:
@@ -131,20 +132,27 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _write_msprobe(rows: Sequence[Row], path: Path) -> None:
-    """Write the report with msprobe's columns. Raises BadSettings where the package for Excel is missing."""
+    """Write the report with msprobe's columns. Raises BadSettings if the package for Excel is missing."""
     if path.suffix.lower() == ".xlsx":
         if not has_xlsx():
             raise BadSettings("an Excel file needs a package: pip install 'mindinsight[excel]'")
         with path.open("wb") as book:
             write_msprobe_xlsx(rows, book)
     else:
-        with path.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
+        with _open_csv(path) as file:
             write_msprobe_csv(rows, file)
     say(f"{len(rows)} rows written to {path}")
 
 
+def _open_csv(path: Path) -> TextIO:
+    return path.open("w", newline="", encoding="utf-8", errors="backslashreplace")
+
+
 def read_names(path: Path) -> Mapping[str, str]:
-    """Read a mapping file: a JSON object of names, or CSV lines ``name,name in the reference``."""
+    """Read a mapping file: a JSON object of names, or CSV lines `name,name in the reference`.
+
+    Raises ValueError.
+    """
     text = path.read_text(encoding="utf-8")
     if text.lstrip().startswith("{"):
         names = json.loads(text)
@@ -165,7 +173,7 @@ def _sides(options: argparse.Namespace) -> tuple[Side, Side]:
 
 
 def _places(sides: Sequence[Side]) -> dict[str, dict[str, int]]:
-    """Rank and step of each side: without options they are the first of each, which need not be the same."""
+    """Return rank and step of each side, which may differ because each defaults to its first."""
     names = ("target", "reference")
     return {name: {"rank": side.rank, "step": side.step} for name, side in zip(names, sides, strict=True)}
 
@@ -193,23 +201,18 @@ def _text(shown: Sequence[Row], outcome: Outcome, sides: Mapping[str, Mapping[st
     lines.append(f"{count_text(sum(outcome.counts.values()), 'tensor')}: {counts or 'none'}.")
     if tolerances:
         lines.append(f"Tolerance, relative L2 distance: {tolerances}.")
-    return "\n".join([*lines, *sentences(outcome.claims)])
-
-
-def sentences(claims: Sequence[Claim]) -> list[str]:
-    """Return the texts of claims in the terminal's language."""
-    return [sentence(claim, language(os.environ), cell) for claim in claims]
+    return "\n".join([*lines, *map(localize_claim, outcome.claims)])
 
 
 def _json(shown: Sequence[Row], outcome: Outcome, sides: Mapping[str, Mapping[str, int]]) -> str:
-    rows = [fields(row) | {"codes": row.codes, "measures": _measures(row)} for row in shown]
+    rows = [
+        fields(row)
+        | {"codes": row.codes, "measures": row.compared.measures and asdict(row.compared.measures)}
+        for row in shown
+    ]
     claims = [claim.as_json() for claim in outcome.claims]
     about = {"counts": outcome.counts, "tolerances": outcome.tolerances}
     return as_json({"claims": claims, **sides, **about, "tensors": rows})
-
-
-def _measures(row: Row) -> dict[str, Any] | None:
-    return asdict(row.compared.measures) if row.compared.measures else None
 
 
 _HEADS: Final = ("RANK", "STEP", "TENSORS", "DIFFER", "FIRST DIFFERENCE")
@@ -228,24 +231,26 @@ class StepSummary:
 
     @property
     def differing(self) -> int:
+        """Return the number of tensors that differ."""
         return self.outcome.counts["differ"]
 
     @property
     def operator(self) -> str | None:
-        """Operator of the first difference; None if there is none."""
+        """Return the operator of the first difference, or None."""
         entry = self.outcome.first[0].compared.pair.target if self.outcome.first else None
         return entry.operator if entry else None
 
 
 def compare_every_step(options: argparse.Namespace, names: Mapping[str, str], tolerance: Tolerance) -> int:
-    """Compare, print a line for each step that differs, and return the exit code of ``dump compare``."""
+    """Compare all steps, print a line for each that differs, and return the exit code of `dump compare`."""
     if options.msprobe or options.reference_rank is not None or options.reference_step is not None:
         raise ValueError("--every-step cannot be combined with --msprobe, --reference-rank, --reference-step")
     target, reference = open_single_dump(options.target), open_single_dump(options.reference)
-    steps = _wanted(target, reference, options)
+    steps = _common_steps(target, reference, options)
     summaries: list[StepSummary] = []
     damage: list[FileDamage] = [*target.damage, *reference.damage]
-    with _csv_report(options.csv) as write, _pool(options) as executor:
+    pool = worker_pool(options.executor, options.target, options.reference)
+    with _csv_report(options.csv) as write, pool as executor:
         comparisons = compare_steps(target, reference, steps, names, executor)
         for comparison in progress(comparisons, len(steps), "steps compared"):
             write(comparison)
@@ -264,43 +269,37 @@ def compare_every_step(options: argparse.Namespace, names: Mapping[str, str], to
 
 
 def _unpaired(target: Dump, reference: Dump, options: argparse.Namespace) -> list[tuple[int, int]]:
-    """Rank and step of what only one dump has, as far as it was asked for."""
+    """Return the selected ranks and steps that only one dump has."""
     steps = {(rank, step) for dump in (target, reference) for rank in dump.ranks for step in dump.steps(rank)}
-    alone = steps - set(common_steps(target, reference))
-    return sorted(
-        (rank, step) for rank, step in alone if options.rank in (None, rank) and options.step in (None, step)
-    )
+    return sorted(_selected(steps - set(common_steps(target, reference)), options))
 
 
-def _wanted(target: Dump, reference: Dump, options: argparse.Namespace) -> list[tuple[int, int]]:
-    steps = [
-        (rank, step)
-        for rank, step in common_steps(target, reference)
-        if options.rank in (None, rank) and options.step in (None, step)
+def _selected(steps: Iterable[tuple[int, int]], options: argparse.Namespace) -> list[tuple[int, int]]:
+    """Return the pairs of rank and step that --rank and --step select."""
+    return [
+        (rank, step) for rank, step in steps if options.rank in (None, rank) and options.step in (None, step)
     ]
+
+
+def _common_steps(target: Dump, reference: Dump, options: argparse.Namespace) -> list[tuple[int, int]]:
+    """Return the selected ranks and steps that both dumps have. Raises ValueError if there is none."""
+    steps = _selected(common_steps(target, reference), options)
     if not steps:
-        raise ValueError("the two dumps have no rank and step in common" + _choice(options))
+        chosen = [
+            f"{name} {value}" for name in ("rank", "step") if (value := getattr(options, name)) is not None
+        ]
+        choice = f" ({', '.join(chosen)})" if chosen else ""
+        raise ValueError(f"the two dumps have no rank and step in common{choice}")
     return steps
-
-
-def _choice(options: argparse.Namespace) -> str:
-    chosen = [
-        f"{name} {getattr(options, name)}" for name in ("rank", "step") if getattr(options, name) is not None
-    ]
-    return f" ({', '.join(chosen)})" if chosen else ""
-
-
-def _pool(options: argparse.Namespace) -> Any:
-    return worker_pool(options.executor, options.target, options.reference)
 
 
 @contextlib.contextmanager
 def _csv_report(path: Path | None) -> Iterator[_Write]:
-    """A function that adds the rows of a step to a file; without a path it does nothing."""
+    """Yield a function that appends the rows of a step to a file. Without a path it does nothing."""
     if path is None:
         yield lambda comparison: None
         return
-    with path.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
+    with _open_csv(path) as file:
         report = CsvReport(file)
         yield lambda comparison: report.write(comparison.rows, rank=comparison.rank, step=comparison.step)
 
@@ -324,8 +323,7 @@ def _text_of_steps(
     tensors = sum(summary.tensors for summary in summaries)
     counts = (count_text(len(summaries), "step"), count_text(ranks, "rank"), count_text(tensors, "tensor"))
     lines.append("{} of {}, {}.".format(*counts))
-    texts = [sentence(claim, language(os.environ), cell) for claim in claims]
-    return "\n".join([*lines, *texts])
+    return "\n".join([*lines, *map(localize_claim, claims)])
 
 
 def _json_of_steps(

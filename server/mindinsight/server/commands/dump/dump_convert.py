@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from mindinsight.server.commands.dump.dump_selection import (
     select_tensors,
     worker_pool,
 )
+from mindinsight.server.commands.options import add_command
 from mindinsight.server.commands.terminal import as_json, progress, report_damage, report_errors, say
 from mindinsight.server.compute.parallel_map import batched, spread
 from mindinsight.server.formats.arrays.lazy_array import write_npy
@@ -26,18 +28,22 @@ from mindinsight.server.formats.read_limits import UnreadableError
 
 
 def register(actions: Any) -> None:
+    """Add the action."""
     text = "write the tensors of a dump (bin, pt, npy) as .npy files, in host order of axes"
-    parser = actions.add_parser("convert", help=text, description=text, allow_abbrev=False)
+    parser = add_command(actions, "convert", run, text)
     add_selection(parser)
     parser.add_argument(
         "--output", type=Path, required=True, help="directory for the files; created if it does not exist"
     )
-    parser.set_defaults(run=run)
 
 
 @report_errors
 def run(options: argparse.Namespace) -> int:
-    """0: all written. 1: some could not be read. 2: no dump, or the output cannot be written."""
+    """Write the tensors.
+
+    Return 0 if all are written, 1 if some cannot be read, 2 without a dump or if the output cannot be
+    written.
+    """
     dump = open_single_dump(options.path)
     entries, damage = select_tensors(dump, options)
     entries = [entry for entry in entries if entry.ref is not None]
@@ -45,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     convert = partial(_convert_batch, Path(dump.path), options.output.absolute())
     with worker_pool() as executor:
         batches = spread(convert, batched(entries), executor)
-        results = list(progress(_flatten(batches), len(entries), "tensors written"))
+        results = list(progress(chain.from_iterable(batches), len(entries), "tensors written"))
     pairs = [
         (entry, result) for entry, result in zip(entries, results, strict=True) if isinstance(result, str)
     ]
@@ -61,10 +67,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 def file_name(entry: TensorEntry, shape: tuple[int, ...]) -> str:
-    """File name of a converted tensor: recorded name, direction, slot and format, as in a dump of npy files.
+    """Return the file name of a converted tensor: recorded name, direction, slot and format, as in a dump of
+    npy files.
 
-    ``shape`` is that of the values as read: where it is the host's, they are in host order. No part of the
-    name can lead out of the directory.
+    `shape` is the shape of the values as read. If it equals the recorded shape, the values are in host order.
+    No part of the name can lead out of the directory.
     """
     path = Path(entry.ref.path if entry.ref else "")
     if path.suffix in (".npy", ".pt"):
@@ -97,7 +104,9 @@ def _convert(root: Path, output: Path, entry: TensorEntry) -> str | FileDamage:
 
 
 def _write_mappings(pairs: Iterable[tuple[TensorEntry, str]], damage: list[FileDamage]) -> None:
-    """Write ``mapping.csv`` for files whose names were too long, with suffixes that the conversion added."""
+    """Write `mapping.csv` for files with names that were too long, including suffixes added by the
+    conversion.
+    """
     mappings: dict[Path, dict[str, str]] = {}
     lines: dict[Path, list[str]] = {}
     for entry, written in pairs:
@@ -116,8 +125,3 @@ def _write_mappings(pairs: Iterable[tuple[TensorEntry, str]], damage: list[FileD
 
 def _safe_name(text: str) -> str:
     return "".join(c if c.isalnum() or c in "._-" else "_" for c in text)
-
-
-def _flatten(batches: Iterator[list[str | FileDamage]]) -> Iterator[str | FileDamage]:
-    for batch in batches:
-        yield from batch

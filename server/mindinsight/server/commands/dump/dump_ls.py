@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from mindinsight.server.commands.dump.dump_selection import add_selection, open_single_dump, select_tensors
+from mindinsight.server.commands.options import add_command
 from mindinsight.server.commands.terminal import as_json, report_damage, report_errors, table, terminal_width
 from mindinsight.server.formats.dumps import find_dump_dirs, find_layout
 from mindinsight.server.formats.dumps.dump_types import Dump, DumpDir, TensorEntry
@@ -15,15 +16,18 @@ _HEADS: Final = ("RANK", "STEP", "OPERATOR", "TYPE", "IO", "SLOT", "DTYPE", "SHA
 
 
 def register(actions: Any) -> None:
+    """Add the action."""
     text = "list the ranks and steps of a dump; with --rank, --step, --operator or --type, its tensors"
-    parser = actions.add_parser("ls", help=text, description=text, allow_abbrev=False)
+    parser = add_command(actions, "ls", run, text)
     add_selection(parser)
-    parser.set_defaults(run=run)
 
 
 @report_errors
 def run(options: argparse.Namespace) -> int:
-    """0: listed: the dump, or those below a directory. 1: something cannot be read. 2: no dump."""
+    """Print a dump, or the dumps below a directory.
+
+    Return 0, 1 if something cannot be read, 2 without a dump.
+    """
     below = () if find_layout(options.path) else find_dump_dirs(options.path)
     if below:
         _print_dumps(below, options.json)
@@ -44,13 +48,7 @@ def _print_dumps(dumps: Sequence[DumpDir], json: bool) -> None:
     if json:
         print(as_json({"dumps": [{"path": dump.path, "layout": dump.layout} for dump in dumps]}))
     else:
-        print(
-            table(
-                ("DUMP", "LAYOUT"),
-                [(dump.path, dump.layout) for dump in dumps],
-                terminal_width(),
-            )
-        )
+        print(table(("DUMP", "LAYOUT"), [(dump.path, dump.layout) for dump in dumps], terminal_width()))
 
 
 def _overview(dump: Dump, entries: Sequence[TensorEntry]) -> str:
@@ -69,11 +67,7 @@ def _overview(dump: Dump, entries: Sequence[TensorEntry]) -> str:
 
 def _summary_json(dump: Dump) -> dict[str, Any]:
     return {
-        "path": dump.path,
-        "layout": dump.layout,
-        "framework": dump.framework,
-        "version": dump.version,
-        "ranks": dump.ranks,
+        **{name: getattr(dump, name) for name in ("path", "layout", "framework", "version", "ranks")},
         "steps": dump.steps(),
         "graphs": dump.graphs(),
         "logs": [log.path for log in dump.logs],
@@ -87,15 +81,9 @@ def _row(entry: TensorEntry) -> tuple[object, ...]:
 
 
 def _tensor_json(entry: TensorEntry) -> dict[str, Any]:
+    names = ("rank", "step", "graph", "operator", "recorded", "type", "direction", "slot")
     return {
-        "rank": entry.rank,
-        "step": entry.step,
-        "graph": entry.graph,
-        "operator": entry.operator,
-        "recorded": entry.recorded,
-        "type": entry.type,
-        "direction": entry.direction,
-        "slot": entry.slot,
+        **{name: getattr(entry, name) for name in names},
         "dtype": entry.dtype or None,
         "shape": entry.shape,
         "path": entry.ref.path if entry.ref else None,

@@ -19,26 +19,31 @@ from mindinsight.server.settings.base_dirs import directory_problem, empty_direc
 if TYPE_CHECKING:
     from mindinsight.server.compute.cluster_executor import ClusterExecutor
 
-MAX_NAMED: Final = 10
+MAX_NAMED: Final = 10  # dumps listed in an error
 
 
-def add_selection(parser: argparse.ArgumentParser) -> None:
+def add_selection(parser: argparse.ArgumentParser, types: bool = True) -> None:
+    """Add the dump's directory and the options that select ranks, steps, operators and, with `types`,
+    their types.
+    """
     parser.add_argument("path", metavar="DUMP", type=resolve_path, help="directory of the dump")
     parser.add_argument("--rank", type=int, action="append", help="only this rank; may be repeated")
     parser.add_argument("--step", type=int, action="append", help="only this step; may be repeated")
     parser.add_argument(
         "--operator", action="append", help="only operators with this name; * and ? are wildcards"
     )
-    parser.add_argument("--type", action="append", help="only operators of this type, such as MatMul")
+    if types:
+        parser.add_argument("--type", action="append", help="only operators of this type, such as MatMul")
     add_json(parser)
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add the option that prints JSON."""
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
 
 
 def select_tensors(dump: Dump, options: argparse.Namespace) -> tuple[list[TensorEntry], list[FileDamage]]:
-    """Selected tensors rank by rank and step by step, in the order they were written, and the damage."""
+    """Return the selected tensors by rank and step, in the order written, and the damage."""
     entries, damage = [], list(dump.damage)
     for rank in options.rank or dump.ranks:
         for step in options.step or dump.steps(rank):
@@ -49,7 +54,7 @@ def select_tensors(dump: Dump, options: argparse.Namespace) -> tuple[list[Tensor
 
 
 def open_single_dump(path: str | os.PathLike[str]) -> Dump:
-    """Open the dump at a path. Raises ValueError with the dumps below it where it is none itself."""
+    """Open the dump at a path. Raises ValueError, which lists the dumps below the path if there are any."""
     if find_layout(path) is None:
         if problem := directory_problem(path):
             raise ValueError(problem)
@@ -64,9 +69,9 @@ def open_single_dump(path: str | os.PathLike[str]) -> Dump:
 
 
 def worker_pool(executor: str = LOCAL, *folders: Path) -> WorkerPool | ClusterExecutor:
-    """Worker pool with a process per core, started when there is enough work; or a cluster's executor.
+    """Return a pool with a process per core, started when there is enough work, or a cluster's executor.
 
-    Raises BadSettings where a package is missing. Every worker of a cluster must see the ``folders``.
+    Raises BadSettings if a package is missing. Every worker of a cluster must see the `folders`.
     """
     if executor == LOCAL:
         return WorkerPool(os.cpu_count() or 1)
@@ -77,12 +82,13 @@ def worker_pool(executor: str = LOCAL, *folders: Path) -> WorkerPool | ClusterEx
 
 
 def statistics_cache() -> StatisticsCache:
-    """The cache of statistics, shared with the server."""
+    """Return the cache of statistics that the server uses as well."""
     workspace = environment(os.environ).get("workspace") or Path.home() / "mindinsight"
     return StatisticsCache(Path(workspace) / "cache" / "statistics.sqlite")
 
 
 def _is_selected(entry: TensorEntry, options: argparse.Namespace) -> bool:
+    """Return True if the options select the tensor."""
     names = (entry.operator, entry.recorded)
     named = not options.operator or any(fnmatchcase(n, p) for n in names for p in options.operator)
     return named and (

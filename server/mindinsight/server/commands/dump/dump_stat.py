@@ -15,7 +15,7 @@ from mindinsight.server.commands.dump.dump_selection import (
     statistics_cache,
     worker_pool,
 )
-from mindinsight.server.commands.options import add_executor
+from mindinsight.server.commands.options import add_command, add_executor
 from mindinsight.server.commands.terminal import (
     as_json,
     progress,
@@ -56,22 +56,25 @@ _HEADS: Final = (
 
 
 def register(actions: Any) -> None:
+    """Add the action."""
     text = (
         "minimum, maximum, mean, standard deviation, norm and counts of the finite elements of every tensor"
     )
-    parser = actions.add_parser("stat", help=text, description=text, allow_abbrev=False)
+    parser = add_command(actions, "stat", run, text)
     add_selection(parser)
     add_executor(parser)
     parser.add_argument("--not-finite", action="store_true", help="only tensors with NaN or infinities")
     parser.add_argument(
         "--sort", choices=_COLUMNS, help="sort by this column, largest first, instead of in execution order"
     )
-    parser.set_defaults(run=run)
 
 
 @report_errors
 def run(options: argparse.Namespace) -> int:
-    """0: all finite. 1: some are not, or it is unknown. 2: no dump, or nothing to measure in it."""
+    """Print statistics.
+
+    Return 0 if all tensors are finite, 1 if not or if it is unknown, 2 without a dump or a measurable tensor.
+    """
     dump = open_single_dump(options.path)
     entries, damage = select_tensors(dump, options)
     with worker_pool(options.executor, options.path) as executor:
@@ -92,7 +95,7 @@ def run(options: argparse.Namespace) -> int:
         rows.sort(key=lambda row: (row[options.sort] is not None, row[options.sort] or 0), reverse=True)
     print(as_json(rows) if options.json else _table(rows))
     if inferred:
-        say(f"{inferred} tensors have recorded statistics only; what was not recorded is left empty.")
+        say(f"{inferred} tensors have recorded statistics only. Other columns are empty.")
     if undecided:
         say(f"It is unknown whether {undecided} of {len(results)} tensors are finite.")
     report_damage(damage)
@@ -115,8 +118,6 @@ def _tensor_json(result: TensorResult) -> dict[str, Any]:
 def _table(rows: Iterable[dict[str, Any]]) -> str:
     heads = (*_HEADS, "NAN", "INF", "-INF")
     keys = ("rank", "step", "operator", "direction", "slot", "dtype", "shape", *_COLUMNS)
-    return table(heads, [_with_lists(itemgetter(*keys)(row)) for row in rows], terminal_width())
-
-
-def _with_lists(values: tuple[object, ...]) -> list[object]:
-    return [list(value) if isinstance(value, tuple) else value for value in values]
+    cells = (itemgetter(*keys)(row) for row in rows)
+    shown = [[list(value) if isinstance(value, tuple) else value for value in row] for row in cells]
+    return table(heads, shown, terminal_width())

@@ -1,4 +1,4 @@
-"""``mindinsight tune``: train with one set of hyper-parameters after the other; and ``mindoptimizer``."""
+"""Commands `mindinsight tune` and `mindoptimizer`: train repeatedly with different hyper-parameters."""
 
 from __future__ import annotations
 
@@ -9,32 +9,39 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from mindinsight.server.commands.options import number
+from mindinsight.server.commands.options import add_command, argument_type, number
 from mindinsight.server.errors import BadSettings
 
 _MOST: Final = 1_000_000  # trials
 
 
 def register(subparsers: Any) -> None:
-    text = "train again and again with hyper-parameters that Optuna chooses (docs/tuning.md)"
-    parser = subparsers.add_parser("tune", help=text, description=text, allow_abbrev=False)
+    """Add the command."""
+    text = "train repeatedly with hyper-parameters that Optuna chooses (docs/tuning.md)"
+    parser = add_command(subparsers, "tune", tune, text)
     _add_options(parser)
-    help_trials = "how many trials there shall be, those of earlier calls included (default: 20)"
+    help_trials = "total number of trials, including those of earlier calls (default: 20)"
     parser.add_argument("--trials", type=number(1, _MOST), default=20, help=help_trials)
     help_lineage = "learn from the past runs below the base directory that have all parameters and the target"
     parser.add_argument("--from-lineage", action="store_true", help=help_lineage)
-    parser.set_defaults(run=tune, iter=None)
+    parser.set_defaults(iter=None)
 
 
 def tune(options: argparse.Namespace) -> int:
-    """0: there are complete trials. 1: there are none, or too many failed. 130: interrupted."""
+    """Run a study.
+
+    Return 0 if there are complete trials, 1 if there are none or too many failed, 130 if interrupted.
+    """
     from mindinsight.server.commands.tune.study_run import run_study
 
     return run_study(options)
 
 
 def mindoptimizer(arguments: Sequence[str] | None = None) -> int:
-    """The console script ``mindoptimizer``: ``--iter`` trials more, learning from what lineage holds."""
+    """Run the console script `mindoptimizer`: `--iter` more trials, learning from past runs.
+
+    Return the exit code.
+    """
     from importlib.metadata import version
 
     text = "Train with hyper-parameters that are chosen from past trainings: mindinsight tune, as before."
@@ -70,10 +77,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the study at the end, for scripts")
 
 
+@argument_type
 def _seconds(text: str) -> float:
     from mindinsight.server.tuning.tuning_file import seconds  # loaded with the command only
 
-    try:
-        return seconds(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+    return seconds(text)

@@ -1,8 +1,9 @@
-"""One call of ``mindinsight tune``: from the tuning file to the last trial, with progress shown."""
+"""One call of `mindinsight tune`: from the tuning file to the last trial, with progress shown."""
 
 from __future__ import annotations
 
 import argparse
+import shlex
 import shutil
 import signal
 import sys
@@ -17,52 +18,52 @@ from typing import TYPE_CHECKING, Any, Final
 from mindinsight.server.commands.terminal import as_json, cell, printable, say
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.tuning.lineage_import import import_lineage
-from mindinsight.server.tuning.samplers import copied, make_sampler
+from mindinsight.server.tuning.samplers import copy_study, make_sampler
 from mindinsight.server.tuning.space import HYPER_CONFIG, grid_size, suggest
 from mindinsight.server.tuning.study import (
     FAILURE,
     PLAN,
-    finished,
+    finished_trials,
     journal_path,
+    lock_journal,
     open_journal,
     open_study,
     quiet_optuna,
-    tuning,
+    require_optuna,
 )
-from mindinsight.server.tuning.study_facts import best_so_far, pareto_front, progress, state_of, study_facts
+from mindinsight.server.tuning.study_facts import best_so_far, progress, state_of, study_facts
 from mindinsight.server.tuning.trial_process import run_folder, trial_command
-from mindinsight.server.tuning.tuner import End, Plan, Tuner
+from mindinsight.server.tuning.tuner import End, Tuner
 from mindinsight.server.tuning.tuning_file import Config, load_config
 
 if TYPE_CHECKING:
     from optuna import Study
 
 
-_AGAIN: Final = 0.2  # seconds between two bars
-_WIDEST: Final = 24  # characters of the bar
+_WIDTH: Final = 24  # characters of the bar
 _ENDED: Final = ("complete", "pruned", "failed", "interrupted")
 
 
 class ProgressDisplay:
-    """Shows the progress of a tuner on standard error after every change."""
+    """Display of a tuner's progress on standard error, updated after every change."""
 
     def __init__(self, bar: bool | None = None) -> None:
-        """With ``bar`` None there is one when standard error is a terminal."""
+        """Show a bar with `bar`, or by default if standard error is a terminal."""
         self._bar = sys.stderr.isatty() if bar is None else bar
-        self._told: set[int] | None = None  # numbers of trials whose end was told
-        self._drawn = 0.0
+        self._reported: set[int] | None = None  # numbers of trials that were reported as ended
 
     def __call__(self, tuner: Tuner) -> None:
+        """Print trials that have ended, and the current progress."""
         trials = tuner.study.get_trials(deepcopy=False)
-        if self._told is None:  # those of earlier tuners
-            self._told = {trial.number for trial in trials if trial.state.is_finished()}
+        if self._reported is None:  # trials of earlier tuners
+            self._reported = {trial.number for trial in trials if trial.state.is_finished()}
             if tuner.resumed:
                 numbers = ", ".join(map(str, tuner.resumed))
-                self._say(f"half-finished trials are marked failed and their values tried again: {numbers}")
+                self._say(f"unfinished trials are marked failed and their values tried again: {numbers}")
         for trial in trials:
             state = state_of(trial)
-            if trial.number not in self._told and state in _ENDED:
-                self._told.add(trial.number)
+            if trial.number not in self._reported and state in _ENDED:
+                self._reported.add(trial.number)
                 if not self._bar or state == "failed":
                     self._say(trial_line(trial, state))
         counts = progress(trials, tuner.study.user_attrs.get(PLAN, {}), time.time())
@@ -71,7 +72,7 @@ class ProgressDisplay:
             self._draw(line, counts)
 
     def end(self) -> None:
-        """Leave the last bar where it is."""
+        """Move below the last bar."""
         if self._bar:
             print(file=sys.stderr, flush=True)
 
@@ -80,16 +81,15 @@ class ProgressDisplay:
         print(clear + printable(text), file=sys.stderr, flush=True)
 
     def _draw(self, line: str, counts: dict[str, Any]) -> None:
-        self._drawn = time.monotonic()
         room = max(20, shutil.get_terminal_size().columns - 1)
         share = counts["done"] / counts["wanted"] if counts["wanted"] else 0.0
-        filled = round(min(1.0, share) * _WIDEST)
-        text = f"{'█' * filled}{'░' * (_WIDEST - filled)} {line}"
+        filled = round(min(1.0, share) * _WIDTH)
+        text = f"{'█' * filled}{'░' * (_WIDTH - filled)} {line}"
         print(f"\r\x1b[K{text[:room]}", end="", file=sys.stderr, flush=True)
 
 
 def trial_line(trial: Any, state: str) -> str:
-    """One line about a trial that ended."""
+    """Return one line about a trial that ended."""
     values = " ".join(f"{name}={cell(value)}" for name, value in trial.params.items())
     if state == "failed":
         return f"trial {trial.number} failed: {failure_text(trial.user_attrs.get(FAILURE, {}))}; {values}"
@@ -99,13 +99,13 @@ def trial_line(trial: Any, state: str) -> str:
 
 
 def failure_text(failure: dict[str, Any]) -> str:
-    """The reason of a failed trial in English."""
-    there = ", ".join(failure.get("there", ())) or "nothing"
+    """Return the reason of a failed trial in English."""
+    written = ", ".join(failure.get("there", ())) or "nothing"
     texts = {
         "exit": "the command ended with exit code {code}",
         "signal": "the command was ended by signal {signal}",
         "cannot_start": "the command cannot be started: {text}",
-        "no_target": f"the run has no target {{target}}; it has {there}",
+        "no_target": f"the run has no target {{target}}; it has {written}",
         "not_finite": "{target} is {value}",
         "timeout": "it took longer than {seconds:g} seconds",
         "interrupted": "the tuner ended",
@@ -114,17 +114,16 @@ def failure_text(failure: dict[str, Any]) -> str:
 
 
 def best_text(tuner: Tuner, trials: list[Any]) -> str:
-    """The best value so far, or how many trials are on the Pareto front."""
+    """Return the best value so far, or the number of trials on the Pareto front."""
     targets = tuner.config.targets
     if len(targets) > 1:
-        front = pareto_front(trials, [target.goal == "maximize" for target in targets])
-        return f"{len(front)} on the Pareto front"
+        return f"{len(tuner.study.best_trials)} on the Pareto front"
     steps = best_so_far(trials, targets[0].goal == "maximize")
     return f"best {targets[0].name} {cell(steps[-1]['value'])} (trial {steps[-1]['number']})" if steps else ""
 
 
 def progress_line(counts: dict[str, Any], best: str) -> str:
-    """Trials done of those wanted, best, failed, pruned, running and time left."""
+    """Return trials done of those planned, best value, failed, pruned, running and time left, as one line."""
     parts = [f"{counts['done']} of {counts['wanted']} trials", best]
     parts += [f"{counts[name]} {name}" for name in ("failed", "pruned", "running") if counts[name]]
     if counts["left"] is not None and counts["done"] < (counts["wanted"] or 0):
@@ -133,7 +132,7 @@ def progress_line(counts: dict[str, Any], best: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """``50 s``, ``3 min``, ``2 h 05 min``."""
+    """Format seconds: `50 s`, `3 min`, `2 h 05 min`."""
     whole = round(seconds)
     if whole < 90:
         return f"{whole} s"
@@ -145,30 +144,33 @@ _ENDS: Final = {
     "done": "",
     "exhausted": "every combination was tried",
     "stopped": "stopped from the page",
-    "interrupted": "interrupted; the same command goes on",
-    "time": "the time for the study is over; the same command goes on",
-    "gave_up": "too many trials failed in a row; --give-up-after 0 goes on regardless",
+    "interrupted": "interrupted; the same command resumes it",
+    "time": "the time limit of the study was reached; the same command resumes it",
+    "gave_up": "too many trials failed in a row; --give-up-after 0 disables this limit",
 }
-_SHOWN: Final = 3  # commands of --dry-run
+_SHOWN: Final = 3  # commands printed by --dry-run
 
 
 def run_study(options: argparse.Namespace) -> int:
-    """0: there are complete trials. 1: there are none, or too many failed. 130: interrupted."""
+    """Run a study.
+
+    Return 0 if there are complete trials, 1 if there are none or too many failed, 130 if interrupted.
+    """
     config = config_of(options)
     for warning in config.warnings:
         say(f"{options.config}: {warning}")
     workspace = options.workspace.expanduser().absolute()
     journal = journal_path(workspace, config.summary_base_dir, config.study)
-    _need_optuna()
+    require_optuna()
     with quiet_optuna():
         if options.dry_run:
             return _show_commands(journal, config, options)
-        with tuning(journal):
+        with lock_journal(journal):
             return _run(journal, config, options)
 
 
 def config_of(options: argparse.Namespace) -> Config:
-    """The tuning file with what the options say otherwise."""
+    """Return the tuning file, overridden by the options."""
     config = load_config(options.config)
     limits = replace(
         config.limits,
@@ -178,7 +180,7 @@ def config_of(options: argparse.Namespace) -> Config:
     seed = config.tuner.seed if options.seed is None else options.seed
     name = options.study or config.study
     if Path(name).name != name or name.startswith("."):
-        raise BadSettings(f"--study {name!r}: a name has no slashes and begins with no dot.")
+        raise BadSettings(f"--study {name!r}: a name must not contain slashes or begin with a dot.")
     return replace(config, study=name, tuner=replace(config.tuner, seed=seed), limits=limits)
 
 
@@ -188,27 +190,29 @@ def _run(journal: Path, config: Config, options: argparse.Namespace) -> int:
         _import(study, config)
     trials = study.get_trials(deepcopy=False)
     study.sampler = make_sampler(config.tuner, config.parameters, options.jobs, len(trials))
-    done = len(finished(trials))
+    done = len(finished_trials(trials))
     wanted = options.trials if options.iter is None else done + options.iter
     if config.tuner.name == "grid":
         wanted = min(wanted, grid_size(config.parameters))
-    plan = Plan(wanted, options.jobs, options.give_up_after)
     say(f"study {config.study}: {journal}")
     display = ProgressDisplay()
-    tuner = Tuner(study, open_journal(journal), config, plan, display)
+    storage = open_journal(journal)
+    tuner = Tuner(study, storage, config, wanted, options.jobs, options.give_up_after, display)
     with _signals(tuner):
         end = tuner.run()
     display.end()
-    _tell_end(study, config, end, done >= wanted)
+    _report_end(study, config, end, done >= wanted)
     if options.json:
         print(as_json({**study_facts(study), "end": end, "journal": str(journal)}))
-    complete = any(trial.state.name == "COMPLETE" for trial in finished(study.get_trials(deepcopy=False)))
+    complete = any(
+        trial.state.name == "COMPLETE" for trial in finished_trials(study.get_trials(deepcopy=False))
+    )
     return 130 if end == "interrupted" else 0 if complete and end != "gave_up" else 1
 
 
-def _tell_end(study: Study, config: Config, end: End, nothing_to_do: bool) -> None:
+def _report_end(study: Study, config: Config, end: End, nothing_to_do: bool) -> None:
     if nothing_to_do:
-        say("There are as many trials already; --trials N takes a larger number.")
+        say("The planned number of trials is reached already; pass a larger --trials N.")
     if _ENDS[end]:
         say(f"{_ENDS[end]}.")
     best = study.best_trials if len(config.targets) > 1 else study.best_trials[:1]
@@ -230,7 +234,7 @@ def _import(study: Study, config: Config) -> None:
 
 
 def _show_commands(journal: Path, config: Config, options: argparse.Namespace) -> int:
-    """Print the first commands; neither the journal nor a directory is touched."""
+    """Print the first commands, without changing the journal or creating a directory."""
     import optuna
 
     stored = (
@@ -238,7 +242,7 @@ def _show_commands(journal: Path, config: Config, options: argparse.Namespace) -
         if journal.exists()
         else optuna.create_study(directions=[target.goal for target in config.targets])
     )
-    study = copied(stored, config.tuner, config.parameters, options.jobs)
+    study = copy_study(stored, config.tuner, config.parameters, options.jobs)
     wanted = min(_SHOWN, options.trials or options.iter)
     if config.tuner.name == "grid":
         wanted = min(wanted, grid_size(config.parameters))
@@ -246,26 +250,16 @@ def _show_commands(journal: Path, config: Config, options: argparse.Namespace) -
         trial = study.ask()
         folder = run_folder(config, trial.number)
         command, variables = trial_command(config, trial.number, suggest(trial, config.parameters), folder)
-        print(printable(f"{HYPER_CONFIG}={_quoted([variables])} {_quoted(command)}"))
+        print(printable(f"{HYPER_CONFIG}={shlex.quote(variables)} {shlex.join(command)}"))
     return 0
-
-
-def _quoted(words: list[str]) -> str:
-    import shlex
-
-    return shlex.join(words)
-
-
-def _need_optuna() -> None:
-    try:
-        import optuna  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise BadSettings(f"Tuning needs {error.name}: pip install 'mindinsight[tune]'.") from error
 
 
 @contextmanager
 def _signals(tuner: Tuner) -> Iterator[None]:
-    """Context in which Ctrl-C, SIGTERM and SIGHUP end the trials and the study; a second one, at once."""
+    """Let Ctrl-C, SIGTERM and SIGHUP end the trials and the study until the end of the block.
+
+    A second signal kills them.
+    """
     names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
     interrupted = False
 

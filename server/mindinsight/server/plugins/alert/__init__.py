@@ -1,1 +1,1 @@
-"""Alerts: those that the training code raised, and those that rules find in the stored data."""
+"""Alerts that the training code raised, and alerts that rules find in the stored data."""

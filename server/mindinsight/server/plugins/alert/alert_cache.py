@@ -1,4 +1,4 @@
-"""Cache of the alerts of all runs, and the list made of it, newest first. Without FastAPI."""
+"""Cache of the alerts of all runs, and the list of alerts, newest first. Does not import FastAPI."""
 
 from __future__ import annotations
 
@@ -30,32 +30,32 @@ from mindinsight.server.store.series import ReferenceSeries
 from mindinsight.server.types import LEVELS, Doubles, Ints, Level
 from mindinsight.server.workspace.alert_rules import Rule
 
-MOST_RECORDED: Final = 1000  # alerts of the training code of one run: the newest
-
-_NO_ROWS: Final = np.zeros(0, np.int64)
+MOST_RECORDED: Final = (
+    1000  # newest alerts of the training code that are read per run, as many as one response has
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Alerts of one run that have one origin and one level, in the order recorded."""
+    """Alerts of one run with the same origin and level, in the order recorded."""
 
     run: str
     level: Level
     steps: Ints  # [n]
     walls: Doubles  # [n] Unix seconds
     keys: Ints  # [n] unique within this run and origin
-    rule: str = ""  # id; empty when the training code raised them
+    rule: str = ""  # id; empty if the training code raised the alerts
     tag: str = ""
     values: Doubles | None = None  # [n] of the first point, for rules over scalars
     counts: Ints | None = None  # [n] points, for rules over scalars
-    ongoing: bool = False  # whether the last one has not ended and may grow: a finished run adds nothing
+    ongoing: bool = False  # the last alert has not ended and may grow, which it cannot in a finished run
     contents: tuple[Alert, ...] = ()  # [n] of the training code
     strays: tuple[Stray, ...] = ()  # [n] for rules over the ranks of a job
 
 
 @dataclass(frozen=True)
 class _RunAlerts:
-    """The alerts of one run, and the state of run and rules they were made of."""
+    """Alerts of one run, and the version of the run and the rules that they were computed from."""
 
     known: tuple[int, Mapping[str, Rule]] | None = None
     watched: Mapping[tuple[str, str], RuleEpisodes] = field(default_factory=dict)
@@ -63,6 +63,7 @@ class _RunAlerts:
     sources: tuple[Source, ...] = ()
 
     def renewed(self, run: Run, rules: Mapping[str, Rule]) -> _RunAlerts:
+        """Return the alerts for the current state of the run and rules, reusing everything unchanged."""
         version, before = self.known or (-1, {})
         if version == run.version and before == rules:
             return self
@@ -90,17 +91,17 @@ class _RunAlerts:
 
 
 class AlertCache:
-    """The alerts of one server, cached by run; for any thread."""
+    """Thread-safe cache of the alerts of a server, by run."""
 
     def __init__(self) -> None:
-        self._looks = LruCache[list[Source]](0)
+        self._sources_cache = LruCache[list[Source]](0)
         self._runs: Mapping[str, _RunAlerts] = {}
         self._jobs = JobWatch()
 
     def sources(self, snapshot: Snapshot, rules: Mapping[str, Rule], now: float) -> list[Source]:
-        """All alerts at Unix time ``now``, in an order that depends on nothing but them."""
+        """Return all alerts at Unix time `now`, in a deterministic order."""
         key = id(snapshot), tuple(rules.items())
-        sources = self._looks.get(key, lambda: self._sources(snapshot, rules))
+        sources = self._sources_cache.get(key, lambda: self._sources(snapshot, rules))
         return [*sources, *_silences(snapshot.runs.values(), rules, now)]
 
     def _sources(self, snapshot: Snapshot, rules: Mapping[str, Rule]) -> list[Source]:
@@ -117,7 +118,7 @@ class AlertCache:
 
 
 def left_out(sources: Iterable[Source], runs: Iterable[Run]) -> int:
-    """How many alerts of the training code these runs have that are not in ``sources``."""
+    """Return the number of alerts of the training code in these runs that are not in `sources`."""
     counts = {run.id: series.count for run in runs if (series := _series(run)) is not None}
     return sum(counts.values()) - sum(len(source.contents) for source in sources if source.run in counts)
 
@@ -127,7 +128,7 @@ def _series(run: Run) -> ReferenceSeries | None:
 
 
 def _recorded(run: str, series: ReferenceSeries) -> Iterator[Source]:
-    """What the training code said: one source for each level."""
+    """Yield the alerts of the training code, one source for each level."""
     first = max(series.count - MOST_RECORDED, 0)
     read = [(row, content) for row in range(first, series.count) if (content := _content(series, row))]
     for level in LEVELS:
@@ -139,7 +140,7 @@ def _recorded(run: str, series: ReferenceSeries) -> Iterator[Source]:
 
 
 def _content(series: ReferenceSeries, row: int) -> Alert | None:
-    """One alert; None where its bytes are none, or are no longer there: the next snapshot knows."""
+    """Return one alert, or None if its bytes are unreadable or removed. The next snapshot reports that."""
     try:
         return alert(series.read(row))
     except (Gone, UnreadableError):
@@ -188,8 +189,8 @@ def _silences(runs: Iterable[Run], rules: Mapping[str, Rule], now: float) -> Ite
                 yield Source(run.id, rule.level, *at, key, rule=rule_id, ongoing=True)
 
 
-MOST: Final = 1000  # alerts in one answer
-LIMIT: Final = 100  # unless a request says how many
+MOST: Final = 1000  # alerts in one response
+LIMIT: Final = 100  # default number of alerts in a response
 MOST_RUNS: Final = 1000
 MOST_SKIPPED: Final = 100_000
 
@@ -203,9 +204,11 @@ def alert_list(
     limit: int = LIMIT,
     without: Collection[str] = (),
 ) -> dict[str, Any]:
-    """Alerts of some runs, not of those ``without``, and levels, later than ``since``.
+    """Return alerts of the given runs and levels, later than `since`, as JSON.
 
-    The route ``/v2/alert/list`` has the fields.
+    Runs in `without` are excluded.
+
+    The route `/v2/alert/list` describes the fields.
     """
     now = time.time()
     rules, snapshot = service.workspace.rules.all(), service.store.snapshot()
@@ -226,14 +229,14 @@ def alert_list(
             **_shown(source, row, rules.get(source.rule)),
             **_dump_json(source, row, snapshot.runs.get(source.run), known),
         }
-        for source, row in _places(chosen, newest)
+        for source, row in _located(chosen, newest)
     ]
     runs = [record for record in snapshot.runs.values() if run is None or record.id in run]
     return {"alerts": shown, "total": len(later), "left_out": left_out(sources, runs), "now": now}
 
 
-def _places(sources: Sequence[Source], numbers: Ints) -> Iterator[tuple[Source, int]]:
-    """Source and row of the alerts with these numbers among those of all ``sources``, one after the other."""
+def _located(sources: Sequence[Source], numbers: Ints) -> Iterator[tuple[Source, int]]:
+    """Yield source and row of the alerts with these numbers in the concatenation of all `sources`."""
     ends = np.cumsum([len(source.walls) for source in sources])
     for index, number in zip(np.searchsorted(ends, numbers, side="right"), numbers.tolist(), strict=True):
         source = sources[index]
@@ -241,7 +244,7 @@ def _places(sources: Sequence[Source], numbers: Ints) -> Iterator[tuple[Source, 
 
 
 def _dump_json(source: Source, row: int, run: Run | None, known: Container[str]) -> dict[str, Any]:
-    """The dump that shows an alert, by its id, and the rank to look at there; null where there is none."""
+    """Return the id of the dump that shows an alert and its rank, both None if there is none."""
     relative = source.contents[row].dump if source.contents else ""
     dump = dump_id(run, relative, known) if run else None
     return {"dump": dump, "dump_rank": (run.rank or 0) if run and dump else None}

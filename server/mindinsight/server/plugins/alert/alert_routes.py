@@ -1,4 +1,4 @@
-"""Plugin of alerts: routes for alert rules. The list is a direct route (``api/direct_routes.py``)."""
+"""Plugin of alerts: routes for alert rules. The list is a direct route (`api/direct_routes.py`)."""
 
 from __future__ import annotations
 
@@ -7,27 +7,29 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field, model_validator
 
 from mindinsight.server.errors import ApiError
 from mindinsight.server.http import sse
+from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.http.openapi import ErrorBody, response
-from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.http.service import Service
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.store.store import Changes
 from mindinsight.server.types import Level
 from mindinsight.server.workspace.alert_rules import BUILT_IN, MAX_RULES, MAX_TAGS, Condition, Rule
 from mindinsight.server.workspace.json_store import Full, storing
 
-router = APIRouter(responses={409: response("There is no room for more, or the rule stays.", ErrorBody)})
-OneService = Annotated[Service, Depends(service_of)]
+router = APIRouter(
+    responses={409: response("There are too many rules, or the rule cannot be deleted.", ErrorBody)}
+)
 RuleId = Annotated[str, Query(alias="id", max_length=30)]
-LONGEST_SILENCE = 525_600  # minutes
+LONGEST_SILENCE = 525_600  # minutes: one year
 
 
 class RuleBody(BaseModel):
-    """Body of a rule: condition, tags and level; ``limit`` is a value, or minutes of silence."""
+    """Body of a rule: condition, tags and level. `limit` is a value, or minutes of silence."""
 
     condition: Condition
     tags: str = Field("*", min_length=1, max_length=MAX_TAGS, description="a tag, or a pattern with * and ?")
@@ -42,12 +44,13 @@ class RuleBody(BaseModel):
         return self
 
     def rule(self) -> Rule:
+        """Return the rule."""
         return Rule(**self.model_dump())
 
 
 @router.get("/rules")
-def rules(service: OneService) -> dict[str, Any]:
-    """Every rule, in the order in which they came."""
+def rules(service: CurrentService) -> dict[str, Any]:
+    """Return every rule, in the order of creation."""
     every = service.workspace.rules.all().items()
     return {
         "rules": [{"id": rule_id, "built_in": rule_id == BUILT_IN, **asdict(rule)} for rule_id, rule in every]
@@ -55,26 +58,26 @@ def rules(service: OneService) -> dict[str, Any]:
 
 
 @router.post("/rules")
-def add(body: RuleBody, request: Request, service: OneService) -> dict[str, Any]:
-    """One more rule."""
+def add(body: RuleBody, request: Request, service: CurrentService) -> dict[str, Any]:
+    """Add a rule. Return all rules."""
     with _changing(request, service):
         service.workspace.rules.add(body.rule())
     return rules(service)
 
 
 @router.put("/rules")
-def change(rule_id: RuleId, body: RuleBody, request: Request, service: OneService) -> dict[str, Any]:
-    """Another rule in the place of this one."""
+def change(rule_id: RuleId, body: RuleBody, request: Request, service: CurrentService) -> dict[str, Any]:
+    """Replace a rule. Return all rules."""
     with _changing(request, service, rule_id):
         service.workspace.rules.change(rule_id, body.rule())
     return rules(service)
 
 
 @router.delete("/rules")
-def forget(rule_id: RuleId, request: Request, service: OneService) -> dict[str, Any]:
-    """Keep a rule no longer. The built-in one can be switched off instead."""
+def forget(rule_id: RuleId, request: Request, service: CurrentService) -> dict[str, Any]:
+    """Delete a rule. Return all rules. The built-in rule can only be switched off."""
     if rule_id == BUILT_IN:
-        raise ApiError(409, "built_in_rule", "This rule stays; it can be switched off.")
+        raise ApiError(409, "built_in_rule", "The built-in rule cannot be deleted. Switch it off instead.")
     with _changing(request, service, rule_id):
         service.workspace.rules.forget(rule_id)
     return rules(service)
@@ -82,12 +85,12 @@ def forget(rule_id: RuleId, request: Request, service: OneService) -> dict[str, 
 
 @contextmanager
 def _changing(request: Request, service: Service, rule_id: str = "") -> Iterator[None]:
-    """What goes wrong is an answer; what does not is told to every open page."""
-    refusals: dict[type[Exception], ApiError] = {
+    """Turn errors of the block into error responses, and notify every open page if it succeeds."""
+    errors: dict[type[Exception], ApiError] = {
         KeyError: ApiError(404, "unknown_rule", f"There is no rule {rule_id!r}.", rule=rule_id),
         Full: ApiError(409, "many_rules", f"There are {MAX_RULES} rules.", n=MAX_RULES),
     }
-    with storing(refusals):
+    with storing(errors):
         yield
     hub: sse.Hub = request.app.state.hub
     hub.publish(Changes(service.store.snapshot().version, frozenset(), {}, list=True))

@@ -20,9 +20,9 @@ from mindinsight.server.workspace.alert_rules import Rule
 
 @dataclass(frozen=True, slots=True)
 class RuleEpisodes:
-    """The episodes of a series so far, with the first point of each."""
+    """Intervals of a series in which a rule holds, with the first point of each."""
 
-    version: int  # of the series that was looked at
+    version: int  # of the evaluated series
     generation: int
     episodes: Episodes
     steps: Ints  # [e]
@@ -36,16 +36,18 @@ _NOTHING: Final = RuleEpisodes(-1, -1, NO_EPISODES, NO_EPISODES.rows, np.zeros(0
 def rule_episodes(
     before: RuleEpisodes | None, series: ScalarSeries, condition: Condition, limit: float
 ) -> RuleEpisodes:
-    """The episodes of the whole series; only rows behind those of ``before`` are looked at.
+    """Return the intervals of the whole series. Only rows after those of `before` are evaluated.
 
-    ``before`` is what this gave for an older state of the series and the same condition, None at first.
+    `before` is the result for an older state of the series and the same condition, or None.
     """
     if before is None or before.generation != series.generation or before.episodes.end > series.count:
         before = _NOTHING
     if before.version == series.version:
         return before
     known = before.episodes.end
-    if not holds(condition, limit, _values_behind(series, known)).any():  # nearly always: kept quick
+    if not holds(
+        condition, limit, _values_behind(series, known)
+    ).any():  # almost always, so this path avoids all copies
         nothing_new = Episodes(before.episodes.rows, before.episodes.counts, series.count)
         first_points = before.steps, before.walls, before.values
         return RuleEpisodes(series.version, series.generation, nothing_new, *first_points)
@@ -63,39 +65,39 @@ def rule_episodes(
 
 
 def _values_behind(series: ScalarSeries, row: int) -> Floats:
-    """The values from ``row`` on."""
+    """Return the values from `row` on."""
     last = series.parts[-1].values
     first = series.count - len(last)
     return last[row - first :] if row >= first else series.tail(row).values
 
 
 def tags_of(run: Run, pattern: str) -> list[str]:
-    """The scalars that a rule is about, by name or by a pattern with ``*`` and ``?``."""
+    """Return the scalars of a run that match a rule's name or pattern with `*` and `?`."""
     return [tag for tag in run.scalars if matches(tag, pattern)]
 
 
 def matches(tag: str, pattern: str) -> bool:
-    """Whether ``pattern`` is the tag, or fits it."""
+    """Return True if the tag is `pattern` or matches it, with `*` and `?` as wildcards."""
     return pattern in ("*", tag) or fnmatchcase(tag, pattern.replace("[", "[[]"))
 
 
 def silent_since(run: Run, minutes: float, now: float) -> float | None:
-    """When a run had been silent for so long, in Unix seconds; None when it is not, or has ended.
+    """Return the Unix time at which a run had been silent for `minutes`, or None if it has not, or has ended.
 
-    A training that was killed, or hangs, has not closed its files.
+    A training that was killed or hangs has not closed its files.
     """
     when = run.last_event + 60 * minutes
     return when if when <= now and run.files and not run.finished else None
 
 
 _KINDS: Final = get_args(StrayKind)
-_GROWTH: Final = 1.01  # more points than when a job was looked at last, before it is looked at again
+_GROWTH: Final = 1.01  # factor by which the points of a job grow before it is evaluated again
 _Key: TypeAlias = tuple[str, str]  # job and tag
 
 
 @dataclass(frozen=True, slots=True)
 class RankStrays:
-    """The stray stretches of one tag of one rank."""
+    """Divergences of one tag of one rank."""
 
     run: str
     tag: str
@@ -104,11 +106,12 @@ class RankStrays:
 
     @property
     def steps(self) -> Ints:
+        """Return the first step of each divergence [n]."""
         return np.array([stray.step for stray in self.strays], np.int64)
 
     @property
     def keys(self) -> Ints:
-        """Numbers that are unique within this run and tag."""
+        """Return numbers that are unique within this run and tag [n]."""
         return np.array(
             [stray.step * len(_KINDS) + _KINDS.index(stray.kind) for stray in self.strays], np.int64
         )
@@ -125,13 +128,13 @@ class _Judged:
 
 
 class JobWatch:
-    """Cache of the strays of all jobs. A job is looked at again when a hundredth more points have come."""
+    """Cache of the divergences of all jobs. A job is evaluated again once its points have grown by 1 %."""
 
     def __init__(self) -> None:
         self._judged: dict[_Key, _Judged] = {}
 
     def strays(self, runs: Iterable[Run], rules: Mapping[str, Rule]) -> Iterator[tuple[str, RankStrays]]:
-        """What is found by each rule that is on, with the rule's id."""
+        """Yield the divergences found by each rule that is on, with the rule's id."""
         wanted = {rule_id: rule for rule_id, rule in rules.items() if rule.on and rule.condition == "strays"}
         if not wanted:
             self._judged = {}
@@ -179,4 +182,5 @@ def _renewed(before: _Judged | None, runs: list[Run], tag: str) -> _Judged:
 
 
 def _wall(steps: Ints, walls: Doubles, step: int) -> float:
+    """Return the wall time of a step."""
     return float(walls[min(int(np.searchsorted(steps, step)), len(walls) - 1)])

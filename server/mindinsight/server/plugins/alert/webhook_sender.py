@@ -1,4 +1,4 @@
-"""Sender of alerts to webhooks: messages for each service, and a POST bounded in time."""
+"""Sender of alerts to webhooks: messages for each service, and a POST limited in time."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from mindinsight.server.settings import Webhook, WebhookFormat
 from mindinsight.server.texts import message
 from mindinsight.server.workspace.alert_rules import Deliveries, Delivery
 
-LIMIT: Final = 10.0  # s for connecting, and for everything after that: services answer within one
-_ANSWER: Final = 65_536  # bytes of an answer that are read; those of the services have a few hundred
+LIMIT: Final = 10.0  # seconds, for connecting and again for the exchange; services answer within one
+_ANSWER: Final = 65_536  # bytes read of a response; the services send a few hundred
 
 
 def post(url: str, content: dict[str, Any], limit: float = LIMIT) -> str:
-    """POST a JSON value. Return "" when the receiver took it, else the reason. Raises nothing.
+    """POST a JSON value. Return "" if the receiver accepted it, otherwise the reason. Never raises.
 
-    ``limit`` holds in seconds for connecting and for the exchange that follows, however slowly bytes come.
+    `limit` in seconds holds for connecting and again for the exchange, however slowly bytes arrive.
     """
     body = json.dumps(content, ensure_ascii=True).encode()
     request = urllib.request.Request(url, body, {"Content-Type": "application/json"}, method="POST")
@@ -44,11 +44,11 @@ def post(url: str, content: dict[str, Any], limit: float = LIMIT) -> str:
     except (OSError, ValueError) as error:
         return str(getattr(error, "reason", error)) or type(error).__name__
     except http.client.HTTPException as error:
-        return f"not an answer of HTTP ({type(error).__name__})"
+        return f"not an HTTP response ({type(error).__name__})"
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Redirect handler that follows none: the answer is an error."""
+    """Redirect handler that follows no redirect. The response becomes an error."""
 
     def redirect_request(
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
@@ -57,7 +57,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 class _TimedReader(io.RawIOBase):
-    """Stream of a socket that raises TimeoutError once the time is over, even if bytes keep coming."""
+    """Stream of a socket that raises TimeoutError after a deadline, even if bytes keep arriving."""
 
     def __init__(self, stream: io.RawIOBase, sock: socket.socket, end: float) -> None:
         self._stream = stream
@@ -80,7 +80,7 @@ class _TimedReader(io.RawIOBase):
 
 
 class _TimedResponse(http.client.HTTPResponse):
-    """Response that has to be complete at ``end``, by time.monotonic()."""
+    """Response that must be complete at `end`, by time.monotonic()."""
 
     def __init__(self, sock: socket.socket, *arguments: Any, end: float, **options: Any) -> None:
         super().__init__(sock, *arguments, **options)
@@ -89,7 +89,7 @@ class _TimedResponse(http.client.HTTPResponse):
 
 
 class _TimedHttp(http.client.HTTPConnection):
-    """Connection whose answers, also a proxy's while it connects, have to be complete in time."""
+    """Connection with a deadline for each response, including a proxy's response while connecting."""
 
     def connect(self) -> None:
         limit = self.timeout or LIMIT
@@ -102,7 +102,7 @@ class _TimedHttp(http.client.HTTPConnection):
 
 
 class _TimedHttps(_TimedHttp, http.client.HTTPSConnection):
-    """The same with TLS, whose handshake Python limits by itself."""
+    """Connection with TLS, in which Python limits the handshake."""
 
 
 class _Http(urllib.request.HTTPHandler):
@@ -116,7 +116,7 @@ class _Https(urllib.request.HTTPSHandler):
 
 
 def _refusal(answer: bytes) -> str:
-    """Return what Feishu (``code``) or DingTalk (``errcode``) refuses in an answer of status 200, else ""."""
+    """Return the error that Feishu (`code`) or DingTalk (`errcode`) reports with status 200, or ""."""
     try:
         content = json.loads(answer)
     except (ValueError, RecursionError):
@@ -127,19 +127,19 @@ def _refusal(answer: bytes) -> str:
     return "" if code in (0, None) else f"{code} {content.get('errmsg', content.get('msg', ''))}".strip()
 
 
-_LINES: Final = 10  # alerts that one message spells out
+_LINES: Final = 10  # alerts listed in one message
 _MARKS: Final = {"error": "🔴", "warning": "🟠", "info": "🔵"}
 
-Alert = Mapping[str, Any]  # as ``alert_list`` has them
+Alert = Mapping[str, Any]  # an item of ``alert_list``
 
 
 def webhook_body(
     style: WebhookFormat, alerts: Sequence[Alert], address: str, dropped: int = 0
 ) -> dict[str, Any]:
-    """The JSON value to post: some alerts, the newest first, the server's address, and how many had no room.
+    """Return the JSON value to post: the alerts, newest first, the server's address, and the number dropped.
 
-    Slack: incoming webhooks, ``text``. Feishu: custom bots, ``msg_type``. DingTalk: custom robots,
-    ``msgtype``. A robot that wants a keyword in each message finds ``MindInsight``.
+    Slack: incoming webhooks, `text`. Feishu: custom bots, `msg_type`. DingTalk: custom robots, `msgtype`. A
+    robot that requires a keyword in each message finds `MindInsight`.
     """
     if style == "json":
         listed = [dict(alert) for alert in alerts]
@@ -153,7 +153,7 @@ def webhook_body(
 
 
 def plain_text(alerts: Sequence[Alert], address: str, dropped: int = 0) -> str:
-    """A line for each alert, up to ten of them, and the number of the others."""
+    """Return a line for each of the first ten alerts, and the number of the others."""
     lines = [f"{_MARKS.get(alert['level'], '')} {alert['run']}: {_line(alert)}" for alert in alerts[:_LINES]]
     if more := max(0, len(alerts) - _LINES) + dropped:
         lines.append(message("alert.came_more", {"n": more}))
@@ -171,8 +171,8 @@ def _line(alert: Alert) -> str:
         return f"{alert['tag']}: {alert['stray']['kind'].replace('_', ' ')} ({step})"
     limit = _number(alert["limit"])
     words = {"tag": alert["tag"], "value": _number(alert["value"]), "limit": limit}
-    what = message(f"alert.found.{alert['condition']}", {**words, "n": 1 if limit == "1" else limit})
-    return f"{what} ({step})"
+    text = message(f"alert.found.{alert['condition']}", {**words, "n": 1 if limit == "1" else limit})
+    return f"{text} ({step})"
 
 
 def _number(value: float | str | None) -> str:
@@ -181,15 +181,15 @@ def _number(value: float | str | None) -> str:
 
 _log = logging.getLogger(__name__)
 
-_TICK: Final = 5.0  # s between two looks: the alerts of that time are one message
-_LONGEST: Final = 3600.0  # s between two attempts: an address that is mended is noticed within the hour
-_WAITING: Final = MOST  # alerts that wait for an address: as many as one look finds
-_FIRST_READ: Final = 600.0  # s: a file that is never read to its end must not withhold all alerts
-_SEEN: Final = 10 * MOST  # ids of alerts that are not posted again, a megabyte at most in the workspace
+_TICK: Final = 5.0  # seconds between two checks; alerts in between are sent as one message
+_LONGEST: Final = 3600.0  # seconds between two attempts, so that a repaired address is used within the hour
+_WAITING: Final = MOST  # queued alerts of an address: the maximum of one check
+_FIRST_READ: Final = 600.0  # seconds; a file that cannot be read to its end must not delay all alerts
+_SEEN: Final = 10 * MOST  # ids of posted alerts that are remembered, at most a megabyte in the workspace
 
 
 class Outbox(threading.Thread):
-    """Queue of one webhook, and the thread that posts it. ``states`` keeps it over restarts."""
+    """Queue of one webhook, and the thread that posts it. `states` stores the queue across restarts."""
 
     def __init__(self, webhook: Webhook, states: Deliveries, address: str, limit: float = LIMIT) -> None:
         super().__init__(name="webhook", daemon=True)
@@ -203,11 +203,14 @@ class Outbox(threading.Thread):
         stored = states.of(self._key)
         self._state = stored or Delivery()
         self.is_new = stored is None
-        since = max(0.0, time.time() - self._state.tried)  # a clock set back must not add to the wait
+        since = max(0.0, time.time() - self._state.tried)  # not negative after the clock was set back
         self._due = time.monotonic() + max(0.0, pause(self._state.failures) - since)
 
     def see(self, alerts: Sequence[Alert]) -> None:
-        """Queue the alerts, newest first, that are not known; of a new webhook only note them."""
+        """Queue alerts that are not known, newest first.
+
+        The first alerts of a new webhook are only remembered.
+        """
         with self._changed:
             state = self._state
             known = set(state.seen)
@@ -227,12 +230,13 @@ class Outbox(threading.Thread):
         self._keep()
 
     def stop(self) -> None:
-        """Ask the thread to end; it does at once, or after the post it is at."""
+        """Ask the thread to end, at once or after the current post."""
         with self._changed:
             self._stopped = True
             self._changed.notify()
 
     def run(self) -> None:
+        """Post queued alerts until stopped."""
         while self._wait():
             try:
                 self._deliver()
@@ -241,7 +245,7 @@ class Outbox(threading.Thread):
                 self._settle(self._state, failed=True)
 
     def _wait(self) -> bool:
-        """Wait until there is something to post and the time for it has come; False when stopped."""
+        """Wait until there is something to post and the next attempt is due. Return False if stopped."""
         with self._changed:
             while not self._stopped:
                 left = self._due - time.monotonic()
@@ -253,15 +257,15 @@ class Outbox(threading.Thread):
     def _deliver(self) -> None:
         sent = self._state
         body = webhook_body(self._webhook.format, sent.waiting, self._address, sent.dropped)
-        why = post(self._webhook.url, body, self._limit)
-        self._settle(sent, failed=bool(why))
-        if why:
+        reason = post(self._webhook.url, body, self._limit)
+        self._settle(sent, failed=bool(reason))
+        if reason:
             left, seconds = len(self._state.waiting), pause(self._state.failures)
-            text = "The %s did not take %d alerts: %s. The next attempt is in %.0f s."
-            _log.warning(text, self._webhook.shown, left, why, seconds)
+            text = "The %s rejected %d alerts: %s. The next attempt is in %.0f s."
+            _log.warning(text, self._webhook.shown, left, reason, seconds)
 
     def _settle(self, sent: Delivery, failed: bool) -> None:
-        """Note the end of an attempt to post what waited in the state ``sent``; more may have come since."""
+        """Record the result of posting the queue of `sent`. Alerts that were queued since then remain."""
         with self._changed:
             state = replace(self._state, tried=time.time())
             if failed:
@@ -275,20 +279,23 @@ class Outbox(threading.Thread):
         self._keep()
 
     def _keep(self) -> None:
+        """Store the state. Log a warning if that fails."""
         try:
             self._states.keep(self._key, lambda: self._state)
         except OSError as error:
-            _log.warning("The workspace does not take the state of webhooks: %s", error.strerror or error)
+            _log.warning("Cannot store the state of webhooks in the workspace: %s", error.strerror or error)
 
 
 def pause(failures: int) -> float:
-    """Return the seconds until the next attempt after so many failures in a row: 10, 20, 40 … 3600."""
+    """Return the seconds until the next attempt after consecutive failures: 10, 20, 40 … 3600."""
     return min(_TICK * 2 ** min(failures, 20), _LONGEST) if failures else 0.0
 
 
 class WebhookSender:
-    """Posts new alerts to all webhooks. ``alerts`` returns those of the server, newest first; None while it
-    has not read its files."""
+    """Sender of new alerts to all webhooks.
+
+    `alerts` returns the server's alerts, newest first, or None before all files were read.
+    """
 
     def __init__(
         self,
@@ -304,18 +311,19 @@ class WebhookSender:
         self._thread = threading.Thread(target=self._run, name="webhooks", daemon=True)
 
     def start(self) -> None:
+        """Start all threads."""
         for outbox in self._outboxes:
             outbox.start()
         self._thread.start()
 
     def stop(self) -> None:
-        """Ask the threads to end; each does after the post it is at."""
+        """Ask the threads to end, each after its current post."""
         self._stopped.set()
         for outbox in self._outboxes:
             outbox.stop()
 
-    def look(self) -> None:
-        """Look for new alerts once, and queue them for every address."""
+    def check(self) -> None:
+        """Read the alerts once, and queue new ones for every webhook."""
         alerts = self._alerts()
         for outbox in self._outboxes if alerts is not None else ():
             outbox.see(alerts or ())
@@ -323,14 +331,14 @@ class WebhookSender:
     def _run(self) -> None:
         while not self._stopped.wait(_TICK):
             try:
-                self.look()
+                self.check()
             except Exception:
-                _log.exception("Looking for alerts failed")
+                _log.exception("Checking for alerts failed")
 
 
 def sender_of(service: Service) -> WebhookSender:
-    """The sender of a server's alerts."""
-    first: dict[str, int] = {}  # bytes of the runs that the server found first: they have to be read once
+    """Create the sender of a server's alerts."""
+    first: dict[str, int] = {}  # bytes of each run at the first scan, to be read before the first alert
     end = time.monotonic() + _FIRST_READ
 
     def alerts() -> Sequence[Alert] | None:

@@ -1,1 +1,1 @@
-"""Plugin of answers: why runs differ, and up to where two of them agree, over all scalars at once."""
+"""Plugin of answers: why runs differ, and up to which step two runs agree, over all scalars."""

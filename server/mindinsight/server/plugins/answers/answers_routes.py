@@ -1,4 +1,4 @@
-"""Plugin of answers: why runs differ, and up to where two of them agree."""
+"""Plugin of answers: why runs differ, and up to which step two runs agree."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 
 from mindinsight.server.api.run_answers import hyper_of
 from mindinsight.server.claims import Claim
@@ -16,7 +16,7 @@ from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.curves.alignment import ORDER, Alignment, align, claim_of, difference_claim
 from mindinsight.server.curves.curve_comparison import FEWEST, Parting, Separation, Value, part, separations
 from mindinsight.server.curves.curve_comparison import ORDER as REASONS_ORDER
-from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.plugins.answers.rank_health import HealthCache, JobHealth
 from mindinsight.server.store.run import Run
@@ -27,16 +27,16 @@ _DECORATION: Final = frozenset({"train", "training", "auto", "scalar", "scalars"
 
 @dataclass(frozen=True, slots=True)
 class TagAlignment:
-    """The alignment of one scalar."""
+    """Alignment of one scalar."""
 
     tag: str
-    other: str  # its name in the run that is measured; mostly the same
+    other: str  # name in the compared run; usually the same
     alignment: Alignment
     claim: Claim
 
 
 def alignments(run: Run, baseline: Run, tolerance: float) -> list[TagAlignment]:
-    """Each scalar that both runs have: drifts first, the earliest of them first."""
+    """Return the scalars that both runs have, ranked: diverging ones first, by onset."""
     rows = []
     for tag, other in _pairs(list(baseline.scalars), list(run.scalars)):
         base, line = baseline.scalars[tag].line(), run.scalars[other].line()
@@ -78,22 +78,22 @@ def alignment_claims(rows: list[TagAlignment], tolerance: float) -> list[Claim]:
 
 
 def _interest(tag: str) -> tuple[bool, bool, int, str]:
-    """The loss first: of several the one with the plainest name."""
+    """Return a sort key that puts the loss first, and of several losses the shortest name."""
     return not re.search("loss", tag, re.IGNORECASE), bool(re.search("val|eval|test", tag)), len(tag), tag
 
 
 def _pairs(base_tags: list[str], tags: list[str]) -> list[tuple[str, str]]:
-    """Tags of the baseline with those of the other run: of one name, or alike where that is plain."""
+    """Pair the tags of two runs, by name or else by an unambiguous similar name."""
     pairs = [(tag, tag) for tag in base_tags if tag in set(tags)]
-    base_alike, alike = _by_likeness(base_tags, tags), _by_likeness(tags, base_tags)
+    base_alike, alike = _by_plain_name(base_tags, tags), _by_plain_name(tags, base_tags)
     for name, rest in base_alike.items():
         if len(rest) == 1 and len(alike.get(name, ())) == 1:
             pairs.append((rest[0], alike[name][0]))
     return pairs
 
 
-def _by_likeness(tags: list[str], without: list[str]) -> dict[str, list[str]]:
-    """Tags that are not in ``without``, by their name less what recorders put around it."""
+def _by_plain_name(tags: list[str], without: list[str]) -> dict[str, list[str]]:
+    """Group the tags that are not in `without` by their plain name."""
     groups: dict[str, list[str]] = defaultdict(list)
     common = set(without)
     for tag in tags:
@@ -103,38 +103,38 @@ def _by_likeness(tags: list[str], without: list[str]) -> dict[str, list[str]]:
 
 
 def plain_name(tag: str) -> str:
-    """``train/loss``, ``loss/auto`` and ``Loss`` -> ``loss``."""
+    """Remove prefixes and suffixes of recorders: `train/loss`, `loss/auto` and `Loss` become `loss`."""
     parts = [part for part in tag.lower().split("/") if part not in _DECORATION]
     return "/".join(parts) or tag.lower()
 
 
-_CHANCE: Final = 0.05  # corrected for all settings; above, a full separation says nothing
-_CHANCE_PARTLY: Final = 0.01  # the same for one with exceptions
-_NAMED: Final = 3  # settings or scalars that are named one by one
-_TEXTS: Final = 4  # texts of a region that are written out
-_UNREAD: Final = 1 << 20  # bytes of a run that are read in a moment
+_CHANCE: Final = 0.05  # p-value, corrected for all settings, above which a full separation is inconclusive
+_CHANCE_PARTLY: Final = 0.01  # the same for a separation with exceptions
+_NAMED: Final = 3  # settings or scalars named in a claim
+_TEXTS: Final = 4  # texts of a region named in a claim
+_UNREAD: Final = 1 << 20  # bytes that may still be unread; the loader reads them at once
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A hyperparameter in which the groups differ."""
+    """Hyperparameter in which the groups differ."""
 
     name: str
     separation: Separation
-    good: list[Value]  # the values of the good runs, each once
+    good: list[Value]  # distinct values of the good runs
     bad: list[Value]
 
 
 @dataclass(frozen=True, slots=True)
 class TagParting:
-    """The divergence of one scalar."""
+    """Divergence of one scalar."""
 
     tag: str
     parting: Parting
 
 
 def still_read(runs: Sequence[Run]) -> list[Claim]:
-    """Return the claim that some of the runs are being read, so that nothing can be said yet."""
+    """Return the claim that some of the runs are still being read, or an empty list if none is."""
     unread = [run for run in runs if run.total - run.read > (_UNREAD if run.read else 0)]
     if not unread:
         return []
@@ -161,7 +161,7 @@ def settings(good: Sequence[Run], bad: Sequence[Run]) -> list[Setting]:
 
 
 def _telling(row: Setting) -> tuple[bool, float, float, int, str]:
-    """Order settings: those beyond chance first, then by effect; of two that tell as much, fewer values."""
+    """Return a sort key: settings beyond chance first, then by effect, then by fewer values."""
     separation = row.separation
     variety = len({repr(value) for value in (*row.good, *row.bad)})
     return not _is_proven(separation), -separation.effect, separation.chance, variety, row.name
@@ -177,7 +177,7 @@ def _distinct(values: Sequence[Value]) -> list[Value]:
 
 
 def partings(good: Sequence[Run], bad: Sequence[Run]) -> list[TagParting]:
-    """Return each scalar that both groups have: those that diverge first, the earliest of them first."""
+    """Return each scalar that both groups have: diverging ones first, by onset."""
     ours, theirs = ({tag for run in group for tag in run.scalars} for group in (good, bad))
     rows = [TagParting(tag, part(_curves(good, tag), _curves(bad, tag))) for tag in sorted(ours & theirs)]
     return sorted(rows, key=_rank_reasons)
@@ -201,7 +201,7 @@ def _curves(runs: Sequence[Run], tag: str) -> list[tuple[Ints, Floats]]:
 def why_claims(
     good: Sequence[Run], bad: Sequence[Run], rows: Sequence[Setting], tags: Sequence[TagParting]
 ) -> list[Claim]:
-    """Return what is known of why ``bad`` runs are bad: scalars first, then settings."""
+    """Return the claims about why `bad` runs are bad: scalars first, then settings."""
     recorded = {name for run in (*good, *bad) for name in hyper_of(run.lineage)}
     return [*_scalar_claims(tags, len(bad)), *_setting_claims(rows, len(recorded), len(good), len(bad))]
 
@@ -275,7 +275,7 @@ def _setting_claims(rows: Sequence[Setting], recorded: int, good: int, bad: int)
 
 
 def _separates(row: Setting, good: int, bad: int) -> Claim:
-    """Return where the runs of one group lie and those of the other do not, or fewer of them."""
+    """Return the claim about the values that only one group has, or that the other group has less often."""
     separation = row.separation
     facts = {"setting": row.name, "region": _region(separation.values), "effect": separation.effect}
     inside = {"good": separation.inside[0], "bad": separation.inside[1]}
@@ -304,25 +304,24 @@ def _few(names: Sequence[Any], most: int = _NAMED) -> list[Any]:
 
 router = APIRouter()
 
-Uses = Annotated[Service, Depends(service_of)]
 Group = Annotated[list[str], Query(description="run ids", max_length=100)]
 
 
 @router.get("/alignment")
 def alignment(
-    service: Uses,
+    service: CurrentService,
     run: str,
-    baseline: Annotated[str, Query(description="run id that the other is measured against")],
+    baseline: Annotated[str, Query(description="run id to compare with")],
     tolerance: Annotated[float, Query(gt=0, le=1, description="share of the baseline's size")] = 1e-3,
 ) -> dict[str, Any]:
-    """Every scalar that both runs have, ranked by where and how it drifts.
+    """Return every scalar that both runs have, ranked by where and how it diverges.
 
-    ``verdict`` is one of not_finite, drifts, apart (at most steps), differs (too few steps, or too late, to
-    tell noise from a drift), noise (beyond the tolerance, never lastingly), no_steps, no_finite, agrees,
-    identical. ``agrees_to`` is the last step before the first one ``beyond`` the tolerance, ``onset`` the
-    step at which the drift begins. ``largest`` and ``noise`` are shares of the baseline unless ``absolute``.
-    A tag that only one run has is paired with its like (``loss``, ``train/loss``, ``loss/auto``) where there
-    is one such.
+    `verdict` is one of not_finite, drifts, apart (at most steps), differs (too few steps, or too late, to
+    tell noise from a divergence), noise (beyond the tolerance, never lastingly), no_steps, no_finite, agrees,
+    identical. `agrees_to` is the last step before the first one `beyond` the tolerance, `onset` the step at
+    which the divergence begins. `largest` and `noise` are shares of the baseline unless `absolute`. A tag
+    that only one run has is paired with a similar one (`loss`, `train/loss`, `loss/auto`) if exactly one
+    exists.
     """
     snapshot = service.store.snapshot()
     service.loader.want([run, baseline])
@@ -342,14 +341,14 @@ def alignment(
 
 
 @router.get("/why")
-def why(service: Uses, good: Group, bad: Group) -> dict[str, Any]:
-    """Settings in which good and bad runs differ, the most telling first, and the step at which each scalar
-    diverges, the earliest first. ``unknown`` lists runs that are not there.
+def why(service: CurrentService, good: Group, bad: Group) -> dict[str, Any]:
+    """Return the settings in which good and bad runs differ, the most telling first, and the step at which
+    each scalar diverges.
 
-    ``effect`` is the difference of the shares of both groups among the values that separate them best, and
-    ``chance`` how often any of the settings separates groups of these sizes as well by chance. ``kind`` is
-    one of not_finite, parts, apart (from the first step), together, too_few. While a run is read for the
-    first time, the only claim says so.
+    `unknown` lists runs that do not exist. `effect` is the difference of both groups' shares among the values
+    that separate them best, and `chance` the probability that any setting separates groups of these sizes as
+    well by chance. `kind` is one of not_finite, parts, apart (from the first step), together, too_few. While
+    a run is read for the first time, that is the only claim.
     """
     runs = service.store.snapshot().runs
     service.loader.want([*good, *bad])
@@ -380,12 +379,12 @@ def _setting_json(setting: Setting) -> dict[str, Any]:
 
 @router.get("/health")
 def health(
-    service: Uses, job: Annotated[list[str], Query(description="job ids", max_length=50)]
+    service: CurrentService, job: Annotated[list[str], Query(description="job ids", max_length=50)]
 ) -> dict[str, Any]:
-    """Health of the ranks of jobs: for each job its ranks, and what is wrong with which of them in which tag.
+    """Return the health of the ranks of jobs: the ranks of each job, and the divergences of each rank by tag.
 
-    ``strays`` have the fields of ``/v2/scalar/ranks`` and a ``tag``; ``row`` is a place in ``runs``. Jobs
-    that are gone, or have one rank, are left out.
+    `strays` have the fields of `/v2/scalar/ranks` and a `tag`. `row` is an index into `runs`. Missing jobs
+    and jobs with one rank are omitted.
     """
     members: dict[str, list[Run]] = {name: [] for name in job}
     for run in service.store.snapshot().runs.values():

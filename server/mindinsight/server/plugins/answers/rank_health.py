@@ -1,4 +1,4 @@
-"""Health of the ranks of jobs: what is wrong with each, over the scalars that tell the most."""
+"""Health of the ranks of jobs: divergences of each rank, over the most telling scalars."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from mindinsight.server.claims import Claim
 from mindinsight.server.curves.rank_outliers import FEWEST_STEPS, Stray, strays
 from mindinsight.server.store.run import Run
 
-_TAGS: Final = 6  # scalars of a job that are looked at
+_TAGS: Final = 6  # scalars of a job that are compared
 _JOBS: Final = 256  # that are remembered
-_GROWTH: Final = 1.01  # more points than when a job was looked at last, before it is looked at again
+_GROWTH: Final = 1.01  # factor by which the points of a job grow before it is evaluated again
 _RANGES: Final = 8  # of missing ranks that are named; the count tells how many there are
 _WORST_FIRST: Final = ("not_finite", "silent", "lasting", "spikes")
 _KEYS: Final = {
@@ -30,7 +30,7 @@ _TELLING: Final = (r"step_?time|time_per|duration|throughput|tokens|samples_per"
 
 @dataclass(frozen=True, slots=True)
 class RankStray:
-    """What is wrong with a rank in one scalar; ``stray.row`` is the place of the rank among ``ranks``."""
+    """Divergence of a rank in one scalar. `stray.row` is the index of the rank in `ranks`."""
 
     tag: str
     stray: Stray
@@ -38,11 +38,11 @@ class RankStray:
 
 @dataclass(frozen=True, slots=True)
 class JobHealth:
-    """The ranks of a job, in order, with what is wrong with them."""
+    """Ranks of a job, in order, with their divergences."""
 
     runs: tuple[str, ...]  # [r]
     ranks: tuple[int | None, ...]  # [r]
-    tags: tuple[str, ...]  # that were looked at
+    tags: tuple[str, ...]  # that were compared
     strays: tuple[RankStray, ...]
     claims: tuple[Claim, ...]
 
@@ -55,14 +55,14 @@ class _Judged:
 
 
 class HealthCache:
-    """Cache of the health of jobs; a job is looked at again when a hundredth more points have come."""
+    """Cache of the health of jobs. A job is evaluated again once its points have grown by 1 %."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._judged: OrderedDict[str, _Judged] = OrderedDict()
 
     def of(self, members: Sequence[Run]) -> JobHealth:
-        """The health of the job of these runs, which are all its ranks."""
+        """Return the health of a job, given the runs of all its ranks."""
         ranks = sorted(members, key=lambda run: (run.rank is None, run.rank or 0, run.id))
         tags = telling_tags(ranks)
         series = [run.scalars[tag] for run in ranks for tag in tags if tag in run.scalars]
@@ -83,7 +83,7 @@ class HealthCache:
 
 
 def job_health(ranks: Sequence[Run], tags: Sequence[str]) -> JobHealth:
-    """Compare ``ranks`` with each other in each of ``tags``."""
+    """Compare the ranks with each other in each tag. Return their divergences and the claims about them."""
     rank_strays = []
     for tag in tags:
         rows = [row for row, run in enumerate(ranks) if tag in run.scalars]
@@ -101,7 +101,7 @@ def job_health(ranks: Sequence[Run], tags: Sequence[str]) -> JobHealth:
 
 
 def health_claims(ranks: Sequence[Run], tags: Sequence[str], rank_strays: Sequence[RankStray]) -> list[Claim]:
-    """Return the claims about a job: ranks by their worst fault, then what cannot be known."""
+    """Return the claims about a job: ranks by their worst divergence, then unknowns."""
     pairs = [stray for stray in rank_strays if stray.stray.other is not None]
     worst: dict[int, str] = {}
     for stray in rank_strays:
@@ -137,7 +137,7 @@ def _is_compared(run: Run, tag: str) -> bool:
 
 
 def _missing(ranks: Sequence[Run]) -> list[Claim]:
-    """Return the claim that ranks have no data, up to the highest or to the number that was recorded."""
+    """Return the claim that ranks have no data, up to the highest or to the recorded number of devices."""
     numbers = {run.rank for run in ranks if run.rank is not None}
     if not numbers:
         return []
@@ -159,7 +159,7 @@ def _gaps(numbers: Sequence[int], total: int) -> list[str]:
 
 
 def _not_compared(ranks: Sequence[Run], tags: Sequence[str], faulty: Collection[int | None]) -> list[Claim]:
-    """Return the claim that ranks have too few points to be compared, those with a fault left out."""
+    """Return the claim that ranks have too few points to be compared. Ranks with a fault are excluded."""
     if not tags:
         everyone = tuple({"run": run.id, "rank": run.rank} for run in ranks)
         return [Claim("claim.health.nothing_compared", "unknown", {"n": len(ranks)}, everyone)]
@@ -175,7 +175,7 @@ def _not_compared(ranks: Sequence[Run], tags: Sequence[str], faulty: Collection[
 
 
 def telling_tags(ranks: Sequence[Run]) -> tuple[str, ...]:
-    """Scalars that at least half of the ranks have: times of steps, losses and norms before others."""
+    """Return the scalars that at least half of the ranks have: step times, losses and norms before others."""
     holders = Counter(tag for run in ranks for tag in run.scalars)
     common = [tag for tag, count in holders.items() if count >= 2 and count * 2 >= len(ranks)]
     return tuple(sorted(common, key=_interest)[:_TAGS])

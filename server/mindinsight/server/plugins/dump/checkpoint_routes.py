@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeVar
 
 from fastapi import APIRouter, Depends, Query, Response
 
@@ -28,18 +29,16 @@ from mindinsight.server.debug.checkpoint_weights import (
     timeline_claims,
     weight_timeline,
 )
-from mindinsight.server.debug.compare.error_measures import Measures
 from mindinsight.server.errors import ApiError
 from mindinsight.server.files.opener import files_of, folders_of
 from mindinsight.server.formats.arrays.lazy_array import Values
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.weights.weight_files import Weight, WeightFile
-from mindinsight.server.http.bulkhead_routes import CheckpointRoute
+from mindinsight.server.http.bulkhead_routes import Accept, CheckpointRoute, CurrentService
 from mindinsight.server.http.service import Service
 from mindinsight.server.ingest.folder_tree import child
-from mindinsight.server.plugins.dump.dump_requests import Sessions, Uses, unreadable_error, without_folders
+from mindinsight.server.plugins.dump.dump_requests import Sessions, unreadable_error, without_folders
 from mindinsight.server.plugins.dump.tensor_values import (
-    Accept,
     Bins,
     Dims,
     Left,
@@ -52,19 +51,21 @@ from mindinsight.server.plugins.dump.tensor_values import (
 )
 from mindinsight.server.store.mounts import disk_path, mounts_of
 
+Item = TypeVar("Item")
+
 router = APIRouter(route_class=CheckpointRoute)
 
 FileId = Annotated[str, Query(description="file below the base: ./job/net.ckpt")]
 
 _SUFFIXES: Final = (".ckpt", ".safetensors", ".npz", ".pt", ".pth")
-_ABSENT: Final = ("dump.missing", "dump.link", "dump.not_a_file")
+_ABSENT: Final = ("dump.missing", "dump.link", "dump.not_a_file")  # reasons that are answered with 404
 _DEPTH: Final = 6  # folders below the base
-_MAX_FILES: Final = 2000  # files
-_WAIT: Final = 0.5  # seconds that a response waits for the job to complete
+_MAX_FILES: Final = 2000  # of a listing
+_WAIT: Final = 0.5  # seconds that a response waits for the job, so that small files need one request
 
 
 @router.get("/checkpoints")
-def checkpoints(service: Uses) -> dict[str, Any]:
+def checkpoints(service: CurrentService) -> dict[str, Any]:
     """List checkpoints below the base directories, except those inside dumps, and the series they form."""
     dumps = {dump for run in service.store.snapshot().runs.values() for dump in run.dumps}
     mounts = [mount for mount in mounts_of(service.settings.summary_base_dir) if not mount.inside]
@@ -77,20 +78,16 @@ def checkpoints(service: Uses) -> dict[str, Any]:
 
 
 @router.get("/checkpoint")
-def checkpoint(service: Uses, sessions: Sessions, file: FileId) -> dict[str, Any]:
-    """Tensors of a checkpoint with their statistics, as far as they are computed; repeat until ``done``."""
+def checkpoint(service: CurrentService, sessions: Sessions, file: FileId) -> dict[str, Any]:
+    """Return the tensors of a checkpoint with the statistics computed so far. Repeat until `done`."""
     weights = open_checkpoint(service, file)
     stamp = weights.path.lstat().st_mtime_ns
-    job = sessions.get(
-        ("weights", weights.path, stamp),
-        BackgroundJob,
-        lambda: BackgroundJob(
-            service.jobs, lambda: measure_weights(weights, service.executor), len(weights.weights)
-        ),
-    )
+    key = ("weights", weights.path, stamp)
+    work = partial(measure_weights, weights, service.executor)
+    job = _job(service, sessions, key, work, len(weights.weights))
     damage_job = _damage_job(service, sessions, weights, stamp)
     job.wait(_WAIT)
-    done = job.done and damage_job.done  # before the items are read: none comes after it
+    done = job.done and damage_job.done  # read before the items, so that none is added after it
     measurements = list(job.items)
     unmeasured = weights.weights[len(measurements) :]
     return {
@@ -104,14 +101,15 @@ def checkpoint(service: Uses, sessions: Sessions, file: FileId) -> dict[str, Any
 
 
 @router.get("/checkpoint/difference")
-def difference(service: Uses, sessions: Sessions, first: FileId, second: FileId) -> dict[str, Any]:
-    """Differences of the second checkpoint from the first, as far as computed; repeat until ``done``."""
+def difference(service: CurrentService, sessions: Sessions, first: FileId, second: FileId) -> dict[str, Any]:
+    """Return the differences of the second checkpoint from the first computed so far. Repeat until `done`."""
     pair = [open_checkpoint(service, file) for file in (first, second)]
     stamps = tuple((weights.path, weights.path.lstat().st_mtime_ns) for weights in pair)
-    job = sessions.get(
+    job = _job(
+        service,
+        sessions,
         ("difference", stamps),
-        BackgroundJob,
-        lambda: BackgroundJob(service.jobs, lambda: compare_weights(pair[0], pair[1], service.executor)),
+        partial(compare_weights, pair[0], pair[1], service.executor),
     )
     damage_jobs = [
         _damage_job(service, sessions, weights, stamp)
@@ -126,20 +124,33 @@ def difference(service: Uses, sessions: Sessions, first: FileId, second: FileId)
     }
 
 
+def _job(
+    service: Service,
+    sessions: SessionCache,
+    key: tuple[object, ...],
+    work: Callable[[], Iterator[Item]],
+    total: int | None = None,
+) -> BackgroundJob[Item]:
+    """Return the job with this key, starting it if there is none."""
+    return sessions.get(key, BackgroundJob, lambda: BackgroundJob(service.jobs, work, total))
+
+
 def _damage_job(
     service: Service, sessions: SessionCache, weights: WeightFile, stamp: int
 ) -> BackgroundJob[UnreadableError]:
-    """Job that collects damage of a file as a whole, such as a wrong checksum; it reads all of the file."""
-    key = ("damage", weights.path, stamp)
-    return sessions.get(key, BackgroundJob, lambda: BackgroundJob(service.jobs, lambda: damage_of(weights)))
+    """Return the job that collects damage of a file as a whole, such as a wrong checksum.
+
+    It reads all of the file.
+    """
+    return _job(service, sessions, ("damage", weights.path, stamp), partial(damage_of, weights))
 
 
 def _error_json(error: UnreadableError) -> dict[str, str]:
     return {"reason": error.reason, "detail": without_folders(error.detail)}
 
 
-def open_checkpoint(service: Uses, file: str) -> WeightFile:
-    """Open a checkpoint below a base directory by its id; raises ApiError."""
+def open_checkpoint(service: CurrentService, file: str) -> WeightFile:
+    """Open a checkpoint below a base directory by its id. Raises ApiError."""
     path = checkpoint_path(service, file)
     try:
         return result_of(service.openers.submit(list_weights, path))
@@ -147,8 +158,8 @@ def open_checkpoint(service: Uses, file: str) -> WeightFile:
         raise checkpoint_error(error, file) from None
 
 
-def checkpoint_path(service: Uses, file: str) -> Path:
-    """Path of a checkpoint by its id; raises ApiError for what is none by its name."""
+def checkpoint_path(service: CurrentService, file: str) -> Path:
+    """Return the path of a checkpoint by its id. Raises ApiError if the id or its suffix is unknown."""
     try:
         path = disk_path(service.settings.summary_base_dir, file)
     except KeyError:
@@ -159,7 +170,7 @@ def checkpoint_path(service: Uses, file: str) -> Path:
 
 
 def checkpoint_error(error: UnreadableError, file: str) -> ApiError:
-    """Error response for a checkpoint that cannot be opened."""
+    """Return the error response for a checkpoint that cannot be opened."""
     return _unknown(file) if error.reason in _ABSENT else unreadable_error(error)
 
 
@@ -170,7 +181,7 @@ def _unknown(file: str) -> ApiError:
 def _checkpoint_files(
     folder_id: str, folder: Path, dumps: set[str], depth: int
 ) -> Iterator[tuple[str, Path]]:
-    """Ids and paths of the checkpoints in a folder and, up to ``depth`` levels, below it."""
+    """Yield ids and paths of the checkpoints in a folder and, up to `depth` levels, below it."""
     for name in sorted(files_of(folder)):
         if name.endswith(_SUFFIXES):
             yield child(folder_id, name), folder / name
@@ -186,9 +197,13 @@ def _file_json(name: str, path: Path) -> dict[str, Any]:
 
 
 def _statistics_json(measured: WeightStatistics) -> dict[str, Any]:
-    error = {"reason": measured.error.reason, "detail": measured.error.detail} if measured.error else None
     statistics = non_finite_as_text(asdict(measured.statistics)) if measured.statistics else None
-    return {**_weight_json(measured.weight), "known": True, "statistics": statistics, "error": error}
+    return {
+        **_weight_json(measured.weight),
+        "known": True,
+        "statistics": statistics,
+        "error": _cause_json(measured.error),
+    }
 
 
 def _weight_json(weight: Weight) -> dict[str, Any]:
@@ -203,45 +218,39 @@ def _difference_json(difference: WeightDifference) -> dict[str, Any]:
         "first": difference.first and {"dtype": difference.first.dtype, "shape": difference.first.shape},
         "second": difference.second and {"dtype": difference.second.dtype, "shape": difference.second.shape},
         "equal": difference.equal,
-        "measures": _measures_json(difference.measures),
-        "error": {"reason": difference.error.reason, "detail": difference.error.detail}
-        if difference.error
-        else None,
+        "measures": difference.measures and non_finite_as_text(asdict(difference.measures)),
+        "error": _cause_json(difference.error),
     }
 
 
-def _measures_json(measures: Measures | None) -> dict[str, Any] | None:
-    numbers: dict[str, Any] | None = non_finite_as_text(asdict(measures)) if measures else None
-    return numbers
+def _cause_json(error: UnreadableError | None) -> dict[str, str] | None:
+    return {"reason": error.reason, "detail": error.detail} if error else None
 
 
-_MOST: Final = 200  # checkpoints
+_MOST: Final = 200  # checkpoints of a timeline
 
 
 @router.get("/checkpoint/timeline")
 def timeline(
-    service: Uses,
+    service: CurrentService,
     sessions: Sessions,
     file: Annotated[
         list[str], Query(description="files in the order they were saved", min_length=2, max_length=_MOST)
     ],
-    offset: Annotated[int, Query(ge=0, description="rows that are known already")] = 0,
+    offset: Annotated[int, Query(ge=0, description="rows that the client has")] = 0,
 ) -> dict[str, Any]:
-    """Rows of tensors from ``offset`` on, as far as computed; repeat until ``done``.
+    """Return the rows of tensors from `offset` on computed so far. Repeat until `done`.
 
-    Each has a state, a relative change (L2) and a number of non-finite elements for each checkpoint. There
-    are ``claims`` once all rows are computed.
+    Each row has a state, a relative change (L2) and a number of non-finite elements for each checkpoint.
+    `claims` are returned once all rows are computed.
     """
     files = [open_checkpoint(service, name) for name in file]
     key = tuple((weights.path, weights.path.lstat().st_mtime_ns) for weights in files)
     total = len({weight.name for weights in files for weight in weights.weights})
-    job = sessions.get(
-        ("timeline", key),
-        BackgroundJob,
-        lambda: BackgroundJob(service.jobs, lambda: weight_timeline(files, service.executor), total),
-    )
+    work = partial(weight_timeline, files, service.executor)
+    job = _job(service, sessions, ("timeline", key), work, total)
     job.wait(_WAIT)
-    done = job.done  # before the rows are read: none comes after it
+    done = job.done  # read before the rows, so that none is added after it
     known = done and not job.error
     claims = timeline_claims(list(job.items), [Path(name).name for name in file]) if known else []
     return {
@@ -265,11 +274,11 @@ def _row_json(row: TimelineRow) -> dict[str, Any]:
 
 
 def values_of(
-    service: Uses, file: FileId, name: Annotated[str, Query(description="name of the tensor")]
+    service: CurrentService, file: FileId, name: Annotated[str, Query(description="name of the tensor")]
 ) -> Values:
-    """Dependency: the values of the tensor that ``file`` and ``name`` name.
+    """FastAPI dependency. Return the values of the tensor `name` in `file`.
 
-    The file is opened in a worker process, and only where its values lie comes back.
+    The file is opened in a worker process, which returns only the location of the values.
     """
     path = checkpoint_path(service, file)
     try:
@@ -287,23 +296,25 @@ WeightValues = Annotated[Values, Depends(values_of)]
 def window(
     values: WeightValues, dims: Dims = None, top: Top = 0, left: Left = 0, accept: Accept = ""
 ) -> Response:
-    """A window of a slice, row by row, with the shape of the slice and the extremes of the window."""
+    """Return a window of a slice, row by row, with the shape of the slice and the extremes of the window."""
     return window_answer(values, "", dims, top, left, accept)
 
 
 @router.get("/checkpoint/histogram")
 def histogram(values: WeightValues, bins: Bins = 80, accept: Accept = "") -> Response:
-    """Histogram of the finite elements between their extremes; complex numbers by magnitude."""
+    """Return the histogram of the finite elements between their extremes, of complex numbers by magnitude."""
     return histogram_answer(values, bins, accept)
 
 
 @router.get("/checkpoint/heatmap")
 def heatmap(values: WeightValues, dims: Dims = None, accept: Accept = "") -> Response:
-    """Heat map of a slice of at most two axes: 256 x 256 cells, each the element farthest from zero."""
+    """Return a heat map of a slice of at most two axes: 256 x 256 cells, each the element farthest from
+    zero.
+    """
     return heat_map_answer(values, dims, accept)
 
 
 @router.get("/checkpoint/download", response_class=Response)
 def download(values: WeightValues, name: str, dims: Dims = None) -> Response:
-    """Download the tensor, or a slice of it, as npy in its own type; streamed while it is read."""
+    """Download the tensor, or a slice of it, as npy in its own type, streamed while it is read."""
     return npy_download(values, re.sub(r"[^\w.-]+", "_", name) + ".npy", dims)

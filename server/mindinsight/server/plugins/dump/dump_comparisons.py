@@ -23,18 +23,20 @@ from mindinsight.server.debug.compare.divergence_strip import STATES, layer_band
 from mindinsight.server.debug.compare.dump_comparison import Row, Side, compare_sides
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps.dump_types import TensorEntry
-from mindinsight.server.http.bulkhead_routes import DumpRoute
+from mindinsight.server.http.bulkhead_routes import CurrentService, DumpRoute
 from mindinsight.server.http.numbered_jobs import NumberedJob
 from mindinsight.server.http.service import Service
-from mindinsight.server.plugins.dump.dump_requests import Uses, damage_json, open_known_dump
+from mindinsight.server.plugins.dump.dump_requests import damage_json, open_known_dump
 
 router = APIRouter(route_class=DumpRoute)
 
 _XLSX: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-_BEFORE: Final = 3  # rows that are shown before the first divergence
+_BEFORE: Final = 3  # rows shown before the first divergence, for context
 
 
 class ComparedStep(BaseModel):
+    """One side of a comparison: a dump's rank and step, and optionally one graph."""
+
     dump: str
     rank: int = Field(0, ge=0)
     step: int = Field(0, ge=0)
@@ -42,7 +44,7 @@ class ComparedStep(BaseModel):
 
 
 class Comparison(BaseModel):
-    """Body of a comparison request. ``names`` maps operators of the target to operators of the reference."""
+    """Body of a comparison request. `names` maps operators of the target to operators of the reference."""
 
     target: ComparedStep
     reference: ComparedStep
@@ -65,14 +67,14 @@ COMPARISON: Final = NumberedJob("comparison", Comparison, _ComparisonJob)
 
 
 @router.post("/compare")
-def start_comparison(service: Uses, body: Comparison) -> dict[str, int]:
-    """Start a comparison; its rows are read by the number in the response."""
+def start_comparison(service: CurrentService, body: Comparison) -> dict[str, int]:
+    """Start a comparison. Its rows are read by the number in the response."""
     return {"comparison": COMPARISON.start(service, body)}
 
 
 @router.get("/compare/{number}")
 def rows(
-    service: Uses,
+    service: CurrentService,
     number: int,
     q: Annotated[str, Query(max_length=500)] = "",
     only: Literal["", "agree", "differ", "unknown", "order", "alone"] = "",
@@ -87,12 +89,12 @@ def rows(
         Literal["", "divergence"], Query(description="begin just before the first divergence")
     ] = "",
 ) -> dict[str, Any]:
-    """Rows of a comparison so far, in execution order of the target or worst first.
+    """Return the rows of a comparison computed so far, in execution order of the target or worst first.
 
-    The claims are decided once all rows are there. Without a tolerance, that of each type applies.
+    The claims are decided once all rows are computed. Without a tolerance, the default of each type applies.
     """
     job = COMPARISON.find(service, number)
-    done = job.done  # before the rows are read: none comes after it
+    done = job.done  # read before the rows, so that none is added after it
     compared: list[Row] = list(job.items)
     tolerance = Tolerance(relative, cosine)
     selected = [row for row in compared if _passes(row, q.lower(), only, tolerance)]
@@ -104,7 +106,7 @@ def rows(
     return {
         "done": done,
         "error": job.error,
-        "all": max(job.total or 0, len(compared)),  # tensors of the reference alone come on top
+        "all": max(job.total or 0, len(compared)),  # tensors that only the reference has are added
         "compared": len(compared),
         "total": len(selected),
         "counts": outcome.counts,
@@ -118,9 +120,9 @@ def rows(
 
 @router.get("/compare/{number}/strip")
 def strip(
-    service: Uses, number: int, cosine: float | None = None, relative: float | None = None
+    service: CurrentService, number: int, cosine: float | None = None, relative: float | None = None
 ) -> dict[str, Any]:
-    """Error and state of every operator so far as columns, in execution order, and the layers they are in."""
+    """Return error and state of every operator so far as columns, in execution order, and their layers."""
     job = COMPARISON.find(service, number)
     marks = strip_marks(list(job.items), Tolerance(relative, cosine))
     return {
@@ -136,8 +138,8 @@ def strip(
 
 
 @router.get("/compare/{number}/csv", response_class=Response)
-def report(service: Uses, number: int, msprobe: bool = False) -> Response:
-    """Report of a comparison as CSV: all rows so far, with our columns or with those of msprobe."""
+def report(service: CurrentService, number: int, msprobe: bool = False) -> Response:
+    """Return a comparison as CSV: all rows so far, with our columns or msprobe's."""
     sink = io.StringIO()
     compared: list[Row] = list(COMPARISON.find(service, number).items)
     if msprobe:
@@ -150,8 +152,8 @@ def report(service: Uses, number: int, msprobe: bool = False) -> Response:
 
 
 @router.get("/compare/{number}/xlsx", response_class=Response)
-def workbook(service: Uses, number: int) -> Response:
-    """Report of a comparison as an Excel workbook with the columns of msprobe: all rows so far."""
+def workbook(service: CurrentService, number: int) -> Response:
+    """Return a comparison as an Excel workbook with msprobe's columns: all rows so far."""
     if not has_xlsx():
         text = "Excel files need a package on the server: pip install 'mindinsight[excel]'."
         raise ApiError(503, "no_excel", text)
@@ -162,7 +164,7 @@ def workbook(service: Uses, number: int) -> Response:
 
 
 def errors_of(rows: Sequence[Row]) -> dict[str, float]:
-    """Largest relative error of the outputs of each operator of the target."""
+    """Return the largest relative error of the outputs of each operator of the target."""
     errors: dict[str, float] = {}
     for row in list(rows):
         entry, error = row.compared.pair.target, row_error(row)
@@ -189,7 +191,7 @@ def _passes(row: Row, words: str, only: str, tolerance: Tolerance) -> bool:
 
 
 def _worst_first(rows: list[Row], sort: str) -> list[Row]:
-    """Sort rows by a measure, worst first; rows without it come last."""
+    """Sort rows by a measure, worst first. Rows without it come last."""
     larger_is_better = sort in ("cosine", "one_thousandth")
     measured = [(value, i) for i, row in enumerate(rows) if (value := fields(row)[sort]) is not None]
     with_value = {i for _, i in measured}
@@ -198,7 +200,7 @@ def _worst_first(rows: list[Row], sort: str) -> list[Row]:
 
 
 def _position(selected: Sequence[Row], outcome: Outcome) -> int:
-    """Position of the first row to show; 0 where the rows of the divergence are not among the selected."""
+    """Return the position of the first row to show, or 0 if the rows of the divergence are not selected."""
     first = {id(row) for row in outcome.first}
     return max(0, next((i for i, row in enumerate(selected) if id(row) in first), 0) - _BEFORE)
 

@@ -1,4 +1,4 @@
-"""Dependencies of dump routes (the dump, step and tensor that parameters name), and JSON encoders."""
+"""Dependencies of dump routes (dump, step and tensor of a request), and JSON encoders."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from mindinsight.server.formats.dumps.dump_types import (
 )
 from mindinsight.server.formats.graphs.call_stacks import Frame, own_frame
 from mindinsight.server.formats.read_limits import UnreadableError
-from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.http.bulkhead_routes import CurrentService
+from mindinsight.server.http.service import Service
 from mindinsight.server.store.mounts import disk_path
 
-Uses = Annotated[Service, Depends(service_of)]
 DumpId = Annotated[str, Query(description="dump directory below the base: ./job/dump")]
 Rank = Annotated[int, Query(ge=0)]
 Step = Annotated[int, Query(ge=0)]
 
 
-async def sessions_of(service: Uses) -> SessionCache:
-    """LRU cache of the open listings, checks and comparisons of this server."""
+async def sessions_of(service: CurrentService) -> SessionCache:
+    """FastAPI dependency. Return the LRU cache of open listings, checks and comparisons of this server."""
     return service.parts.of(SessionCache)
 
 
@@ -43,17 +43,18 @@ Sessions = Annotated[SessionCache, Depends(sessions_of)]
 
 
 def cache_of(service: Service) -> StatisticsCache | None:
+    """Return the cache of tensor statistics, or None if the server runs without a cache."""
     settings = service.settings
     return StatisticsCache(settings.workspace / "cache" / "statistics.sqlite") if settings.cache else None
 
 
 def path_of(service: Service, dump: str) -> str:
-    """Absolute path of a discovered dump by its id; raises ApiError for any other."""
+    """Return the absolute path of a discovered dump by its id. Raises ApiError for any other."""
     if not any(dump in run.dumps for run in service.store.snapshot().runs.values()):
         raise _unknown(dump)
     try:
         return str(disk_path(service.settings.summary_base_dir, dump))
-    except KeyError:  # its base directory has just gone
+    except KeyError:  # the base directory was removed in the meantime
         raise _unknown(dump) from None
 
 
@@ -62,6 +63,7 @@ def _unknown(dump: str) -> ApiError:
 
 
 def open_known_dump(service: Service, dump: str) -> Dump:
+    """Open a discovered dump by its id. Raises ApiError."""
     try:
         return open_dump(path_of(service, dump))
     except UnreadableError as error:
@@ -69,7 +71,10 @@ def open_known_dump(service: Service, dump: str) -> Dump:
 
 
 def listing_of(service: Service, sessions: SessionCache, dump: str, rank: int, step: int) -> Listing:
-    """Listing of a step with the statistics computed so far; raises ApiError where there is no such step."""
+    """Return the listing of a step with the statistics computed so far.
+
+    Raises ApiError if the step does not exist.
+    """
     path = path_of(service, dump)
 
     def make() -> Inspection:
@@ -86,8 +91,10 @@ def listing_of(service: Service, sessions: SessionCache, dump: str, rank: int, s
     return listing
 
 
-def step_listing(service: Uses, sessions: Sessions, dump: DumpId, rank: Rank = 0, step: Step = 0) -> Listing:
-    """Dependency: the listing of the step that ``dump``, ``rank`` and ``step`` name."""
+def step_listing(
+    service: CurrentService, sessions: Sessions, dump: DumpId, rank: Rank = 0, step: Step = 0
+) -> Listing:
+    """FastAPI dependency. Return the listing of the step given by `dump`, `rank` and `step`."""
     return listing_of(service, sessions, dump, rank, step)
 
 
@@ -101,7 +108,10 @@ def tensor_of(
     slot: str,
     graph: str = "",
 ) -> TensorEntry:
-    """Dependency: the tensor that ``graph``, ``operator``, ``direction`` and ``slot`` name."""
+    """FastAPI dependency. Return the tensor given by `graph`, `operator`, `direction` and `slot`.
+
+    Raises ApiError.
+    """
     position = listing.positions.get((graph, operator, direction, slot))
     if position is None:
         raise ApiError(
@@ -114,41 +124,35 @@ Tensor = Annotated[TensorEntry, Depends(tensor_of)]
 
 
 def unreadable_error(error: UnreadableError) -> ApiError:
-    """Error response for an unreadable file, without absolute paths."""
+    """Return the error response for an unreadable file, without absolute paths."""
     detail = without_folders(error.detail)
     return ApiError(422, "unreadable", f"{error.reason} {detail}".strip(), key=error.reason, detail=detail)
 
 
 def without_folders(detail: str) -> str:
-    """A path without its folders, as paths of this machine are not sent; other text as it is."""
+    """Remove the folders of an absolute path, which is not sent to clients. Return other text unchanged."""
     return Path(detail).name if Path(detail).is_absolute() else detail
 
 
 def entry_json(entry: TensorEntry, result: TensorResult | None) -> dict[str, Any]:
-    """A row of the tensor table: the identity of a tensor and, once computed, its statistics."""
+    """Return a row of the tensor table: the identity of a tensor and, once computed, its statistics."""
     measurement = result.measurement if result else None
+    names = ("graph", "operator", "recorded", "type", "direction", "slot", "sequence", "order", "format")
     return {
-        "graph": entry.graph,
-        "operator": entry.operator,
-        "recorded": entry.recorded,
-        "type": entry.type,
-        "direction": entry.direction,
-        "slot": entry.slot,
-        "sequence": entry.sequence,
-        "order": entry.order,
+        **{name: getattr(entry, name) for name in names},
         "dtype": entry.dtype or (measurement.dtype if measurement else ""),
         "shape": list(measurement.shape) if measurement else entry.shape and list(entry.shape),
-        "format": entry.format,
         "values": entry.ref is not None,
         "known": result is not None,
         "computed": bool(result and result.computed and measurement),
         "statistics": non_finite_as_text(asdict(measurement.statistics)) if measurement else None,
-        "finite": measurement.statistics.finite if measurement else None,  # None: not known
+        "finite": measurement.statistics.finite if measurement else None,  # None: unknown
         "damage": damage_json((result.damage if result else None) or entry.damage),
     }
 
 
 def damage_json(damage: FileDamage | None) -> dict[str, str] | None:
+    """Return damage of a file as JSON without folders, or None."""
     if damage is None:
         return None
     return {
@@ -159,7 +163,7 @@ def damage_json(damage: FileDamage | None) -> dict[str, str] | None:
 
 
 def recorded_json(recorded: RecordedStatistics | None) -> dict[str, Any] | None:
-    """Recorded statistics, without the values that were not recorded."""
+    """Return recorded statistics, without the values that were not recorded."""
     if recorded is None:
         return None
     return {
@@ -168,16 +172,14 @@ def recorded_json(recorded: RecordedStatistics | None) -> dict[str, Any] | None:
 
 
 def operator_json(operator: Operator) -> dict[str, Any]:
-    """An operator with its call stacks; ``source`` is the frame of the user's code, else the innermost."""
+    """Return an operator with its call stacks.
+
+    `source` is the frame of the user's code, else the innermost.
+    """
+    names = ("graph", "recorded", "type", "scope", "sequence", "order", "arguments")
     return {
-        "graph": operator.graph,
+        **{name: getattr(operator, name) for name in names},
         "operator": operator.name,
-        "recorded": operator.recorded,
-        "type": operator.type,
-        "scope": operator.scope,
-        "sequence": operator.sequence,
-        "order": operator.order,
-        "arguments": operator.arguments,
         "source": frame_json(source_frame(operator)),
         "stack": [frame_json(frame) for frame in operator.stack],
         "other_stacks": [[frame_json(frame) for frame in stack] for stack in operator.other_stacks],
@@ -185,6 +187,7 @@ def operator_json(operator: Operator) -> dict[str, Any]:
 
 
 def frame_json(frame: Frame | None) -> dict[str, Any] | None:
+    """Return a stack frame as JSON, or None. `own` says if it is the user's code."""
     if frame is None:
         return None
     return {**asdict(frame), "own": own_frame((frame,)) is not None}

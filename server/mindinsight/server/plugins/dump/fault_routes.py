@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from concurrent.futures import Executor
 from dataclasses import asdict, replace
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from mindinsight.server.claims import Claim
 from mindinsight.server.compute.background_jobs import BackgroundJob
 from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.debug.conditions import NO_PREVIOUS, conditions
@@ -22,12 +19,11 @@ from mindinsight.server.debug.fault import (
     missing_place,
     source_frame,
 )
-from mindinsight.server.debug.fault_explanation import Explanation, explain
+from mindinsight.server.debug.fault_explanation import explain
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.debug.operator_links import Link, content_links, graph_links
 from mindinsight.server.debug.operator_tree import operator_tree
 from mindinsight.server.debug.rank_divergence import Divergence, find_divergence
-from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.trends import trends
 from mindinsight.server.debug.value_chain import ChainLink, ValueChain, cut_out
 from mindinsight.server.debug.watchpoints import (
@@ -44,14 +40,13 @@ from mindinsight.server.formats.dumps.dump_types import Dump, Operator
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.graph.encoders.drawing_json import drawing_json
 from mindinsight.server.graph.layout.nested import draw
-from mindinsight.server.http.bulkhead_routes import DumpRoute
+from mindinsight.server.http.bulkhead_routes import CurrentService, DumpRoute
 from mindinsight.server.http.numbered_jobs import NumberedJob
 from mindinsight.server.http.service import Service
 from mindinsight.server.plugins.dump.dump_requests import (
     DumpId,
     Rank,
     StepListing,
-    Uses,
     cache_of,
     damage_json,
     entry_json,
@@ -64,11 +59,14 @@ router = APIRouter(route_class=DumpRoute)
 
 Numbers = Annotated[list[int] | None, Query(max_length=2000)]
 
-_MAX_WATCHPOINTS: Final = 100
+_TREND_TENSOR: Final = ("graph", "operator", "recorded", "direction", "slot")
+_TREND_FIELDS: Final = ("kind", "before", "now", "ratio", "state")
+_PARAMETER_FIELDS: Final = ("name", "default", "low", "high", "checks", "requires")
+_MAX_WATCHPOINTS: Final = 100  # of one check, which evaluates all of them for each tensor
 
 
 class Watch(BaseModel):
-    """Watchpoint of a request: a condition, its limits and its scope; an empty list means no restriction."""
+    """Watchpoint of a request: a condition, its limits and its scope. An empty list does not restrict."""
 
     condition: str
     limits: dict[str, float | None] = Field(default_factory=dict)
@@ -78,7 +76,7 @@ class Watch(BaseModel):
 
 
 class Check(BaseModel):
-    """Body of a check request: the watchpoints; without any, those for common faults are used."""
+    """Body of a check request. Without watchpoints, those for common faults are used."""
 
     dump: str
     watchpoints: list[Watch] = Field(default_factory=list, max_length=_MAX_WATCHPOINTS)
@@ -91,18 +89,9 @@ def known_conditions() -> dict[str, Any]:
     """List all conditions with their parameters, and the watchpoints for common faults."""
     rows = [
         {
-            "id": condition.id,
-            "abbreviation": condition.abbreviation,
-            "target": condition.target,
+            **{name: getattr(condition, name) for name in ("id", "abbreviation", "target")},
             "parameters": [
-                {
-                    "name": parameter.name,
-                    "default": parameter.default,
-                    "low": non_finite_as_text(parameter.low),
-                    "high": non_finite_as_text(parameter.high),
-                    "checks": parameter.checks,
-                    "requires": parameter.requires,
-                }
+                {name: non_finite_as_text(getattr(parameter, name)) for name in _PARAMETER_FIELDS}
                 for parameter in condition.parameters
             ],
         }
@@ -116,25 +105,26 @@ def known_conditions() -> dict[str, Any]:
 
 @router.get("/fault")
 def fault(
-    service: Uses, dump: DumpId, rank: Numbers = None, step: Numbers = None, all: bool = False
+    service: CurrentService, dump: DumpId, rank: Numbers = None, step: Numbers = None, all: bool = False
 ) -> dict[str, Any]:
-    """Find the first fault over steps and ranks (with ``all``, of every step), with its operator's source.
+    """Find the first fault over steps and ranks, or with `all` of every step, with the operator's source.
 
-    Where there is no fault, ``divergence`` is the first operator with different results on ranks that should
-    agree. ``coverage`` counts the tensors searched and those that could not be judged: without a fault,
-    ``judged`` tensors are finite and the others are unknown. ``claims`` says all of it in sentences.
+    Without a fault, `divergence` is the first operator with different results on ranks that should agree.
+    `coverage` counts the tensors searched and those that could not be judged: without a fault, `judged`
+    tensors are finite and the others are unknown. `claims` states all of this in sentences.
     """
     opened = open_known_dump(service, dump)
     if absent := missing_place(opened, rank, step):
         text = f"The dump has no step {absent[1]} of rank {absent[0]}."
         raise ApiError(404, "unknown_dump_step", text, rank=absent[0], step=absent[1])
     report = find_faults(opened, rank, step, service.executor, cache_of(service), every=all)
-    apart = None if report.faults else find_divergence(opened, step, service.executor, cache_of(service))
+    divergence = None if report.faults else find_divergence(opened, step, service.executor, cache_of(service))
+    claims = (*report.claims, *([divergence.claim] if divergence else ()), SEARCHED)
     return {
-        "divergence": _divergence_json(apart) if apart else None,
+        "divergence": divergence and _divergence_json(divergence),
         "faults": [_fault_json(opened, fault) for fault in report.faults],
         "coverage": asdict(report.coverage) | {"judged": report.coverage.judged},
-        "claims": [claim.as_json() for claim in (*report.claims, *_apart(apart), SEARCHED)],
+        "claims": [claim.as_json() for claim in claims],
         "damage": [damage_json(damage) for damage in report.damage],
     }
 
@@ -142,30 +132,33 @@ def fault(
 def _check(service: Service, body: Check) -> BackgroundJob[Hit | int]:
     dump, watchpoints = open_known_dump(service, body.dump), _watchpoints(body)
     executor, cache = service.executor, cache_of(service)
-    return BackgroundJob(service.jobs, lambda: _run_check(dump, watchpoints, executor, cache))
+    return BackgroundJob(service.jobs, lambda: check_and_count(dump, watchpoints, executor, cache))
 
 
 CHECK: Final = NumberedJob("check", Check, _check)
 
 
 @router.post("/check")
-def start_check(service: Uses, body: Check) -> dict[str, int]:
-    """Start a check; its hits are read by the number in the response."""
+def start_check(service: CurrentService, body: Check) -> dict[str, int]:
+    """Start a check. Its hits are read by the number in the response."""
     return {"check": CHECK.start(service, body)}
 
 
 @router.get("/check/{number}")
 def hits(
-    service: Uses,
+    service: CurrentService,
     number: int,
     offset: Annotated[int, Query(ge=0)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> dict[str, Any]:
-    """Hits of a check so far, in execution order; ``unjudged`` counts tensors not finite or unknown."""
+    """Return the hits of a check so far, in execution order.
+
+    `unjudged` counts tensors with an error other than a missing previous step.
+    """
     job = CHECK.find(service, number)
-    done = job.done  # before the items are read: none comes after it
+    done = job.done  # read before the items, so that none is added after it
     judgements = [item for item in job.items if isinstance(item, Hit)]
-    decided = next((item for item in job.items if isinstance(item, int)), None)  # comes last
+    decided = next((item for item in job.items if isinstance(item, int)), None)  # the last item
     hit_rows = [hit for hit in judgements if hit.verdict.hit]
     return {
         "done": done,
@@ -179,36 +172,23 @@ def hits(
 
 @router.get("/trends")
 def weights_and_gradients(
-    service: Uses,
+    service: CurrentService,
     dump: DumpId,
     rank: Rank,
     step: Annotated[int, Query(ge=0)],
     before: Annotated[int, Query(ge=0)],
 ) -> dict[str, Any]:
-    """Trends of weights and gradients from an earlier step to a step."""
+    """Return the trends of weights and gradients from an earlier step to a step."""
     opened = open_known_dump(service, dump)
     now, earlier = (list_tensors(opened, rank, number).items for number in (step, before))
     rows = [
         {
-            **{
-                name: getattr(trend.entry, name)
-                for name in ("graph", "operator", "recorded", "direction", "slot")
-            },
-            "kind": trend.kind,
-            "before": non_finite_as_text(trend.before),
-            "now": non_finite_as_text(trend.now),
-            "ratio": non_finite_as_text(trend.ratio),
-            "state": trend.state,
+            **{name: getattr(trend.entry, name) for name in _TREND_TENSOR},
+            **{name: non_finite_as_text(getattr(trend, name)) for name in _TREND_FIELDS},
         }
         for trend in trends(earlier, now, service.executor, cache_of(service))
     ]
     return {"trends": rows}
-
-
-def _run_check(
-    dump: Dump, watchpoints: list[Watchpoint], executor: Executor, cache: StatisticsCache | None
-) -> Iterator[Hit | int]:
-    return check_and_count(dump, watchpoints, executor, cache)
 
 
 def _watchpoints(body: Check) -> list[Watchpoint]:
@@ -237,7 +217,7 @@ def _fault_json(dump: Dump, fault: Fault) -> dict[str, Any]:
         "step": fault.step,
         "tensors": [entry_json(result.entry, result) for result in fault.results],
         "operator": operator_json(operator) if operator and fault.is_located else None,
-        "explanation": _explanation_json(explanation) if explanation else None,
+        "explanation": explanation and {"reason": explanation.reason, "index": list(explanation.index)},
     }
 
 
@@ -249,14 +229,6 @@ def _divergence_json(divergence: Divergence) -> dict[str, Any]:
         "tensor": entry_json(divergence.entry, None),
         "operator": operator_json(divergence.operator) if divergence.operator else None,
     }
-
-
-def _explanation_json(explanation: Explanation) -> dict[str, Any]:
-    return {"reason": explanation.reason, "index": list(explanation.index)}
-
-
-def _apart(divergence: Divergence | None) -> tuple[Claim, ...]:
-    return (divergence.claim,) if divergence else ()
 
 
 def _hit_json(hit: Hit) -> dict[str, Any]:
@@ -281,13 +253,13 @@ def chain(
     graph: str = "",
     source: Annotated[str, Query(description="full name of the input to follow first")] = "",
 ) -> dict[str, Any]:
-    """The chain from an operator back to a weight or the batch, and a drawing of the graph around it.
+    """Return the chain from an operator back to a weight or the batch, and a drawing of the graph around it.
 
-    Each link has the largest tensor that its operator gave; a ``late`` one was recorded after it was used.
-    Where the dump has no graph, links are inferred from tensors of equal content; they and the choice of
-    inputs are final once ``done``.
+    Each link has the largest tensor that its operator produced. A `late` tensor was recorded after it was
+    used. If the dump has no graph, links are inferred from tensors of equal content. These links and the
+    choice of inputs are final once `done`.
     """
-    done = listing.done  # before looking: what is known after this is complete
+    done = listing.done  # read first, so that everything read after it is complete
     operators = {recorded: known for (of, recorded), known in listing.operators.items() if of == graph}
     links = graph_links(operators.values())
     certain = bool(links)
@@ -318,7 +290,7 @@ def _link_json(link: ChainLink, operators: dict[str, Operator]) -> dict[str, Any
 def _picture(
     listing: Listing, chain_links: list[ChainLink], operators: dict[str, Operator], links: list[Link]
 ) -> dict[str, Any] | None:
-    """Drawing around the first operator; ``place`` of a box is its place in the chain."""
+    """Draw the graph around the first operator. `place` of a box is its position in the chain."""
     shown, joined = cut_out(chain_links, operators, links, _MOST_DRAWN)
     try:
         tree = operator_tree(shown, joined)

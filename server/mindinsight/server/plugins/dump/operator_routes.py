@@ -24,19 +24,19 @@ from mindinsight.server.plugins.dump.dump_requests import (
 
 router = APIRouter(route_class=DumpRoute)
 
-_MAX_CHILDREN = 2000
+_MAX_CHILDREN = 2000  # of one scope in a response
 _MAX_DAMAGE = 20  # damaged files listed above the tree
 
 
 @router.get("/tree")
 def tree(listing: StepListing, scope: Annotated[list[str] | None, Query()] = None) -> dict[str, Any]:
-    """Children of a scope (without one, of the root) in execution order.
+    """Return the children of a scope, or of the root, in execution order.
 
-    ``lost`` counts the operators below each child that are known to have NaN or infinities.
+    `lost` counts the operators below each child that are known to have non-finite values.
     """
-    done = listing.done  # before looking: what is known after this is complete
+    done = listing.done  # read first, so that everything read after it is complete
     path = tuple(scope or ())
-    not_finite_keys = _not_finite_operators(listing)
+    not_finite_keys = {operator_key(result.entry) for result in filter(not_finite, list(listing.results))}
     children: dict[tuple[bool, str], dict[str, Any]] = {}
     for key, operator in listing.operators.items():
         if operator.scope[: len(path)] != path:
@@ -60,15 +60,15 @@ def tree(listing: StepListing, scope: Annotated[list[str] | None, Query()] = Non
 def operator(
     listing: StepListing, recorded: Annotated[str, Query(description="name as recorded")], graph: str = ""
 ) -> dict[str, Any]:
-    """One operator: its call stacks, its tensors, and the operators before and after it.
+    """Return one operator: its call stacks, its tensors, and the operators before and after it.
 
-    ``certain`` links come from the graph, others are inferred from tensors with equal contents.
+    `certain` links come from the graph, others are inferred from tensors with equal contents.
     """
     operator_record = listing.operators.get((graph, recorded))
     entries = [entry for entry in listing.entries if (entry.graph, entry.recorded) == (graph, recorded)]
     if operator_record is None and not entries:
         raise ApiError(404, "unknown_operator", f"There is no operator {recorded!r}.", operator=recorded)
-    done = listing.done  # before the results are read: none comes after it
+    done = listing.done  # read before the results, so that none is added after it
     links = graph_links(listed for listed in listing.operators.values() if listed.graph == graph)
     if not any(recorded in (link.source, link.target) for link in links):
         links = content_links(listing.results)
@@ -93,17 +93,15 @@ def _child_json(operator: Operator, relative: tuple[str, ...]) -> dict[str, Any]
 
 
 def _tensor_json(entry: TensorEntry, result: TensorResult | None) -> dict[str, Any]:
-    """A tensor with its recorded statistics; ``disagrees`` names those that its data contradicts."""
+    """Return a tensor with its recorded statistics.
+
+    `disagrees` lists the statistics that its data contradicts.
+    """
     disagreements: tuple[str, ...] = ()
     statistics = result.measurement.statistics if result and result.measurement else None
     if isinstance(statistics, Statistics) and entry.statistics:
         disagreements = find_disagreements(statistics, entry.statistics)
     return {**entry_json(entry, result), "said": recorded_json(entry.statistics), "disagrees": disagreements}
-
-
-def _not_finite_operators(listing: Listing) -> set[tuple[str, str]]:
-    """Operators known to have a tensor with NaN or infinities."""
-    return {operator_key(result.entry) for result in filter(not_finite, list(listing.results))}
 
 
 def _link_json(listing: Listing, graph: str, link: Link, other: str) -> dict[str, Any]:

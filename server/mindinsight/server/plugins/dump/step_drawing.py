@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 from fastapi import APIRouter, Query
 
 from mindinsight.server.compute.json_values import non_finite_as_text
-from mindinsight.server.debug.examine import OperatorKey, TensorResult
+from mindinsight.server.debug.examine import OperatorKey
 from mindinsight.server.debug.graph_overlay import Symptom, magnitudes, step_fault, symptoms
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.debug.operator_links import content_links, graph_links
@@ -19,10 +19,10 @@ from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.graph.encoders.drawing_json import drawing_json
 from mindinsight.server.graph.layout.nested import draw
 from mindinsight.server.graph.scopes.network_outline import choose_initial_scopes
-from mindinsight.server.http.bulkhead_routes import DumpRoute
+from mindinsight.server.http.bulkhead_routes import CurrentService, DumpRoute
 from mindinsight.server.http.indices import indices_of
 from mindinsight.server.plugins.dump.dump_comparisons import COMPARISON, errors_of
-from mindinsight.server.plugins.dump.dump_requests import Sessions, StepListing, Uses, unreadable_error
+from mindinsight.server.plugins.dump.dump_requests import Sessions, StepListing, unreadable_error
 from mindinsight.server.plugins.dump.tensor_table import Statistic
 
 router = APIRouter(route_class=DumpRoute)
@@ -37,11 +37,14 @@ class _TreeSession:
 
     def __init__(self, tree: OperatorTree, in_order: bool) -> None:
         self.tree = tree
-        self.in_order = in_order  # whether some lines are the order of execution
+        self.in_order = in_order  # some edges are the order of execution
         self._symptoms: Mapping[OperatorKey, Symptom] | None = None
 
     def symptoms(self, listing: Listing, done: bool) -> Mapping[OperatorKey, Symptom]:
-        """What is not finite, and the operator of the first fault; weights, changed since, do not count."""
+        """Return the operators with non-finite results, and the operator at fault.
+
+        Weights are ignored, because they may have changed since.
+        """
         if self._symptoms is not None:
             return self._symptoms
         results = list(listing.results)
@@ -52,29 +55,28 @@ class _TreeSession:
         return known
 
     def stop(self) -> None:
-        """Nothing to stop: no work runs in the background."""
+        """Do nothing. A drawing has no background work."""
 
 
 @router.get("/picture")
 def picture(
-    service: Uses,
+    service: CurrentService,
     listing: StepListing,
     sessions: Sessions,
     graph: str = "",
     opened: Annotated[
-        str | None, Query(alias="open", description="places of the open scopes, with commas")
+        str | None, Query(alias="open", description="comma-separated indices of the open scopes")
     ] = None,
     colour: Colour = "norm",
     comparison: Annotated[
         int | None, Query(description="number of a comparison, for the colour ``error``")
     ] = None,
 ) -> dict[str, Any]:
-    """Drawing of the operators with some scopes open.
+    """Return a drawing of the operators with some scopes open.
 
-    ``value`` of a box is the largest of its operators, ``share`` its position on the colour scale, 0 to 1,
-    from ``least`` to ``most``; ``symptom`` is fault or lost (not finite) whatever the colour. Where the dump
-    has no graph, edges join tensors of equal content once all are measured; control edges are the order of
-    execution.
+    `value` of a box is the largest of its operators, `share` its position on the colour scale, 0 to 1, from
+    `least` to `most`. `symptom` is fault or lost (non-finite) whatever the colour. If the dump has no graph,
+    edges join tensors of equal content once all are measured. Control edges are the order of execution.
     """
     done = listing.done
     session = _session(listing, sessions, graph, done)
@@ -86,7 +88,10 @@ def picture(
     if colour == "error":
         values = _errors(service, comparison)
     else:
-        values = magnitudes(_results(listing, graph), colour, lambda entry: entry.operator)
+        results = [
+            result for result in listing.results if result.entry.graph == (graph or result.entry.graph)
+        ]
+        values = magnitudes(results, colour, lambda entry: entry.operator)
     drawing = drawing_json(tree.tree, draw(tree.tree, open_scopes))
     for box in drawing["boxes"]:
         box.update(_colour_json(tree, box["id"], values), symptom=_symptom(tree, box["id"], ill))
@@ -112,7 +117,7 @@ def _counts(tree: OperatorTree, ill: Mapping[OperatorKey, Symptom]) -> dict[str,
 
 
 def _symptom(tree: OperatorTree, position: int, ill: Mapping[OperatorKey, Symptom]) -> str:
-    """The worst of ``_LOUD`` at and below a box; "" for none."""
+    """Return the worst symptom of `_LOUD` at and below a box, or ""."""
     operators = (tree.operator_at(leaf) for leaf in tree.tree.leaves(position))
     known = {ill.get((operator.graph, operator.recorded)) for operator in operators if operator}
     return next((symptom.name.lower() for symptom in _LOUD if symptom in known), "")
@@ -137,18 +142,16 @@ def _session(listing: Listing, sessions: Sessions, graph: str, done: bool) -> _T
         raise unreadable_error(error) from None
 
 
-def _errors(service: Uses, comparison: int | None) -> Mapping[str, float]:
-    """Largest error of each operator in a comparison; none where there is no such comparison."""
+def _errors(service: CurrentService, comparison: int | None) -> Mapping[str, float]:
+    """Return the largest error of each operator in a comparison, or an empty dict if the comparison does
+    not exist.
+    """
     if comparison is None:
         return {}
     try:
         return errors_of(COMPARISON.find(service, comparison).items)
     except ApiError:
         return {}
-
-
-def _results(listing: Listing, graph: str) -> list[TensorResult]:
-    return [result for result in listing.results if result.entry.graph == (graph or result.entry.graph)]
 
 
 def _colour_json(tree: OperatorTree, position: int, values: Mapping[str, float]) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Any, Literal, TypeAlias
 
 from fastapi import APIRouter, Depends, Query
@@ -28,7 +27,7 @@ Words = Annotated[str, Query(max_length=500)]
 
 @dataclass(frozen=True)
 class Filter:
-    """Filter of the tensor table; an empty field does not restrict."""
+    """Filter of the tensor table. An empty field does not restrict."""
 
     q: Words = ""  # in the name of the operator
     type: Words = ""
@@ -36,7 +35,7 @@ class Filter:
     direction: Words = ""
     graph: Words = ""
     source: Words = ""  # in a file name, "file:line" or the code of a line on the stack
-    lost: bool = False  # NaN or infinities
+    lost: bool = False  # only tensors with non-finite values
     by: Statistic | None = None
     least: float = -math.inf
     most: float = math.inf
@@ -51,11 +50,11 @@ def tensors(
     offset: Annotated[int, Query(ge=0)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> dict[str, Any]:
-    """A page of tensors. ``measured`` of ``all`` have statistics so far; repeat until ``done``.
+    """Return a page of tensors. `measured` of `all` have statistics so far. Repeat until `done`.
 
-    Rows without statistics yet do not pass a filter on statistics and come last when sorted by one.
+    Rows without statistics do not pass a filter on statistics, and come last when sorted by one.
     """
-    done = listing.done  # before the results are read: none comes after it
+    done = listing.done  # read before the results, so that none is added after it
     results = listing.results
     measured = len(results)
     rows = _filtered_rows(listing, results, filter_)
@@ -90,7 +89,7 @@ def _filtered_rows(listing: Listing, results: Sequence[TensorResult], filter_: F
 
 
 def _dtypes(listing: Listing, results: Sequence[TensorResult]) -> list[str]:
-    """Data types as recorded, and of the data where they are not recorded."""
+    """Return the data types as recorded, or of the data if they are not recorded."""
     if "" not in listing.named_dtypes:
         return sorted(listing.named_dtypes)
     measured_dtypes = {
@@ -100,7 +99,7 @@ def _dtypes(listing: Listing, results: Sequence[TensorResult]) -> list[str]:
 
 
 def _dtype(listing: Listing, results: Sequence[TensorResult], i: int) -> str:
-    """Data type as recorded, else of the data, else "" until it is read."""
+    """Return the data type as recorded, else of the data, else "" until the data is read."""
     measurement = results[i].measurement if i < len(results) else None
     return listing.entries[i].dtype or (measurement.dtype if measurement else "")
 
@@ -110,20 +109,17 @@ def _predicates(listing: Listing, filter_: Filter) -> list[Callable[[TensorEntry
     if filter_.q:
         words = filter_.q.lower()
         predicates.append(lambda entry: words in entry.operator.lower() or words in entry.recorded.lower())
-    wanted = {name: getattr(filter_, name) for name in ("type", "direction", "graph")}
-    predicates += [partial(_has_value, name, value) for name, value in wanted.items() if value]
+    wanted = {name: value for name in ("type", "direction", "graph") if (value := getattr(filter_, name))}
+    if wanted:
+        predicates.append(lambda entry: all(getattr(entry, name) == value for name, value in wanted.items()))
     if filter_.source:
         matching = operators_from(listing, filter_.source)
         predicates.append(lambda entry: (entry.graph, entry.recorded) in matching)
     return predicates
 
 
-def _has_value(name: str, value: str, entry: TensorEntry) -> bool:
-    return bool(getattr(entry, name) == value)
-
-
 def operators_from(listing: Listing, source: str) -> set[tuple[str, str]]:
-    """Operators with a frame on their call stack that contains ``source``: a file, file:line, or code."""
+    """Return the operators with a stack frame that contains `source`: a file, file:line, or code."""
     words = source.lower()
     return {
         key
@@ -148,7 +144,7 @@ def _passes_statistics(result: TensorResult, filter_: Filter) -> bool:
 def _sort_key(
     listing: Listing, results: Sequence[TensorResult], sort: Sort, descending: bool
 ) -> Callable[[int], tuple[bool, Any]]:
-    """Sort key that puts rows without a value last in either direction."""
+    """Return a sort key that puts rows without a value last in either direction."""
     own = sort in ("sequence", "order", "operator", "type")
 
     def key(i: int) -> tuple[bool, Any]:

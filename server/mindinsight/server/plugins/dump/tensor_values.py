@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 
@@ -11,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from fastapi import APIRouter, Header, Query, Response
 
-from mindinsight.server.compute.slices import first_slice, parse_slice
+from mindinsight.server.compute.slices import Table, first_slice, parse_slice
 from mindinsight.server.compute.tensor_statistics import Array, measure
 from mindinsight.server.debug.tensor_pictures import bin_values, shrink_rows
 from mindinsight.server.errors import ApiError
@@ -36,24 +35,25 @@ PICTURE: Final = 256  # rows and columns of a heat map
 
 
 def check_numbers(values: Values) -> Values:
-    """The same values; raises ApiError for text and other types that are no numbers."""
+    """Return the values. Raises ApiError for text and other non-numeric types."""
     if values.dtype.kind not in "biufc":
         raise ApiError(422, "no_numbers", f"A tensor of {values.dtype} cannot be shown.")
     return values
 
 
 def window_answer(values: Values, dtype: str, dims: str | None, top: int, left: int, accept: str) -> Response:
-    """A window of a slice, row by row, with the shape of the slice and the extremes of the window.
+    """Return a window of a slice, row by row, with the shape of the slice and the extremes of the window.
 
-    Only the window is read, where the file allows it.
+    Only the window is read, if the file allows it.
     """
-    table = _table(values, dims)
-    array = _read_window(table, slice(top, top + WINDOW), slice(left, left + WINDOW))
+    dims = dims or first_slice(values.shape)
+    table = slice_table(values.shape, dims)
+    array = _read_window(values, table, slice(top, top + WINDOW), slice(left, left + WINDOW))
     extremes = measure(array)
     content = {
         "shape": list(values.shape),
         "dtype": dtype or values.dtype.name,
-        "dims": table.dims,
+        "dims": dims,
         "rows": table.rows,
         "columns": table.columns,
         "top": top,
@@ -61,15 +61,15 @@ def window_answer(values: Values, dtype: str, dims: str | None, top: int, left: 
         "window": list(array.shape),
         "minimum": extremes.minimum,
         "maximum": extremes.maximum,
-        "values": _browser_array(array),
+        "values": browser_array(array),
     }
     if array.dtype.kind == "c":
-        content |= {"values": _browser_array(array.real), "imaginary": _browser_array(array.imag)}
+        content |= {"values": browser_array(array.real), "imaginary": browser_array(array.imag)}
     return answer(content, accept)
 
 
 def histogram_answer(values: Values, bins: int, accept: str) -> Response:
-    """Histogram of the finite elements between their extremes; complex numbers by magnitude."""
+    """Return the histogram of the finite elements between their extremes, of complex numbers by magnitude."""
     try:
         counts, edges = bin_values(values, bins)
     except UnreadableError as error:
@@ -78,80 +78,37 @@ def histogram_answer(values: Values, bins: int, accept: str) -> Response:
 
 
 def heat_map_answer(values: Values, dims: str | None, accept: str) -> Response:
-    """Heat map of a slice of at most two axes: 256 x 256 cells, each the element farthest from zero."""
-    table = _table(values, dims)
-    every = slice(None)
+    """Return a heat map of a slice of at most two axes: 256 x 256 cells, each the element farthest from
+    zero.
+    """
+    dims = dims or first_slice(values.shape)
+    table = slice_table(values.shape, dims)
     picture = shrink_rows(
-        lambda start, stop: _read_window(table, slice(start, stop), every), table.rows, PICTURE
+        lambda start, stop: _read_window(values, table, slice(start, stop), slice(None)), table.rows, PICTURE
     )
-    content = {
-        "dims": table.dims,
-        "rows": table.rows,
-        "columns": table.columns,
-        "window": list(picture.shape),
-    }
+    content = {"dims": dims, "rows": table.rows, "columns": table.columns, "window": list(picture.shape)}
     return answer({**content, "values": picture.ravel()}, accept)
 
 
 def npy_download(values: Values, name: str, dims: str | None = None) -> Response:
-    """A tensor, or a slice of it, as npy in its own type; streamed while it is read."""
+    """Return a tensor, or a slice of it, as npy in its own type, streamed while it is read."""
     if dims is not None:
-        values = Held(_read_part(values, _table(values, dims).index))
+        values = Held(_read_part(values, slice_table(values.shape, dims).index))
     return stream(write_npy(values), {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"})
 
 
-@dataclass(frozen=True)
-class _Table:
-    """Table view of a slice of a tensor: its first sliced axis gives the rows, its second the columns."""
-
-    values: Values
-    dims: str
-    index: tuple[slice | int, ...]
-
-    @property
-    def axes(self) -> list[int]:
-        """Axes of the tensor that are rows and columns."""
-        return [axis for axis, entry in enumerate(self.index) if isinstance(entry, slice)]
-
-    @property
-    def rows(self) -> int:
-        return self._length(0)
-
-    @property
-    def columns(self) -> int:
-        return self._length(1)
-
-    def _length(self, index: int) -> int:
-        axes = self.axes
-        if index >= len(axes):
-            return 1
-        return len(range(self.values.shape[axes[index]])[self.index[axes[index]]])  # type: ignore[arg-type]
-
-
-def _table(values: Values, dims: str | None) -> _Table:
-    text = dims or first_slice(values.shape)
+def slice_table(shape: tuple[int, ...], dims: str) -> Table:
+    """Return the table view of a slice. Raises ApiError if `dims` is not a slice of this shape."""
     try:
-        return _Table(values, text, parse_slice(text, values.shape))
+        return Table(shape, parse_slice(dims, shape))
     except ValueError as error:
         raise ApiError(422, "bad_slice", f"The slice {error}.", why=str(error)) from None
 
 
-def _read_window(table: _Table, rows: slice, columns: slice) -> Array:
+def _read_window(values: Values, table: Table, rows: slice, columns: slice) -> Array:
     """Read a window of a table as a two-dimensional array."""
-    index = list(table.index)
-    for axis, selection in zip(table.axes, (rows, columns), strict=False):
-        index[axis] = _compose_slices(table.values.shape[axis], table.index[axis], selection)
-    part = _read_part(table.values, tuple(index))
-    return part if part.ndim == 2 else part.reshape(-1, 1)[rows if part.ndim == 0 else slice(None), columns]
-
-
-def _compose_slices(length: int, outer: slice | int, inner: slice) -> slice:
-    """The slice of an axis that equals slicing it by ``outer`` and the result by ``inner``."""
-    assert isinstance(outer, slice)
-    positions = range(length)[outer][inner]
-    if not positions:
-        return slice(0, 0)
-    return slice(positions.start, positions.stop if positions.stop >= 0 else None, positions.step)
+    index = table.window(rows, columns)
+    return _read_part(values, index).reshape(table.shape_of(index))
 
 
 def _read_part(values: Values, index: tuple[slice | int, ...]) -> Array:
@@ -161,8 +118,10 @@ def _read_part(values: Values, index: tuple[slice | int, ...]) -> Array:
         raise unreadable_error(error) from None
 
 
-def _browser_array(part: Array) -> npt.NDArray[Any]:
-    """Flat array in a type that JavaScript has: half precision and 64-bit integers as float64."""
+def browser_array(part: Array) -> npt.NDArray[Any]:
+    """Return a flat array in a type that JavaScript has: half precision and 64-bit integers become
+    float64.
+    """
     flat = np.ascontiguousarray(part).ravel()
     return flat.astype(np.float64) if flat.dtype.kind in "fiu" and flat.dtype != np.float32 else flat
 
@@ -172,25 +131,27 @@ router = APIRouter(route_class=DumpRoute)
 
 @router.get("/values")
 def window(tensor: Tensor, dims: Dims = None, top: Top = 0, left: Left = 0, accept: Accept = "") -> Response:
-    """A window of a slice, row by row, with the shape of the slice and the extremes of the window."""
+    """Return a window of a slice, row by row, with the shape of the slice and the extremes of the window."""
     return window_answer(_open_values(tensor), tensor.dtype, dims, top, left, accept)
 
 
 @router.get("/histogram")
 def histogram(tensor: Tensor, bins: Bins = 80, accept: Accept = "") -> Response:
-    """Histogram of the finite elements between their extremes; complex numbers by magnitude."""
+    """Return the histogram of the finite elements between their extremes, of complex numbers by magnitude."""
     return histogram_answer(_open_values(tensor), bins, accept)
 
 
 @router.get("/heatmap")
 def heatmap(tensor: Tensor, dims: Dims = None, accept: Accept = "") -> Response:
-    """Heat map of a slice of at most two axes: 256 x 256 cells, each the element farthest from zero."""
+    """Return a heat map of a slice of at most two axes: 256 x 256 cells, each the element farthest from
+    zero.
+    """
     return heat_map_answer(_open_values(tensor), dims, accept)
 
 
 @router.get("/download", response_class=Response)
 def download(tensor: Tensor, dims: Dims = None) -> Response:
-    """Download the tensor, or a slice of it, as npy in its own type; streamed while it is read."""
+    """Download the tensor, or a slice of it, as npy in its own type, streamed while it is read."""
     name = re.sub(r"[^\w.-]+", "_", f"{tensor.recorded}.{tensor.step}.{tensor.direction}.{tensor.slot}.npy")
     return npy_download(_open_values(tensor), name, dims)
 

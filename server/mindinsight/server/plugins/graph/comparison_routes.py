@@ -18,21 +18,19 @@ from mindinsight.server.graph.encoders.comparison_json import (
 from mindinsight.server.graph.encoders.drawing_json import drawing_json
 from mindinsight.server.graph.scopes.network_outline import choose_initial_scopes
 from mindinsight.server.graph.scopes.scope_tree import Tree
-from mindinsight.server.http.bulkhead_routes import GraphRoute
-from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.http.bulkhead_routes import CurrentService, GraphRoute
 from mindinsight.server.plugins.graph.tree_cache import TreeCache, View, node_index, node_indices, tree_of
 
-_MOST_EDITS: Final = 200
+_MOST_EDITS: Final = 200  # listed in full; the differences follow in any number
 
 router = APIRouter(route_class=GraphRoute, prefix="/compare")
 
-CurrentService = Annotated[Service, Depends(service_of)]
 LeftTree = Annotated[Tree, Depends(tree_of)]
 OpenScopes = Annotated[
     str | None,
     Query(
         alias="open",
-        description="comma-separated indices of the open scopes of the left graph; chosen when left out",
+        description="comma-separated indices of the open scopes of the left graph; default: chosen by size",
     ),
 ]
 OtherOpenScopes = Annotated[
@@ -47,19 +45,17 @@ OtherOpenScopes = Annotated[
 def other_tree(
     service: CurrentService,
     other_run: str,
-    other_tag: Annotated[
-        str, Query(description="name of the right graph; the first by name when it is left out")
-    ] = "",
+    other_tag: Annotated[str, Query(description="name of the right graph; default: the first by name")] = "",
     view: View = "recorded",
 ) -> Tree:
-    """Dependency: the tree of the right graph."""
+    """FastAPI dependency. Return the tree of the right graph."""
     return tree_of(service, other_run, other_tag, view)
 
 
 def comparison_of(
     service: CurrentService, left: LeftTree, right: Annotated[Tree, Depends(other_tree)]
 ) -> Comparison:
-    """Dependency: the comparison of the two graphs that a request names, from the cache."""
+    """FastAPI dependency. Return the comparison of the two graphs of a request, from the cache."""
     return service.parts.of(TreeCache).comparison(left, right)
 
 
@@ -70,7 +66,9 @@ CurrentComparison = Annotated[Comparison, Depends(comparison_of)]
 def differences(
     comparison: CurrentComparison, limit: Annotated[int, Query(ge=1, le=5000)] = 1000
 ) -> dict[str, Any]:
-    """Claims about the two graphs, counts of operators by state, the edits in full, and the differences."""
+    """Return claims about the two graphs, counts of operators by state, the edits in full, and the
+    differences.
+    """
     return {
         "claims": [claim.as_json() for claim in comparison_claims(comparison)],
         **summary(comparison),
@@ -86,7 +84,7 @@ def pictures(
     opened: OpenScopes = None,
     other_opened: OtherOpenScopes = "",
 ) -> dict[str, Any]:
-    """Drawings of both graphs; a scope is open when its partner is. Boxes have their state and counts."""
+    """Return drawings of both graphs. A scope is open if its partner is. Boxes have a state and counts."""
     trees = service.parts.of(TreeCache)
     left, right = comparison.trees
     if opened is None:
@@ -125,7 +123,10 @@ def node(
     node: Annotated[str, Query(description="path or index in the left graph")] = "",
     other_node: Annotated[str, Query(description="path or index in the right graph")] = "",
 ) -> dict[str, Any]:
-    """A node of either graph, its partner, and their differences; of the roots when no node is named."""
+    """Return a node of either graph, its partner, and their differences.
+
+    Without a node, compare the roots.
+    """
     side: Side = RIGHT if other_node else LEFT
     index = node_index(comparison.trees[side], node or other_node)
     partner = int(comparison.partners[side][index])

@@ -39,9 +39,8 @@ from mindinsight.server.graph.search import (
     query_outer,
     trace,
 )
-from mindinsight.server.http.bulkhead_routes import GraphRoute
+from mindinsight.server.http.bulkhead_routes import CurrentService, GraphRoute
 from mindinsight.server.http.indices import indices_of
-from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins.graph.tree_cache import (
     Tag,
     TreeCache,
@@ -55,7 +54,7 @@ from mindinsight.server.plugins.graph.tree_cache import (
 
 router = APIRouter(route_class=GraphRoute)
 
-_MOST_HITS: Final = 20_000
+_MOST_HITS: Final = 20_000  # indices in a response
 
 CurrentTree = Annotated[Tree, Depends(tree_of)]
 
@@ -75,14 +74,14 @@ def search(
     type: Annotated[list[str] | None, Query(description="operator types")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> dict[str, Any]:
-    """Nodes that match, nested in their scopes; parameters and constants separately.
+    """Return the nodes that match, nested in their scopes, and separately parameters and constants.
 
-    ``hits`` are the indices of all of them, in the order of the graph, up to 20 000.
+    `hits` are the indices of all matches, in the order of the graph, up to 20 000.
     """
     try:
         matches, outer = _search(tree, q, type or [], regex)
     except BadPattern as error:
-        raise ApiError(400, "bad_pattern", f"The pattern cannot be used: {error}.", why=str(error)) from error
+        raise ApiError(400, "bad_pattern", f"The pattern is invalid: {error}.", why=str(error)) from error
     first_matches = set(matches[:limit])
 
     def branch(index: int, inside: list[dict[str, Any]]) -> dict[str, Any]:
@@ -99,7 +98,7 @@ def search(
 
 
 def _search(tree: Tree, q: str, types: list[str], regex: bool) -> tuple[list[int], list[int]]:
-    """Nodes, and parameters and constants, that match. Raises BadPattern."""
+    """Return the matching nodes, and the matching parameters and constants. Raises BadPattern."""
     if regex:
         return find_nodes(tree, q, types, regex), find_outer(tree, q, regex) if q and not types else []
     query = parse_query(q)
@@ -110,7 +109,7 @@ def _search(tree: Tree, q: str, types: list[str], regex: bool) -> tuple[list[int
 def inside(
     tree: CurrentTree, node: Annotated[str, Query(description="path or index of a scope")] = ""
 ) -> dict[str, Any]:
-    """Children of a scope, for browsing without a drawing."""
+    """Return the children of a scope, for browsing without a drawing."""
     index = node_index(tree, node) if node else ROOT
     return {"inside": [entry(tree, child) for child in tree.children(index)]}
 
@@ -118,11 +117,11 @@ def inside(
 @router.get("/node")
 def node(
     tree: CurrentTree,
-    service: Annotated[Service, Depends(service_of)],
+    service: CurrentService,
     node: Annotated[str, Query(description="path or index")],
-    nearest: Annotated[bool, Query(description="an enclosing scope, where the path is not found")] = False,
+    nearest: Annotated[bool, Query(description="an enclosing scope if the path is not found")] = False,
 ) -> dict[str, Any]:
-    """Details of a scope or an operator: its costs, its call stacks, the scopes identical to it."""
+    """Return details of a scope or an operator: its costs, its call stacks, the scopes identical to it."""
     index = nearest_index(tree, node) if nearest else node_index(tree, node)
     graph_node = int(tree.nodes[index])
     stacks = stacks_of(source_lines(tree.graph, graph_node)) if graph_node >= 0 else ()
@@ -140,13 +139,15 @@ def flow(
     source: Annotated[str, Query(description="path or index of a box")],
     target: Annotated[str, Query(description="path or index of a box; either may enclose the other")],
 ) -> dict[str, Any]:
-    """Values that flow along a line of the drawing: the operators that give them and those that take them."""
+    """Return the values that flow along an edge of the drawing: their producing and consuming operators."""
     return flow_json(tree, node_index(tree, source), node_index(tree, target))
 
 
 @router.get("/card")
-def card(tree: CurrentTree, service: Annotated[Service, Depends(service_of)]) -> dict[str, Any]:
-    """Parts of the network in order of execution, with parameters, bytes and floating point operations."""
+def card(tree: CurrentTree, service: CurrentService) -> dict[str, Any]:
+    """Return the entries of the model card in order of execution, with parameters, bytes and floating
+    point operations.
+    """
     return model_card_json(tree, service.parts.of(TreeCache).drawings(tree).costs)
 
 
@@ -154,9 +155,9 @@ def card(tree: CurrentTree, service: Annotated[Service, Depends(service_of)]) ->
 def outer(
     tree: CurrentTree,
     node: Annotated[int | None, Query(ge=0, description="node number from another response")] = None,
-    name: Annotated[str, Query(description="name of a parameter, when there is no number")] = "",
+    name: Annotated[str, Query(description="name of a parameter, used without a number")] = "",
 ) -> dict[str, Any]:
-    """Details of a parameter or a constant."""
+    """Return details of a parameter or a constant."""
     graph = tree.graph
     if node is None and name in graph.names:
         node = graph.names.index(name)
@@ -174,7 +175,7 @@ class Names(BaseModel):
 
 @router.post("/indices")
 def indices(tree: CurrentTree, body: Names) -> dict[str, Any]:
-    """Index of each path in the tree of the graph; -1 for a path that is not in it."""
+    """Return the index of each path in the tree of the graph, -1 for unknown paths."""
     return {"indices": [tree.indices.get(name, -1) for name in body.names]}
 
 
@@ -185,7 +186,9 @@ def traced(
     direction: Direction = "up",
     shown: Annotated[str, Query(description="comma-separated indices of the boxes in the drawing")] = "",
 ) -> dict[str, Any]:
-    """Number of operators that a node depends on (up) or that depend on it (down), in total and by box."""
+    """Return the number of operators that a node depends on (up) or that depend on it (down), in total and
+    by box.
+    """
     leaves = trace(tree, node_index(tree, node), direction)
     boxes = count_by_box(tree, node_indices(tree, shown), leaves)
     return {"operators": len(leaves), "boxes": list(boxes), "counts": list(boxes.values())}
@@ -195,7 +198,7 @@ OpenScopes = Annotated[
     str | None,
     Query(
         alias="open",
-        description="comma-separated indices of the open scopes, or all,-5: all but 5; chosen when left out",
+        description="comma-separated indices of open scopes, or all,-5 for all except 5; default: by size",
     ),
 ]
 
@@ -209,11 +212,11 @@ FlatScopes = Annotated[
 
 
 @router.get("/graphs")
-def graphs(service: Annotated[Service, Depends(service_of)], run: str) -> dict[str, Any]:
-    """Tags of a run's graphs, and whether its data pipeline was recorded.
+def graphs(service: CurrentService, run: str) -> dict[str, Any]:
+    """Return the tags of a run's graphs, and if its data pipeline was recorded.
 
-    ``newest`` is, by tag, the number of graphs and the size of the last one in bytes: when either changes,
-    there is a new graph.
+    `newest` is, by tag, the number of graphs and the size of the last one in bytes. A change of either means
+    a new graph.
     """
     record = service.store.snapshot().run(run)
     series = record.references.get("graph", {})
@@ -226,20 +229,20 @@ def graphs(service: Annotated[Service, Depends(service_of)], run: str) -> dict[s
 
 @router.get("/picture")
 def picture(
-    service: Annotated[Service, Depends(service_of)],
+    service: CurrentService,
     run: str,
     tag: Tag = "",
     view: Annotated[
         View | Literal["auto"],
-        Query(description="auto: simplified where the graph has a backward pass, else recorded"),
+        Query(description="auto: simplified if the graph has a backward pass, else recorded"),
     ] = "recorded",
     opened: OpenScopes = None,
     flat: FlatScopes = None,
     attribute: Annotated[str, Query(description="shown in operators instead of their outputs")] = "",
 ) -> dict[str, Any]:
-    """Drawing of a graph with the given scopes open, and counts over the whole graph.
+    """Return a drawing of a graph with the given scopes open, and counts over the whole graph.
 
-    ``flat`` are the scopes that are drawn flat: those with too many operators for it are left out.
+    `flat` lists the scopes that are drawn flat. Scopes with too many operators are not.
     """
     tree = tree_of(service, run, tag, "recorded" if view == "auto" else view)
     if view == "auto":
@@ -268,7 +271,7 @@ def picture(
 
 @router.get("/types")
 def types(tree: Annotated[Tree, Depends(tree_of)]) -> dict[str, Any]:
-    """Number of operators of each type, most frequent first."""
+    """Return the number of operators of each type, most frequent first."""
     return {"types": count_types(tree)}
 
 
@@ -279,6 +282,6 @@ def figure(
     flat: FlatScopes = None,
     theme: Literal["light", "dark"] = "light",
 ) -> dict[str, Any]:
-    """Drawing of a graph as a Plotly figure."""
+    """Return a drawing of a graph as a Plotly figure."""
     indices = choose_initial_scopes(tree) if opened is None else scopes_of(tree, opened)
     return figure_json(tree, draw(tree, indices, indices_of(flat, len(tree.paths))), theme)

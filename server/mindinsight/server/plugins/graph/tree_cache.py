@@ -8,7 +8,7 @@ from functools import partial
 from typing import Annotated, Final, Literal
 
 import numpy as np
-from fastapi import Depends, Query
+from fastapi import Query
 
 from mindinsight.server.cancellation import result_of
 from mindinsight.server.compute.lru_cache import LruCache
@@ -21,16 +21,16 @@ from mindinsight.server.graph.layout.nested import DrawingCache
 from mindinsight.server.graph.model.simplification import simplify
 from mindinsight.server.graph.scopes.folding import folded_tree
 from mindinsight.server.graph.scopes.scope_tree import ROOT, Tree
+from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.http.indices import index_of, indices_of
-from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import ReferenceSeries
 
 View = Literal["recorded", "simplified", "dataset"]
-Tag = Annotated[str, Query(description="name of the graph; the first by name when it is left out")]
+Tag = Annotated[str, Query(description="name of the graph; default: the first by name")]
 
 _MOST_TREES: Final = 6  # in memory
-_MOST_COMPARISONS: Final = 2  # in memory
+_MOST_COMPARISONS: Final = 2  # in memory; each also keeps its two trees
 _LARGE: Final = 8 << 20  # bytes; a smaller graph is decoded faster than a worker process starts
 
 
@@ -42,17 +42,17 @@ class TreeCache:
         self._comparisons = LruCache[Comparison](_MOST_COMPARISONS)
 
     def drawings(self, tree: Tree) -> DrawingCache:
-        """Layout cache of a tree; a new one if the tree is no longer cached."""
+        """Return the layout cache of a tree, a new one if the tree is no longer cached."""
         return next(
             (drawings for drawings in self._trees.values() if drawings.tree is tree), DrawingCache(tree)
         )
 
     def comparison(self, left: Tree, right: Tree) -> Comparison:
-        """The comparison of two trees, by identity: it references both, so that no id is used again."""
+        """Return the comparison of two trees, by identity. It references both, so that no id is reused."""
         return self._comparisons.get((id(left), id(right)), lambda: compare(left, right))
 
     def tree(self, run: Run, tag: str, view: View, executor: Executor) -> Tree:
-        """The tree of a run's graph, or of its data pipeline. Raises ApiError, Gone."""
+        """Return the tree of a run's graph, or of its data pipeline. Raises ApiError, Gone."""
         if view == "dataset":
             return self._pipeline(run)
         graphs = run.references.get("graph", {})
@@ -67,9 +67,9 @@ class TreeCache:
     def newest(
         self, series: ReferenceSeries, view: str, build_tree: Callable[[bytes], Tree], executor: Executor
     ) -> Tree:
-        """The tree that ``build_tree`` makes of the newest graph of a series; large ones in ``executor``.
+        """Return the tree of the newest graph of a series. Large graphs are built in `executor`.
 
-        ``view`` distinguishes the builders in the cache. Raises UnreadableError, Gone.
+        `view` distinguishes the builders in the cache. Raises UnreadableError, Gone.
         """
         reference = series.reference(series.count - 1)
         key = (reference.path, reference.offset, reference.size, series.version, view)
@@ -94,19 +94,14 @@ def build(data: bytes, simplified: bool) -> Tree:
     return folded_tree(simplify(graph, ordering=False) if simplified else graph)
 
 
-def tree_of(
-    service: Annotated[Service, Depends(service_of)],
-    run: str,
-    tag: Tag = "",
-    view: View = "recorded",
-) -> Tree:
-    """Dependency: the tree that a request's parameters select. Raises ApiError, Gone."""
+def tree_of(service: CurrentService, run: str, tag: Tag = "", view: View = "recorded") -> Tree:
+    """FastAPI dependency. Return the tree selected by a request's parameters. Raises ApiError, Gone."""
     record = service.store.snapshot().run(run)
     return service.parts.of(TreeCache).tree(record, tag, view, service.openers)
 
 
 def node_index(tree: Tree, text: str) -> int:
-    """Index of a scope or operator, from its path or the index as text. Raises ApiError."""
+    """Return the index of a scope or operator, from its path or the index as text. Raises ApiError."""
     if text in tree.indices:
         return tree.indices[text]
     index = index_of(text, len(tree.paths))
@@ -116,7 +111,7 @@ def node_index(tree: Tree, text: str) -> int:
 
 
 def nearest_index(tree: Tree, path: str) -> int:
-    """Index of a path, or else of the innermost scope around it that the tree has. Raises ApiError."""
+    """Return the index of a path, or of the innermost existing scope around it. Raises ApiError."""
     enclosing = path
     while enclosing and enclosing not in tree.indices:
         enclosing = enclosing.rpartition("/")[0]
@@ -124,9 +119,9 @@ def nearest_index(tree: Tree, path: str) -> int:
 
 
 def scopes_of(tree: Tree, text: str) -> list[int]:
-    """Indices of scopes: numbers separated by commas, or ``all``, and with it ``-5`` for all but that one.
+    """Parse scopes: comma-separated indices, or `all`, optionally followed by `-5` for all except 5.
 
-    What is no scope is ignored, as in a link to an older graph.
+    Indices of operators and invalid ones are ignored, as in a link to an older graph.
     """
     if text.split(",", maxsplit=1)[0] != "all":
         return [index for index in node_indices(tree, text) if tree.nodes[index] < 0]
@@ -137,7 +132,7 @@ def scopes_of(tree: Tree, text: str) -> list[int]:
 
 
 def node_indices(tree: Tree, text: str | None) -> list[int]:
-    """Parse comma-separated indices, or ``all``; invalid ones are ignored, as in a link to an older graph."""
+    """Parse comma-separated indices, or `all`. Invalid ones are ignored, as in a link to an older graph."""
     if text == "all":
         return list(range(ROOT + 1, len(tree.paths)))
     return indices_of(text, len(tree.paths))

@@ -1,1 +1,3 @@
-"""Scalars: curves for a width, statistics of ranges, comparison with a baseline, bands of many curves."""
+"""Scalars: curves for a width in pixels, statistics of ranges, comparison with a baseline, bands of many
+curves.
+"""

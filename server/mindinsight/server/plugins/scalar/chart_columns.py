@@ -1,4 +1,6 @@
-"""Columns of a chart: scalar series of runs and jobs for a width, and the cache of encoded answers."""
+"""Columns of a chart: scalar series of runs and jobs for a width in pixels, and the cache of encoded
+responses.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +25,12 @@ from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import Line, ScalarSeries
 from mindinsight.server.types import Doubles, Ints
 
-MOST_NEW_ROWS: Final = 5000
+MOST_NEW_ROWS: Final = 5000  # appended by a page; for more it is faster to draw the sampled curve again
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How a curve is looked at: what a request's parameters ask for."""
+    """Range, axis, width and smoothing of a curve, as requested."""
 
     pixels: int  # width of the chart; 0 for every row
     x: str = "step"  # step | relative | wall | tag:<name>
@@ -37,22 +39,24 @@ class View:
     log_x: bool = False
     weight: float = 0.0  # of the smoothing
     kind: SmoothingKind = "debiased"  # of the smoothing
-    least: int = 0  # points below which a line is not smoothed: a few are seen better as they are
+    least: int = 0  # points below which a line is not smoothed, because smoothing hides them
 
     def smooths(self, line: Line) -> bool:
+        """Return True if the line is to be smoothed."""
         return self.weight > 0 and len(line.steps) >= self.least
 
 
 def line_of(run: Run, tag: str) -> Line | None:
-    """The line of a tag; None when the run does not have the tag."""
+    """Return the line of a tag, or None if the run does not have the tag."""
     series = run.scalars.get(tag)
     return series.line() if series is not None else None
 
 
 def line_between(run: Run, tag: str, view: View) -> Line | None:
-    """The points of a tag's line whose place on ``view.x`` lies in the range, ends included.
+    """Return the points of a tag's line in the range on `view.x`, ends included, or None if the run does not
+    have the tag.
 
-    None when the run does not have the tag. Points without a place are in no range, but in the whole.
+    Points without a position on the axis are in no range, but included without a range.
     """
     series = run.scalars.get(tag)
     if series is None:
@@ -66,34 +70,39 @@ def line_between(run: Run, tag: str, view: View) -> Line | None:
 
 
 def _start(series: ScalarSeries) -> float:
-    """Wall time from which relative time counts: that of the first recorded row."""
+    """Return the wall time of the first recorded row, from which relative time counts."""
     return float(series.parts[0].walls[0])
 
 
 def drawn_series(run: Run, tag: str, view: View, overwritten: bool) -> dict[str, Any]:
-    """Columns to draw one series of one run: its line, the overwritten stretches, what is not finite."""
+    """Return the columns of one series of one run: its line, the overwritten intervals, and non-finite
+    values.
+    """
     series = run.scalars[tag]
-    line, stretches, start = series.line(), series.overwritten(), _start(series)
+    line, intervals, start = series.line(), series.overwritten(), _start(series)
     answer: dict[str, Any] = {
         "run": run.id,
         "generation": series.generation,
         "count": series.count,
         "points": len(line.steps),
-        "overwritten_points": sum(len(stretch.steps) for stretch in stretches),
+        "overwritten_points": sum(len(interval.steps) for interval in intervals),
         "last": [int(line.steps[-1]), float(line.walls[-1]), _json_number(float(line.values[-1]))],
         "non_finite": non_finite_ranges(line.steps, line.values),
         **drawn_line(run, line, view, start),
     }
     if overwritten:
-        answer["overwritten"] = [drawn_line(run, stretch, view, start) for stretch in stretches]
+        answer["overwritten"] = [drawn_line(run, interval, view, start) for interval in intervals]
     return answer
 
 
 def newest_rows(run: Run, tag: str, since: int, generation: int, view: View) -> dict[str, Any]:
-    """The line's rows behind the first ``since`` of the series; ``whole`` where they do not simply follow."""
+    """Return the rows of the line after the first `since` of the series.
+
+    `whole` is True if they do not extend it.
+    """
     series = run.scalars.get(tag)
     if series is None:
-        return gone_rows(run.id)
+        return missing_rows(run.id)
     line = series.line()
     last_step = _last_step_before(series, since) if generation == series.generation else None
     first = (
@@ -115,10 +124,10 @@ def newest_rows(run: Run, tag: str, since: int, generation: int, view: View) -> 
     return answer
 
 
-def gone_rows(run: str) -> dict[str, Any]:
-    """The answer for a series that is no longer there: what a page has of it has to be fetched anew.
+def missing_rows(run: str) -> dict[str, Any]:
+    """Return the rows of a removed series, which a page has to fetch again.
 
-    No error: pages follow runs that may be deleted at any time.
+    This is not an error, because runs may be deleted at any time.
     """
     none = np.zeros(0)
     columns = {"step": none, "wall": none, "value": none}
@@ -126,9 +135,10 @@ def gone_rows(run: str) -> dict[str, Any]:
 
 
 def _last_step_before(series: ScalarSeries, since: int) -> int | None:
-    """Last step of the line of the first ``since`` rows; None where the rows behind do not simply extend it.
+    """Return the last step of the first `since` rows, or None if the later rows do not simply extend the
+    line.
 
-    They do not when one of them has a step that the line has passed, or when they are too many to append.
+    A row does not if its step is not larger than that step, and neither do rows that are too many to append.
     """
     if not 0 < since <= series.count or series.count - since > MOST_NEW_ROWS:
         return None
@@ -139,7 +149,7 @@ def _last_step_before(series: ScalarSeries, since: int) -> int | None:
 
 
 def drawn_line(run: Run, line: Line, view: View, start: float) -> dict[str, Any]:
-    """Columns of the rows of ``line`` that ``view`` shows; ``start`` is the run's wall time zero."""
+    """Return the columns of the rows of `line` in `view`. `start` is the run's wall time zero."""
     smoothed = smooth(line.steps, line.values, view.weight, view.kind) if view.smooths(line) else None
     rows, x = _axis(run, line, view.x, start)
     shown = inside(x, view.low, view.high)
@@ -156,7 +166,7 @@ def drawn_line(run: Run, line: Line, view: View, start: float) -> dict[str, Any]
 
 
 def _axis(run: Run, line: Line, x: str, start: float) -> tuple[Ints, Doubles]:
-    """Rows that have a place on the x axis, and the place."""
+    """Return the rows that have a position on the x axis, and the positions. Raises ApiError."""
     if x.startswith("tag:"):
         other = line_of(run, x[4:])
         if other is None:
@@ -173,7 +183,9 @@ def _axis(run: Run, line: Line, x: str, start: float) -> tuple[Ints, Doubles]:
 
 
 def inside(x: Doubles, low: float | None, high: float | None) -> slice:
-    """Rows of the range and one neighbour on each side, so that a line runs out of the picture."""
+    """Return the rows of the range and one neighbour on each side, so that a line extends to the edge of
+    the chart.
+    """
     if not len(x) or (low is None and high is None):
         return slice(None)
     inside_rows = np.flatnonzero(
@@ -189,23 +201,24 @@ def _json_number(value: float) -> float | str:
     return value if np.isfinite(value) else str(value)
 
 
-_CELLS: Final = 1_000_000  # of ranks x columns, 8 bytes in each of four pictures
-_COLUMNS: Final = 20_000
-_NON_FINITE: Final = 200  # stretches of values that are not finite
+_CELLS: Final = 1_000_000  # ranks x columns, 8 bytes in each of four arrays
+_COLUMNS: Final = 20_000  # more than any screen has, so that zooming stays sharp
+_NON_FINITE: Final = 200  # intervals of non-finite values in a response
 
 
 def job_series(ranks: Sequence[Run], tag: str, view: View) -> dict[str, Any]:
-    """Columns to draw a tag of all ``ranks``, which hold it: ``value`` is their median, ``low`` and ``high``
-    the range over all of them; wall time and other axes are those of the lowest rank.
+    """Return the columns of a tag of all `ranks`: their median, and the range over all of them as `low` and
+    `high`.
 
-    Smoothed, the median and both ends of the range are smoothed alike. The keys are those of a single curve;
-    ``job`` and ``ranks`` (how many) tell that it is none.
+    Wall time and other axes are taken from the lowest rank. The median and both ends of the range are
+    smoothed alike. The result has the keys of a single curve, plus `job` and the number of `ranks`.
     """
     members = sorted(ranks, key=lambda run: (run.rank is None, run.rank or 0, run.id))
     lines = [line for run in members if (line := line_of(run, tag)) is not None]
     leader, first = members[0], lines[0]
     longest = max(len(line.steps) for line in lines)
-    grid = _with_values(cells(_near(lines, leader, view), _columns(len(lines))))
+    columns_count = min(_COLUMNS, max(_CELLS // len(lines), 500))
+    grid = _with_values(cells(_near(lines, view), columns_count))
     x = _job_axis(grid.steps, leader, first, view)
     values = median(grid)
     low, high = _ends(grid)
@@ -235,13 +248,13 @@ def job_series(ranks: Sequence[Run], tag: str, view: View) -> dict[str, Any]:
     return answer
 
 
-def _columns(ranks: int) -> int:
-    return min(_COLUMNS, max(_CELLS // ranks, 500))
+def _near(lines: Sequence[Line], view: View) -> list[tuple[Ints, Doubles]]:
+    """Return steps and values of the lines.
 
+    For a range of steps, only the range and its width before it are included.
 
-def _near(lines: Sequence[Line], leader: Run, view: View) -> list[tuple[Ints, Doubles]]:
-    """Steps and values of the lines; where a range of steps is looked at, what lies in it and a width before,
-    from which a smoothed line comes: the columns are the finer then."""
+    The part before feeds the smoothing. Fewer points give finer columns.
+    """
     low, high = -np.inf, np.inf
     if view.x == "step" and view.low is not None and view.high is not None:
         low, high = view.low - (view.high - view.low), view.high
@@ -259,7 +272,7 @@ def _near(lines: Sequence[Line], leader: Run, view: View) -> list[tuple[Ints, Do
 
 
 def _with_values(grid: Cells) -> Cells:
-    """The columns in which some rank has recorded something."""
+    """Remove the columns in which no rank has a value."""
     there = (~np.isnan(grid.mean)).any(axis=0) | (grid.bad > 0).any(axis=0)
     if there.all():
         return grid
@@ -274,7 +287,7 @@ def _with_values(grid: Cells) -> Cells:
 
 
 def _ends(grid: Cells) -> tuple[Doubles, Doubles]:
-    """[c] smallest and largest finite value of any rank; NaN where there is none."""
+    """Return the smallest and largest finite value of any rank [columns], NaN without one."""
     none = np.isnan(grid.mean).all(axis=0)
     low = np.where(np.isnan(grid.low), np.inf, grid.low).min(axis=0, initial=np.inf)
     high = np.where(np.isnan(grid.high), -np.inf, grid.high).max(axis=0, initial=-np.inf)
@@ -286,7 +299,7 @@ def _walls(steps: Ints, line: Line) -> Doubles:
 
 
 def _job_axis(steps: Ints, leader: Run, line: Line, view: View) -> Doubles:
-    """[c] places of the columns on the x axis."""
+    """Return the positions of the columns on the x axis [columns]."""
     if view.x == "step":
         return steps.astype(np.float64)
     if view.x.startswith("tag:"):
@@ -303,7 +316,7 @@ def _job_axis(steps: Ints, leader: Run, line: Line, view: View) -> Doubles:
 
 
 def _last(grid: Cells, line: Line, values: Doubles) -> list[Any]:
-    """Step, wall time and value of the last column, as of a single curve."""
+    """Return step, wall time and value of the last column, as of a single curve."""
     if not len(values):
         return [int(line.steps[-1]), float(line.walls[-1]), "nan"]
     value = float(values[-1])
@@ -315,24 +328,27 @@ def _last(grid: Cells, line: Line, values: Doubles) -> list[Any]:
 
 
 def _non_finite(lines: Sequence[Line]) -> list[Any]:
-    ranges = [stretch for line in lines for stretch in non_finite_ranges(line.steps, line.values)]
-    return sorted(ranges, key=lambda stretch: stretch[1])[:_NON_FINITE]
+    ranges = [interval for line in lines for interval in non_finite_ranges(line.steps, line.values)]
+    return sorted(ranges, key=lambda interval: interval[1])[:_NON_FINITE]
 
 
-PIXELS: Final = 600  # of a chart of which nothing is said
+PIXELS: Final = 600  # default width of a chart
 MOST_PIXELS: Final = 4000
 MOST_RUNS: Final = 1000
-MOST_TAGS: Final = 16  # beside the first
-_AT_ONCE: Final = 500_000  # points, a few milliseconds: while more are drawn, other requests do not wait
-_SMOOTHING: Final = 10  # times as long
-_ANSWERS: Final = 64
-_LARGEST: Final = 1 << 17  # bytes of an answer that is cached: 8 MB for all
+MOST_TAGS: Final = 16  # in addition to the first
+_AT_ONCE: Final = (
+    500_000  # points, some milliseconds; more are drawn in a thread, so that requests do not wait
+)
+_SMOOTHING: Final = 10  # factor by which smoothing a point takes longer
+_ANSWERS: Final = 64  # cached responses
+_LARGEST: Final = 1 << 17  # bytes of a cached response, 8 MB for all
 
 
 @dataclass(frozen=True, slots=True)
 class CurveQuery:
-    """Tag, runs in the order of the answer, view, whether overwritten stretches are asked for, and the jobs
-    whose ranks come as one."""
+    """Tag, runs in the order of the response, view, overwritten intervals, and jobs with ranks shown as
+    one.
+    """
 
     tag: str
     runs: tuple[str, ...]
@@ -342,7 +358,7 @@ class CurveQuery:
 
 
 class SeriesAnswers:
-    """LRU cache of encoded answers by query and by the versions of the runs in them."""
+    """LRU cache of encoded responses by query and by the versions of their runs."""
 
     def __init__(self) -> None:
         self.cache = LruCache[bytes](_ANSWERS)
@@ -351,9 +367,9 @@ class SeriesAnswers:
 async def series_answer(
     service: Service, query: CurveQuery, accept: str, also: Sequence[str] = ()
 ) -> Response:
-    """The curves of one tag in the form that ``accept`` asks for; a run without the tag is left out.
+    """Return the curves of one tag in the form of `accept`. Runs without the tag are omitted.
 
-    With further tags in ``also`` the answer is a list of such answers, one for each tag.
+    With tags in `also` the response is a list of such responses, one for each tag.
     """
     body = await _body(service, query, accept)
     if also:
@@ -363,7 +379,7 @@ async def series_answer(
 
 
 async def _body(service: Service, query: CurveQuery, accept: str) -> bytes:
-    """The encoded answer of one tag, from the cache if it is there."""
+    """Return the encoded response of one tag, from the cache if possible."""
     snapshot = service.store.snapshot()
     runs = [snapshot.runs[member] for member in query.runs if member in snapshot.runs]
     service.loader.want(member.id for member in runs)
@@ -384,6 +400,7 @@ async def _body(service: Service, query: CurveQuery, accept: str) -> bytes:
 
 
 def _drawn(query: CurveQuery, runs: list[Run], accept: str) -> bytes:
+    """Draw and encode the curves of one tag."""
     ranks: dict[str, list[Run]] = {}  # of the jobs that are folded
     for member in runs:
         if member.job in query.fold:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 import numpy as np
-from fastapi import APIRouter, Depends, Header, Query, Response
+from fastapi import APIRouter, Query, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
@@ -21,9 +21,9 @@ from mindinsight.server.curves.rank_outliers import FEWEST_STEPS, strays
 from mindinsight.server.curves.sampling import sample_rows
 from mindinsight.server.curves.smoothing import SmoothingKind, smooth
 from mindinsight.server.errors import ApiError
+from mindinsight.server.http.bulkhead_routes import Accept, CurrentService
 from mindinsight.server.http.responses import answer
 from mindinsight.server.http.scalar_csv import csv_of
-from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins.scalar.chart_columns import View, line_between, line_of
 from mindinsight.server.store.run import Run, Snapshot
 from mindinsight.server.store.series import Line, Recorded
@@ -31,12 +31,10 @@ from mindinsight.server.types import Doubles, Floats
 
 router = APIRouter()
 
-Accept = Annotated[str, Header()]
-
 
 @router.get("/band")
 async def band_of(
-    service: Annotated[Service, Depends(service_of)],
+    service: CurrentService,
     tag: str,
     run: Annotated[list[str] | None, Query(description="runs of the group", max_length=1000)] = None,
     job: Annotated[str | None, Query(description="or: all ranks of this job")] = None,
@@ -48,9 +46,9 @@ async def band_of(
     least: Annotated[int, Query(ge=0, description="points below which a line is not smoothed")] = 0,
     accept: Accept = "",
 ) -> Response:
-    """Mean with deviation and range over many runs, per column of steps.
+    """Return mean with deviation and range over many runs, per column of steps.
 
-    Smoothed, each curve is smoothed as it is alone, and the band is that of the smoothed ones.
+    With smoothing, the band is computed from the smoothed curves.
     """
     lines = _lines(service.store.snapshot(), tag, run, job)
     view = View(px, weight=smoothing, kind=kind, least=least)
@@ -69,20 +67,20 @@ async def band_of(
 
 @router.get("/ranks")
 async def ranks(
-    service: Annotated[Service, Depends(service_of)],
+    service: CurrentService,
     tag: str,
     job: str,
     px: Annotated[int, Query(ge=1, le=2000, description="columns of the picture")] = 300,
     accept: Accept = "",
 ) -> Response:
-    """The rank x step picture: ``mean`` holds ranks x columns numbers, row by row, NaN where a rank has none.
+    """Return the rank x step picture. `mean` holds [ranks, columns] numbers, NaN without a value.
 
-    ``not_finite`` holds the numbers of the cells with values that are not finite. ``strays`` says which ranks
-    differ from the others, and how: ``row`` of the rank, ``kind`` (not_finite, silent, lasting, spikes),
-    ``step`` at which it begins, ``last_step`` of a lasting difference that ended, ``relative`` difference as
-    a share of the median, ``count`` of spikes or of values that are not finite, ``period`` in steps,
-    ``other`` of two curves that differ from each other, where which of them is wrong is unknown. With
-    ``points`` of the longest rank below ``fewest`` only what is not finite or silent is told.
+    `not_finite` holds the indices of the cells with non-finite values. `strays` lists the ranks that diverge
+    from the others: `row` of the rank, `kind` (not_finite, silent, lasting, spikes), onset `step`,
+    `last_step` of a lasting divergence that ended, `relative` difference as a share of the median, `count` of
+    spikes or non-finite values, `period` in steps, and `other` if two curves diverge from each other and the
+    wrong one is unknown. If the longest rank has fewer `points` than `fewest`, only non-finite and silent
+    ranks are reported.
     """
     lines = _lines(service.store.snapshot(), tag, None, job)
 
@@ -111,16 +109,14 @@ def _lines(snapshot: Snapshot, tag: str, runs: list[str] | None, job: str | None
     chosen = [snapshot.runs[member] for member in runs or () if member in snapshot.runs]
     chosen += [member for member in snapshot.runs.values() if job is not None and member.job == job]
     unique = {member.id: member for member in chosen}.values()
-    ordered = sorted(unique, key=_rank_order) if job is not None else list(unique)
+    ordered = list(unique)
+    if job is not None:
+        ordered.sort(key=lambda run: (run.rank is None, run.rank or 0, run.id))
     return [(member, line) for member in ordered if (line := line_of(member, tag)) is not None]
 
 
-def _rank_order(run: Run) -> tuple[Any, ...]:
-    return (run.rank is None, run.rank or 0, run.id)
-
-
 def _narrow(values: Doubles) -> Floats:
-    """Values as float32 where its range has all of them: a picture needs no more."""
+    """Convert values to float32 if they fit, because a picture needs no more precision."""
     fits = np.abs(values).max(initial=0.0, where=np.isfinite(values)) <= np.finfo(np.float32).max
     return values.astype(np.float32) if fits else values
 
@@ -130,31 +126,33 @@ def _cells(lines: list[tuple[Run, Line]], columns: int) -> Cells:
 
 
 def _smoothed_cells(lines: list[tuple[Run, Line]], view: View) -> Cells:
-    curves = [(line.steps, _smoothed(line, view)) for _, line in lines]
+    curves = [
+        (
+            line.steps,
+            smooth(line.steps, line.values, view.weight, view.kind) if view.smooths(line) else line.values,
+        )
+        for _, line in lines
+    ]
     return cells(curves, view.pixels)
-
-
-def _smoothed(line: Line, view: View) -> Floats:
-    return smooth(line.steps, line.values, view.weight, view.kind) if view.smooths(line) else line.values
 
 
 @router.get("/compare")
 async def compare(
-    service: Annotated[Service, Depends(service_of)],
+    service: CurrentService,
     tag: str,
     run: Annotated[list[str], Query(description="run ids", max_length=1000)],
-    baseline: Annotated[str, Query(description="run id that the others are measured against")],
+    baseline: Annotated[str, Query(description="run id that the others are compared with")],
     tolerance: Annotated[float, Query(ge=0, description="share of the baseline's value")] = 1e-3,
-    other: Annotated[str, Query(description="the tag in the other runs, where it has another name")] = "",
+    other: Annotated[str, Query(description="the tag in the other runs, if it differs")] = "",
     px: Annotated[int, Query(ge=0, le=4000)] = 600,
-    accept: Annotated[str, Header()] = "",
+    accept: Accept = "",
 ) -> Response:
-    """Difference and relative difference of each run to the baseline, at the steps both have.
+    """Return the difference and relative difference of each run to the baseline, at their common steps.
 
-    ``other`` is a tag of the other runs that is measured against ``tag`` of the baseline. A run that is not
-    there, or has no such tag, has no row; where the baseline is such a run, nobody has one.
-    ``parted`` is the first step whose relative difference is above the tolerance, null when there is none.
-    ``not_finite`` is the first step at which a value is NaN or infinite and the baseline's is another.
+    `other` is a tag of the other runs that is compared with `tag` of the baseline. Runs without the tag have
+    no row, and without the baseline no run has one. `parted` is the first step with a relative difference
+    above the tolerance, null if there is none. `not_finite` is the first step at which a value is non-finite
+    and the baseline's differs.
     """
     runs = service.store.snapshot().runs
     base = _line(runs, baseline, tag)
@@ -192,18 +190,16 @@ def _row(run: str, line: Line, base: Line, tolerance: float, pixels: int) -> dic
 
 @router.get("/download", response_class=StreamingResponse)
 async def download(
-    service: Annotated[Service, Depends(service_of)],
+    service: CurrentService,
     run: Annotated[list[str], Query(max_length=1000)],
     tag: Annotated[list[str], Query(max_length=10_000)],
     format: Annotated[Literal["csv", "arrow"], Query(description="arrow is an IPC stream")] = "csv",
-    overwritten: Annotated[
-        bool, Query(description="every recorded row, also those a restart overwrote")
-    ] = False,
+    overwritten: Annotated[bool, Query(description="every recorded row, including overwritten ones")] = False,
 ) -> StreamingResponse:
-    """Run, tag, step, wall time and value of every point of the line.
+    """Download run, tag, step, wall time and value of every point of the line.
 
-    With ``overwritten`` every recorded row, in file order, and a column that says whether a later one took
-    its place.
+    With `overwritten` every recorded row is returned in file order, with a column that says if a later row
+    replaced it.
     """
     snapshot = service.store.snapshot()
     holders = [(member, name) for member in map(snapshot.run, run) for name in tag if name in member.scalars]
@@ -256,21 +252,20 @@ def _arrow_batches(holders: list[tuple[Run, str]], pa: Any, schema: Any) -> Iter
     yield sink.getvalue()
 
 
-_DIGITS = 9  # of the number of a layer
+_DIGITS = 9  # of a layer's number
 
 
 @router.get("/layers")
 async def layers(
-    service: Annotated[Service, Depends(service_of)],
+    service: CurrentService,
     run: str,
     stem: Annotated[str, Query(description="tag with * in place of the layer's number", max_length=10_000)],
     px: Annotated[int, Query(ge=1, le=2000, description="columns of the picture")] = 300,
-    accept: Annotated[str, Header()] = "",
+    accept: Accept = "",
 ) -> Response:
-    """The layer x step picture: ``mean`` holds layers x columns numbers, row by row, NaN where there is none.
+    """Return the layer x step picture. `mean` holds [layers, columns] numbers, NaN without a value.
 
-    ``not_finite`` holds the numbers of the cells with values that are not finite; ``tags`` and ``layers`` are
-    those of the rows.
+    `not_finite` holds the indices of the cells with non-finite values. `tags` and `layers` describe the rows.
     """
     scalars = service.store.snapshot().run(run).scalars
     rows = layer_tags(scalars, stem)
@@ -295,7 +290,7 @@ async def layers(
 
 
 def layer_tags(tags: Iterable[str], stem: str) -> list[tuple[int, str]]:
-    """Number and tag of each layer: tags that are ``stem`` with a number in place of its first ``*``."""
+    """Return number and tag of each layer: the tags that equal `stem` with a number for its first `*`."""
     before, star, behind = stem.partition("*")
     if not star:
         return []
@@ -305,16 +300,16 @@ def layer_tags(tags: Iterable[str], stem: str) -> list[tuple[int, str]]:
 
 @router.get("/statistics")
 async def statistics(
-    service: Annotated[Service, Depends(service_of)],
+    service: CurrentService,
     tag: Annotated[str, Query(description="the tag as recorded")],
-    run: Annotated[list[str], Query(description="run ids, in the order of the answer", max_length=1000)],
+    run: Annotated[list[str], Query(description="run ids, in the order of the response", max_length=1000)],
     low: Annotated[float | None, Query(description="lower end of x")] = None,
     high: Annotated[float | None, Query(description="upper end of x")] = None,
     x: Annotated[str, Query(description="step, relative, wall or tag:<another scalar>")] = "step",
 ) -> dict[str, Any]:
-    """Count, ends, extremes, mean, deviation and slope of each run's line between two places on x.
+    """Return count, ends, extremes, mean, deviation and slope of each run's line between two positions on x.
 
-    A run that has no such tag is left out.
+    Runs without the tag are omitted.
     """
     snapshot = service.store.snapshot()
     view = View(0, x, low, high)

@@ -1,27 +1,24 @@
-"""Plugin of scalars: its routes, gathered. Curves are direct routes (``api/direct_routes.py``)."""
+"""Plugin of scalars: its routes. Curves are direct routes (`api/direct_routes.py`)."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from fastapi import APIRouter, Response
 
-from fastapi import APIRouter, Depends, Header, Response
-
-from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.http.bulkhead_routes import Accept, CurrentService
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.plugins.scalar import curve_analyses, curve_routes
 
 router = APIRouter()
-for part in (curve_analyses,):
-    router.include_router(part.router)
+router.include_router(curve_analyses.router)
 
 
 @router.post("/tails")
 async def tails(
-    service: Annotated[Service, Depends(service_of)],
+    service: CurrentService,
     question: curve_routes.Tails,
-    accept: Annotated[str, Header()] = "",
+    accept: Accept = "",
 ) -> Response:
-    """The new points of many series: ``answers``, one for each, as ``tail`` gives it."""
+    """Return the new points of many series: `answers`, one for each, in the form of `tail`."""
     return curve_routes.new_points(service, question, accept)
 
 

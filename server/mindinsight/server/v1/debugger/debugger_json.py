@@ -23,7 +23,7 @@ _TARGETS: Final = ("activation", "gradient", "tensor", "weight")
 
 
 def available_conditions(session: Session) -> list[Condition]:
-    """Conditions that a watchpoint can have at the session's step."""
+    """Return the conditions that a watchpoint can have at the session's step."""
     supported = (
         condition
         for condition in conditions().values()
@@ -33,7 +33,7 @@ def available_conditions(session: Session) -> list[Condition]:
 
 
 def collections_json(session: Session) -> list[dict[str, Any]]:
-    """Available conditions as JSON, grouped by target."""
+    """Return the available conditions as JSON, grouped by target."""
     available = available_conditions(session)
     return [
         {
@@ -47,13 +47,13 @@ def collections_json(session: Session) -> list[dict[str, Any]]:
 
 
 def watchpoint_json(watchpoint: SessionWatchpoint) -> dict[str, Any]:
-    """A watchpoint as JSON: its id, condition and limits."""
+    """Return a watchpoint as JSON: its id, condition and limits."""
     params = [{"name": name, "value": value} for name, value in visible_limits(watchpoint).items()]
     return {"id": watchpoint.id, "watch_condition": _watch_condition(watchpoint, params)}
 
 
 def hit_json(watchpoint: SessionWatchpoint, findings: tuple[Finding, ...]) -> dict[str, Any]:
-    """A watchpoint as JSON, with the actual values that its limits were compared with."""
+    """Return a watchpoint as JSON, with the actual values that its limits were compared with."""
     actual = {finding.name: finding.actual for finding in findings}
     params = [
         {"name": name, "value": value, "actual_value": actual.get(name)}
@@ -63,7 +63,7 @@ def hit_json(watchpoint: SessionWatchpoint, findings: tuple[Finding, ...]) -> di
 
 
 def visible_limits(watchpoint: SessionWatchpoint) -> Limits:
-    """Limits that people set; hidden parameters are left out."""
+    """Return the limits that users set. Hidden parameters are omitted."""
     hidden = {
         parameter.name for parameter in conditions()[watchpoint.condition].parameters if _is_hidden(parameter)
     }
@@ -123,13 +123,8 @@ def _parameter_json(parameter: Parameter) -> dict[str, Any]:
 
 
 def _is_hidden(parameter: Parameter) -> bool:
-    """Whether a parameter only supports a rule and has a default: epsilon, atol, equal_nan."""
+    """Return True for a parameter that supports a rule and has a default: epsilon, atol, equal_nan."""
     return not parameter.checks and parameter.default is not None
-
-
-_NONE: Final = 0
-_SOME: Final = 1
-_ALL: Final = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,20 +132,20 @@ class WatchedLeaves:
     """Leaves of a graph that a watchpoint covers."""
 
     graph: DumpGraph
-    watched: Flags  # [t] whether the leaf is covered; False for scopes
-    leaves: Flags  # [t] whether it is a leaf
+    watched: Flags  # [t] True for covered leaves, False for scopes
+    leaves: Flags  # [t] True for leaves
 
     def state(self, index: int) -> int:
-        """Watch state of a subtree: 2 if all leaves are covered, 1 if some, 0 if none."""
+        """Return the watch state of a subtree: 2 if all leaves are covered, 1 if some, 0 if none."""
         inside = slice(index, int(self.graph.tree.ends[index]))
         count = int(np.count_nonzero(self.watched[inside]))
         if not count:
-            return _NONE
-        return _ALL if count == int(np.count_nonzero(self.leaves[inside])) else _SOME
+            return 0
+        return 2 if count == int(np.count_nonzero(self.leaves[inside])) else 1
 
 
 def classes_of(session: Session, rank: int) -> dict[str, frozenset[str]]:
-    """Classes of the outputs of each operator (tensor, weight, gradient, activation), by full name."""
+    """Return the classes of each operator's outputs (tensor, weight, gradient, activation), by full name."""
     classes: dict[str, frozenset[str]] = {}
     for step in session.dump.steps(rank)[:1]:
         for entries in session.tensors(rank, step + 1).values():
@@ -160,7 +155,7 @@ def classes_of(session: Session, rank: int) -> dict[str, frozenset[str]]:
 
 
 def watched_operators(session: Session, rank: int, watchpoint: SessionWatchpoint) -> frozenset[str]:
-    """Full names of the operators that a watchpoint covers."""
+    """Return the full names of the operators that a watchpoint covers."""
     if watchpoint.names is not None:
         return watchpoint.names
     target = conditions()[watchpoint.condition].target
@@ -170,7 +165,7 @@ def watched_operators(session: Session, rank: int, watchpoint: SessionWatchpoint
 def watched_leaves(
     session: Session, rank: int, graph: DumpGraph, watchpoint: SessionWatchpoint
 ) -> WatchedLeaves:
-    """Leaves of a graph that a watchpoint covers."""
+    """Return the leaves of a graph that a watchpoint covers."""
     names = watched_operators(session, rank, watchpoint)
     operators = [graph.operator(index) for index in range(len(graph.tree.paths))]
     flags = np.array(
@@ -180,7 +175,7 @@ def watched_leaves(
 
 
 def node_json(graph: DumpGraph, index: int, watched: WatchedLeaves | None = None) -> dict[str, Any]:
-    """A node as JSON, as for recorded graphs, with full name, call stack and watch state."""
+    """Return a node as JSON, as for recorded graphs, with full name, call stack and watch state."""
     operator = graph.operator(index)
     node = v1_graph.node_json(graph.tree, index)
     node["full_name"] = operator.name if operator else graph.tree.paths[index]
@@ -191,24 +186,24 @@ def node_json(graph: DumpGraph, index: int, watched: WatchedLeaves | None = None
 
 
 def stack_json(operator: Operator | None) -> list[dict[str, Any]]:
-    """Call stack of an operator as JSON, innermost frame first; empty for a scope."""
+    """Return the call stack of an operator as JSON, innermost frame first, or an empty list for a scope."""
     return [frame_json(frame) for frame in (operator.stack if operator else ())]
 
 
 def frame_json(frame: Frame) -> dict[str, Any]:
-    """A stack frame as JSON."""
+    """Return a stack frame as JSON."""
     return {"file_path": frame.file, "line_no": frame.line, "code_line": frame.code}
 
 
 def nodes_json(
     graph: DumpGraph, indices: Sequence[int], watched: WatchedLeaves | None = None
 ) -> list[dict[str, Any]]:
-    """Several nodes as JSON, as ``node_json``."""
+    """Return several nodes as JSON, each like `node_json`."""
     return [node_json(graph, index, watched) for index in indices]
 
 
 def levels_json(graph: DumpGraph, index: int, watched: WatchedLeaves | None = None) -> dict[str, Any]:
-    """Nodes of each level from the root to the one that holds a node, nested in ``children``."""
+    """Return the nodes of each level from the root to the level of a node, nested in `children`."""
     levels: dict[str, Any] = {}
     for scope in [*graph.tree.ancestors(index)[::-1], ROOT]:
         nodes = nodes_json(graph, graph.tree.children(scope), watched)

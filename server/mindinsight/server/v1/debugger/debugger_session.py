@@ -29,13 +29,16 @@ from mindinsight.server.v1.v1_responses import Fault, V1Error
 
 Event: TypeAlias = dict[str, Any]
 
-CAPACITY: Final = 1000  # events
-WAIT_SECONDS: Final = 25.0  # for which a response waits for an event
+CAPACITY: Final = 1000  # events; a client that polls too rarely misses the oldest
+WAIT_SECONDS: Final = 25.0  # that a response waits for an event, as in MindInsight
 _POLL_SECONDS: Final = 0.1  # between two checks
 
 
 class Events:
-    """Ring buffer of events. A position is ``<id of the buffer>:<number of the event>``; "0" is the start."""
+    """Ring buffer of events.
+
+    A position is `<id of the buffer>:<number of the event>`, and "0" is the start.
+    """
 
     def __init__(self, patience: float = WAIT_SECONDS) -> None:
         self.patience = patience
@@ -46,25 +49,28 @@ class Events:
         self._closed = False
 
     def close(self) -> None:
-        """Let waiting clients return."""
+        """End the waits of all clients."""
         self._closed = True
 
     def add(self, event: Event) -> None:
-        """Append an event; its position is added to its metadata."""
+        """Append an event. Its position is added to its metadata."""
         with self._lock:
             self._count += 1
             metadata = {**event.get("metadata", {}), "pos": f"{self._id}:{self._count}"}
             self._events.append((self._count, {**event, "metadata": metadata}))
 
     def after(self, position: str) -> Event | None:
-        """The event after a position, None for none yet; the oldest for a position of another buffer."""
+        """Return the event after a position, or None if there is none yet.
+
+        For a position of another buffer, return the oldest event.
+        """
         ring, _, number = position.partition(":")
         last_number = (index_of(number, self._count + 1) or 0) if ring == self._id else 0
         with self._lock:
             return next((event for event_number, event in self._events if event_number > last_number), None)
 
     async def wait(self, position: str) -> Event:
-        """Wait for the event after a position; only the position is returned if none comes in time."""
+        """Wait for the event after a position. After `patience` seconds, return only the position."""
         end = time.monotonic() + self.patience
         while (event := self.after(position)) is None:
             if self._closed or time.monotonic() >= end:
@@ -75,9 +81,10 @@ class Events:
 
 @dataclass(frozen=True, eq=False)
 class DumpGraph:
-    """Graph of one rank; ``operators[i]`` is node i of ``tree.graph``.
+    """Graph of one rank. `operators[i]` is node i of `tree.graph`.
 
-    A parameter is a leaf of each scope that uses it, so one operator may have several indices in the tree.
+    A parameter is a leaf of each scope that uses it, so that one operator may have several indices in the
+    tree.
     """
 
     tree: Tree
@@ -85,7 +92,7 @@ class DumpGraph:
 
     @cached_property
     def by_name(self) -> dict[str, int]:
-        """First index of an operator in the tree, by its full name."""
+        """Return the first index of each operator in the tree, by full name."""
         indices: dict[str, int] = {}
         for index, node in enumerate(self.tree.nodes.tolist()):
             if node >= 0:
@@ -93,22 +100,22 @@ class DumpGraph:
         return indices
 
     def operator(self, index: int) -> Operator | None:
-        """The operator at an index of the tree; None for a scope."""
+        """Return the operator at an index of the tree, or None for a scope."""
         node = int(self.tree.nodes[index])
         return self.operators[node] if node >= 0 else None
 
     def find(self, name: str) -> int | None:
-        """Index of a path in the tree, or of an operator's full name; None if there is none."""
+        """Return the index of a path or of an operator's full name in the tree, or None."""
         return self.tree.indices.get(name, self.by_name.get(name))
 
 
 def display_name(graph: str) -> str:
-    """Name of a graph with underscores for slashes, which separate scopes: ``Net_0`` for ``Net/0``."""
+    """Return a graph's name with underscores for slashes, which separate scopes: `Net_0` for `Net/0`."""
     return graph.replace("/", "_") or "graph"
 
 
 def dump_graph(dump: Dump, rank: int, graph: str | None = None) -> DumpGraph | None:
-    """Build the graph of a rank from its first step; without a name all graphs, each in its own scope.
+    """Build the graph of a rank from its first step. Without a name, each graph becomes a scope.
 
     Returns None if the rank has no operators.
     """
@@ -125,17 +132,13 @@ def dump_graph(dump: Dump, rank: int, graph: str | None = None) -> DumpGraph | N
 
 
 def _build(operators: Sequence[Operator], scope_by_graph: bool) -> DumpGraph:
+    """Build the graph of operators. Parameters that an operator reads become inputs of the graph."""
     used_sources = {(operator.graph, source) for operator in operators for source in operator.sources}
-    outer = [
-        operator
-        for operator in operators
-        if _is_parameter(operator) and (operator.graph, operator.name) in used_sources
-    ]
-    inner = [
-        operator
-        for operator in operators
-        if not (_is_parameter(operator) and (operator.graph, operator.name) in used_sources)
-    ]
+    inner: list[Operator] = []
+    outer: list[Operator] = []
+    for operator in operators:
+        is_input = _is_parameter(operator) and (operator.graph, operator.name) in used_sources
+        (outer if is_input else inner).append(operator)
     proto = GraphProto(name="dump")
     ids = _ids(inner, outer)
     for operator in inner:
@@ -154,7 +157,9 @@ def _build(operators: Sequence[Operator], scope_by_graph: bool) -> DumpGraph:
 
 
 def _ids(inner: Iterable[Operator], outer: Iterable[Operator]) -> dict[tuple[str, str], str]:
-    """Names by which nodes refer to each other: a number for an operator, its own name for a parameter."""
+    """Return the names by which nodes refer to each other: a number for an operator, its name for a
+    parameter.
+    """
     ids = {(operator.graph, operator.name): str(number) for number, operator in enumerate(inner)}
     return ids | {(operator.graph, operator.name): operator.name for operator in outer}
 
@@ -173,13 +178,13 @@ WAITING: Final = "waiting"
 SENDING: Final = "sending"
 RUNNING: Final = "running"
 
-_KEPT: Final = 8  # graphs, and listings of steps
+_KEPT: Final = 8  # graphs, and listings of steps, that a session caches
 OperatorKey = tuple[str, str]  # graph, operator as recorded
 
 
 @dataclass(frozen=True, slots=True)
 class SessionWatchpoint:
-    """A watchpoint as set by a client; ``names`` None covers every operator of the condition's target."""
+    """Watchpoint of a client. `names` None covers every operator of the condition's target."""
 
     id: int
     condition: str
@@ -188,13 +193,13 @@ class SessionWatchpoint:
     types: tuple[str, ...] = ()
 
     def at(self, steps: tuple[int, ...]) -> Watchpoint:
-        """The watchpoint to be checked at ``steps`` of the dump."""
+        """Return the watchpoint to check at `steps` of the dump."""
         operators = tuple(sorted(self.names or ()))
         return Watchpoint(self.id, self.condition, self.limits, operators, self.types, steps=steps)
 
 
 class Session:
-    """State of a debugger session. Step n is the dump's iteration n - 1; at step 0 nothing has run."""
+    """State of a debugger session. Step n is the dump's iteration n - 1, and step 0 is before the first."""
 
     def __init__(
         self,
@@ -212,7 +217,7 @@ class Session:
         self.state = WAITING
         self.watchpoints: dict[int, SessionWatchpoint] = {}
         self.hits: Sequence[Hit] = ()
-        self.outdated = False  # watchpoints changed since they were checked
+        self.stale = False  # watchpoints changed after the last check
         self.recommended = False
         self.download: tuple[str, TensorRef] | None = None  # file name, tensor
         self.events = Events()
@@ -227,21 +232,21 @@ class Session:
         self._last_watchpoint = 0
 
     def total_steps(self, rank: int | None = None) -> int:
-        """Number of steps of a rank, or the largest of all ranks."""
+        """Return the number of steps of a rank, or of the rank with most steps."""
         return max(self.dump.steps(rank), default=-1) + 1
 
     @property
     def can_recheck(self) -> bool:
-        """Whether watchpoints have changed since the step was checked, and nothing is running."""
-        return self.outdated and self.step > 0 and self.state == WAITING
+        """Return True if watchpoints changed after the last check of this step, and no job is running."""
+        return self.stale and self.step > 0 and self.state == WAITING
 
     def status(self, *names: str) -> dict[str, Any]:
-        """State, step and whether the step can be rechecked, as JSON; only the given names, if any."""
+        """Return state, step and `enable_recheck` as JSON, restricted to `names` if any are given."""
         status = {"state": self.state, "step": self.step, "enable_recheck": self.can_recheck}
         return {name: status[name] for name in names or status}
 
     def add_watchpoint(self, watchpoint: SessionWatchpoint) -> int:
-        """Add a watchpoint under a new number, which is returned."""
+        """Add a watchpoint under a new number and return the number."""
         with self._lock:
             self._last_watchpoint += 1
             number = self._last_watchpoint
@@ -252,7 +257,7 @@ class Session:
         """Add or replace the watchpoint with this id."""
         with self._lock:
             self.watchpoints = {**self.watchpoints, watchpoint.id: watchpoint}
-            self.outdated = True
+            self.stale = True
 
     def remove_watchpoint(self, number: int) -> None:
         """Remove the watchpoint with this id."""
@@ -260,37 +265,37 @@ class Session:
             self.watchpoints = {
                 key: watchpoint for key, watchpoint in self.watchpoints.items() if key != number
             }
-            self.outdated = True
+            self.stale = True
 
     def advance(self, steps: int) -> None:
-        """Advance by ``steps``, or to the end for -1, in the background, until the first step with a hit."""
+        """Advance in the background by `steps`, or to the end for -1, until the first step with a hit."""
         last = self.total_steps() if steps < 0 else min(self.step + steps, self.total_steps())
         self._begin(lambda: self._advance(last))
 
     def recheck(self) -> None:
-        """Check the step again with the current watchpoints, in the background."""
+        """Check the step again in the background, with the current watchpoints."""
         self._begin(lambda: self._check(self.step))
 
     def reset(self, step: int) -> None:
         """Go to a step without checking it."""
-        self.step, self.hits, self.outdated = step, (), bool(self.watchpoints)
+        self.step, self.hits, self.stale = step, (), bool(self.watchpoints)
         self.events.add({"metadata": self.status()})
 
     def pause(self) -> None:
-        """Let the background job stop; returns at once."""
+        """Ask the background job to stop, without waiting for it."""
         with self._lock:
             self._pausing, work = True, self._work
         if work is not None:
             work.stop()
 
     def stop(self) -> None:
-        """Stop the background job and wait for it, up to 5 s."""
+        """Stop the background job and wait up to 5 seconds for it."""
         self.pause()
         if self._work is not None:
             self._work.wait(5)
 
     def close(self) -> None:
-        """Stop the background job and wake up clients that wait for events."""
+        """Stop the background job and end the waits for events."""
         self.events.close()
         self.stop()
 
@@ -337,12 +342,12 @@ class Session:
         for hit in check(replace(self.dump, folders=folders), watchpoints, self._executor, self._cache):
             hits.append(hit)
             yield hit
-        self.hits, self.outdated = tuple(hits), False
+        self.hits, self.stale = tuple(hits), False
         if hits:
             self.events.add({"receive_watchpoint_hits": True})
 
     def graph(self, rank: int, graph: str | None) -> DumpGraph | None:
-        """Return a graph of a rank, None if the dump has none."""
+        """Return a graph of a rank, or None if the dump has none."""
         return self._graphs.get((rank, graph), lambda: dump_graph(self.dump, rank, graph))
 
     def tensors(self, rank: int, step: int) -> dict[OperatorKey, list[TensorEntry]]:

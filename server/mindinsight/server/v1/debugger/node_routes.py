@@ -22,14 +22,15 @@ from mindinsight.server.v1.debugger.debugger_json import (
 )
 from mindinsight.server.v1.debugger.debugger_session import DumpGraph, Session, display_name
 from mindinsight.server.v1.debugger.session_lookup import (
+    MOST_IDS,
     CurrentSession,
     JsonBody,
-    body_schema,
+    RequestedRank,
     graph_of,
     known_rank,
     node_index,
 )
-from mindinsight.server.v1.v1_parameters import Number, Text, first_value, integer, to_integer
+from mindinsight.server.v1.v1_parameters import Number, Text, body_schema, first_value, integer, to_integer
 from mindinsight.server.v1.v1_responses import Fault, JsonRouter, V1Error
 
 router = JsonRouter(route_class=DumpRoute)
@@ -39,7 +40,7 @@ _MODES: Final = ("all", "node", "watchpoint")
 
 @router.post("/{session_id}/retrieve", openapi_extra=body_schema("mode (all, node or watchpoint) and params"))
 def retrieve(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """The whole state, the nodes of a scope, or the watchpoints."""
+    """Return the whole state, the nodes of a scope, or the watchpoints."""
     mode, params = body.get("mode"), body.get("params") or {}
     if mode not in _MODES:
         raise V1Error(Fault.DEBUGGER_VALUE, f"Parameter mode must be one of {', '.join(_MODES)}.")
@@ -54,7 +55,10 @@ def retrieve(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
 
 
 def watch_of(session: Session, rank: int, graph: DumpGraph, watchpoint_id: object) -> WatchedLeaves | None:
-    """Leaves that a watchpoint covers; None if no watchpoint is selected (0). Raises V1Error."""
+    """Return the leaves that a watchpoint covers, or None if no watchpoint is selected (0).
+
+    Raises V1Error.
+    """
     if not watchpoint_id:
         return None
     watchpoint = session.watchpoints.get(watchpoint_id) if isinstance(watchpoint_id, int) else None
@@ -64,13 +68,13 @@ def watch_of(session: Session, rank: int, graph: DumpGraph, watchpoint_id: objec
 
 
 def graph_json(session: Session, rank: int, nodes: list[dict[str, Any]]) -> dict[str, Any]:
-    """Names of a rank's graphs, and the given nodes, as JSON."""
+    """Return the names of a rank's graphs, and the given nodes, as JSON."""
     names = [display_name(graph) for graph in session.dump.graphs(rank)]
     return {"graph_names": names, "nodes": nodes}
 
 
 def metadata(session: Session) -> dict[str, Any]:
-    """Metadata of a session for a client that connects, as JSON."""
+    """Return the metadata of a session for a client that connects, as JSON."""
     ascend = "ascend" in session.dump.device.lower()
     own_version = version("mindinsight")
     return {
@@ -90,7 +94,8 @@ def metadata(session: Session) -> dict[str, Any]:
 
 def _all(session: Session) -> dict[str, Any]:
     rank = min(session.dump.ranks, default=0)
-    graph = session.graph(rank, _only_graph(session, rank))
+    graphs = session.dump.graphs(rank)
+    graph = session.graph(rank, graphs[0] if len(graphs) == 1 else None)
     nodes = nodes_json(graph, graph.tree.children(ROOT)) if graph is not None else []
     return {
         "metadata": metadata(session),
@@ -98,11 +103,6 @@ def _all(session: Session) -> dict[str, Any]:
         "devices": [_device(session, item) for item in session.dump.ranks],
         "watch_points": [watchpoint_json(item) for item in session.watchpoints.values()],
     }
-
-
-def _only_graph(session: Session, rank: int) -> str | None:
-    graphs = session.dump.graphs(rank)
-    return graphs[0] if len(graphs) == 1 else None
 
 
 def _device(session: Session, rank: int) -> dict[str, Any]:
@@ -128,23 +128,22 @@ def _node(session: Session, params: dict[str, Any]) -> dict[str, Any]:
 
 
 CATEGORIES: Final = ("weight", "gradient", "activation")
-_MOST: Final = 2**31
 
 
 @router.get("/{session_id}/search")
 def search(
     session: CurrentSession,
+    rank: RequestedRank,
     name: Text = None,
     graph_name: Text = None,
     node_category: Annotated[list[str] | None, Query(description="weight, gradient or activation")] = None,
-    rank_id: Number = None,
     watch_point_id: Number = None,
     stack_info_key_word: Text = None,
 ) -> dict[str, Any]:
-    """Nodes that match all conditions, nested in their scopes."""
-    rank = known_rank(session, integer(rank_id, "rank_id", 0, 0, _MOST))
+    """Return the nodes that match all conditions, nested in their scopes."""
+
     graph = graph_of(session, rank, first_value(graph_name))
-    watched = watch_of(session, rank, graph, integer(watch_point_id, "watch_point_id", 0, 0, _MOST))
+    watched = watch_of(session, rank, graph, integer(watch_point_id, "watch_point_id", 0, 0, MOST_IDS))
     indices = search_nodes(
         session, rank, graph, first_value(name), first_value(node_category), first_value(stack_info_key_word)
     )
@@ -162,7 +161,7 @@ def search(
 def stacks(
     session: CurrentSession, key_word: Text = None, limit: Number = None, offset: Number = None
 ) -> dict[str, Any]:
-    """Source lines that lead to operators, grouped by file; ``offset`` counts pages of files."""
+    """Return the source lines that lead to operators, grouped by file. `offset` counts pages of files."""
     rows = integer(limit, "limit", 10, 0, 100)
     page = integer(offset, "offset", 0, 0)
     word = (first_value(key_word) or "").lower()
@@ -185,7 +184,7 @@ def stacks(
 
 @router.get("/{session_id}/ranks/{rank_id}/graph-runs")
 def graph_runs(session: CurrentSession, rank_id: str) -> dict[str, Any]:
-    """Steps of a rank, from 1, and the graphs that ran in each."""
+    """Return the steps of a rank, from 1, with the graphs that ran in each."""
     rank = known_rank(session, to_integer(rank_id, "rank_id"))
     runs = [
         {
@@ -202,9 +201,9 @@ def graph_runs(session: CurrentSession, rank_id: str) -> dict[str, Any]:
 def search_nodes(
     session: Session, rank: int, graph: DumpGraph, name: str | None, category: str | None, word: str | None
 ) -> list[int]:
-    """Indices that match a name, a category and a word in their call stacks; none without any condition.
+    """Return the indices that match a name, a category and a word of the call stack.
 
-    Raises V1Error.
+    Returns an empty list without any condition. Raises V1Error for an unknown category.
     """
     if category and category not in CATEGORIES:
         raise V1Error(

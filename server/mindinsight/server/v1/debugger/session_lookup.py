@@ -13,8 +13,10 @@ from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.v1.debugger.debugger_session import DumpGraph, Session, display_name
-from mindinsight.server.v1.v1_parameters import RawBody, parse_json
+from mindinsight.server.v1.v1_parameters import Number, RawBody, integer, parse_json
 from mindinsight.server.v1.v1_responses import Fault, V1Error
+
+MOST_IDS: Final = 2**31  # largest id of a rank or a watchpoint
 
 
 class OpenSessions:
@@ -22,18 +24,18 @@ class OpenSessions:
 
     def __init__(self) -> None:
         self.by_number: dict[str, Session] = {}
-        self.lock: Final = threading.Lock()  # of by_number; no dump is opened under it
+        self.lock: Final = threading.Lock()  # guards by_number; no dump is opened while it is held
         self.opening: Final = LruCache[str](0)
         self.numbers: Final = itertools.count(1)
 
     def stop(self) -> None:
-        """Close all sessions, when the server stops."""
+        """Close all sessions when the server stops."""
         for session in list(self.by_number.values()):
             session.close()
 
 
 async def sessions_of(service: Annotated[Service, Depends(service_of)]) -> OpenSessions:
-    """Dependency: the open sessions of this server."""
+    """FastAPI dependency. Return the open sessions of this server."""
     return service.parts.of(OpenSessions)
 
 
@@ -41,7 +43,7 @@ Sessions = Annotated[OpenSessions, Depends(sessions_of)]
 
 
 def session_of(sessions: Sessions, session_id: str) -> Session:
-    """Dependency: the session of the path. Raises V1Error."""
+    """FastAPI dependency. Return the session of the path. Raises V1Error if it is unknown."""
     session = sessions.by_number.get(session_id)
     if session is None:
         raise V1Error(Fault.DEBUGGER_SESSION, "There is no such session.")
@@ -52,7 +54,7 @@ CurrentSession = Annotated[Session, Depends(session_of)]
 
 
 def json_body(raw: RawBody) -> dict[str, Any]:
-    """Dependency: the body as an object; empty for an empty body. Raises V1Error."""
+    """FastAPI dependency. Return the body as a dict, empty for an empty body. Raises V1Error."""
     body = parse_json(raw)
     if not isinstance(body, dict | None):
         raise V1Error(Fault.DEBUGGER_TYPE, "The body must be an object.")
@@ -62,21 +64,23 @@ def json_body(raw: RawBody) -> dict[str, Any]:
 JsonBody = Annotated[dict[str, Any], Depends(json_body)]
 
 
-def body_schema(description: str) -> dict[str, Any]:
-    """OpenAPI description of a body that the route parses itself."""
-    content = {"application/json": {"schema": {"type": "object"}}}
-    return {"requestBody": {"description": description, "content": content}}
-
-
 def known_rank(session: Session, rank: object) -> int:
-    """Validate a rank. Raises V1Error if the dump does not have it."""
+    """Return the rank if the dump has it. Raises V1Error otherwise."""
     if not isinstance(rank, int) or isinstance(rank, bool) or rank not in session.dump.ranks:
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter rank_id is not a rank of the dump.")
     return rank
 
 
+def requested_rank(session: CurrentSession, rank_id: Number = None) -> int:
+    """FastAPI dependency. Return the rank of a request, by default 0. Raises V1Error if it is unknown."""
+    return known_rank(session, integer(rank_id, "rank_id", 0, 0, MOST_IDS))
+
+
+RequestedRank = Annotated[int, Depends(requested_rank)]
+
+
 def graph_of(session: Session, rank: int, name: object = None) -> DumpGraph:
-    """Graph of a rank by displayed name; all graphs of the rank if none is named. Raises V1Error."""
+    """Return the graph with this displayed name, or all graphs of the rank without a name. Raises V1Error."""
     graphs = {display_name(graph): graph for graph in session.dump.graphs(rank)}
     if name and name not in graphs:
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter graph_name does not match any graph.")
@@ -88,7 +92,7 @@ def graph_of(session: Session, rank: int, name: object = None) -> DumpGraph:
 
 
 def node_index(graph: DumpGraph, name: object, graph_name: object) -> int:
-    """Index in the tree of a node's name. Raises V1Error if it is unknown."""
+    """Return the index of a node in the tree. Raises V1Error if its name is unknown."""
     index = graph.find(name) if isinstance(name, str) else None
     if index is None:
         fault = Fault.DEBUGGER_NODE if graph_name else Fault.DEBUGGER_GRAPH
@@ -97,7 +101,7 @@ def node_index(graph: DumpGraph, name: object, graph_name: object) -> int:
 
 
 class Slot(NamedTuple):
-    """A tensor of the graph, ``<node>:<slot>``."""
+    """Tensor of the graph, `<node>:<slot>`."""
 
     rank: int
     graph: DumpGraph
@@ -107,7 +111,7 @@ class Slot(NamedTuple):
 
 
 def slot_of(session: Session, name: object, rank: int, graph_name: object) -> Slot:
-    """Look a tensor up by name, whether it was dumped or not. Raises V1Error."""
+    """Return the tensor with this name, dumped or not. Raises V1Error."""
     if not isinstance(name, str) or ":" not in name:
         raise V1Error(Fault.DEBUGGER_VALUE, "The name of a tensor must have the form <node>:<slot>.")
     node, _, slot = name.rpartition(":")
@@ -120,13 +124,13 @@ def slot_of(session: Session, name: object, rank: int, graph_name: object) -> Sl
 
 
 def entry_of(session: Session, slot: Slot, step: int) -> TensorEntry | None:
-    """Dumped tensor of a slot at a step; None if it was not dumped."""
+    """Return the dumped tensor of a slot at a step, or None if it was not dumped."""
     entries = outputs_of(session, slot.rank, slot.operator, step)
     return next((entry for entry in entries if entry.slot == slot.slot), None)
 
 
 def outputs_of(session: Session, rank: int, operator: Operator, step: int) -> list[TensorEntry]:
-    """Dumped outputs of an operator, or the dumped parameter, at a step from 1."""
+    """Return the dumped outputs of an operator, or the dumped parameter, at a step from 1."""
     if step < 1 or not any((folder.rank, folder.step) == (rank, step - 1) for folder in session.dump.folders):
         return []
     entries = session.tensors(rank, step).get((operator.graph, operator.recorded), [])
@@ -134,7 +138,9 @@ def outputs_of(session: Session, rank: int, operator: Operator, step: int) -> li
 
 
 def file_name(entry: TensorEntry) -> str:
-    """File name of a download: the last part of the operator's name, safe in a header."""
+    """Return the file name of a download: the operator's name without characters that are unsafe in a
+    header.
+    """
     safe_name = "".join(
         character if character.isascii() and (character.isalnum() or character in "-_.") else "_"
         for character in entry.operator

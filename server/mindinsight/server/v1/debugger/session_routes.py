@@ -16,25 +16,24 @@ from mindinsight.server.v1.debugger.session_lookup import (
     JsonBody,
     OpenSessions,
     Sessions,
-    body_schema,
     graph_of,
     known_rank,
     node_index,
 )
 from mindinsight.server.v1.jobs import CurrentService
-from mindinsight.server.v1.v1_parameters import RequiredText, first_value
+from mindinsight.server.v1.v1_parameters import RequiredText, body_schema, first_value
 from mindinsight.server.v1.v1_responses import Fault, JsonRouter, V1Error
 
 router = JsonRouter(route_class=DumpRoute)
 
-_ONLINE: Final = "0"  # the session a live training would have
+_ONLINE: Final = "0"  # MindInsight's number of the session of a running training
 
 
 @router.post(
     "", openapi_extra=body_schema("session_type (OFFLINE) and dump_dir, relative to the base directory")
 )
 def open_session(service: CurrentService, sessions: Sessions, body: JsonBody) -> str:
-    """Number of the session of a dump; a session is opened if it has none."""
+    """Return the number of a dump's session, which is opened if there is none."""
     kind = body.get("session_type")
     if kind == "ONLINE":
         raise V1Error(Fault.DEBUGGER_ONLINE, "Online debugging of a running training is not supported.")
@@ -48,7 +47,7 @@ def open_session(service: CurrentService, sessions: Sessions, body: JsonBody) ->
 
 @router.get("")
 def open_sessions(sessions: Sessions) -> dict[str, dict[str, str]]:
-    """Numbers of the open sessions, by dump."""
+    """Return the numbers of the open sessions by dump."""
     return {"train_jobs": {session.dump_id: number for number, session in sessions.by_number.copy().items()}}
 
 
@@ -65,7 +64,7 @@ def close_session(sessions: Sessions, session_id: str) -> None:
 
 @router.get("/{session_id}/poll-data")
 async def poll_data(session: CurrentSession, pos: RequiredText = None) -> Event:
-    """Long-poll for the event after a position ("0" for the first), up to 25 s."""
+    """Wait up to 25 seconds for the event after a position ("0" for the first)."""
     position = first_value(pos)
     if position is None:
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter pos is missing.")
@@ -73,7 +72,10 @@ async def poll_data(session: CurrentSession, pos: RequiredText = None) -> Event:
 
 
 def _dump_id(service: Service, dump_dir: object) -> str:
-    """Id of a dump directory. Raises V1Error unless the store has discovered it: no other path is opened."""
+    """Return the id of a dump directory.
+
+    Raises V1Error unless the store has discovered it, so that no other path is opened.
+    """
     if not isinstance(dump_dir, str):
         raise V1Error(Fault.TYPE, "Parameter dump_dir must be a string.")
     dump_id = "./" + dump_dir.removeprefix("./").rstrip("/")
@@ -83,7 +85,7 @@ def _dump_id(service: Service, dump_dir: object) -> str:
 
 
 def _session(service: Service, sessions: OpenSessions, dump_id: str) -> str:
-    """Number of the session of a dump, which is opened unless it is. Raises V1Error."""
+    """Return the number of a dump's session, which is opened if there is none. Raises V1Error."""
     for number, session in sessions.by_number.copy().items():
         if session.dump_id == dump_id:
             return number
@@ -102,7 +104,7 @@ def _session(service: Service, sessions: OpenSessions, dump_id: str) -> str:
     return number
 
 
-_MOST_STEPS: Final = 2**31 - 1
+_MOST_STEPS: Final = 2**31 - 1  # the largest int32
 
 
 @router.post(
@@ -112,7 +114,7 @@ _MOST_STEPS: Final = 2**31 - 1
     ),
 )
 def control(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Continue, jump to a step, pause or terminate."""
+    """Continue, jump to a step, pause or terminate. Return the session's state."""
     mode = body.get("mode")
     if mode == "continue":
         return _continue(session, body)
@@ -131,7 +133,7 @@ def control(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
 
 @router.post("/{session_id}/recheck")
 def recheck(session: CurrentSession) -> dict[str, Any]:
-    """Check the current step again, after watchpoints have changed."""
+    """Check the current step again, after watchpoints have changed. Return the session's state."""
     if not session.can_recheck:
         raise V1Error(Fault.DEBUGGER_RECHECK, "There is nothing to recheck.")
     session.recheck()
@@ -145,7 +147,7 @@ def _continue(session: Session, body: dict[str, Any]) -> dict[str, Any]:
     if level not in ("step", "node"):
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter level must be step, node or recheck.")
     steps = 1
-    if level == "node":  # a dump holds whole steps: the next node is reached with the next step
+    if level == "node":  # a dump holds whole steps, so that the next node is reached with the next step
         _check_node(session, body)
     else:
         steps = _integer(body.get("steps", 1))
@@ -181,5 +183,5 @@ def _integer(value: object) -> int:
 
 
 def _accepted() -> dict[str, Any]:
-    """Immediate response; the work continues in the background."""
+    """Return the immediate response. The work continues in the background."""
     return {"metadata": {"state": SENDING, "enable_recheck": False}}

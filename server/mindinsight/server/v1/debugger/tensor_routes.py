@@ -6,7 +6,7 @@ import math
 from typing import Annotated, Any, Final
 
 import numpy as np
-from fastapi import Query, Response
+from fastapi import Depends, Query, Response
 
 from mindinsight.server.compute.tensor_statistics import Array, measure
 from mindinsight.server.formats.arrays.lazy_array import write_npy
@@ -17,12 +17,12 @@ from mindinsight.server.graph.encoders import v1_graph
 from mindinsight.server.http.bulkhead_routes import DumpRoute, stream
 from mindinsight.server.types import Doubles
 from mindinsight.server.v1.debugger.debugger_json import stack_json
-from mindinsight.server.v1.debugger.debugger_session import DumpGraph, Session
+from mindinsight.server.v1.debugger.debugger_session import Session
 from mindinsight.server.v1.debugger.session_lookup import (
     CurrentSession,
     JsonBody,
+    RequestedRank,
     Slot,
-    body_schema,
     entry_of,
     file_name,
     graph_of,
@@ -33,7 +33,7 @@ from mindinsight.server.v1.debugger.session_lookup import (
 )
 from mindinsight.server.v1.debugger.watchpoint_routes import hits_of, slot_hits
 from mindinsight.server.v1.recorded_tensors import MOST_VALUES, index_of, plain_values, statistics_json
-from mindinsight.server.v1.v1_parameters import Number, RequiredText, Text, first_value, integer, required
+from mindinsight.server.v1.v1_parameters import RequiredText, Text, body_schema, first_value, required
 from mindinsight.server.v1.v1_responses import Fault, JsonRouter, V1Error
 
 router = JsonRouter(route_class=DumpRoute)
@@ -41,16 +41,31 @@ router = JsonRouter(route_class=DumpRoute)
 CACHED: Final = "cached"
 EMPTY: Final = "empty"
 TOO_LARGE: Final = "Too large to show."
-_CLICK_TO_VIEW: Final = "click to view"  # MindInsight's pages expect this text where there is a value
-_DATA: Final = Query(description="data")
+_CLICK_TO_VIEW: Final = "click to view"  # MindInsight's pages expect this text for a value
+
 _SHAPE: Final = Query(description="one integer or slice for each dimension: [0, :]; all values without it")
-Detail = Annotated[list[str] | None, _DATA]
 Shape = Annotated[list[str] | None, _SHAPE]
+
+
+def requested_slot(
+    session: CurrentSession,
+    rank: RequestedRank,
+    name: RequiredText = None,
+    detail: Annotated[list[str] | None, Query(description="data")] = None,
+    graph_name: Text = None,
+) -> Slot:
+    """FastAPI dependency. Return the tensor of a request. Raises V1Error."""
+    if first_value(detail) not in (None, "data"):
+        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter detail must be data.")
+    return slot_of(session, required(name, "name"), rank, first_value(graph_name))
+
+
+RequestedSlot = Annotated[Slot, Depends(requested_slot)]
 
 
 @router.post("/{session_id}/tensor-history", openapi_extra=body_schema("name of a node, graph_name, rank_id"))
 def tensor_history(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Outputs and inputs of a node, without their values."""
+    """Return the outputs and inputs of a node, without their values."""
     rank = known_rank(session, body.get("rank_id", 0))
     name, graph_name = body.get("name"), body.get("graph_name")
     graph = graph_of(session, rank, graph_name)
@@ -72,15 +87,12 @@ def tensor_history(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
 @router.get("/{session_id}/tensors")
 def tensor_value(
     session: CurrentSession,
+    slot: RequestedSlot,
     name: RequiredText = None,
-    detail: Detail = None,
     shape: Shape = None,
-    graph_name: Text = None,
-    prev: Annotated[list[str] | None, Query(description="true: of the step before")] = None,
-    rank_id: Number = None,
+    prev: Annotated[list[str] | None, Query(description="true: of the previous step")] = None,
 ) -> dict[str, Any]:
-    """Values of a tensor or of a slice of it, with statistics."""
-    slot = _requested_slot(session, name, detail, graph_name, rank_id)
+    """Return the values of a tensor or a slice, with statistics."""
     step = session.step - (first_value(prev) == "true")
     entry = entry_of(session, slot, step)
     values = values_of(entry)
@@ -96,15 +108,11 @@ def tensor_value(
 @router.get("/{session_id}/tensor-comparisons")
 def tensor_comparisons(
     session: CurrentSession,
-    name: RequiredText = None,
-    detail: Detail = None,
+    slot: RequestedSlot,
     shape: Shape = None,
-    graph_name: Text = None,
     tolerance: Annotated[list[str] | None, Query(description="from 0 to 1")] = None,
-    rank_id: Number = None,
 ) -> dict[str, Any]:
     """Compare a parameter with the previous step: [before, now, difference] for each element."""
-    slot = _requested_slot(session, name, detail, graph_name, rank_id)
     within = _tolerance(first_value(tolerance))
     entry = entry_of(session, slot, session.step)
     if entry is None or entry.direction != "parameter":
@@ -119,7 +127,7 @@ def tensor_comparisons(
 
 
 def tensor_facts(session: Session, rank: int, operator: Operator, slot: str, step: int) -> dict[str, Any]:
-    """Metadata of a tensor at a step, as JSON."""
+    """Return the metadata of a tensor at a step, as JSON."""
     entries = {entry.slot: entry for entry in outputs_of(session, rank, operator, step)}
     earlier = {entry.slot for entry in outputs_of(session, rank, operator, step - 1)}
     header = header_of(entries.get(slot))
@@ -135,7 +143,7 @@ def tensor_facts(session: Session, rank: int, operator: Operator, slot: str, ste
 
 
 def header_of(entry: TensorEntry | None) -> TensorHeader | None:
-    """Header of a tensor; None if its values were not dumped or cannot be read."""
+    """Return the header of a tensor, or None if its values were not dumped or cannot be read."""
     try:
         return describe_tensor(entry.ref) if entry is not None and entry.ref is not None else None
     except UnreadableError:
@@ -143,7 +151,7 @@ def header_of(entry: TensorEntry | None) -> TensorHeader | None:
 
 
 def values_of(entry: TensorEntry | None) -> Array | None:
-    """Values of a tensor; None if they were not dumped or cannot be read."""
+    """Return the values of a tensor, or None if they were not dumped or cannot be read."""
     try:
         return read_tensor(entry.ref) if entry is not None and entry.ref is not None else None
     except UnreadableError:
@@ -171,21 +179,12 @@ def _rows(session: Session, rank: int, operator: Operator, name: str, direction:
     return rows
 
 
-def _requested_slot(
-    session: Session, name: Text, detail: list[str] | None, graph_name: Text, rank_id: Number
-) -> Slot:
-    if first_value(detail) not in (None, "data"):
-        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter detail must be data.")
-    rank = known_rank(session, integer(rank_id, "rank_id", 0, 0, 2**31))
-    return slot_of(session, required(name, "name"), rank, first_value(graph_name))
-
-
 def _part(values: Array, shape: str | None) -> Array:
     return values if shape is None else np.asarray(values[index_of(shape, values.shape, "shape")])
 
 
 def _floats(values: Array) -> Doubles:
-    """Values as float64; complex numbers as their magnitude."""
+    """Convert values to float64. Complex numbers become their magnitude."""
     return np.asarray(np.abs(values) if values.dtype.kind == "c" else values, np.float64)
 
 
@@ -200,7 +199,10 @@ def _tolerance(text: str | None) -> float:
 
 
 def _comparison_json(now: Array, before: Array, shape: str | None, tolerance: float) -> dict[str, Any]:
-    """Comparison of two steps as JSON; differences up to ``tolerance`` times the earlier value become 0."""
+    """Return the comparison of two steps as JSON.
+
+    Differences up to `tolerance` times the earlier value become 0.
+    """
     parts = [_floats(_part(values, shape)) for values in (before, now)]
     with np.errstate(all="ignore"):
         difference = parts[1] - parts[0]
@@ -217,22 +219,17 @@ def _comparison_json(now: Array, before: Array, shape: str | None, tolerance: fl
 
 @router.get("/{session_id}/tensor-graphs")
 def tensor_graphs(
-    session: CurrentSession, tensor_name: RequiredText = None, graph_name: Text = None, rank_id: Number = None
+    session: CurrentSession, rank: RequestedRank, tensor_name: RequiredText = None, graph_name: Text = None
 ) -> dict[str, Any]:
-    """Nodes around a tensor, with statistics of their outputs."""
+    """Return the nodes around a tensor, with statistics of their outputs."""
     if session.step < 1:
         raise V1Error(Fault.DEBUGGER_TENSOR_GRAPH, "Nothing has run yet; go to a step first.")
-    rank = known_rank(session, integer(rank_id, "rank_id", 0, 0, 2**31))
     slot = slot_of(session, first_value(tensor_name), rank, first_value(graph_name))
-    indices = _around(slot.graph, slot)
+    inputs, outputs = slot.graph.tree.boundary_edges(slot.node_index)
+    indices = dict.fromkeys([slot.node_index, *inputs.sources.tolist(), *outputs.targets.tolist()])
     return {
         "graph": {"nodes": [_node(session, slot, index, first_value(graph_name) or "") for index in indices]}
     }
-
-
-def _around(graph: DumpGraph, slot: Slot) -> list[int]:
-    inputs, outputs = graph.tree.boundary_edges(slot.node_index)
-    return list(dict.fromkeys([slot.node_index, *inputs.sources.tolist(), *outputs.targets.tolist()]))
 
 
 def _node(session: Session, slot: Slot, index: int, graph_name: str) -> dict[str, Any]:
@@ -256,7 +253,7 @@ def _with_slots(ends: dict[str, Any]) -> dict[str, Any]:
 
 
 def _slots(session: Session, rank: int, operator: Operator) -> list[dict[str, Any]]:
-    """Outputs of an operator with their statistics, and the watchpoints that they hit, if any."""
+    """Return the outputs of an operator with their statistics, and the watchpoints that they hit, if any."""
     entries = outputs_of(session, rank, operator, session.step)
     slots = [_slot(entry.slot, values_of(entry)) for entry in entries] or [{"slot": "0"}]
     hits_by_slot = [slot_hits(session, rank, operator, slot["slot"]) for slot in slots]

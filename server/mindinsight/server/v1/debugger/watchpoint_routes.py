@@ -27,13 +27,13 @@ from mindinsight.server.v1.debugger.node_routes import search_nodes
 from mindinsight.server.v1.debugger.session_lookup import (
     CurrentSession,
     JsonBody,
-    body_schema,
+    RequestedRank,
     graph_of,
     known_rank,
     node_index,
     slot_of,
 )
-from mindinsight.server.v1.v1_parameters import Number, RequiredText, Text, first_value, integer
+from mindinsight.server.v1.v1_parameters import RequiredText, Text, body_schema, first_value
 from mindinsight.server.v1.v1_responses import Fault, JsonRouter, V1Error
 
 router = JsonRouter(route_class=DumpRoute)
@@ -41,7 +41,7 @@ router = JsonRouter(route_class=DumpRoute)
 
 @router.get("/{session_id}/condition-collections")
 def condition_collections(session: CurrentSession) -> list[dict[str, Any]]:
-    """Conditions that are available at this step, with their parameters and defaults."""
+    """Return the conditions that are available at this step, with their parameters and defaults."""
     return collections_json(session)
 
 
@@ -52,7 +52,7 @@ def condition_collections(session: CurrentSession) -> list[dict[str, Any]]:
     ),
 )
 def create(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Create a watchpoint."""
+    """Create a watchpoint and return its id."""
     _check_waiting(session, Fault.DEBUGGER_CREATE)
     if "condition" not in body:
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter condition is missing.")
@@ -69,7 +69,10 @@ def create(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     ),
 )
 def update(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Add nodes to a watchpoint or remove them; a scope stands for all operators in it."""
+    """Add nodes to a watchpoint or remove them. Return the session's state.
+
+    A scope stands for all operators in it.
+    """
     _check_waiting(session, Fault.DEBUGGER_UPDATE)
     watchpoint = _watchpoint(session, body.get("watch_point_id"))
     if body.get("mode") not in (0, 1):
@@ -85,7 +88,7 @@ def update(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     "/{session_id}/delete-watchpoint", openapi_extra=body_schema("watch_point_id; without it all are removed")
 )
 def delete(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Delete a watchpoint, or all of them."""
+    """Delete a watchpoint, or all of them. Return the session's state."""
     _check_waiting(session, Fault.DEBUGGER_DELETE)
     number = body.get("watch_point_id")
     ids = [_watchpoint(session, number).id] if number is not None else list(session.watchpoints)
@@ -99,7 +102,7 @@ def delete(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     openapi_extra=body_schema("requestBody: {set_recommended: true}"),
 )
 def set_recommended(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Create watchpoints for the common faults; once per session."""
+    """Create watchpoints for the common faults, once per session. Return their ids."""
     if "requestBody" not in body:
         raise V1Error(Fault.MISSING, "Parameter requestBody is missing.")
     request = body["requestBody"]
@@ -109,15 +112,13 @@ def set_recommended(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     if session.recommended:
         raise V1Error(Fault.DEBUGGER_RECOMMENDED, "The recommended watchpoints have already been set.")
     session.recommended = True
-    response: dict[str, Any] = {"metadata": session.status("state", "enable_recheck")}
-    if confirmed:
-        watchpoints = [
-            SessionWatchpoint(0, fault.condition, fault.limits, types=fault.types)
-            for fault in common_faults()
-        ]
-        response["id"] = [session.add_watchpoint(fault) for fault in watchpoints]
-        response["metadata"] = session.status("state", "enable_recheck")
-    return response
+    if not confirmed:
+        return {"metadata": session.status("state", "enable_recheck")}
+    numbers = [
+        session.add_watchpoint(SessionWatchpoint(0, fault.condition, fault.limits, types=fault.types))
+        for fault in common_faults()
+    ]
+    return {"id": numbers, "metadata": session.status("state", "enable_recheck")}
 
 
 def _check_waiting(session: Session, fault: Fault) -> None:
@@ -134,7 +135,10 @@ def _watchpoint(session: Session, watchpoint_id: object) -> SessionWatchpoint:
 
 
 def _operators_named(session: Session, body: dict[str, Any]) -> frozenset[str]:
-    """Full names of the operators that a body selects by nodes, scopes or a search. Raises V1Error."""
+    """Return the full names of the operators that a body selects by nodes, scopes or a search.
+
+    Raises V1Error.
+    """
     rank = known_rank(session, body.get("rank_id", 0))
     graph = graph_of(session, rank, body.get("graph_name"))
     nodes, pattern = body.get("watch_nodes") or [], body.get("search_pattern")
@@ -161,7 +165,7 @@ def _operators(graph: DumpGraph, index: int) -> list[str]:
     return [operator.name for operator in leaves if operator is not None]
 
 
-# Reasons why a condition could not be evaluated: our bit, and the bit and key by which clients choose a text.
+# Errors of conditions: our bit, and MindInsight's bit and key, by which clients choose a text.
 _ERRORS: Final = (
     (HOLDS_NAN, 1, "nan"),
     (HOLDS_INF, 2, "inf"),
@@ -177,7 +181,7 @@ _ERRORS: Final = (
     ),
 )
 def search_hits(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """A page of the nodes with hits, in execution order."""
+    """Return a page of the nodes with hits, in execution order."""
     group = body.get("group_condition")
     if not isinstance(group, dict):
         raise V1Error(Fault.DEBUGGER_TYPE, "Parameter group_condition must be an object.")
@@ -199,25 +203,28 @@ def search_hits(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
 
 @router.get("/{session_id}/tensor-hits")
 def tensor_hits(
-    session: CurrentSession, tensor_name: RequiredText = None, graph_name: Text = None, rank_id: Number = None
+    session: CurrentSession, rank: RequestedRank, tensor_name: RequiredText = None, graph_name: Text = None
 ) -> dict[str, Any]:
-    """Watchpoints that a tensor hit."""
+    """Return the watchpoints that a tensor hit."""
     if session.state != WAITING:
         raise V1Error(Fault.DEBUGGER_HITS, "The session is busy; wait until its state is waiting.")
-    rank = known_rank(session, integer(rank_id, "rank_id", 0, 0, 2**31))
+
     slot = slot_of(session, first_value(tensor_name), rank, first_value(graph_name))
     return {"watch_points": slot_hits(session, rank, slot.operator, slot.slot)}
 
 
 def slot_hits(session: Session, rank: int, operator: Operator, slot: str) -> list[dict[str, Any]]:
-    """Watchpoints that an output of an operator hit, as JSON, by id."""
+    """Return the watchpoints that an output of an operator hit, as JSON, by id."""
     tensor = (operator.graph, operator.name, slot)
     hits = [hit for hit in hits_of(session, rank) if (*_key(hit), hit.entry.slot) == tensor]
     return [_watchpoint_of_hit(session, hit) for hit in sorted(hits, key=lambda hit: hit.watchpoint.id)]
 
 
 def hits_of(session: Session, rank: int) -> list[Hit]:
-    """Hits of a rank at the current step, unevaluated ones included, of watchpoints that still exist."""
+    """Return the hits of a rank at the current step, including unevaluated ones.
+
+    Hits of deleted watchpoints are omitted.
+    """
     return [
         hit for hit in session.hits if hit.entry.rank == rank and hit.watchpoint.id in session.watchpoints
     ]
@@ -233,7 +240,7 @@ def _is_requested(hit: Hit, group: dict[str, Any]) -> bool:
 
 
 def _nodes(hits: Sequence[Hit], session: Session) -> list[dict[str, Any]]:
-    """Hits as JSON, grouped by node and slot."""
+    """Return hits as JSON, grouped by node and slot."""
     nodes: dict[tuple[str, str], dict[str, Any]] = {}
     for hit in hits:
         node = nodes.setdefault(_key(hit), _node(session, hit))
@@ -272,7 +279,7 @@ def _watchpoint_of_hit(session: Session, hit: Hit) -> dict[str, Any]:
 
 
 def _focused_page(nodes: Sequence[dict[str, Any]], focus: object, limit: int, page: int) -> int:
-    """Number of the page with the node in focus, otherwise the requested page."""
+    """Return the number of the page with the node in focus, otherwise the requested page."""
     if not isinstance(focus, dict):
         return page
     focused = (focus.get("node_name"), focus.get("graph_name"))
