@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
-from mindinsight.server.formats.media_types import PictureType, SoundType
+from mindinsight.server.formats.media_types import MediaType
 from mindinsight.server.types import PAYLOAD_KINDS
 
 T = TypeVar("T")
@@ -48,7 +48,7 @@ def decoder(kind: str) -> Callable[[bytes], Any]:
     return payload(kind).decode if kind in EXPORTED else bytes
 
 
-def write_encoded(stem: Path, encoded: bytes, kind: PictureType | SoundType | None) -> Path:
+def write_encoded(stem: Path, encoded: bytes, kind: MediaType | None) -> Path:
     """Write bytes as recorded, with the ending of their media type or `.bin`. Return the path."""
     target = with_ending(stem, kind.suffix if kind else ".bin")
     target.write_bytes(encoded)
