@@ -18,9 +18,7 @@ if TYPE_CHECKING:
         StopAfterTime,
         TimeMonitor,
     )
-    from mindinsight.writer.capture import DumpRecorder, FlightRecorder, TrainingFaultError
     from mindinsight.writer.collector import SummaryCollector
-    from mindinsight.writer.dump import Dump
     from mindinsight.writer.graph import GraphBuilder
     from mindinsight.writer.hyper_config import HyperConfig
     from mindinsight.writer.landscape import SummaryLandscape
@@ -34,9 +32,12 @@ if TYPE_CHECKING:
         TensorSummary,
         record_gradients,
     )
-    from mindinsight.writer.precision_debugger import MsprobeStep, PrecisionDebugger, seed_all
     from mindinsight.writer.record import SummaryRecord
-    from mindinsight.writer.recorder import RecorderSettings, RunningDataRecorder
+    from mindinsight.writer.recorders.dump import Dump
+    from mindinsight.writer.recorders.dump_recorder import DumpRecorder
+    from mindinsight.writer.recorders.flight_recorder import FlightRecorder, TrainingFaultError
+    from mindinsight.writer.recorders.precision_debugger import MsprobeStep, PrecisionDebugger, seed_all
+    from mindinsight.writer.recorders.running_data_recorder import RecorderSettings, RunningDataRecorder
     from mindinsight.writer.summary_writer import SummaryWriter
 
 # Public name -> its module. Looked up when used: a loop that records scalars does not load the rest.
@@ -45,11 +46,11 @@ _HOMES: Final = {
     "Callback": "callbacks",
     "CallbackList": "callbacks",
     "CheckpointConfig": "callbacks",
-    "Dump": "dump",
-    "DumpRecorder": "capture",
+    "Dump": "recorders.dump",
+    "DumpRecorder": "recorders.dump_recorder",
     "F1": "metrics",
     "Fbeta": "metrics",
-    "FlightRecorder": "capture",
+    "FlightRecorder": "recorders.flight_recorder",
     "GraphBuilder": "graph",
     "HistogramSummary": "operators",
     "HyperConfig": "hyper_config",
@@ -59,15 +60,15 @@ _HOMES: Final = {
     "LossMonitor": "callbacks",
     "Metric": "metrics",
     "ModelCheckpoint": "callbacks",
-    "MsprobeStep": "precision_debugger",
+    "MsprobeStep": "recorders.precision_debugger",
     "Precision": "metrics",
-    "PrecisionDebugger": "precision_debugger",
+    "PrecisionDebugger": "recorders.precision_debugger",
     "Print": "operators",
     "Recall": "metrics",
-    "RecorderSettings": "recorder",
+    "RecorderSettings": "recorders.running_data_recorder",
     "RunArguments": "callbacks",
     "RunContext": "callbacks",
-    "RunningDataRecorder": "recorder",
+    "RunningDataRecorder": "recorders.running_data_recorder",
     "ScalarSummary": "operators",
     "StopAfterTime": "callbacks",
     "SummaryCollector": "collector",
@@ -76,10 +77,10 @@ _HOMES: Final = {
     "SummaryWriter": "summary_writer",
     "TensorSummary": "operators",
     "TimeMonitor": "callbacks",
-    "TrainingFaultError": "capture",
+    "TrainingFaultError": "recorders.flight_recorder",
     "graph_of": "network",
     "record_gradients": "operators",
-    "seed_all": "precision_debugger",
+    "seed_all": "recorders.precision_debugger",
 }
 
 __all__ = [

@@ -9,9 +9,10 @@ import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from mindinsight.writer import alerts, options, ranks
 from mindinsight.writer.encoding import events
@@ -21,10 +22,6 @@ from mindinsight.writer.files.file_paths import NpyExport, make_log_dir
 from mindinsight.writer.files.record_file import FileName, RecordFile, RecordSink
 from mindinsight.writer.files.remote_file import RemoteRecordFile, check_url, is_url
 from mindinsight.writer.pending import Pending, StepQueue
-
-if TYPE_CHECKING:
-    from mindinsight.writer.recorder import Run
-
 
 _ATTEMPTS: Final = 3  # a network may not be compiled when the first step is recorded
 
@@ -79,12 +76,13 @@ def configure_logging() -> None:
             _log.warning("messages go where they went before: %s", error)
 
 
-def run_data_recorder(run: Run, error: BaseException | None) -> None:
+_DATA_RECORDER: Final = "mindinsight.writer.recorders.running_data_recorder"
+
+
+def run_data_recorder(run: SummaryRecord, error: BaseException | None) -> None:
     """The Running Data Recorder for a run that ended with ``error`` or well, if it is switched on."""
     if os.environ.get("MS_RDR_ENABLE", "0") != "0" or "mindspore" in sys.modules:  # or by its context
-        from mindinsight.writer.recorder import leave_if_asked
-
-        leave_if_asked(run, error)
+        import_module(_DATA_RECORDER).leave_if_asked(run, error)
 
 
 _OPERATORS: Final = "mindinsight.writer.operators"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Variable -> module and class of the callback, loaded only where the variable is set.
 _CALLBACKS: Final[Mapping[str, tuple[str, str]]] = {
-    "MINDSPORE_DUMP_CONFIG": ("mindinsight.writer.capture.dump_recorder", "AutomaticDump"),
+    "MINDSPORE_DUMP_CONFIG": ("mindinsight.writer.recorders.dump_recorder", "AutomaticDump"),
 }
 
 

@@ -9,8 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from mindinsight.writer.capture.flight_recorder import FlightRecorder
 from mindinsight.writer.integrations.training import Training
+from mindinsight.writer.recorders.flight_recorder import FlightRecorder
 from mindinsight.writer.summary_writer import SummaryWriter
 
 # The two packages are the same code with classes of their own; a trainer takes those of its package.

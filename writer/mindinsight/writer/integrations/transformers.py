@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from transformers import TrainerCallback
 
-from mindinsight.writer.capture.flight_recorder import FlightRecorder
 from mindinsight.writer.integrations.training import Training
+from mindinsight.writer.recorders.flight_recorder import FlightRecorder
 
 _PREFIXES: Final = {"eval_": "eval/", "test_": "test/"}
 _SPEEDS: Final = ("epoch", "runtime", "_per_second")  # ends of names in an evaluation that are no results

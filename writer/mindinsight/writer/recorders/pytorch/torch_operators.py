@@ -1,0 +1,264 @@
+"""Capture of PyTorch's operators: forward, backward, recomputed and of the optimizer.
+
+``TorchDispatchMode`` sees every operator below autograd. The scope of a backward operator is that of the
+forward operator it differentiates: the nodes of autograd's graph are marked when they are made.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final, NamedTuple
+
+import torch
+from torch.nn.modules import module as module_hooks
+from torch.optim import optimizer as optimizer_hooks
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from mindinsight.writer.recorders.operator_graph import PREFIXES, CodeLine, Observer, OperatorCall, Phase
+from mindinsight.writer.recorders.pytorch.torch_tensors import facts_of, host_copy, tensors_of
+
+__all__ = ["NUMBERS_PER_SCOPE", "facts_of", "host_copy", "make_capture", "named_parameters", "unseen_regions"]
+
+NUMBERS_PER_SCOPE: Final = False  # operators of a type are counted in the whole step
+
+_MARK: Final = "mindinsight"  # key in the metadata of autograd's nodes
+_STACK_DEPTH: Final = 8  # lines of the user's code
+_IGNORED: Final = {  # they compute nothing: other names for a tensor, memory, and marks for profilers
+    "_has_compatible_shallow_copy_type",
+    "_local_scalar_dense",
+    "_record_function_enter_new",
+    "_record_function_exit",
+    "alias",
+    "detach",
+    "empty",  # of no values yet
+    "empty_like",
+    "empty_strided",
+    "is_same_size",
+    "lift_fresh",
+    "lift_fresh_copy",
+    "new_empty",
+    "new_empty_strided",
+}
+_FOREIGN: Final = (  # files whose lines are not the user's
+    f"{Path(torch.__file__).parent}{os.sep}",
+    f"{Path(__file__).parent.parent}{os.sep}",
+    "<",
+)
+
+
+class _Mark(NamedTuple):
+    """Where in the forward pass a node of autograd was made."""
+
+    scope: str
+    stack: tuple[CodeLine, ...]
+
+
+class TorchCapture:
+    """Capture of the operators that run in this thread between ``start`` and ``stop``.
+
+    ``models`` names the networks; of a single network the name may be empty. ``observer`` is called before
+    each operator. Whatever raises here ends the capture and is given to ``on_error``: operators run on.
+    """
+
+    def __init__(
+        self,
+        models: Mapping[str, torch.nn.Module],
+        observer: Observer,
+        on_error: Callable[[Exception], None],
+    ) -> None:
+        self._observer = observer
+        self._on_error = on_error
+        self._failed = False
+        self._names = dict(_module_names(models))
+        self._scopes: list[str] = []
+        self._process = os.getpid()
+        self._hooks: list[Any] = []
+        self._modes: list[Any] = []
+
+    @property
+    def running(self) -> bool:
+        return bool(self._modes)
+
+    def start(self) -> None:
+        """Begin to capture; hooks are global and see modules that are made later, too."""
+        self._hooks = [
+            module_hooks.register_module_forward_pre_hook(self._enter),
+            module_hooks.register_module_forward_hook(self._leave, always_call=True),
+            optimizer_hooks.register_optimizer_step_pre_hook(self._enter_optimizer),
+            optimizer_hooks.register_optimizer_step_post_hook(self._leave_optimizer),
+        ]
+        self._modes = [_Operators(self), _Marks(self)]
+        for mode in self._modes:
+            mode.__enter__()
+
+    def stop(self) -> None:
+        """End the capture; what is captured already stays."""
+        for mode in reversed(self._modes):
+            mode.__exit__(None, None, None)
+        for hook in self._hooks:
+            hook.remove()
+        self._hooks, self._modes, self._scopes = [], [], []
+
+    def operator(self, function: Any, arguments: Sequence[Any], run: Callable[[], Any]) -> Any:
+        """Run an operator, and let the observer see what goes in and comes out."""
+        finish = None
+        if not self._failed:
+            try:
+                finish = self._before(function.overloadpacket.__name__, arguments)
+            except Exception as error:
+                self._fail(error)
+        outputs = run()
+        if finish is not None:
+            try:
+                if function.namespace == "c10d":
+                    _wait(outputs)
+                finish(tuple(tensors_of(outputs)))
+            except Exception as error:
+                self._fail(error)
+        return outputs
+
+    def mark(self, result: Any) -> None:
+        """Mark the nodes of autograd that a function made with the scope it ran in."""
+        if self._failed:
+            return
+        try:
+            pending: list[Any] = [tensor.grad_fn for tensor in tensors_of(result)]
+            mark = _Mark("/".join(self._scopes), user_stack()) if any(pending) else None
+            while pending:
+                node = pending.pop()
+                if node is not None and _MARK not in node.metadata:
+                    node.metadata[_MARK] = mark
+                    pending += [before for before, _ in node.next_functions]
+        except Exception as error:
+            self._fail(error)
+
+    def _before(self, name: str, arguments: Sequence[Any]) -> Callable[[Sequence[Any]], None] | None:
+        if name in _IGNORED or os.getpid() != self._process:  # a forked worker of a DataLoader
+            return None
+        scope, stack = self._origin()
+        return self._observer(OperatorCall(name, scope, tuple(tensors_of(arguments)), stack))
+
+    def _fail(self, error: Exception) -> None:
+        self._failed = True
+        self._on_error(error)
+
+    def _origin(self) -> tuple[str, tuple[CodeLine, ...]]:
+        """Scope and code of the operator that is about to run."""
+        node = torch._C._current_autograd_node()
+        if node is None:
+            return _joined("forward", "/".join(self._scopes)), user_stack()
+        if self._scopes and torch.is_grad_enabled():  # a checkpoint runs its modules again
+            return _joined("recompute", "/".join(self._scopes)), user_stack()
+        mark = node.metadata.get(_MARK)
+        return (_joined("backward", mark.scope), mark.stack) if mark else (_joined("backward", ""), ())
+
+    def _enter(self, module: torch.nn.Module, inputs: Any) -> None:
+        self._scopes.append(self._segments(module))
+
+    def _leave(self, module: torch.nn.Module, inputs: Any, outputs: Any) -> None:
+        if self._scopes:
+            self._scopes.pop()
+
+    def _enter_optimizer(self, optimizer: torch.optim.Optimizer, *rest: Any) -> None:
+        self._scopes.append(f"optimizer-{type(optimizer).__name__}")
+
+    def _leave_optimizer(self, optimizer: torch.optim.Optimizer, *rest: Any) -> None:
+        if self._scopes:
+            self._scopes.pop()
+
+    def _segments(self, module: torch.nn.Module) -> str:
+        """Scope of a module below that of its caller: what its path has more than the caller's."""
+        path = self._names.get(id(module))
+        if path is None:
+            return type(module).__name__
+        above = "/".join(filter(None, self._scopes))
+        return path.removeprefix(f"{above}/") if above else path
+
+
+class _Operators(TorchDispatchMode):  # type: ignore[misc]
+    """Mode that hands every operator to the capture."""
+
+    def __init__(self, capture: TorchCapture) -> None:
+        super().__init__()
+        self._capture = capture
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        named = kwargs or {}
+        return self._capture.operator(func, (*args, *named.values()), lambda: func(*args, **named))
+
+
+class _Marks(TorchFunctionMode):  # type: ignore[misc]
+    """Mode that marks what autograd records, above autograd."""
+
+    def __init__(self, capture: TorchCapture) -> None:
+        super().__init__()
+        self._capture = capture
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        self._capture.mark(result)
+        return result
+
+
+def make_capture(
+    models: Mapping[str, torch.nn.Module], observer: Observer, on_error: Callable[[Exception], None]
+) -> TorchCapture:
+    """Capture of the networks' operators."""
+    return TorchCapture(models, observer, on_error)
+
+
+def named_parameters(models: Mapping[str, torch.nn.Module]) -> Iterator[tuple[str, torch.Tensor]]:
+    """Parameters of all networks; several networks' begin with the network's name."""
+    for model_name, model in models.items():
+        yield from model.named_parameters(prefix=model_name)
+
+
+def unseen_regions(models: Mapping[str, torch.nn.Module]) -> list[str]:
+    """Names of modules that torch.compile has taken: what runs inside them is not seen."""
+    return [
+        name or "the network"
+        for model_name, model in models.items()
+        for name, module in model.named_modules(prefix=model_name)
+        if type(module).__name__ == "OptimizedModule" or getattr(module, "_compiled_call_impl", None)
+    ]
+
+
+def _wait(outputs: Any) -> None:
+    """Wait for a collective operation, whose tensors hold its result only then."""
+    for item in outputs if isinstance(outputs, (tuple, list)) else [outputs]:
+        if isinstance(item, torch.ScriptObject):
+            item.wait()
+
+
+def user_stack() -> tuple[CodeLine, ...]:
+    """Lines of code outside PyTorch and this package on the way here, innermost first."""
+    lines: list[CodeLine] = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and len(lines) < _STACK_DEPTH:
+        code = frame.f_code
+        if not code.co_filename.startswith(_FOREIGN):
+            lines.append(CodeLine(code.co_filename, frame.f_lineno, code.co_name))
+        frame = frame.f_back
+    return tuple(lines)
+
+
+def _module_names(models: Mapping[str, torch.nn.Module]) -> Iterator[tuple[int, str]]:
+    """Modules by identity, and their scopes: ``layers-ModuleList/0-Linear``."""
+    for model_name, model in models.items():
+        classes = {path: type(module).__name__ for path, module in model.named_modules()}
+        root = f"{model_name}-{classes['']}" if model_name else ""
+        for path, module in model.named_modules():
+            parts = path.split(".") if path else []
+            paths = [".".join(parts[: depth + 1]) for depth in range(len(parts))]
+            segments = [f"{part}-{classes[whole]}" for part, whole in zip(parts, paths, strict=True)]
+            yield id(module), "/".join(filter(None, [root, *segments]))
+
+
+def _joined(phase: Phase, scope: str) -> str:
+    parts = [PREFIXES[phase], *filter(None, scope.split("/"))]
+    return "/".join(parts)
