@@ -15,10 +15,10 @@ import pytest
 
 import mindinsight
 from mindinsight.server.formats.dumps import open_dump
+from mindinsight.writer import recorders
 from mindinsight.writer.arrays import to_numpy
-from mindinsight.writer.recorders import pytorch
+from mindinsight.writer.recorders.capture import OperatorCall, TensorFacts
 from mindinsight.writer.recorders.dump_recorder import DumpRecorder
-from mindinsight.writer.recorders.operator_graph import OperatorCall, TensorFacts
 
 WEIGHT = np.full((4, 3), 0.5, np.float32)
 
@@ -89,8 +89,8 @@ def backend(monkeypatch: pytest.MonkeyPatch) -> None:
         unseen_regions=lambda models: list(models)[1:],
         NUMBERS_PER_SCOPE=False,
     )
-    monkeypatch.setitem(sys.modules, "mindinsight.writer.recorders.pytorch.torch_operators", module)
-    monkeypatch.setattr(pytorch, "operators", module, raising=False)
+    monkeypatch.setitem(sys.modules, "mindinsight.writer.recorders.torch_operators", module)
+    monkeypatch.setattr(recorders, "torch_operators", module, raising=False)
 
 
 def train_step(recorder: Any, network: Any, x: Any) -> None:

@@ -13,7 +13,7 @@ import mindinsight
 from mindinsight.writer import CallbackList, SummaryCollector
 from mindinsight.writer.arrays import HostArray, to_numpy
 from mindinsight.writer.callbacks import RunContext
-from mindinsight.writer.recorders.operator_graph import OperatorCall, TensorFacts
+from mindinsight.writer.recorders.capture import OperatorCall, TensorFacts
 
 
 class Network:

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from mindinsight.writer import FlightRecorder, TrainingFaultError
-from mindinsight.writer.recorders import flight_recorder, pytorch
+from mindinsight.writer import FlightRecorder, TrainingFaultError, recorders
+from mindinsight.writer.recorders import flight_recorder
 from mindinsight.writer.recorders.fault_signs import OWN, RankSign
 
 
@@ -83,8 +83,8 @@ def backend(monkeypatch: pytest.MonkeyPatch, network: Any) -> None:
         gather_signs=lambda own, device: [own, *network.other_ranks],
         device_of=lambda models: None,
     )
-    monkeypatch.setitem(sys.modules, "mindinsight.writer.recorders.pytorch.torch_training", module)
-    monkeypatch.setattr(pytorch, "training", module, raising=False)
+    monkeypatch.setitem(sys.modules, "mindinsight.writer.recorders.torch_training", module)
+    monkeypatch.setattr(recorders, "torch_training", module, raising=False)
 
 
 @pytest.fixture(autouse=True)
@@ -162,7 +162,7 @@ def test_what_cannot_be_measured_does_not_end_the_training(
     def refuse(models: Any) -> Any:
         raise NotImplementedError("norms of this kind of tensor")
 
-    backend = sys.modules["mindinsight.writer.recorders.pytorch.torch_training"]
+    backend = sys.modules["mindinsight.writer.recorders.torch_training"]
     monkeypatch.setattr(backend, "gradient_facts", refuse)
     monkeypatch.setattr(backend, "weight_norms", refuse)
     results, alerts = train(network, tmp_path, [1.0, math.inf, 1.0], check_every=1)

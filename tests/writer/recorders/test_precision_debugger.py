@@ -17,23 +17,22 @@ import pytest
 
 from mindinsight.writer import MsprobeStep, PrecisionDebugger, seed_all
 from mindinsight.writer.callbacks import RunArguments, RunContext
-from mindinsight.writer.recorders.precision_debugger import PACKAGES
+from mindinsight.writer.recorders.precision_debugger import PROBES
 
 
 def debugger_of(tmp_path: Any, **keys: Any) -> PrecisionDebugger:
     return PrecisionDebugger(dump_path=str(tmp_path / "dump"), **keys)
 
 
-@pytest.mark.parametrize("module", ["probe", "descriptions"])
-@pytest.mark.parametrize("package", PACKAGES.values())
-def test_each_framework_has_a_probe_and_describes_its_values(package: str, module: str) -> None:
-    assert importlib.util.find_spec(f"{package}_{module}")
+@pytest.mark.parametrize("module", PROBES.values())
+def test_each_framework_has_a_probe(module: str) -> None:
+    assert importlib.util.find_spec(module)
 
 
 def test_a_probe_that_cannot_be_made_leaves_nothing_to_stop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, f"{PACKAGES['torch']}_probe", None)
+    monkeypatch.setitem(sys.modules, PROBES["torch"], None)
     debugger = debugger_of(tmp_path)
     with pytest.raises(ImportError):
         debugger.start()
@@ -65,11 +64,11 @@ def test_kernels_outside_of_graph_mode_are_recorded_as_calls(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     graph_mode = SimpleNamespace(delegates=lambda: False)
-    monkeypatch.setitem(sys.modules, "mindinsight.writer.recorders.mindspore.mindspore_operators", graph_mode)
+    monkeypatch.setitem(sys.modules, "mindinsight.writer.recorders.mindspore_operators", graph_mode)
     levels = []
     probe = SimpleNamespace(start=lambda *_: None, stop=lambda: None)
     module = SimpleNamespace(make_probe=lambda config, *_: levels.append(config.level) or probe)
-    monkeypatch.setitem(sys.modules, "mindinsight.writer.recorders.mindspore.mindspore_probe", module)
+    monkeypatch.setitem(sys.modules, "mindinsight.writer.recorders.mindspore_probe", module)
     debugger = debugger_of(tmp_path, level="L2")
     for _ in range(2):
         debugger.start(CELL())
@@ -84,7 +83,7 @@ def test_in_graph_mode_mindspore_writes_its_own_dump(
     level: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graph_mode = SimpleNamespace(delegates=lambda: True, has_compiled=lambda: False, device=lambda: "CPU")
-    monkeypatch.setitem(sys.modules, "mindinsight.writer.recorders.mindspore.mindspore_operators", graph_mode)
+    monkeypatch.setitem(sys.modules, "mindinsight.writer.recorders.mindspore_operators", graph_mode)
     monkeypatch.setenv("MINDSPORE_DUMP_CONFIG", "")
     path = Path("/tmp") / f"delegated-{os.getpid()}"
     keys: dict[str, Any] = {"step": [0, "2-3"], "list": ["MatMul"], "data_mode": ["output"]}

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mindinsight.writer.recorders.probe_config import parse_config
+from mindinsight.writer.recorders.recorder_config import parse_probe_config
 from mindinsight.writer.recorders.step_files import Describer, StepFiles, is_finite, plain_leaf
 
 
 def files_of(directory: Any, **keys: Any) -> StepFiles:
-    return StepFiles(directory / "rank0", parse_config({"dump_path": str(directory)}, keys), "pytorch")
+    return StepFiles(directory / "rank0", parse_probe_config({"dump_path": str(directory)}, keys), "pytorch")
 
 
 def written(files: Any) -> dict[Any, Any]:

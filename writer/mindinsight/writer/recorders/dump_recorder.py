@@ -17,18 +17,23 @@ import numpy as np
 
 from mindinsight.writer.arrays import HostArray
 from mindinsight.writer.callbacks.callback import Callback, RunContext
-from mindinsight.writer.recorders.backends import backend_of, models_of
+from mindinsight.writer.recorders.capture import (
+    CAPACITY,
+    GraphRecorder,
+    OperatorCall,
+    WriteQueue,
+    backend_of,
+    models_of,
+)
 from mindinsight.writer.recorders.dump import Dump, DumpStep, Gap
-from mindinsight.writer.recorders.dump_config import (
+from mindinsight.writer.recorders.recorder_config import (
     VARIABLE,
     ConfigError,
     DumpConfig,
     KernelFilter,
-    load_config,
-    parse_config,
+    load_dump_config,
+    parse_dump_config,
 )
-from mindinsight.writer.recorders.operator_graph import GraphRecorder, OperatorCall
-from mindinsight.writer.recorders.write_queue import CAPACITY, WriteQueue
 
 _log: Final = logging.getLogger(__name__)
 
@@ -362,8 +367,8 @@ def _config(config: str | Path | Mapping[str, object] | None, path: str | Path |
         config = file
     if isinstance(config, Mapping):
         settings = {**config, **({} if path is None else {"path": str(Path(path).absolute())})}
-        return parse_config(settings)
-    loaded = load_config(config)
+        return parse_dump_config(settings)
+    loaded = load_dump_config(config)
     return loaded if path is None else replace(loaded, path=Path(path).absolute())
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 from mindinsight.writer.alerts import Level
 from mindinsight.writer.ranks import rank_of
 from mindinsight.writer.record import SummaryRecord
-from mindinsight.writer.recorders.backends import models_of
+from mindinsight.writer.recorders.capture import models_of
 from mindinsight.writer.recorders.dump_recorder import DumpRecorder
 from mindinsight.writer.recorders.fault_signs import (
     FINE,
@@ -164,7 +164,7 @@ class FlightRecorder:
     ) -> None:
         if on_trigger not in ("continue", "skip", "raise"):
             raise ValueError(f"on_trigger is 'continue', 'skip' or 'raise', got {on_trigger!r}")
-        from mindinsight.writer.recorders.pytorch import torch_training as training
+        from mindinsight.writer.recorders import torch_training as training
 
         self._torch = training
         self._models = models_of(model)

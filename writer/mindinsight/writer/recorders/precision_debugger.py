@@ -20,17 +20,21 @@ import numpy as np
 
 from mindinsight.writer.callbacks.callback import Callback, RunContext
 from mindinsight.writer.ranks import rank_of
-from mindinsight.writer.recorders.backends import is_cell
-from mindinsight.writer.recorders.dump_config import DumpConfig
-from mindinsight.writer.recorders.dump_config import parse_config as graph_mode_parse_config
+from mindinsight.writer.recorders.capture import CAPACITY, WriteQueue, is_cell
 from mindinsight.writer.recorders.dump_recorder import delegate_dump
-from mindinsight.writer.recorders.probe_config import ProbeConfig, load_config, parse_config
+from mindinsight.writer.recorders.recorder_config import (
+    DumpConfig,
+    ProbeConfig,
+    load_probe_config,
+    parse_dump_config,
+    parse_probe_config,
+)
 from mindinsight.writer.recorders.step_files import StepFiles
-from mindinsight.writer.recorders.write_queue import CAPACITY, WriteQueue
 
 _log: Final = logging.getLogger(__name__)
 
-PACKAGES: Final = {"torch": f"{__package__}.pytorch.torch", "mindspore": f"{__package__}.mindspore.mindspore"}
+PROBES: Final = {"torch": f"{__package__}.torch_probe", "mindspore": f"{__package__}.mindspore_probe"}
+_VALUES: Final = {"torch": f"{__package__}.torch_tensors", "mindspore": f"{__package__}.mindspore_values"}
 _INTERVAL: Final = 5.0  # s between writes within a step, at least
 _SHARE: Final = 20  # of the time since, at most one part in so many is spent on writing
 
@@ -58,7 +62,7 @@ class PrecisionDebugger:
 
     def __init__(self, config_path: str | Path | None = None, **keys: object) -> None:
         self.config: ProbeConfig = (
-            parse_config({}, keys) if config_path is None else load_config(config_path, keys)
+            parse_probe_config({}, keys) if config_path is None else load_probe_config(config_path, keys)
         )
         if self.config.without_effect:
             names = ", ".join(self.config.without_effect)
@@ -173,7 +177,7 @@ class PrecisionDebugger:
     def _make_probe(self, framework: str) -> None:
         if self._probe is None:
             self._framework = framework
-            probe = import_module(f"{PACKAGES[framework]}_probe")
+            probe = import_module(PROBES[framework])
             self._probe = probe.make_probe(self.config, self._commit, self._fail)
 
     def _step_files(self) -> StepFiles:
@@ -255,7 +259,7 @@ def _framework(models: Mapping[str, Any]) -> str:
 
 def _values(framework: str) -> Any:
     """The module that describes a framework's values."""
-    return import_module(f"{PACKAGES[framework]}_descriptions")
+    return import_module(_VALUES[framework])
 
 
 def _rank() -> int | None:
@@ -283,7 +287,7 @@ def delegate(config: ProbeConfig) -> bool:
 
     Raises RuntimeError after the first compilation, and ConfigError for a path MindSpore refuses.
     """
-    mindspore = import_module("mindinsight.writer.recorders.mindspore.mindspore_operators")
+    mindspore = import_module(f"{__package__}.mindspore_operators")
     if not mindspore.delegates():
         return False
     delegate_dump(dump_config(config), mindspore.has_compiled(), mindspore.device())
@@ -302,7 +306,7 @@ def dump_config(config: ProbeConfig) -> DumpConfig:
     }
     if config.names:
         settings |= {"dump_mode": 1, "kernels": list(config.names)}
-    return graph_mode_parse_config(settings)
+    return parse_dump_config(settings)
 
 
 def seed_all(seed: int = 1234, mode: bool = False) -> None:

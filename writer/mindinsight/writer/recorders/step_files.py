@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from mindinsight.writer.recorders.probe_config import ProbeConfig
+from mindinsight.writer.recorders.recorder_config import ProbeConfig
 
 TENSORS: Final = "dump_tensor_data"
 _INDENT: Final = 1
@@ -207,12 +207,26 @@ class Draft:
         """Whether the configuration asks for this side of forward or backward entries."""
         return direction in self._config.directions and side in self._config.sides
 
+    def wants(self, direction: str, side: str) -> bool:
+        """Return True if the entry is selected and the configuration asks for this side of the direction."""
+        return self.selected and self.takes(direction, side)
+
+    def describe_inputs(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> None:
+        """Add the arguments of a call to the entry."""
+        self.sections["input_args"] = self.describe(tuple(arguments), "input")
+        self.sections["input_kwargs"] = self.describe(dict(named), "kwargs")
+
+    def describe_outputs(self, output: Any) -> None:
+        """Add the results of a call to the entry. Several results come in a tuple or list."""
+        outputs = output if isinstance(output, (tuple, list)) else (output,)
+        self.sections["output"] = self.describe(tuple(outputs), "output")
+
     def overflowed(self) -> bool:
-        """Whether a value that came out is not finite."""
+        """Return True if an output is non-finite."""
         return not is_finite(self.sections.get("output", []))
 
     def _copy(self, file: str, tensor: Any) -> None:
-        self.tensors.append((file, self._values.host_copy(tensor)))
+        self.tensors.append((file, self._values.file_copy(tensor)))
 
 
 # Takes an entry that is complete.

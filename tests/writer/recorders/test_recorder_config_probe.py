@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from mindinsight.writer.recorders.probe_config import (
+from mindinsight.writer.recorders.recorder_config import (
     ConfigError,
     Selection,
-    load_config,
-    parse_config,
+    load_probe_config,
+    parse_probe_config,
 )
 
 FILE = {
@@ -27,7 +27,7 @@ FILE = {
 def test_a_file_of_msprobe_is_read(tmp_path: Path) -> None:
     file = tmp_path / "config.json"
     file.write_text(json.dumps(FILE))
-    config = load_config(file, {})
+    config = load_probe_config(file, {})
     assert (config.task, config.level, str(config.dump_path)) == ("tensor", "mix", "/tmp/dump")
     assert (config.ranks, config.steps, config.names) == ({0, 2, 3}, {1}, ("linear",))
     assert (config.directions, config.sides) == ({"forward"}, {"input", "output"})
@@ -38,7 +38,7 @@ def test_a_file_of_msprobe_is_read(tmp_path: Path) -> None:
 def test_arguments_go_before_the_file(tmp_path: Path) -> None:
     file = tmp_path / "config.json"
     file.write_text(json.dumps(FILE))
-    config = load_config(file, {"task": "statistics", "step": [7], "level": None})
+    config = load_probe_config(file, {"task": "statistics", "step": [7], "level": None})
     assert (config.task, config.steps, config.level, config.summary_mode) == (
         "statistics",
         {7},
@@ -67,16 +67,16 @@ def test_arguments_go_before_the_file(tmp_path: Path) -> None:
 )
 def test_a_wrong_value_is_named_with_what_is_allowed(keys: Any, words: str) -> None:
     with pytest.raises(ConfigError, match=words):
-        parse_config({"dump_path": "/tmp/dump"}, keys)
+        parse_probe_config({"dump_path": "/tmp/dump"}, keys)
 
 
 def test_a_file_that_is_no_json_or_a_path_that_is_a_file_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "config.json"
     file.write_text("{")
     with pytest.raises(ConfigError, match=r"config\.json is not JSON"):
-        load_config(file, {})
+        load_probe_config(file, {})
     with pytest.raises(ConfigError, match="is a file"):
-        parse_config({}, {"dump_path": file})
+        parse_probe_config({}, {"dump_path": file})
 
 
 CALLS = [f"{name}.forward" for name in ("Functional.linear.0", "Functional.relu.0", "Torch.add.0")]

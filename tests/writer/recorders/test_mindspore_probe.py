@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-MODULE = "mindinsight.writer.recorders.mindspore.mindspore_probe"
+MODULE = "mindinsight.writer.recorders.mindspore_probe"
 
 
 class Tensor:
@@ -86,7 +86,7 @@ def calls() -> list[str]:
 
 @pytest.fixture
 def wrappers(mindspore: Any, calls: list[str]) -> Any:
-    from mindinsight.writer.recorders.mindspore.mindspore_probe import FunctionWrappers
+    from mindinsight.writer.recorders.mindspore_probe import FunctionWrappers
 
     def call(
         name: str, function: Callable[..., Any], arguments: Sequence[Any], named: Mapping[str, Any]

@@ -19,8 +19,14 @@ from torch.optim import optimizer as optimizer_hooks
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from mindinsight.writer.recorders.operator_graph import PREFIXES, CodeLine, Observer, OperatorCall, Phase
-from mindinsight.writer.recorders.pytorch.torch_tensors import facts_of, host_copy, tensors_of
+from mindinsight.writer.recorders.capture import (
+    CodeLine,
+    Observer,
+    OperatorCall,
+    OperatorCapture,
+    phase_scope,
+)
+from mindinsight.writer.recorders.torch_tensors import facts_of, host_copy, tensors_of
 
 __all__ = ["NUMBERS_PER_SCOPE", "facts_of", "host_copy", "make_capture", "named_parameters", "unseen_regions"]
 
@@ -46,7 +52,7 @@ _IGNORED: Final = {  # they compute nothing: other names for a tensor, memory, a
 }
 _FOREIGN: Final = (  # files whose lines are not the user's
     f"{Path(torch.__file__).parent}{os.sep}",
-    f"{Path(__file__).parent.parent}{os.sep}",
+    f"{Path(__file__).parent}{os.sep}",
     "<",
 )
 
@@ -58,12 +64,8 @@ class _Mark(NamedTuple):
     stack: tuple[CodeLine, ...]
 
 
-class TorchCapture:
-    """Capture of the operators that run in this thread between ``start`` and ``stop``.
-
-    ``models`` names the networks; of a single network the name may be empty. ``observer`` is called before
-    each operator. Whatever raises here ends the capture and is given to ``on_error``: operators run on.
-    """
+class TorchCapture(OperatorCapture):
+    """Capture of PyTorch's operators in this thread. ``models`` are networks by name."""
 
     def __init__(
         self,
@@ -71,12 +73,8 @@ class TorchCapture:
         observer: Observer,
         on_error: Callable[[Exception], None],
     ) -> None:
-        self._observer = observer
-        self._on_error = on_error
-        self._failed = False
+        super().__init__(observer, on_error)
         self._names = dict(_module_names(models))
-        self._scopes: list[str] = []
-        self._process = os.getpid()
         self._hooks: list[Any] = []
         self._modes: list[Any] = []
 
@@ -108,34 +106,26 @@ class TorchCapture:
         """Run an operator, and let the observer see what goes in and comes out."""
         finish = None
         if not self._failed:
-            try:
-                finish = self._before(function.overloadpacket.__name__, arguments)
-            except Exception as error:
-                self._fail(error)
+            finish = self._guarded(self._before, function.overloadpacket.__name__, arguments)
         outputs = run()
         if finish is not None:
-            try:
-                if function.namespace == "c10d":
-                    _wait(outputs)
-                finish(tuple(tensors_of(outputs)))
-            except Exception as error:
-                self._fail(error)
+            self._guarded(self._after, function, finish, outputs)
         return outputs
 
     def mark(self, result: Any) -> None:
         """Mark the nodes of autograd that a function made with the scope it ran in."""
         if self._failed:
             return
-        try:
-            pending: list[Any] = [tensor.grad_fn for tensor in tensors_of(result)]
-            mark = _Mark("/".join(self._scopes), user_stack()) if any(pending) else None
-            while pending:
-                node = pending.pop()
-                if node is not None and _MARK not in node.metadata:
-                    node.metadata[_MARK] = mark
-                    pending += [before for before, _ in node.next_functions]
-        except Exception as error:
-            self._fail(error)
+        self._guarded(self._mark_nodes, result)
+
+    def _mark_nodes(self, result: Any) -> None:
+        pending: list[Any] = [tensor.grad_fn for tensor in tensors_of(result)]
+        mark = _Mark("/".join(self._scopes), user_stack()) if any(pending) else None
+        while pending:
+            node = pending.pop()
+            if node is not None and _MARK not in node.metadata:
+                node.metadata[_MARK] = mark
+                pending += [before for before, _ in node.next_functions]
 
     def _before(self, name: str, arguments: Sequence[Any]) -> Callable[[Sequence[Any]], None] | None:
         if name in _IGNORED or os.getpid() != self._process:  # a forked worker of a DataLoader
@@ -143,19 +133,21 @@ class TorchCapture:
         scope, stack = self._origin()
         return self._observer(OperatorCall(name, scope, tuple(tensors_of(arguments)), stack))
 
-    def _fail(self, error: Exception) -> None:
-        self._failed = True
-        self._on_error(error)
+    def _after(self, function: Any, finish: Callable[[Sequence[Any]], None], outputs: Any) -> None:
+        if function.namespace == "c10d":
+            _wait(outputs)
+        finish(tuple(tensors_of(outputs)))
 
     def _origin(self) -> tuple[str, tuple[CodeLine, ...]]:
         """Scope and code of the operator that is about to run."""
         node = torch._C._current_autograd_node()
         if node is None:
-            return _joined("forward", "/".join(self._scopes)), user_stack()
+            return phase_scope("forward", "/".join(self._scopes)), user_stack()
         if self._scopes and torch.is_grad_enabled():  # a checkpoint runs its modules again
-            return _joined("recompute", "/".join(self._scopes)), user_stack()
+            return phase_scope("recompute", "/".join(self._scopes)), user_stack()
         mark = node.metadata.get(_MARK)
-        return (_joined("backward", mark.scope), mark.stack) if mark else (_joined("backward", ""), ())
+        scope, stack = mark or ("", ())
+        return phase_scope("backward", scope), stack
 
     def _enter(self, module: torch.nn.Module, inputs: Any) -> None:
         self._scopes.append(self._segments(module))
@@ -205,11 +197,7 @@ class _Marks(TorchFunctionMode):  # type: ignore[misc]
         return result
 
 
-def make_capture(
-    models: Mapping[str, torch.nn.Module], observer: Observer, on_error: Callable[[Exception], None]
-) -> TorchCapture:
-    """Capture of the networks' operators."""
-    return TorchCapture(models, observer, on_error)
+make_capture: Final = TorchCapture
 
 
 def named_parameters(models: Mapping[str, torch.nn.Module]) -> Iterator[tuple[str, torch.Tensor]]:
@@ -257,8 +245,3 @@ def _module_names(models: Mapping[str, torch.nn.Module]) -> Iterator[tuple[int, 
             paths = [".".join(parts[: depth + 1]) for depth in range(len(parts))]
             segments = [f"{part}-{classes[whole]}" for part, whole in zip(parts, paths, strict=True)]
             yield id(module), "/".join(filter(None, [root, *segments]))
-
-
-def _joined(phase: Phase, scope: str) -> str:
-    parts = [PREFIXES[phase], *filter(None, scope.split("/"))]
-    return "/".join(parts)

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from mindinsight.proto import graph_pb2
-from mindinsight.writer.recorders.operator_graph import CodeLine, GraphRecorder, TensorFacts
+from mindinsight.writer.recorders.capture import CodeLine, GraphRecorder, TensorFacts
 
 X = TensorFacts("x", (2, 4), "float32")
 WEIGHT = TensorFacts("w", (4, 3), "float32")

@@ -15,7 +15,7 @@ import torch
 from torch.nn.modules import module as module_hooks
 
 from mindinsight.writer.recorders.fault_signs import RankSign
-from mindinsight.writer.recorders.pytorch.torch_tensors import (
+from mindinsight.writer.recorders.torch_tensors import (
     joined_norms,
     norms_by_name,
     norms_of,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-MODULE = "mindinsight.writer.recorders.pytorch.call_site"
+MODULE = "mindinsight.writer.recorders.torch_calls"
 PACKAGE = "/site-packages/torch"
 
 

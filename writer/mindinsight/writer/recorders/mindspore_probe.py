@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
-import sys
-import threading
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,11 +14,9 @@ from mindspore import mint, ops
 from mindspore.common import api
 from mindspore.mint.nn import functional
 
-from mindinsight.writer.recorders.mindspore import mindspore_descriptions as values
-from mindinsight.writer.recorders.mindspore.mindspore_cells import CellHooks
-from mindinsight.writer.recorders.mindspore.mindspore_values import tensors_of
-from mindinsight.writer.recorders.probe_config import ProbeConfig, Selection
-from mindinsight.writer.recorders.step_files import Commit, Draft, StepFiles, code_lines
+from mindinsight.writer.recorders import mindspore_values
+from mindinsight.writer.recorders.mindspore_values import tensors_of
+from mindinsight.writer.recorders.probe import Given, ModuleBackward, ModuleHooks, Probe
 
 # Takes name, function, arguments and named arguments of a call; runs it.
 Call: TypeAlias = Callable[[str, Callable[..., Any], Sequence[Any], Mapping[str, Any]], Any]
@@ -182,155 +177,130 @@ _JIT: Final = "Jit."
 _PRIMITIVE: Final = "Primitive."
 
 
-class MindSporeProbe:
-    """Capture between ``start`` and ``stop``. ``commit`` takes entries; ``on_error`` what raised in here.
+class CellBackward(ModuleBackward):
+    """Backward pass of one call of a cell."""
 
-    After an error nothing more is captured, and the training's calls run as without the probe.
-    """
+    def __init__(self, hooks: CellHooks, path: str, number: int, inputs: Sequence[Any]) -> None:
+        super().__init__(hooks, path, number, len(inputs))
+        self._places: dict[int, int] = {}  # node that made an input -> position of the input
+        self._first = 0  # lowest sequence number of a node that the cell may make
+        for position, value in enumerate(inputs):
+            node = value._grad_node if isinstance(value, mindspore.Tensor) else None
+            if node is not None:
+                self._places.setdefault(node._unique_id(), position)
+                self._first = max(self._first, 0 if node.is_leaf() else node._sequence_nr() + 1)
 
-    def __init__(self, config: ProbeConfig, commit: Commit, on_error: Callable[[Exception], None]) -> None:
-        self.config = config
-        self.commit = commit
-        self.selection = Selection(config.scope, config.names, config.level)
-        self.parents: list[str] = []  # cells that run, outermost first
-        self.files: StepFiles | None = None  # of the step that is captured
-        self._on_error = on_error
-        self._failed = False
-        self._local = threading.local()
-        self._process = os.getpid()
-        self._cells = CellHooks(self)
+    def hook(self, outputs: Sequence[Any]) -> None:
+        """Observe the gradients of the outputs, and the nodes that compute those of the inputs."""
+        keep, listener = self.probe.keep, self.probe.listener
+        self.arrived = [None] * len(outputs)
+        made = {
+            position: value
+            for position, value in enumerate(outputs)
+            if value._grad_node is not None and not value._grad_node.is_leaf()
+        }
+        self.awaited = set(made)
+        for position, value in made.items():
+            keep(value.register_hook(listener(functools.partial(self.arrive, position))))
+        for node, places in self._consumers([value._grad_node for value in made.values()]):
+            self.pending.add(node._unique_id())
+            depart = functools.partial(self.depart, node._unique_id(), places)
+            keep(node.register_hook(listener(depart)))
+
+    def _consumers(self, pending: list[Any]) -> Iterator[tuple[Any, list[tuple[int, int]]]]:
+        """Yield the cell's nodes that compute gradients of inputs, with pairs of gradient and input."""
+        seen = {node._unique_id() for node in pending}
+        while pending:
+            node = pending.pop()
+            places = []
+            for position, (before, _) in enumerate(node.next_functions):
+                if before is None:
+                    continue
+                key = before._unique_id()
+                if key in self._places:
+                    places.append((position, self._places[key]))
+                elif key not in seen and not before.is_leaf() and before._sequence_nr() >= self._first:
+                    seen.add(key)
+                    pending.append(before)
+            if places:
+                yield node, places
+
+
+class CellHooks(ModuleHooks):
+    """Hooks on the cells of MindSpore models."""
+
+    def modules(self, models: Mapping[str, mindspore.nn.Cell]) -> Iterator[tuple[str, Any]]:
+        """Yield path and cell."""
+        for prefix, model in models.items():
+            for name, cell in model.cells_and_names():
+                if cell is not model:
+                    yield f"Cell.{prefix}{name}.{type(cell).__name__}", cell
+
+    def parameters(self, module: Any) -> dict[str, Any]:
+        """Return the cell's own parameters by the last part of their names."""
+        own = module.parameters_dict(recurse=False)
+        return {name.rpartition(".")[2]: value for name, value in own.items()}
+
+    def new_backward(self, path: str, number: int, inputs: Sequence[Any]) -> CellBackward:
+        """Return the record of a backward pass."""
+        return CellBackward(self, path, number, inputs)
+
+    def hook_outputs(self, backward: Any, output: Any) -> None:
+        """Hook the outputs and the nodes that compute gradients of inputs."""
+        self.backward.append(backward)
+        backward.hook(list(tensors_of(output)))
+
+    def hook_gradient(self, path: str, name: str, parameter: Any) -> Any:
+        """Record the gradient of a parameter each time it is computed."""
+        record = functools.partial(self.record_gradient, path, name, id(parameter))
+        return parameter.register_hook(self.probe.listener(record))
+
+
+class MindSporeProbe(Probe):
+    """Capture of MindSpore's calls and cells. Calls inside a recorded call are not recorded."""
+
+    values = mindspore_values
+    hooks = CellHooks
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self._functions = FunctionWrappers(self.call)
-        self._handles: list[Any] = []
 
-    def start(self, models: Mapping[str, mindspore.nn.Cell], files: StepFiles) -> None:
-        """Begin to capture; ``models`` by the prefix of their cells' names."""
-        self.files, self.parents = files, []
-        if self._failed:
-            return
-        if self.config.level != "L1":
-            self._handles = self._cells.register(models)
-        if self.config.level != "L0":
-            self._functions.install(models.values())
+    def watch_calls(self, models: Mapping[str, mindspore.nn.Cell]) -> None:
+        """Wrap the functions and primitives that the training calls."""
+        self._functions.install(models.values())
 
-    def stop(self) -> None:
-        """End the capture; cells whose backward has not ended are recorded as far as they came."""
+    def unwatch_calls(self) -> None:
+        """Restore the wrapped functions and primitives."""
         self._functions.remove()
-        for handle in self._handles:
-            handle.remove()
-        self._handles = []
-        self.guarded(self._cells.finish)
-        self.files = None
 
-    def keep(self, handle: Any) -> None:
-        """Remove a hook when the capture stops."""
-        self._handles.append(handle)
-
-    def guarded(self, action: Callable[..., Any], *arguments: Any) -> Any:
-        """Carry out our own work: without capturing itself, and without raising."""
-        if self._failed or self.files is None or self._depth or os.getpid() != self._process:
-            return None
-        self._local.depth = 1
-        try:
-            return action(*arguments)
-        except Exception as error:
-            self._failed = True
-            self._on_error(error)
-            return None
-        finally:
-            self._local.depth = 0
-
-    def call(
-        self, name: str, function: Callable[..., Any], arguments: Sequence[Any], named: Mapping[str, Any]
+    def run(
+        self, key: Any, function: Callable[..., Any], arguments: Sequence[Any], named: Mapping[str, Any]
     ) -> Any:
-        """Run a function that the training called, and record it; what it calls itself is not recorded."""
-        if self._depth or self._failed or self.files is None:
-            return function(*arguments, **named)
-        draft = self.guarded(self._begin, name, sys._getframe(2), arguments, named)
-        self._local.depth = 1
+        """Return the result of the recorded function. A compiled function runs without the wrappers."""
+        self.local.inside = True
         try:
-            with self._functions.removed(name.startswith(_JIT)):
-                output = function(*arguments, **named)
-        except BaseException:
-            self._local.depth = 0
-            if draft is not None:
-                self.guarded(self.commit, draft)  # the call that raised is often the one looked for
-            raise
-        self._local.depth = 0
-        if draft is not None:
-            self.guarded(self._end, draft, output)
-        return output
+            with self._functions.removed(key.startswith(_JIT)):
+                return function(*arguments, **named)
+        finally:
+            self.local.inside = False
 
-    def enclose(self, entry: str, parent: str | None) -> None:
-        """Note what an entry lies in."""
-        if self.files is not None and self.config.extra_info and self.config.level != "L1":
-            self.files.add_parent(entry, parent)
+    def identify(self, key: Any, frame: FrameType) -> tuple[str | None, FrameType | None, Given]:
+        """Return ``key``, which is the name, the frame, and the arguments unchanged."""
+        return key, frame, lambda arguments, named: (arguments, named)
 
-    def note_code(self, entry: str, frame: FrameType | None) -> None:
-        """Note the lines that led to an entry."""
-        if self.files is not None and self.config.extra_info:
-            self.files.add_stack(entry, code_lines(frame))
-
-    def draft(self, entry: str) -> Draft:
-        """A new entry."""
-        return Draft(entry, self.config, values)
-
-    @property
-    def _depth(self) -> int:
-        """1 while this thread is inside a recorded call or at our own work."""
-        return int(getattr(self._local, "depth", 0))
-
-    def _begin(
-        self, name: str, frame: FrameType, arguments: Sequence[Any], named: Mapping[str, Any]
-    ) -> Draft | None:
-        if self.files is None:
-            return None
-        draft = self.draft(f"{name}.{self.files.count(name)}.forward")
-        self.enclose(draft.name, self.parents[-1] if self.parents else None)
-        draft.selected = self.selection(draft.name)
-        if draft.selected:
-            self.note_code(draft.name, frame)
-            if draft.takes("forward", "input"):
-                draft.sections["input_args"] = draft.describe(tuple(arguments), "input")
-                draft.sections["input_kwargs"] = draft.describe(dict(named), "kwargs")
-        return draft
-
-    def _end(self, draft: Draft, output: Any) -> None:
-        if draft.selected:
-            if draft.takes("forward", "output"):
-                outputs = output if isinstance(output, (tuple, list)) else (output,)
-                draft.sections["output"] = draft.describe(tuple(outputs), "output")
-            self.commit(draft)
-        self._hook_node(f"{draft.name.rpartition('.')[0]}.backward", output)
-
-    def _hook_node(self, entry: str, output: Any) -> None:
-        """Record the gradients that come into and go out of the node that made the first output."""
+    def node_of(self, output: Any) -> Any:
+        """Return the autograd node of the first tensor in ``output``, or None for a leaf."""
         first = next(tensors_of(output), None)
         node = None if first is None else first._grad_node
-        if node is None or node.is_leaf() or "backward" not in self.config.directions:
-            return
-        files = self.files
+        return None if node is None or node.is_leaf() else node
 
-        def hook(produced: Any, arrived: Any) -> None:
-            if self.files is files:  # not a later step's
-                self.guarded(self._record_backward, entry, arrived, produced)
-
-        self.keep(node.register_hook(hook))
-
-    def _record_backward(self, entry: str, arrived: Any, produced: Any) -> None:
-        self.enclose(entry, self.parents[-1] if self.parents else None)
-        if not self.selection(entry):
-            return
-        draft = self.draft(entry)
-        if draft.takes("backward", "input"):
-            draft.sections["input"] = draft.describe([item for item in arrived if item is not None], "input")
-        if draft.takes("backward", "output"):
-            gradients = [item for item in produced if item is not None]
-            if entry.startswith(_PRIMITIVE):  # in the order in which msprobe sees them come
-                gradients.reverse()
-            draft.sections["output"] = draft.describe(gradients, "output")
-        self.commit(draft)
+    def record_backward(self, entry: str, arrived: Sequence[Any], produced: Sequence[Any]) -> None:
+        """Record the gradients of a node. Missing gradients are omitted, as in msprobe."""
+        gradients = [item for item in produced if item is not None]
+        if entry.startswith(_PRIMITIVE):  # msprobe receives them in this order
+            gradients.reverse()
+        super().record_backward(entry, [item for item in arrived if item is not None], gradients)
 
 
-def make_probe(config: ProbeConfig, commit: Commit, on_error: Callable[[Exception], None]) -> MindSporeProbe:
-    """Capture of MindSpore's calls and cells."""
-    return MindSporeProbe(config, commit, on_error)
+make_probe: Final = MindSporeProbe

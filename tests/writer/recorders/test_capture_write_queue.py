@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mindinsight.writer.recorders.write_queue import WriteQueue
+from mindinsight.writer.recorders.capture import WriteQueue
 
 
 def test_writes_happen_in_order_and_before_close_returns() -> None:

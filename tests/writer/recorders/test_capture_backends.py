@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from mindinsight.writer.recorders.backends import backend_of, is_cell, models_of
+from mindinsight.writer.recorders.capture import backend_of, is_cell, models_of
 
 
 class Module:
@@ -48,7 +48,7 @@ def test_anything_else_is_refused(model: object, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("network", "name"), [(Module(), "pytorch.torch_operators"), (Cell(), "mindspore.mindspore_operators")]
+    ("network", "name"), [(Module(), "torch_operators"), (Cell(), "mindspore_operators")]
 )
 def test_the_capture_module_is_that_of_the_framework(
     network: object, name: str, monkeypatch: pytest.MonkeyPatch

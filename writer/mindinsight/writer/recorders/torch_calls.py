@@ -1,11 +1,18 @@
-"""Names of PyTorch's functions in msprobe: ``Functional.linear``, ``Torch.add``, ``Tensor.__mul__``."""
+"""Names and arguments of PyTorch's calls in msprobe's form: ``Functional.linear``, ``Tensor.__mul__``.
+
+A function mode sees the same function for ``x * 2`` and ``x.mul(2)``, and a function written in Python has
+already sorted its arguments. The instruction of the caller tells how the call was written.
+"""
 
 from __future__ import annotations
 
 import dis
-import types
-from collections.abc import Hashable, Iterator
-from typing import Any, Final
+import inspect
+import os
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any, Final, NamedTuple
 
 import torch
 
@@ -80,9 +87,9 @@ class TorchNames:
 
     def __init__(self) -> None:
         self._names = dict(_known())
-        self._operators: dict[tuple[types.CodeType, int], tuple[str, bool] | None] = {}
+        self._operators: dict[tuple[CodeType, int], tuple[str, bool] | None] = {}
 
-    def name_of(self, function: Any, frame: types.FrameType | None) -> str | None:
+    def name_of(self, function: Any, frame: FrameType | None) -> str | None:
         """Name of a function that ``frame`` calls; None for one that is not recorded."""
         name = self._names.get(function) if isinstance(function, Hashable) else None
         name = name or _by_class(function)
@@ -93,7 +100,7 @@ class TorchNames:
             return name
         return f"Tensor.{self._operator(method, frame) or method}" if frame is not None else name
 
-    def _operator(self, method: str, frame: types.FrameType) -> str | None:
+    def _operator(self, method: str, frame: FrameType) -> str | None:
         """``__mul__`` where the frame's instruction is an operator."""
         key = (frame.f_code, frame.f_lasti)
         if key not in self._operators:
@@ -142,7 +149,7 @@ def _by_class(function: Any) -> str | None:
     return None
 
 
-def _instruction(code: types.CodeType, offset: int) -> tuple[str, bool] | None:
+def _instruction(code: CodeType, offset: int) -> tuple[str, bool] | None:
     """Operator that an instruction of a function stands for, and whether its left operand is a constant."""
     before: list[dis.Instruction] = []
     for instruction in dis.get_instructions(code):
@@ -171,3 +178,73 @@ def _is_reflected(before: list[dis.Instruction]) -> bool:
     if len(before) < 2 or not before[-1].opname.startswith(_LOADS):
         return False
     return before[-2].opname in ("LOAD_CONST", "LOAD_SMALL_INT")
+
+
+_PACKAGE: Final = Path(torch.__file__).parent
+_DISPATCH: Final = f"{_PACKAGE}{os.sep}overrides.py"
+_FORWARDING: Final = f"{_PACKAGE}{os.sep}_jit_internal.py"  # functions that choose between two
+
+_CALLS: Final = ("CALL", "CALL_KW", "CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_METHOD")
+
+Arguments = tuple[Sequence[Any], Mapping[str, Any]]
+
+
+class CallShape(NamedTuple):
+    """How the arguments of a call were given."""
+
+    positional: int  # without the object of a method
+    named: tuple[str, ...]
+
+
+class CallSite:
+    """Place of a call. ``frame`` is that of the code which called, None for no Python code."""
+
+    def __init__(self, frame: FrameType | None, shapes: dict[tuple[CodeType, int], CallShape | None]) -> None:
+        self.function: CodeType | None = None  # of the function itself, where it is Python code
+        if frame is not None and frame.f_code.co_filename == _DISPATCH:
+            frame = frame.f_back
+            self.function = frame.f_code if frame is not None else None
+            frame = frame.f_back if frame is not None else None
+        while frame is not None and frame.f_code.co_filename == _FORWARDING:
+            frame = frame.f_back
+        self.frame = frame
+        self._shapes = shapes
+
+    def arguments(self, values: Sequence[Any], named: Mapping[str, Any], is_method: bool) -> Arguments:
+        """Arguments as the caller gave them; as they came where the instruction does not say."""
+        code = self.function
+        if code is None or self.frame is None or code.co_flags & inspect.CO_VARARGS:
+            return values, named
+        key = (self.frame.f_code, self.frame.f_lasti)
+        if key not in self._shapes:
+            self._shapes[key] = _shape(*key)
+        shape = self._shapes[key]
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        given = {**dict(zip(names, values, strict=False)), **named}
+        if shape is None or len(values) > len(names):
+            return values, named
+        places = names[: shape.positional + is_method]
+        if any(name not in given for name in (*places, *shape.named)):
+            return values, named
+        return tuple(given[name] for name in places), {name: given[name] for name in shape.named}
+
+
+def _shape(code: CodeType, offset: int) -> CallShape | None:
+    """How a call instruction gives its arguments; None for another one, or with ``*`` and ``**``.
+
+    ``offset`` may lie in the cache behind the instruction.
+    """
+    names: tuple[str, ...] = ()
+    shape: CallShape | None = None
+    for instruction in dis.get_instructions(code):
+        if instruction.offset > offset:
+            break
+        shape = None
+        if instruction.opname in _CALLS:
+            shape = CallShape((instruction.arg or 0) - len(names), names)
+        elif instruction.opname in ("KW_NAMES", "LOAD_CONST"):  # until Python 3.12, and before CALL_KW
+            constant = code.co_consts[instruction.arg or 0]
+            names = constant if isinstance(constant, tuple) else ()
+        elif instruction.opname not in ("PRECALL", "CACHE", "EXTENDED_ARG"):
+            names = ()
+    return shape

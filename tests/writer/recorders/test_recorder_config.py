@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from mindinsight.writer.recorders.dump_config import ConfigError, KernelFilter, load_config, parse_config
+from mindinsight.writer.recorders.recorder_config import (
+    ConfigError,
+    KernelFilter,
+    load_dump_config,
+    parse_dump_config,
+)
 
 COMMON = {
     "dump_mode": 0,
@@ -21,7 +26,7 @@ COMMON = {
 
 
 def parsed(**changes: Any) -> Any:
-    return parse_config(
+    return parse_dump_config(
         {"common_dump_settings": {**COMMON, **changes}, "e2e_dump_settings": {"enable": True}}, {}
     )
 
@@ -29,7 +34,7 @@ def parsed(**changes: Any) -> Any:
 def test_the_tutorials_file_is_read(tmp_path: Path) -> None:
     file = tmp_path / "data_dump.json"
     file.write_text(json.dumps({"common_dump_settings": COMMON, "e2e_dump_settings": {"enable": True}}))
-    config = load_config(file, {})
+    config = load_dump_config(file, {})
     assert (config.path, config.net_name, config.saved_data) == (Path("/tmp/dump"), "LeNet", "tensor")
     assert [n for n in range(130) if config.selects()(n)] == [0, 5, 6, 7, 8, *range(100, 121)]
     assert config.without_effect == ()
@@ -37,7 +42,7 @@ def test_the_tutorials_file_is_read(tmp_path: Path) -> None:
 
 
 def test_keys_may_stand_without_sections_and_have_defaults() -> None:
-    config = parse_config({"path": "/tmp/dump"}, {})
+    config = parse_dump_config({"path": "/tmp/dump"}, {})
     assert (config.net_name, config.iteration, config.saved_data, config.dump_mode) == (
         "Net",
         "all",
@@ -54,15 +59,15 @@ def test_keys_may_stand_without_sections_and_have_defaults() -> None:
             "kernels": [],
         }
     }
-    assert parse_config(old, {}).iteration == "0"
+    assert parse_dump_config(old, {}).iteration == "0"
 
 
 def test_without_a_path_the_diagnostic_folder_is_taken(tmp_path: Path) -> None:
-    assert parse_config({}, {"MS_DIAGNOSTIC_DATA_PATH": str(tmp_path)}).path == tmp_path / "debug_dump"
+    assert parse_dump_config({}, {"MS_DIAGNOSTIC_DATA_PATH": str(tmp_path)}).path == tmp_path / "debug_dump"
     with pytest.raises(
         ConfigError, match="path is not set, and neither is the variable MS_DIAGNOSTIC_DATA_PATH"
     ):
-        parse_config({}, {})
+        parse_dump_config({}, {})
 
 
 def test_overflow_modes_bring_their_own_rules() -> None:
@@ -78,7 +83,7 @@ def test_empty_items_of_iterations_match_nothing() -> None:
 
 
 def test_keys_without_effect_are_named() -> None:
-    config = parse_config(
+    config = parse_dump_config(
         {
             "common_dump_settings": {**COMMON, "file_format": "bin", "colour": "red"},
             "e2e_dump_settings": {
@@ -109,7 +114,7 @@ def test_keys_without_effect_are_named() -> None:
         ({"saved_data": "all"}, "saved_data is one of tensor, statistic, full, got 'all'"),
         ({"input_output": 4}, "input_output is one of 0, 1, 2, got 4"),
         ({"kernels": "Conv"}, "kernels is a list of names, got 'Conv'"),
-        ({"kernels": [3]}, "kernels holds 3"),
+        ({"kernels": [3]}, "kernels is a list of names, and holds 3"),
         ({"op_debug_mode": 7}, "op_debug_mode is one of 0, 1, 2, 3, 4, got 7"),
         ({"overflow_number": 2}, "overflow_number only has a meaning with op_debug_mode 3"),
         ({"overflow_number": -1}, "overflow_number is a number from 0 on, got -1"),
@@ -134,7 +139,7 @@ def test_a_file_that_is_no_configuration_names_itself(tmp_path: Path, text: str,
     file = tmp_path / "data_dump.json"
     file.write_text(text)
     with pytest.raises(ConfigError, match=words) as refused:
-        load_config(file, {})
+        load_dump_config(file, {})
     assert str(file) in str(refused.value)
 
 

@@ -13,7 +13,15 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import mindspore
 from mindspore import utils
 
-from mindinsight.writer.recorders.mindspore.mindspore_values import (
+from mindinsight.writer.recorders.capture import (
+    CodeLine,
+    Observer,
+    OperatorCall,
+    OperatorCapture,
+    Phase,
+    phase_scope,
+)
+from mindinsight.writer.recorders.mindspore_values import (
     COMPILERS,
     facts_of,
     host_copy,
@@ -24,7 +32,6 @@ from mindinsight.writer.recorders.mindspore.mindspore_values import (
     tensors_of,
     unseen_regions,
 )
-from mindinsight.writer.recorders.operator_graph import PREFIXES, CodeLine, Observer, OperatorCall, Phase
 
 __all__ = [
     "NUMBERS_PER_SCOPE",
@@ -176,7 +183,7 @@ NUMBERS_PER_SCOPE: Final = True  # MindSpore counts the operators of a type in e
 
 _STACK_DEPTH: Final = 8  # lines of the user's code
 _PACKAGE: Final = f"{Path(mindspore.__file__).parent}{os.sep}"
-_FOREIGN: Final = (_PACKAGE, f"{Path(__file__).parent.parent}{os.sep}", "<")  # not the user's files
+_FOREIGN: Final = (_PACKAGE, f"{Path(__file__).parent}{os.sep}", "<")  # not the user's files
 _ENGINE: Final = tuple(f"{_PACKAGE}{file}" for file in COMPILERS)
 _RECOMPUTE: Final = f"{_PACKAGE}common{os.sep}recompute.py"
 _RECOMPUTED: Final = ("backward", "unpack_hook", "_recompute")
@@ -184,7 +191,7 @@ _OWNER: Final = "_mindinsight_capture"  # attribute of a cell that is captured
 _DispatchMode: Any = getattr(utils, "MsDispatchMode", object)
 
 
-class MindSporeCapture:
+class MindSporeCapture(OperatorCapture):
     """Capture of the operators that run between ``start`` and ``stop``.
 
     ``models`` names the networks; of a single network the name may be empty. ``observer`` is called before
@@ -200,15 +207,10 @@ class MindSporeCapture:
     ) -> None:
         if _DispatchMode is object:
             raise RuntimeError(f"MindSpore {mindspore.__version__} does not show its operators: 2.10 does")
-        self._observer = observer
-        self._on_error = on_error
+        super().__init__(observer, on_error)
         self._cells = list(named_cells(models))
-        self._scopes: list[str] = []
         self._handles: list[Any] = []
         self._mode: Any = None
-        self._process = os.getpid()
-        self._failed = False
-        self._busy = False  # at our own work, which may run operators, too
         self._origins: dict[Hashable, Mark] = {}  # tensor -> the forward operator that made it
         self.unseen_backward: set[str] = set()  # types of forward operators
         self._nodes = self._new_nodes()
@@ -252,18 +254,6 @@ class MindSporeCapture:
             self._guarded(finish, outputs)
         return outputs
 
-    def _guarded(self, action: Callable[..., Any], *arguments: Any) -> Any:
-        """Carry out our own work, without capturing itself and without raising."""
-        self._busy = True
-        try:
-            return action(*arguments)
-        except Exception as error:
-            self._failed = True
-            self._on_error(error)
-            return None
-        finally:
-            self._busy = False
-
     def _before(self, name: str, operands: Sequence[Any]) -> Callable[[Any], None] | None:
         phase, stack = _caller(sys._getframe(3))
         mark = Mark(name, "/".join(self._scopes), stack)
@@ -274,7 +264,7 @@ class MindSporeCapture:
         else:
             self._mark_nodes(operands, mark)
         scope = _gradient_scope(mark) if phase == "backward" else mark.scope
-        call = OperatorCall(name, _joined(phase, scope), tuple(map(slot_value, operands)), mark.stack)
+        call = OperatorCall(name, phase_scope(phase, scope), tuple(map(slot_value, operands)), mark.stack)
         observed = self._observer(call)
         return partial(self._after, observed, None if phase == "backward" else mark, operands)
 
@@ -307,7 +297,7 @@ class MindSporeCapture:
         """Record the backward operators of a node that ran inside autograd."""
         for call in calls:
             operator = OperatorCall(
-                call.type, _joined("backward", _gradient_scope(mark)), tuple(call.inputs), mark.stack
+                call.type, phase_scope("backward", _gradient_scope(mark)), tuple(call.inputs), mark.stack
             )
             observed = self._observer(operator)
             if observed is not None:
@@ -347,11 +337,7 @@ class _Operators(_DispatchMode):  # type: ignore[misc]
         return self._capture.operator(func, (*args, *named.values()), lambda: func(*args, **named))
 
 
-def make_capture(
-    models: Mapping[str, Any], observer: Observer, on_error: Callable[[Exception], None]
-) -> MindSporeCapture:
-    """Capture of the networks' operators."""
-    return MindSporeCapture(models, observer, on_error)
+make_capture: Final = MindSporeCapture
 
 
 def delegates() -> bool:
@@ -391,8 +377,3 @@ def _caller(frame: FrameType | None) -> tuple[Phase, tuple[CodeLine, ...]]:
 
 def _gradient_scope(mark: Mark) -> str:
     return "/".join(filter(None, [mark.scope, mark.type and f"Grad_{mark.type}"]))
-
-
-def _joined(phase: Phase, scope: str) -> str:
-    parts = [PREFIXES[phase], *filter(None, scope.split("/"))]
-    return "/".join(parts)
