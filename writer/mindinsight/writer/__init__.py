@@ -1,4 +1,4 @@
-"""Training-side API: recorders, callbacks, metrics, operators and dumps that write event files."""
+"""Training-side API: recorders, callbacks, metrics, operators and dumps."""
 
 from __future__ import annotations
 

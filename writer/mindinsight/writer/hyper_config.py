@@ -17,11 +17,11 @@ LONGEST: Final = 100_000  # characters, as in MindInsight
 
 
 class HyperConfigError(ValueError):
-    """The variable is not set, or its content is not what a tuner gives."""
+    """Error of MINDINSIGHT_HYPER_CONFIG: the variable is missing or invalid."""
 
 
 class Params(Mapping[str, Any]):
-    """Hyper-parameters by name, also as attributes: ``params.learning_rate``; read-only."""
+    """Read-only hyper-parameters by name, also as attributes: ``params.learning_rate``."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self.__dict__["_values"] = dict(values)
@@ -50,16 +50,16 @@ class Params(Mapping[str, Any]):
 
 
 class HyperConfig:
-    """What a tuner gives this training: its values, and the directory to record in.
+    """Hyper-parameters that a tuner passes to this training, and the directory to record in.
 
     Args:
-        params: Values for a training that no tuner started; those of a tuner win. Without them such a
-            training is an error, as in MindInsight.
-        summary_dir: Where to record then.
+        params: Values for a training that no tuner started. A tuner's values override them. Without a tuner
+            and ``params`` an error is raised, as in MindInsight.
+        summary_dir: Directory without a tuner.
 
     Raises:
         HyperConfigError: The variable is missing and there are no ``params``, it is longer than 100 000
-            characters, or no JSON object with ``summary_dir`` and ``params``.
+            characters, or it is not a JSON object with ``summary_dir`` and ``params``.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class HyperConfig:
 
 
 def read_hyper_config(text: str) -> Mapping[str, Any]:
-    """The object in the variable. Raises HyperConfigError."""
+    """Return the JSON object in the variable. Raises HyperConfigError if it is invalid."""
     if len(text) > LONGEST:
         raise HyperConfigError(f"{VARIABLE} has {len(text)} characters; {LONGEST} are allowed")
     try:

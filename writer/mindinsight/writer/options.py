@@ -1,4 +1,4 @@
-"""Validation of a recorder's arguments: the rules and the exceptions are MindSpore's."""
+"""Validation of a recorder's arguments, with MindSpore's rules and exceptions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 def directory(log_dir: Any) -> Path:
-    """The absolute path of ``log_dir``; TypeError, ValueError or NotADirectoryError if it is none."""
+    """Return the absolute path of ``log_dir``. Raises TypeError, ValueError or NotADirectoryError if invalid."""
     if not isinstance(log_dir, (str, Path)):
         raise TypeError(f"log_dir must be a str, got {type(log_dir).__name__}")
     if not str(log_dir).strip():
@@ -31,7 +31,10 @@ def directory(log_dir: Any) -> Path:
 
 
 def name_part(value: Any, argument: str) -> str:
-    """A prefix or suffix of a file name: ASCII letters, digits, ``_`` and, inside, dots."""
+    """Return a valid prefix or suffix of a file name: ASCII letters, digits, ``_`` and inner dots.
+
+    Raises TypeError or ValueError otherwise.
+    """
     if not isinstance(value, str):
         raise TypeError(f"{argument} must be a str, got {type(value).__name__}")
     if not _NAME_PART.fullmatch(value):
@@ -40,14 +43,14 @@ def name_part(value: Any, argument: str) -> str:
 
 
 def boolean(value: Any, argument: str) -> bool:
-    """``value`` if it is a bool, else TypeError."""
+    """Return ``value`` if it is a bool. Raises TypeError otherwise."""
     if not isinstance(value, bool):
         raise TypeError(f"{argument} must be a bool, got {type(value).__name__}")
     return value
 
 
 def file_size(value: Any) -> int | None:
-    """``max_file_size`` in bytes; None is no limit, and so are, with a warning, zero and below."""
+    """Return ``max_file_size`` in bytes, or None for no limit. Zero and below are no limit, with a warning."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int):
@@ -59,7 +62,7 @@ def file_size(value: Any) -> int | None:
 
 
 def tensor_format(export_options: Any) -> str | None:
-    """The format to export tensors in: ``npy`` or None."""
+    """Return the format for exported tensors, ``npy`` or None."""
     if export_options is None:
         return None
     if not isinstance(export_options, Mapping):
@@ -76,7 +79,7 @@ def tensor_format(export_options: Any) -> str | None:
 
 
 def positive(value: Any, argument: str) -> float:
-    """``value`` if it is a number above zero."""
+    """Return ``value`` if it is a number above zero. Raises TypeError or ValueError otherwise."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"{argument} must be a number, got {type(value).__name__}")
     if not value > 0:
@@ -85,7 +88,7 @@ def positive(value: Any, argument: str) -> float:
 
 
 def step(value: Any) -> int:
-    """``value`` as a signed 64-bit step: an int or a NumPy integer, but no bool."""
+    """Return ``value`` as a signed 64-bit step. Raises TypeError unless it is an int or a NumPy integer."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise TypeError(f"step must be an int, got {type(value).__name__}")
     number = int(value)
@@ -95,7 +98,10 @@ def step(value: Any) -> int:
 
 
 def name_end(value: Any, argument: str) -> str:
-    """``value`` if it can end a file's name: text without a path in it, or none."""
+    """Return ``value`` if it is text without a path, possibly empty.
+
+    Raises TypeError or ValueError otherwise.
+    """
     if not isinstance(value, str):
         raise TypeError(f"{argument} must be a str, got {type(value).__name__}")
     if not re.fullmatch(r"[\w.+-]*", value):
@@ -104,7 +110,7 @@ def name_end(value: Any, argument: str) -> str:
 
 
 def tag(name: Any) -> str:
-    """``name`` if it can be a tag: text that is not empty."""
+    """Return ``name`` if it is non-empty text. Raises TypeError or ValueError otherwise."""
     if not isinstance(name, str) or not name:
         raise ValueError(f"the name of a value must be a str and not empty, got {name!r}")
     try:

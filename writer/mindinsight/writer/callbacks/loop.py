@@ -1,4 +1,4 @@
-"""List of callbacks for loops that users write, with those that variables of the environment add."""
+"""List of callbacks for user-written loops, including those enabled by environment variables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CALLBACKS: Final[Mapping[str, tuple[str, str]]] = {
 
 
 def automatic_callbacks(environment: Mapping[str, str] = os.environ) -> list[Callback]:
-    """A new callback for each variable that is set."""
+    """Return a new callback for each variable that is set."""
     return [
         getattr(import_module(module), name)()
         for variable, (module, name) in _CALLBACKS.items()
@@ -31,11 +31,11 @@ def automatic_callbacks(environment: Mapping[str, str] = os.environ) -> list[Cal
 
 
 class CallbackList(Callback):
-    """Calls each hook of every callback, in the order of the list.
+    """Callback that calls each hook of a list of callbacks in order.
 
-    Takes one callback, a sequence of them, or None; a callback of MindSpore's will do as well. Raises
-    TypeError for anything else. As a context manager it enters the callbacks in order and leaves them
-    in reverse, also on an error. With ``MINDSPORE_DUMP_CONFIG`` set it also records that dump.
+    Takes one callback, a sequence of them, or None. Callbacks of MindSpore are accepted. Raises TypeError for
+    anything else. As a context manager it enters the callbacks in order and exits them in reverse, also on an
+    error. With ``MINDSPORE_DUMP_CONFIG`` set it also records that dump.
     """
 
     def __init__(self, callbacks: Callback | Sequence[Callback] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Options of a collector and their validation: the rules and the exceptions are MindSpore's."""
+"""Options of a collector and their validation, with MindSpore's rules and exceptions."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class Landscape:
     """Settings of loss landscapes."""
 
     landscape_size: int = 40  # points along one side
-    unit: str = "step"  # or epoch: what the numbers of ``intervals`` count
+    unit: str = "step"  # or epoch: unit of ``intervals``
     num_samples: int = 2048
-    create_landscape: Mapping[str, bool] | None = None  # train: one for each interval; result: one of the end
-    intervals: tuple[tuple[int, ...], ...] = ()  # each a landscape; weights are saved at each number
+    create_landscape: Mapping[str, bool] | None = None  # train: one for each interval, result: one of the end
+    intervals: tuple[tuple[int, ...], ...] = ()  # one landscape each. Weights are saved at each number
 
     def parts(self) -> dict[str, bool]:
-        """Which landscapes to make."""
+        """Return which landscapes to make, by name."""
         return dict(self.create_landscape or {"train": True, "result": False})
 
 
@@ -46,10 +46,10 @@ class CollectedKinds:
 
 
 def collected_kinds(specified: Any, keep_defaults: Any) -> CollectedKinds:
-    """Kinds to collect, from ``collect_specified_data`` and ``keep_default_action`` together.
+    """Return the kinds to collect, from ``collect_specified_data`` and ``keep_default_action``.
 
-    Unlike MindSpore's, this collector saves no weights for a landscape unless ``collect_landscape`` is given.
-    Raises TypeError and ValueError as ``SummaryCollector`` does.
+    Unlike MindSpore's collector, this one saves no weights for a landscape unless ``collect_landscape`` is
+    given. Raises TypeError and ValueError like ``SummaryCollector``.
     """
     if not isinstance(keep_defaults, bool):
         raise TypeError(f"keep_default_action must be a bool, got {type(keep_defaults).__name__}")
@@ -72,7 +72,7 @@ def collected_kinds(specified: Any, keep_defaults: Any) -> CollectedKinds:
 
 
 def landscape(options: Any) -> Landscape | None:
-    """The settings of ``collect_landscape``; None when it is empty."""
+    """Return the settings of ``collect_landscape``, or None if it is empty."""
     if options is not None and not isinstance(options, Mapping):
         raise TypeError(f"collect_landscape must be a dict or None, got {type(options).__name__}")
     if not options:
@@ -87,7 +87,7 @@ def landscape(options: Any) -> Landscape | None:
 
 
 def frequency(value: Any, argument: str) -> int:
-    """``value`` if it is an int above zero."""
+    """Return ``value`` if it is an int above zero. Raises TypeError or ValueError otherwise."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{argument} must be an int, got {type(value).__name__}")
     if value <= 0:
@@ -96,12 +96,12 @@ def frequency(value: Any, argument: str) -> int:
 
 
 def optional_frequency(value: Any, argument: str) -> int | None:
-    """``value`` if it is None or an int above zero."""
+    """Return ``value`` if it is None or an int above zero. Raises TypeError or ValueError otherwise."""
     return None if value is None else frequency(value, argument)
 
 
 def custom_lineage(user_facts: Any, environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
-    """``custom_lineage_data`` over what MINDINSIGHT_HYPER_CONFIG, a JSON object, has under that name."""
+    """Return ``custom_lineage_data`` merged over the same key of the JSON in MINDINSIGHT_HYPER_CONFIG."""
     if user_facts is not None and not isinstance(user_facts, Mapping):
         raise TypeError(f"custom_lineage_data must be a dict or None, got {type(user_facts).__name__}")
     facts = {**_hyper_config(environment.get(VARIABLE, "")), **(user_facts or {})}

@@ -1,4 +1,4 @@
-"""SummaryCollector, the callback that records a training by itself, and its schedule of steps."""
+"""SummaryCollector, the callback that records a training automatically, and its schedule of steps."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _MOST_TENSOR_STEPS: Final = 20
 
 
 class Schedule:
-    """Counts in steps, or in epochs where data goes to the device for a whole epoch at once.
+    """Schedule in steps, or in epochs if the data of a whole epoch is sent to the device at once.
 
     Args:
-        every: everything but tensors is collected at multiples of this.
-        tensor_every: tensors are collected at multiples of this; None chooses at most twenty times in all.
-        total: how many steps or epochs there will be; None if nobody knows.
+        every: everything except tensors is collected at multiples of this.
+        tensor_every: tensors are collected at multiples of this. None: at most twenty times in all.
+        total: number of steps or epochs, None if unknown.
     """
 
     def __init__(self, every: int, tensor_every: int | None, total: int | None) -> None:
@@ -36,7 +36,7 @@ class Schedule:
         self._tensors = _tensor_steps(every, tensor_every, total)
 
     def plugins_at(self, count: int) -> Callable[[str], bool] | None:
-        """Which plugins to record after step or epoch ``count`` (from 1); None for nothing at all."""
+        """Return the filter of plugins to record after step or epoch ``count`` (from 1), or None for nothing."""
         others, tensors = count % self._every == 0, self._tensors(count)
         if not others and not tensors:
             return None
@@ -54,7 +54,7 @@ def _tensor_steps(every: int, tensor_every: int | None, total: int | None) -> Ca
 
 
 def everything(_plugin: str) -> bool:
-    """The first step is always recorded with all there is."""
+    """Return True: the first step records all plugins."""
     return True
 
 
@@ -64,31 +64,31 @@ Arguments = Mapping[str, Any]
 
 
 class SummaryCollector(Callback):
-    """Records loss, learning rate, input pictures, histograms of parameters, graph, dataset and lineage.
+    """Callback that records loss, learning rate, inputs, histograms of parameters, graph and lineage.
 
-    Give it to MindSpore's ``Model.train``, ``eval`` or ``fit``, or to a
-    :class:`~mindinsight.writer.callbacks.CallbackList` in a loop of your own. Tags: ``loss/auto``,
-    ``learning_rate/auto`` (of further parameter groups ``learning_rate_1/auto``, ...),
-    ``input_data/auto``, ``<parameter>/auto``. The first step is always collected.
+    Pass it to MindSpore's ``Model.train``, ``eval`` or ``fit``, or to a
+    :class:`~mindinsight.writer.callbacks.CallbackList` in your own loop. Tags: ``loss/auto``,
+    ``learning_rate/auto`` (further parameter groups: ``learning_rate_1/auto``, ...), ``input_data/auto``,
+    ``<parameter>/auto``. The first step is always collected.
 
     Args:
         summary_dir: directory of the run.
-        collect_freq: steps between two collections; epochs in sink mode.
-        num_process: accepted for MindSpore's sake.
-        collect_specified_data: what to collect, by key: ``collect_metric``, ``collect_graph``,
+        collect_freq: steps between two collections, in sink mode epochs.
+        num_process: accepted for compatibility with MindSpore.
+        collect_specified_data: data to collect, by key: ``collect_metric``, ``collect_graph``,
             ``collect_train_lineage``, ``collect_eval_lineage``, ``collect_input_data``,
-            ``collect_dataset_graph`` (bools, True unless said otherwise), ``histogram_regular`` (the
-            parameters whose names match from the start; None: the first five) and ``collect_landscape``
-            (a dict with ``intervals``, ``unit``, ``landscape_size``, ``num_samples`` and
-            ``create_landscape``; weights are saved only when it is given).
-        keep_default_action: whether keys that are not given count as True.
+            ``collect_dataset_graph`` (bools, True by default), ``histogram_regular`` (pattern for the
+            start of parameters' names, None: the first five) and ``collect_landscape`` (a dict with
+            ``intervals``, ``unit``, ``landscape_size``, ``num_samples`` and ``create_landscape``. Weights
+            are saved only if it is given).
+        keep_default_action: True if missing keys count as True.
         custom_lineage_data: numbers and text about the run, by name.
-        collect_tensor_freq: steps between two collections of tensors of summary operators; None: at most 20
+        collect_tensor_freq: steps between two collections of tensors of summary operators. None: at most 20
             in all.
         max_file_size, export_options, rank: as for SummaryRecord.
 
-    What cannot be collected in one training (an input that is no picture, an output that is no number) is
-    said once and left out from then on.
+    Data that cannot be collected (an input that is no image, an output that is no number) is reported once
+    and then skipped.
     """
 
     def __init__(
@@ -119,14 +119,14 @@ class SummaryCollector(Callback):
         self._graph: Callable[[], bytes | None] | None = None
         self._run_recorded = False
         self._recorded: int | None = None
-        self._step = 0  # the one at which the training is
+        self._step = 0  # of the training
         self._schedule = Schedule(self._every, self._tensor_every, None)
         if is_url(summary_dir) and self._collected.collect_landscape is not None:
             raise ValueError("collect_landscape: weights of a landscape are not written to a store")
         run = ranks.directory_of(Path(summary_dir), rank)
         self._path = WeightPath(run, self._collected.collect_landscape)
         self._kinds = _kinds(self._collected)
-        self._automatic = CallbackList([])  # what variables of the environment ask for
+        self._automatic = CallbackList([])  # enabled by environment variables
 
     def __enter__(self) -> SummaryCollector:
         self._depth += 1  # the evaluation inside a fit enters again
@@ -142,16 +142,17 @@ class SummaryCollector(Callback):
         if self._depth == 0:
             self._automatic.__exit__(kind, error, trace)
         if self._depth == 0 and self._record is not None:
-            self._record.__exit__(kind, error, trace)  # may leave what is known of a failed run
+            self._record.__exit__(kind, error, trace)  # may write the files of a failed run
             self._record = None
 
     def alert(
         self, title: str, text: str = "", level: alerts.Level = "info", step: int | None = None
     ) -> bool:
-        """As :meth:`SummaryRecord.alert`, whatever ``collect_freq`` is; at the current step unless given."""
+        """Record an alert like :meth:`SummaryRecord.alert`, by default at the current step."""
         return self._open().alert(title, text, level, self._step if step is None else step)
 
     def begin(self, run_context: RunContext) -> None:
+        """Open the recorder and set the schedule. Raises ValueError unless ``mode`` is train or eval."""
         arguments = run_context.original_args()
         if arguments.get("mode") not in ("train", "eval"):
             raise ValueError(f"mode must be 'train' or 'eval', got {arguments.get('mode')!r}")
@@ -164,9 +165,11 @@ class SummaryCollector(Callback):
                 self._graph = observed_graph(arguments.get("train_network") or arguments.get("network"))
 
     def step_begin(self, run_context: RunContext) -> None:
+        """Pass the beginning of a step to the callbacks that environment variables enable."""
         self._automatic.on_train_step_begin(run_context)
 
     def step_end(self, run_context: RunContext) -> None:
+        """Collect the values of a step, if the schedule says so."""
         arguments = run_context.original_args()
         if arguments.get("mode") != "train":
             return
@@ -180,6 +183,7 @@ class SummaryCollector(Callback):
         self._path.step(arguments)
 
     def epoch_end(self, run_context: RunContext) -> None:
+        """In sink mode collect the values of an epoch. Record the lineage of an evaluation."""
         arguments = run_context.original_args()
         if arguments.get("mode") != "train":
             return
@@ -192,6 +196,7 @@ class SummaryCollector(Callback):
         self._path.epoch(arguments)
 
     def end(self, run_context: RunContext) -> None:
+        """Record the lineage."""
         arguments = run_context.original_args()
         if arguments.get("mode") == "train":
             self._automatic.on_train_end(run_context)
@@ -203,7 +208,7 @@ class SummaryCollector(Callback):
         self._record_messages()
 
     def _record_messages(self) -> None:
-        """Write what was added, without the values of operators, which belong to steps."""
+        """Write the added values without those of operators, which belong to steps."""
         record = self._open()
         record.set_mode("eval")
         record.record(0)
@@ -247,7 +252,7 @@ class SummaryCollector(Callback):
             _log.warning("no graph is recorded: %s", reason)
 
     def _add(self, plugin: str, value: Any) -> None:
-        """Add a value; a training must not end because it is refused."""
+        """Add a value. A rejected value is logged, because it must not end the training."""
         try:
             self._open().add_value(plugin, plugin, value)
         except (TypeError, ValueError) as error:
@@ -270,7 +275,7 @@ def _step(arguments: Arguments) -> int:
 
 
 def _total(arguments: Arguments) -> int | None:
-    """Steps, in sink mode epochs, of the whole training."""
+    """Return the number of steps (in sink mode epochs) of the whole training, or None."""
     epochs = int(arguments.get("epoch_num") or 0)
     batches = 1 if arguments.get("dataset_sink_mode") else int(arguments.get("batch_num") or 0)
     return epochs * batches or None

@@ -1,4 +1,4 @@
-"""Layouts of charts by category, and the counts of precision-recall curves."""
+"""Encoder of chart layouts by category, and the counts of precision-recall curves."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Layout: TypeAlias = Mapping[str, Mapping[str, Sequence[Any]]]
 
 
 def encode(layout: Layout) -> bytes:
-    """A layout that was checked, as a message."""
+    """Return a validated layout as a message."""
     return b"".join([wire.block(2, _category(title, charts)) for title, charts in layout.items()])
 
 
 def checked(layout: Any) -> dict[str, dict[str, tuple[str, list[str]]]]:
-    """``layout`` if it can be one. Raises TypeError or ValueError that names the chart."""
+    """Return ``layout`` if it is valid. Raises TypeError or ValueError with the name of the chart."""
     if not isinstance(layout, Mapping):
         raise TypeError(f"a layout is a dict of categories, got {type(layout).__name__}")
     return {str(title): _checked_charts(str(title), charts) for title, charts in layout.items()}
@@ -72,7 +72,7 @@ _LEAST: Final = 1e-7  # a divisor that is not zero
 def curve(
     labels: object, predictions: object, thresholds: int = MOST_THRESHOLDS, weights: object = None
 ) -> npt.NDArray[np.float64]:
-    """Rows [6, thresholds] of binary ``labels`` and ``predictions`` within 0..1; the thresholds are even.
+    """Return rows [6, thresholds] of binary ``labels`` and ``predictions`` within 0..1, at even thresholds.
 
     The rows: true positives, false positives, true negatives, false negatives, precision, recall.
     """
@@ -94,7 +94,7 @@ def curve(
 
 
 def given(rows: list[Any], thresholds: int = MOST_THRESHOLDS) -> npt.NDArray[np.float64]:
-    """A curve that was counted elsewhere, as its six rows."""
+    """Return the six rows of a curve counted by the caller. Raises ValueError for other shapes."""
     arrays = [to_numpy(row).values.reshape(-1).astype(np.float64) for row in rows]
     sizes = {array.size for array in arrays}
     if len(arrays) != _ROWS or len(sizes) != 1 or sizes == {0}:

@@ -1,4 +1,4 @@
-"""Encoders of pictures as PNG files, batches of them in a grid, and sounds as WAV files."""
+"""Encoder of images as PNG files, grids of images, and sounds as WAV files."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from mindinsight.writer.arrays import to_numpy
 COLOUR_TYPES: Final = {1: 0, 2: 4, 3: 2, 4: 6}
 _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 _UP: Final = 2  # every row is stored as its difference from the row above
-_LEVEL: Final = 4  # half the time of zlib's default, photographs come out 3 % larger
+_LEVEL: Final = 4  # half the time of zlib's default. Photographs are 3 % larger
 
 
 def encode(pixels: npt.NDArray[np.uint8]) -> bytes:
-    """``pixels`` [height, width, channels] of 1 to 4 channels as the bytes of a PNG file."""
+    """Return ``pixels`` [height, width, channels] of 1 to 4 channels as the bytes of a PNG file."""
     height, width, channels = pixels.shape
     rows = np.empty((height, 1 + width * channels), np.uint8)
     rows[:, 0] = _UP
@@ -55,7 +55,10 @@ def check_shape(shape: tuple[int, ...]) -> None:
 
 
 def canvas(batch: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
-    """``batch`` (N, C, H, W) as one picture [rows * H, columns * W, C]: at most 8 columns, unused cells 0."""
+    """Return ``batch`` (N, C, H, W) as one image [rows * H, columns * W, C] with at most 8 columns.
+
+    Unused cells are 0.
+    """
     samples = _to_bytes(batch)
     count, channels, height, width = samples.shape
     columns = min(count, _COLUMNS)
@@ -91,7 +94,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 class Sound(NamedTuple):
-    """A WAV file and what is in it."""
+    """WAV file and its properties."""
 
     rate: int  # samples a second
     channels: int
@@ -100,9 +103,9 @@ class Sound(NamedTuple):
 
 
 def sound(value: object, rate: int) -> Sound:
-    """One channel of samples within -1..1, ``rate`` a second; what is beyond is cut, NaN is silence.
+    """Return one channel of samples within -1..1 at ``rate`` per second. Others are clipped, NaN is silence.
 
-    Raises TypeError for what is no numbers, ValueError unless it is one row of them.
+    Raises TypeError for other objects, ValueError unless it is one row of numbers.
     """
     if isinstance(rate, bool) or int(rate) != rate or rate <= 0:
         raise ValueError(f"sample_rate must be a whole number above zero, got {rate!r}")

@@ -22,14 +22,15 @@ def parameters(network: mindspore.nn.Cell) -> Iterator[tuple[str, mindspore.Para
 def save(
     network: mindspore.nn.Cell, path: Path, extra: Mapping[str, object], options: Mapping[str, Any]
 ) -> None:
-    """A checkpoint by MindSpore's ``save_checkpoint``, with ``extra`` as its ``append_dict``."""
+    """Write a checkpoint with MindSpore's ``save_checkpoint``, with ``extra`` as its ``append_dict``."""
     mindspore.save_checkpoint(network, str(path), append_dict=dict(extra) or None, **options)
 
 
 def trace(network: mindspore.nn.Cell, inputs: Sequence[object] | None) -> bytes | None:
-    """The graph MindSpore compiled for the network, as bytes of a ModelProto.
+    """Return the graph that MindSpore compiled for the network, as bytes of a ModelProto.
 
-    None before the network has run in graph mode; with ``inputs`` it is compiled for them first.
+    Return None before the network has run in graph mode. With ``inputs`` the network is compiled for them
+    first.
     """
     if not isinstance(network, mindspore.nn.Cell):
         return None
@@ -41,7 +42,7 @@ def trace(network: mindspore.nn.Cell, inputs: Sequence[object] | None) -> bytes 
 
 
 def env_config_path() -> str | None:
-    """The file of ``set_context(env_config_path=...)``, None when there is none or a MindSpore without it."""
+    """Return the file of ``set_context(env_config_path=...)``, or None."""
     try:
         path: str | None = mindspore.get_context("env_config_path")
     except (ValueError, RuntimeError):
@@ -50,7 +51,7 @@ def env_config_path() -> str | None:
 
 
 def no_graph_reason() -> str:
-    """Why :func:`trace` gave nothing, and what can be done."""
+    """Return the reason why :func:`trace` returned None, and a remedy."""
     if mindspore.get_context("mode") == mindspore.PYNATIVE_MODE:
         return (
             "MindSpore compiles no graph in PyNative mode: set_context(mode=GRAPH_MODE), "
@@ -62,9 +63,9 @@ def no_graph_reason() -> str:
 def on_gradients(
     network: mindspore.nn.Cell, names: Callable[[str], bool], put: Callable[[str, object], None]
 ) -> Callable[[], None]:
-    """Call ``put(name, gradient)`` in each backward pass for every parameter whose name is wanted.
+    """Call ``put(name, gradient)`` in each backward pass for every parameter in ``names``.
 
-    Returns the function that ends it. Raises ValueError in graph mode, where no Python function runs.
+    Return a function that stops the calls. Raises ValueError in graph mode, where no Python function runs.
     """
     if mindspore.get_context("mode") == mindspore.GRAPH_MODE:
         raise ValueError("in MindSpore's graph mode every backward pass is recorded: every must be 1")
@@ -120,14 +121,14 @@ def _hooked(
 
 
 def take_operator_values() -> list[tuple[str, str, object]]:
-    """Plugin, tag and tensor of each summary operator of MindSpore's that ran since the last call.
+    """Return plugin, tag and tensor of each summary operator of MindSpore that ran since the last call.
 
-    MindSpore keeps the newest value of each name; it is taken out of there.
+    The newest value of each name is removed from MindSpore's memory.
     """
     cache: Any = sys.modules.get("mindspore.train.summary.summary_record")
     if cache is None:
         return []
-    cache._record_summary_tensor_data()  # moves what PyNative mode collected to where graph mode puts it
+    cache._record_summary_tensor_data()  # moves values of PyNative mode to the place of graph mode
     values = []
     for name, tensor in cache._get_summary_tensor_data().items():
         tag, mark, plugin = name.removesuffix("]").rpartition("[:")

@@ -11,12 +11,12 @@ from mindspore import dataset as pipelines
 
 from mindinsight.writer.frameworks.framework_values import DatasetFacts
 
-# Cells that MindSpore puts around a network, and the attribute that holds what is inside.
+# MindSpore's wrappers of a network, and the attribute with the wrapped cell.
 _INSIDE = {"WithLossCell": "_backbone", "WithEvalCell": "_network"}
 
 
 def learning_rates(optimizer: Any) -> list[float]:
-    """One for each group; of a schedule, the rate of the last step."""
+    """Return one rate for each group. Of a schedule, return the rate of the last step."""
     rates = getattr(optimizer, "learning_rate", None)
     if rates is None:  # optimizers of mindspore.mint
         return [float(group["lr"]) for group in getattr(optimizer, "param_groups", ())]
@@ -25,13 +25,13 @@ def learning_rates(optimizer: Any) -> list[float]:
 
 
 def trained(network: mindspore.nn.Cell, optimizer: Any) -> Iterator[tuple[str, mindspore.Parameter]]:
-    """The parameters that the optimizer knows, without one those that take gradients."""
+    """Yield the parameters of the optimizer, or without one those that take gradients."""
     for parameter in getattr(optimizer, "parameters", None) or network.trainable_params():
         yield parameter.name, parameter
 
 
 def backbone(network: mindspore.nn.Cell) -> mindspore.nn.Cell:
-    """The user's cell inside the cells for loss, evaluation and one training step."""
+    """Return the user's cell inside the cells for loss, evaluation and one training step."""
     name = type(network).__name__
     attribute = _INSIDE.get(name, "network" if name.startswith("TrainOneStep") else "")
     inner = getattr(network, attribute, None) if attribute else None
@@ -39,7 +39,7 @@ def backbone(network: mindspore.nn.Cell) -> mindspore.nn.Cell:
 
 
 def dataset_facts(dataset: Any) -> DatasetFacts:
-    """The serialised pipeline and what its parts say."""
+    """Return the serialised pipeline and its path and sizes."""
     if not isinstance(dataset, pipelines.Dataset):
         return DatasetFacts()
     batch_size = int(dataset.get_batch_size())
@@ -52,13 +52,13 @@ def dataset_facts(dataset: Any) -> DatasetFacts:
 
 
 def _rate(rate: Any, optimizer: Any) -> float:
-    if isinstance(rate, mindspore.nn.Cell):  # a schedule; the step counter is one ahead after a step
+    if isinstance(rate, mindspore.nn.Cell):  # a schedule. The step counter is one ahead after a step
         rate = rate(optimizer.global_step - 1)
     return float(rate.asnumpy().reshape(-1)[0]) if hasattr(rate, "asnumpy") else float(rate)
 
 
 def _path(dataset: Any) -> str | None:
-    """The directory of the first source of the pipeline that reads files."""
+    """Return the directory of the first source of the pipeline that reads files, or None."""
     directory = getattr(dataset, "dataset_dir", None)
     if directory:
         return str(Path(directory).absolute())
@@ -71,9 +71,9 @@ def _path(dataset: Any) -> str | None:
 def loss_function(
     model: Any, network: mindspore.nn.Cell, dataset: Any, metrics: Any, *, samples: int
 ) -> Callable[[Mapping[str, Any]], float]:
-    """The metric ``Loss`` of ``model.eval`` as a function of the network's weights.
+    """Return the metric ``Loss`` of ``model.eval`` as a function of the network's weights.
 
-    ``model`` must have been made with ``metrics``. Raises ValueError when they have no ``Loss``.
+    ``model`` must have been made with ``metrics``. Raises ValueError if they have no ``Loss``.
     """
     if not isinstance(metrics, Mapping) or "Loss" not in metrics:
         raise ValueError("metrics must have a Loss under the key 'Loss'")

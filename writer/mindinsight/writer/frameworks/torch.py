@@ -1,4 +1,4 @@
-"""PyTorch adapter: parameters, files, gradients, and the graph that torch.export or torch.fx traces."""
+"""PyTorch adapter: parameters, files, gradients, and the graph traced by torch.export or torch.fx."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["SAVE_OPTIONS", "SUFFIX", "first_inputs", "on_gradients", "parameters
 
 
 def trace(network: torch.nn.Module, inputs: Sequence[object] | None) -> GraphBuilder | None:
-    """The module's operators with scopes: exported with shapes when there are inputs, else by name alone.
+    """Return the module's operators with scopes: exported with shapes if there are inputs, else by name.
 
-    The parameters are not touched and no computation runs: tensors are stood in for by their types.
-    Raises what torch.export or torch.fx raises for a network they cannot follow.
+    Parameters are not changed and nothing is computed: tensors are replaced by their types. Raises the
+    exception of torch.export or torch.fx for a network that cannot be traced.
     """
     if not isinstance(network, torch.nn.Module):
         return None
@@ -91,7 +91,7 @@ class _Translation:
         return names
 
     def _segments(self, node: fx.Node) -> list[str]:
-        """Scope below Default, one ``<attribute>-<Class>`` for each module on the way to the node."""
+        """Return the scope below Default, one ``<attribute>-<Class>`` for each enclosing module."""
         stack = node.meta.get("nn_module_stack")
         path = next(reversed(stack.values()))[0].partition("@")[0] if stack else ""
         parts = path.split(".") if path else []
@@ -111,7 +111,7 @@ class _Translation:
 
 
 def _attributes(node: fx.Node) -> dict[str, object]:
-    """The arguments that are plain values, under the names of the operator's signature."""
+    """Return the arguments that are plain values, by the names of the operator's signature."""
     signature = getattr(node.target, "_schema", None)
     names = [argument.name for argument in signature.arguments] if signature else []
     names += [f"argument {index}" for index in range(len(names), len(node.args))]
@@ -126,14 +126,14 @@ def _holds_nodes(value: object) -> bool:
 
 
 def _plain(value: object) -> object:
-    """Lists of torch.fx are lists; types and devices of torch are their names."""
+    """Return lists of torch.fx as lists, and types and devices of torch as names."""
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 
 def _type(value: Any) -> tuple[list[int | None] | None, str]:
-    """Shape and element type of a tensor; (None, "") for anything else."""
+    """Return shape and element type of a tensor, (None, "") for anything else."""
     if not isinstance(value, torch.Tensor):
         return None, ""
     shape = [int(length) if isinstance(length, int) else None for length in value.shape]
@@ -152,7 +152,10 @@ def parameters(network: torch.nn.Module) -> Iterator[tuple[str, torch.nn.Paramet
 def save(
     network: torch.nn.Module, path: Path, extra: Mapping[str, object], options: Mapping[str, object]
 ) -> None:
-    """The module's ``state_dict`` by ``torch.save``; with ``extra`` as ``{"network": state, **extra}``."""
+    """Write the module's ``state_dict`` with ``torch.save``.
+
+    With ``extra`` the file holds ``{"network": state, **extra}``.
+    """
     state = network.state_dict()
     part = path.with_name(f".{path.name}.part")
     torch.save({"network": state, **extra} if extra else state, part)
@@ -160,7 +163,7 @@ def save(
 
 
 def first_inputs(network: torch.nn.Module) -> Callable[[], Sequence[object] | None]:
-    """A function that answers the positional arguments of the network's next call, None before it."""
+    """Return a function that returns the positional arguments of the network's next call, None before it."""
     seen: list[Sequence[object]] = []
 
     def keep(module: torch.nn.Module, inputs: tuple[Any, ...]) -> None:
@@ -174,9 +177,9 @@ def first_inputs(network: torch.nn.Module) -> Callable[[], Sequence[object] | No
 def on_gradients(
     network: torch.nn.Module, names: Callable[[str], bool], put: Callable[[str, object], None]
 ) -> Callable[[], None]:
-    """Call ``put(name, gradient)`` after each backward pass for every parameter whose name is wanted.
+    """Call ``put(name, gradient)`` after each backward pass for every parameter in ``names``.
 
-    Returns the function that ends it.
+    Return a function that stops the calls.
     """
 
     def hook(name: str) -> Callable[[torch.Tensor], None]:

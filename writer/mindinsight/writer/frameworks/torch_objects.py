@@ -14,12 +14,12 @@ _SETTINGS = (bool, int, float, str)
 
 
 def learning_rates(optimizer: torch.optim.Optimizer) -> list[float]:
-    """One for each parameter group."""
+    """Return one rate for each parameter group."""
     return [float(group["lr"]) for group in optimizer.param_groups if "lr" in group]
 
 
 def trained(network: torch.nn.Module, optimizer: Any) -> Iterator[tuple[str, torch.Tensor]]:
-    """The named parameters that the optimizer knows, all of them without one."""
+    """Yield the named parameters of the optimizer, or all without one."""
     groups = getattr(optimizer, "param_groups", None)
     trained = None if groups is None else {id(tensor) for group in groups for tensor in group["params"]}
     for name, tensor in network.named_parameters():
@@ -28,7 +28,7 @@ def trained(network: torch.nn.Module, optimizer: Any) -> Iterator[tuple[str, tor
 
 
 def backbone(network: torch.nn.Module) -> torch.nn.Module:
-    """The module inside DataParallel, DistributedDataParallel and torch.compile."""
+    """Return the module inside DataParallel, DistributedDataParallel and torch.compile."""
     for attribute in ("module", "_orig_mod"):
         inner = getattr(network, attribute, None)
         if isinstance(inner, torch.nn.Module) and type(network).__module__.startswith("torch."):
@@ -37,7 +37,7 @@ def backbone(network: torch.nn.Module) -> torch.nn.Module:
 
 
 def dataset_facts(dataset: Any) -> DatasetFacts:
-    """A DataLoader as a pipeline of two: the loader and its dataset."""
+    """Return a DataLoader as a pipeline of two operators: the loader and its dataset."""
     source = dataset.dataset if isinstance(dataset, DataLoader) else dataset
     root = getattr(source, "root", None)
     pipeline: dict[str, Any] = {"op_type": type(source).__name__, **_settings(source)}
@@ -54,6 +54,6 @@ def dataset_facts(dataset: Any) -> DatasetFacts:
 
 
 def _settings(source: Any) -> dict[str, Any]:
-    """The plain attributes of a dataset: its directory, its split, its sizes."""
+    """Return the plain attributes of a dataset: its directory, its split, its sizes."""
     plain = vars(source) if hasattr(source, "__dict__") else {}
     return {name: value for name, value in plain.items() if name[0] != "_" and isinstance(value, _SETTINGS)}

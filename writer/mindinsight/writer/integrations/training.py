@@ -1,4 +1,4 @@
-"""Recorder of a training that a framework's callback feeds: numbers, lineage, distributions and alerts."""
+"""Recorder of a training for the callbacks of frameworks: numbers, lineage, histograms and alerts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Training:
         self._refused: set[str] = set()
 
     def configure(self, configuration: Any, **facts: Any) -> None:
-        """Record settings as lineage; ``facts`` are those of ``lineage.train_lineage`` known otherwise."""
+        """Record settings as lineage. ``facts`` are facts for ``lineage.train_lineage``."""
         settings = flatten(configuration)
         if settings:
             self.writer.record.add_value("custom_lineage_data", "configuration", settings, step=0)
@@ -47,7 +47,7 @@ class Training:
         self._learn({"model_path": str(saved), "model_size": size})
 
     def evaluation(self, metrics: Mapping[str, Any]) -> None:
-        """Record what came out of an evaluation as lineage, beside what other evaluations found."""
+        """Record the metrics of an evaluation as lineage, in addition to earlier ones."""
         self._metrics.update(self._numbers(metrics, ""))
         if self._metrics:
             self.writer.record.add_value("eval_lineage", "lineage", {"metrics": self._metrics}, step=0)
@@ -70,19 +70,19 @@ class Training:
             self._reported_at = step
 
     def distributions(self, arrays: Iterable[tuple[str, Any]], step: int, suffix: str = "") -> None:
-        """Record histograms, by names; arrays that are None or empty are left out."""
+        """Record histograms by name. Arrays that are None or empty are skipped."""
         for name, array in arrays:
             if array is not None and math.prod(array.shape):
                 self.writer.add_histogram(f"{name}{suffix}", array, step)
 
     def close(self, error: BaseException | None = None, loss: Any = None) -> None:
-        """Finish the files; ``error`` is what ended the training."""
+        """Close the files. ``error`` ended the training, or is None."""
         if loss is not None:
             self._learn({"loss": scalars.number("loss", loss)})
         self.writer.__exit__(None if error is None else type(error), error, None)
 
     def _learn(self, facts: Mapping[str, Any]) -> None:
-        """Of several messages the last counts, so each holds all that is known."""
+        """Add facts and record all known ones, because readers show the last message."""
         self._facts.update(facts)
         self.writer.record.add_value("train_lineage", "lineage", self._facts, step=0)
 

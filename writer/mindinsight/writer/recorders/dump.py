@@ -1,4 +1,4 @@
-"""Dump writer for any loop, in the layout of MindSpore's synchronous dump: tensors, statistics, metadata."""
+"""Writer of dumps in the layout of MindSpore's synchronous dump, for any loop."""
 
 from __future__ import annotations
 
@@ -30,12 +30,15 @@ _LONGEST: Final = 255  # bytes of a file name
 
 
 def operator_type(operator: str) -> str:
-    """``MatMul`` of "Default/fc1-Dense/MatMul-op0"."""
+    """Return the type of an operator: ``MatMul`` for "Default/fc1-Dense/MatMul-op0"."""
     return operator.rpartition("/")[2].rpartition("-")[0] or operator.rpartition("/")[2]
 
 
 def file_name(folder: Path, name: str) -> str:
-    """``name``, or a number when a file cannot have it; ``mapping.csv`` in ``folder`` then tells which."""
+    """Return ``name``, or a numbered name if ``name`` exceeds the file system's limit.
+
+    The numbered name is recorded in ``mapping.csv`` in ``folder``.
+    """
     if len(name.encode()) <= _LONGEST:
         return name
     short = f"{zlib.crc32(name.encode()) & 0x7FFFFFFF}.npy"
@@ -45,7 +48,7 @@ def file_name(folder: Path, name: str) -> str:
 
 
 def iteration_filter(text: str) -> Callable[[int], bool]:
-    """Predicate of the iterations in ``text``: "all", or numbers and inclusive ranges, "0|5-9".
+    """Return the predicate of the iterations in ``text``: "all", or numbers and inclusive ranges, "0|5-9".
 
     Raises ValueError for anything else, and for a range that ends before it begins.
     """
@@ -69,11 +72,11 @@ class Origin(NamedTuple):
 
     framework: str  # mindspore, pytorch, jax, numpy, ...
     version: str
-    device: str  # CPU, GPU, Ascend or what the framework calls it, in capitals
+    device: str  # CPU, GPU, Ascend or the framework's name in capitals
 
 
 def origin_of(value: object) -> Origin:
-    """The framework of ``value`` by the package of its class, or a base of it; numbers count for NumPy."""
+    """Return the framework, version and device of a value. Python numbers count as NumPy's."""
     packages = [cls.__module__.partition(".")[0] for cls in type(value).__mro__]
     package = next((name for name in packages if name in ("mindspore", "torch", "jax", "jaxlib")), "numpy")
     framework = _NAMES.get(package, package)
@@ -112,23 +115,23 @@ COLUMNS: Final = {
 
 
 def raw_bytes(host: HostArray) -> bytes:
-    """The tensor's bytes in C order, little-endian, in its own type: two for each bfloat16."""
-    if host.dtype == "bfloat16":  # held as float32, whose upper half it is
+    """Return the tensor's bytes in C order, little-endian, in its own type. A bfloat16 has two bytes."""
+    if host.dtype == "bfloat16":  # held as float32. Its upper half is the bfloat16
         return (host.values.astype("<f4").view(np.uint32) >> 16).astype("<u2").tobytes()
     return host.values.astype(host.values.dtype.newbyteorder("<"), copy=False).tobytes()
 
 
 def header(categories: Sequence[str] = tuple(COLUMNS)) -> str:
-    """First line of ``statistic.csv`` with the columns of some categories, in their order."""
+    """Return the first line of ``statistic.csv``. The columns have the order of ``categories``."""
     return ",".join([FIXED, *(COLUMNS[category] for category in categories)]) + "\n"
 
 
 def cells(host: HostArray, categories: Sequence[str] = tuple(COLUMNS)) -> str:
-    """Size, type, shape and some categories of a tensor that is not empty, as the end of a row.
+    """Return the end of a tensor's row in ``statistic.csv``: size, type, shape and the given categories.
 
-    ``negative zero count`` counts what is below zero and ``positive zero count`` what is above, as the
-    names of MindSpore's columns have it. With a NaN, maximum and minimum are NaN. Raises TypeError for
-    complex numbers, which have no order.
+    The tensor must not be empty. ``negative zero count`` is the number of elements below zero and ``positive
+    zero count`` the number above, as in MindSpore. With a NaN, maximum and minimum are NaN. Raises TypeError
+    for complex numbers, because they have no order.
     """
     if host.values.dtype.kind == "c":
         raise TypeError("complex numbers have no statistics")
@@ -151,7 +154,10 @@ def _norm(values: npt.NDArray[np.float64]) -> Any:
 def _extreme(
     measure: Callable[[npt.NDArray[np.float64]], Any], position: Callable[[npt.NDArray[np.float64]], Any]
 ) -> Callable[[npt.NDArray[np.float64]], Any]:
-    """Maximum or minimum; of zeros with either sign the first, as MindSpore compares them."""
+    """Return a measure of the maximum or minimum. Of zeros with either sign it takes the first.
+
+    MindSpore compares zeros in the same way.
+    """
 
     def measured(values: npt.NDArray[np.float64]) -> Any:
         extreme = measure(values)
@@ -161,14 +167,14 @@ def _extreme(
 
 
 def _text(number: Any) -> str:
-    """A count as it is, another number with six digits, as C++ streams print."""
+    """Return a count in full, or another number with six digits, as C++ streams print it."""
     return str(int(number)) if isinstance(number, (int, np.integer)) else f"{number:g}"
 
 
 def _silent(
     measure: Callable[[npt.NDArray[np.float64]], Any],
 ) -> Callable[[npt.NDArray[np.float64]], Any]:
-    """A measure without NumPy's warnings about what is not finite."""
+    """Return a measure without NumPy's warnings about non-finite values."""
 
     def measured(values: npt.NDArray[np.float64]) -> Any:
         with np.errstate(invalid="ignore", over="ignore"):
@@ -197,7 +203,10 @@ _ORDER_HEADER: Final = "NodeExecutionOrder-FullNameWithScope"
 
 @dataclass(frozen=True)
 class Gap:
-    """Part of a training step that ran and is not in the dump; ``docs/dumps.md`` describes each kind."""
+    """Section of a training step that ran but is missing from the dump.
+
+    ``docs/dumps.md`` describes each kind.
+    """
 
     kind: Literal["compiled", "backward", "limit", "lost", "ended"]
     names: tuple[str, ...] = ()  # modules, or types of operators
@@ -207,7 +216,7 @@ class Gap:
 
 
 class DumpMetadata:
-    """Writer of the files of ``rank_<N>`` that are not tensors."""
+    """Writer of the metadata files in ``rank_<N>``."""
 
     def __init__(self, rank: Path, graph_id: int) -> None:
         self._rank = rank
@@ -218,9 +227,9 @@ class DumpMetadata:
         _write_once(self._metadata("data_dump.json"), content.encode())
 
     def origin(self, origin: Origin) -> None:
-        """Write where the tensors come from, unless it is there.
+        """Write the framework and device of the tensors to ``config.json``, unless the file exists.
 
-        ``device_target`` and ``ms_version`` are MindSpore's; other frameworks have fields of their own.
+        ``device_target`` and ``ms_version`` are MindSpore's fields. Other frameworks have their own fields.
         """
         fields = {"device_target": origin.device}
         if origin.framework == "mindspore":
@@ -230,9 +239,9 @@ class DumpMetadata:
         _write_once(self._metadata("config.json"), json.dumps(fields, separators=(",", ":")).encode())
 
     def graph(self, model: bytes) -> None:
-        """The graph and the order of its operators, from the bytes of a ModelProto."""
+        """Write the graph in ``model``, bytes of a ModelProto, and the order of its operators."""
         graph = graph_pb2.ModelProto.FromString(model).graph
-        # Without ir_version, which is text in the graphs of dumps and a number in those of event files.
+        # Without ir_version: dumps have it as text, event files as a number.
         content = graph_pb2.ModelProto(graph=graph).SerializeToString()
         name = f"ms_output_trace_code_graph_{self._graph_id}.pb"
         _write_once(private_folder(self._rank / "graphs") / name, content)
@@ -263,9 +272,9 @@ class DumpMetadata:
 
 
 def settings_text(path: Path, net_name: str, iterations: str) -> str:
-    """The configuration a MindSpore run with this outcome would have had.
+    """Return the text of the configuration with which MindSpore would write the same dump.
 
-    Raises ValueError for a ``net_name`` of other than letters, digits, ``-`` and ``_``.
+    Raises ValueError if ``net_name`` contains characters other than letters, digits, ``-`` and ``_``.
     """
     if not re.fullmatch(r"[A-Za-z0-9_-]+", net_name):
         raise ValueError(f"net_name is made of letters, digits, '-' and '_', got {net_name!r}")
@@ -286,7 +295,7 @@ def settings_text(path: Path, net_name: str, iterations: str) -> str:
 
 
 def _write_once(path: Path, content: bytes) -> None:
-    """Write a file for reading only; one that is there stays."""
+    """Write a read-only file. An existing file is not changed."""
     if not path.exists():
         path.write_bytes(content)
         path.chmod(0o400)
@@ -296,7 +305,7 @@ _MODE: Final = 0o400
 
 
 class Dump:
-    """A dump that a loop writes, iteration by iteration::
+    """Dump that a loop writes, iteration by iteration::
 
         dump = Dump("out/dump", net_name="MLP", iterations="0|5-9", graph=graph)
         for number in range(10):
@@ -304,12 +313,12 @@ class Dump:
             step.output("Default/fc1-Dense/MatMul-op0", hidden)
             step.parameter("fc1.weight", weight)
 
-    ``iterations`` is what ``data_dump.json`` takes: "all", numbers and inclusive ranges joined by "|".
-    Others cost nothing: their steps take values and leave them. ``graph`` (a GraphBuilder or the bytes of a
-    ModelProto) gives operators their place and order. ``rank`` defaults to this process's. ``saved_data``
-    chooses files of tensors, rows of statistics or both, ``statistic_category`` the columns of the rows, by
-    the names of ``data_dump.json``; ``settings`` is the text of such a file, kept beside the dump.
-    Raises ValueError for a name or an iteration text the layout cannot have.
+    ``iterations`` has the syntax of ``data_dump.json``: "all", or numbers and inclusive ranges joined by "|".
+    The steps of other iterations discard their values at no cost. ``graph`` (a GraphBuilder or the bytes of a
+    ModelProto) gives operators their place and order. ``rank`` defaults to the rank of this process.
+    ``saved_data`` selects files of tensors, rows of statistics or both, ``statistic_category`` the columns of
+    the rows by the names of ``data_dump.json``. ``settings`` is the text of a configuration file to copy into
+    the dump. Raises ValueError for a name or an iteration text that the layout does not allow.
     """
 
     def __init__(
@@ -343,11 +352,11 @@ class Dump:
         self._metadata.graph(graph.serialised() if isinstance(graph, GraphBuilder) else graph)
 
     def not_recorded(self, gaps: Iterable[Gap]) -> None:
-        """Write what ran and is not in this dump, so that no reader takes it for healthy."""
+        """Write the gaps of this dump, so that no reader takes missing tensors for healthy."""
         self._metadata.not_recorded(gaps)
 
     def iteration(self, number: int) -> DumpStep:
-        """Writer of one iteration, to which the loop gives its values."""
+        """Return the writer of one iteration."""
         if not self._selects(number):
             return DumpStep(self, None)
         folder = private_folder(self._folder / str(number))
@@ -355,19 +364,19 @@ class Dump:
         return DumpStep(self, folder)
 
     def take_origin(self, value: object) -> None:
-        """Record where the tensors of this dump come from, told from the first one."""
+        """Write framework and device of ``value``, the first tensor of the dump. Later calls do nothing."""
         if not self._origin_known:
             self._origin_known = True
             self._metadata.origin(origin_of(value))
 
     def next_time(self) -> int:
-        """Microseconds since 1970, a different number each time."""
+        """Return microseconds since 1970, greater than at the last call."""
         self._time = max(self._time + 1, time.time_ns() // 1000)
         return self._time
 
 
 class DumpStep:
-    """One iteration of a Dump; files are written at once. Made by ``Dump.iteration``."""
+    """Writer of one iteration of a Dump, made by ``Dump.iteration``. Files are written immediately."""
 
     def __init__(self, dump: Dump, folder: Path | None) -> None:
         self._dump = dump
@@ -382,13 +391,13 @@ class DumpStep:
         self._write(operator_type(operator), operator, "output", slot, value)
 
     def parameter(self, name: str, value: object) -> None:
-        """A weight, an optimizer's state or an input of the network, after the iteration."""
+        """Write a weight, a state of the optimizer or an input of the network, after the iteration."""
         self._write("Parameter", name, "output", 0, value)
 
     def write(self, kind: str, name: str, io: str, slot: int, host: HostArray) -> None:
-        """Write a tensor that is on the host already; ``io`` is "input" or "output".
+        """Write a tensor in host memory. ``io`` is "input" or "output".
 
-        Tensors without elements are left out, as MindSpore does; complex numbers have no row of statistics.
+        A tensor without elements is skipped, as in MindSpore. Complex numbers have no row of statistics.
         """
         if self._folder is None or not host.values.size:
             return

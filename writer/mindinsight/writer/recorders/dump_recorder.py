@@ -1,4 +1,4 @@
-"""Recorder of operator dumps for PyTorch and MindSpore, configured as MindSpore's dump is."""
+"""Recorder of operator dumps for PyTorch and MindSpore, with MindSpore's dump configuration."""
 
 from __future__ import annotations
 
@@ -43,11 +43,12 @@ _FILE: Final = "data_dump.json"
 def delegate_dump(
     config: DumpConfig, compiled: bool, device: str, environment: MutableMapping[str, str] = os.environ
 ) -> Path:
-    """Write MindSpore's configuration and name it in its variable; the file that holds.
+    """Write a configuration for MindSpore's own dump, and set the variable that names the file.
 
-    MindSpore reads the variable when it compiles the first graph, so ``compiled`` has to be False: raises
-    RuntimeError otherwise. A file that the variable names already holds as it is, unless it asks for another
-    dump. Raises ConfigError for what MindSpore refuses.
+    Return the path of the configuration in effect. If the variable already names a file with the same
+    configuration, that file is kept. Raises RuntimeError if ``compiled`` is True and the variable is not set,
+    because MindSpore reads it when it compiles the first graph. Raises ConfigError for a path that MindSpore
+    rejects.
     """
     present = environment.get(VARIABLE, "")
     if present and _is_file_of(present, config):
@@ -71,7 +72,7 @@ def delegate_dump(
 
 
 def settings_of(config: DumpConfig, device: str) -> dict[str, Any]:
-    """A configuration as MindSpore 2.10 reads it. On the CPU it writes tensors only, without statistics."""
+    """Return a configuration in the form of MindSpore 2.10. On the CPU, statistics become tensors."""
     saved = "tensor" if device == "CPU" else config.saved_data
     if saved != config.saved_data:
         _log.warning("on the CPU MindSpore writes tensors, not saved_data %s", config.saved_data)
@@ -110,17 +111,17 @@ class DumpRecorder:
                 train_step(batch)
                 recorder.step()
 
-    ``config`` is the path of a ``data_dump.json`` or an object with its keys; by default the file that the
-    variable ``MINDSPORE_DUMP_CONFIG`` names. ``model`` is a ``torch.nn.Module`` or ``mindspore.nn.Cell``, or
-    a mapping of names to several that train together. In graph mode MindSpore writes the dump itself:
-    ``start`` writes its configuration, and has to come before the first compilation. The layout is
-    MindSpore's synchronous one; graph and lines of code are those of the first step that is dumped.
-    Iterations that are not selected run without any of our code.
+    ``config`` is the path of a ``data_dump.json`` or an object with its keys. It defaults to the file in the
+    variable ``MINDSPORE_DUMP_CONFIG``. ``model`` is a ``torch.nn.Module`` or ``mindspore.nn.Cell``, or a
+    mapping of names to several networks that train together. In graph mode MindSpore writes the dump itself:
+    ``start`` writes its configuration and must precede the first compilation. The layout is that of
+    MindSpore's synchronous dump. Graph and lines of code belong to the first dumped step. Iterations that are
+    not selected run without any of our code.
 
-    Tensors are copied in the training step and written by a thread; at most ``capacity`` bytes wait. With
-    ``limit``, tensors beyond so many bytes are left out and counted. What fails while the training runs is
-    logged once and ends the dump, never the training. Raises ConfigError for
-    a configuration, TypeError for a model and ValueError where no configuration can be found.
+    Tensors are copied in the training step and written by a thread. The training waits while ``capacity``
+    bytes are queued. With ``limit``, tensors beyond that many bytes are omitted and counted. A failure during
+    the training is logged once and ends the dump, never the training. Raises ConfigError for an invalid
+    configuration, TypeError for a model and ValueError if no configuration is found.
     """
 
     def __init__(
@@ -170,7 +171,7 @@ class DumpRecorder:
         self.close()
 
     def start(self) -> None:
-        """Begin with the first iteration; ``with`` does this. A second call is an error."""
+        """Begin with the first iteration. ``with`` calls this method. A second call raises RuntimeError."""
         if self._started:
             raise RuntimeError("this DumpRecorder has been started already")
         if self._dump is None:
@@ -195,26 +196,26 @@ class DumpRecorder:
 
     @property
     def problem(self) -> str:
-        """What is wrong with the dump so far; "" where nothing is. Complete after ``close``."""
+        """Return the error or the omission that affects the dump, "" if none. Final after ``close``."""
         error = self._error or self._queue.error
         if error is not None:
             return f"{type(error).__name__}: {error}"
         return f"{self._left_out} tensors are beyond {self._limit} bytes" if self._left_out else ""
 
     def pause(self) -> None:
-        """Leave out what runs from here to ``resume``, as what belongs to no step."""
+        """Stop recording until ``resume``. Operators in between belong to no step."""
         if self._capture is not None and self._capture.running:
             self._capture.stop()
             self._paused = True
 
     def resume(self) -> None:
-        """Capture again after ``pause``."""
+        """Continue recording after ``pause``."""
         if self._paused:
             self._paused = False
             self._capture.start()
 
     def close(self) -> None:
-        """End the dump and wait until it is written; an unfinished iteration stays as far as it came."""
+        """End the dump and wait until it is written. An unfinished iteration stays incomplete."""
         if self._capture is not None and self._capture.running:
             self._capture.stop()
             self._write_graph()
@@ -228,7 +229,7 @@ class DumpRecorder:
         self._note_gaps()
 
     def _note_gaps(self) -> None:
-        """Write beside the dump what its steps ran and it does not have."""
+        """Log the gaps of the dump and write them to its metadata."""
         unseen = tuple(sorted(getattr(self._capture, "unseen_backward", ())))
         if unseen:
             _log.warning("not in the dump are the backward operators of %s", ", ".join(unseen))
@@ -291,7 +292,7 @@ class DumpRecorder:
         self._step = None
 
     def _observe(self, call: OperatorCall) -> Callable[[Sequence[Any]], None] | None:
-        """Take the inputs of an operator before it runs; the answer takes its outputs."""
+        """Copy the inputs of an operator before it runs. Return a function that takes its outputs."""
         facts = [fact for fact in map(self._backend.facts_of, call.inputs) if fact is not None]
         name = self._graph.operator(call.type, call.scope, facts, call.stack)
         wanted = self._kernels(name)
@@ -315,7 +316,7 @@ class DumpRecorder:
             self._put_all(kind, name, "output", copies)
 
     def _overflowed(self, outputs: Sequence[HostArray | None]) -> bool:
-        """Whether an output is not finite, and fewer such operators than the limit were recorded."""
+        """Return True if an output is non-finite and ``overflow_number`` is not yet reached."""
         if all(host is None or bool(np.isfinite(host.values).all()) for host in outputs):
             return False
         self._overflows += 1
@@ -339,7 +340,7 @@ class DumpRecorder:
         self._queue.put(lambda: step.write(kind, name, io, slot, host), host.values.nbytes)
 
     def _copied(self, tensor: Any) -> HostArray | None:
-        """A tensor as it is now, on the host; None for one that has no values, as on the meta device."""
+        """Return a copy of a tensor in host memory, or None if it has no values (meta device)."""
         host: HostArray | None = self._backend.host_copy(tensor)
         if host is not None and self._dump is not None:
             self._dump.take_origin(tensor)
@@ -378,8 +379,8 @@ _CLAIM: Final = "dump_recorder"  # argument of the loop that one of several call
 class AutomaticDump(Callback):
     """Callback that starts a DumpRecorder of the loop's network, and ends an iteration with each step.
 
-    Where MindSpore writes the dump itself, in graph mode, it does nothing. Whatever is wrong is logged once;
-    the training goes on.
+    In graph mode, where MindSpore writes the dump itself, it does nothing. A failure is logged once, and the
+    training continues.
     """
 
     def __init__(self) -> None:
@@ -392,6 +393,7 @@ class AutomaticDump(Callback):
         self._close()
 
     def on_train_begin(self, run_context: RunContext) -> None:
+        """Start a recorder, unless another callback of the loop has started one."""
         arguments = run_context.original_args()
         network = arguments.get("train_network") or arguments.get("network")
         if network is None or arguments.get(_CLAIM) is not None:
@@ -408,17 +410,20 @@ class AutomaticDump(Callback):
         _log.info("records the dump that MINDSPORE_DUMP_CONFIG asks for in %s", recorder.config.path)
 
     def on_train_step_begin(self, run_context: RunContext) -> None:
+        """Resume recording."""
         self._announced = True
         if self._recorder is not None:
             self._recorder.resume()
 
     def on_train_step_end(self, run_context: RunContext) -> None:
+        """End the iteration."""
         if self._recorder is not None:
             self._recorder.step()
-            if self._announced:  # what the callbacks compute between two steps is no part of a step
+            if self._announced:  # computations of callbacks between two steps are not recorded
                 self._recorder.pause()
 
     def on_train_end(self, run_context: RunContext) -> None:
+        """Close the recorder."""
         arguments = run_context.original_args()
         if self._recorder is not None and arguments.get(_CLAIM) is self._recorder:
             del arguments[_CLAIM]

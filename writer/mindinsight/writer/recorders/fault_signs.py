@@ -1,4 +1,4 @@
-"""Detectors of signs of a fault: jumps, dead layers, overflows of the loss scale, and other ranks."""
+"""Detectors of training faults: jumps, dead layers, overflows of the loss scale, and diverging ranks."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 FINE: Final = 0
 SILENT: Final = 1  # a module gives zeros only: no fault yet
-SHARED: Final = 2  # seen in what all ranks have after a reduction: the gradients
-OWN: Final = 3  # seen in what a rank computed by itself: loss, outputs
+SHARED: Final = 2  # observed in the gradients, which all ranks share after a reduction
+OWN: Final = 3  # observed in a rank's loss or outputs
 
 _TOLERANCE: Final = 1e-4  # relative difference of gradient norms that are the same number
 _SAME_WEIGHTS: Final = 1e-6  # of weights: replicas compute the same bits, and devices of two types nearly so
@@ -29,14 +29,14 @@ _LEARNED: Final = 5  # steps in a row with equal gradients after which different
 
 
 class Examined(NamedTuple):
-    """What is wrong with a step, "" where nothing is, and where that was seen: ``FINE`` to ``OWN``."""
+    """Anomaly of a step ("" if none), and where it was observed: ``FINE`` to ``OWN``."""
 
     reason: str
     cause: int
 
 
 class RankSign(NamedTuple):
-    """What one rank saw in a step, ``FINE`` to ``OWN``, and the norm of its gradients."""
+    """Observation of one rank in a step: ``FINE`` to ``OWN``, and the norm of its gradients."""
 
     cause: int
     norm: float  # NaN without gradients
@@ -44,11 +44,12 @@ class RankSign(NamedTuple):
 
 
 class Replicas:
-    """Check that the ranks of a training in parallel over data have the same gradients and weights.
+    """Check that the ranks of a data-parallel training have the same gradients and weights.
 
-    ``declared`` says that they have, or have not; None leaves it to the first steps: ranks that began with
-    the same weights keep them, and those that had the same gradients for five steps in a row go on so.
-    Gradients that differ from the first step on prove nothing: they do while they are accumulated.
+    ``declared`` says whether the ranks have the same gradients. With None, the first steps decide: ranks with
+    equal weights at the beginning must keep them, and ranks with equal gradients in five consecutive steps
+    must keep those. Gradients that differ from the first step on prove nothing, because they differ while
+    gradients are accumulated.
     """
 
     def __init__(self, declared: bool | None) -> None:
@@ -58,7 +59,7 @@ class Replicas:
         self._since = 0  # the last step at which the weights were equal
 
     def check(self, step: int, signs: Sequence[RankSign]) -> str:
-        """Return the ranks that differ and in what, "" if none does or they may."""
+        """Return a description of the ranks that diverge, "" if none does or they may differ."""
         if self._declared is False or len(signs) < 2:
             return ""
         return self._gradients([sign.norm for sign in signs]) or self._weights(
@@ -83,7 +84,7 @@ class Replicas:
         if self._replicated is None:
             self._replicated = not away
         if away and self._replicated:
-            self._replicated = False  # they stay different: told once
+            self._replicated = False  # reported once, because weights stay different
             equal = f"were equal at step {self._since}"
             return f"the weights {_who(away, norms)} and {equal}: norm {_by_rank(norms)}"
         self._since = step if not away else self._since
@@ -113,7 +114,7 @@ def _away(norms: Sequence[float], tolerance: float) -> list[int]:
 
 
 def _who(away: Sequence[int], norms: Sequence[float]) -> str:
-    """Name the ranks that differ; of two ranks it is unknown which."""
+    """Return the words for the ranks that differ. Of two ranks it is unknown which is right."""
     return f"of rank {_joined(away)} differ" if len(norms) > 2 else "differ between the ranks"
 
 
@@ -125,14 +126,14 @@ def _joined(ranks: Sequence[int]) -> str:
     return ", ".join(map(str, ranks[:8]))
 
 
-_PERSISTENT: Final = 8  # steps without a gradient: layers that are dropped at random come back before
+_PERSISTENT: Final = 8  # steps without a gradient. Randomly dropped layers return earlier
 _CONFIRMED: Final = 2  # watched steps in a row
 _SETTLED: Final = 8  # steps after which weights that began with zeros have moved
 _HEALTHY: Final = 20  # steps between two faults
 
 
 class Watched(NamedTuple):
-    """Outputs and gradients of a step whose modules were watched."""
+    """Outputs and gradients of a step in which the outputs of modules were measured."""
 
     outputs: Mapping[str, float]  # module -> L2 norm of its output, in the order in which they ended
     highest: Mapping[str, float]  # module without a gradient -> largest element of its output
@@ -140,14 +141,14 @@ class Watched(NamedTuple):
 
 
 class SilentGradients:
-    """Check of the number of weights whose gradient is zeros only, each step."""
+    """Check of the number of weights with an all-zero gradient, called once a step."""
 
     def __init__(self) -> None:
         self._counts: deque[int] = deque(maxlen=_PERSISTENT)
         self._known = 0
 
     def suspicious(self, count: int) -> bool:
-        """Return whether more weights than known have been without a gradient for eight steps."""
+        """Return True if more weights than before have had no gradient for eight steps."""
         self._counts.append(count)
         lasting = min(self._counts) if len(self._counts) == _PERSISTENT else 0
         self._known = min(self._known, count)
@@ -155,30 +156,33 @@ class SilentGradients:
 
     @property
     def lasting(self) -> bool:
-        """Whether any weight has been without a gradient in each of the last eight steps."""
+        """Return True if some weight has had no gradient in each of the last eight steps."""
         return len(self._counts) == _PERSISTENT and min(self._counts) > 0
 
     def settle(self) -> None:
-        """Take the weights that have no gradient now for known."""
+        """Accept the weights that have no gradient now as normal."""
         self._known = self._counts[-1] if self._counts else 0
 
 
 class DeadLayers:
-    """Check of the watched steps of a training, one call for each.
+    """Check for layers that have died, called once for each watched step.
 
-    A module is dead if it gave values other than zero and gives zeros only, while weights have no gradient. A
-    ReLU that is a function shows in the module before it: nothing that it gives is positive, and none of its
-    weights has a gradient. Both have to hold in two watched steps in a row.
+    A module is dead if its output was nonzero and is now all zeros, while weights have no gradient. A
+    functional ReLU shows in the module before it: no output element is positive and none of the module's
+    weights has a gradient. Both must hold in two consecutive watched steps.
     """
 
     def __init__(self) -> None:
         self._alive: dict[str, tuple[float, int]] = {}  # module -> norm of its output, and the step
-        self._trained: set[str] = set()  # modules whose weights had a gradient
+        self._trained: set[str] = set()  # modules with a gradient at some time
         self._streaks: dict[str, int] = {}
         self._told: set[str] = set()
 
     def check(self, step: int, watched: Watched) -> str:
-        """Return what has died in words, "" if nothing has. What dies together is told once, by its first."""
+        """Return a description of the layer that has died, "" if none.
+
+        Layers that die together are reported once.
+        """
         reasons = self._candidates(step, watched)
         self._streaks = {name: self._streaks.get(name, 0) + 1 for name in reasons}
         self._told &= reasons.keys()
@@ -193,7 +197,7 @@ class DeadLayers:
 
     @property
     def undecided(self) -> bool:
-        """Whether a layer looked dead in the last watched step and has not been told."""
+        """Return True if a layer looked dead in the last watched step and is not yet reported."""
         return any(name not in self._told for name in self._streaks)
 
     def _candidates(self, step: int, watched: Watched) -> dict[str, str]:
@@ -217,28 +221,28 @@ class DeadLayers:
 
 
 class FaultEpisode:
-    """Steps that are broken by one fault: until twenty steps in a row were healthy."""
+    """Consecutive broken steps of one fault. Twenty healthy steps in a row end it."""
 
     def __init__(self) -> None:
         self._last: int | None = None
 
     def begins(self, step: int) -> bool:
-        """Take a broken step, and return whether it is the first of its episode."""
+        """Record a broken step. Return True if a new fault begins with it."""
         new = self._last is None or step - self._last > _HEALTHY
         self._last = step
         return new
 
 
 _DECAY: Final = 0.9  # of the running mean: about the last ten values
-_HISTORY: Final = 50  # values whose maximum counts: longer than most cycles of a training, as of accumulation
+_HISTORY: Final = 50  # recent values. Longer than most cycles of a training, such as accumulation
 _BEYOND_MAXIMUM: Final = 0.2  # of the factor: a value this far above all recent ones needs no mean
-# Times all values before: a classifier that has converged gives single batches thousands of times its mean
-# loss, which are no more than its first losses; an explosion passes them within a few steps.
+# Factor above all earlier values. Batches of a converged classifier reach thousands of times its mean loss,
+# but not more than its first losses. An explosion exceeds those within a few steps.
 _BEYOND_ALL: Final = 5.0
 _GROWTH: Final = (5, 10, 20, 40)  # values in which steady growth adds up: fast and slow explosions
 _GROWN: Final = 0.5  # of the factor that it adds up to
 _RISING: Final = 0.8  # share of rises in steady growth: noise interrupts some
-_BLOCKS: Final = 4  # of the values, whose medians rise where noise hides the rises of steps
+_BLOCKS: Final = 4  # of values. Their medians rise even if noise hides the rise of single steps
 _BLOCK: Final = 5  # values of a block, at least
 _EACH_BLOCK: Final = 0.15  # of steady growth, as a logarithm, that each block brings
 _ONE_STEP: Final = (
@@ -267,7 +271,7 @@ class JumpDetector:
         self._reported: list[float] = []  # values in a row
 
     def check(self, value: float) -> str:
-        """Return what is wrong with the value in words, "" if nothing is."""
+        """Return a description of the anomaly of a value, "" if the value is normal."""
         if not math.isfinite(value):
             return f"the {self.name} is {value}"
         magnitude = abs(value)
@@ -298,9 +302,9 @@ class JumpDetector:
         return ""
 
     def _grown_from(self, value: float, count: int) -> float | None:
-        """Return the value ``count`` steps ago if it has grown steadily since, beyond all that was before.
+        """Return the value ``count`` steps ago if the values have grown steadily since, beyond all before.
 
-        A number that changes its sign, as a loss around zero, has no growth: its least values are chance.
+        Return None otherwise. A number that changes its sign, such as a loss around zero, has no growth.
         """
         values = [*self._recent, value]
         grown, earlier = values[-count - 1 :], values[: -count - 1]
@@ -337,9 +341,9 @@ class JumpDetector:
 
 
 def _is_steady(sizes: Sequence[float], least: float, share: float) -> bool:
-    """Return whether numbers grow by a factor of ``least`` and no single step brings most of it.
+    """Return True if the numbers grow by a factor of ``least`` and no single step brings most of the growth.
 
-    With ``share``, every step has to bring that share of the growth, as a logarithm.
+    Each step must bring at least ``share`` of the growth, measured as a logarithm.
     """
     growth = sizes[-1] / sizes[0]
     if growth < least:
@@ -352,7 +356,7 @@ _GROWN_NORM: Final = 10.0  # times the last healthy norm from which a weight is 
 
 
 class HealthRecord:
-    """L2 norms of parameters and of outputs of modules by name, as they were at the last healthy check."""
+    """L2 norms of parameters and of module outputs by name, from the last healthy watched step."""
 
     def __init__(self) -> None:
         self.step = -1
@@ -360,11 +364,11 @@ class HealthRecord:
         self.weights: Mapping[str, float] = {}
 
     def update(self, step: int, outputs: Mapping[str, float], weights: Mapping[str, float]) -> None:
-        """Take the norms of a healthy step."""
+        """Replace the norms by those of a healthy step."""
         self.step, self.outputs, self.weights = step, outputs, weights
 
     def grown(self, now: Mapping[str, float]) -> str:
-        """A sentence about the weight that grew most, "" where none has ten times its healthy norm."""
+        """Return a sentence about the weight that grew most, "" if none has ten times its healthy norm."""
         healthy = [(name, norm) for name, norm in now.items() if self.weights.get(name)]
         for name, norm in healthy:
             if not math.isfinite(norm):
@@ -378,7 +382,7 @@ class HealthRecord:
         return f"The weight {name} has norm {now[name]:.3g}, {ratio:.3g} times as much as {since}."
 
     def write(self, rank: Path, step: int, weights: Mapping[str, float]) -> None:
-        """Write ``health_<step>.json`` into the folder of a rank: healthy norms, and weights as they are."""
+        """Write healthy and current norms to ``health_<step>.json`` in the folder of a rank."""
         content = {
             "step": step,
             "healthy_step": self.step,
@@ -395,10 +399,10 @@ _log: Final = logging.getLogger(__name__)
 
 
 class LossScale:
-    """Scale that a ``GradScaler`` looks for: in its first steps, and after it has doubled the scale.
+    """Loss scale of a ``GradScaler``, which searches for it in the first steps and after doubling it.
 
-    Gradients that are not finite are how it finds out that the scale is too large: it skips the update of the
-    weights and halves the scale. So they are no fault as long as the scale is above one.
+    Non-finite gradients show the scaler that its scale is too large. It then skips the update of the weights
+    and halves the scale. Such gradients are no fault while the scale is above one.
     """
 
     def __init__(self, scaler: torch.amp.GradScaler | None) -> None:
@@ -406,7 +410,7 @@ class LossScale:
         self._logged = False
 
     def mends(self, norm: float) -> bool:
-        """Whether the scaler skips an update by gradients of this norm, and lowers its scale."""
+        """Return True if the scaler answers gradients of this norm by skipping the update."""
         if self._scaler is None or math.isfinite(norm):
             return False
         scale = float(self._scaler.get_scale())
@@ -420,13 +424,13 @@ class LossScale:
         return scale > _LEAST
 
     def remark(self, norm: float) -> str:
-        """What to add to a report on gradients of this norm; "" mostly."""
+        """Return words on a scale that has fallen to one, "" for finite gradients or without a scaler."""
         if self._scaler is None or math.isfinite(norm):
             return ""
         return f" although the loss scale has fallen to {self._scaler.get_scale():g}"
 
     def advice(self, norm: float) -> str:
-        """A sentence on gradients of this norm for a training that may have a scaler of which nobody told."""
+        """Return a hint to pass the GradScaler to the recorder, "" for finite gradients or with a scaler."""
         if self._scaler is not None or math.isfinite(norm):
             return ""
         return "With a GradScaler this is normal: give it to the recorder as scaler=."

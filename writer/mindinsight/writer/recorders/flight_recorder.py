@@ -1,4 +1,4 @@
-"""Flight recorder: watches a PyTorch training at little cost, and dumps the step at which a fault shows."""
+"""Flight recorder: monitor of a PyTorch training that dumps the step of a fault."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ _log: Final = logging.getLogger(__name__)
 
 
 class GuardedCalls:
-    """Caller that gives None for what raises, and logs the first exception as that of ``name``."""
+    """Caller of functions that logs only the first exception, under the name ``name``."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._logged = False
 
     def __call__(self, function: Callable[..., T], *arguments: Any) -> T | None:
-        """What ``function`` returns; None where it raises an ``Exception``."""
+        """Return the result of ``function``, or None if it raises an ``Exception``."""
         try:
             return function(*arguments)
         except Exception:
@@ -61,13 +61,17 @@ class GuardedCalls:
             return None
 
 
-_SHARE: Final = 0.008  # of the training's time; the checks of every step take the rest of three percent
+_SHARE: Final = 0.008  # of the training's time. The checks of every step may take the rest of 3 %
 _SOONEST: Final = 10  # steps between two that nothing asks for
 _ADVANCE: Final = 6  # watched steps that may be spent before they are saved, where something is suspected
 
 
 class WatchSchedule:
-    """Steps to watch: the first, and as often as 0.8 % of the time pays for, or every ``check_every``."""
+    """Schedule of the steps in which all modules are measured.
+
+    These are the first step and every ``check_every``-th. With None, they are as frequent as 0.8 % of the
+    training time allows.
+    """
 
     def __init__(self, check_every: int | None) -> None:
         self._every = check_every if check_every is None else max(check_every, 1)
@@ -76,7 +80,7 @@ class WatchSchedule:
         self._saved = 0.0  # seconds
 
     def due(self, step: int, suspected: bool) -> bool:
-        """Return whether to watch this step."""
+        """Return True if the modules are to be measured in this step."""
         if self._every is not None and step % self._every == 0:
             return True
         if suspected:
@@ -84,13 +88,13 @@ class WatchSchedule:
         return self._every is None and step - self._last >= _SOONEST and self._saved >= 0
 
     def watched(self, step: int, seconds: float) -> None:
-        """Take what watching a step has cost."""
+        """Record the time that measuring one step took, in seconds."""
         self._last = step
         self._cost = max(seconds, self._cost) if step else seconds / 2  # the first also warms caches up
         self._saved -= seconds if step else 0.0
 
     def passed(self, seconds: float) -> None:
-        """Take how long a step of the training took."""
+        """Record the duration of a training step, in seconds."""
         self._saved = min(self._saved + _SHARE * seconds, self._cost)
 
 
@@ -105,11 +109,11 @@ _MARK: Final = "_mindinsight_flight_recorder"  # in a network's __dict__: the to
 
 
 class TrainingFaultError(RuntimeError):
-    """The training broke, and the recorder was told to raise; the message says how and where the dump is."""
+    """Error of a broken training step, raised with ``on_trigger="raise"``. The message names the dump."""
 
 
 class FlightRecorder:
-    """Recorder that costs almost nothing until a training step breaks, and then leaves the whole evidence::
+    """Recorder with little cost until a training step breaks, which then dumps that step::
 
         recorder = FlightRecorder(model, "./summary/run1", optimizer=optimizer)
         for batch in loader:
@@ -117,33 +121,34 @@ class FlightRecorder:
             optimizer.step()                                   # stays outside
         recorder.close()
 
-    After each step the loss it returned and the norm of the gradients are checked for NaN, infinity, a jump
-    by ``jump`` times against their running mean, and steady growth beyond all before. Of large gradients a
+    After each step the returned loss and the norm of the gradients are checked for NaN, infinity, a jump by
+    ``jump`` times their running mean, and steady growth beyond all earlier values. Of large gradients a
     sample is measured, 1024 elements each of 64 tensors, and every 16 steps all elements. In some steps the
-    outputs of all modules are checked, too, and the norms of weights and outputs are remembered as the last
-    healthy: as often as 0.8 % of the time pays for, when weights have lost their gradient, or every
-    ``check_every`` steps.
-    A layer that has died, as a ReLU whose outputs are zeros only, is a warning and no fault. When something
-    is wrong, before the optimizer changes a weight, random generators and buffers are set back, the step runs
-    again under the dump recorder, and an alert in the run says what happened and where the dump is, or that
-    the step did not break again. Generators, buffers and gradients are then as the first run left them. A
-    fault that lasts is one alert, until twenty steps in a row were healthy.
+    outputs of all modules are checked too, and the norms of weights and outputs are kept as the last healthy
+    ones. These steps are as frequent as 0.8 % of the time allows, or every ``check_every``, or follow when
+    weights lose their gradient. A layer that has died, such as a ReLU with only zeros as output, is a warning
+    and no fault.
 
-    ``on_trigger``: "continue"; "skip" clears the gradients, so that the optimizer changes nothing; "raise"
-    raises TrainingFaultError. At most ``dumps`` steps are dumped, each of at most ``budget`` bytes of
-    tensors; at most 256 MB of them wait for the disk. Between faults the recorder holds copies of the
-    buffers and three numbers for each parameter and module.
+    At a fault, before the optimizer changes a weight, random generators and buffers are restored and the step
+    runs again under the dump recorder. An alert in the run says what happened and where the dump is, or that
+    the step did not break again. Generators, buffers and gradients are then as after the first run. A lasting
+    fault is one alert, until twenty steps in a row were healthy.
 
-    In a distributed training all ranks dump as soon as one of them sees a fault, so all must call ``step``
-    alike. Ranks that began with the same weights and no longer have them are a fault, too, and gradients that
-    were the same in five steps and differ: one rank was reduced in another way. ``same_gradients`` says from
-    the first step on that they are the same, or, if False, that ranks may differ.
+    ``on_trigger`` is "continue", "skip", which clears the gradients so that the optimizer changes nothing, or
+    "raise", which raises TrainingFaultError. At most ``dumps`` steps are dumped, each of at most ``budget``
+    bytes of tensors. At most 256 MB of them wait for the disk. Between faults the recorder holds copies of
+    the buffers and three numbers for each parameter and module.
 
-    With the ``scaler`` of a training in mixed precision, gradients that are not finite are a fault only once
-    its scale has fallen to one: until then it looks for the scale, skips such a step and goes on.
+    In a distributed training all ranks dump if one of them reports a fault, so all must call ``step`` alike.
+    Ranks that began with equal weights and no longer have them are a fault. So are gradients that were equal
+    in five steps and differ: one rank was reduced in another way. ``same_gradients`` says that gradients are
+    equal from the first step on, or, if False, that they may differ.
 
-    Frameworks that run forward and backward themselves call ``begin`` before and ``end`` after them. A
-    second recorder of a network takes over; the first one does nothing from then on.
+    With the ``scaler`` of a training in mixed precision, non-finite gradients are a fault only after its
+    scale has fallen to one. Until then the scaler skips such a step.
+
+    Frameworks that run forward and backward themselves call ``begin`` before and ``end`` after them. A second
+    recorder of a network replaces the first, which then does nothing.
     """
 
     def __init__(
@@ -187,11 +192,11 @@ class FlightRecorder:
         self._episode = FaultEpisode()
         self._layers = DeadLayers()
         self._silent = SilentGradients()
-        self._quiet: frozenset[str] = frozenset()  # modules whose gradients are zeros only
+        self._quiet: frozenset[str] = frozenset()  # modules with all-zero gradients
         self._suspected = 0  # steps to watch because of them
         self._zeros = 0  # gradients of zeros only in the last exact step
         self._exact = True
-        self._host_random = False  # whether a step has used the generator of Python or NumPy
+        self._host_random = False  # a step has used the generator of Python or NumPy
         self._before: Any = None
         self._begun = 0.0
         self._watch: Any = None
@@ -213,10 +218,11 @@ class FlightRecorder:
         self.close()
 
     def step(self, run: Callable[[], T]) -> T:
-        """Run one training step, forward and backward, and return what it returns.
+        """Run one training step, forward and backward, and return its result.
 
-        ``run`` is called a second time when the step broke, so it must not consume its data: take the batch
-        from the loader outside. Raises what ``run`` raises, and TrainingFaultError where that was chosen.
+        ``run`` is called a second time if the step broke, so it must not consume its data: take the batch
+        from the loader outside. Raises the exception of ``run``, and TrainingFaultError with
+        ``on_trigger="raise"``.
         """
         self.begin()
         try:
@@ -228,7 +234,7 @@ class FlightRecorder:
         return result
 
     def begin(self) -> None:
-        """Begin a step: remember generators and buffers, and watch the modules where it is time to."""
+        """Begin a step: save generators and buffers, and measure the modules if the schedule says so."""
         self.cancel()  # a step that was begun and never ended
         if self._is_retired():
             return
@@ -242,9 +248,9 @@ class FlightRecorder:
         self._running = True
 
     def end(self, result: Any, run: Callable[[], Any]) -> bool:
-        """End a step that gave ``result``; whether it broke. ``run`` runs it again, where it did.
+        """End a step with its result. Return True if the step broke.
 
-        Raises TrainingFaultError where that was chosen.
+        ``run`` repeats a broken step. Raises TrainingFaultError with ``on_trigger="raise"``.
         """
         if self._before is None:
             return False
@@ -268,7 +274,7 @@ class FlightRecorder:
         return examined.cause > SILENT
 
     def _across_ranks(self, examined: Examined, norm: float | None) -> Examined:
-        """Return what is wrong with this step on any rank, or with the ranks beside each other."""
+        """Return the anomaly of this step on any rank, or the divergence between ranks."""
         number = self._number
         measured = number % _RANKS_EVERY == 0 or number & (number - 1) == 0  # soon after the begin, too
         weights = (self._guarded(self._torch.weights_norm, self._tensors) if measured else None) or math.nan
@@ -279,7 +285,7 @@ class FlightRecorder:
         return Examined(differ, SHARED) if differ and examined.cause <= SILENT else examined
 
     def _finish_watch(self, watch: Any, zeros: int) -> Watched | None:
-        """Return what was watched in this step, and decide whether the next ones are."""
+        """Return the measurements of this step's modules, or None, and schedule further ones."""
         suspicious = self._silent.suspicious(zeros)
         if (suspicious and not self._suspected) or (watch is not None and zeros):
             self._quiet = self._guarded(self._torch.quiet_modules, self._tensors) or frozenset()
@@ -301,7 +307,7 @@ class FlightRecorder:
         self._schedule.watched(self._number, watch.seconds + time.perf_counter() - begin)
 
     def cancel(self) -> None:
-        """Forget a step that has begun, as one that raised."""
+        """Discard a step that has begun, for example because it raised."""
         self._running = False
         self._before = None
         if self._watch is not None:
@@ -321,7 +327,7 @@ class FlightRecorder:
             self._record.close()
 
     def _is_retired(self) -> bool:
-        """Whether another recorder has been made for the network since, or this one is closed."""
+        """Return True if this recorder is closed or another one has been made for the network."""
         marks = {vars(network).get(_MARK) for network in self._models.values()}
         if not self._retired and marks != {self._token}:
             self._retired = True
@@ -329,9 +335,10 @@ class FlightRecorder:
         return self._retired
 
     def _measure(self, result: Any) -> tuple[float | None, float | None, int]:
-        """Return loss, norm of the gradients and how many are zeros only; None if it cannot be measured.
+        """Return loss, norm of the gradients and number of all-zero gradients. None if not measurable.
 
-        Exact steps give the norm of the sample as well, for comparable steps, unless not all is finite.
+        Exact steps also return the norm of the sample, to be comparable with other steps, unless a gradient
+        is non-finite.
         """
         norm, zeros = self._guarded(self._torch.sampled_facts, self._tensors) or (None, 0)
         if self._exact:
@@ -341,10 +348,11 @@ class FlightRecorder:
         return self._guarded(self._torch.loss_of, result), norm, max(zeros, self._zeros)
 
     def _weight_norms(self) -> dict[str, float]:
+        """Return the L2 norm of each weight by name, empty if they cannot be measured."""
         return self._guarded(self._torch.weight_norms, self._tensors) or {}
 
     def _examine(self, loss: float | None, norm: float | None, watched: Watched | None) -> Examined:
-        """Return what is wrong with this step, and how near to its cause that is."""
+        """Return the anomaly of this step and where it was observed."""
         outputs = watched.outputs if watched is not None else {}
         broken = [name or "the network" for name, size in outputs.items() if not size < float("inf")]
         loss_reason = self._losses.check(loss) if loss is not None else ""
@@ -362,7 +370,7 @@ class FlightRecorder:
         return Examined(silenced, SILENT if silenced else FINE)
 
     def _trigger(self, run: Callable[[], Any], before: Any, examined: Examined, norm: float | None) -> None:
-        """Do what ``on_trigger`` says. The first step of a fault is recorded and told before."""
+        """Carry out ``on_trigger``. Record and report the first step of a fault before."""
         text, path = f"Step {self._number}: {examined.reason}.", None
         if self._episode.begins(self._number):
             text, path = self._report(run, before, examined, norm)
@@ -376,7 +384,7 @@ class FlightRecorder:
     def _report(
         self, run: Callable[[], Any], before: Any, examined: Examined, norm: float | None
     ) -> tuple[str, Path | None]:
-        """Record the step again and raise the alert; its text, and the dump if one was written."""
+        """Record the step again and raise the alert. Return the text, and the dump or None."""
         parts, path = [f"Step {self._number}: {examined.reason}."], None
         if self._dumps > 0:
             self._dumps -= 1
@@ -394,7 +402,7 @@ class FlightRecorder:
         return text, path
 
     def _dump(self, run: Callable[[], Any], before: Any, path: Path, norm: float | None) -> str:
-        """Run the step again under the dump recorder; a sentence about the outcome."""
+        """Run the step again under the dump recorder. Return a sentence about the outcome."""
         after = self._torch.save_state(self._tensors)
         gradients = self._torch.take_gradients(self._tensors)
         try:
@@ -414,9 +422,9 @@ class FlightRecorder:
         return where if again else f"The step did not break when it ran again. {where}"
 
     def _replay(self, run: Callable[[], Any], path: Path, first: float | None) -> tuple[bool, str]:
-        """Whether the step, recorded this time, broke again; and what is wrong with the dump.
+        """Return True if the recorded repetition broke again, and the problem of the dump ("" if none).
 
-        A step that another rank reported is the same again if the norm of its gradients is the ``first``.
+        If another rank reported the step, a norm of the gradients equal to ``first`` means the same outcome.
         """
         settings = {"net_name": "Net", "saved_data": "full", "initial_iteration": self._number}
         with DumpRecorder(self._models, settings, path, limit=self._budget) as recorder:

@@ -1,4 +1,4 @@
-"""Capture of MindSpore's operators in PyNative mode: forward, and backward by the nodes of autograd."""
+"""Capture of MindSpore's operators in PyNative mode: forward, and backward through nodes of autograd."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ __all__ = [
 
 
 # Operator of each gradient of a forward operator: its type, and the positions of the forward inputs it takes
-# beside the gradient of the output. In graph mode MindSpore differentiates by these operators.
+# in addition to the gradient of the output. MindSpore's graph mode differentiates with these operators.
 _BY_INPUT: Final[dict[str, dict[int, tuple[str, tuple[int, ...]]]]] = {
     "Conv2D": {0: ("Conv2DBackpropInput", (1,)), 1: ("Conv2DBackpropFilter", (0,))},
     "Conv2DTranspose": {0: ("Conv2D", (1,)), 1: ("Conv2DBackpropFilter", (0,))},
@@ -80,8 +80,9 @@ _Key: TypeAlias = tuple[int, int]
 class BackwardNodes:
     """Hooks on the nodes of autograd between ``__init__`` and ``clear``.
 
-    ``record`` is called with the mark and the operators of a node whose backward was not dispatched. If its
-    forward operator was not seen, the type of that is added to ``unseen`` instead.
+    ``record`` is called with the mark and the operators of a node that MindSpore differentiates without
+    dispatching operators. If the node's forward operator was not captured, its type is added to ``unseen``
+    instead.
     """
 
     def __init__(
@@ -101,14 +102,14 @@ class BackwardNodes:
         self._last: tuple[Mark, Sequence[Any], Sequence[Any]] | None = None
 
     def made(self, mark: Mark, operands: Sequence[Any], outputs: Sequence[Any]) -> None:
-        """Take the tensors of a forward operator. Its node can be seen only when the next operator runs."""
+        """Store the tensors of a forward operator. Its node is visible only when the next operator runs."""
         self.current = mark  # the backward of the last operator may begin before a node says so
         self._last = mark, operands, outputs
 
     def mark_last(self) -> None:
-        """Hook the node of the last forward operator, where its outputs have one already.
+        """Hook the node of the last forward operator, if its outputs already have one.
 
-        MindSpore attaches the node at once to the operators whose backward it does not dispatch.
+        MindSpore attaches a node immediately if it does not dispatch the operator's backward pass.
         """
         if self._last is not None:
             (mark, operands, outputs), self._last = self._last, None
@@ -117,28 +118,28 @@ class BackwardNodes:
                     self._held[key] = operands, outputs
 
     def mark(self, node: Any, mark: Mark) -> _Key | None:
-        """Hook a node, and return its key. Return None if it needs no hook or has one."""
+        """Hook a node and return its key. Return None if the node needs no hook or has one."""
         if node is None or node.is_leaf():
             return None
-        key = node._unique_id(), node._sequence_nr()  # the first alone is used again after a node is freed
+        key = node._unique_id(), node._sequence_nr()  # the id is reused after a node is freed
         if key in self._marked:
             return None
         self._marked.add(key)
-        if _COMPILED in str(node.name()):  # its output may lie where that of another operator was
+        if _COMPILED in str(node.name()):  # its output may have the address of another operator's output
             mark = Mark("jit", mark.scope, mark.stack)
         node.register_prehook(partial(self._guarded, self._arrive, mark, node.next_functions, key))
         node.register_hook(partial(self._guarded, self._depart, mark, key))
         return key
 
     def clear(self) -> None:
-        """Forget all tensors and nodes; hooks that run later do nothing."""
+        """Release all tensors and nodes. Hooks that run later do nothing."""
         self.current = self._last = None
         self._held, self._begun = {}, {}
 
     def _arrive(self, mark: Mark, following: Sequence[Any], key: _Key, *_: Any) -> None:
         self.current = mark
         self._begun[key] = self.dispatched
-        for edge in following:  # nodes of operators that were not seen, such as views
+        for edge in following:  # nodes of operators that were not captured, such as views
             node = edge[0] if isinstance(edge, tuple) else edge
             if node is not None and not node.is_leaf():
                 self.mark(node, Mark(str(node.name()), mark.scope, mark.stack))
@@ -178,7 +179,7 @@ def _calls(
         yield UnseenCall(f"{forward}Grad", [*tensors_of(operands), *outputs, *gradients], rest)
 
 
-OWN_GRAPH: Final = 1000  # beside the graphs of ``jit`` that MindSpore dumps, which count from 0
+OWN_GRAPH: Final = 1000  # does not collide with the graphs of ``jit``, which MindSpore numbers from 0
 NUMBERS_PER_SCOPE: Final = True  # MindSpore counts the operators of a type in each scope
 
 _STACK_DEPTH: Final = 8  # lines of the user's code
@@ -192,11 +193,9 @@ _DispatchMode: Any = getattr(utils, "MsDispatchMode", object)
 
 
 class MindSporeCapture(OperatorCapture):
-    """Capture of the operators that run between ``start`` and ``stop``.
+    """Capture of MindSpore's operators in PyNative mode. ``models`` are networks by name.
 
-    ``models`` names the networks; of a single network the name may be empty. ``observer`` is called before
-    each operator. Whatever raises here ends the capture and is given to ``on_error``: operators run on.
-    Raises RuntimeError for a MindSpore before 2.10, which does not show its operators.
+    Raises RuntimeError for a MindSpore before 2.10, which does not dispatch its operators to Python.
     """
 
     def __init__(
@@ -217,10 +216,11 @@ class MindSporeCapture(OperatorCapture):
 
     @property
     def running(self) -> bool:
+        """Return True between ``start`` and ``stop``."""
         return self._mode is not None
 
     def start(self) -> None:
-        """Begin to capture. Raises RuntimeError while another recorder captures: it would see nothing."""
+        """Begin to capture. Raises RuntimeError while another recorder captures the same cells."""
         self._handles = []
         self._scopes, self._origins, self._nodes = [], {}, self._new_nodes()
         for cell, segment in self._cells:
@@ -236,7 +236,7 @@ class MindSporeCapture(OperatorCapture):
         self._mode.__enter__()
 
     def stop(self) -> None:
-        """End the capture; what is captured already stays."""
+        """End the capture. Recorded operators are kept."""
         if self._mode is not None:
             self._mode.__exit__(None, None, None)
         self._mode = None
@@ -245,7 +245,7 @@ class MindSporeCapture(OperatorCapture):
         self._nodes.clear()
 
     def operator(self, function: Any, arguments: Sequence[Any], run: Callable[[], Any]) -> Any:
-        """Run an operator, and let the observer see what goes in and comes out."""
+        """Run an operator and return its result. The observer receives inputs and outputs."""
         if self._busy or self._failed or os.getpid() != self._process or not function.name[:1].isupper():
             return run()  # names in small letters are MindSpore's questions about shapes and types
         finish = self._guarded(self._before, function.name, operands_of(arguments))
@@ -341,17 +341,17 @@ make_capture: Final = MindSporeCapture
 
 
 def delegates() -> bool:
-    """Whether MindSpore is in graph mode, where it writes a dump itself and no Python code runs."""
+    """Return True in graph mode, in which MindSpore writes a dump itself and no Python code runs."""
     return bool(mindspore.get_context("mode") == mindspore.GRAPH_MODE)
 
 
 def device() -> str:
-    """MindSpore's name of the device: CPU, GPU or Ascend."""
+    """Return MindSpore's name of the device: CPU, GPU or Ascend."""
     return str(mindspore.get_context("device_target"))
 
 
 def has_compiled() -> bool:
-    """Whether a graph has been compiled in this process: MindSpore has read its dump configuration then."""
+    """Return True if this process has compiled a graph. MindSpore has then read its dump configuration."""
     from mindspore.common import api
 
     caches = getattr(api, "cells_compile_cache", {})
@@ -359,7 +359,7 @@ def has_compiled() -> bool:
 
 
 def _caller(frame: FrameType | None) -> tuple[Phase, tuple[CodeLine, ...]]:
-    """Phase of the training that a frame belongs to, and lines of the user's code, innermost first."""
+    """Return the phase of the training at a frame, and lines of the user's code, innermost first."""
     lines: list[CodeLine] = []
     phase: Phase = "forward"
     while frame is not None:

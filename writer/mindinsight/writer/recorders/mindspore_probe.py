@@ -18,7 +18,7 @@ from mindinsight.writer.recorders import mindspore_values
 from mindinsight.writer.recorders.mindspore_values import tensors_of
 from mindinsight.writer.recorders.probe import Given, ModuleBackward, ModuleHooks, Probe
 
-# Takes name, function, arguments and named arguments of a call; runs it.
+# Runs a call. Takes its name, function, positional and named arguments.
 Call: TypeAlias = Callable[[str, Callable[..., Any], Sequence[Any], Mapping[str, Any]], Any]
 
 _MISSING: Final = object()  # an attribute that the owner inherits
@@ -55,11 +55,12 @@ _OPERATORS: Final = tuple(
 
 
 class FunctionWrappers:
-    """Wrappers that hand each call to ``call``; ``remove`` puts everything back as it was.
+    """Wrappers that pass each call to ``call``. ``remove`` restores the original functions.
 
-    Wrapped are the functions of ``ops``, ``mint`` and ``mint.nn.functional``, the methods and operators of
-    ``Tensor`` that have a function of that name, primitives of the networks' cells, and what ``jit``
-    compiles, which runs without the other wrappers: its compiler reads the code of functions it meets.
+    Wrapped are the functions of ``ops``, ``mint`` and ``mint.nn.functional``, methods and operators of
+    ``Tensor`` with the name of such a function, primitives of the networks' cells, and functions compiled by
+    ``jit``. Compiled functions run without the other wrappers, because their compiler reads the code of
+    called functions.
     """
 
     def __init__(self, call: Call) -> None:
@@ -69,7 +70,7 @@ class FunctionWrappers:
         self._installed = False
 
     def install(self, models: Iterable[mindspore.nn.Cell]) -> None:
-        """Wrap. A second call puts back the first one's wrappers before."""
+        """Wrap the functions. A second call first restores the functions wrapped before."""
         self.remove()
         self._wrapped = [self._wrapper(*target) for target in _targets()]
         executor = getattr(api, "_JitExecutor", None)
@@ -79,13 +80,13 @@ class FunctionWrappers:
         self._set()
 
     def remove(self) -> None:
-        """Put everything back."""
+        """Restore all wrapped functions."""
         self._unset()
         self._wrapped, self._primitives = [], []
 
     @contextmanager
     def removed(self, wanted: bool) -> Iterator[None]:
-        """Context without the wrappers, if ``wanted``."""
+        """Return a context without the wrappers if ``wanted``, else an empty context."""
         if not wanted:
             yield
             return
@@ -157,7 +158,7 @@ class FunctionWrappers:
 
 
 def _targets() -> Iterator[tuple[Any, str, str]]:
-    """Owner, attribute and msprobe's prefix of each function that is wrapped."""
+    """Yield owner, attribute and msprobe's prefix of each function to wrap."""
     names: set[str] = set()
     for owner, prefix in ((ops, "Functional"), (mint, "Mint"), (functional, "MintFunctional")):
         for name, function in vars(owner).items():
@@ -191,7 +192,7 @@ class CellBackward(ModuleBackward):
                 self._first = max(self._first, 0 if node.is_leaf() else node._sequence_nr() + 1)
 
     def hook(self, outputs: Sequence[Any]) -> None:
-        """Observe the gradients of the outputs, and the nodes that compute those of the inputs."""
+        """Hook the outputs' gradients, and the nodes that compute gradients of the inputs."""
         keep, listener = self.probe.keep, self.probe.listener
         self.arrived = [None] * len(outputs)
         made = {

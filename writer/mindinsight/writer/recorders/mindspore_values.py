@@ -20,7 +20,7 @@ _PRIMITIVE_ARGUMENTS: Final = 3  # of an operator that is given as primitive, na
 
 
 def tensors_of(value: Any) -> Iterator[mindspore.Tensor]:
-    """Tensors in a value, in order; lists and tuples are looked into."""
+    """Yield the tensors in a value in order. Lists and tuples are searched."""
     if isinstance(value, mindspore.Tensor):
         yield value
     elif isinstance(value, (list, tuple)):
@@ -29,7 +29,7 @@ def tensors_of(value: Any) -> Iterator[mindspore.Tensor]:
 
 
 def facts_of(value: Any) -> TensorFacts | None:
-    """Identity, shape and type of a tensor; None for a constant."""
+    """Return identity, shape and type of a tensor, or None for a constant."""
     if not isinstance(value, mindspore.Tensor):
         return None
     dtype, shape = str(value.dtype).lower(), tuple(map(int, value.shape))
@@ -38,7 +38,7 @@ def facts_of(value: Any) -> TensorFacts | None:
 
 
 def host_copy(value: Any) -> HostArray | None:
-    """A tensor or constant as it is now, on the host."""
+    """Return a copy of a tensor or constant in host memory, or None for None."""
     if value is None:
         return None
     host = to_numpy(value)
@@ -46,14 +46,14 @@ def host_copy(value: Any) -> HostArray | None:
 
 
 def named_parameters(models: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
-    """Parameters of all networks by MindSpore's names."""
+    """Yield the parameters of all networks by MindSpore's names."""
     for model_name, model in models.items():
         for parameter in model.get_parameters():
             yield f"{model_name}.{parameter.name}" if model_name else parameter.name, parameter
 
 
 def unseen_regions(models: Mapping[str, Any]) -> list[str]:
-    """Names of cells that ``jit`` compiles: what runs inside them is not seen."""
+    """Return the names of cells compiled by ``jit``. Operators inside them are not captured."""
     return [
         name or "the network"
         for model_name, model in models.items()
@@ -63,14 +63,14 @@ def unseen_regions(models: Mapping[str, Any]) -> list[str]:
 
 
 def operands_of(arguments: Sequence[Any]) -> Sequence[Any]:
-    """Arguments of an operator, of which some come behind their primitive and its name."""
+    """Return the operands of an operator. Some operators get a primitive and its name before them."""
     if len(arguments) == _PRIMITIVE_ARGUMENTS and isinstance(arguments[0], mindspore.ops.Primitive):
         return tuple(arguments[2])
     return arguments
 
 
 def slot_value(value: Any) -> Any:
-    """What MindSpore's own dump has of an argument: tensors, numbers and tuples of numbers."""
+    """Return the value that MindSpore's own dump writes for an argument, or None if it writes none."""
     if isinstance(value, mindspore.Tensor):
         return value
     if isinstance(value, bool):
@@ -85,7 +85,7 @@ def slot_value(value: Any) -> Any:
 
 
 def named_cells(models: Mapping[str, Any]) -> Iterator[tuple[Any, str]]:
-    """Cells and the scope that each adds to that of its caller: ``fc1-Dense``; a network adds its name."""
+    """Yield each cell and the scope that it adds to the scope of its caller, such as ``fc1-Dense``."""
     seen: set[int] = set()
     for model_name, model in models.items():
         for path, cell in model.cells_and_names():
@@ -103,7 +103,7 @@ class Describer(step_files.Describer):
     """Writer of MindSpore's values as JSON."""
 
     def leaf(self, value: Any, stem: str) -> dict[str, Any] | None:
-        """Leaf of a tensor or a type."""
+        """Return the description of a tensor or type, or None for any other value."""
         if isinstance(value, mindspore.Tensor):
             return self._tensor(value, stem)
         if type(value).__module__.startswith("mindspore") and "typing" in type(value).__module__:
@@ -129,33 +129,33 @@ class Describer(step_files.Describer):
 
 
 def is_tensor(value: Any) -> bool:
-    """Whether a value is a tensor of MindSpore's."""
+    """Return True for a tensor of MindSpore."""
     return isinstance(value, mindspore.Tensor)
 
 
 def needs_gradient(tensor: mindspore.Tensor) -> bool:
-    """Whether the backward pass computes a gradient of a tensor."""
+    """Return True if the backward pass computes a gradient of the tensor."""
     return tensor._grad_node is not None
 
 
 def file_copy(tensor: mindspore.Tensor) -> NumberArray:
-    """Values as they are now; bfloat16 as float32, as msprobe writes it."""
+    """Return a copy of the values for a file. bfloat16 becomes float32, as in msprobe."""
     return np.array(to_numpy(tensor).values, order="C")
 
 
 def save_tensor(path: Path, values: NumberArray) -> None:
-    """Write an array as ``.npy``; its directory is made."""
+    """Write an array as ``.npy`` and create its directory."""
     path.parent.mkdir(parents=True, exist_ok=True)
     np.save(path, values, allow_pickle=False)
 
 
 def quiet() -> AbstractContextManager[Any]:
-    """Context for our own work, which runs no operator of MindSpore's."""
+    """Return an empty context: describing values runs no operator of MindSpore."""
     return nullcontext()
 
 
 def _statistics(values: NumberArray) -> dict[str, Any]:
-    """Maximum, minimum, mean and L2 norm; integers count as float32, complex numbers by their magnitude."""
+    """Return maximum, minimum, mean and L2 norm. Integers count as float32, complex numbers by magnitude."""
     with np.errstate(all="ignore"):
         if values.dtype.kind == "b":
             return {"Max": bool(values.any()), "Min": bool(values.all()), "Mean": None, "Norm": None}

@@ -40,7 +40,7 @@ _SHARE: Final = 20  # of the time since, at most one part in so many is spent on
 
 
 class PrecisionDebugger:
-    """Recorder of calls and modules of PyTorch and MindSpore, as msprobe's class of this name::
+    """Recorder of calls and modules of PyTorch and MindSpore, compatible with msprobe's class::
 
         debugger = PrecisionDebugger("config.json")        # or the same keys: task="tensor", dump_path=...
         for batch in loader:
@@ -51,13 +51,14 @@ class PrecisionDebugger:
             debugger.step()
 
     Keys are ``task`` (statistics, tensor, overflow_check, structure), ``dump_path``, ``level`` (L0 modules,
-    L1 calls, mix both, L2 kernels), ``rank``, ``step``, ``extra_info`` and, in the section of the task or
-    beside it, ``scope``, ``list``, ``data_mode``, ``summary_mode`` (statistics, md5). Arguments go first.
-    Kernels are recorded in MindSpore's graph mode, by its own dump; elsewhere L2 records calls.
+    L1 calls, mix both, L2 kernels), ``rank``, ``step``, ``extra_info``, and ``scope``, ``list``,
+    ``data_mode``, ``summary_mode`` (statistics, md5) at the top level or in the task's section. Arguments
+    override the file. Kernels are recorded in MindSpore's graph mode, by MindSpore's own dump. Elsewhere L2
+    records calls.
 
-    Files lie in ``{dump_path}/step{N}/rank{R}``, or ``proc{pid}`` for a process without a rank, and are
-    complete after ``stop`` or ``step``. What fails while the training runs is logged once and ends the
-    dump, never the training. Raises ConfigError for a configuration.
+    Files are in ``{dump_path}/step{N}/rank{R}``, or ``proc{pid}`` for a process without a rank, and are
+    complete after ``stop`` or ``step``. A failure during the training is logged once and ends the dump, never
+    the training. Raises ConfigError for an invalid configuration.
     """
 
     def __init__(self, config_path: str | Path | None = None, **keys: object) -> None:
@@ -82,11 +83,11 @@ class PrecisionDebugger:
         atexit.register(_close, weakref.ref(self))
 
     def start(self, model: Any = None) -> None:
-        """Begin to record. ``model`` is the network, or a list of networks; level L1 needs none.
+        """Begin to record. ``model`` is a network or a list of networks. Level L1 needs no network.
 
-        In graph mode MindSpore writes its own dump instead, by a configuration this leaves for it; that has
-        to be before the first compilation: RuntimeError otherwise. Raises TypeError for another
-        model. A second call before ``stop`` is warned about.
+        In graph mode MindSpore writes its own dump: this call writes its configuration, and raises
+        RuntimeError after the first compilation. Raises TypeError for another model. A second call before
+        ``stop`` logs a warning.
         """
         models = self._models(model)
         if self._running:
@@ -105,26 +106,26 @@ class PrecisionDebugger:
         self._probe.start(models, self._step_files())
 
     def stop(self) -> None:
-        """End recording for now and write what is recorded; ``start`` continues in the same step."""
+        """Pause recording and write the recorded entries. ``start`` continues in the same step."""
         if self._running:
             self._running = False
             self._probe.stop()
             self._write()
 
     def forward_backward_dump_end(self) -> None:
-        """End recording in this step: the optimizer and what else is to come are not recorded."""
+        """End recording in this step, for example before the optimizer."""
         self.stop()
         self._ended = True
 
     def step(self) -> None:
-        """End the step; the next ``start`` records in the next step's directory."""
+        """End the step. The next ``start`` records into the directory of the next step."""
         self.stop()
         self._write()
         self._step += 1
         self._files, self._ended, self._variables = None, False, {}
 
     def save(self, variable: Any, name: str, save_backward: bool = True) -> None:
-        """Record a variable, and its gradient when that is computed, in ``debug.json`` of this step.
+        """Record a variable, and later its gradient, in ``debug.json`` of this step.
 
         ``variable`` is a tensor or a number, or lists and dictionaries of them.
         """
@@ -138,7 +139,7 @@ class PrecisionDebugger:
             self._fail(error)
 
     def close(self) -> None:
-        """Write everything and end the writer's thread. Leaving the program does this, too."""
+        """Write all entries and end the writer's thread. Also called when the program exits."""
         if self._running:
             self._running = False
             self._probe.stop()
@@ -169,7 +170,7 @@ class PrecisionDebugger:
         return (not steps or self._step in steps) and (not ranks or (_rank() or 0) in ranks)
 
     def _delegated(self) -> bool:
-        """Whether MindSpore is in graph mode and writes a dump itself, by the configuration left for it."""
+        """Return True if MindSpore is in graph mode and writes the dump itself."""
         if not self._delegates:
             self._delegates = delegate(self.config)
         return self._delegates
@@ -246,7 +247,7 @@ class PrecisionDebugger:
 
 
 def _framework(models: Mapping[str, Any]) -> str:
-    """Framework of models or values; without any, the one that the program has loaded."""
+    """Return the framework of models or values. Without any, return the one that the program has loaded."""
     packages = {cls.__module__.partition(".")[0] for item in models.values() for cls in type(item).__mro__}
     if "mindspore" in packages:
         return "mindspore"
@@ -258,12 +259,12 @@ def _framework(models: Mapping[str, Any]) -> str:
 
 
 def _values(framework: str) -> Any:
-    """The module that describes a framework's values."""
+    """Return the module that describes a framework's values."""
     return import_module(_VALUES[framework])
 
 
 def _rank() -> int | None:
-    """Rank among the processes of a distributed training, None for a lone process."""
+    """Return the rank among the processes of a distributed training, or None for a single process."""
     torch = sys.modules.get("torch")
     distributed = getattr(torch, "distributed", None)
     if distributed is not None and distributed.is_available() and distributed.is_initialized():
@@ -283,9 +284,9 @@ _SIDES: Final = {frozenset({"input"}): 1, frozenset({"output"}): 2}  # of data_m
 
 
 def delegate(config: ProbeConfig) -> bool:
-    """Leave MindSpore its configuration; False in PyNative mode, where calls can be recorded.
+    """Write the configuration of MindSpore's own dump. Return False, and do nothing, in PyNative mode.
 
-    Raises RuntimeError after the first compilation, and ConfigError for a path MindSpore refuses.
+    Raises RuntimeError after the first compilation, and ConfigError for a path that MindSpore rejects.
     """
     mindspore = import_module(f"{__package__}.mindspore_operators")
     if not mindspore.delegates():
@@ -295,7 +296,7 @@ def delegate(config: ProbeConfig) -> bool:
 
 
 def dump_config(config: ProbeConfig) -> DumpConfig:
-    """The keys of msprobe's configuration that MindSpore's own dump has, too."""
+    """Return the configuration of MindSpore's own dump with the keys that msprobe's also has."""
     settings: dict[str, Any] = {
         "path": str(config.dump_path),
         "net_name": _NET,
@@ -310,11 +311,11 @@ def dump_config(config: ProbeConfig) -> DumpConfig:
 
 
 def seed_all(seed: int = 1234, mode: bool = False) -> None:
-    """Seed Python, NumPy and, where they are loaded, PyTorch and MindSpore.
+    """Seed Python, NumPy and, if they are loaded, PyTorch and MindSpore.
 
-    With ``mode`` operators that have a deterministic form use it (``use_deterministic_algorithms`` in
-    PyTorch, ``deterministic="ON"`` in MindSpore); one that has none then raises in PyTorch. Raises TypeError
-    and ValueError for a seed that is no integer of 32 bits from 0.
+    With ``mode``, operators use their deterministic form (``use_deterministic_algorithms`` in PyTorch,
+    ``deterministic="ON"`` in MindSpore). In PyTorch an operator without such a form then raises. Raises
+    TypeError if the seed is not an integer, and ValueError if it is outside of 0 to 2³²-1.
     """
     if isinstance(seed, bool) or not isinstance(seed, int):
         raise TypeError(f"seed is an integer, got {seed!r}")
@@ -344,9 +345,9 @@ def _seed_torch(torch: Any, seed: int, mode: bool) -> None:
 
 
 class MsprobeStep(Callback):
-    """Callback that starts ``debugger`` before each step of a training and ends the step after it.
+    """Callback that starts ``debugger`` before each training step and ends the step afterwards.
 
-    The model is the loop's ``train_network`` or ``network``; evaluations are not recorded.
+    The model is the loop's ``train_network`` or ``network``. Evaluations are not recorded.
     """
 
     def __init__(self, debugger: PrecisionDebugger) -> None:
@@ -355,12 +356,15 @@ class MsprobeStep(Callback):
         self._debugger = debugger
 
     def on_train_step_begin(self, run_context: RunContext) -> None:
+        """Start the debugger."""
         arguments = run_context.original_args()
         self._debugger.start(arguments.get("network") or arguments.get("train_network"))
 
     def on_train_step_end(self, run_context: RunContext) -> None:
+        """End the debugger's step."""
         self._debugger.stop()
         self._debugger.step()
 
     def on_train_end(self, run_context: RunContext) -> None:
+        """Close the debugger."""
         self._debugger.close()

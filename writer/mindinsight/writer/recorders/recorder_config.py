@@ -97,13 +97,13 @@ class DumpConfig:
     path: Path
     net_name: str
     iteration: str = "all"  # "all", or numbers and inclusive ranges joined by "|"
-    dump_mode: Literal[0, 1, 2] = 0  # all operators; those of ``kernels``; those of ``set_dump``
+    dump_mode: Literal[0, 1, 2] = 0  # all operators, those in ``kernels``, those marked by ``set_dump``
     kernels: tuple[str, ...] = ()
-    input_output: Literal[0, 1, 2] = 0  # both; inputs; outputs
+    input_output: Literal[0, 1, 2] = 0  # both, inputs, outputs
     saved_data: Saved = "tensor"
     statistic_category: tuple[str, ...] = _STATISTICS
-    op_debug_mode: Literal[0, 3, 4] = 0  # all; operators that overflowed; inputs of abnormal operators
-    overflow_number: int = 0  # operators that are recorded with op_debug_mode 3; 0: no limit
+    op_debug_mode: Literal[0, 3, 4] = 0  # all, operators that overflowed, inputs of abnormal operators
+    overflow_number: int = 0  # limit of operators recorded with op_debug_mode 3. 0: none
     initial_iteration: int = 0  # number of the first step
     without_effect: tuple[str, ...] = ()  # keys that are set and have no effect
     source: str = ""

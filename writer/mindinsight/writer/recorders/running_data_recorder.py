@@ -1,4 +1,4 @@
-"""The Running Data Recorder: writes settings, graph and last values of a run that fails."""
+"""Running Data Recorder (RDR): writer of settings, graph and last values of a failed run."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _KINDS: Final = {kind.field: kind for kind in KINDS if kind.number and kind.mess
 
 
 def last_values(files: Iterable[Path], tail: int = TAIL) -> dict[str, dict[str, Any]]:
-    """Plugin -> tag -> the newest value in ``files``, oldest file first, as plain JSON values.
+    """Return the newest value of each tag in ``files``, oldest file first, as {kind: {tag: JSON values}}.
 
-    Scalars are numbers; of tensors there is type, shape and statistics, and the elements of small ones; of
-    images their size; of histograms their statistics. Nothing is kept in memory while a run goes on.
+    A scalar has its number, a tensor its type, shape, statistics and, if small, elements, an image its size,
+    and a histogram its statistics.
     """
     newest: dict[tuple[DataKind, str], tuple[float, int, bytes]] = {}
     for path in files:
@@ -58,7 +58,7 @@ def last_values(files: Iterable[Path], tail: int = TAIL) -> dict[str, dict[str, 
 
 
 def recorded_graph(files: Iterable[Path]) -> bytes | None:
-    """The newest graph near the start of one of ``files``, as bytes of a ModelProto."""
+    """Return the last graph near the start of ``files`` as bytes of a ModelProto, or None."""
     graph_def = None
     for path in files:
         with path.open("rb") as file:
@@ -73,7 +73,7 @@ def recorded_graph(files: Iterable[Path]) -> bytes | None:
 
 
 def _end_of(path: Path, size: int) -> bytes:
-    """At most the last ``size`` bytes of a file, from where a record begins."""
+    """Return at most the last ``size`` bytes of a file, from the beginning of a record."""
     with path.open("rb") as file:
         start = max(0, file.seek(0, 2) - size)
         file.seek(start)
@@ -82,7 +82,7 @@ def _end_of(path: Path, size: int) -> bytes:
 
 
 def _payloads(content: bytes) -> Iterator[bytes]:
-    """The records in ``content`` whose checksum is right, up to a torn one."""
+    """Yield the records with a correct checksum in ``content``. An incomplete record ends the iteration."""
     position = 0
     while position + framing.HEADER_SIZE <= len(content):
         length = framing.decode_header(content[position : position + framing.HEADER_SIZE])
@@ -96,7 +96,7 @@ def _payloads(content: bytes) -> Iterator[bytes]:
 
 
 def _first_record(content: bytes) -> int:
-    """Offset of the first record in bytes cut anywhere: where a length and its checksum agree."""
+    """Return the offset of the first record: the first place with a correct checksum of a length."""
     for position in range(len(content) - framing.HEADER_SIZE):
         if framing.decode_header(content[position : position + framing.HEADER_SIZE]) is not None:
             return position
@@ -104,7 +104,7 @@ def _first_record(content: bytes) -> int:
 
 
 def _facts(kind: DataKind, value: Any) -> dict[str, Any]:
-    """A decoded Summary.Value in short."""
+    """Return the number or the facts of a decoded Summary.Value."""
     if kind.storage == "payload":
         return encoder(kind.name).facts(getattr(value, kind.field))
     exact = value.HasField("exact_scalar")
@@ -112,12 +112,12 @@ def _facts(kind: DataKind, value: Any) -> dict[str, Any]:
 
 
 _PACKAGES = ("mindinsight", "numpy", "protobuf", "mindspore", "torch", "jax", "jaxlib")
-# Variables that say how a training runs; the rest of an environment may hold secrets.
+# Prefixes of variables that configure a training. Other variables may hold secrets.
 _SETTINGS = ("MS_", "GLOG_", "RANK", "DEVICE_", "WORLD_SIZE", "LOCAL_RANK", "OMP_NUM_THREADS", "CUDA_VISIBLE")
 
 
 def versions() -> dict[str, str]:
-    """Python, the platform, and the packages of ours and of the frameworks that are installed."""
+    """Return the versions of Python, the platform, this package and the installed frameworks."""
     installed = {"python": platform.python_version(), "platform": platform.platform()}
     for package in _PACKAGES:
         try:
@@ -128,7 +128,7 @@ def versions() -> dict[str, str]:
 
 
 def process_settings(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The command, the variables of training, and ``arguments``: plain values, objects by their type."""
+    """Return command, variables of the training and ``arguments`` as plain values, objects by type."""
     environment = {name: value for name, value in os.environ.items() if name.startswith(_SETTINGS)}
     return {
         "command": sys.argv,
@@ -141,7 +141,7 @@ def process_settings(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def describe_failure(error: BaseException) -> str:
-    """The traceback as Python prints it, with the errors it came from."""
+    """Return the traceback in Python's format, including the exceptions that caused ``error``."""
     return "".join(traceback.format_exception(type(error), error, error.__traceback__))
 
 
@@ -159,7 +159,10 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class RecorderSettings:
-    """``mode`` 1 records a run that fails, 2 one that ends well too. ``path`` None: the run's directory."""
+    """Settings of the RDR.
+
+    ``mode`` 1 records failed runs, 2 also others. ``path`` defaults to the run's directory.
+    """
 
     enable: bool = False
     mode: int = 1
@@ -170,19 +173,18 @@ class RecorderSettings:
             raise ValueError(f"the mode of the recorder is 1 or 2, got {self.mode!r}")
 
     def wants(self, error: BaseException | None) -> bool:
-        """Whether a run that ended with ``error``, or well, is to be recorded."""
+        """Return True if a run that ended with ``error``, or without one, is to be recorded."""
         return self.enable and (error is not None or self.mode == 2)
 
     @classmethod
     def of(
         cls, environment: Mapping[str, str] = os.environ, config_path: str | Path | None = None
     ) -> RecorderSettings:
-        """``MS_RDR_ENABLE``, ``MS_RDR_MODE`` and ``MS_RDR_PATH``, or what the file says instead.
+        """Return the settings in ``MS_RDR_ENABLE``, ``MS_RDR_MODE`` and ``MS_RDR_PATH``, or in a file.
 
-        The file is JSON, ``{"rdr": {"enable": true, "mode": 1, "path": "/abs/dir"}}``; without "rdr" in it
-        the variables hold. ``config_path`` defaults to the ``env_config_path`` of MindSpore's context, if
-        MindSpore is loaded. Raises ValueError for values that cannot be used and OSError for a file that
-        cannot be read.
+        The file is JSON, ``{"rdr": {"enable": true, "mode": 1, "path": "/abs/dir"}}``. Without "rdr" in it
+        the variables are used. ``config_path`` defaults to the ``env_config_path`` of MindSpore's context, if
+        MindSpore is loaded. Raises ValueError for invalid values and OSError if the file cannot be read.
         """
         path = config_path or _context_path()
         if path and (section := _section(Path(path))) is not None:
@@ -202,7 +204,7 @@ class RecorderSettings:
 
 
 def _context_path() -> str | None:
-    """The file named by ``mindspore.set_context(env_config_path=...)``."""
+    """Return the file set by ``mindspore.set_context(env_config_path=...)``, or None."""
     if "mindspore" not in sys.modules:
         return None
     from mindinsight.writer.frameworks import mindspore
@@ -225,29 +227,29 @@ _log: Final = logging.getLogger(__name__)
 
 
 class Run(Protocol):
-    """Interface of the run that failed; SummaryRecord has it."""
+    """Interface of the recorder of a run, such as SummaryRecord."""
 
     @property
     def log_dir(self) -> str:
-        """Path of the newest event file."""
+        """Return the path of the newest event file."""
 
     def flush(self) -> None:
-        """Write what is queued."""
+        """Write the queued values."""
 
 
 class RunningDataRecorder(Callback):
-    """Data recorder of failed runs, around a loop or among its callbacks before the one for summaries::
+    """Recorder of failed runs, around a loop or among its callbacks, before the callback for summaries::
 
         with SummaryRecord("run") as record, RunningDataRecorder(record, network, {"lr": 0.1}):
             ...
 
-    When the block raises (mode 2: also when it ends well) it leaves in ``<path>/rank_<N>/rdr/``:
-    ``SESSION.graph_build`` (.pb), the graph; ``SUMMARY.last_values`` (.json), the newest value of each tag;
-    ``RUN.settings`` (.json), arguments, variables and versions; ``RUN.traceback`` (.txt). The error goes on
-    to the caller, whatever happens here. While the run goes on nothing is done.
+    If the block raises (with mode 2 also otherwise), these files are written to ``<path>/rank_<N>/rdr/``:
+    ``SESSION.graph_build`` (.pb), the graph, ``SUMMARY.last_values`` (.json), the newest value of each tag,
+    ``RUN.settings`` (.json), arguments, variables and versions, and ``RUN.traceback`` (.txt). The exception
+    is always passed on to the caller. There is no cost during the run.
 
-    ``run`` is the recorder of the run or its directory. ``settings`` default to the variables ``MS_RDR_*``;
-    a recorder that is not enabled does nothing.
+    ``run`` is the recorder of the run or its directory. ``settings`` default to the variables ``MS_RDR_*``. A
+    recorder that is not enabled does nothing.
     """
 
     def __init__(
@@ -267,7 +269,7 @@ class RunningDataRecorder(Callback):
         self._graph: Callable[[], bytes | None] = observed_graph(network) if watch else self._known_graph
 
     def begin(self, run_context: RunContext) -> None:
-        """Take the loop's arguments as settings of the run."""
+        """Add the loop's arguments to the settings of the run."""
         arguments = run_context.original_args()
         self._arguments.update(arguments)
         self._network = arguments.get("train_network") or arguments.get("network")
@@ -279,7 +281,7 @@ class RunningDataRecorder(Callback):
             self.leave(error)
 
     def leave(self, error: BaseException | None) -> None:
-        """Write the files now; ``error`` is what ended the run, None when it ended well."""
+        """Write the files. ``error`` ended the run. It is None if the run succeeded."""
         contents: dict[str, Callable[[], bytes | None]] = {
             "RUN.settings.{}.json": lambda: _json(process_settings(self._arguments)),
             "SESSION.graph_build.0.{}.pb": self._graph,
@@ -304,7 +306,7 @@ class RunningDataRecorder(Callback):
         path.chmod(0o400)
 
     def _directory(self) -> Path:
-        """The run's directory, this rank's of several."""
+        """Return the directory of the run, or of this rank among several."""
         if isinstance(self._run, (str, Path)):
             return directory_of(Path(self._run).absolute(), None)
         return Path(self._run.log_dir).parent
@@ -321,7 +323,7 @@ class RunningDataRecorder(Callback):
 
 
 def leave_if_asked(record: Run, error: BaseException | None) -> None:
-    """Leave what is known of the run of ``record`` when the variables ``MS_RDR_*`` ask for it."""
+    """Write the files of the run of ``record`` if the variables ``MS_RDR_*`` enable the RDR."""
     try:
         settings = RecorderSettings.of()
     except ValueError as problem:  # a mistake in a variable must not hide the error of the run

@@ -1,4 +1,4 @@
-"""Files of one step and rank in msprobe's layout, and the descriptions of values in them."""
+"""Files of one step and rank in msprobe's layout, and descriptions of values in them."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _INDENT: Final = 1
 class StepFiles:
     """Content of ``dump.json``, ``stack.json``, ``construct.json`` and ``debug.json`` in one directory.
 
-    Entries keep the order in which they were completed last. ``write`` replaces each file as a whole, so a
-    crash leaves the files of the last write.
+    Entries are in the order of their last completion. ``write`` replaces each file atomically, so a crash
+    leaves the files of the last write.
     """
 
     def __init__(self, directory: Path, config: ProbeConfig, framework: str) -> None:
@@ -42,37 +42,37 @@ class StepFiles:
 
     @property
     def tensors(self) -> Path:
-        """Directory of the tensors' files."""
+        """Return the directory of tensor files."""
         return self.directory / TENSORS
 
     def count(self, name: str) -> int:
-        """Number of this call of ``name`` in the step, from 0."""
+        """Return the number of this call of ``name`` in the step, from 0, and increment it."""
         number = self._calls[name]
         self._calls[name] += 1
         return number
 
     def add(self, entry: str, sections: Mapping[str, Any]) -> None:
-        """Add sections (``output``, ...) to an entry, which moves to the end."""
+        """Add sections (``output``, ...) to an entry and move the entry to the end."""
         self._data[entry] = {**self._data.pop(entry, {}), **sections}
         self._changed = True
 
     def add_stack(self, entry: str, frames: Sequence[str]) -> None:
-        """Note the code an entry was called from; entries of the same code share a record."""
+        """Record the lines of code that led to an entry. Entries with the same lines share a record."""
         self._stacks.setdefault(tuple(frames), []).append(entry)
         self._changed = True
 
     def add_parent(self, entry: str, parent: str | None) -> None:
-        """Note the entry that another lies in."""
+        """Record the enclosing module of an entry, or None."""
         self._parents[entry] = parent
         self._changed = True
 
     def add_variable(self, entry: str, value: Any) -> None:
-        """Add an entry of ``debug.json``; ``value`` may be completed until the files are written."""
+        """Add an entry of ``debug.json``. The caller may fill ``value`` until the files are written."""
         self._variables[entry] = value
         self._changed = True
 
     def contents(self) -> dict[str, str]:
-        """Names of files, and their texts; empty when nothing has changed since the last time."""
+        """Return the texts of the files by name, empty if nothing has changed since the last call."""
         if not self._changed:
             return {}
         self._changed = False
@@ -88,7 +88,7 @@ class StepFiles:
         return {name: json.dumps(content, indent=_INDENT) for name, content in files.items()}
 
     def write(self, contents: Mapping[str, str]) -> None:
-        """Write what ``contents`` gave."""
+        """Write the texts that ``contents`` returned."""
         for name, text in contents.items():
             self.directory.mkdir(parents=True, exist_ok=True)
             unfinished = self.directory / f".{name}.unfinished"
@@ -113,16 +113,19 @@ _DEPTH: Final = 400  # of nested lists
 
 
 class Describer:
-    """Writer of values as JSON. ``save`` gets each tensor that has values, with the name of its file."""
+    """Converter of values to msprobe's JSON.
+
+    ``save`` receives the name of a file and each tensor that has values.
+    """
 
     def __init__(self, md5: bool, save: Save | None) -> None:
         self._md5 = md5
         self._save = save
 
     def describe(self, value: Any, stem: str, depth: int = 0) -> Any:
-        """A value as JSON: a leaf, a list or an object of them; None for what has no description.
+        """Return a value as JSON: a leaf, a list or an object of leaves. None if it has no description.
 
-        ``stem`` is the entry and the side; the places in lists and dictionaries join it in file names.
+        ``stem`` is the entry and the side. File names append the places in lists and dictionaries.
         """
         if depth > _DEPTH:
             return None
@@ -142,12 +145,12 @@ class Describer:
         return plain_leaf(value)
 
     def leaf(self, value: Any, stem: str) -> dict[str, Any] | None:
-        """Leaf of a tensor or another value of the framework; None for everything else."""
+        """Return the leaf of a tensor or another value of the framework, or None for any other value."""
         raise NotImplementedError
 
 
 def is_finite(described: Any) -> bool:
-    """Whether all leaves of a description have finite extremes."""
+    """Return True if all leaves of a description have finite extremes."""
     if isinstance(described, list):
         return all(map(is_finite, described))
     if not isinstance(described, dict):
@@ -159,7 +162,7 @@ def is_finite(described: Any) -> bool:
 
 
 def plain_leaf(value: Any) -> dict[str, Any] | None:
-    """A leaf of what is no tensor, no container and of no framework."""
+    """Return the leaf of a number, text, slice or array, or None for any other value."""
     if isinstance(value, (bool, int, float, str)):
         return {"type": type(value).__name__, "value": value}
     if isinstance(value, slice):
@@ -184,7 +187,7 @@ def _array(array: np.ndarray[Any, Any]) -> dict[str, Any]:
 
 
 class Draft:
-    """Sections of an entry, and copies of its tensors, until the entry is complete.
+    """Entry under construction: its sections and copies of its tensors.
 
     ``values`` is the module that describes a framework's values.
     """
@@ -200,11 +203,11 @@ class Draft:
         self._describer = values.Describer(config.summary_mode == "md5", save)
 
     def describe(self, value: Any, side: str) -> Any:
-        """A value as JSON; its files are named by the entry, the side and the place in the value."""
+        """Return a value as JSON. Its files are named by the entry, the side and the place in the value."""
         return self._describer.describe(value, f"{self.name}.{side}")
 
     def takes(self, direction: str, side: str) -> bool:
-        """Whether the configuration asks for this side of forward or backward entries."""
+        """Return True if the configuration asks for this side of forward or backward entries."""
         return direction in self._config.directions and side in self._config.sides
 
     def wants(self, direction: str, side: str) -> bool:
@@ -217,7 +220,7 @@ class Draft:
         self.sections["input_kwargs"] = self.describe(dict(named), "kwargs")
 
     def describe_outputs(self, output: Any) -> None:
-        """Add the results of a call to the entry. Several results come in a tuple or list."""
+        """Add the results of a call, one or a tuple or list of several, to the entry."""
         outputs = output if isinstance(output, (tuple, list)) else (output,)
         self.sections["output"] = self.describe(tuple(outputs), "output")
 
@@ -237,7 +240,7 @@ _OWN: Final = f"{Path(__file__).parent}{os.sep}"
 
 
 def code_lines(frame: FrameType | None) -> list[str]:
-    """``File PATH, line N, in FUNCTION, CODE``, innermost first, without the lines of this package."""
+    """Return ``File PATH, line N, in FUNCTION, CODE`` of each frame outside this package, innermost first."""
     lines: list[str] = []
     while frame is not None:
         code = frame.f_code
@@ -253,7 +256,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 def describe_variable(variable: Any, stem: str, config: ProbeConfig, values: Any) -> tuple[Any, list[Any]]:
-    """A variable as JSON, and its tensors with the names of their files."""
+    """Return a variable as JSON, and its tensors with the names of their files."""
     name, _, side = stem.rpartition(".")
     draft = Draft(name, config, values)
     with values.quiet():
@@ -268,7 +271,10 @@ def hook_gradients(
     files: StepFiles,
     put: Callable[[Path, Any], None],
 ) -> None:
-    """Record the gradients of a variable's tensors when they are computed; a lone tensor's has no number."""
+    """Record the gradients of a variable's tensors when they are computed.
+
+    The gradient of a single tensor has no number in its name.
+    """
     tensors = list(values.tensors_of(variable))
     alone = values.is_tensor(variable)
     gradients: list[Any] = [None] * len(tensors)

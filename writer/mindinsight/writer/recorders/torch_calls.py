@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 import torch
 
-# Functions that compute nothing, or whose values are those of an operand: not recorded, as in msprobe.
+# Functions that compute nothing or return the values of an operand. Like msprobe, we do not record them.
 _TENSOR_ACCESS: Final = frozenset(
     """
     as_subclass backward contiguous copy_ cpu cuda data_ptr const_data_ptr dense_dim detach detach_ dim
@@ -44,7 +44,7 @@ _TORCH_ACCESS: Final = frozenset(
     resolve_conj positive
     """.split()  # noqa: SIM905
 )
-_OPERATORS: Final = {  # operator in the source -> its method; the right operand's has an "r"
+_OPERATORS: Final = {  # operator in the source -> its method. The right operand's method begins with "r"
     "+": "add",
     "-": "sub",
     "*": "mul",
@@ -80,9 +80,9 @@ _REFLECTED: Final = frozenset({"add", "mul", "mod", "or", "xor"})  # that call t
 
 
 class TorchNames:
-    """Names of functions by what PyTorch hands to a function mode.
+    """Names of functions passed to a function mode.
 
-    ``x * 2`` and ``x.mul(2)`` are one function there; the caller's instruction tells them apart.
+    ``x * 2`` and ``x.mul(2)`` are the same function there. The caller's instruction distinguishes them.
     """
 
     def __init__(self) -> None:
@@ -90,7 +90,7 @@ class TorchNames:
         self._operators: dict[tuple[CodeType, int], tuple[str, bool] | None] = {}
 
     def name_of(self, function: Any, frame: FrameType | None) -> str | None:
-        """Name of a function that ``frame`` calls; None for one that is not recorded."""
+        """Return the name of a function that ``frame`` calls, or None if it is not recorded."""
         name = self._names.get(function) if isinstance(function, Hashable) else None
         name = name or _by_class(function)
         if name is None or not name.startswith("Tensor."):
@@ -101,7 +101,7 @@ class TorchNames:
         return f"Tensor.{self._operator(method, frame) or method}" if frame is not None else name
 
     def _operator(self, method: str, frame: FrameType) -> str | None:
-        """``__mul__`` where the frame's instruction is an operator."""
+        """Return ``__mul__`` and the like if the frame's instruction is an operator, or None."""
         key = (frame.f_code, frame.f_lasti)
         if key not in self._operators:
             self._operators[key] = _instruction(*key)
@@ -120,7 +120,7 @@ class TorchNames:
 
 
 def _known() -> Iterator[tuple[Any, str]]:
-    """Functions and their names; the last of several names of a function holds."""
+    """Yield functions and their names. Of several names of a function, the last one counts."""
     places = [(torch, "Torch", _TORCH_ACCESS), (torch.Tensor, "Tensor", _TENSOR_ACCESS)]
     for module in ("fft", "special", "linalg"):
         yield from _members(getattr(torch, module), f"Torch.{module}", frozenset())
@@ -141,7 +141,7 @@ def _members(owner: Any, prefix: str, ignored: frozenset[str]) -> Iterator[tuple
 
 
 def _by_class(function: Any) -> str | None:
-    """Name of a method of Tensor that is no attribute of it any more, as a wrapper is in its place."""
+    """Return the name of a method of Tensor that has been replaced by a wrapper, or None."""
     name = getattr(function, "__name__", "")
     owner = str(getattr(function, "__qualname__", "")).rpartition(".")[0]
     if owner in ("Tensor", "TensorBase", "_TensorBase") and name not in _TENSOR_ACCESS:
@@ -150,7 +150,7 @@ def _by_class(function: Any) -> str | None:
 
 
 def _instruction(code: CodeType, offset: int) -> tuple[str, bool] | None:
-    """Operator that an instruction of a function stands for, and whether its left operand is a constant."""
+    """Return the operator of an instruction and whether its left operand is a constant, or None."""
     before: list[dis.Instruction] = []
     for instruction in dis.get_instructions(code):
         if instruction.offset == offset:
@@ -172,7 +172,7 @@ def _symbol(instruction: dis.Instruction) -> str:
 
 
 def _is_reflected(before: list[dis.Instruction]) -> bool:
-    """Whether the instructions that end with the right operand are: a constant, a name, attributes of it."""
+    """Return True if the left operand is a constant and the right one a name or an attribute."""
     while before and before[-1].opname in ("LOAD_ATTR", "CACHE"):
         before = before[:-1]
     if len(before) < 2 or not before[-1].opname.startswith(_LOADS):
@@ -190,14 +190,14 @@ Arguments = tuple[Sequence[Any], Mapping[str, Any]]
 
 
 class CallShape(NamedTuple):
-    """How the arguments of a call were given."""
+    """Form of a call's arguments."""
 
     positional: int  # without the object of a method
     named: tuple[str, ...]
 
 
 class CallSite:
-    """Place of a call. ``frame`` is that of the code which called, None for no Python code."""
+    """Place of a call. ``frame`` is the frame of the calling code, or None outside of Python."""
 
     def __init__(self, frame: FrameType | None, shapes: dict[tuple[CodeType, int], CallShape | None]) -> None:
         self.function: CodeType | None = None  # of the function itself, where it is Python code
@@ -211,7 +211,7 @@ class CallSite:
         self._shapes = shapes
 
     def arguments(self, values: Sequence[Any], named: Mapping[str, Any], is_method: bool) -> Arguments:
-        """Arguments as the caller gave them; as they came where the instruction does not say."""
+        """Return positional and named arguments as the caller wrote them, or unchanged if unknown."""
         code = self.function
         if code is None or self.frame is None or code.co_flags & inspect.CO_VARARGS:
             return values, named
@@ -230,9 +230,11 @@ class CallSite:
 
 
 def _shape(code: CodeType, offset: int) -> CallShape | None:
-    """How a call instruction gives its arguments; None for another one, or with ``*`` and ``**``.
+    """Return the form of a call instruction's arguments.
 
-    ``offset`` may lie in the cache behind the instruction.
+    None for other instructions, and with ``*`` or ``**``.
+
+    ``offset`` may be in the instruction's cache.
     """
     names: tuple[str, ...] = ()
     shape: CallShape | None = None

@@ -1,7 +1,7 @@
 """Capture of PyTorch's operators: forward, backward, recomputed and of the optimizer.
 
-``TorchDispatchMode`` sees every operator below autograd. The scope of a backward operator is that of the
-forward operator it differentiates: the nodes of autograd's graph are marked when they are made.
+``TorchDispatchMode`` receives every operator below autograd. A backward operator has the scope of the forward
+operator it differentiates: nodes of autograd are marked when they are made.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _IGNORED: Final = {  # they compute nothing: other names for a tensor, memory, a
     "new_empty",
     "new_empty_strided",
 }
-_FOREIGN: Final = (  # files whose lines are not the user's
+_FOREIGN: Final = (  # paths of code that is not the user's
     f"{Path(torch.__file__).parent}{os.sep}",
     f"{Path(__file__).parent}{os.sep}",
     "<",
@@ -80,10 +80,11 @@ class TorchCapture(OperatorCapture):
 
     @property
     def running(self) -> bool:
+        """Return True between ``start`` and ``stop``."""
         return bool(self._modes)
 
     def start(self) -> None:
-        """Begin to capture; hooks are global and see modules that are made later, too."""
+        """Begin to capture. The hooks are global and include modules made later."""
         self._hooks = [
             module_hooks.register_module_forward_pre_hook(self._enter),
             module_hooks.register_module_forward_hook(self._leave, always_call=True),
@@ -95,7 +96,7 @@ class TorchCapture(OperatorCapture):
             mode.__enter__()
 
     def stop(self) -> None:
-        """End the capture; what is captured already stays."""
+        """End the capture. Recorded operators are kept."""
         for mode in reversed(self._modes):
             mode.__exit__(None, None, None)
         for hook in self._hooks:
@@ -103,7 +104,7 @@ class TorchCapture(OperatorCapture):
         self._hooks, self._modes, self._scopes = [], [], []
 
     def operator(self, function: Any, arguments: Sequence[Any], run: Callable[[], Any]) -> Any:
-        """Run an operator, and let the observer see what goes in and comes out."""
+        """Run an operator and return its result. The observer receives inputs and outputs."""
         finish = None
         if not self._failed:
             finish = self._guarded(self._before, function.overloadpacket.__name__, arguments)
@@ -113,7 +114,7 @@ class TorchCapture(OperatorCapture):
         return outputs
 
     def mark(self, result: Any) -> None:
-        """Mark the nodes of autograd that a function made with the scope it ran in."""
+        """Mark the autograd nodes that a function made with the current scope."""
         if self._failed:
             return
         self._guarded(self._mark_nodes, result)
@@ -139,7 +140,7 @@ class TorchCapture(OperatorCapture):
         finish(tuple(tensors_of(outputs)))
 
     def _origin(self) -> tuple[str, tuple[CodeLine, ...]]:
-        """Scope and code of the operator that is about to run."""
+        """Return scope and lines of code of the operator that is about to run."""
         node = torch._C._current_autograd_node()
         if node is None:
             return phase_scope("forward", "/".join(self._scopes)), user_stack()
@@ -164,7 +165,7 @@ class TorchCapture(OperatorCapture):
             self._scopes.pop()
 
     def _segments(self, module: torch.nn.Module) -> str:
-        """Scope of a module below that of its caller: what its path has more than the caller's."""
+        """Return the scope of a module below the scope of its caller."""
         path = self._names.get(id(module))
         if path is None:
             return type(module).__name__
@@ -173,7 +174,7 @@ class TorchCapture(OperatorCapture):
 
 
 class _Operators(TorchDispatchMode):  # type: ignore[misc]
-    """Mode that hands every operator to the capture."""
+    """Dispatch mode that passes every operator to the capture."""
 
     def __init__(self, capture: TorchCapture) -> None:
         super().__init__()
@@ -185,7 +186,7 @@ class _Operators(TorchDispatchMode):  # type: ignore[misc]
 
 
 class _Marks(TorchFunctionMode):  # type: ignore[misc]
-    """Mode that marks what autograd records, above autograd."""
+    """Function mode that marks autograd's nodes. It runs above autograd."""
 
     def __init__(self, capture: TorchCapture) -> None:
         super().__init__()
@@ -201,13 +202,13 @@ make_capture: Final = TorchCapture
 
 
 def named_parameters(models: Mapping[str, torch.nn.Module]) -> Iterator[tuple[str, torch.Tensor]]:
-    """Parameters of all networks; several networks' begin with the network's name."""
+    """Yield the parameters of all networks. With several networks, names begin with the network's name."""
     for model_name, model in models.items():
         yield from model.named_parameters(prefix=model_name)
 
 
 def unseen_regions(models: Mapping[str, torch.nn.Module]) -> list[str]:
-    """Names of modules that torch.compile has taken: what runs inside them is not seen."""
+    """Return the names of modules compiled by torch.compile. Operators inside them are not captured."""
     return [
         name or "the network"
         for model_name, model in models.items()
@@ -217,14 +218,14 @@ def unseen_regions(models: Mapping[str, torch.nn.Module]) -> list[str]:
 
 
 def _wait(outputs: Any) -> None:
-    """Wait for a collective operation, whose tensors hold its result only then."""
+    """Wait for a collective operation. Its tensors hold the result only afterwards."""
     for item in outputs if isinstance(outputs, (tuple, list)) else [outputs]:
         if isinstance(item, torch.ScriptObject):
             item.wait()
 
 
 def user_stack() -> tuple[CodeLine, ...]:
-    """Lines of code outside PyTorch and this package on the way here, innermost first."""
+    """Return the calling lines of code outside PyTorch and this package, innermost first."""
     lines: list[CodeLine] = []
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and len(lines) < _STACK_DEPTH:
@@ -236,7 +237,7 @@ def user_stack() -> tuple[CodeLine, ...]:
 
 
 def _module_names(models: Mapping[str, torch.nn.Module]) -> Iterator[tuple[int, str]]:
-    """Modules by identity, and their scopes: ``layers-ModuleList/0-Linear``."""
+    """Yield identity and scope of each module: ``layers-ModuleList/0-Linear``."""
     for model_name, model in models.items():
         classes = {path: type(module).__name__ for path, module in model.named_modules()}
         root = f"{model_name}-{classes['']}" if model_name else ""

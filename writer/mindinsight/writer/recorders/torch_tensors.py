@@ -18,9 +18,9 @@ from mindinsight.writer.recorders.capture import TensorFacts
 
 
 def tensors_of(value: Any) -> Iterator[torch.Tensor]:
-    """Tensors in a value, in order; lists, tuples, dictionaries and dataclasses are looked into.
+    """Yield the tensors in a value in order. Lists, tuples, dictionaries and dataclasses are searched.
 
-    A nested tensor is the one tensor in which its parts lie behind one another.
+    Of a nested tensor, yield the one tensor that holds all its components.
     """
     if isinstance(value, torch.Tensor):
         yield value.values() if value.is_nested else value
@@ -36,7 +36,7 @@ def tensors_of(value: Any) -> Iterator[torch.Tensor]:
 
 
 def facts_of(tensor: torch.Tensor) -> TensorFacts:
-    """Identity, shape and type of a tensor. Two views of the same elements in one shape are the same."""
+    """Return identity, shape and type of a tensor. Two equal views of the same elements are identical."""
     dtype = str(tensor.dtype).rpartition(".")[2]
     shape = tuple(map(int, tensor.shape))
     return TensorFacts(_identity(tensor, dtype, shape), shape, dtype)
@@ -52,10 +52,10 @@ def _identity(tensor: torch.Tensor, dtype: str, shape: tuple[int, ...]) -> Hasha
 
 
 def host_copy(tensor: torch.Tensor) -> HostArray | None:
-    """A tensor as it is now, on the host; None for one that has no values, as on the meta device.
+    """Return a copy of a tensor in host memory, or None if it has no values (meta device).
 
-    Of a tensor that is spread over ranks it is the part of this rank. The copy is PyTorch's: a tensor that
-    NumPy has seen cannot be resized any more, as ``fully_shard`` does with what it gathers.
+    Of a tensor distributed over ranks, copy the shard of this rank. PyTorch makes the copy, because a tensor
+    that NumPy has accessed can no longer be resized, which ``fully_shard`` does.
     """
     if tensor.device.type == "meta":
         return None
@@ -87,7 +87,7 @@ def joined_norms(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
 
 
 def summary_of(norms: Sequence[torch.Tensor]) -> tuple[float, int] | None:
-    """Return the L2 norm of all norms together and the number of zeros among them; None without norms."""
+    """Return the L2 norm over all norms and the number of zero norms, or None without norms."""
     if not norms:
         return None
     device = norms[0].device
@@ -99,13 +99,13 @@ def summary_of(norms: Sequence[torch.Tensor]) -> tuple[float, int] | None:
 
 
 def norms_by_name(named: Sequence[tuple[str, torch.Tensor]]) -> dict[str, float]:
-    """L2 norm of each tensor that has one, by its name."""
+    """Return the L2 norm of each measurable tensor by name."""
     measured = {name: values for name, tensor in named if (values := stored_values(tensor)) is not None}
     return {name: float(norm) for name, norm in zip(measured, _norms([*measured.values()]), strict=True)}
 
 
 def output_norm(output: Any) -> float | None:
-    """L2 norm of all tensors in what a module returned; the minus infinities of a mask do not count."""
+    """Return the L2 norm of all tensors in a module's output, or None without tensors. -Inf is ignored."""
     norms = [
         _norm_of_finite(values)
         for tensor in tensors_of(output)
@@ -115,7 +115,7 @@ def output_norm(output: Any) -> float | None:
 
 
 def stored_values(tensor: torch.Tensor) -> torch.Tensor | None:
-    """The floating-point or complex numbers that a tensor stores, in a type that can be measured."""
+    """Return a tensor's stored floating-point or complex numbers in a measurable type, or None if none."""
     if tensor.device.type == "meta" or not (tensor.is_floating_point() or tensor.is_complex()):
         return None
     if tensor.is_nested or tensor.layout in _COMPRESSED:
@@ -128,7 +128,7 @@ def stored_values(tensor: torch.Tensor) -> torch.Tensor | None:
 
 
 def _norms(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    """L2 norm of each tensor, in few calls."""
+    """Return the L2 norm of each tensor, computed in few calls."""
     others = [tensor for tensor in tensors if tensor.dtype != torch.float16]
     if len(others) == len(tensors):
         return [*torch._foreach_norm(others)] if others else []
@@ -142,7 +142,7 @@ def _norm(tensor: torch.Tensor, dim: int | None = None) -> torch.Tensor:
 
 
 def _norm_of_finite(values: torch.Tensor) -> float:
-    """L2 norm without minus infinities; infinite only where a value is, however large the others are."""
+    """Return the L2 norm without negative infinities. It is finite if all other values are."""
     norm = float(_norm(values))
     if math.isfinite(norm) or values.is_complex() or bool((values.isnan() | values.isposinf()).any()):
         return norm
@@ -159,10 +159,10 @@ _FORMATS: Final = {
 
 
 class Describer(step_files.Describer):
-    """Writer of PyTorch's values as JSON."""
+    """Converter of PyTorch's values to msprobe's JSON."""
 
     def leaf(self, value: Any, stem: str) -> dict[str, Any] | None:
-        """Leaf of a tensor, size, dtype, device or memory format."""
+        """Return the description of a tensor, size, dtype, device or memory format, or None."""
         if isinstance(value, torch.Tensor):
             return self._tensor(value, stem)
         if isinstance(value, torch.Size):
@@ -193,28 +193,28 @@ class Describer(step_files.Describer):
 
 
 def is_tensor(value: Any) -> bool:
-    """Whether a value is a tensor of PyTorch's."""
+    """Return True for a tensor of PyTorch."""
     return isinstance(value, torch.Tensor)
 
 
 def needs_gradient(tensor: torch.Tensor) -> bool:
-    """Whether the backward pass computes a gradient of a tensor."""
+    """Return True if the backward pass computes a gradient of the tensor."""
     return bool(tensor.requires_grad)
 
 
 def file_copy(tensor: torch.Tensor) -> torch.Tensor:
-    """Values as they are now, as a file can have them."""
+    """Return a contiguous copy of the values in host memory for a file."""
     return tensor.to("cpu", copy=True).contiguous()
 
 
 def save_tensor(path: Path, tensor: torch.Tensor) -> None:
-    """Write a tensor with ``torch.save``; its directory is made."""
+    """Write a tensor with ``torch.save`` and create its directory."""
     path.parent.mkdir(parents=True, exist_ok=True)
     torch.save(tensor, path)
 
 
 def quiet() -> AbstractContextManager[Any]:
-    """Context in which nothing is recorded by autograd or by a mode."""
+    """Return a context in which neither autograd nor a function mode records."""
     stack = ExitStack()
     stack.enter_context(torch.no_grad())
     stack.enter_context(torch._C.DisableTorchFunction())
@@ -222,7 +222,7 @@ def quiet() -> AbstractContextManager[Any]:
 
 
 def _readable(tensor: torch.Tensor) -> torch.Tensor | None:
-    """The tensor without autograd; None for one without elements or without memory that can be read."""
+    """Return the tensor without autograd, or None if it has no elements or no readable memory."""
     values = tensor.detach()
     if values.is_meta or values.layout is not torch.strided or values.is_quantized or not values.numel():
         return None
@@ -233,9 +233,9 @@ def _readable(tensor: torch.Tensor) -> torch.Tensor | None:
 
 
 def _statistics(values: torch.Tensor | None) -> dict[str, Any]:
-    """Maximum, minimum, mean and L2 norm, computed in the tensor's own type as msprobe does.
+    """Return maximum, minimum, mean and L2 norm, computed in the tensor's own type as in msprobe.
 
-    Of complex numbers it is the magnitude; integers and truth values have extremes only.
+    Complex numbers count by magnitude. Integers and booleans have extremes only.
     """
     statistics: dict[str, Any] = {"Max": None, "Min": None, "Mean": None, "Norm": None}
     if values is None or (values.is_floating_point() and values.element_size() == 1):  # float8
@@ -260,9 +260,10 @@ def _statistics(values: torch.Tensor | None) -> dict[str, Any]:
 
 
 def _checksum(values: torch.Tensor) -> str:
-    """CRC-32 of the bytes in C order, as eight hexadecimal digits.
+    """Return the CRC-32 of the bytes in C order as eight hexadecimal digits.
 
-    Of a copy: a tensor that NumPy has seen cannot be resized any more, as ``fully_shard`` does.
+    The bytes are copied, because a tensor that NumPy has accessed can no longer be resized by
+    ``fully_shard``.
     """
     flat = values.cpu().contiguous().reshape(-1).resolve_conj().resolve_neg().clone()
     return f"{zlib.crc32(flat.view(torch.uint8).numpy().tobytes()):08x}"

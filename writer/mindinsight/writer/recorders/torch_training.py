@@ -1,4 +1,4 @@
-"""State of a PyTorch training: random generators, buffers and gradients, norms of weights and activations."""
+"""State of a PyTorch training: random generators, buffers, gradients, norms of weights and outputs."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from mindinsight.writer.recorders.torch_tensors import (
 
 _SMALL: Final = 1 << 14  # elements
 _FEWEST: Final = 4  # tensors that are worth being concatenated
-# What is measured of the gradients in most steps: reading all of them from memory costs a small network 3 %.
+# Sample of the gradients measured in most steps: reading all of them costs a small network 3 % of its time.
 _SAMPLED_TENSORS: Final = 64
-_SAMPLED_ELEMENTS: Final = 1024  # of a tensor; rows and columns that break are hit, as the stride is odd
+_SAMPLED_ELEMENTS: Final = 1024  # of a tensor. The stride is odd, so that broken rows and columns are hit
 _GRADIENT: Final = attrgetter("grad")
 _log: Final = logging.getLogger(__name__)
 
 
 class Tensors(NamedTuple):
-    """Parameters and buffers of the networks, collected once, as looking through 500 modules takes long."""
+    """Parameters and buffers of the networks, collected once, because searching 500 modules is slow."""
 
     parameters: list[tuple[str, torch.nn.Parameter]]
     buffers: list[torch.Tensor]
@@ -43,14 +43,14 @@ class Tensors(NamedTuple):
 
 
 class TrainingState(NamedTuple):
-    """What a training step reads and changes besides weights and data, as it was at a moment."""
+    """State that a training step reads and changes, without weights and data, at one point in time."""
 
-    random: tuple[Any, ...]  # of torch, its devices, Python and NumPy; None for one that is not used
+    random: tuple[Any, ...]  # of torch, its devices, Python and NumPy. None for an unused one
     buffers: list[torch.Tensor]  # copies, in the order of ``Tensors.buffers``
 
 
 def collect(models: Mapping[str, torch.nn.Module]) -> Tensors:
-    """Parameters by name and buffers of all networks as they are now."""
+    """Return the parameters by name and the buffers of all networks."""
     named = [pair for name, model in models.items() for pair in model.named_parameters(prefix=name)]
     groups: dict[Any, list[torch.nn.Parameter]] = {}
     for _, parameter in named:
@@ -67,7 +67,7 @@ def collect(models: Mapping[str, torch.nn.Module]) -> Tensors:
 
 
 def save_state(tensors: Tensors, hosts: bool = True) -> TrainingState:
-    """Copy the states of the random generators and the buffers; of Python and NumPy only with ``hosts``."""
+    """Return copies of buffers and states of the generators. Without ``hosts``, omit Python's and NumPy's."""
     devices = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None
     hosted = (random.getstate(), np.random.get_state(legacy=False)) if hosts else (None, None)
     generators = torch.get_rng_state(), devices, *hosted
@@ -75,7 +75,7 @@ def save_state(tensors: Tensors, hosts: bool = True) -> TrainingState:
 
 
 def uses_host_generators(state: TrainingState) -> bool:
-    """Return whether Python's or NumPy's generator was used since their states were saved."""
+    """Return True if Python's or NumPy's generator was used since their states were saved."""
     _, _, python_state, numpy_state = state.random
     now = np.random.get_state(legacy=False)
     parts = [(now["state"][name], before) for name, before in numpy_state["state"].items()]
@@ -84,7 +84,7 @@ def uses_host_generators(state: TrainingState) -> bool:
 
 
 def restore_state(tensors: Tensors, state: TrainingState) -> None:
-    """Set random generators and buffers back to a saved state."""
+    """Restore random generators and buffers from a saved state."""
     torch_state, devices, python_state, numpy_state = state.random
     torch.set_rng_state(torch_state)
     if devices is not None:
@@ -98,7 +98,7 @@ def restore_state(tensors: Tensors, state: TrainingState) -> None:
 
 
 def take_gradients(tensors: Tensors) -> list[torch.Tensor | None]:
-    """The gradients of all parameters, which have none afterwards."""
+    """Return the gradients of all parameters and remove them from the parameters."""
     gradients = []
     for _, parameter in tensors.parameters:
         gradients.append(parameter.grad)
@@ -113,9 +113,9 @@ def give_gradients(tensors: Tensors, gradients: list[torch.Tensor | None]) -> No
 
 
 def gradient_facts(tensors: Tensors) -> tuple[float, int] | None:
-    """Return the L2 norm of all gradients and how many of them are zeros only; None without gradients.
+    """Return the L2 norm of all gradients and the number of all-zero ones, or None without gradients.
 
-    Those of small parameters of a shape are measured as one tensor, since each call costs microseconds.
+    Small parameters of one shape are measured as one tensor, because each call costs microseconds.
     """
     with torch.no_grad():
         parts = norms_of(_gradients(tensors.large))
@@ -125,7 +125,7 @@ def gradient_facts(tensors: Tensors) -> tuple[float, int] | None:
 
 
 def sampled_facts(tensors: Tensors) -> tuple[float, int] | None:
-    """Return what ``gradient_facts`` returns of a sample: the same elements of at most 64 gradients."""
+    """Return the result of ``gradient_facts`` for a sample: fixed elements of at most 64 gradients."""
     with torch.no_grad():
         return summary_of(norms_of([*map(_thinned, _gradients(tensors.sample))]))
 
@@ -139,7 +139,7 @@ def norm_name(tensors: Tensors) -> str:
 
 
 def _thinned(gradient: torch.Tensor) -> torch.Tensor:
-    """Return every n-th element of a large gradient; as it is where its elements do not lie in order."""
+    """Return every n-th element of a large contiguous gradient, any other gradient unchanged."""
     elements = gradient.numel()
     if elements < 2 * _SAMPLED_ELEMENTS or gradient.layout != torch.strided or not gradient.is_contiguous():
         return gradient
@@ -154,7 +154,7 @@ def weights_norm(tensors: Tensors) -> float:
 
 
 def quiet_modules(tensors: Tensors) -> frozenset[str]:
-    """Return the modules of which all trainable parameters with a gradient have one of zeros only."""
+    """Return the modules with an all-zero gradient for each trainable parameter that has a gradient."""
     quiet: dict[str, bool] = {}
     for name, parameter in tensors.parameters:
         if parameter.requires_grad and parameter.grad is not None:
@@ -164,14 +164,17 @@ def quiet_modules(tensors: Tensors) -> frozenset[str]:
 
 
 def weight_norms(tensors: Tensors) -> dict[str, float]:
-    """L2 norm of each parameter by name."""
+    """Return the L2 norm of each parameter by name."""
     return norms_by_name(
         [(name, parameter.detach()) for name, parameter in tensors.parameters if parameter.numel()]
     )
 
 
 def loss_of(result: Any) -> float | None:
-    """The loss in what a training step returned: a number, a tensor of one, its ``loss`` or first item."""
+    """Return the loss in a training step's result, or None if it has none.
+
+    The loss is a number, a tensor of one element, the result's ``loss``, or its first item.
+    """
     if isinstance(result, Mapping):
         result = result.get("loss")
     elif isinstance(result, (tuple, list)):
@@ -186,7 +189,7 @@ def loss_of(result: Any) -> float | None:
 class OutputWatch:
     """L2 norm of each module's output, from ``__init__`` to ``end``, and the largest element of some.
 
-    An output that cannot be measured is left out: the training goes on. ``seconds`` is the time this took.
+    An output that cannot be measured is skipped. ``seconds`` is the time spent on measuring.
     """
 
     def __init__(self, models: Mapping[str, torch.nn.Module], suspects: Collection[str]) -> None:
@@ -220,12 +223,12 @@ class OutputWatch:
 
 
 def is_distributed() -> bool:
-    """Whether the ranks of a distributed training can be asked."""
+    """Return True if a distributed training is initialized."""
     return bool(torch.distributed.is_available() and torch.distributed.is_initialized())
 
 
 def gather_signs(own: RankSign, device: torch.device) -> list[RankSign]:
-    """Return what each rank saw in this step, in one collective call."""
+    """Return the observations of all ranks in this step, with one collective call."""
     on_device = torch.distributed.get_backend() not in ("gloo", "mpi")
     values = torch.tensor([*map(float, own)], dtype=torch.float64).to(device if on_device else "cpu")
     signs = [torch.empty_like(values) for _ in range(torch.distributed.get_world_size())]
@@ -234,7 +237,7 @@ def gather_signs(own: RankSign, device: torch.device) -> list[RankSign]:
 
 
 def device_of(tensors: Tensors) -> torch.device:
-    """Device of the first parameter, the CPU without one."""
+    """Return the device of the first parameter, or the CPU if there are no parameters."""
     return next((parameter.device for _, parameter in tensors.parameters), torch.device("cpu"))
 
 

@@ -11,7 +11,7 @@ class GraphEncoder(MessageEncoder):
     """Encoder of networks, graph builders and ModelProto messages."""
 
     def serialised(self, value: Any) -> bytes:
-        """The GraphProto in ``value``: a ModelProto or its bytes, a network or a GraphBuilder."""
+        """Return the GraphProto in ``value``: a ModelProto or its bytes, a network or a GraphBuilder."""
         from google.protobuf.message import DecodeError  # protobuf, which scalars do without
 
         from mindinsight.proto.graph_pb2 import ModelProto
