@@ -20,7 +20,7 @@ import numpy.typing as npt
 from mindinsight.proto.graph_pb2 import DT_FLOAT64, TensorProto
 from mindinsight.proto.summary_pb2 import LossLandscape
 from mindinsight.writer.collector import collector_options
-from mindinsight.writer.collector.weight_path import DIRECTORY, METADATA, write_metadata
+from mindinsight.writer.collector.summary_collector import DIRECTORY, METADATA, write_metadata
 from mindinsight.writer.encoding import checkpoint_files
 from mindinsight.writer.frameworks import framework_of
 from mindinsight.writer.record import SummaryRecord
@@ -198,8 +198,7 @@ def loss_of(setup: Setup, samples: int) -> Loss:
     framework = framework_of(made[1])
     if framework is None or not framework.__name__.endswith(".mindspore"):
         raise TypeError(f"the network must be a Cell of MindSpore, got {type(made[1]).__name__}")
-    objects = import_module(f"{framework.__name__}_objects")
-    loss: Loss = objects.loss_function(*made, samples=samples)
+    loss: Loss = framework.loss_function(*made, samples=samples)
     return loss
 
 

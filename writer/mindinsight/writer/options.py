@@ -14,10 +14,29 @@ _NAME_PART: Final = re.compile(r"\w+[0-9a-zA-Z_.]*", re.ASCII)
 _log: Final = logging.getLogger(__name__)
 
 
+_NAMES: Final = {bool: "a bool", int: "an int", str: "a str", Mapping: "a dict"}
+
+
+def typed(value: Any, kind: Any, argument: str, *, optional: bool = False) -> Any:
+    """Return ``value`` if it is a ``kind`` (bool, int, str or Mapping), or None with ``optional``.
+
+    Raises TypeError with the name of the argument otherwise. A bool is no int.
+    """
+    if value is None and optional:
+        return None
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        wanted = f"{_NAMES[kind]}{' or None' if optional else ''}"
+        raise TypeError(f"{argument} must be {wanted}, got {type(value).__name__}")
+    return value
+
+
 def directory(log_dir: Any) -> Path:
-    """Return the absolute path of ``log_dir``. Raises TypeError, ValueError or NotADirectoryError if invalid."""
-    if not isinstance(log_dir, (str, Path)):
-        raise TypeError(f"log_dir must be a str, got {type(log_dir).__name__}")
+    """Return the absolute path of ``log_dir``.
+
+    Raises TypeError or ValueError for an invalid one, NotADirectoryError for a file.
+    """
+    if not isinstance(log_dir, Path):
+        typed(log_dir, str, "log_dir")
     if not str(log_dir).strip():
         raise ValueError("log_dir must not be blank")
     if "://" in str(log_dir):
@@ -30,49 +49,32 @@ def directory(log_dir: Any) -> Path:
     return path
 
 
-def name_part(value: Any, argument: str) -> str:
+def name_part(value: str, argument: str) -> str:
     """Return a valid prefix or suffix of a file name: ASCII letters, digits, ``_`` and inner dots.
 
     Raises TypeError or ValueError otherwise.
     """
-    if not isinstance(value, str):
-        raise TypeError(f"{argument} must be a str, got {type(value).__name__}")
-    if not _NAME_PART.fullmatch(value):
+    if not _NAME_PART.fullmatch(typed(value, str, argument)):
         raise ValueError(f"{argument} must match {_NAME_PART.pattern}, got {value!r}")
     return value
 
 
-def boolean(value: Any, argument: str) -> bool:
-    """Return ``value`` if it is a bool. Raises TypeError otherwise."""
-    if not isinstance(value, bool):
-        raise TypeError(f"{argument} must be a bool, got {type(value).__name__}")
-    return value
-
-
 def file_size(value: Any) -> int | None:
-    """Return ``max_file_size`` in bytes, or None for no limit. Zero and below are no limit, with a warning."""
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"max_file_size must be an int or None, got {type(value).__name__}")
-    if value <= 0:
+    """Return ``max_file_size`` in bytes, or None for no limit. Zero and below log a warning."""
+    size: int | None = typed(value, int, "max_file_size", optional=True)
+    if size is not None and size <= 0:
         _log.warning("max_file_size is %d: files are not limited", value)
         return None
-    return value
+    return size
 
 
 def tensor_format(export_options: Any) -> str | None:
     """Return the format for exported tensors, ``npy`` or None."""
-    if export_options is None:
+    if typed(export_options, Mapping, "export_options", optional=True) is None:
         return None
-    if not isinstance(export_options, Mapping):
-        raise TypeError(f"export_options must be a dict or None, got {type(export_options).__name__}")
-    unknown = set(export_options) - {"tensor_format"}
-    if unknown:
+    if unknown := set(export_options) - {"tensor_format"}:
         raise ValueError(f"export_options takes 'tensor_format' only, got {sorted(map(str, unknown))}")
-    chosen = export_options.get("tensor_format")
-    if chosen is not None and not isinstance(chosen, str):
-        raise TypeError(f"tensor_format must be a str or None, got {type(chosen).__name__}")
+    chosen: str | None = typed(export_options.get("tensor_format"), str, "tensor_format", optional=True)
     if chosen not in (None, "npy"):
         raise ValueError(f"tensor_format must be 'npy' or None, got {chosen!r}")
     return chosen
@@ -97,14 +99,12 @@ def step(value: Any) -> int:
     return number
 
 
-def name_end(value: Any, argument: str) -> str:
+def name_end(value: str, argument: str) -> str:
     """Return ``value`` if it is text without a path, possibly empty.
 
     Raises TypeError or ValueError otherwise.
     """
-    if not isinstance(value, str):
-        raise TypeError(f"{argument} must be a str, got {type(value).__name__}")
-    if not re.fullmatch(r"[\w.+-]*", value):
+    if not re.fullmatch(r"[\w.+-]*", typed(value, str, argument)):
         raise ValueError(f"{argument} must be letters, digits and any of _.+-, got {value!r}")
     return value
 

@@ -55,7 +55,7 @@ class Pending:
         self._items.append(item)
 
     def single_job(self, step: int, wall: float, plugin: Any, name: Any, value: Any) -> Job:
-        """Return ``value`` as the job of a separate event. Collected values remain. Raises as ``add`` does."""
+        """Return ``value`` as the job of a separate event. Collected values remain. Raises like ``add``."""
         kind, tag = _kind(plugin), options.tag(name)
         if kind == "scalar":
             return step, wall, [tag, scalars.number(tag, value)], (), _STEP_BYTES + 2 * _SCALAR_BYTES

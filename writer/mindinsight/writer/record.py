@@ -158,7 +158,7 @@ class SummaryRecord:
         prefix = options.name_part(file_prefix, "file_prefix")
         suffix = options.name_part(file_suffix, "file_suffix")
         size = options.file_size(max_file_size)
-        self._raise = options.boolean(raise_exception, "raise_exception")
+        self._raise = options.typed(raise_exception, bool, "raise_exception")
         now, device = int(time.time()), ranks.device_of(rank)
         exports = options.tensor_format(export_options) == "npy"
         names = [FileName(Path(), prefix, device, end) for end in (suffix, "_lineage")]
@@ -312,7 +312,7 @@ class SummaryRecord:
         self._surface()
 
     def _refuses(self, message: str, *arguments: object) -> bool:
-        """Return True if the recorder is closed. Log it once, because a loop would repeat it in every step."""
+        """Return True if the recorder is closed. Log it once, because a loop may call in every step."""
         if self._closed and not self._warned_closed:
             self._warned_closed = True
             _log.warning(f"{message}: the recorder of %s is closed (said once)", *arguments, self.log_dir)

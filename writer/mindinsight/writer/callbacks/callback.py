@@ -163,7 +163,7 @@ def loss_of(net_outputs: object) -> float:
 
 
 def position(arguments: RunArguments) -> tuple[int, int]:
-    """Return epoch and step within the epoch, from 1. Without ``batch_num``, the step counts over all epochs."""
+    """Return epoch and step within the epoch, from 1. Without ``batch_num`` the step is the global one."""
     step = int(arguments.get("cur_step_num", 1))
     length = int(arguments.get("batch_num") or 0)
     return int(arguments.get("cur_epoch_num", 1)), (step - 1) % length + 1 if length > 0 else step

@@ -6,8 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from importlib import import_module
-from types import TracebackType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from mindinsight.writer.callbacks.callback import Callback
 
@@ -55,10 +54,8 @@ class CallbackList(Callback):
             self._entered = entered.pop_all()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._entered.__exit__(kind, error, trace)
+    def __exit__(self, *exception: Any) -> None:
+        self._entered.__exit__(*exception)
 
     def on_train_begin(self, run_context: RunContext) -> None:
         self._call("on_train_begin", run_context)

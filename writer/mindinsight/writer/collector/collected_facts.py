@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
@@ -18,13 +17,13 @@ from mindinsight.writer.ranks import rank_of
 
 def learning_rates(optimizer: Any) -> list[float]:
     """Return the rates of the optimizer's parameter groups at the last step, empty if unknown."""
-    framework = _objects_of(optimizer)
+    framework = _stateful_framework(optimizer)
     return [] if framework is None else framework.learning_rates(optimizer)
 
 
 def parameters(network: Any, optimizer: Any) -> Iterator[tuple[str, Any]]:
     """Yield name and array of the trained parameters. JAX: ``network`` is a nested dict of arrays."""
-    framework = _objects_of(network)
+    framework = _stateful_framework(network)
     if framework is not None:
         yield from framework.trained(network, optimizer)
     elif isinstance(network, Mapping):
@@ -40,7 +39,7 @@ def weights(network: Any) -> Iterator[tuple[str, Any]]:
 
 def dataset_facts(dataset: Any) -> DatasetFacts:
     """Return path, size and pipeline of ``dataset``, or only its class's name for an unknown class."""
-    framework = _objects_of(dataset)
+    framework = _stateful_framework(dataset)
     if framework is not None:
         facts: DatasetFacts = framework.dataset_facts(dataset)
         return facts
@@ -49,7 +48,7 @@ def dataset_facts(dataset: Any) -> DatasetFacts:
 
 def backbone(network: Any) -> Any:
     """Return the user's network inside a framework's wrappers."""
-    framework = _objects_of(network)
+    framework = _stateful_framework(network)
     return network if framework is None else framework.backbone(network)
 
 
@@ -61,11 +60,10 @@ def class_name(value: Any) -> str | None:
     return name
 
 
-def _objects_of(value: Any) -> ModuleType | None:
+def _stateful_framework(value: Any) -> ModuleType | None:
+    """Return the framework of a network, optimizer or dataset object. JAX has none, only trees of arrays."""
     framework = framework_of(value)
-    if framework is None or framework.__name__.endswith(".jax"):
-        return None
-    return import_module(f"{framework.__name__}_objects")
+    return framework if hasattr(framework, "trained") else None
 
 
 def _leaves(tree: Mapping[Any, Any], path: str) -> Iterator[tuple[str, Any]]:

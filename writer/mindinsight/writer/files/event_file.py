@@ -291,7 +291,7 @@ class EventFile:
             self._warned_refused = False
 
     def _sync(self) -> None:
-        """Make all written records visible to readers. A store receives whole files, so this is not frequent."""
+        """Make all written records visible to readers. Rarely called, because stores receive whole files."""
         self._synced = time.monotonic()
         for file in (self._lineage, self._summary):
             if error := file.sync():

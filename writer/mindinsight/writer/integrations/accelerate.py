@@ -33,7 +33,7 @@ class MindInsightTracker(GeneralTracker):
 
     @property
     def training(self) -> Training:
-        """Return the recorder of the run. It is opened by the first value, because not every process records."""
+        """Return the recorder of the run, opened by the first value because not every process records."""
         if self._training is None:
             self._training = Training(self._directory)
         return self._training

@@ -171,22 +171,10 @@ def _text(number: Any) -> str:
     return str(int(number)) if isinstance(number, (int, np.integer)) else f"{number:g}"
 
 
-def _silent(
-    measure: Callable[[npt.NDArray[np.float64]], Any],
-) -> Callable[[npt.NDArray[np.float64]], Any]:
-    """Return a measure without NumPy's warnings about non-finite values."""
-
-    def measured(values: npt.NDArray[np.float64]) -> Any:
-        with np.errstate(invalid="ignore", over="ignore"):
-            return measure(values)
-
-    return measured
-
-
 _MEASURES: Final[Mapping[str, Callable[[npt.NDArray[np.float64]], Any]]] = {
-    "max": _silent(_extreme(np.max, np.argmax)),
-    "min": _silent(_extreme(np.min, np.argmin)),
-    "avg": _silent(np.mean),
+    "max": _extreme(np.max, np.argmax),
+    "min": _extreme(np.min, np.argmin),
+    "avg": np.mean,
     "count": np.size,
     "negative zero count": lambda values: np.count_nonzero(values < 0),
     "positive zero count": lambda values: np.count_nonzero(values > 0),
@@ -194,7 +182,7 @@ _MEASURES: Final[Mapping[str, Callable[[npt.NDArray[np.float64]], Any]]] = {
     "negative inf count": lambda values: np.count_nonzero(np.isneginf(values)),
     "positive inf count": lambda values: np.count_nonzero(np.isposinf(values)),
     "zero count": lambda values: np.count_nonzero(values == 0),
-    "l2norm": _silent(_norm),
+    "l2norm": _norm,
 }
 
 

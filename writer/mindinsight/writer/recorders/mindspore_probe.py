@@ -35,22 +35,10 @@ _ACCESS: Final = frozenset(
 )
 _OPERATORS: Final = tuple(
     f"__{name}__"
-    for name in (
-        *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "radd", "rsub", "rmul"),
-        *(
-            "rtruediv",
-            "rfloordiv",
-            "rmod",
-            "rpow",
-            "rmatmul",
-            "iadd",
-            "isub",
-            "imul",
-            "itruediv",
-            "ifloordiv",
-        ),
-        *("imod", "ipow", "and", "or", "xor", "invert", "neg", "eq", "ne", "lt", "le", "gt", "ge", "abs"),
-    )
+    for name in """
+    add sub mul truediv floordiv mod pow matmul radd rsub rmul rtruediv rfloordiv rmod rpow rmatmul
+    iadd isub imul itruediv ifloordiv imod ipow and or xor invert neg eq ne lt le gt ge abs
+    """.split()  # noqa: SIM905
 )
 
 

@@ -44,36 +44,23 @@ _TORCH_ACCESS: Final = frozenset(
     resolve_conj positive
     """.split()  # noqa: SIM905
 )
-_OPERATORS: Final = {  # operator in the source -> its method. The right operand's method begins with "r"
-    "+": "add",
-    "-": "sub",
-    "*": "mul",
-    "/": "truediv",
-    "//": "floordiv",
-    "%": "mod",
-    "**": "pow",
-    "@": "matmul",
-    "&": "and",
-    "|": "or",
-    "^": "xor",
-    "<<": "lshift",
-    ">>": "rshift",
-}
-_OLD_OPERATORS: Final = {  # names of Python 3.10's instructions
-    "ADD": "+",
-    "SUBTRACT": "-",
-    "MULTIPLY": "*",
-    "TRUE_DIVIDE": "/",
-    "FLOOR_DIVIDE": "//",
-    "MODULO": "%",
-    "POWER": "**",
-    "MATRIX_MULTIPLY": "@",
-    "AND": "&",
-    "OR": "|",
-    "XOR": "^",
-    "LSHIFT": "<<",
-    "RSHIFT": ">>",
-}
+_SPELLINGS: Final = (  # Python 3.10's name of an operator, its symbol, and its method
+    ("ADD", "+", "add"),
+    ("SUBTRACT", "-", "sub"),
+    ("MULTIPLY", "*", "mul"),
+    ("TRUE_DIVIDE", "/", "truediv"),
+    ("FLOOR_DIVIDE", "//", "floordiv"),
+    ("MODULO", "%", "mod"),
+    ("POWER", "**", "pow"),
+    ("MATRIX_MULTIPLY", "@", "matmul"),
+    ("AND", "&", "and"),
+    ("OR", "|", "or"),
+    ("XOR", "^", "xor"),
+    ("LSHIFT", "<<", "lshift"),
+    ("RSHIFT", ">>", "rshift"),
+)
+_OPERATORS: Final = {symbol: method for _, symbol, method in _SPELLINGS}
+_OLD_OPERATORS: Final = {name: symbol for name, symbol, _ in _SPELLINGS}
 _LOADS: Final = ("LOAD_FAST", "LOAD_NAME", "LOAD_GLOBAL", "LOAD_DEREF")
 _COMPARISONS: Final = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 _REFLECTED: Final = frozenset({"add", "mul", "mod", "or", "xor"})  # that call the same function

@@ -144,7 +144,7 @@ class SummaryWriter(MediaMethods, PlotMethods):
     def add_graph(
         self, model: Any, input_to_model: Any = None, verbose: bool = False, use_strict_trace: bool = True
     ) -> None:
-        """Record the graph of a network, with shapes if inputs are given. The last two arguments are ignored."""
+        """Record the graph of a network, with shapes if inputs are given. Other arguments are ignored."""
         del verbose, use_strict_trace
         from mindinsight.writer.network import graph_of  # loads protobuf, which scalars do without
 
