@@ -67,7 +67,7 @@ def test_a_write_that_fails_ends_the_queue_and_nothing_else(caplog: pytest.LogCa
     assert done == [1]
     assert queue.dropped == 3
     assert len(caplog.records) == 1
-    assert "the training goes on: OSError: No space left on device" in caplog.text
+    assert "the training continues: OSError: No space left on device" in caplog.text
 
 
 def test_a_forked_process_writes_nothing(tmp_path: Path) -> None:

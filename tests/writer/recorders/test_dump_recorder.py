@@ -173,7 +173,7 @@ def test_several_networks_have_names_of_their_own(tmp_path: Path, caplog: pytest
         recorder.step()
     names = {entry.operator for entry in mindinsight.dump(tmp_path).tensors(0)}
     assert names == {"generator.weight", "discriminator.weight"}
-    assert "what is compiled: discriminator" in caplog.text
+    assert "compiled regions: discriminator" in caplog.text
 
 
 def test_what_is_compiled_or_beyond_the_limit_is_noted_in_the_dump(tmp_path: Path) -> None:
@@ -197,8 +197,8 @@ def test_what_has_no_effect_and_what_fits_nothing_is_said_once(
     recorded(tmp_path, dump_mode=1, kernels=["Conv2D"], sample_mode=1, file_format="bin")
     warnings = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
     assert len(warnings) == 2
-    assert "no effect here: sample_mode, file_format" in warnings[0]
-    assert "no operator fits these kernels: Conv2D" in warnings[1]
+    assert "no effect: sample_mode, file_format" in warnings[0]
+    assert "no operator matches these kernels: Conv2D" in warnings[1]
 
 
 def test_a_write_that_fails_ends_the_dump_and_not_the_training(
@@ -215,8 +215,8 @@ def test_a_write_that_fails_ends_the_dump_and_not_the_training(
     np.testing.assert_array_equal(network.weight, WEIGHT - 0.75)
     errors = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
     assert len(errors) == 2
-    assert "the training goes on: OSError: No space left on device" in errors[0]
-    assert "tensors are missing in the dump" in errors[1]
+    assert "the training continues: OSError: No space left on device" in errors[0]
+    assert "tensors are missing from the dump" in errors[1]
 
 
 def test_an_error_of_ours_ends_the_dump_and_not_the_training(
@@ -228,7 +228,7 @@ def test_an_error_of_ours_ends_the_dump_and_not_the_training(
         for _ in range(3):
             train_step(recorder, network, np.ones((2, 4), np.float32).view(Tensor))
     np.testing.assert_array_equal(network.weight, WEIGHT - 0.75)
-    assert caplog.text.count("the training goes on: ZeroDivisionError") == 1
+    assert caplog.text.count("the training continues: ZeroDivisionError") == 1
     (ended,) = open_dump(tmp_path).not_recorded
     assert (ended.kind, ended.detail) == ("ended", "ZeroDivisionError: division by zero")
 

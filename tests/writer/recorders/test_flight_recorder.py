@@ -167,7 +167,7 @@ def test_what_cannot_be_measured_does_not_end_the_training(
     monkeypatch.setattr(backend, "weight_norms", refuse)
     results, alerts = train(network, tmp_path, [1.0, math.inf, 1.0], check_every=1)
     assert (results, len(alerts)) == ([1.0, math.inf, 1.0], 1)
-    assert "a measurement failed; the training goes on" in caplog.text
+    assert "a measurement failed; the training continues" in caplog.text
 
 
 def test_a_fault_that_lasts_is_one_alert_and_one_dump(network: Any, tmp_path: Path, dumps: Any) -> None:
@@ -239,7 +239,7 @@ def test_a_second_recorder_takes_over_and_a_closed_one_does_nothing(
     first, second = (FlightRecorder(network, tmp_path, record=Alerts()) for _ in range(2))  # type: ignore[arg-type]
     first.step(lambda: second.step(lambda: math.nan))
     assert len(dumps) == 1
-    assert caplog.text.count("another one took over") == 1
+    assert caplog.text.count("another one has replaced it") == 1
     second.close()
     second.step(lambda: math.nan)
     assert len(dumps) == 1

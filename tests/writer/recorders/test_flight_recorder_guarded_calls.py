@@ -13,7 +13,7 @@ def test_what_raises_gives_nothing_and_is_logged_once(caplog: pytest.LogCaptureF
     assert calls(max, 1, 2) == 2
     assert [calls(float, "x"), calls(float, "y")] == [None, None]
     ((message, error),) = [(record.getMessage(), record.exc_info) for record in caplog.records]
-    assert message == "recorder: a measurement failed; the training goes on (said once)"
+    assert message == "recorder: a measurement failed; the training continues (logged once)"
     assert error is not None and error[0] is ValueError
 
 

@@ -136,7 +136,7 @@ def test_steps_and_ranks_that_are_not_selected_leave_no_trace(tmp_path: Path) ->
 def test_keys_without_effect_are_named_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     debugger_of(tmp_path, async_dump=True, precision="high")
     assert [record.message for record in caplog.records] == [
-        "these keys of the configuration have no effect here: async_dump, precision"
+        "these keys of the configuration have no effect: async_dump, precision"
     ]
 
 

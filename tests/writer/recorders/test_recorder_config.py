@@ -179,5 +179,5 @@ def test_entries_that_fit_nothing_are_known() -> None:
 
 
 def test_a_broken_expression_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"kernels holds 'name-regex\(\[\)', which is no regular expression"):
+    with pytest.raises(ValueError, match=r"kernels: 'name-regex\(\[\)' is not a valid regular expression"):
         KernelFilter(["name-regex([)"])

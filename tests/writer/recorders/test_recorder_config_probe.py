@@ -53,7 +53,7 @@ def test_arguments_go_before_the_file(tmp_path: Path) -> None:
         ({"task": "run_ut"}, "task is one of statistics, tensor, overflow_check, structure, got 'run_ut'"),
         ({"level": "L3"}, "level is one of L0, L1, L2, mix, got 'L3'"),
         ({"step": [True]}, 'step holds numbers from 0 on and ranges such as "5-8", got True'),
-        ({"rank": ["3-1"]}, "rank holds the range '3-1', which is no range"),
+        ({"rank": ["3-1"]}, "rank: '3-1' is not a range"),
         ({"step": 2.5}, r'step is a list of numbers and ranges such as \[0, "5-8"\], got 2.5'),
         ({"scope": ["Functional.relu.0.forward"]}, "scope is the names of the first and the last entry"),
         ({"scope": ["relu", "relu"]}, "a name is such as Functional.linear.0.forward"),
@@ -62,7 +62,7 @@ def test_arguments_go_before_the_file(tmp_path: Path) -> None:
         ({"summary_mode": "sha"}, "summary_mode is one of statistics, md5, got 'sha'"),
         ({"extra_info": 1}, "extra_info is true or false, got 1"),
         ({"dump_path": ""}, "dump_path is not set"),
-        ({"dump_paths": "/tmp"}, "'dump_paths' is no key; allowed are task, dump_path"),
+        ({"dump_paths": "/tmp"}, "'dump_paths' is not a key; allowed are task, dump_path"),
     ],
 )
 def test_a_wrong_value_is_named_with_what_is_allowed(keys: Any, words: str) -> None:

@@ -106,7 +106,7 @@ def test_a_place_that_cannot_be_written_does_not_hide_the_error(
     (tmp_path / "file").touch()
     with pytest.raises(ZeroDivisionError):
         train(tmp_path / "run", 1, settings=RecorderSettings(enable=True, path=tmp_path / "file"))
-    assert "cannot leave RUN.traceback" in caplog.text
+    assert "cannot write RUN.traceback" in caplog.text
 
 
 def test_the_variables_alone_make_a_summary_record_leave_it(
@@ -131,7 +131,7 @@ def test_a_mistake_in_a_variable_does_not_hide_the_error(
     monkeypatch.setenv("MS_RDR_ENABLE", "yes")
     with pytest.raises(ZeroDivisionError), SummaryRecord(tmp_path):
         _ = 1 / 0
-    assert "leaves nothing: MS_RDR_ENABLE is 0 or 1" in caplog.text
+    assert "wrote nothing: MS_RDR_ENABLE is 0 or 1" in caplog.text
 
 
 def test_the_variables_make_a_collector_leave_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,7 @@ def alert(title: Any, text: Any, level: Any, dump: str = "") -> Item:
     number = _NUMBERS.get(level) if isinstance(level, str) else None
     if number is None:
         levels = ", ".join(_NUMBERS)
-        _log.warning("the level of an alert is one of %s, not %r: 'warning' is taken", levels, level)
+        _log.warning("the level of an alert is one of %s, not %r: 'warning' is used", levels, level)
         number = _NUMBERS["warning"]
     heading = str(title)[:LONGEST_TITLE]
     fields = [_text(_TITLE, heading), _text(_TEXT, str(text)[:LONGEST_TEXT]), wire.integer(_LEVEL, number)]

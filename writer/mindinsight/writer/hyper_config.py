@@ -33,7 +33,7 @@ class Params(Mapping[str, Any]):
         values: dict[str, Any] = self.__dict__.get("_values", {})
         if name not in values:
             known = ", ".join(values) or "none"
-            raise AttributeError(f"there is no parameter {name!r} in this trial; there are {known}")
+            raise AttributeError(f"there is no parameter {name!r} in this trial; known are {known}")
         return values[name]
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -72,7 +72,7 @@ class HyperConfig:
         if text is None:
             if params is None:
                 raise HyperConfigError(
-                    f"{VARIABLE} is not set: run this by mindinsight tune, or give HyperConfig its own values"
+                    f"{VARIABLE} is not set: run this by mindinsight tune, or pass params to HyperConfig"
                 )
             content: Mapping[str, Any] = {"params": params, "summary_dir": summary_dir}
         else:
@@ -94,7 +94,7 @@ def read_hyper_config(text: str) -> Mapping[str, Any]:
     except (ValueError, RecursionError) as error:
         raise HyperConfigError(f"{VARIABLE} is not JSON: {error}") from error
     if not isinstance(content, dict):
-        raise HyperConfigError(f"{VARIABLE} is no JSON object")
+        raise HyperConfigError(f"{VARIABLE} is not a JSON object")
     return content
 
 

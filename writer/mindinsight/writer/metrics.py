@@ -317,5 +317,5 @@ def get_metric_fn(name: str, *args: Any, **kwargs: Any) -> Metric:
         "recall": Recall,
     }
     if name not in metrics:
-        raise KeyError(f"no metric {name!r}; there are {', '.join(metrics)}")
+        raise KeyError(f"no metric {name!r}; known are {', '.join(metrics)}")
     return metrics[name](*args, **kwargs)

@@ -235,7 +235,7 @@ def record_gradients(network: object, pattern: str = ".*", every: int = 1) -> Ca
     framework = framework_of(network)
     if framework is None or not hasattr(framework, "on_gradients"):
         kind = type(network).__name__
-        raise TypeError(f"gradients can be watched in a PyTorch module or a MindSpore Cell, got {kind}")
+        raise TypeError(f"gradients can be recorded in a PyTorch module or a MindSpore Cell, got {kind}")
     if every == 1 and hasattr(framework, "operate_on_gradients"):
         remove: Callable[[], None] = framework.operate_on_gradients(network, matches, HistogramSummary)
         return remove
@@ -254,5 +254,5 @@ def _matcher(pattern: str) -> Callable[[str], bool]:
     try:
         compiled = re.compile(pattern)
     except re.error as error:
-        raise ValueError(f"pattern {pattern!r} is no regular expression: {error}") from error
+        raise ValueError(f"pattern {pattern!r} is not a valid regular expression: {error}") from error
     return lambda name: compiled.match(name) is not None

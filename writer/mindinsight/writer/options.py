@@ -116,5 +116,5 @@ def tag(name: Any) -> str:
     try:
         name.encode()
     except UnicodeEncodeError as error:
-        raise ValueError(f"the name of a value must be proper Unicode, got {name!r}") from error
+        raise ValueError(f"the name of a value must be valid Unicode, got {name!r}") from error
     return name

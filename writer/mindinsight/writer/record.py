@@ -73,7 +73,7 @@ def configure_logging() -> None:
         try:
             log.configure()
         except (ValueError, OSError) as error:  # no reason not to train
-            _log.warning("messages go where they went before: %s", error)
+            _log.warning("logging is not reconfigured: %s", error)
 
 
 _DATA_RECORDER: Final = "mindinsight.writer.recorders.running_data_recorder"
@@ -315,7 +315,7 @@ class SummaryRecord:
         """Return True if the recorder is closed. Log it once, because a loop may call in every step."""
         if self._closed and not self._warned_closed:
             self._warned_closed = True
-            _log.warning(f"{message}: the recorder of %s is closed (said once)", *arguments, self.log_dir)
+            _log.warning(f"{message}: the recorder of %s is closed (logged once)", *arguments, self.log_dir)
         return self._closed
 
     def _add_graph(self, train_network: Any) -> None:

@@ -137,7 +137,7 @@ def save_function(
     framework = framework_of(network)
     if not hasattr(framework, "save"):
         kind = type(network).__name__
-        raise TypeError(f"give a save function: {kind} is no network of MindSpore or PyTorch")
+        raise TypeError(f"give a save function: {kind} is not a network of MindSpore or PyTorch")
     assert framework is not None
     if options and not framework.SAVE_OPTIONS:
         raise ValueError(f"only MindSpore saves with {', '.join(sorted(options))}")

@@ -33,7 +33,7 @@ class LossMonitor(Callback):
         epoch, step = position(arguments)
         loss = loss_of(arguments.get("net_outputs"))
         if not math.isfinite(loss):
-            raise ValueError(f"epoch: {epoch} step: {step}, the loss is {loss}: the training ends here")
+            raise ValueError(f"epoch: {epoch} step: {step}, the loss is {loss}: the training stops")
         if self._is_due(int(arguments.get("cur_step_num", step))):
             print(f"epoch: {epoch} step: {step}, loss is {loss}", flush=True)
 

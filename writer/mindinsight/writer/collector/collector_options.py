@@ -109,10 +109,10 @@ def _hyper_config(text: str) -> Mapping[str, Any]:
     try:
         facts = read_hyper_config(text).get("custom_lineage_data", {})
     except HyperConfigError as error:
-        _log.warning("nothing is recorded of the tuner's values: %s", error)
+        _log.warning("the tuner's values are not recorded: %s", error)
         return {}
     if not isinstance(facts, dict):
-        _log.warning("custom_lineage_data in %s is no JSON object", VARIABLE)
+        _log.warning("custom_lineage_data in %s is not a JSON object", VARIABLE)
         return {}
     return facts
 
@@ -122,7 +122,7 @@ def _pattern(value: Any) -> str | None:
     try:
         re.compile(pattern or "")
     except re.error as error:
-        raise ValueError(f"histogram_regular is no regular expression: {error}") from error
+        raise ValueError(f"histogram_regular is not a valid regular expression: {error}") from error
     return pattern
 
 

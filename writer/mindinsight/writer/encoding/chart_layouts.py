@@ -80,7 +80,7 @@ def curve(
     truth = to_numpy(labels).values.reshape(-1).astype(np.float64)
     guesses = to_numpy(predictions).values.reshape(-1)
     if truth.shape != guesses.shape or not truth.size:
-        raise ValueError(f"labels and predictions must be equally many, got {truth.size} and {guesses.size}")
+        raise ValueError(f"labels and predictions must have equal lengths: {truth.size}, {guesses.size}")
     if not ((guesses >= 0) & (guesses <= 1)).all():
         raise ValueError("predictions must be within 0..1")
     weight = np.broadcast_to(1.0 if weights is None else to_numpy(weights).values, truth.shape)
@@ -98,7 +98,7 @@ def given(rows: list[Any], thresholds: int = MOST_THRESHOLDS) -> npt.NDArray[np.
     arrays = [to_numpy(row).values.reshape(-1).astype(np.float64) for row in rows]
     sizes = {array.size for array in arrays}
     if len(arrays) != _ROWS or len(sizes) != 1 or sizes == {0}:
-        raise ValueError(f"a curve has six equally long rows, got {[array.size for array in arrays]}")
+        raise ValueError(f"a curve has six rows of equal length, got {[array.size for array in arrays]}")
     _thresholds(thresholds)
     return np.stack(arrays)
 

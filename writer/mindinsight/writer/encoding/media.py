@@ -116,7 +116,7 @@ def sound(value: object, rate: int) -> Sound:
         raise ValueError(f"a sound is one row of samples, got shape {samples.shape}")
     numbers = np.nan_to_num(samples.astype(np.float64), nan=0.0)
     if np.abs(numbers).max() > 1:
-        _log.warning("samples of a sound beyond -1..1 are cut")
+        _log.warning("samples of a sound beyond -1..1 are clipped")
     data = (numbers.clip(-1, 1) * _LARGEST).astype("<i2")
     file = io.BytesIO()
     with wave.open(file, "wb") as wav:

@@ -175,6 +175,6 @@ def _encode_items(job: Job, failed: Failed) -> bytes:
     event = events.summary_event(step, wall, encoded) if encoded else b""
     if len(event) > LARGEST_EVENT:
         for item in items:
-            failed(ValueError(f"its step has {len(event)} bytes, more than {LARGEST_EVENT}"), item, step)
+            failed(ValueError(f"the step has {len(event)} bytes, more than {LARGEST_EVENT}"), item, step)
         return b""
     return encode_record(event) if event else b""

@@ -267,7 +267,7 @@ def _event(job: Job, failed: Failed) -> bytes:
     event = encode_event(step, wall, encode_summary(encoded)) if encoded else b""
     if len(event) > LARGEST_EVENT:
         for item in items:
-            failed(ValueError(f"its step has {len(event)} bytes, more than {LARGEST_EVENT}"), item, step)
+            failed(ValueError(f"the step has {len(event)} bytes, more than {LARGEST_EVENT}"), item, step)
         return b""
     return event
 

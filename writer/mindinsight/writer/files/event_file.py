@@ -330,7 +330,7 @@ class EventFile:
         """Record and log that a file refuses records. They are retried."""
         if not self._warned_refused:
             self._warned_refused = True
-            _log.error("cannot write %s: %s; trying again every %g s", file.path, error, self._flush_seconds)
+            _log.error("cannot write %s: %s; retrying every %g s", file.path, error, self._flush_seconds)
         self._failure = error
         self._refusing = True
 

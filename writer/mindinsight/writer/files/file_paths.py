@@ -70,7 +70,7 @@ def make_log_dir(path: Path, strict: bool) -> None:
     except OSError as error:
         if strict:
             raise
-        _log.error("cannot make %s: %s; trying again with the first record", path, error)
+        _log.error("cannot make %s: %s; retrying with the first record", path, error)
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,7 +162,7 @@ class RecordFile:
         """Return the descriptor of a file with room for ``needed`` bytes. A new file accepts any record."""
         if self._descriptor is not None:
             if os.fstat(self._descriptor).st_nlink == 0:
-                _log.warning("%s was removed while it was written; going on in a next file", self.path)
+                _log.warning("%s was removed while it was written; continuing in a new file", self.path)
                 self.forget()
             elif self._size + needed > self._max_size and not self._unused:
                 self.close()

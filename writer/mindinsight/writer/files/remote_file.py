@@ -99,7 +99,7 @@ class RemoteRecordFile:
             time.sleep(wait)
             error = self.sync()
         if error:
-            _log.error("not everything is in %s: %s", self.path, error)
+            _log.error("some records are missing from %s: %s", self.path, error)
         self.forget()
 
     def forget(self) -> None:

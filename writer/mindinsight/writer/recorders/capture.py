@@ -28,7 +28,7 @@ def models_of(model: Any) -> dict[str, Any]:
     if not models:
         raise TypeError("there is no model to record")
     if len({is_cell(value) for value in models.values()}) > 1:
-        raise TypeError("the models are of two frameworks: record each with a recorder of its own")
+        raise TypeError("the models are of two frameworks: record each with a separate recorder")
     return models
 
 
@@ -278,7 +278,7 @@ class WriteQueue:
                 self._changed.notify_all()
 
     def _fail(self, error: Exception) -> None:
-        _log.error("the dump ends here, the training goes on: %s: %s", type(error).__name__, error)
+        _log.error("the dump stopped, the training continues: %s: %s", type(error).__name__, error)
         with self._changed:
             self.error = error
             self.dropped += 1 + len(self._jobs)

@@ -51,7 +51,7 @@ def delegate_dump(
     """
     present = environment.get(VARIABLE, "")
     if present and _is_file_of(present, config):
-        _log.info("MindSpore writes this dump itself, as %s says", present)
+        _log.info("MindSpore writes this dump itself, configured by %s", present)
         return Path(present)
     if compiled:
         raise RuntimeError(
@@ -172,7 +172,7 @@ class DumpRecorder:
             delegate_dump(self.config, self._backend.has_compiled(), self._backend.device())
         else:
             if compiled := self._backend.unseen_regions(self._models):
-                _log.warning("not in the dump is what is compiled: %s", ", ".join(compiled))
+                _log.warning("the dump has no operators of compiled regions: %s", ", ".join(compiled))
                 self._note([Gap("compiled", tuple(compiled))])
             self._capture = self._backend.make_capture(self._models, self._observe, self._fail)
             self._begin()
@@ -215,18 +215,18 @@ class DumpRecorder:
             self._write_graph()
         self._queue.close()
         if self._kernels.unmatched:
-            _log.warning("no operator fits these kernels: %s", ", ".join(self._kernels.unmatched))
+            _log.warning("no operator matches these kernels: %s", ", ".join(self._kernels.unmatched))
         if self._left_out:
-            _log.warning("%d tensors are not in the dump: it has its %s bytes", self._left_out, self._limit)
+            _log.warning("%d tensors are missing from the dump: limit %s bytes", self._left_out, self._limit)
         if self._queue.dropped:
-            _log.error("%d tensors are missing in the dump %s", self._queue.dropped, self.config.path)
+            _log.error("%d tensors are missing from the dump %s", self._queue.dropped, self.config.path)
         self._note_gaps()
 
     def _note_gaps(self) -> None:
         """Log the gaps of the dump and write them to its metadata."""
         unseen = tuple(sorted(getattr(self._capture, "unseen_backward", ())))
         if unseen:
-            _log.warning("not in the dump are the backward operators of %s", ", ".join(unseen))
+            _log.warning("the dump has no backward operators of %s", ", ".join(unseen))
         gaps = [Gap("backward", unseen)] if unseen else []
         if self._left_out:
             gaps.append(Gap("limit", count=self._left_out, iterations=tuple(self._cut)))
@@ -242,7 +242,7 @@ class DumpRecorder:
         try:
             self._dump.not_recorded(gaps)
         except (OSError, ValueError) as error:  # the disk may be full
-            _log.error("the dump does not say what is missing in it: %s", error)
+            _log.error("the gaps of the dump could not be recorded: %s", error)
 
     def _made_dump(self, rank: int | None) -> Dump:
         return Dump(
@@ -258,7 +258,7 @@ class DumpRecorder:
     def _announce(self) -> None:
         if self.config.without_effect:
             names = ", ".join(self.config.without_effect)
-            _log.warning("these keys of the dump configuration have no effect here: %s", names)
+            _log.warning("these keys of the dump configuration have no effect: %s", names)
 
     def _begin(self) -> None:
         if self._queue.error is not None or self._failed or not self._selects(self._iteration):
@@ -281,7 +281,7 @@ class DumpRecorder:
                     if self._kernels(name):
                         self._put("Parameter", name, "output", 0, self._copied(tensor))
             self._write_graph()
-        except Exception as error:  # whatever is wrong with the dump, the training goes on
+        except Exception as error:  # whatever is wrong with the dump, the training continues
             self._fail(error)
         self._step = None
 
@@ -351,7 +351,7 @@ class DumpRecorder:
             return
         self._failed = True
         self._error = error
-        _log.error("the dump ends here, the training goes on: %s: %s", type(error).__name__, error)
+        _log.error("the dump stopped, the training continues: %s: %s", type(error).__name__, error)
 
 
 def _config(config: str | Path | Mapping[str, object] | None, path: str | Path | None) -> DumpConfig:
@@ -396,10 +396,10 @@ class AutomaticDump(Callback):
                 return
             recorder.start()
         except Exception as error:
-            _log.error("no dump is recorded, the training goes on: %s: %s", type(error).__name__, error)
+            _log.error("no dump is recorded, the training continues: %s: %s", type(error).__name__, error)
             return
         self._recorder = arguments[_CLAIM] = recorder
-        _log.info("records the dump that MINDSPORE_DUMP_CONFIG asks for in %s", recorder.config.path)
+        _log.info("recording the dump of MINDSPORE_DUMP_CONFIG in %s", recorder.config.path)
 
     def on_train_step_begin(self, run_context: RunContext) -> None:
         """Resume recording."""

@@ -56,7 +56,7 @@ class GuardedCalls:
         except Exception:
             if not self._logged:
                 self._logged = True
-                _log.exception("%s: a measurement failed; the training goes on (said once)", self._name)
+                _log.exception("%s: a measurement failed; the training continues (logged once)", self._name)
             return None
 
 
@@ -325,7 +325,7 @@ class FlightRecorder:
         marks = {vars(network).get(_MARK) for network in self._models.values()}
         if not self._retired and marks != {self._token}:
             self._retired = True
-            _log.warning("this FlightRecorder does nothing any more: it is closed, or another one took over")
+            _log.warning("this FlightRecorder is inactive: it is closed, or another one has replaced it")
         return self._retired
 
     def _measure(self, result: Any) -> tuple[float | None, float | None, int]:
@@ -355,7 +355,7 @@ class FlightRecorder:
         if loss_reason:
             return Examined(loss_reason, OWN)
         if broken:
-            return Examined(f"the output of {broken[0]} is not finite", OWN)
+            return Examined(f"the output of {broken[0]} is non-finite", OWN)
         if norm is not None and norm_reason:
             return Examined(norm_reason + self._loss_scale.remark(norm), SHARED)
         if watched is None or (loss == 0 and not norm):  # nothing is left to learn

@@ -205,7 +205,7 @@ class MindSporeCapture(OperatorCapture):
         on_error: Callable[[Exception], None],
     ) -> None:
         if _DispatchMode is object:
-            raise RuntimeError(f"MindSpore {mindspore.__version__} does not show its operators: 2.10 does")
+            raise RuntimeError(f"MindSpore {mindspore.__version__} does not expose its operators: use 2.10")
         super().__init__(observer, on_error)
         self._cells = list(named_cells(models))
         self._handles: list[Any] = []

@@ -67,7 +67,7 @@ class PrecisionDebugger:
         )
         if self.config.without_effect:
             names = ", ".join(self.config.without_effect)
-            _log.warning("these keys of the configuration have no effect here: %s", names)
+            _log.warning("these keys of the configuration have no effect: %s", names)
         self._queue = WriteQueue(CAPACITY)
         self._step = 0
         self._files: StepFiles | None = None
@@ -243,7 +243,7 @@ class PrecisionDebugger:
         if not self._failed:
             self._write()
             self._failed = True
-            _log.error("the dump ends here, the training goes on: %s: %s", type(error).__name__, error)
+            _log.error("the dump stopped, the training continues: %s: %s", type(error).__name__, error)
 
 
 def _framework(models: Mapping[str, Any]) -> str:
@@ -320,7 +320,7 @@ def seed_all(seed: int = 1234, mode: bool = False) -> None:
     if isinstance(seed, bool) or not isinstance(seed, int):
         raise TypeError(f"seed is an integer, got {seed!r}")
     if not 0 <= seed < 1 << 32:
-        raise ValueError(f"seed lies from 0 to 4294967295, got {seed}")
+        raise ValueError(f"seed is from 0 to 4294967295, got {seed}")
     if not isinstance(mode, bool):
         raise TypeError(f"mode is True or False, got {mode!r}")
     os.environ["PYTHONHASHSEED"] = str(seed)  # of processes that are started from here on

@@ -273,7 +273,7 @@ def _compiled(entry: str) -> re.Pattern[str]:
     try:
         return re.compile(text)
     except re.error as error:
-        raise ValueError(f"kernels holds {entry!r}, which is no regular expression: {error}") from error
+        raise ValueError(f"kernels: {entry!r} is not a valid regular expression: {error}") from error
 
 
 Task: TypeAlias = Literal["statistics", "tensor", "overflow_check", "structure"]
@@ -373,7 +373,7 @@ def _probe_settings(content: object, keys: Mapping[str, object]) -> dict[str, An
     settings = {**common, **section, **given}
     allowed = (*_COMMON, *_SECTION, *_IGNORED)
     if unknown := [key for key in settings if key not in allowed]:
-        raise ConfigError(f"{unknown[0]!r} is no key; allowed are {', '.join((*_COMMON, *_SECTION))}")
+        raise ConfigError(f"{unknown[0]!r} is not a key; allowed are {', '.join((*_COMMON, *_SECTION))}")
     return settings
 
 
@@ -410,7 +410,7 @@ def _range(key: str, item: object) -> tuple[int, int]:
         raise ConfigError(f'{key} holds numbers from 0 on and ranges such as "5-8", got {item!r}')
     first, last = int(match[1]), int(match[2] or match[1])
     if last < first or last - first > _LONGEST_RANGE:
-        raise ConfigError(f"{key} holds the range {item!r}, which is no range of at most a million numbers")
+        raise ConfigError(f"{key}: {item!r} is not a range of at most a million numbers")
     return first, last
 
 

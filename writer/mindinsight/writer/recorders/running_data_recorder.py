@@ -294,7 +294,7 @@ class RunningDataRecorder(Callback):
             try:
                 self._write(name.format(stamp), content())
             except Exception as problem:  # the user is to see the error of the run, not one of ours
-                _log.error("the data recorder cannot leave %s: %s", name.format(stamp), problem)
+                _log.error("the data recorder cannot write %s: %s", name.format(stamp), problem)
 
     def _write(self, name: str, content: bytes | None) -> None:
         if content is None:
@@ -327,7 +327,7 @@ def leave_if_asked(record: Run, error: BaseException | None) -> None:
     try:
         settings = RecorderSettings.of()
     except ValueError as problem:  # a mistake in a variable must not hide the error of the run
-        _log.error("the data recorder leaves nothing: %s", problem)
+        _log.error("the data recorder wrote nothing: %s", problem)
         return
     if settings.wants(error):
         RunningDataRecorder(record, settings=settings).leave(error)

@@ -288,7 +288,7 @@ def hook_gradients(
             files.add_variable(stem, value if alone else gradients)
             put(files.tensors, copies)
         except Exception:
-            _log.exception("the gradient of %s is missing in the dump", stem)
+            _log.exception("the gradient of %s is missing from the dump", stem)
 
     for position, tensor in enumerate(tensors):
         if values.needs_gradient(tensor):

@@ -218,7 +218,7 @@ class OutputWatch:
                     if name in self._suspects and isinstance(output, torch.Tensor) and output.numel() > 1:
                         self.highest[name] = float(output.max())
         except Exception as error:
-            _log.debug("the output of %s is not watched: %s", name, error)
+            _log.debug("the output of %s is not measured: %s", name, error)
         self.seconds += time.perf_counter() - begin
 
 

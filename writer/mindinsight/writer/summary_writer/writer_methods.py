@@ -381,13 +381,13 @@ class PlotMethods(RunFiles):
     def add_embedding(self, *_arguments: Any, **_named: Any) -> NoReturn:
         """Raise NotImplementedError: embeddings are not supported by either format's pages."""
         raise NotImplementedError(
-            "embeddings are not written; record the matrix with add_tensor, or use torch's own writer beside"
+            "embeddings are not written; record the matrix with add_tensor, or add torch's writer"
         )
 
     def add_mesh(self, *_arguments: Any, **_named: Any) -> NoReturn:
         """Raise NotImplementedError, like ``add_embedding``."""
         raise NotImplementedError(
-            "meshes are not written; record the vertices with add_tensor, or use torch's own writer beside"
+            "meshes are not written; record the vertices with add_tensor, or add torch's writer"
         )
 
     def add_onnx_graph(self, *_arguments: Any, **_named: Any) -> NoReturn:
