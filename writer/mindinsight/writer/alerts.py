@@ -62,7 +62,7 @@ def step_of(step: Any, default: int) -> int:
 
 
 class AlertThrottle:
-    """Rate limit for alerts: a loop may give the same one in every step."""
+    """Rate limiter of alerts, because a loop may raise the same one in every step."""
 
     def __init__(self) -> None:
         self._last: dict[tuple[str, str], float] = {}

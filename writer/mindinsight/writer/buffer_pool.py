@@ -14,7 +14,7 @@ _MOST_FREE: Final = 64 << 20  # limit of unused bytes
 
 
 class BufferPool:
-    """Copies arrays into memory of earlier copies of the same size. For any thread."""
+    """Pool of memory of earlier copies, reused for arrays of the same size. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -264,10 +264,10 @@ def _loss_on_device(setup: Setup, samples: int, device: int) -> Loss:
 
 
 class SummaryLandscape:
-    """Makes landscapes of the loss of the run in ``summary_dir``.
+    """Evaluator of loss landscapes of the run in ``summary_dir``.
 
-    Its training must have run with ``collect_landscape`` given to SummaryCollector. Give the loss as a
-    function of the weights (any framework), or as MindSpore documents it::
+    The training must have run with ``collect_landscape`` of SummaryCollector. The loss is a function of the
+    weights (any framework), or MindSpore's tuple::
 
         SummaryLandscape("./run").gen_landscapes(lambda weights: evaluate(model, weights))
     """

@@ -44,7 +44,7 @@ _LINE = (
 
 @dataclass(frozen=True)
 class LogSettings:
-    """Settings of the log, from the variables."""
+    """Log settings of the environment variables."""
 
     level: int = logging.WARNING
     directory: Path | None = None  # None: to the screen
@@ -98,7 +98,7 @@ def _handlers(settings: LogSettings, rank: int) -> list[logging.Handler]:
 
 
 class _PrivateRotatingFile(logging.handlers.RotatingFileHandler):
-    """Rotating log of mode 0600: the first file and each one after a rollover."""
+    """Rotating log file with mode 0600, also after a rollover."""
 
     def _open(self) -> TextIOWrapper:
         file = super()._open()

@@ -47,11 +47,11 @@ class Metric(ABC):
 
     @abstractmethod
     def clear(self) -> None:
-        """Forget all batches."""
+        """Discard all batches."""
 
     @abstractmethod
     def update(self, *inputs: Any) -> None:
-        """Add a batch."""
+        """Add the outputs of a batch to the metric."""
 
     @abstractmethod
     def eval(self) -> Any:
@@ -147,9 +147,9 @@ Doubles = npt.NDArray[np.float64]
 
 
 class _Counts(Metric):
-    """Three counts for each class, or for each sample where a sample has several labels.
+    """Base of metrics with three counts for each class, or for each sample with several labels.
 
-    For ``multilabel`` the result is per sample, in the order given, as MindSpore computes it.
+    For ``multilabel`` the result is per sample in order, as MindSpore computes it.
     """
 
     def __init__(self, eval_type: str = "classification") -> None:
@@ -257,10 +257,12 @@ class Accuracy(Metric):
         super().__init__()
 
     def clear(self) -> None:
+        """Discard all batches."""
         self._right = self._total = 0
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
+        """Count the correct predictions of a batch."""
         prediction, truth = pair_of("Accuracy", inputs)
         if self._type == "classification":
             predicted, true, _ = classes(prediction, truth)
@@ -271,6 +273,7 @@ class Accuracy(Metric):
         self._total += right.size
 
     def eval(self) -> float:
+        """Return the share of correct predictions. Raises RuntimeError without a batch."""
         if not self._total:
             raise RuntimeError("Accuracy: there was no batch to evaluate")
         return self._right / self._total
@@ -282,6 +285,7 @@ class Loss(Metric):
     _mindspore_name = "Loss"
 
     def clear(self) -> None:
+        """Discard all batches."""
         self._sum = 0.0
         self._count = 0
 
@@ -297,6 +301,7 @@ class Loss(Metric):
         self._count += 1
 
     def eval(self) -> float:
+        """Return the mean loss. Raises RuntimeError without a batch."""
         if not self._count:
             raise RuntimeError("Loss: there was no batch to evaluate")
         return self._sum / self._count

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class OperatorValues:
-    """Buffer of the newest value of each plugin and tag, until it is taken. For several threads."""
+    """Buffer of the newest value of each plugin and tag, until it is taken. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -113,7 +113,7 @@ class _Summary(Operator):
 
 
 class ScalarSummary(_Summary):
-    """``ScalarSummary()("loss", value)`` records one number."""
+    """Operator that records a number: ``ScalarSummary()("loss", value)``."""
 
     plugin = "scalar"
     _primitive = "ScalarSummary"
@@ -123,7 +123,7 @@ class ScalarSummary(_Summary):
 
 
 class ImageSummary(_Summary):
-    """``ImageSummary()("input", value)`` records images of shape (N, C, H, W), C from 1 to 4."""
+    """Operator that records images (N, C, H, W), C from 1 to 4: ``ImageSummary()("input", value)``."""
 
     plugin = "image"
     _primitive = "ImageSummary"
@@ -133,7 +133,7 @@ class ImageSummary(_Summary):
 
 
 class TensorSummary(_Summary):
-    """``TensorSummary()("x", value)`` records a tensor of rank 1 or more, whole."""
+    """Operator that records a whole tensor of rank 1 or more: ``TensorSummary()("x", value)``."""
 
     plugin = "tensor"
     _primitive = "TensorSummary"
@@ -143,7 +143,7 @@ class TensorSummary(_Summary):
 
 
 class HistogramSummary(TensorSummary):
-    """``HistogramSummary()("x", value)`` records how the numbers of a tensor of rank 1 or more spread."""
+    """Operator that records the distribution of a tensor: ``HistogramSummary()("x", value)``."""
 
     plugin = "histogram"
     _primitive = "HistogramSummary"

@@ -33,14 +33,14 @@ class Pending:
         self.refused: list[tuple[str, str]] = []  # reason, tag of values that are too large for the step
 
     def clear(self) -> None:
-        """Forget everything collected."""
+        """Discard all collected values."""
         self.scalars.clear()
         self._items.clear()
         self.refused.clear()
         self._room = LARGEST_EVENT
 
     def add(self, plugin: Any, name: Any, value: Any) -> None:
-        """Check ``value`` and keep a copy. Raises as ``SummaryRecord.add_value`` does, and TooLarge."""
+        """Validate and copy ``value``. Raises like ``SummaryRecord.add_value``, and TooLarge."""
         kind, tag = _kind(plugin), options.tag(name)
         if kind == "scalar":
             self.scalars.extend((tag, scalars.number(tag, value)))
@@ -73,7 +73,7 @@ class Pending:
         return self._take_all(step, wall, pairs, plugin_filter or _everything)
 
     def done(self, jobs: Iterable[Job]) -> None:
-        """Take back the memory of ``jobs`` that are on disk. Called by the thread that wrote them."""
+        """Reuse the memory of ``jobs`` that are on disk. Called by the writing thread."""
         for job in jobs:
             for item in job[3]:
                 if not isinstance(item.payload, bytes):
@@ -122,7 +122,7 @@ class StepQueue:
         self._lock = threading.Lock()
 
     def collect(self, plugin: str, name: str, value: Any) -> None:
-        """Keep a value for the next step. Raises as ``Pending.add``."""
+        """Collect a value for the next step. Raises like ``Pending.add``."""
         try:
             self._pending.add(plugin, name, value)
         except TooLarge:

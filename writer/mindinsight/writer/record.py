@@ -285,7 +285,7 @@ class SummaryRecord:
             self._surface()
 
     def close(self) -> None:
-        """Write everything and finish the files. Closing again does nothing."""
+        """Write all values and close the files. A second call does nothing."""
         self._close(None)
 
     def __enter__(self) -> SummaryRecord:

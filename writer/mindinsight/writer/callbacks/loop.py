@@ -58,39 +58,51 @@ class CallbackList(Callback):
         self._entered.__exit__(*exception)
 
     def on_train_begin(self, run_context: RunContext) -> None:
+        """Call ``on_train_begin`` of every callback in order."""
         self._call("on_train_begin", run_context)
 
     def on_train_epoch_begin(self, run_context: RunContext) -> None:
+        """Call ``on_train_epoch_begin`` of every callback in order."""
         self._call("on_train_epoch_begin", run_context)
 
     def on_train_step_begin(self, run_context: RunContext) -> None:
+        """Call ``on_train_step_begin`` of every callback in order."""
         self._call("on_train_step_begin", run_context)
 
     def on_train_step_end(self, run_context: RunContext) -> None:
+        """Call ``on_train_step_end`` of every callback in order."""
         self._call("on_train_step_end", run_context)
 
     def on_train_epoch_end(self, run_context: RunContext) -> None:
+        """Call ``on_train_epoch_end`` of every callback in order."""
         self._call("on_train_epoch_end", run_context)
 
     def on_train_end(self, run_context: RunContext) -> None:
+        """Call ``on_train_end`` of every callback in order."""
         self._call("on_train_end", run_context)
 
     def on_eval_begin(self, run_context: RunContext) -> None:
+        """Call ``on_eval_begin`` of every callback in order."""
         self._call("on_eval_begin", run_context)
 
     def on_eval_epoch_begin(self, run_context: RunContext) -> None:
+        """Call ``on_eval_epoch_begin`` of every callback in order."""
         self._call("on_eval_epoch_begin", run_context)
 
     def on_eval_step_begin(self, run_context: RunContext) -> None:
+        """Call ``on_eval_step_begin`` of every callback in order."""
         self._call("on_eval_step_begin", run_context)
 
     def on_eval_step_end(self, run_context: RunContext) -> None:
+        """Call ``on_eval_step_end`` of every callback in order."""
         self._call("on_eval_step_end", run_context)
 
     def on_eval_epoch_end(self, run_context: RunContext) -> None:
+        """Call ``on_eval_epoch_end`` of every callback in order."""
         self._call("on_eval_epoch_end", run_context)
 
     def on_eval_end(self, run_context: RunContext) -> None:
+        """Call ``on_eval_end`` of every callback in order."""
         self._call("on_eval_end", run_context)
 
     def _call(self, hook: str, run_context: RunContext) -> None:

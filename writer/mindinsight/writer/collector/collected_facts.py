@@ -31,7 +31,7 @@ def parameters(network: Any, optimizer: Any) -> Iterator[tuple[str, Any]]:
 
 
 def weights(network: Any) -> Iterator[tuple[str, Any]]:
-    """Name and array of everything that makes up ``network``, trained or not."""
+    """Yield name and array of all parameters of ``network``, trained or not."""
     framework = framework_of(network)
     named = getattr(framework, "parameters", None)
     yield from named(network) if named else parameters(network, None)

@@ -33,7 +33,7 @@ class Landscape:
 
 @dataclass(frozen=True)
 class CollectedKinds:
-    """One field for each key of ``collect_specified_data``."""
+    """Kinds to collect, one field for each key of ``collect_specified_data``."""
 
     collect_metric: bool = True
     collect_graph: bool = True

@@ -1,4 +1,4 @@
-"""Encoder of MindSpore's checkpoint files (checkpoint.proto, FORMAT.md)."""
+"""Encoder and decoder of MindSpore's checkpoint files (checkpoint.proto, FORMAT.md)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def save(path: Path, weights: Iterable[tuple[str, Any]]) -> None:
 
 
 def load(path: Path) -> dict[str, npt.NDArray[Any]]:
-    """Name to array of every tensor in ``path``, as ``save`` wrote it."""
+    """Return the array of every tensor in a checkpoint by name."""
     dtypes = {written: name for name, written in _TYPES.items()}
     pieces: dict[str, list[bytes]] = {}
     shapes: dict[str, tuple[str, tuple[int, ...]]] = {}

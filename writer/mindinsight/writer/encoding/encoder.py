@@ -19,11 +19,11 @@ LARGEST_EVENT: Final = (1 << 31) - 1  # bytes: no protobuf message can be larger
 
 
 class TooLarge(ValueError):  # noqa: N818 - named as it reads
-    """Error: with this value the step would be larger than a protobuf message may be."""
+    """Error of a value with which its step would exceed the size of a protobuf message."""
 
 
 class Item(NamedTuple):
-    """One value that is more than a number."""
+    """Encoded or copied value of any kind except a scalar."""
 
     kind: str  # of ``mindinsight.proto.kinds``, or a key of LINEAGE_FIELDS
     tag: str
@@ -73,7 +73,7 @@ class ArrayEncoder(Encoder):
         return item if fresh else item._replace(payload=buffers.copy(host.values))
 
     def check_shape(self, tag: str, shape: tuple[int, ...]) -> None:
-        """Raise ValueError for a shape that the kind cannot have."""
+        """Raise ValueError for a shape that the kind does not allow."""
         if not shape:
             raise ValueError(f"{self.kind} '{tag}' must have at least one dimension, got a number")
 

@@ -49,7 +49,7 @@ _COLUMNS: Final = 8
 
 
 def check_shape(shape: tuple[int, ...]) -> None:
-    """Raise ValueError unless ``shape`` is (pictures, channels, height, width), none of them zero."""
+    """Raise ValueError unless ``shape`` is (images, channels, height, width) without a zero."""
     if len(shape) != 4 or 0 in shape or shape[1] not in COLOUR_TYPES:
         raise ValueError(f"an image is an array (N, C, H, W), C from 1 to 4 and none zero, got shape {shape}")
 

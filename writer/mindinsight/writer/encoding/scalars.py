@@ -29,7 +29,7 @@ _STEP_AT: Final = _WALL_AT + 9  # after the wall time and the key byte of field 
 
 @dataclass(frozen=True)
 class Layout:
-    """Offsets in the record of one set of tags and one width of step."""
+    """Byte offsets of values in the record of one set of tags and one width of step."""
 
     template: Bytes  # [size] a record with every changing byte in place
     value_at: npt.NDArray[np.intp]  # [4 * tags] places of the value bytes

@@ -63,7 +63,7 @@ def _text_of_dropped(tag: str, interval: _Interval) -> str:
 
 
 def call_in_children(method: Callable[[], None]) -> None:
-    """Call the bound ``method`` first thing in every child forked while its object lives."""
+    """Call the bound ``method`` first in every forked child, as long as its object exists."""
     reference = weakref.WeakMethod(method)
 
     def call() -> None:

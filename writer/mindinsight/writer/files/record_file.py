@@ -32,7 +32,7 @@ BY_UMASK: Final = Modes(0o777, 0o666, None)
 
 
 class RecordFileName(Protocol):
-    """File name without its seconds."""
+    """Interface of a file name without its seconds."""
 
     @property
     def directory(self) -> Path:
@@ -60,7 +60,7 @@ class RecordSink(Protocol):
         """Make all accepted records visible to readers. Return the error if that failed, else None."""
 
     def close(self) -> None:
-        """Finish the file."""
+        """Close the file."""
 
     def forget(self) -> None:
         """Close the descriptor without flushing."""
@@ -130,7 +130,7 @@ class RecordFile:
         return None
 
     def close(self) -> None:
-        """Finish the file. A later append starts a next one."""
+        """Close the file. A later append creates a new one."""
         if self._descriptor is not None:
             if self._modes.done is not None:
                 with contextlib.suppress(FileNotFoundError):
@@ -203,7 +203,7 @@ class RecordFile:
 
 
 class _Interrupted(Exception):  # noqa: N818 - not an error of its own, it carries one
-    """A write stopped after ``whole`` records."""
+    """Interruption of a write after ``whole`` records."""
 
     def __init__(self, whole: int, reason: OSError) -> None:
         super().__init__(whole, reason)

@@ -91,7 +91,7 @@ class RemoteRecordFile:
         return error
 
     def close(self) -> None:
-        """Finish the file, in several attempts. A later append starts a next one."""
+        """Upload and close the file, in several attempts. A later append creates a new one."""
         error = self.sync()
         for wait in _LAST_WAITS:
             if error is None:

@@ -156,5 +156,5 @@ def deliver(put: Callable[[object], None], value: jax.Array) -> None:
 
 
 def barrier() -> None:
-    """Wait until every ``put`` of the functions called so far has been made."""
+    """Wait until the compiled functions called so far have called ``put``."""
     jax.effects_barrier()

@@ -16,7 +16,7 @@ SAVE_OPTIONS = True
 
 
 def parameters(network: mindspore.nn.Cell) -> Iterator[tuple[str, mindspore.Parameter]]:
-    """Name and value of each parameter."""
+    """Yield name and value of each parameter."""
     for parameter in network.get_parameters():
         yield parameter.name, parameter
 
@@ -87,8 +87,8 @@ def operate_on_gradients(
 ) -> Callable[[], None]:
     """Call ``operator()("<name>/gradient", gradient)`` in each backward pass, as ``on_gradients`` does.
 
-    Works in graph mode too. There a network that is compiled already is left as it is, by the call and by
-    the function that ends it.
+    Works in graph mode too. A network that is already compiled is not changed, neither by the call nor by the
+    returned function.
     """
 
     def operating(name: str) -> Callable[[mindspore.Tensor], mindspore.Tensor]:

@@ -42,6 +42,7 @@ class _Translation:
         self._names: dict[fx.Node, str] = {}
 
     def graph(self, graph: fx.Graph) -> GraphBuilder:
+        """Return the translated graph."""
         for node in graph.nodes:
             if node.op == "output":
                 for result in node.all_input_nodes:
@@ -145,7 +146,7 @@ SAVE_OPTIONS = False
 
 
 def parameters(network: torch.nn.Module) -> Iterator[tuple[str, torch.nn.Parameter]]:
-    """Name and tensor of each parameter, as in the module's ``state_dict``."""
+    """Yield name and tensor of each parameter, as in the module's ``state_dict``."""
     yield from network.named_parameters()
 
 

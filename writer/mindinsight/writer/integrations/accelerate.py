@@ -56,12 +56,12 @@ class MindInsightTracker(GeneralTracker):
                 self.tracker.add_text(tag, value, self._step)
 
     def log_images(self, values: Mapping[str, Any], step: int | None = None, **options: Any) -> None:
-        """Record batches of pictures, (N, H, W, C) or as ``dataformats`` says."""
+        """Record batches of images (N, H, W, C), or with the axes in ``dataformats``."""
         for tag, batch in values.items():
             layout = options.get("dataformats", "NHWC")
             self.tracker.add_images(tag, batch, self._step if step is None else step, dataformats=layout)
 
     def finish(self) -> None:
-        """Finish the files."""
+        """Close the files."""
         if self._training is not None:
             self._training.close()

@@ -49,7 +49,7 @@ class MindInsightLogger(BaseLogger):
             self.training.checkpoint(path)
 
     def close(self) -> None:
-        """Finish the files."""
+        """Close the files."""
         if self.training is not None:
             self.training.close()
 

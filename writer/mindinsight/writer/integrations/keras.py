@@ -51,7 +51,7 @@ class MindInsightCallback(keras.callbacks.Callback):
         )
 
     def on_train_batch_end(self, batch: int, logs: Mapping[str, Any] | None = None) -> None:
-        """Record the batch's logs, which are means since the epoch began, and gradients."""
+        """Record the batch's logs, which are means over the epoch so far, and gradients."""
         self._step += 1
         if self._batches_every and self._step % self._batches_every == 0:
             self.training.numbers(logs or {}, self._step, "batch/")
@@ -74,7 +74,7 @@ class MindInsightCallback(keras.callbacks.Callback):
             self.training.distributions(weights, epoch)
 
     def on_train_end(self, logs: Mapping[str, Any] | None = None) -> None:
-        """Finish the files."""
+        """Close the files."""
         self.training.close(loss=self._loss)
 
     def _gradients(self) -> Iterator[tuple[str, Any]]:

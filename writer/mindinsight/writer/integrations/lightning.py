@@ -65,7 +65,7 @@ class MindInsightLogger(Logger):
 
     @property
     def version(self) -> int | str:
-        """Name or number of the run."""
+        """Return the name or number of the run."""
         if self._version is None:
             taken = [path.name for path in self._root.glob("version_*")]
             numbers = [int(name[8:]) for name in taken if name[8:].isdecimal()]
@@ -101,7 +101,7 @@ class MindInsightLogger(Logger):
         return self._training
 
     def log_metrics(self, metrics: Mapping[str, Any], step: int | None = None) -> None:
-        """Record numbers."""
+        """Record metrics under the trainer's step."""
         if not self._is_silent():
             self.training.numbers(metrics, 0 if step is None else step, self._prefix)
 
@@ -183,7 +183,7 @@ class MindInsightCallback(Callback):
                 training.distributions(pl_module.named_parameters(), step)
 
     def on_before_optimizer_step(self, trainer: Any, pl_module: Any, optimizer: Any) -> None:
-        """Record gradients."""
+        """Record histograms of gradients."""
         step = trainer.global_step
         if self._gradients_every and step % self._gradients_every == 0:
             gradients = [(name, parameter.grad) for name, parameter in pl_module.named_parameters()]
@@ -211,7 +211,7 @@ class FlightRecorderCallback(Callback):
         self._loss: Any = None
 
     def on_fit_start(self, trainer: Any, pl_module: Any) -> None:
-        """Begin to watch the module. Raises MisconfigurationException for manual optimization."""
+        """Open the recorder. Raises MisconfigurationException for manual optimization."""
         if not pl_module.automatic_optimization:
             raise _Misconfiguration("FlightRecorderCallback needs automatic optimization")
         trainings = _trainings(trainer)
@@ -224,7 +224,7 @@ class FlightRecorderCallback(Callback):
         self._recorder = FlightRecorder(pl_module, directory, record=record, **options)
 
     def on_train_batch_start(self, trainer: Any, pl_module: Any, batch: Any, batch_idx: int) -> None:
-        """Begin a step."""
+        """Begin a step of the recorder."""
         self._batch, self._loss = (batch, batch_idx), None
         if self._recorder is not None:
             self._recorder.begin()

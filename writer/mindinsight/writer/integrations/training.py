@@ -19,8 +19,8 @@ _log: Final = logging.getLogger(__name__)
 class Training:
     """Recorder of one training in ``log_dir``.
 
-    Among several processes of a launcher each that has one writes into its own ``rank_N`` (ranks.py).
-    ``writer`` is open for everything else: pictures, texts, tensors, alerts by ``writer.record``.
+    Of several processes, each with a Training writes into its ``rank_N`` (ranks.py). ``writer`` records
+    images, texts and tensors, ``writer.record`` alerts.
     """
 
     def __init__(self, log_dir: str | Path) -> None:
@@ -53,7 +53,7 @@ class Training:
             self.writer.record.add_value("eval_lineage", "lineage", {"metrics": self._metrics}, step=0)
 
     def numbers(self, values: Mapping[str, Any], step: int, prefix: str = "") -> None:
-        """Record numbers, nested dicts by their path. A fault is one alert, however many tags it reaches."""
+        """Record numbers. Nested dicts are named by path. A fault is one alert for all tags."""
         for tag, number in self._numbers(values, prefix):
             self.writer.add_scalar(tag, number, step)
             if math.isfinite(number):
@@ -63,7 +63,7 @@ class Training:
                 self._broken.add(tag)
 
     def _report(self, tag: str, number: float, step: int) -> None:
-        """Raise the alert of a fault: of the first tag that is not finite while no other is."""
+        """Raise the alert of a fault for the first non-finite tag while no other tag is non-finite."""
         if not self._broken and self._reported_at != step:
             text = f"It was recorded at step {step}. Further ones are not reported until all tags are finite."
             self.writer.record.alert(f"{tag} is {number}", text, "error", step)

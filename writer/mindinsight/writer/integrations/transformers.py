@@ -64,7 +64,7 @@ class MindInsightCallback(TrainerCallback):
             self._loss = logs.get("loss", self._loss)
 
     def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        """Record gradients."""
+        """Record histograms of gradients."""
         step = state.global_step + 1
         if self._gradients_every and step % self._gradients_every == 0:
             training = self._open(args, state)
@@ -73,7 +73,7 @@ class MindInsightCallback(TrainerCallback):
                 training.distributions(gradients, step, "/gradient")
 
     def on_step_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        """Record weights."""
+        """Record histograms of weights."""
         if self._weights_every and state.global_step % self._weights_every == 0:
             training = self._open(args, state)
             if training is not None:
@@ -129,7 +129,7 @@ class FlightRecorderCallback(TrainerCallback):
         self._hooks: list[Any] = []
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        """Begin to watch the model."""
+        """Open the recorder of the model."""
         model = given["model"]
         directory = self._log_dir or Path(args.output_dir) / "mindinsight"
         scaler = getattr(given.get("optimizer"), "scaler", None)  # of Accelerate, in mixed precision
@@ -140,7 +140,7 @@ class FlightRecorderCallback(TrainerCallback):
         ]
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        """Begin a step."""
+        """Begin a step of the recorder."""
         self._begin()
 
     def on_substep_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:

@@ -211,7 +211,7 @@ class DumpMetadata:
         self._graph_id = graph_id
 
     def settings(self, content: str) -> None:
-        """Write the configuration the dump was made with, ``data_dump.json``, unless there is one."""
+        """Write the configuration of the dump to ``data_dump.json``, unless the file exists."""
         _write_once(self._metadata("data_dump.json"), content.encode())
 
     def origin(self, origin: Origin) -> None:
@@ -248,7 +248,7 @@ class DumpMetadata:
             draft.replace(path)
 
     def add_iteration(self, iteration: int) -> None:
-        """Add to the list of iterations that were dumped."""
+        """Add an iteration to the list of dumped iterations."""
         with self._order(f"ms_global_execution_order_graph_{self._graph_id}.csv").open("a") as file:
             file.write(f"{iteration}\n")
 
@@ -336,7 +336,7 @@ class Dump:
         self._origin_known = False
 
     def graph(self, graph: GraphBuilder | bytes) -> None:
-        """Write the graph and the order of its operators, unless they are there."""
+        """Write the graph and the order of its operators, unless the files exist."""
         self._metadata.graph(graph.serialised() if isinstance(graph, GraphBuilder) else graph)
 
     def not_recorded(self, gaps: Iterable[Gap]) -> None:

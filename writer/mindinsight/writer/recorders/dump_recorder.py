@@ -179,7 +179,7 @@ class DumpRecorder:
         self._started = True
 
     def step(self) -> None:
-        """End an iteration: parameters are dumped as they are now, and the next iteration begins."""
+        """End an iteration: write the parameters' current values and begin the next iteration."""
         if not self._started:
             raise RuntimeError("step() was called before start(); use the recorder in a with block")
         if self._capture is None:  # MindSpore counts its iterations itself

@@ -92,7 +92,7 @@ class Replicas:
 
 
 def combined(signs: Sequence[RankSign], own: Examined, rank: int) -> Examined:
-    """Return the reason for all ranks to dump: this rank's own, and the ranks at which it begins.
+    """Return the anomaly for all ranks to dump: this rank's own, and the ranks where it began.
 
     ``signs`` has one entry for each rank.
     """
@@ -332,7 +332,7 @@ class JumpDetector:
         self._seen += 1
 
     def _start_again(self) -> None:
-        """Take the level of the last values for normal, as after a change of the loss's weights."""
+        """Accept the level of the last values as normal, for example after a change of the loss's weights."""
         values, self._reported = self._reported, []
         self._seen, self._earlier, self._mean = 0, 0.0, 0.0
         self._recent.clear()

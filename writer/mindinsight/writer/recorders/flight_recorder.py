@@ -309,7 +309,7 @@ class FlightRecorder:
             self._watch = None
 
     def close(self) -> None:
-        """Remove the hook from the optimizer and close the record, unless it was given."""
+        """Remove the hook from the optimizer and close the record, unless the caller passed the record."""
         self.cancel()
         for network in self._models.values():
             if vars(network).get(_MARK) == self._token:

@@ -59,7 +59,7 @@ _COMPILED: Final = "bprop_builder"  # in the name of the node of a function that
 
 
 class Mark(NamedTuple):
-    """The forward operator that made a node of autograd."""
+    """Forward operator that made a node of autograd."""
 
     type: str
     scope: str
@@ -67,7 +67,7 @@ class Mark(NamedTuple):
 
 
 class UnseenCall(NamedTuple):
-    """A backward operator that ran inside autograd."""
+    """Backward operator that ran inside autograd."""
 
     type: str
     inputs: Sequence[Any]
@@ -283,9 +283,9 @@ class MindSporeCapture(OperatorCapture):
             observed(tensors)
 
     def _mark_nodes(self, operands: Sequence[Any], taker: Mark) -> None:
-        """Hook the nodes that made these tensors, which autograd has made only after the operator.
+        """Hook the nodes that made these tensors. Autograd makes a node only after its operator.
 
-        The node of an operator that was not seen gets the scope of ``taker``, which takes the tensor.
+        The node of an operator that was not captured gets the scope of ``taker``, which takes the tensor.
         """
         for tensor in tensors_of(operands):
             facts, node = facts_of(tensor), tensor._grad_node
@@ -327,7 +327,7 @@ class MindSporeCapture(OperatorCapture):
 
 
 class _Operators(_DispatchMode):  # type: ignore[misc]
-    """Mode that hands every operator to the capture."""
+    """Dispatch mode that passes every operator to the capture."""
 
     def __init__(self, capture: MindSporeCapture) -> None:
         self._capture = capture

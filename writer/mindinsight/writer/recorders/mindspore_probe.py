@@ -231,7 +231,7 @@ class CellHooks(ModuleHooks):
         return {name.rpartition(".")[2]: value for name, value in own.items()}
 
     def new_backward(self, path: str, number: int, inputs: Sequence[Any]) -> CellBackward:
-        """Return the record of a backward pass."""
+        """Return a new record of the backward pass of one call."""
         return CellBackward(self, path, number, inputs)
 
     def hook_outputs(self, backward: Any, output: Any) -> None:

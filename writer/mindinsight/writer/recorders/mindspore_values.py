@@ -100,7 +100,7 @@ def named_cells(models: Mapping[str, Any]) -> Iterator[tuple[Any, str]]:
 
 
 class Describer(step_files.Describer):
-    """Writer of MindSpore's values as JSON."""
+    """Converter of MindSpore's values to msprobe's JSON."""
 
     def leaf(self, value: Any, stem: str) -> dict[str, Any] | None:
         """Return the description of a tensor or type, or None for any other value."""

@@ -207,7 +207,7 @@ class PrecisionDebugger:
             self._queue.put(partial(save, directory / file, tensor), tensor.nbytes)
 
     def _write(self) -> None:
-        """Queue the JSON files as they are now, and wait until they are written."""
+        """Queue the current JSON files and, unless recording, wait until they are written."""
         if self._files is None or self._failed:
             return
         begin = time.monotonic()

@@ -234,7 +234,7 @@ class ModuleHooks(ABC):
 
     @abstractmethod
     def new_backward(self, path: str, number: int, inputs: Sequence[Any]) -> ModuleBackward | None:
-        """Return the record of a backward pass, or None if autograd is off."""
+        """Return a new record of the backward pass of one call, or None if autograd is off."""
 
     @abstractmethod
     def hook_outputs(self, backward: ModuleBackward, output: Any) -> None:

@@ -58,7 +58,7 @@ _FOREIGN: Final = (  # paths of code that is not the user's
 
 
 class _Mark(NamedTuple):
-    """Where in the forward pass a node of autograd was made."""
+    """Scope and lines of code of the forward operator that made a node of autograd."""
 
     scope: str
     stack: tuple[CodeLine, ...]

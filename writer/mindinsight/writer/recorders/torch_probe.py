@@ -122,7 +122,7 @@ class TorchModuleHooks(ModuleHooks):
         return super().selects_gradients(path) or path in self.recorded
 
     def new_backward(self, path: str, number: int, inputs: Sequence[Any]) -> TorchModuleBackward | None:
-        """Return the record of a backward pass, or None if autograd is off."""
+        """Return a new record of the backward pass of one call, or None if autograd is off."""
         return TorchModuleBackward(self, path, number, inputs) if torch.is_grad_enabled() else None
 
     def hook_outputs(self, backward: Any, output: Any) -> None:

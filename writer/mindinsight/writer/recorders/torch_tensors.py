@@ -71,12 +71,12 @@ _COMPRESSED: Final = (torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torc
 
 
 def norms_of(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    """Return the L2 norm of each tensor that has one."""
+    """Return the L2 norm of each measurable tensor."""
     return _norms([values for tensor in tensors if (values := stored_values(tensor)) is not None])
 
 
 def joined_norms(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    """Return the L2 norms of tensors of one shape, as one tensor [tensors] where they can be joined."""
+    """Return the L2 norms of tensors of one shape, as one tensor [tensors] if they can be joined."""
     if not tensors:
         return []
     try:

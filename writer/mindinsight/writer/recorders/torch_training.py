@@ -147,7 +147,7 @@ def _thinned(gradient: torch.Tensor) -> torch.Tensor:
 
 
 def weights_norm(tensors: Tensors) -> float:
-    """Return the L2 norm of all parameters together, NaN without any that can be measured."""
+    """Return the L2 norm of all parameters together, or NaN if none can be measured."""
     with torch.no_grad():
         summary = summary_of(norms_of([parameter.detach() for _, parameter in tensors.parameters]))
     return math.nan if summary is None else summary[0]

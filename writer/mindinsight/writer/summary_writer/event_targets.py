@@ -33,7 +33,7 @@ from mindinsight.writer.record import SummaryRecord
 
 
 class Moment(NamedTuple):
-    """Where a value belongs."""
+    """Step and wall time of a value."""
 
     step: int
     wall: float  # Unix seconds
@@ -91,7 +91,7 @@ class Target(Protocol):
         """Record the hyper-parameters of a run and their results."""
 
     def flush(self) -> None:
-        """Return when everything is in the files."""
+        """Wait until all recorded values are in the files."""
 
     def close(self, error: BaseException | None = None) -> None:
         """Close the files. ``error`` ended the training, or is None."""
@@ -137,10 +137,12 @@ class TensorBoardFiles:
             )
 
     def scalar(self, tag: str, number: float, at: Moment) -> None:
+        """Record a number."""
         with self._lock:
             self._events.put((at[0], at[1], [tag, number], (), _JOB_BYTES))
 
     def tensor_scalar(self, tag: str, number: float, at: Moment, *, double: bool) -> None:
+        """Record a number in TensorFlow 2's encoding, if the format has it."""
         self._put(Item(tfevents.FIELDS, tag, tfevents.tensor_scalar(number, double)), at)
 
     def scalars(self, main_tag: str, numbers: Mapping[str, float], at: Moment) -> None:
@@ -149,31 +151,40 @@ class TensorBoardFiles:
             self._run(f"{main_tag.replace('/', '_')}_{tag}").scalar(main_tag, number, at)
 
     def tensor(self, tag: str, array: HostArray, at: Moment) -> None:
+        """Record an array of any shape."""
         self._put(Item("tensor", tag, self._own(array), array.dtype), at)
 
     def histogram(self, tag: str, array: HostArray, at: Moment) -> None:
+        """Record the distribution of an array, in the buckets of the format."""
         self._put(Item("histogram", tag, self._own(array)), at)
 
     def counted_histogram(self, tag: str, histogram: CountedHistogram, at: Moment) -> None:
+        """Record a distribution counted by the caller."""
         self._put(Item(tfevents.FIELDS, tag, tfevents.histogram_value(histogram)), at)
 
     def images(self, tag: str, batch: npt.NDArray[np.uint8], at: Moment) -> None:
+        """Record images (N, C, H, W)."""
         self._put(Item("image", tag, self._buffers.copy(batch)), at)
 
     def text(self, tag: str, text: str, at: Moment) -> None:
+        """Record Markdown."""
         self._put(Item(tfevents.TEXT, f"{tag}/text_summary", text.encode(errors="backslashreplace")), at)
 
     def audio(self, tag: str, sound: Sound, at: Moment) -> None:
+        """Record a sound."""
         self._put(Item(tfevents.FIELDS, tag, tfevents.audio_value(sound)), at)
 
     def pr_curve(self, tag: str, rows: npt.NDArray[Any], at: Moment) -> None:
+        """Record a precision-recall curve (encoding/chart_layouts.py)."""
         self._put(Item(tfevents.FIELDS, tag, tfevents.pr_curve_value(rows)), at)
 
     def layout(self, layout: chart_layouts.Layout) -> None:
+        """Record the charts of a page of scalars."""
         field = tfevents.layout_value(chart_layouts.encode(layout))
         self._put(Item(tfevents.FIELDS, chart_layouts.TAG, field), Moment(0, time.time()))
 
     def graph(self, model: bytes) -> None:
+        """Record a graph given as bytes of a ModelProto."""
         from mindinsight.proto.graph_pb2 import ModelProto  # loads protobuf, which scalars do without
         from mindinsight.writer.encoding.tfevents_graph import definition
 
@@ -193,11 +204,12 @@ class TensorBoardFiles:
             run.scalar(tag, number, at)
 
     def flush(self) -> None:
+        """Wait until all recorded values are in the files."""
         for files in (self, *self._runs.values()):
             files._events.flush()
 
     def close(self, error: BaseException | None = None) -> None:
-        """Finish the files. A session that ``error`` ended is not said to have stopped."""
+        """Close the files. A session that ``error`` ended has no mark of its end."""
         for files in (self, *self._runs.values()):
             files._events.close(tfevents.closing_record() if error is None else b"")
 
@@ -237,13 +249,16 @@ class MindSporeFiles:
         self._trials: dict[str, SummaryRecord] = {}
 
     def scalar(self, tag: str, number: float, at: Moment) -> None:
+        """Record a number."""
         self.record.add_value("scalar", tag, number, step=at[0], wall_time=at[1])
 
     def tensor_scalar(self, tag: str, number: float, at: Moment, *, double: bool) -> None:
+        """Record a number in TensorFlow 2's encoding, if the format has it."""
         del double  # a scalar that float32 would change is kept exactly as it is
         self.scalar(tag, number, at)
 
     def scalars(self, main_tag: str, numbers: Mapping[str, float], at: Moment) -> None:
+        """Record several numbers of one chart."""
         for tag, number in numbers.items():
             self.scalar(f"{main_tag}/{tag}", number, at)
 
@@ -256,24 +271,31 @@ class MindSporeFiles:
         self._add("histogram", tag, array.values.reshape(-1), at)
 
     def counted_histogram(self, tag: str, histogram: CountedHistogram, at: Moment) -> None:
+        """Record a distribution counted by the caller."""
         self._add("histogram", tag, mindspore_histogram(histogram), at)
 
     def images(self, tag: str, batch: npt.NDArray[np.uint8], at: Moment) -> None:
+        """Record images (N, C, H, W)."""
         self._add("image", tag, batch, at)
 
     def text(self, tag: str, text: str, at: Moment) -> None:
+        """Record Markdown."""
         self._add("text", tag, text, at)
 
     def audio(self, tag: str, sound: Sound, at: Moment) -> None:
+        """Record a sound."""
         self._add("audio", tag, sound.wav, at)
 
     def pr_curve(self, tag: str, rows: npt.NDArray[Any], at: Moment) -> None:
+        """Record a precision-recall curve (encoding/chart_layouts.py)."""
         self._add("pr_curve", tag, rows, at)
 
     def layout(self, layout: Layout) -> None:
+        """Record the charts of a page of scalars."""
         self._add("layout", LAYOUT_TAG, layout, Moment(0, time.time()))
 
     def graph(self, model: bytes) -> None:
+        """Record a graph given as bytes of a ModelProto."""
         self.record.add_value("graph", "graph", model, step=0)
 
     def trial(self, trial: Trial, at: Moment) -> None:
@@ -286,10 +308,12 @@ class MindSporeFiles:
             record.add_value("scalar", tag, number, step=at.step, wall_time=at.wall)
 
     def flush(self) -> None:
+        """Wait until all recorded values are in the files."""
         for record in (self.record, *self._trials.values()):
             record.flush()
 
     def close(self, error: BaseException | None = None) -> None:
+        """Close the files. ``error`` ended the training, or is None."""
         for record in (self.record, *self._trials.values()):
             record.__exit__(None if error is None else type(error), error, None)
 

@@ -70,7 +70,7 @@ class SummaryWriter(MediaMethods, PlotMethods):
         new_style: bool = False,
         double_precision: bool = False,
     ) -> None:
-        """Record a number. The last two choose TensorFlow 2's encoding in TensorBoard's format."""
+        """Record a number. The last two arguments select TensorFlow 2's encoding in TensorBoard's format."""
         number, at = scalars.number(options.tag(tag), scalar_value), moment(global_step, walltime)
         if new_style:
             self._files().tensor_scalar(tag, number, at, double=double_precision)
@@ -84,7 +84,7 @@ class SummaryWriter(MediaMethods, PlotMethods):
         global_step: Any = None,
         walltime: float | None = None,
     ) -> None:
-        """Record numbers that belong into one chart: ``main_tag/tag``, in TensorBoard's format a run each."""
+        """Record numbers of one chart as ``main_tag/tag``, in TensorBoard's format each in a run."""
         numbers = {options.tag(tag): scalars.number(tag, value) for tag, value in tag_scalar_dict.items()}
         self._files().scalars(options.tag(main_tag), numbers, moment(global_step, walltime))
 

@@ -197,12 +197,12 @@ class RunFiles:
         return files.record
 
     def flush(self) -> None:
-        """Return when everything recorded is in the files."""
+        """Wait until all recorded values are in the files."""
         if self._open_files is not None:
             self._open_files.flush()
 
     def close(self) -> None:
-        """Write everything and finish the files. A later value opens new ones."""
+        """Write all values and close the files. A later value opens new ones."""
         self._close(None)
 
     def __enter__(self) -> Self:
@@ -244,7 +244,7 @@ def moment(step: Any, wall: float | None) -> Moment:
 
 
 class MediaMethods(RunFiles):
-    """Pictures, figures, videos and sounds."""
+    """Methods for images, figures, videos and sounds."""
 
     def add_image(
         self,
@@ -254,7 +254,7 @@ class MediaMethods(RunFiles):
         walltime: float | None = None,
         dataformats: str = "CHW",
     ) -> None:
-        """Record a picture: uint8, or numbers within 0..1."""
+        """Record an image of uint8, or of numbers within 0..1."""
         batch = picture_batch(img_tensor, dataformats)
         self._files().images(options.tag(tag), batch, moment(global_step, walltime))
 
@@ -266,7 +266,7 @@ class MediaMethods(RunFiles):
         walltime: float | None = None,
         dataformats: str = "NCHW",
     ) -> None:
-        """Record a batch of pictures as one, eight in a row."""
+        """Record a batch of images as one, eight in a row."""
         self.add_image(tag, img_tensor, global_step, walltime, dataformats)
 
     def add_image_with_boxes(
@@ -280,7 +280,7 @@ class MediaMethods(RunFiles):
         dataformats: str = "CHW",
         labels: str | Sequence[str] | None = None,
     ) -> None:
-        """Record a picture with rectangles [n, (left, top, right, bottom)] drawn into it. Needs Pillow."""
+        """Record an image with rectangles [n, (left, top, right, bottom)] drawn on it. Needs Pillow."""
         names = [labels] if isinstance(labels, str) else labels
         drawn = with_boxes(picture_batch(img_tensor, dataformats), box_tensor, names, rescale)
         self._files().images(options.tag(tag), drawn, moment(global_step, walltime))
@@ -293,7 +293,7 @@ class MediaMethods(RunFiles):
         close: bool = True,
         walltime: float | None = None,
     ) -> None:
-        """Record a figure of matplotlib, or a list of equally large ones, as a picture."""
+        """Record a figure of matplotlib, or a list of figures of one size, as an image."""
         drawn = pictures_of_figures(figure if isinstance(figure, list) else [figure], close)
         self._files().images(options.tag(tag), drawn, moment(global_step, walltime))
 
@@ -305,7 +305,7 @@ class MediaMethods(RunFiles):
         fps: float = 4,
         walltime: float | None = None,
     ) -> None:
-        """Record the frames of videos (N, T, C, H, W) as one picture, eight in a row. ``fps`` is not kept."""
+        """Record the frames of videos (N, T, C, H, W) as one image, eight in a row. ``fps`` is ignored."""
         del fps
         self._files().images(options.tag(tag), video_frames(vid_tensor), moment(global_step, walltime))
 
@@ -323,7 +323,7 @@ class MediaMethods(RunFiles):
 
 
 class PlotMethods(RunFiles):
-    """Precision-recall curves and layouts of custom scalars."""
+    """Methods for precision-recall curves and layouts of custom scalars."""
 
     def add_pr_curve(
         self,
@@ -353,7 +353,7 @@ class PlotMethods(RunFiles):
         weights: Any = None,
         walltime: float | None = None,
     ) -> None:
-        """Record a precision-recall curve that was counted elsewhere. ``weights`` change nothing."""
+        """Record a precision-recall curve counted by the caller. ``weights`` are ignored."""
         del weights
         rows = [
             true_positive_counts, false_positive_counts, true_negative_counts, false_negative_counts,
@@ -375,7 +375,7 @@ class PlotMethods(RunFiles):
     def add_custom_scalars_marginchart(
         self, tags: Sequence[str], category: str = "default", title: str = "untitled"
     ) -> None:
-        """Record a page of one chart with a line and its margin: the tags of value, lower and upper end."""
+        """Record a page of one chart with a line and its margin: tags of value, lower and upper end."""
         self.add_custom_scalars({category: {title: ["Margin", tags]}})
 
     def add_embedding(self, *_arguments: Any, **_named: Any) -> NoReturn:

@@ -14,10 +14,10 @@ _COLORSPACES: Final = {1: 1, 2: 2, 3: 3, 4: 4}
 
 
 class ImageEncoder(ArrayEncoder):
-    """Encoder of arrays (N, C, H, W)."""
+    """Encoder of batches of images (N, C, H, W) as one PNG."""
 
     def check_shape(self, tag: str, shape: tuple[int, ...]) -> None:
-        """Raise ValueError unless ``shape`` is (pictures, channels, height, width), none of them zero."""
+        """Raise ValueError unless ``shape`` is (images, channels, height, width) without a zero."""
         media.check_shape(shape)
 
     def array_message(self, values: npt.NDArray[Any], dtype: str) -> bytes:
