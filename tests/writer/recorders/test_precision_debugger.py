@@ -45,9 +45,7 @@ def test_modules_need_a_model(tmp_path: Path) -> None:
 
 
 def test_a_model_that_is_not_pytorchs_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(
-        TypeError, match=r"a torch\.nn\.Module, a mindspore\.nn\.Cell or a list of them, got object"
-    ):
+    with pytest.raises(TypeError, match=r"a mindspore\.nn\.Cell, got builtins\.object"):
         debugger_of(tmp_path).start(object())
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from mindinsight.writer.callbacks.callback import Callback, RunContext
 from mindinsight.writer.ranks import rank_of
-from mindinsight.writer.recorders.capture import CAPACITY, WriteQueue, is_cell
+from mindinsight.writer.recorders.capture import CAPACITY, WriteQueue, models_of
 from mindinsight.writer.recorders.dump_recorder import delegate_dump
 from mindinsight.writer.recorders.recorder_config import (
     DumpConfig,
@@ -151,19 +151,9 @@ class PrecisionDebugger:
             if self.config.level not in ("L1", "L2"):
                 raise ValueError(f"level {self.config.level} records modules: call start(model)")
             return {}
-        models = {"": model}
         if isinstance(model, (list, tuple)):
-            models = {f"{position}.": item for position, item in enumerate(model)}
-        for item in models.values():
-            kinds = {cls.__module__.partition(".")[0] for cls in type(item).__mro__}
-            if not is_cell(item) and ("torch" not in kinds or not hasattr(item, "named_modules")):
-                kind = type(item).__name__
-                raise TypeError(
-                    f"model is a torch.nn.Module, a mindspore.nn.Cell or a list of them, got {kind}"
-                )
-        if len({is_cell(item) for item in models.values()}) > 1:
-            raise TypeError("the models are of two frameworks")
-        return models
+            return models_of({f"{position}.": item for position, item in enumerate(model)})
+        return models_of({"": model})
 
     def _selects(self) -> bool:
         steps, ranks = self.config.steps, self.config.ranks
