@@ -110,7 +110,7 @@ def checked_type(eval_type: str) -> EvalType:
 
 
 def classes(prediction: npt.NDArray[Any], truth: npt.NDArray[Any]) -> tuple[Ints, Ints, int]:
-    """Return predicted and true class of each element, and the number of classes C.
+    """Return predicted and true class number of each element, and the number of classes C.
 
     ``prediction`` has the shape (N, C, ...) with a score for each class. The largest score is the predicted
     class. ``truth`` has class numbers of shape (N, ...), or is one-hot in the shape of ``prediction``. Raises

@@ -21,7 +21,7 @@ _CALLBACKS: Final[Mapping[str, tuple[str, str]]] = {
 
 
 def automatic_callbacks(environment: Mapping[str, str] = os.environ) -> list[Callback]:
-    """Return a new callback for each variable that is set."""
+    """Return a new callback for each environment variable that enables one."""
     return [
         getattr(import_module(module), name)()
         for variable, (module, name) in _CALLBACKS.items()

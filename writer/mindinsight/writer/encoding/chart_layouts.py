@@ -94,7 +94,7 @@ def curve(
 
 
 def given(rows: list[Any], thresholds: int = MOST_THRESHOLDS) -> npt.NDArray[np.float64]:
-    """Return the six rows of a curve counted by the caller. Raises ValueError for other shapes."""
+    """Return six rows of counts and rates as one array. Raises ValueError for rows of other lengths."""
     arrays = [to_numpy(row).values.reshape(-1).astype(np.float64) for row in rows]
     sizes = {array.size for array in arrays}
     if len(arrays) != _ROWS or len(sizes) != 1 or sizes == {0}:

@@ -129,7 +129,7 @@ def image_value(batch: npt.NDArray[np.uint8]) -> bytes:
 
 
 def histogram_value(counted: CountedHistogram) -> bytes:
-    """Return a distribution (HistogramProto)."""
+    """Return the fields of a Summary.Value with a distribution (HistogramProto)."""
     fields = (
         wire.double(1, counted.low),
         wire.double(2, counted.high),
@@ -143,7 +143,7 @@ def histogram_value(counted: CountedHistogram) -> bytes:
 
 
 def audio_value(sound: Sound) -> bytes:
-    """Return a WAV file."""
+    """Return the fields of a Summary.Value with a WAV file."""
     fields = (
         wire.single(1, sound.rate),
         wire.integer(2, sound.channels),
@@ -155,7 +155,7 @@ def audio_value(sound: Sound) -> bytes:
 
 
 def text_value(words: bytes) -> bytes:
-    """Return Markdown in UTF-8, as a tensor of one string."""
+    """Return the fields of a Summary.Value with Markdown, as a tensor of one UTF-8 string."""
     return encode_metadata("text") + encode_strings([words], (1,))
 
 
@@ -166,12 +166,12 @@ def tensor_scalar(number: float, double: bool) -> bytes:
 
 
 def tensor_value(values: npt.NDArray[Any], dtype: str) -> bytes:
-    """Return an array of any shape."""
+    """Return the fields of a Summary.Value with an array of any shape."""
     return encode_metadata("tensor") + encode_tensor_proto(values, dtype)
 
 
 def pr_curve_value(rows: npt.NDArray[Any]) -> bytes:
-    """Return a precision-recall curve.
+    """Return the fields of a Summary.Value with a precision-recall curve.
 
     ``rows`` [6, thresholds]: true and false positives, true and false negatives, precision, recall.
     """

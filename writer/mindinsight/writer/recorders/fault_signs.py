@@ -92,9 +92,9 @@ class Replicas:
 
 
 def combined(signs: Sequence[RankSign], own: Examined, rank: int) -> Examined:
-    """Return the anomaly for all ranks to dump: this rank's own, and the ranks where it began.
+    """Return the anomaly on which all ranks dump, with the ranks that reported it.
 
-    ``signs`` has one entry for each rank.
+    ``signs`` has one entry for each rank. ``own`` is the anomaly of this rank.
     """
     worst = max(sign.cause for sign in signs)
     if worst:
