@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from mindinsight.writer import FlightRecorder
-from mindinsight.writer.capture.pytorch.torch_tensors import (
+from mindinsight.writer.recorders.torch_tensors import (
     host_copy,
     norms_by_name,
     norms_of,

@@ -7,7 +7,7 @@ import numpy as np
 
 from mindinsight.writer.graph import GraphBuilder
 from mindinsight.writer.record import SummaryRecord
-from mindinsight.writer.recorder import RecorderSettings, RunningDataRecorder
+from mindinsight.writer.recorders.running_data_recorder import RecorderSettings, RunningDataRecorder
 
 ON = RecorderSettings(enable=True)
 

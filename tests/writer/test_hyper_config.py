@@ -38,7 +38,7 @@ def test_the_import_of_the_tutorial_is_the_same_class() -> None:
 
 def test_a_parameter_that_is_not_there_is_an_attribute_error_that_names_those_there_are() -> None:
     params = HyperConfig(environment=given()).params
-    with pytest.raises(AttributeError, match="no parameter 'lr' in this trial; there are learning_rate"):
+    with pytest.raises(AttributeError, match="no parameter 'lr' in this trial; known are learning_rate"):
         params.lr  # noqa: B018
     with pytest.raises(AttributeError, match="read-only"):
         params.learning_rate = 1
@@ -58,7 +58,7 @@ def test_a_training_by_hand_has_values_of_its_own_and_a_tuner_wins() -> None:
         ({}, "is not set: run this by mindinsight tune"),
         (given("{"), "is not JSON"),
         (given("[" * 50_000), "is not JSON"),
-        (given("[]"), "is no JSON object"),
+        (given("[]"), "is not a JSON object"),
         (given(json.dumps(GIVEN) + " " * 100_000), "characters; 100000 are allowed"),
         (given({"params": {}}), "needs summary_dir, a text"),
         (given({"summary_dir": "a"}), "needs params, an object"),

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mindinsight.proto.graph_pb2 import DT_FLOAT64
-from mindinsight.writer.collector.weight_path import write_metadata
+from mindinsight.writer.collector.summary_collector import write_metadata
 from mindinsight.writer.encoding import checkpoint_files
 from mindinsight.writer.landscape import (
     Evaluation,

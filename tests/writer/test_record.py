@@ -380,7 +380,10 @@ def test_the_data_recorder_runs_when_its_variable_is_set(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = []
-    monkeypatch.setattr("mindinsight.writer.recorder.leave_if_asked", lambda run, error: calls.append(error))
+    monkeypatch.setattr(
+        "mindinsight.writer.recorders.running_data_recorder.leave_if_asked",
+        lambda run, error: calls.append(error),
+    )
     monkeypatch.delenv("MS_RDR_ENABLE", raising=False)
     error = ValueError("nan")
     variables.run_data_recorder(object(), error)  # type: ignore[arg-type]

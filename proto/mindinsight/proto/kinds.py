@@ -1,6 +1,6 @@
-"""Table of the kinds of data in an event file: name, wire field and how the index stores them.
+"""Table of the kinds of data in an event file: name, wire field and storage in the index.
 
-Writer, readers, server and pages take the kinds from here; a new kind is a new line, and in the writer a
+Writer, readers, server and pages take the kinds from here. A new kind is a new line, and in the writer a
 module of its name in ``encoding/kinds/``. The fields are those of summary.proto and lineage.proto: a test
 compares them with this table.
 """
@@ -13,21 +13,21 @@ from typing import Final, Literal
 
 @dataclass(frozen=True, slots=True)
 class DataKind:
-    """One kind of data: what ``SummaryRecord.add_value`` takes and a page shows."""
+    """Kind of data that ``SummaryRecord.add_value`` accepts and a page shows."""
 
     name: str  # in add_value, in addresses and in texts
     message: Literal["Summary.Value", "Event"]  # the message that has the field
-    field: str  # empty where our format has none: what plugins of TensorBoard record that no page draws
-    number: int  # of the field, 0 where there is none
-    storage: Literal["column", "payload"]  # a column of numbers, or a reference read when somebody looks
+    field: str  # empty for data of TensorBoard's plugins that our format and pages do not have
+    number: int  # of the field, 0 without a field
+    storage: Literal["column", "payload"]  # a column of numbers, or a reference read on request
     run_wide: bool = False  # its event has no step, as it belongs to the whole run
-    in_add_value: bool = True  # whether SummaryRecord.add_value takes it
-    in_tensors: bool = False  # whether TensorBoard records it as tensors of numbers
+    in_add_value: bool = True  # True if SummaryRecord.add_value accepts it
+    in_tensors: bool = False  # True if TensorBoard records it as tensors of numbers
     takes: str = ""  # the values that SummaryRecord.add_value takes
 
     @property
     def key(self) -> int:
-        """Field key in the bytes: number and wire type (5: 32-bit number, 2: length-delimited)."""
+        """Return the field key in bytes: number and wire type (5: 32-bit number, 2: length-delimited)."""
         return self.number << 3 | (5 if self.storage == "column" else 2)
 
 
@@ -61,4 +61,4 @@ LINEAGE_FIELDS: Final = {
     "dataset_graph": 9,
     "custom_lineage_data": 10,
 }
-EXACT_SCALAR: Final = 1001  # field of Summary.Value: the float64 beside a scalar that float32 would change
+EXACT_SCALAR: Final = 1001  # field of Summary.Value: the float64 of a scalar that float32 would change

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from fastapi.testclient import TestClient
 
-from mindinsight.writer.dump import Dump
+from mindinsight.writer.recorders.dump import Dump
 from tests.claims.situation import Question, situation
 
 Array = npt.NDArray[Any]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mindinsight.writer.dump import Dump, Gap
+from mindinsight.writer.recorders.dump import Dump, Gap
 from tests.claims.situation import Question, situation
 from tests.flight import unpack
 from tests.server.debug.planting import spread_sync

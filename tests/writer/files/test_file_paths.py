@@ -64,7 +64,7 @@ def test_what_the_system_refuses_is_logged_unless_strict(
     path = tmp_path / ("x" * 300)
     with caplog.at_level(logging.ERROR):
         make_log_dir(path, strict=False)
-    assert "trying again with the first record" in caplog.text
+    assert "retrying with the first record" in caplog.text
     with pytest.raises(OSError, match="too long"):
         make_log_dir(path, strict=True)
 

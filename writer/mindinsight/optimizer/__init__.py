@@ -1,4 +1,4 @@
-"""``from mindinsight.optimizer import HyperConfig``, as scripts for MindOptimizer have it."""
+"""Compatible import path of MindOptimizer's scripts: ``from mindinsight.optimizer import HyperConfig``."""
 
 from mindinsight.writer.hyper_config import HyperConfig
 

@@ -1,4 +1,4 @@
-"""Training-side API: recorders, callbacks, metrics, operators and dumps that write event files."""
+"""Training-side API: recorders, callbacks, metrics, operators and dumps."""
 
 from __future__ import annotations
 
@@ -6,123 +6,68 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from mindinsight.writer.callbacks import (
-        Callback,
-        CallbackList,
-        CheckpointConfig,
-        KeepBest,
-        LossMonitor,
-        ModelCheckpoint,
-        RunArguments,
-        RunContext,
-        StopAfterTime,
-        TimeMonitor,
-    )
-    from mindinsight.writer.capture import DumpRecorder, FlightRecorder, TrainingFaultError
-    from mindinsight.writer.collector import SummaryCollector
-    from mindinsight.writer.dump import Dump
-    from mindinsight.writer.graph import GraphBuilder
-    from mindinsight.writer.hyper_config import HyperConfig
-    from mindinsight.writer.landscape import SummaryLandscape
-    from mindinsight.writer.metrics import F1, Accuracy, Fbeta, Loss, Metric, Precision, Recall
-    from mindinsight.writer.network import graph_of
-    from mindinsight.writer.operators import (
-        HistogramSummary,
-        ImageSummary,
-        Print,
-        ScalarSummary,
-        TensorSummary,
-        record_gradients,
-    )
-    from mindinsight.writer.precision_debugger import MsprobeStep, PrecisionDebugger, seed_all
-    from mindinsight.writer.record import SummaryRecord
-    from mindinsight.writer.recorder import RecorderSettings, RunningDataRecorder
-    from mindinsight.writer.summary_writer import SummaryWriter
+    from mindinsight.writer.callbacks import Callback as Callback
+    from mindinsight.writer.callbacks import CallbackList as CallbackList
+    from mindinsight.writer.callbacks import CheckpointConfig as CheckpointConfig
+    from mindinsight.writer.callbacks import KeepBest as KeepBest
+    from mindinsight.writer.callbacks import LossMonitor as LossMonitor
+    from mindinsight.writer.callbacks import ModelCheckpoint as ModelCheckpoint
+    from mindinsight.writer.callbacks import RunArguments as RunArguments
+    from mindinsight.writer.callbacks import RunContext as RunContext
+    from mindinsight.writer.callbacks import StopAfterTime as StopAfterTime
+    from mindinsight.writer.callbacks import TimeMonitor as TimeMonitor
+    from mindinsight.writer.collector import SummaryCollector as SummaryCollector
+    from mindinsight.writer.graph import GraphBuilder as GraphBuilder
+    from mindinsight.writer.hyper_config import HyperConfig as HyperConfig
+    from mindinsight.writer.landscape import SummaryLandscape as SummaryLandscape
+    from mindinsight.writer.metrics import F1 as F1
+    from mindinsight.writer.metrics import Accuracy as Accuracy
+    from mindinsight.writer.metrics import Fbeta as Fbeta
+    from mindinsight.writer.metrics import Loss as Loss
+    from mindinsight.writer.metrics import Metric as Metric
+    from mindinsight.writer.metrics import Precision as Precision
+    from mindinsight.writer.metrics import Recall as Recall
+    from mindinsight.writer.network import graph_of as graph_of
+    from mindinsight.writer.operators import HistogramSummary as HistogramSummary
+    from mindinsight.writer.operators import ImageSummary as ImageSummary
+    from mindinsight.writer.operators import Print as Print
+    from mindinsight.writer.operators import ScalarSummary as ScalarSummary
+    from mindinsight.writer.operators import TensorSummary as TensorSummary
+    from mindinsight.writer.operators import record_gradients as record_gradients
+    from mindinsight.writer.record import SummaryRecord as SummaryRecord
+    from mindinsight.writer.recorders.dump import Dump as Dump
+    from mindinsight.writer.recorders.dump_recorder import DumpRecorder as DumpRecorder
+    from mindinsight.writer.recorders.flight_recorder import FlightRecorder as FlightRecorder
+    from mindinsight.writer.recorders.flight_recorder import TrainingFaultError as TrainingFaultError
+    from mindinsight.writer.recorders.precision_debugger import MsprobeStep as MsprobeStep
+    from mindinsight.writer.recorders.precision_debugger import PrecisionDebugger as PrecisionDebugger
+    from mindinsight.writer.recorders.precision_debugger import seed_all as seed_all
+    from mindinsight.writer.recorders.running_data_recorder import RecorderSettings as RecorderSettings
+    from mindinsight.writer.recorders.running_data_recorder import RunningDataRecorder as RunningDataRecorder
+    from mindinsight.writer.summary_writer import SummaryWriter as SummaryWriter
 
-# Public name -> its module. Looked up when used: a loop that records scalars does not load the rest.
-_HOMES: Final = {
-    "Accuracy": "metrics",
-    "Callback": "callbacks",
-    "CallbackList": "callbacks",
-    "CheckpointConfig": "callbacks",
-    "Dump": "dump",
-    "DumpRecorder": "capture",
-    "F1": "metrics",
-    "Fbeta": "metrics",
-    "FlightRecorder": "capture",
-    "GraphBuilder": "graph",
-    "HistogramSummary": "operators",
-    "HyperConfig": "hyper_config",
-    "ImageSummary": "operators",
-    "KeepBest": "callbacks",
-    "Loss": "metrics",
-    "LossMonitor": "callbacks",
-    "Metric": "metrics",
-    "ModelCheckpoint": "callbacks",
-    "MsprobeStep": "precision_debugger",
-    "Precision": "metrics",
-    "PrecisionDebugger": "precision_debugger",
-    "Print": "operators",
-    "Recall": "metrics",
-    "RecorderSettings": "recorder",
-    "RunArguments": "callbacks",
-    "RunContext": "callbacks",
-    "RunningDataRecorder": "recorder",
-    "ScalarSummary": "operators",
-    "StopAfterTime": "callbacks",
-    "SummaryCollector": "collector",
-    "SummaryLandscape": "landscape",
-    "SummaryRecord": "record",
-    "SummaryWriter": "summary_writer",
-    "TensorSummary": "operators",
-    "TimeMonitor": "callbacks",
-    "TrainingFaultError": "capture",
-    "graph_of": "network",
-    "record_gradients": "operators",
-    "seed_all": "precision_debugger",
+# Module -> public names. Looked up when used: a loop that records scalars does not load the other modules.
+_NAMES: Final = {
+    "callbacks": "Callback CallbackList CheckpointConfig KeepBest LossMonitor ModelCheckpoint RunArguments"
+    " RunContext StopAfterTime TimeMonitor",
+    "collector": "SummaryCollector",
+    "graph": "GraphBuilder",
+    "hyper_config": "HyperConfig",
+    "landscape": "SummaryLandscape",
+    "metrics": "F1 Accuracy Fbeta Loss Metric Precision Recall",
+    "network": "graph_of",
+    "operators": "HistogramSummary ImageSummary Print ScalarSummary TensorSummary record_gradients",
+    "record": "SummaryRecord",
+    "recorders.dump": "Dump",
+    "recorders.dump_recorder": "DumpRecorder",
+    "recorders.flight_recorder": "FlightRecorder TrainingFaultError",
+    "recorders.precision_debugger": "MsprobeStep PrecisionDebugger seed_all",
+    "recorders.running_data_recorder": "RecorderSettings RunningDataRecorder",
+    "summary_writer": "SummaryWriter",
 }
+_HOMES: Final = {name: module for module, names in _NAMES.items() for name in names.split()}
 
-__all__ = [
-    "F1",
-    "Accuracy",
-    "Callback",
-    "CallbackList",
-    "CheckpointConfig",
-    "Dump",
-    "DumpRecorder",
-    "Fbeta",
-    "FlightRecorder",
-    "GraphBuilder",
-    "HistogramSummary",
-    "HyperConfig",
-    "ImageSummary",
-    "KeepBest",
-    "Loss",
-    "LossMonitor",
-    "Metric",
-    "ModelCheckpoint",
-    "MsprobeStep",
-    "Precision",
-    "PrecisionDebugger",
-    "Print",
-    "Recall",
-    "RecorderSettings",
-    "RunArguments",
-    "RunContext",
-    "RunningDataRecorder",
-    "ScalarSummary",
-    "StopAfterTime",
-    "SummaryCollector",
-    "SummaryLandscape",
-    "SummaryRecord",
-    "SummaryWriter",
-    "TensorSummary",
-    "TimeMonitor",
-    "TrainingFaultError",
-    "graph_of",
-    "record_gradients",
-    "seed_all",
-]
+__all__ = [*_HOMES]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> Any:

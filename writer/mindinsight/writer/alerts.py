@@ -1,4 +1,4 @@
-"""Alerts: encoder of the message and rate limit."""
+"""Encoder and rate limiter of alerts."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _log: Final = logging.getLogger(__name__)
 
 
 def alert(title: Any, text: Any, level: Any, dump: str = "") -> Item:
-    """The message Alert of summary.proto. Whatever is given becomes one: this is no moment to raise.
+    """Return the message Alert of summary.proto. Never raises: invalid values are replaced.
 
     ``dump`` is the path of a dump relative to the directory of the event file.
     """
     number = _NUMBERS.get(level) if isinstance(level, str) else None
     if number is None:
         levels = ", ".join(_NUMBERS)
-        _log.warning("the level of an alert is one of %s, not %r: 'warning' is taken", levels, level)
+        _log.warning("the level of an alert is one of %s, not %r: 'warning' is used", levels, level)
         number = _NUMBERS["warning"]
     heading = str(title)[:LONGEST_TITLE]
     fields = [_text(_TITLE, heading), _text(_TEXT, str(text)[:LONGEST_TEXT]), wire.integer(_LEVEL, number)]
@@ -44,7 +44,7 @@ def _text(number: int, text: str) -> bytes:
 
 
 def relative_path(dump: Any, file: str) -> str:
-    """Path of a dump relative to the directory of an event file, with slashes; "" for None or no path."""
+    """Return the path of a dump relative to an event file's directory, "" for None or an invalid path."""
     try:
         return "" if dump is None else Path(os.path.relpath(dump, Path(file).parent)).as_posix()
     except (TypeError, ValueError) as error:  # on Windows there is none from one drive to another
@@ -53,7 +53,7 @@ def relative_path(dump: Any, file: str) -> str:
 
 
 def step_of(step: Any, default: int) -> int:
-    """The step an alert belongs to, ``default`` if None is given or what is given is no step."""
+    """Return the step of an alert, or ``default`` if ``step`` is None or invalid."""
     try:
         return default if step is None else options.step(step)
     except (TypeError, ValueError) as error:
@@ -62,13 +62,13 @@ def step_of(step: Any, default: int) -> int:
 
 
 class AlertThrottle:
-    """Rate limit for alerts: a loop may give the same one in every step."""
+    """Rate limiter of alerts, because a loop may raise the same one in every step."""
 
     def __init__(self) -> None:
         self._last: dict[tuple[str, str], float] = {}
 
     def holds_back(self, title: str, level: str, now: float, wait: float) -> bool:
-        """Whether this alert was let through less than ``wait`` seconds ago; if not, it is let through."""
+        """Return True if this alert passed less than ``wait`` seconds ago. Otherwise it passes now."""
         key = title, level
         last = self._last.get(key)
         if last is not None and now - last < wait:

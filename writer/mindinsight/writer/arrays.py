@@ -1,6 +1,6 @@
-"""Conversion of arrays of any framework to NumPy arrays on the host.
+"""Conversion of arrays of any framework to NumPy arrays in host memory.
 
-No framework is imported here: an object is recognised by the methods it brings.
+No framework is imported: an object is recognized by its methods.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _MINDSPORE_STEMS: Final = {"bfloat": "BFloat", "uint": "UInt"}
 
 
 class HostArray(NamedTuple):
-    """Numbers on the host and what they were before."""
+    """Array in host memory, and its original type."""
 
     values: NumberArray  # kinds b, i, u, f, c in native byte order; any shape
     dtype: str  # name of the element type given: "float32", "bfloat16", "float8_e4m3fn", ...
@@ -23,14 +23,12 @@ class HostArray(NamedTuple):
 
 
 def to_numpy(value: object) -> HostArray:
-    """``value`` as a host array of the same shape.
+    """Return ``value`` as an array in host memory, of the same shape.
 
-    Takes NumPy, MindSpore, PyTorch (any device, with or without gradient) and JAX arrays, anything
-    with ``__array__`` or ``__dlpack__``, and Python numbers or nested lists of them. Types NumPy does
-    not know (bfloat16, the float8 family) become float32, 4-bit integers become 8-bit: no value
-    changes. ``dtype`` keeps the name of the original.
-
-    Raises TypeError when there are no numbers in it.
+    Accepts NumPy, MindSpore, PyTorch (any device, with or without gradient) and JAX arrays, objects with
+    ``__array__`` or ``__dlpack__``, and Python numbers or nested lists of them. Types unknown to NumPy
+    (bfloat16, the float8 family) become float32, 4-bit integers become 8-bit, without changing a value.
+    ``dtype`` is the name of the original type. Raises TypeError if ``value`` contains no numbers.
     """
     if isinstance(value, np.ndarray):
         return _known(value, shared=True)
@@ -82,7 +80,7 @@ def _from_sequence(value: list[Any] | tuple[Any, ...]) -> HostArray:
 
 
 def _known(values: NumberArray, shared: bool) -> HostArray:
-    """``values`` in a type NumPy itself computes with."""
+    """Return ``values`` in a type with which NumPy can compute."""
     dtype = values.dtype
     if dtype.kind in "biufc":
         native = dtype.newbyteorder("=")
@@ -98,7 +96,7 @@ def _known(values: NumberArray, shared: bool) -> HostArray:
 
 
 def _extension_type(name: str) -> type[np.generic] | None:
-    """The NumPy type that holds every value of an ml_dtypes extension type, found by its name."""
+    """Return the NumPy type that holds every value of an ml_dtypes extension type, or None."""
     if name.startswith(("bfloat", "float")):
         return np.float32
     if name.startswith("int"):
@@ -107,6 +105,6 @@ def _extension_type(name: str) -> type[np.generic] | None:
 
 
 def mindspore_dtype(dtype: str) -> str:
-    """MindSpore's name of an element type: ``Float32`` for "float32", ``UInt8`` for "uint8"."""
+    """Return MindSpore's name of an element type: ``Float32`` for "float32", ``UInt8`` for "uint8"."""
     stem = dtype.rstrip("0123456789")
     return _MINDSPORE_STEMS.get(stem, stem.title()) + dtype[len(stem) :]

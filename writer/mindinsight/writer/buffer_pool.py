@@ -1,4 +1,4 @@
-"""Buffer pool for copies of arrays: fresh memory costs the loop's thread ten times the copying."""
+"""Buffer pool for copies of arrays. Fresh memory costs the training thread ten times the copying."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from weakref import WeakValueDictionary
 import numpy as np
 import numpy.typing as npt
 
-_SMALLEST: Final = 1 << 16  # bytes; below that the allocator itself keeps memory at hand
-_MOST_FREE: Final = 64 << 20  # bytes that may lie unused
+_SMALLEST: Final = 1 << 16  # bytes. The allocator itself reuses smaller memory
+_MOST_FREE: Final = 64 << 20  # limit of unused bytes
 
 
 class BufferPool:
-    """Copies arrays into memory of earlier copies of the same size. For any thread."""
+    """Pool of memory of earlier copies, reused for arrays of the same size. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -23,7 +23,7 @@ class BufferPool:
         self._lent: WeakValueDictionary[int, npt.NDArray[np.uint8]] = WeakValueDictionary()
 
     def copy(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """``values`` in C order in memory of ours, until given back."""
+        """Return a copy of ``values`` in C order. The memory belongs to the pool until ``give_back``."""
         if values.nbytes < _SMALLEST:
             return np.array(values, order="C")
         with self._lock:
@@ -38,7 +38,7 @@ class BufferPool:
         return copied
 
     def give_back(self, copied: npt.NDArray[Any]) -> None:
-        """Take back what :meth:`copy` returned, which nobody may use any more; other arrays are let alone."""
+        """Return a copy to the pool. The caller must not use it afterwards. Other arrays are ignored."""
         buffer = self._lent.pop(id(copied.base), None)
         with self._lock:
             if buffer is not None and self._free_bytes + buffer.nbytes <= _MOST_FREE:

@@ -1,4 +1,4 @@
-"""Configuration of a training as lineage: any nested dict, dataclass or namespace of settings."""
+"""Conversion of a training's configuration to lineage, from a nested dict, dataclass or namespace."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ _TRAIN_FACTS: Final[Mapping[str, tuple[str, type]]] = {
 
 
 def flatten(configuration: Any) -> dict[str, Fact]:
-    """``configuration`` as plain values by path (``optimizer.lr``); settings that are None are left out.
+    """Return the settings of ``configuration`` by path (``optimizer.lr``). Settings of None are omitted.
 
-    Numbers, bools, text and arrays of one element stay what they are. Lists become JSON; what else there is
-    becomes its text, cut to 1000 characters.
+    Numbers, bools, text and arrays of one element are kept. Lists become JSON. Other values become text of at
+    most 1000 characters.
     """
     return dict(_facts(configuration, "", 0))
 
 
 def train_facts(facts: Mapping[str, Fact]) -> dict[str, Fact]:
-    """Those of ``facts`` that a training's lineage has a place for, by the names they have there."""
+    """Return the facts that have a field in a training's lineage, by the names of the fields."""
     known: dict[str, Fact] = {}
     for path, value in facts.items():
         name, kind = _TRAIN_FACTS.get(path.rpartition(".")[2], ("", str))

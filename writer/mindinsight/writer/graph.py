@@ -1,4 +1,4 @@
-"""Builder of computational graphs in the form of MindSpore's, with types and attribute values."""
+"""Builder of computational graphs in MindSpore's format, with types and attribute values."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _DATA_TYPES = {
 
 
 def data_type(name: str) -> int:
-    """The DataType of an element type's name ("float32"); DT_UNDEFINED when it has none."""
+    """Return the DataType of an element type's name ("float32"), or DT_UNDEFINED if it has none."""
     return int(_DATA_TYPES.get(name, graph_pb2.DT_UNDEFINED))
 
 
 def tensor_type(shape: Sequence[int | None] | None, dtype: str) -> graph_pb2.TypeProto:
-    """The type of a tensor. An unknown length of an axis is -1; an unknown shape is left out."""
+    """Return the type of a tensor. An axis of unknown length is -1. An unknown shape is omitted."""
     proto = graph_pb2.TypeProto(data_type=graph_pb2.DT_TENSOR)
     proto.tensor_type.elem_type = data_type(dtype)
     if shape is not None:
@@ -48,14 +48,14 @@ def tensor_type(shape: Sequence[int | None] | None, dtype: str) -> graph_pb2.Typ
 
 
 def tuple_type(elements: Sequence[tuple[Sequence[int | None] | None, str]]) -> graph_pb2.TypeProto:
-    """The type of several tensors, given by shape and element type."""
+    """Return the type of several tensors, each given by shape and element type."""
     proto = graph_pb2.TypeProto(data_type=graph_pb2.DT_TUPLE)
     proto.sequence_type.elem_types.extend(tensor_type(shape, dtype) for shape, dtype in elements)
     return proto
 
 
 def attribute_value(value: object) -> graph_pb2.ValueProto:
-    """A Python value as MindSpore writes it into a graph; of what has no form there, its text."""
+    """Return a Python value as MindSpore's graphs store it. Unsupported values become text."""
     simple = _number_or_text(value)
     if simple is not None:
         return simple
@@ -70,7 +70,7 @@ def attribute_value(value: object) -> graph_pb2.ValueProto:
 
 
 def tensor_constant(shape: Sequence[int], dtype: str) -> graph_pb2.ValueProto:
-    """A constant tensor: its type, without the numbers, as in MindSpore's graphs."""
+    """Return a constant tensor: its type without the numbers, as in MindSpore's graphs."""
     tensor = graph_pb2.TensorProto(dims=list(shape), data_type=data_type(dtype))
     return graph_pb2.ValueProto(dtype=graph_pb2.DT_TENSOR, tensor_val=tensor)
 
@@ -98,9 +98,9 @@ Shape = Sequence[int | None] | None
 
 
 class GraphBuilder:
-    """Nodes, parameters and constants of one network, in the order of computation.
+    """Builder of one network's graph: nodes, parameters and constants in the order of computation.
 
-    ``parameter``, ``constant`` and ``node`` return the name by which a later node takes them as input::
+    ``parameter``, ``constant`` and ``node`` return a name, which is passed to later nodes as input::
 
         graph = GraphBuilder("MLP")
         x = graph.parameter("x", (32, 4))
@@ -109,7 +109,7 @@ class GraphBuilder:
         graph.output(h)
         record.add_value("graph", "mlp", graph.serialised())
 
-    A scope is named ``<attribute>-<Class>``; a node's full name is ``<scope>/<type>-op<n>``.
+    A scope is named ``<attribute>-<Class>``. The full name of a node is ``<scope>/<type>-op<n>``.
     """
 
     def __init__(self, name: str = "network") -> None:
@@ -119,14 +119,15 @@ class GraphBuilder:
         self._counts: Counter[str] = Counter()
 
     def __contains__(self, name: object) -> bool:
-        """Whether a node may take this name as input."""
+        """Return True if a node may take this name as input."""
         return name in self._names
 
     @contextmanager
     def scope(self, name: str) -> Iterator[None]:
-        """Nodes made inside belong to ``name`` below the current scope; "a/b" goes down two.
+        """Put nodes made inside the context into the scope ``name`` below the current scope.
 
-        With a leading slash it is a scope of its own beside Default, as in "/Gradients/Default/fc1-Dense".
+        "a/b" is two scopes. A leading slash makes a top-level scope next to Default, as in
+        "/Gradients/Default/fc1-Dense".
         """
         outer = self._scope
         self._scope = name[1:].split("/") if name.startswith("/") else [*outer, *name.split("/")]
@@ -136,18 +137,18 @@ class GraphBuilder:
             self._scope = outer
 
     def parameter(self, name: str, shape: Shape = None, dtype: str = "float32") -> str:
-        """An input of the network or a weight. Raises ValueError when the name is taken."""
+        """Add an input of the network or a weight, and return ``name``. Raises ValueError for a used name."""
         if name in self._names:
             raise ValueError(f"the graph has {name!r} already")
         self._graph.parameters.add(name=name, type=tensor_type(shape, dtype))
         return self._known(name)
 
     def constant(self, value: object) -> str:
-        """A value that never changes: a number, text, a tuple of them."""
+        """Add a constant number, text or tuple. Return its name."""
         return self._constant(attribute_value(value))
 
     def constant_tensor(self, shape: Sequence[int], dtype: str = "float32") -> str:
-        """A tensor that never changes; the graph holds its type, not its numbers."""
+        """Add a constant tensor and return its name. The graph holds its type, not its numbers."""
         return self._constant(tensor_constant(shape, dtype))
 
     def node(
@@ -161,12 +162,12 @@ class GraphBuilder:
         source_lines: Sequence[str] = (),
         number: int | None = None,
     ) -> str:
-        """An operator with its inputs and the type of its output; returns its name.
+        """Add an operator with its inputs and the type of its output. Return its name.
 
-        ``several`` gives shape and type of each output when there is more than one; ``source_lines`` the code
-        it comes from, innermost first, as "# In file net.py:11, 0~15/x = self.fc(x)/"; ``number`` the ``n``
-        of the full name, by default the count of nodes of this type before.
-        Raises ValueError for an input that is not in the graph yet.
+        ``several`` has shape and type of each output if there are several. ``source_lines`` is the code,
+        innermost first, as "# In file net.py:11, 0~15/x = self.fc(x)/". ``number`` is the ``n`` of the full
+        name, by default the number of earlier nodes of this type. Raises ValueError for an input that is not
+        in the graph yet.
         """
         if unknown := [name for name in inputs if name not in self._names]:
             raise ValueError(f"inputs of {op_type} that are not in the graph: {', '.join(unknown)}")
@@ -184,7 +185,7 @@ class GraphBuilder:
         return self._known(name)
 
     def output(self, name: str) -> None:
-        """Say that this node's value leaves the network."""
+        """Mark a node as an output of the network."""
         if name not in self._names:
             raise ValueError(f"the graph has no {name!r}")
         output = self._graph.outputs.add(name=name)
@@ -193,11 +194,11 @@ class GraphBuilder:
                 output.type.CopyFrom(node.output_type)
 
     def model(self) -> graph_pb2.ModelProto:
-        """The graph as the message an event and a ``.pb`` file hold."""
+        """Return the graph as the message of an event or a ``.pb`` file."""
         return graph_pb2.ModelProto(ir_version=graph_pb2.IR_VERSION, graph=self._graph)
 
     def serialised(self) -> bytes:
-        """The ModelProto as bytes, for ``add_value("graph", name, ...)``."""
+        """Return the ModelProto as bytes, for ``add_value("graph", name, ...)``."""
         content: bytes = self.model().SerializeToString()
         return content
 

@@ -17,11 +17,11 @@ LONGEST: Final = 100_000  # characters, as in MindInsight
 
 
 class HyperConfigError(ValueError):
-    """The variable is not set, or its content is not what a tuner gives."""
+    """Error of MINDINSIGHT_HYPER_CONFIG: the variable is missing or invalid."""
 
 
 class Params(Mapping[str, Any]):
-    """Hyper-parameters by name, also as attributes: ``params.learning_rate``; read-only."""
+    """Read-only hyper-parameters by name, also as attributes: ``params.learning_rate``."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self.__dict__["_values"] = dict(values)
@@ -33,7 +33,7 @@ class Params(Mapping[str, Any]):
         values: dict[str, Any] = self.__dict__.get("_values", {})
         if name not in values:
             known = ", ".join(values) or "none"
-            raise AttributeError(f"there is no parameter {name!r} in this trial; there are {known}")
+            raise AttributeError(f"there is no parameter {name!r} in this trial; known are {known}")
         return values[name]
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -50,16 +50,16 @@ class Params(Mapping[str, Any]):
 
 
 class HyperConfig:
-    """What a tuner gives this training: its values, and the directory to record in.
+    """Hyper-parameters that a tuner passes to this training, and the directory to record in.
 
     Args:
-        params: Values for a training that no tuner started; those of a tuner win. Without them such a
-            training is an error, as in MindInsight.
-        summary_dir: Where to record then.
+        params: Values for a training that no tuner started. A tuner's values override them. Without a tuner
+            and ``params`` an error is raised, as in MindInsight.
+        summary_dir: Directory without a tuner.
 
     Raises:
         HyperConfigError: The variable is missing and there are no ``params``, it is longer than 100 000
-            characters, or no JSON object with ``summary_dir`` and ``params``.
+            characters, or it is not a JSON object with ``summary_dir`` and ``params``.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class HyperConfig:
         if text is None:
             if params is None:
                 raise HyperConfigError(
-                    f"{VARIABLE} is not set: run this by mindinsight tune, or give HyperConfig its own values"
+                    f"{VARIABLE} is not set: run this by mindinsight tune, or pass params to HyperConfig"
                 )
             content: Mapping[str, Any] = {"params": params, "summary_dir": summary_dir}
         else:
@@ -86,7 +86,7 @@ class HyperConfig:
 
 
 def read_hyper_config(text: str) -> Mapping[str, Any]:
-    """The object in the variable. Raises HyperConfigError."""
+    """Return the JSON object in the variable. Raises HyperConfigError if it is invalid."""
     if len(text) > LONGEST:
         raise HyperConfigError(f"{VARIABLE} has {len(text)} characters; {LONGEST} are allowed")
     try:
@@ -94,7 +94,7 @@ def read_hyper_config(text: str) -> Mapping[str, Any]:
     except (ValueError, RecursionError) as error:
         raise HyperConfigError(f"{VARIABLE} is not JSON: {error}") from error
     if not isinstance(content, dict):
-        raise HyperConfigError(f"{VARIABLE} is no JSON object")
+        raise HyperConfigError(f"{VARIABLE} is not a JSON object")
     return content
 
 

@@ -1,4 +1,4 @@
-"""Loss landscapes: the loss around the trajectory of the weights, evaluated and encoded after a training."""
+"""Loss landscapes: evaluation of the loss around the trajectory of the weights, after a training."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ import numpy.typing as npt
 from mindinsight.proto.graph_pb2 import DT_FLOAT64, TensorProto
 from mindinsight.proto.summary_pb2 import LossLandscape
 from mindinsight.writer.collector import collector_options
-from mindinsight.writer.collector.weight_path import DIRECTORY, METADATA, write_metadata
+from mindinsight.writer.collector.summary_collector import DIRECTORY, METADATA, write_metadata
 from mindinsight.writer.encoding import checkpoint_files
 from mindinsight.writer.frameworks import framework_of
 from mindinsight.writer.record import SummaryRecord
@@ -43,19 +43,19 @@ def loss_landscape(
     unit: str = "step",
     step_per_epoch: int = 0,
 ) -> LossLandscape:
-    """A landscape for ``add_value("landscape", ...)``.
+    """Return a landscape for ``add_value("landscape", ...)``.
 
     Args:
         x, y: coordinates along the two directions, shapes [columns] and [rows].
         z: the loss, shape [rows, columns].
-        path: coordinates and loss of each point of the way, shape [points] each.
+        path: coordinates and loss of each point of the trajectory, shape [points] each.
         intervals: the step or epoch of each of those points.
-        convergence: x, y and loss where the way ends.
-        decomposition: how the directions were found: PCA or Random.
-        unit: what ``intervals`` counts: step or epoch.
+        convergence: x, y and loss of the last point of the trajectory.
+        decomposition: method that found the directions: PCA or Random.
+        unit: unit of ``intervals``: step or epoch.
         step_per_epoch: steps of an epoch.
 
-    Raises ValueError when shapes do not fit together.
+    Raises ValueError if the shapes do not fit together.
     """
     message = LossLandscape()
     across, down, height = (np.asarray(numbers, np.float64) for numbers in (x, y, z))
@@ -95,14 +95,14 @@ _MARGIN: Final = 0.2  # of the way's extent, on either side
 
 @dataclass(frozen=True)
 class Plane:
-    """``base + x * first + y * second``; parameters without a direction stay as they are."""
+    """Plane ``base + x * first + y * second``. Parameters without a direction are constant."""
 
     base: Weights
     first: Mapping[str, Vector]
     second: Mapping[str, Vector]
 
     def at(self, x: float, y: float) -> dict[str, npt.NDArray[Any]]:
-        """The weights at a point."""
+        """Return the weights at a point."""
         moved = {
             name: (value + x * self.first[name] + y * self.second[name]).astype(value.dtype)
             for name, value in self.base.items()
@@ -111,7 +111,7 @@ class Plane:
         return {**self.base, **moved}
 
     def coordinates(self, weights: Weights) -> tuple[float, float]:
-        """The point of the plane that is nearest to ``weights``, by least squares."""
+        """Return the point of the plane nearest to ``weights``, by least squares."""
         directions = np.stack([_flat(self.first), _flat(self.second)], axis=1)
         way = _flat(_way(weights, self.base, list(self.first)))
         (x, y), *_ = np.linalg.lstsq(directions, way, rcond=None)
@@ -119,7 +119,7 @@ class Plane:
 
 
 def plane_of_path(checkpoints: Sequence[Weights], seed: int = 0) -> Plane:
-    """The plane that holds most of the way to the last of ``checkpoints``, which is its origin."""
+    """Return the plane that contains most of the trajectory. The last of ``checkpoints`` is its origin."""
     base = checkpoints[-1]
     names = moving(base)
     ways = np.stack([_flat(_way(weights, base, names)) for weights in checkpoints[:-1]])
@@ -133,7 +133,7 @@ def plane_of_path(checkpoints: Sequence[Weights], seed: int = 0) -> Plane:
 
 
 def random_plane(base: Weights, seed: int = 0) -> Plane:
-    """A plane through ``base`` in two directions drawn at random."""
+    """Return a plane through ``base`` with two random directions."""
     random = np.random.default_rng(seed)
     names = moving(base)
     first, second = ({name: random.normal(size=base[name].shape) for name in names} for _ in range(2))
@@ -141,20 +141,20 @@ def random_plane(base: Weights, seed: int = 0) -> Plane:
 
 
 def moving(weights: Weights) -> list[str]:
-    """The parameters that make a direction: weights and biases; all that hold floats if none is called so."""
+    """Return the weights and biases that make a direction, or all float parameters if none is named so."""
     floats = [name for name, value in weights.items() if value.dtype.kind == "f" and "moment" not in name]
     return [name for name in floats if "weight" in name or "bias" in name] or floats
 
 
 def axis(values: Sequence[float], size: int) -> Vector:
-    """``size`` coordinates over the range of ``values`` and a fifth more on either side."""
+    """Return ``size`` coordinates over the range of ``values``, extended by a fifth on either side."""
     low, high = min(values), max(values)
     margin = (high - low) * _MARGIN or 1.0
     return np.linspace(low - margin, high + margin, size)
 
 
 def _scaled(direction: Mapping[str, Vector], base: Weights) -> dict[str, Vector]:
-    """Each parameter's part with the norm of that parameter."""
+    """Return the direction with each parameter's part scaled to the norm of the parameter."""
     scaled = {}
     for name, part in direction.items():
         norm = float(np.linalg.norm(part))
@@ -184,9 +184,10 @@ Setup: TypeAlias = Callable[[], Any]
 
 
 def loss_of(setup: Setup, samples: int) -> Loss:
-    """The loss function that ``setup`` answers, over at most ``samples`` samples.
+    """Return the loss function that ``setup`` provides, over at most ``samples`` samples.
 
-    Raises TypeError and ValueError when the answer is neither a function nor what MindSpore documents.
+    Raises TypeError and ValueError if the result of ``setup`` is neither a function nor the tuple that
+    MindSpore documents.
     """
     made = setup()
     if callable(made):
@@ -197,13 +198,12 @@ def loss_of(setup: Setup, samples: int) -> Loss:
     framework = framework_of(made[1])
     if framework is None or not framework.__name__.endswith(".mindspore"):
         raise TypeError(f"the network must be a Cell of MindSpore, got {type(made[1]).__name__}")
-    objects = import_module(f"{framework.__name__}_objects")
-    loss: Loss = objects.loss_function(*made, samples=samples)
+    loss: Loss = framework.loss_function(*made, samples=samples)
     return loss
 
 
 class Evaluation:
-    """Evaluator of losses at points, a context manager; with several devices, a process for each."""
+    """Context manager that evaluates losses at points. Each of several devices has a process."""
 
     def __init__(self, setup: Setup, samples: int, devices: Sequence[int] = (0,)) -> None:
         self._setup = setup
@@ -223,7 +223,7 @@ class Evaluation:
             worker.shutdown()
 
     def losses(self, plane: Plane, points: Sequence[Point]) -> list[float]:
-        """The loss at each of ``points`` of ``plane``."""
+        """Return the loss at each of ``points`` of ``plane``."""
         if self._loss is not None:
             return losses_at(self._loss, plane, points)
         count, losses = len(self._workers), [0.0] * len(points)
@@ -236,35 +236,38 @@ class Evaluation:
         return losses
 
     def loss_of_weights(self, weights: Weights) -> float:
-        """The loss of one set of weights."""
+        """Return the loss of one set of weights."""
         return self.losses(Plane(weights, {}, {}), [(0.0, 0.0)])[0]
 
 
 def losses_at(loss: Loss, plane: Plane, points: Sequence[Point]) -> list[float]:
-    """The loss at each of ``points``."""
+    """Return the loss at each of ``points``."""
     return [float(loss(plane.at(*point))) for point in points]
 
 
 def losses_on_device(
     setup: Setup, samples: int, device: int, plane: Plane, points: Sequence[Point]
 ) -> list[float]:
-    """The loss at each of ``points``, in a worker process of this ``device``."""
+    """Return the loss at each of ``points``, computed in a worker process of this ``device``."""
     return losses_at(_loss_on_device(setup, samples, device), plane, points) if points else []
 
 
 @cache
 def _loss_on_device(setup: Setup, samples: int, device: int) -> Loss:
-    """Made once in a worker, as it loads a framework; MindSpore, if it is there, uses ``device``."""
+    """Return the loss function of a worker, made once because it loads a framework.
+
+    MindSpore, if it is installed, uses ``device``.
+    """
     if find_spec("mindspore") is not None:
         import_module("mindspore").set_context(device_id=device)
     return loss_of(setup, samples)
 
 
 class SummaryLandscape:
-    """Makes landscapes of the loss of the run in ``summary_dir``.
+    """Evaluator of loss landscapes of the run in ``summary_dir``.
 
-    Its training must have run with ``collect_landscape`` given to SummaryCollector. Give the loss as a
-    function of the weights (any framework), or as MindSpore documents it::
+    The training must have run with ``collect_landscape`` of SummaryCollector. The loss is a function of the
+    weights (any framework), or MindSpore's tuple::
 
         SummaryLandscape("./run").gen_landscapes(lambda weights: evaluate(model, weights))
     """
@@ -279,14 +282,14 @@ class SummaryLandscape:
         collect_landscape: Mapping[str, Any] | None = None,
         output: str | Path | None = None,
     ) -> None:
-        """Evaluate ``loss`` and write the landscapes into a new event file.
+        """Evaluate ``loss`` and write the landscapes to a new event file.
 
         Args:
-            loss: takes the weights (name -> array, as the trained network names them), answers a number.
-            collect_landscape: settings that replace those of the training.
-            output: directory for the event file; that of the run by default.
+            loss: function that returns a number for weights (name -> array, names of the trained network).
+            collect_landscape: settings that override those of the training.
+            output: directory for the event file, by default that of the run.
 
-        Raises FileNotFoundError when the run saved no weights, ValueError for settings that cannot be.
+        Raises FileNotFoundError if the run saved no weights, ValueError for invalid settings.
         """
         self._make(Evaluation(lambda: loss, 0), self._settings(collect_landscape), output)
 
@@ -297,12 +300,12 @@ class SummaryLandscape:
         device_ids: Sequence[int] | None = None,
         output: str | Path | None = None,
     ) -> None:
-        """As :meth:`gen_landscapes`, with a process for each device when there are several.
+        """Evaluate and write the landscapes with one process for each of several devices.
 
         Args:
-            callback_fn: answers (model, network, dataset, metrics) of MindSpore, the model made with the
-                metrics and these with a ``Loss`` under the key ``Loss``; or a loss function.
-            device_ids: numbers of the devices; None: the current one, in this process.
+            callback_fn: returns (model, network, dataset, metrics) of MindSpore or a loss function. The model
+                is made with the metrics, which have a ``Loss`` under the key ``Loss``.
+            device_ids: numbers of the devices. None uses the current device, in this process.
         """
         settings = self._settings(collect_landscape)
         self._make(Evaluation(callback_fn, settings["num_samples"], device_ids or (0,)), settings, output)

@@ -3,13 +3,13 @@
 ========================  ==================================================================  ========
 variable                  meaning                                                             default
 ========================  ==================================================================  ========
-GLOG_v                    least level: 0 DEBUG, 1 INFO, 2 WARNING, 3 ERROR, 4 CRITICAL         2
+GLOG_v                    lowest level: 0 DEBUG, 1 INFO, 2 WARNING, 3 ERROR, 4 CRITICAL        2
 GLOG_logtostderr          1: to the screen, 0: to files                                        1
-GLOG_log_dir              directory of the files, ``<dir>/rank_<N>/logs/``; letters, digits,   none
-                          ``-``, ``_`` and ``/``; needed for files
-GLOG_stderrthreshold      least level shown on the screen too when there are files             2
+GLOG_log_dir              directory of the files, ``<dir>/rank_<N>/logs/``. Letters, digits,   none
+                          ``-``, ``_`` and ``/``. Required for files
+GLOG_stderrthreshold      lowest level that is also shown on the screen if there are files     2
 logger_maxBytes           size at which a file is rolled over, in bytes                        52428800
-logger_backupCount        how many rolled files are kept                                       30
+logger_backupCount        number of rolled files that are kept                                 30
 ========================  ==================================================================  ========
 """
 
@@ -44,7 +44,7 @@ _LINE = (
 
 @dataclass(frozen=True)
 class LogSettings:
-    """Settings of the log, from the variables."""
+    """Log settings of the environment variables."""
 
     level: int = logging.WARNING
     directory: Path | None = None  # None: to the screen
@@ -54,7 +54,7 @@ class LogSettings:
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> LogSettings:
-        """The settings in ``environment``. Raises ValueError that names the variable it cannot use."""
+        """Return the settings in ``environment``. Raises ValueError with the name of an invalid variable."""
         to_files = _number(environment, "GLOG_logtostderr", 1, largest=1) == 0
         return cls(
             _LEVELS[_number(environment, "GLOG_v", 2, largest=4)],
@@ -66,10 +66,10 @@ class LogSettings:
 
 
 def configure(environment: Mapping[str, str] = os.environ, logger_name: str = "mindinsight") -> None:
-    """Send the messages below ``logger_name`` where the variables say; without any of them do nothing.
+    """Configure the logger ``logger_name`` by the variables. Without any of them do nothing.
 
-    May be called again: what an earlier call set up is replaced. Raises ValueError for a value that cannot
-    be used and OSError for a directory that cannot be written.
+    A later call replaces the configuration. Raises ValueError for an invalid value and OSError for a
+    directory that cannot be written.
     """
     if not any(name in environment for name in VARIABLES):
         return
@@ -98,7 +98,7 @@ def _handlers(settings: LogSettings, rank: int) -> list[logging.Handler]:
 
 
 class _PrivateRotatingFile(logging.handlers.RotatingFileHandler):
-    """Rotating log of mode 0600: the first file and each one after a rollover."""
+    """Rotating log file with mode 0600, also after a rollover."""
 
     def _open(self) -> TextIOWrapper:
         file = super()._open()

@@ -1,4 +1,4 @@
-"""Metrics of an evaluation, with the names and results of MindSpore's."""
+"""Metrics of an evaluation, with MindSpore's names and results."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ Update = TypeVar("Update", bound=Callable[..., Any])
 
 
 class Metric(ABC):
-    """Base class, with the methods of ``mindspore.train.Metric``; MindSpore's Model takes it as its own.
+    """Base class with the methods of ``mindspore.train.Metric``, accepted by MindSpore's Model.
 
-    Override ``clear``, ``update`` and ``eval``. Calling the object does all three for one batch.
+    Override ``clear``, ``update`` and ``eval``. Calling the object runs all three for one batch.
     """
 
     _mindspore_name: ClassVar[str] = "Metric"
@@ -47,15 +47,15 @@ class Metric(ABC):
 
     @abstractmethod
     def clear(self) -> None:
-        """Forget all batches."""
+        """Discard all batches."""
 
     @abstractmethod
     def update(self, *inputs: Any) -> None:
-        """Add a batch."""
+        """Add the outputs of a batch to the metric."""
 
     @abstractmethod
     def eval(self) -> Any:
-        """The metric over all batches since ``clear``. Raises RuntimeError without one."""
+        """Return the metric over all batches since ``clear``. Raises RuntimeError without a batch."""
 
     def __call__(self, *inputs: Any) -> Any:
         self.clear()
@@ -64,11 +64,11 @@ class Metric(ABC):
 
     @property
     def indexes(self) -> list[int] | None:
-        """Which of the network's outputs ``update`` uses, in its order; None for all."""
+        """Return the indexes of the inputs that ``update`` uses, in its order, or None for all."""
         return self._indexes
 
     def set_indexes(self, indexes: list[int]) -> Metric:
-        """Have ``update`` use these of its inputs, in this order. Raises ValueError unless a list of int."""
+        """Select the inputs that ``update`` uses, in this order. Raises ValueError unless a list of int."""
         if not isinstance(indexes, list) or not all(type(index) is int for index in indexes):
             raise ValueError(f"indexes must be a list of int, got {indexes!r}")
         self._indexes = indexes
@@ -76,7 +76,7 @@ class Metric(ABC):
 
 
 def rearrange_inputs(update: Update) -> Update:
-    """Decorator of an ``update`` that is to honour ``set_indexes``."""
+    """Return a decorated ``update`` that honours ``set_indexes``."""
 
     @wraps(update)
     def chosen(self: Metric, *inputs: Any) -> Any:
@@ -86,12 +86,12 @@ def rearrange_inputs(update: Update) -> Update:
 
 
 def array_of(value: object) -> npt.NDArray[Any]:
-    """The numbers of a tensor, list or array. Raises TypeError when there are none."""
+    """Return the numbers of a tensor, list or array. Raises TypeError if it contains none."""
     return np.asarray(to_numpy(value).values)
 
 
 def pair_of(metric: str, inputs: tuple[Any, ...]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Prediction and truth. Raises ValueError for another number of inputs."""
+    """Return prediction and truth as arrays. Raises ValueError unless there are two inputs."""
     if len(inputs) != 2:
         raise ValueError(f"{metric} takes the prediction and the truth, got {len(inputs)} inputs")
     return array_of(inputs[0]), array_of(inputs[1])
@@ -103,18 +103,18 @@ Bools = npt.NDArray[np.bool_]
 
 
 def checked_type(eval_type: str) -> EvalType:
-    """``eval_type`` if there is such a one, else TypeError."""
+    """Return ``eval_type`` if it is valid. Raises TypeError otherwise."""
     if eval_type not in ("classification", "multilabel"):
         raise TypeError(f"eval_type must be 'classification' or 'multilabel', got {eval_type!r}")
     return eval_type  # type: ignore[return-value]
 
 
 def classes(prediction: npt.NDArray[Any], truth: npt.NDArray[Any]) -> tuple[Ints, Ints, int]:
-    """Predicted and true class of each element, and the number of classes C.
+    """Return predicted and true class number of each element, and the number of classes C.
 
-    ``prediction`` has the shape (N, C, ...) and a score for each class; the predicted class is the one with
-    the largest. ``truth`` is class numbers of shape (N, ...), or one-hot in the shape of ``prediction``.
-    Raises ValueError for other shapes and for a class number outside 0..C-1.
+    ``prediction`` has the shape (N, C, ...) with a score for each class. The largest score is the predicted
+    class. ``truth`` has class numbers of shape (N, ...), or is one-hot in the shape of ``prediction``. Raises
+    ValueError for other shapes and for a class number outside 0..C-1.
     """
     if prediction.ndim < 2:
         raise ValueError(f"a prediction has the shape (N, C, ...), got {prediction.shape}")
@@ -130,7 +130,7 @@ def classes(prediction: npt.NDArray[Any], truth: npt.NDArray[Any]) -> tuple[Ints
 
 
 def rows_of_labels(prediction: npt.NDArray[Any], truth: npt.NDArray[Any]) -> tuple[Bools, Bools]:
-    """Both as rows of shape (samples, C), True where a label is set.
+    """Return both as rows of shape (samples, C), True if a label is set.
 
     Takes 0/1 arrays of one shape (N, C, ...). Raises ValueError for other shapes and values.
     """
@@ -147,9 +147,9 @@ Doubles = npt.NDArray[np.float64]
 
 
 class _Counts(Metric):
-    """Three counts for each class, or for each sample where a sample has several labels.
+    """Base of metrics with three counts for each class, or for each sample with several labels.
 
-    For ``multilabel`` the result is per sample, in the order given, as MindSpore computes it.
+    For ``multilabel`` the result is per sample in order, as MindSpore computes it.
     """
 
     def __init__(self, eval_type: str = "classification") -> None:
@@ -171,7 +171,9 @@ class _Counts(Metric):
         self._empty = False
 
     def eval(self, average: bool = False) -> Doubles | float:
-        """One number for each class (sample for multilabel), or their mean. 0 where nothing was to count.
+        """Return the metric of each class (each sample for multilabel), or the mean.
+
+        0 without elements to count.
 
         Raises RuntimeError without a batch.
         """
@@ -182,7 +184,7 @@ class _Counts(Metric):
 
     @abstractmethod
     def _result(self, both: Doubles, predicted: Doubles, true: Doubles) -> Doubles:
-        """The metric from the three counts."""
+        """Return the metric computed from the three counts."""
 
     def _add(self, counts: Doubles) -> None:
         if not self._empty and counts.shape != self._counts.shape:
@@ -191,14 +193,14 @@ class _Counts(Metric):
 
 
 class Precision(_Counts):
-    """Of what was predicted as the class, how much is of the class."""
+    """Share of the elements predicted as a class that belong to the class."""
 
     def _result(self, both: Doubles, predicted: Doubles, true: Doubles) -> Doubles:
         return _share(both, predicted)
 
 
 class Recall(_Counts):
-    """Of what is of the class, how much was predicted as the class."""
+    """Share of a class's elements that are predicted as the class."""
 
     def _result(self, both: Doubles, predicted: Doubles, true: Doubles) -> Doubles:
         return _share(both, true)
@@ -244,10 +246,10 @@ def _share(part: Doubles, whole: Doubles) -> Doubles:
 
 
 class Accuracy(Metric):
-    """The share of right answers.
+    """Share of correct predictions.
 
-    ``classification``: elements whose predicted class is the true one. ``multilabel``: samples with every
-    label right. Raises TypeError for another ``eval_type``; shapes as in labels.py.
+    ``classification`` counts elements with the true class, ``multilabel`` samples with every label right. The
+    shapes are those of ``classes`` and ``rows_of_labels``. Raises TypeError for another ``eval_type``.
     """
 
     def __init__(self, eval_type: str = "classification") -> None:
@@ -255,10 +257,12 @@ class Accuracy(Metric):
         super().__init__()
 
     def clear(self) -> None:
+        """Discard all batches."""
         self._right = self._total = 0
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
+        """Count the correct predictions of a batch."""
         prediction, truth = pair_of("Accuracy", inputs)
         if self._type == "classification":
             predicted, true, _ = classes(prediction, truth)
@@ -269,17 +273,19 @@ class Accuracy(Metric):
         self._total += right.size
 
     def eval(self) -> float:
+        """Return the share of correct predictions. Raises RuntimeError without a batch."""
         if not self._total:
             raise RuntimeError("Accuracy: there was no batch to evaluate")
         return self._right / self._total
 
 
 class Loss(Metric):
-    """The mean of the losses given; each counts once, whatever the size of its batch."""
+    """Mean of the losses of batches, regardless of the batches' sizes."""
 
     _mindspore_name = "Loss"
 
     def clear(self) -> None:
+        """Discard all batches."""
         self._sum = 0.0
         self._count = 0
 
@@ -295,15 +301,16 @@ class Loss(Metric):
         self._count += 1
 
     def eval(self) -> float:
+        """Return the mean loss. Raises RuntimeError without a batch."""
         if not self._count:
             raise RuntimeError("Loss: there was no batch to evaluate")
         return self._sum / self._count
 
 
 def get_metric_fn(name: str, *args: Any, **kwargs: Any) -> Metric:
-    """A new metric by its name: accuracy (or acc), loss, precision, recall, F1, fbeta.
+    """Return a new metric by name: accuracy (or acc), loss, precision, recall, F1, fbeta.
 
-    Further arguments go to the metric. Raises KeyError for another name.
+    Further arguments are passed to the metric. Raises KeyError for another name.
     """
     metrics: dict[str, type[Metric]] = {
         "F1": F1,
@@ -315,5 +322,5 @@ def get_metric_fn(name: str, *args: Any, **kwargs: Any) -> Metric:
         "recall": Recall,
     }
     if name not in metrics:
-        raise KeyError(f"no metric {name!r}; there are {', '.join(metrics)}")
+        raise KeyError(f"no metric {name!r}; known are {', '.join(metrics)}")
     return metrics[name](*args, **kwargs)

@@ -13,13 +13,12 @@ _log = logging.getLogger(__name__)
 
 
 def graph_of(network: object, inputs: Sequence[object] | None = None) -> bytes | None:
-    """``network`` as the bytes of a ModelProto, or None when there is no way to see its graph.
+    """Return the graph of ``network`` as bytes of a ModelProto, or None if it has none.
 
-    Takes a MindSpore Cell (its compiled graph; there is none in PyNative mode before ``inputs`` are
-    given), a PyTorch module (exported with shapes when there are ``inputs``, else traced by name), a
-    function of JAX's with ``inputs``, or a GraphBuilder. ``inputs`` are the positional arguments of one
-    call; the network is not run with them. A graph is not worth a training: what a framework cannot
-    trace is a warning and None.
+    Takes a MindSpore Cell (its compiled graph, in PyNative mode only with ``inputs``), a PyTorch module
+    (exported with shapes if there are ``inputs``, otherwise traced by name), a function of JAX with
+    ``inputs``, or a GraphBuilder. ``inputs`` are the positional arguments of one call. The network is not
+    run. A network that its framework cannot trace gives a warning and None.
     """
     if isinstance(network, GraphBuilder):
         return network.serialised()
@@ -35,9 +34,9 @@ def graph_of(network: object, inputs: Sequence[object] | None = None) -> bytes |
 
 
 def observed_graph(network: object) -> Callable[[], bytes | None]:
-    """A function that answers :func:`graph_of` for the inputs of the first call seen from now on.
+    """Return a function that returns ``graph_of`` for the inputs of the network's next call.
 
-    For PyTorch, where shapes are known only from a call; without one it answers what it can.
+    PyTorch knows shapes only from a call. Without a call the function returns the graph by names.
     """
     framework = framework_of(network)
     seen: Callable[[], Sequence[object] | None] | None = None
@@ -52,14 +51,14 @@ def observed_graph(network: object) -> Callable[[], bytes | None]:
 
 
 def no_graph_reason(network: object) -> str | None:
-    """Why :func:`graph_of` gives None for ``network`` as it is now, if its framework can tell."""
+    """Return the reason why :func:`graph_of` returns None for ``network``, or None if unknown."""
     framework = framework_of(network)
     explain: Callable[[], str] | None = getattr(framework, "no_graph_reason", None)
     return None if explain is None else explain()
 
 
 def _framework(network: object, inputs: Sequence[object] | None) -> ModuleType | None:
-    """Framework of the network; for a plain function, that of its first input of any."""
+    """Return the framework of the network. For a plain function, return that of its inputs."""
     framework = framework_of(network)
     if framework is None and callable(network):
         return next(filter(None, map(framework_of, _leaves(inputs))), None)

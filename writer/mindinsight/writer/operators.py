@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class OperatorValues:
-    """Buffer of the newest value of each plugin and tag, until it is taken. For several threads."""
+    """Buffer of the newest value of each plugin and tag, until it is taken. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -31,16 +31,16 @@ class OperatorValues:
         self._barriers: set[Callable[[], None]] = set()
 
     def put(self, plugin: str, tag: str, value: object) -> None:
-        """Keep ``value`` as it is now: what the network does to it in place later does not show.
+        """Store ``value`` as it is now. Later changes in place have no effect.
 
-        Inside a function that JAX compiles there are no numbers yet: they come when it runs.
+        Inside a function that JAX compiles, the value is stored when the function runs.
         """
         barrier = with_numbers(value, partial(self._store, plugin, tag))
         if barrier is not None:
             self._barriers.add(barrier)
 
     def take(self) -> list[tuple[str, str, object]]:
-        """Plugin, tag and value of everything delivered since the last call."""
+        """Return plugin, tag and value of everything delivered since the last call."""
         for wait in tuple(self._barriers):
             wait()
         with self._lock:
@@ -59,7 +59,7 @@ _DELIVERED = OperatorValues()
 
 
 def take_operator_values() -> list[tuple[str, str, object]]:
-    """Plugin, tag and value of every summary operator, ours and MindSpore's, since the last call."""
+    """Return plugin, tag and value of all summary operators, including MindSpore's, since the last call."""
     values = _DELIVERED.take()
     if "mindspore" in sys.modules:
         from mindinsight.writer.frameworks import mindspore
@@ -69,11 +69,11 @@ def take_operator_values() -> list[tuple[str, str, object]]:
 
 
 class Operator:
-    """Base of what may be called inside a network.
+    """Base of operators that may be called inside a network.
 
-    Once MindSpore is loaded an instance is also one of its primitive ``_primitive``, so that a network
-    compiled in graph mode contains that, as a Python function with side effects cannot be compiled.
-    Where Python runs (PyNative mode, other frameworks) ``__call__`` is ours.
+    If MindSpore is loaded, an instance is also an instance of its primitive ``_primitive``. A network
+    compiled in graph mode contains that primitive, because a Python function with side effects cannot be
+    compiled. In PyNative mode and in other frameworks our ``__call__`` runs.
     """
 
     _primitive: ClassVar[str]
@@ -91,14 +91,14 @@ class _Summary(Operator):
     plugin: ClassVar[str]
 
     def _takes(self, shape: Sequence[int]) -> bool:
-        """Whether a value of this shape can be recorded."""
+        """Return True if a value of this shape can be recorded."""
         raise NotImplementedError
 
     def __call__(self, name: str, value: object) -> None:
-        """Deliver ``value`` under the tag ``name``.
+        """Record ``value`` under the tag ``name`` at the next ``record``.
 
-        Raises TypeError when ``name`` is not text, ValueError when it is empty or ``value`` has a shape
-        this kind does not take.
+        Raises TypeError if ``name`` is not text, ValueError if it is empty or if this kind does not take the
+        shape of ``value``.
         """
         if not isinstance(name, str):
             raise TypeError(f"the name must be a str, got {type(name).__name__}")
@@ -113,7 +113,7 @@ class _Summary(Operator):
 
 
 class ScalarSummary(_Summary):
-    """``ScalarSummary()("loss", value)`` records one number."""
+    """Operator that records a number: ``ScalarSummary()("loss", value)``."""
 
     plugin = "scalar"
     _primitive = "ScalarSummary"
@@ -123,7 +123,7 @@ class ScalarSummary(_Summary):
 
 
 class ImageSummary(_Summary):
-    """``ImageSummary()("input", value)`` records images of shape (N, C, H, W), C from 1 to 4."""
+    """Operator that records images (N, C, H, W), C from 1 to 4: ``ImageSummary()("input", value)``."""
 
     plugin = "image"
     _primitive = "ImageSummary"
@@ -133,7 +133,7 @@ class ImageSummary(_Summary):
 
 
 class TensorSummary(_Summary):
-    """``TensorSummary()("x", value)`` records a tensor of rank 1 or more, whole."""
+    """Operator that records a whole tensor of rank 1 or more: ``TensorSummary()("x", value)``."""
 
     plugin = "tensor"
     _primitive = "TensorSummary"
@@ -143,19 +143,19 @@ class TensorSummary(_Summary):
 
 
 class HistogramSummary(TensorSummary):
-    """``HistogramSummary()("x", value)`` records how the numbers of a tensor of rank 1 or more spread."""
+    """Operator that records the distribution of a tensor: ``HistogramSummary()("x", value)``."""
 
     plugin = "histogram"
     _primitive = "HistogramSummary"
 
 
 def deliver(plugin: str, tag: str, value: object) -> None:
-    """Have the next ``record`` take ``value``, whose shape is known to be right for the plugin."""
+    """Pass ``value``, whose shape has been checked, to the next ``record``."""
     _DELIVERED.put(plugin, tag, value)
 
 
 def _snapshot(value: object) -> object:
-    """``value`` in memory of its own, on the device where it is; nothing waits for it."""
+    """Return a copy of ``value`` on its device, without waiting for its computation."""
     if isinstance(value, np.ndarray):
         return value.copy()
     if hasattr(value, "detach") and hasattr(value, "clone"):
@@ -164,12 +164,12 @@ def _snapshot(value: object) -> object:
 
 
 class Print(Operator):
-    """``Print()("x", tensor, "y")`` prints its arguments in order, each on lines of its own.
+    """Operator that prints its arguments in order: ``Print()("x", tensor, "y")``.
 
-    Text, Python numbers and tensors without dimensions are printed as they are; another tensor, of any
-    framework, as ``Tensor(shape=[2, 1], dtype=Int32, value=``, its values without commas and ``)``. Inside a
-    function that JAX compiles the values are printed when it runs. Raises TypeError for an object without
-    numbers.
+    Text, Python numbers and tensors without dimensions are printed as they are. Another tensor, of any
+    framework, is printed as ``Tensor(shape=[2, 1], dtype=Int32, value=``, its values without commas and
+    ``)``. Inside a function that JAX compiles, the values are printed when the function runs. Raises
+    TypeError for an object without numbers.
     """
 
     _primitive = "Print"
@@ -180,10 +180,10 @@ class Print(Operator):
 
 
 def tensor_text(value: object) -> str:
-    """A tensor as MindSpore's Print writes it: more than 1000 elements are abridged.
+    """Return a tensor in the format of MindSpore's Print, abridged beyond 1000 elements.
 
-    Floating values have 8 digits after the point, float16 has 4; a tensor without dimensions is its number
-    with 6 digits. Raises TypeError when there are no numbers.
+    Floating values have 8 digits after the point, float16 has 4. A tensor without dimensions is its number
+    with 6 digits. Raises TypeError if there are no numbers.
     """
     host = to_numpy(value)
     values, shape = host.values, list(host.values.shape)
@@ -222,12 +222,12 @@ def _numbers(values: npt.NDArray[np.generic]) -> str:
 def record_gradients(network: object, pattern: str = ".*", every: int = 1) -> Callable[[], None]:
     """Record each parameter's gradient as the histogram ``<parameter>/gradient``.
 
-    For a PyTorch module, and for a MindSpore Cell in both modes if called before the network is compiled.
-    After every ``every``-th backward pass the gradients wait for the next ``SummaryRecord.record``; in graph
-    mode ``every`` is 1. ``pattern`` is a regular expression that must match the parameter's name from its
-    start. Returns a function that ends it; a graph that is compiled goes on.
-    Raises TypeError for a network of another framework, where gradients are values at hand, and
-    ValueError for an invalid pattern or ``every``.
+    Works for a PyTorch module, and for a MindSpore Cell in both modes if called before the network is
+    compiled. After every ``every``-th backward pass the gradients wait for the next ``SummaryRecord.record``.
+    In graph mode ``every`` is 1. ``pattern`` is a regular expression that matches the start of the
+    parameter's name. Returns a function that stops recording, except in a compiled graph. Raises TypeError
+    for a network of another framework, where gradients are ordinary values, and ValueError for an invalid
+    pattern or ``every``.
     """
     if every < 1:
         raise ValueError(f"every must be at least 1, got {every!r}")
@@ -235,7 +235,7 @@ def record_gradients(network: object, pattern: str = ".*", every: int = 1) -> Ca
     framework = framework_of(network)
     if framework is None or not hasattr(framework, "on_gradients"):
         kind = type(network).__name__
-        raise TypeError(f"gradients can be watched in a PyTorch module or a MindSpore Cell, got {kind}")
+        raise TypeError(f"gradients can be recorded in a PyTorch module or a MindSpore Cell, got {kind}")
     if every == 1 and hasattr(framework, "operate_on_gradients"):
         remove: Callable[[], None] = framework.operate_on_gradients(network, matches, HistogramSummary)
         return remove
@@ -254,5 +254,5 @@ def _matcher(pattern: str) -> Callable[[str], bool]:
     try:
         compiled = re.compile(pattern)
     except re.error as error:
-        raise ValueError(f"pattern {pattern!r} is no regular expression: {error}") from error
+        raise ValueError(f"pattern {pattern!r} is not a valid regular expression: {error}") from error
     return lambda name: compiled.match(name) is not None

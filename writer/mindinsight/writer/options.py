@@ -1,4 +1,4 @@
-"""Validation of a recorder's arguments: the rules and the exceptions are MindSpore's."""
+"""Validation of a recorder's arguments, with MindSpore's rules and exceptions."""
 
 from __future__ import annotations
 
@@ -14,10 +14,29 @@ _NAME_PART: Final = re.compile(r"\w+[0-9a-zA-Z_.]*", re.ASCII)
 _log: Final = logging.getLogger(__name__)
 
 
+_NAMES: Final = {bool: "a bool", int: "an int", str: "a str", Mapping: "a dict"}
+
+
+def typed(value: Any, kind: Any, argument: str, *, optional: bool = False) -> Any:
+    """Return ``value`` if it is a ``kind`` (bool, int, str or Mapping), or None with ``optional``.
+
+    Raises TypeError with the name of the argument otherwise. A bool is no int.
+    """
+    if value is None and optional:
+        return None
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        wanted = f"{_NAMES[kind]}{' or None' if optional else ''}"
+        raise TypeError(f"{argument} must be {wanted}, got {type(value).__name__}")
+    return value
+
+
 def directory(log_dir: Any) -> Path:
-    """The absolute path of ``log_dir``; TypeError, ValueError or NotADirectoryError if it is none."""
-    if not isinstance(log_dir, (str, Path)):
-        raise TypeError(f"log_dir must be a str, got {type(log_dir).__name__}")
+    """Return the absolute path of ``log_dir``.
+
+    Raises TypeError or ValueError for an invalid one, NotADirectoryError for a file.
+    """
+    if not isinstance(log_dir, Path):
+        typed(log_dir, str, "log_dir")
     if not str(log_dir).strip():
         raise ValueError("log_dir must not be blank")
     if "://" in str(log_dir):
@@ -30,53 +49,39 @@ def directory(log_dir: Any) -> Path:
     return path
 
 
-def name_part(value: Any, argument: str) -> str:
-    """A prefix or suffix of a file name: ASCII letters, digits, ``_`` and, inside, dots."""
-    if not isinstance(value, str):
-        raise TypeError(f"{argument} must be a str, got {type(value).__name__}")
-    if not _NAME_PART.fullmatch(value):
+def name_part(value: str, argument: str) -> str:
+    """Return a valid prefix or suffix of a file name: ASCII letters, digits, ``_`` and inner dots.
+
+    Raises TypeError or ValueError otherwise.
+    """
+    if not _NAME_PART.fullmatch(typed(value, str, argument)):
         raise ValueError(f"{argument} must match {_NAME_PART.pattern}, got {value!r}")
     return value
 
 
-def boolean(value: Any, argument: str) -> bool:
-    """``value`` if it is a bool, else TypeError."""
-    if not isinstance(value, bool):
-        raise TypeError(f"{argument} must be a bool, got {type(value).__name__}")
-    return value
-
-
 def file_size(value: Any) -> int | None:
-    """``max_file_size`` in bytes; None is no limit, and so are, with a warning, zero and below."""
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"max_file_size must be an int or None, got {type(value).__name__}")
-    if value <= 0:
+    """Return ``max_file_size`` in bytes, or None for no limit. Zero and below log a warning."""
+    size: int | None = typed(value, int, "max_file_size", optional=True)
+    if size is not None and size <= 0:
         _log.warning("max_file_size is %d: files are not limited", value)
         return None
-    return value
+    return size
 
 
 def tensor_format(export_options: Any) -> str | None:
-    """The format to export tensors in: ``npy`` or None."""
-    if export_options is None:
+    """Return the format for exported tensors, ``npy`` or None."""
+    if typed(export_options, Mapping, "export_options", optional=True) is None:
         return None
-    if not isinstance(export_options, Mapping):
-        raise TypeError(f"export_options must be a dict or None, got {type(export_options).__name__}")
-    unknown = set(export_options) - {"tensor_format"}
-    if unknown:
+    if unknown := set(export_options) - {"tensor_format"}:
         raise ValueError(f"export_options takes 'tensor_format' only, got {sorted(map(str, unknown))}")
-    chosen = export_options.get("tensor_format")
-    if chosen is not None and not isinstance(chosen, str):
-        raise TypeError(f"tensor_format must be a str or None, got {type(chosen).__name__}")
+    chosen: str | None = typed(export_options.get("tensor_format"), str, "tensor_format", optional=True)
     if chosen not in (None, "npy"):
         raise ValueError(f"tensor_format must be 'npy' or None, got {chosen!r}")
     return chosen
 
 
 def positive(value: Any, argument: str) -> float:
-    """``value`` if it is a number above zero."""
+    """Return ``value`` if it is a number above zero. Raises TypeError or ValueError otherwise."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"{argument} must be a number, got {type(value).__name__}")
     if not value > 0:
@@ -85,7 +90,7 @@ def positive(value: Any, argument: str) -> float:
 
 
 def step(value: Any) -> int:
-    """``value`` as a signed 64-bit step: an int or a NumPy integer, but no bool."""
+    """Return ``value`` as a signed 64-bit step. Raises TypeError unless it is an int or a NumPy integer."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise TypeError(f"step must be an int, got {type(value).__name__}")
     number = int(value)
@@ -94,21 +99,22 @@ def step(value: Any) -> int:
     return number
 
 
-def name_end(value: Any, argument: str) -> str:
-    """``value`` if it can end a file's name: text without a path in it, or none."""
-    if not isinstance(value, str):
-        raise TypeError(f"{argument} must be a str, got {type(value).__name__}")
-    if not re.fullmatch(r"[\w.+-]*", value):
+def name_end(value: str, argument: str) -> str:
+    """Return ``value`` if it is text without a path, possibly empty.
+
+    Raises TypeError or ValueError otherwise.
+    """
+    if not re.fullmatch(r"[\w.+-]*", typed(value, str, argument)):
         raise ValueError(f"{argument} must be letters, digits and any of _.+-, got {value!r}")
     return value
 
 
 def tag(name: Any) -> str:
-    """``name`` if it can be a tag: text that is not empty."""
+    """Return ``name`` if it is non-empty text. Raises TypeError or ValueError otherwise."""
     if not isinstance(name, str) or not name:
         raise ValueError(f"the name of a value must be a str and not empty, got {name!r}")
     try:
         name.encode()
     except UnicodeEncodeError as error:
-        raise ValueError(f"the name of a value must be proper Unicode, got {name!r}") from error
+        raise ValueError(f"the name of a value must be valid Unicode, got {name!r}") from error
     return name

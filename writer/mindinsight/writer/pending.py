@@ -1,4 +1,4 @@
-"""Values collected since the last step was recorded, and the queue to the thread that writes them."""
+"""Values collected since the last recorded step, and the queue to the thread that writes them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PluginFilter = Callable[[str], bool]
 
 
 class Pending:
-    """Buffer of values that wait for their step. Several threads may add; one at a time may take."""
+    """Buffer of values that wait for their step. Several threads may add, one at a time may take."""
 
     def __init__(self) -> None:
         self._buffers = BufferPool()
@@ -33,14 +33,14 @@ class Pending:
         self.refused: list[tuple[str, str]] = []  # reason, tag of values that are too large for the step
 
     def clear(self) -> None:
-        """Forget everything collected."""
+        """Discard all collected values."""
         self.scalars.clear()
         self._items.clear()
         self.refused.clear()
         self._room = LARGEST_EVENT
 
     def add(self, plugin: Any, name: Any, value: Any) -> None:
-        """Check ``value`` and keep a copy. Raises as ``SummaryRecord.add_value`` does, and TooLarge."""
+        """Validate and copy ``value``. Raises like ``SummaryRecord.add_value``, and TooLarge."""
         kind, tag = _kind(plugin), options.tag(name)
         if kind == "scalar":
             self.scalars.extend((tag, scalars.number(tag, value)))
@@ -55,7 +55,7 @@ class Pending:
         self._items.append(item)
 
     def single_job(self, step: int, wall: float, plugin: Any, name: Any, value: Any) -> Job:
-        """``value`` as the job of an event of its own; what is collected stays. Raises as ``add`` does."""
+        """Return ``value`` as the job of a separate event. Collected values remain. Raises like ``add``."""
         kind, tag = _kind(plugin), options.tag(name)
         if kind == "scalar":
             return step, wall, [tag, scalars.number(tag, value)], (), _STEP_BYTES + 2 * _SCALAR_BYTES
@@ -63,7 +63,7 @@ class Pending:
         return step, wall, [], (item,), _STEP_BYTES + _size(item)
 
     def take(self, step: int, wall: float, plugin_filter: PluginFilter | None = None) -> list[Job]:
-        """Everything collected as jobs: one for the step's event, one for each message of its own."""
+        """Return the collected values as jobs: one for the step's event, one for each separate message."""
         # In place and by count, because another thread may be adding to the same list.
         size = len(self.scalars)
         pairs = self.scalars[:size]
@@ -73,7 +73,7 @@ class Pending:
         return self._take_all(step, wall, pairs, plugin_filter or _everything)
 
     def done(self, jobs: Iterable[Job]) -> None:
-        """Take back the memory of ``jobs`` that are on disk. Called by the thread that wrote them."""
+        """Reuse the memory of ``jobs`` that are on disk. Called by the writing thread."""
         for job in jobs:
             for item in job[3]:
                 if not isinstance(item.payload, bytes):
@@ -109,9 +109,10 @@ def _size(item: Item) -> int:
 
 
 class StepQueue:
-    """Queue of one recorder's jobs. Several threads may add; a lock lets one at a time hand over.
+    """Queue of one recorder's jobs. A lock lets one of several threads at a time pass jobs on.
 
-    ``strict`` raises TooLarge for a value that fits no message. Otherwise it is dropped, with tag and step.
+    ``strict`` raises TooLarge for a value that exceeds the size of a message. Otherwise the value is dropped,
+    with tag and step in the log.
     """
 
     def __init__(self, events: EventFile, pending: Pending, strict: bool) -> None:
@@ -121,7 +122,7 @@ class StepQueue:
         self._lock = threading.Lock()
 
     def collect(self, plugin: str, name: str, value: Any) -> None:
-        """Keep a value for the next step. Raises as ``Pending.add``."""
+        """Collect a value for the next step. Raises like ``Pending.add``."""
         try:
             self._pending.add(plugin, name, value)
         except TooLarge:
@@ -129,7 +130,7 @@ class StepQueue:
                 raise
 
     def put_step(self, step: int, plugin_filter: Callable[[str], bool] | None) -> None:
-        """Queue everything collected under ``step``, and report what was too large for it."""
+        """Queue everything collected under ``step``, and report values that are too large."""
         with self._lock:
             for job in self._pending.take(step, time.time(), plugin_filter):
                 self._events.put(job)
@@ -139,7 +140,7 @@ class StepQueue:
                 self._pending.refused.clear()
 
     def put_value(self, step: int, wall_time: float | None, plugin: str, name: str, value: Any) -> None:
-        """Queue a value as an event of its own, of now unless ``wall_time`` says otherwise."""
+        """Queue a value as a separate event, at ``wall_time`` (default: now)."""
         try:
             wall = time.time() if wall_time is None else wall_time
             job = self._pending.single_job(step, wall, plugin, name, value)
@@ -158,6 +159,6 @@ class StepQueue:
         self._events.wake()
 
     def forget(self) -> None:
-        """Drop, in a child process, what was collected: it belongs to the parent."""
+        """Discard the collected values in a child process, because they belong to the parent."""
         self._lock = threading.Lock()
         self._pending.clear()

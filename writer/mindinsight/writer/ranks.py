@@ -1,4 +1,4 @@
-"""Rank of this process among those of one training, and the directory of that rank."""
+"""Rank of this process in a training, and the directory of the rank."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Rank(NamedTuple):
 
 
 def rank_of(environment: Mapping[str, str] = os.environ) -> Rank:
-    """Rank by the variables of the first launcher that set both; rank 0 of 1 without one."""
+    """Return the rank by the variables of the first launcher that set both, or rank 0 of 1."""
     for number, world in _LAUNCHERS:
         if environment.get(number, "").isdecimal() and environment.get(world, "").isdecimal():
             return Rank(int(environment[number]), int(environment[world]))
@@ -37,12 +37,12 @@ def rank_of(environment: Mapping[str, str] = os.environ) -> Rank:
 
 
 def directory_of(directory: Path, rank: int | None, environment: Mapping[str, str] = os.environ) -> Path:
-    """``directory`` itself for a lone process, ``directory/rank_N`` for one of several or a given ``rank``.
+    """Return ``directory`` for a single process, ``directory/rank_N`` for one of several or a given ``rank``.
 
-    A directory that carries the rank already is taken as it is: one named ``rank_N``, or whose name ends in
-    this rank's number behind a word for ranks (``run-device3``). With MindSpore loaded any name that ends in
-    the number will do, as its tutorials write ``"summary_dir" + str(get_rank())``; unless the directory has
-    folders of ranks, which another process made because it was given the same name (``run1``).
+    A directory whose name contains the rank is returned unchanged: ``rank_N``, or a name that ends in a word
+    for ranks and the number (``run-device3``). With MindSpore loaded, any name that ends in the number
+    counts, because its tutorials write ``"summary_dir" + str(get_rank())``. A directory that has folders of
+    ranks does not count: another process made them under the same name (``run1``).
     """
     launched = rank_of(environment)
     if (rank is None and launched.world <= 1) or re.fullmatch(r"rank_\d+", directory.name):
@@ -52,7 +52,7 @@ def directory_of(directory: Path, rank: int | None, environment: Mapping[str, st
 
 
 def url_of(url: str, rank: int | None, environment: Mapping[str, str] = os.environ) -> str:
-    """``directory_of`` for a directory in a store, of which nothing is listed."""
+    """Return the URL of a rank, like ``directory_of``, without listing the store."""
     launched = rank_of(environment)
     name = url.rpartition("/")[2]
     if (rank is None and launched.world <= 1) or re.fullmatch(r"rank_\d+", name):
@@ -64,7 +64,7 @@ def url_of(url: str, rank: int | None, environment: Mapping[str, str] = os.envir
 
 
 def device_of(rank: int | None, environment: Mapping[str, str] = os.environ) -> int:
-    """The number in a file's name: the rank among several or as given, else ``DEVICE_ID``, else 0."""
+    """Return the number in a file's name: the rank among several or as given, else ``DEVICE_ID``, else 0."""
     launched = rank_of(environment)
     if rank is not None or launched.world > 1:
         return launched.number if rank is None else rank
@@ -82,5 +82,5 @@ def _carries_rank(directory: Path, rank: int) -> bool:
 
 
 def _is_run(directory: Path) -> bool:
-    """Whether a recorder made ``directory``: it has event files or is still empty."""
+    """Return True if ``directory`` has event files or is empty."""
     return directory.is_dir() and (any(directory.glob("*.summary.*")) or not any(directory.iterdir()))

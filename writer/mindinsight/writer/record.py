@@ -1,4 +1,4 @@
-"""SummaryRecord, the recorder that a training loop calls."""
+"""SummaryRecord, the recorder of a training loop."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from mindinsight.writer import alerts, options, ranks
 from mindinsight.writer.encoding import events
@@ -22,15 +23,11 @@ from mindinsight.writer.files.record_file import FileName, RecordFile, RecordSin
 from mindinsight.writer.files.remote_file import RemoteRecordFile, check_url, is_url
 from mindinsight.writer.pending import Pending, StepQueue
 
-if TYPE_CHECKING:
-    from mindinsight.writer.recorder import Run
-
-
 _ATTEMPTS: Final = 3  # a network may not be compiled when the first step is recorded
 
 
 class NetworkGraph:
-    """Looks for the graph of a network step by step, until there is one or enough steps were seen."""
+    """Search for the graph of a network in the first steps, until the graph is found."""
 
     def __init__(self, network: Any = None) -> None:
         self._network = network
@@ -38,11 +35,11 @@ class NetworkGraph:
         self._attempts = _ATTEMPTS
 
     def is_wanted(self, train_network: Any = None) -> bool:
-        """Whether there is a network, no graph yet, and it is worth asking again."""
+        """Return True if there is a network without a graph so far and attempts are left."""
         return self._attempts > 0 and (self._network is not None or train_network is not None)
 
     def take(self, train_network: Any = None) -> bytes | None:
-        """The graph, or else that of ``train_network``, as bytes of a ModelProto; None without one."""
+        """Return the graph of the network, or of ``train_network``, as bytes of a ModelProto, or None."""
         self._attempts -= 1
         graph = self._graph() if self._graph else None
         if graph is None and train_network is not None:
@@ -53,7 +50,7 @@ class NetworkGraph:
         return graph
 
     def reason(self) -> str:
-        """Why there is no graph."""
+        """Return the reason why there is no graph."""
         from mindinsight.writer.network import no_graph_reason
 
         return no_graph_reason(self._network) or "the network shows none"
@@ -69,22 +66,23 @@ _log: Final = logging.getLogger(__name__)
 
 
 def configure_logging() -> None:
-    """Logging as ``GLOG_*`` and ``logger_*`` say, if there are any; a wrong value is a warning."""
+    """Configure logging by ``GLOG_*`` and ``logger_*``, if set. An invalid value is logged as a warning."""
     if any(name.startswith(("GLOG_", "logger_")) for name in os.environ):
         from mindinsight.writer import log
 
         try:
             log.configure()
         except (ValueError, OSError) as error:  # no reason not to train
-            _log.warning("messages go where they went before: %s", error)
+            _log.warning("logging is not reconfigured: %s", error)
 
 
-def run_data_recorder(run: Run, error: BaseException | None) -> None:
-    """The Running Data Recorder for a run that ended with ``error`` or well, if it is switched on."""
+_DATA_RECORDER: Final = "mindinsight.writer.recorders.running_data_recorder"
+
+
+def run_data_recorder(run: SummaryRecord, error: BaseException | None) -> None:
+    """Call the Running Data Recorder, if it is enabled, for a run that ended with ``error`` or None."""
     if os.environ.get("MS_RDR_ENABLE", "0") != "0" or "mindspore" in sys.modules:  # or by its context
-        from mindinsight.writer.recorder import leave_if_asked
-
-        leave_if_asked(run, error)
+        import_module(_DATA_RECORDER).leave_if_asked(run, error)
 
 
 _OPERATORS: Final = "mindinsight.writer.operators"
@@ -92,9 +90,9 @@ _MINDSPORE_OPERATORS: Final = "mindspore.train.summary.summary_record"
 
 
 def _finish(file: EventFile) -> None:
-    """Close the files of a recorder that nobody closed, with the exception that ends the process, if any.
+    """Close the files of a recorder that was never closed, with the exception that ends the process, if any.
 
-    A file that is only closed looks like that of a training that came to its end.
+    Without the exception, the files would look like those of a completed training.
     """
     error = event_file.fatal_error()
     file.close(b"" if error is None else events.closing_record(error))
@@ -120,24 +118,25 @@ def _remote_files(
 class SummaryRecord:
     """Recorder of a training into event files.
 
-    ``add_value`` collects values, ``record`` puts what was collected under a step. Both hand over to a thread
-    and return at once; it is in the file ``flush_seconds`` later, whatever happens to the process then. Any
-    number of recorders may live at once, in one directory too: each has its own files.
+    ``add_value`` collects values, ``record`` assigns the collected values to a step. Both pass the values to
+    a thread and return immediately. The values are in the file ``flush_seconds`` later, even if the process
+    is then killed. Any number of recorders may exist at once, even in one directory, each with separate
+    files.
 
     Args:
-        log_dir: directory of the run, made with mode 0700 when missing; or the URL of one in a store
-            (``s3://bucket/run``), for which fsspec and the package of the store are needed.
+        log_dir: directory of the run, created with mode 0700 if missing, or the URL of one in a store
+            (``s3://bucket/run``), which needs fsspec and the package of the store.
         file_prefix, file_suffix: start of the file names, end of the summary file's name.
-        num_process: accepted for MindSpore's sake; there is one thread and no process.
-        network: a MindSpore Cell, PyTorch module or graph of ours; its graph is written with the first step.
-        max_file_size: bytes after which a next file is begun. A larger record has a file to itself.
-        raise_exception: raise what went wrong in the background at the next ``record``, ``flush`` or
-            ``close``. Otherwise it is logged, with tag and step of everything that could not be written.
-        export_options: ``{"tensor_format": "npy"}`` saves every tensor as a .npy file too.
-        rank: number of this process among several; puts the files into ``log_dir/rank_N`` (ranks.py). The
-            default is what the launcher says, if there are several.
+        num_process: accepted for compatibility with MindSpore. There is one thread and no process.
+        network: a MindSpore Cell, PyTorch module or GraphBuilder. Its graph is written with the first step.
+        max_file_size: bytes after which a new file begins. A larger record has a separate file.
+        raise_exception: raise failures of the background thread at the next ``record``, ``flush`` or
+            ``close``. Otherwise they are logged, with tag and step of the values that are lost.
+        export_options: ``{"tensor_format": "npy"}`` also saves every tensor as a .npy file.
+        rank: number of this process among several, for files in ``log_dir/rank_N`` (ranks.py). The
+            default is the launcher's rank, if there are several.
         flush_seconds: the longest time a value waits before it is written.
-        queue_bytes: memory of waiting values; past it ``record`` waits too.
+        queue_bytes: memory of waiting values. Beyond it ``record`` waits.
     """
 
     def __init__(
@@ -159,7 +158,7 @@ class SummaryRecord:
         prefix = options.name_part(file_prefix, "file_prefix")
         suffix = options.name_part(file_suffix, "file_suffix")
         size = options.file_size(max_file_size)
-        self._raise = options.boolean(raise_exception, "raise_exception")
+        self._raise = options.typed(raise_exception, bool, "raise_exception")
         now, device = int(time.time()), ranks.device_of(rank)
         exports = options.tensor_format(export_options) == "npy"
         names = [FileName(Path(), prefix, device, end) for end in (suffix, "_lineage")]
@@ -190,7 +189,7 @@ class SummaryRecord:
 
     @property
     def log_dir(self) -> str:
-        """Full path of the newest summary file, whether it exists yet or not."""
+        """Return the full path of the newest summary file, which may not exist yet."""
         return self._events.path
 
     def add_value(
@@ -198,15 +197,15 @@ class SummaryRecord:
     ) -> None:
         """Collect ``value`` under the tag ``name`` for the next ``record``, or record it under ``step`` now.
 
-        ``plugin`` is a kind of the table in ``mindinsight.proto.kinds``, which says in ``takes`` what its
-        ``value`` may be; ``docs/writer.md`` lists them. A lineage message (``train_lineage``,
+        ``plugin`` is a kind of the table in ``mindinsight.proto.kinds``, whose column ``takes`` names the
+        accepted values. ``docs/writer.md`` lists them. A lineage message (``train_lineage``,
         ``eval_lineage``, ``dataset_graph``, ``custom_lineage_data``) is the message or a dict of its fields.
-        An array is any of NumPy, MindSpore, PyTorch or JAX.
+        An array is one of NumPy, MindSpore, PyTorch or JAX, and is copied immediately.
 
-        The array is copied at once. Of the same name twice for one step readers show the later value. Threads
-        that share a recorder share what is collected: the ``record`` of one takes the values of all. With
-        ``step`` a value is an event of its own, of ``wall_time`` (Unix seconds) if given. Raises TypeError
-        for what is not of this kind, ValueError for an unknown plugin, an empty name or an impossible shape.
+        Of two values with the same name and step, readers show the later one. Threads that share a recorder
+        share the collected values: the ``record`` of one takes the values of all. With ``step`` a value is a
+        separate event at ``wall_time`` (Unix seconds, default now). Raises TypeError for a value of another
+        kind, ValueError for an unknown plugin, an empty name or an impossible shape.
         """
         if step is not None:
             step = options.step(step)
@@ -220,14 +219,12 @@ class SummaryRecord:
     def record(
         self, step: int, train_network: Any = None, plugin_filter: Callable[[str], bool] | None = None
     ) -> bool:
-        """Record everything collected under ``step``, in one event.
+        """Record all collected values under ``step``, in one event. Return False after ``close``.
 
         Args:
             step: any signed 64-bit integer.
-            train_network: its graph is written if no ``network`` was given to the recorder or it gave none.
-            plugin_filter: told a plugin's name, whether to keep its values; the others are discarded.
-
-        Returns False after ``close``.
+            train_network: its graph is written if the recorder has no ``network`` or that has no graph.
+            plugin_filter: takes a plugin's name and returns True to keep its values. Others are discarded.
         """
         if step.__class__ is not int or not -(1 << 63) <= step < 1 << 63:
             step = options.step(step)
@@ -253,21 +250,19 @@ class SummaryRecord:
         wait_seconds: float = 60.0,
         dump: str | Path | None = None,
     ) -> bool:
-        """Tell whoever watches this training that something happened; open pages show it at once.
+        """Record an alert, which open pages show immediately. Return True if it is recorded.
 
-        It is written without waiting for ``record`` or ``flush_seconds``. The same title and level are
-        recorded once in ``wait_seconds``. It never raises: what cannot be as given is made to fit, and the
-        log says so.
+        The alert is written without waiting for ``record`` or ``flush_seconds``. The same title and level are
+        recorded once in ``wait_seconds``, and nothing after ``close``. Never raises: invalid arguments are
+        replaced and logged.
 
         Args:
-            title: what happened, in a line; cut to 200 characters.
-            text: more about it; cut to 10 000 characters.
+            title: one line, cut to 200 characters.
+            text: details, cut to 10 000 characters.
             level: ``info``, ``warning`` or ``error``.
-            step: where it belongs; the last recorded one when left out.
-            wait_seconds: for how long the same alert says nothing new; 0 to record every one.
-            dump: directory of a dump below the same base; the page links to this step there.
-
-        Returns whether it is recorded: False for one that was said a moment ago, and after ``close``.
+            step: step of the alert, by default the last recorded one.
+            wait_seconds: time in which a repeated alert is dropped. 0 records every one.
+            dump: directory of a dump below the same base. The page links to this step there.
         """
         item = alerts.alert(title, text, level, alerts.relative_path(dump, self.log_dir))
         if self._refuses("alert '%s' is not recorded", item.tag):
@@ -278,19 +273,19 @@ class SummaryRecord:
         return True
 
     def set_mode(self, mode: str) -> None:
-        """``train``, or ``eval``: values of summary operators are not recorded then."""
+        """Set ``train`` or ``eval``. With ``eval`` the values of summary operators are not recorded."""
         if mode not in ("train", "eval"):
             raise ValueError(f"mode must be 'train' or 'eval', got {mode!r}")
         self._mode = mode
 
     def flush(self) -> None:
-        """Return when everything recorded is in the file."""
+        """Wait until all recorded values are in the file."""
         if not self._refuses("there is nothing to flush"):
             self._events.flush()
             self._surface()
 
     def close(self) -> None:
-        """Write everything and finish the files. Closing again does nothing."""
+        """Write all values and close the files. A second call does nothing."""
         self._close(None)
 
     def __enter__(self) -> SummaryRecord:
@@ -306,7 +301,7 @@ class SummaryRecord:
         self._close(error)
 
     def _close(self, error: BaseException | None) -> None:
-        """``error`` is what ended the training; a program that ends itself with status 0 ended well."""
+        """Close with ``error``, which ended the training. An exit with status 0 is a success."""
         if self._closed:
             return
         self._closed = True
@@ -317,10 +312,10 @@ class SummaryRecord:
         self._surface()
 
     def _refuses(self, message: str, *arguments: object) -> bool:
-        """Whether the recorder is closed; logged once, for a loop that goes on would say it in every step."""
+        """Return True if the recorder is closed. Log it once, because a loop may call in every step."""
         if self._closed and not self._warned_closed:
             self._warned_closed = True
-            _log.warning(f"{message}: the recorder of %s is closed (said once)", *arguments, self.log_dir)
+            _log.warning(f"{message}: the recorder of %s is closed (logged once)", *arguments, self.log_dir)
         return self._closed
 
     def _add_graph(self, train_network: Any) -> None:
@@ -338,7 +333,7 @@ class SummaryRecord:
         for plugin, tag, value in values if self._mode == "train" else ():
             try:
                 self._queue.collect(plugin, tag, value)
-            except (TypeError, ValueError) as error:  # inside the network nobody expects an exception of ours
+            except (TypeError, ValueError) as error:  # a summary operator must not raise inside the network
                 self._events.drop(str(error), [(tag, step)])
 
     def _surface(self) -> None:

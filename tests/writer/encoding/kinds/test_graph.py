@@ -22,9 +22,9 @@ def test_a_graph_is_taken_from_a_builder_its_bytes_and_its_message() -> None:
 @pytest.mark.parametrize(
     ("value", "error", "text"),
     [
-        (b"\xff", ValueError, "no ModelProto"),
-        (b"", ValueError, "there is no graph in them"),
-        (object(), TypeError, "a network whose graph can be seen"),
+        (b"\xff", ValueError, "not a ModelProto"),
+        (b"", ValueError, "they contain no graph"),
+        (object(), TypeError, "a network with a graph"),
     ],
 )
 def test_anything_else_is_refused(value: Any, error: Any, text: str) -> None:

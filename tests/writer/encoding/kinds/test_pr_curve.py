@@ -24,5 +24,5 @@ def test_six_rows_are_kept() -> None:
 
 @pytest.mark.parametrize("rows", [np.zeros((5, 3)), [[1], [1], [1], [1], [1], [1, 2]], np.zeros((6, 0))])
 def test_other_shapes_are_refused(rows: object) -> None:
-    with pytest.raises(ValueError, match="six equally long rows"):
+    with pytest.raises(ValueError, match="six rows of equal length"):
         ENCODER.serialised(rows)

@@ -1,4 +1,4 @@
-"""Base class of callbacks, the arguments a training loop hands to them, and the loss among these."""
+"""Base class of callbacks, the arguments that a training loop passes to them, and the loss."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 class RunArguments(dict[str, Any]):
-    """Facts about the loop; each can be read and set as an item or as an attribute.
+    """Facts about the loop, available as items and as attributes.
 
-    Names a callback may look for (as in MindSpore): ``mode`` ("train" or "eval"), ``network``,
-    ``train_network``, ``loss_fn``, ``optimizer``, ``epoch_num``, ``batch_num`` (steps of an epoch),
-    ``cur_epoch_num`` and ``cur_step_num`` (from 1; the step counts over all epochs), ``net_outputs``,
-    ``train_dataset``, ``train_dataset_element``, ``valid_dataset``, ``metrics`` (name -> value),
-    ``dataset_sink_mode``. A name that is not set raises AttributeError; ``get`` answers None.
+    Names as in MindSpore: ``mode`` ("train" or "eval"), ``network``, ``train_network``, ``loss_fn``,
+    ``optimizer``, ``epoch_num``, ``batch_num`` (steps of an epoch), ``cur_epoch_num`` and ``cur_step_num``
+    (from 1, the step counts over all epochs), ``net_outputs``, ``train_dataset``, ``train_dataset_element``,
+    ``valid_dataset``, ``metrics`` (name -> value), ``dataset_sink_mode``. A missing name raises
+    AttributeError. ``get`` returns None.
     """
 
     def __getattr__(self, name: str) -> Any:
@@ -35,10 +35,10 @@ class RunArguments(dict[str, Any]):
 
 
 class RunContext:
-    """Handed to every hook: the loop's arguments, and a way to ask the loop to stop.
+    """Argument of every hook: the loop's arguments, and a way to stop the loop.
 
-    ``original_args`` is kept as it is when it is a RunArguments; another dict is copied into one, which
-    ``original_args()`` returns, so a loop sets its progress there. Raises TypeError for anything else.
+    A RunArguments is used directly. Another dict is copied into one, which ``original_args()`` returns, so a
+    loop sets its progress there. Raises TypeError for anything else.
     """
 
     def __init__(self, original_args: dict[str, Any]) -> None:
@@ -50,7 +50,7 @@ class RunContext:
         self._stop_requested = False
 
     def original_args(self) -> RunArguments:
-        """The loop's arguments, shared by all callbacks: what one sets, the next one sees."""
+        """Return the loop's arguments, which all callbacks share and may change."""
         return self._arguments
 
     def request_stop(self) -> None:
@@ -58,7 +58,7 @@ class RunContext:
         self._stop_requested = True
 
     def get_stop_requested(self) -> bool:
-        """Whether a callback asked the loop to end; a loop looks here after each step."""
+        """Return True if a callback asked the loop to end. A loop checks this after each step."""
         return self._stop_requested
 
 
@@ -83,64 +83,76 @@ class Callback:
         return None
 
     def begin(self, run_context: RunContext) -> None:
-        """Before the first epoch of a training or an evaluation."""
+        """Run before the first epoch of a training or an evaluation."""
 
     def epoch_begin(self, run_context: RunContext) -> None:
-        """Before each epoch."""
+        """Run before each epoch."""
 
     def step_begin(self, run_context: RunContext) -> None:
-        """Before each step."""
+        """Run before each step."""
 
     def step_end(self, run_context: RunContext) -> None:
-        """After each step; ``net_outputs`` is known from here on."""
+        """Run after each step. ``net_outputs`` is set."""
 
     def epoch_end(self, run_context: RunContext) -> None:
-        """After each epoch."""
+        """Run after each epoch."""
 
     def end(self, run_context: RunContext) -> None:
-        """After the last epoch; an evaluation has its ``metrics`` here."""
+        """Run after the last epoch. After an evaluation ``metrics`` is set."""
 
     def on_train_begin(self, run_context: RunContext) -> None:
+        """Call ``begin`` for a training."""
         self.begin(run_context)
 
     def on_train_epoch_begin(self, run_context: RunContext) -> None:
+        """Call ``epoch_begin`` for a training."""
         self.epoch_begin(run_context)
 
     def on_train_step_begin(self, run_context: RunContext) -> None:
+        """Call ``step_begin`` for a training."""
         self.step_begin(run_context)
 
     def on_train_step_end(self, run_context: RunContext) -> None:
+        """Call ``step_end`` for a training."""
         self.step_end(run_context)
 
     def on_train_epoch_end(self, run_context: RunContext) -> None:
+        """Call ``epoch_end`` for a training."""
         self.epoch_end(run_context)
 
     def on_train_end(self, run_context: RunContext) -> None:
+        """Call ``end`` for a training."""
         self.end(run_context)
 
     def on_eval_begin(self, run_context: RunContext) -> None:
+        """Call ``begin`` for an evaluation."""
         self.begin(run_context)
 
     def on_eval_epoch_begin(self, run_context: RunContext) -> None:
+        """Call ``epoch_begin`` for an evaluation."""
         self.epoch_begin(run_context)
 
     def on_eval_step_begin(self, run_context: RunContext) -> None:
+        """Call ``step_begin`` for an evaluation."""
         self.step_begin(run_context)
 
     def on_eval_step_end(self, run_context: RunContext) -> None:
+        """Call ``step_end`` for an evaluation."""
         self.step_end(run_context)
 
     def on_eval_epoch_end(self, run_context: RunContext) -> None:
+        """Call ``epoch_end`` for an evaluation."""
         self.epoch_end(run_context)
 
     def on_eval_end(self, run_context: RunContext) -> None:
+        """Call ``end`` for an evaluation."""
         self.end(run_context)
 
 
 def loss_of(net_outputs: object) -> float:
-    """The loss of a step: the mean over all elements of the first output of the network.
+    """Return the loss of a step: the mean over all elements of the network's first output.
 
-    Raises TypeError when the first output holds no numbers.
+    Raises TypeError if the first output contains no numbers.
     """
     while isinstance(net_outputs, (tuple, list)) and net_outputs:
         net_outputs = net_outputs[0]
@@ -151,7 +163,7 @@ def loss_of(net_outputs: object) -> float:
 
 
 def position(arguments: RunArguments) -> tuple[int, int]:
-    """Epoch and step within the epoch, both from 1; the step over all epochs when their length is unknown."""
+    """Return epoch and step within the epoch, from 1. Without ``batch_num`` the step is the global one."""
     step = int(arguments.get("cur_step_num", 1))
     length = int(arguments.get("batch_num") or 0)
     return int(arguments.get("cur_epoch_num", 1)), (step - 1) % length + 1 if length > 0 else step

@@ -36,17 +36,17 @@ _MINDSPORE_ONLY = {
 
 
 class CheckpointConfig:
-    """Policy of a ModelCheckpoint, with the names and defaults of MindSpore's.
+    """Policy of a ModelCheckpoint, with MindSpore's names and defaults.
 
-    Saving: every ``save_checkpoint_steps`` steps or, when that is 0, every ``save_checkpoint_seconds``
-    seconds. Keeping: the newest ``keep_checkpoint_max`` files or, when that is 0, one file for each
-    ``keep_checkpoint_per_n_minutes`` minutes; without either, one file. ``saved_network`` is saved
-    instead of the network that is trained. ``append_info`` is a list of "epoch_num", "step_num" and at
-    most one dict, stored beside the parameters. ``exception_save`` saves once more when the loop raises.
-    All other arguments go to MindSpore's own ``save_checkpoint``; other frameworks refuse them.
+    A checkpoint is saved every ``save_checkpoint_steps`` steps or, if that is 0, every
+    ``save_checkpoint_seconds`` seconds. The newest ``keep_checkpoint_max`` files are kept or, if that is 0,
+    one file for each ``keep_checkpoint_per_n_minutes`` minutes. If both are 0, one file is kept.
+    ``saved_network`` is saved instead of the trained network. ``append_info`` is a list of "epoch_num",
+    "step_num" and at most one dict, stored with the parameters. ``exception_save`` also saves if the loop
+    raises. All other arguments are passed to MindSpore's ``save_checkpoint``. Other frameworks reject them.
 
-    Raises ValueError for a number below 0, for four zeros and for unknown names in ``append_info``;
-    TypeError for an ``append_info`` of another shape and for unknown arguments.
+    Raises ValueError for a number below 0, for four zeros and for unknown names in ``append_info``, TypeError
+    for an ``append_info`` of another shape and for unknown arguments.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class CheckpointConfig:
         self.mindspore_options = _beyond_defaults(mindspore_options)
 
     def extra(self, epoch: int, step: int) -> dict[str, object]:
-        """The entries of ``append_info`` for this epoch and step, to be stored with the parameters."""
+        """Return the entries of ``append_info`` to store with the parameters at this epoch and step."""
         numbers = {"epoch_num": epoch, "step_num": step}
         return {name: numbers[name] for name in self.append_names} | self.append_values
 
@@ -114,30 +114,30 @@ def _append_info(entries: Sequence[str | Mapping[str, object]]) -> tuple[list[st
 
 
 def _beyond_defaults(options: dict[str, Any]) -> dict[str, Any]:
-    """The arguments that differ from MindSpore's defaults, so that only these need its writer."""
+    """Return the arguments that differ from MindSpore's defaults. Only these need MindSpore's writer."""
     if unknown := set(options) - set(_MINDSPORE_ONLY):
         raise TypeError(f"unknown arguments: {', '.join(sorted(unknown))}")
     return {name: value for name, value in options.items() if value != _MINDSPORE_ONLY[name]}
 
 
-# (network, path, what is to be stored beside the parameters); its result is not looked at.
+# Takes network, path and values to store with the parameters. Its result is ignored.
 SaveFunction = Callable[[Any, Path, Mapping[str, object]], object]
 
 
 def save_function(
     user_function: SaveFunction | None, network: object, options: Mapping[str, object]
 ) -> tuple[SaveFunction, str]:
-    """The function that saves ``network`` and the suffix its files get.
+    """Return the function that saves ``network``, and the suffix of its files.
 
-    ``options`` are arguments of MindSpore's ``save_checkpoint``. Raises TypeError when there is neither a
-    function nor a framework that knows the network, ValueError when only MindSpore has such options.
+    ``options`` are arguments of MindSpore's ``save_checkpoint``. Raises TypeError if there is neither a
+    function nor a framework that knows the network, ValueError if only MindSpore has such options.
     """
     if user_function is not None:
         return user_function, _suffix(options)
     framework = framework_of(network)
     if not hasattr(framework, "save"):
         kind = type(network).__name__
-        raise TypeError(f"give a save function: {kind} is no network of MindSpore or PyTorch")
+        raise TypeError(f"give a save function: {kind} is not a network of MindSpore or PyTorch")
     assert framework is not None
     if options and not framework.SAVE_OPTIONS:
         raise ValueError(f"only MindSpore saves with {', '.join(sorted(options))}")
@@ -156,14 +156,14 @@ Prefix = str | Callable[["RunArguments"], str]
 
 
 class ModelCheckpoint(Callback):
-    """Writes ``<prefix>-<epoch>_<step of the epoch>.ckpt`` (``.pt`` for PyTorch) and ``<prefix>-graph.meta``.
+    """Callback that writes ``<prefix>-<epoch>_<step of the epoch>.ckpt`` and ``<prefix>-graph.meta``.
 
-    ``prefix`` is a name without ``/`` or a function from the loop's arguments to one; when files with that
-    prefix exist it becomes ``<prefix>_1``, ``_2``, ... ``directory`` defaults to the working directory and
-    is created. ``save(network, path, extra)`` writes a file; without it MindSpore or PyTorch saves the
-    network. The last step of a training is always saved. The loop's arguments learn
-    ``last_save_ckpt_step`` and ``latest_ckpt_file``.
-    Raises ValueError for a bad prefix, TypeError for a ``config`` of another type.
+    PyTorch's files end in ``.pt``. ``prefix`` is a name without ``/``, or a function of the loop's arguments
+    that returns one. If files with that prefix exist, it becomes ``<prefix>_1``, ``_2``, ... ``directory``
+    defaults to the working directory and is created. ``save(network, path, extra)`` writes a file. By default
+    MindSpore or PyTorch saves the network. The last step of a training is always saved. The loop's arguments
+    receive ``last_save_ckpt_step`` and ``latest_ckpt_file``. Raises ValueError for an invalid prefix,
+    TypeError for a ``config`` of another type.
     """
 
     def __init__(
@@ -193,20 +193,23 @@ class ModelCheckpoint(Callback):
 
     @property
     def latest_ckpt_file_name(self) -> str:
-        """Full path of the newest file, "" before the first one."""
+        """Return the full path of the newest file, "" before the first one."""
         return self._latest
 
     def on_train_begin(self, run_context: RunContext) -> None:
+        """Start the clock and the count of steps of the policy."""
         self._arguments = run_context.original_args()
         self._saved_step = int(self._arguments.get("cur_step_num", 0))
         self._saved_at = self._clock()
 
     def on_train_step_end(self, run_context: RunContext) -> None:
+        """Save a checkpoint if the policy says so."""
         self._arguments = arguments = run_context.original_args()
         if self._is_due(int(arguments["cur_step_num"])):
             self._write(arguments)
 
     def on_train_end(self, run_context: RunContext) -> None:
+        """Save a checkpoint of the last step, unless it is already saved."""
         arguments = run_context.original_args()
         if int(arguments.get("cur_step_num", 0)) != self._saved_step:
             self._write(arguments)
@@ -245,13 +248,14 @@ class ModelCheckpoint(Callback):
 
 
 def checked_prefix(prefix: str) -> str:
+    """Return ``prefix`` if it is a valid part of a file name. Raises ValueError otherwise."""
     if not isinstance(prefix, str) or not prefix or "/" in prefix:
         raise ValueError(f"a checkpoint prefix is a name without '/', got {prefix!r}")
     return prefix
 
 
 def network_of(chosen: object, arguments: RunArguments) -> object:
-    """The network to save: the chosen one, the one that trains with its optimizer, or the bare one."""
+    """Return the network to save: the chosen one, ``train_network`` with its optimizer, or ``network``."""
     for network in (chosen, arguments.get("train_network"), arguments.get("network")):
         if network is not None:
             return network
@@ -270,7 +274,7 @@ class CheckpointFiles:
         self._files: list[tuple[float, Path]] = []
 
     def add(self, path: Path, now: float) -> None:
-        """``path`` was written at ``now`` (seconds): remove what the rule no longer keeps."""
+        """Register a file written at ``now`` (seconds), and remove files that the policy does not keep."""
         self._files = [*(entry for entry in self._files if entry[1] != path), (now, path)]
         if self._most:
             while len(self._files) > self._most:
@@ -284,7 +288,7 @@ class CheckpointFiles:
 
 
 def free_prefix(directory: Path, prefix: str) -> str:
-    """``prefix``, or ``<prefix>_<n>`` with the first n above all in use, when files of that prefix exist."""
+    """Return ``prefix``, or ``<prefix>_<n>`` with n above all in use if files with that prefix exist."""
     pattern = re.compile(rf"{re.escape(prefix)}(?:_(\d+))?-(?:\d+_\d+.*|graph\.meta)")
     used = [match[1] for entry in directory.iterdir() if (match := pattern.fullmatch(entry.name))]
     if not used:
@@ -293,13 +297,13 @@ def free_prefix(directory: Path, prefix: str) -> str:
 
 
 class KeepBest(Callback):
-    """Keeps one file, ``<prefix>-best.ckpt`` (``.pt`` for PyTorch): the network of the best ``metric``.
+    """Callback that keeps one file, ``<prefix>-best.ckpt``, of the network with the best ``metric``.
 
-    ``mode`` says whether the largest or the smallest value is best; NaN never is. The metric is looked
-    for in the loop's ``metrics`` at the end of an evaluation and of an epoch of ``fit``. ``best`` and
-    ``best_epoch`` tell the record so far. ``save(network, path, extra)`` gets the metric and the epoch as
-    ``extra``; without it MindSpore or PyTorch saves the network.
-    Raises ValueError for another mode or a bad prefix.
+    PyTorch's file ends in ``.pt``. ``mode`` says whether the largest or the smallest value is best. NaN never
+    is. The metric is read from the loop's ``metrics`` at the end of an evaluation and of an epoch of ``fit``.
+    ``best`` and ``best_epoch`` are the best so far. ``save(network, path, extra)`` receives the metric and
+    the epoch as ``extra``. By default MindSpore or PyTorch saves the network. Raises ValueError for another
+    mode or an invalid prefix.
     """
 
     def __init__(
@@ -321,10 +325,12 @@ class KeepBest(Callback):
         self.best_epoch = 0
 
     def on_eval_end(self, run_context: RunContext) -> None:
+        """Save the network if the metric has improved."""
         super().on_eval_end(run_context)
         self._consider(run_context)
 
     def on_train_epoch_end(self, run_context: RunContext) -> None:
+        """Save the network if the metric has improved."""
         super().on_train_epoch_end(run_context)
         self._consider(run_context)
 

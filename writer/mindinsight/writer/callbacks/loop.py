@@ -1,4 +1,4 @@
-"""List of callbacks for loops that users write, with those that variables of the environment add."""
+"""List of callbacks for user-written loops, including those enabled by environment variables."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from importlib import import_module
-from types import TracebackType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from mindinsight.writer.callbacks.callback import Callback
 
@@ -17,12 +16,12 @@ if TYPE_CHECKING:
 
 # Variable -> module and class of the callback, loaded only where the variable is set.
 _CALLBACKS: Final[Mapping[str, tuple[str, str]]] = {
-    "MINDSPORE_DUMP_CONFIG": ("mindinsight.writer.capture.dump_recorder", "AutomaticDump"),
+    "MINDSPORE_DUMP_CONFIG": ("mindinsight.writer.recorders.dump_recorder", "AutomaticDump"),
 }
 
 
 def automatic_callbacks(environment: Mapping[str, str] = os.environ) -> list[Callback]:
-    """A new callback for each variable that is set."""
+    """Return a new callback for each environment variable that enables one."""
     return [
         getattr(import_module(module), name)()
         for variable, (module, name) in _CALLBACKS.items()
@@ -31,11 +30,11 @@ def automatic_callbacks(environment: Mapping[str, str] = os.environ) -> list[Cal
 
 
 class CallbackList(Callback):
-    """Calls each hook of every callback, in the order of the list.
+    """Callback that calls each hook of a list of callbacks in order.
 
-    Takes one callback, a sequence of them, or None; a callback of MindSpore's will do as well. Raises
-    TypeError for anything else. As a context manager it enters the callbacks in order and leaves them
-    in reverse, also on an error. With ``MINDSPORE_DUMP_CONFIG`` set it also records that dump.
+    Takes one callback, a sequence of them, or None. Callbacks of MindSpore are accepted. Raises TypeError for
+    anything else. As a context manager it enters the callbacks in order and exits them in reverse, also on an
+    error. With ``MINDSPORE_DUMP_CONFIG`` set it also records that dump.
     """
 
     def __init__(self, callbacks: Callback | Sequence[Callback] | None = None) -> None:
@@ -55,45 +54,55 @@ class CallbackList(Callback):
             self._entered = entered.pop_all()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._entered.__exit__(kind, error, trace)
+    def __exit__(self, *exception: Any) -> None:
+        self._entered.__exit__(*exception)
 
     def on_train_begin(self, run_context: RunContext) -> None:
+        """Call ``on_train_begin`` of every callback in order."""
         self._call("on_train_begin", run_context)
 
     def on_train_epoch_begin(self, run_context: RunContext) -> None:
+        """Call ``on_train_epoch_begin`` of every callback in order."""
         self._call("on_train_epoch_begin", run_context)
 
     def on_train_step_begin(self, run_context: RunContext) -> None:
+        """Call ``on_train_step_begin`` of every callback in order."""
         self._call("on_train_step_begin", run_context)
 
     def on_train_step_end(self, run_context: RunContext) -> None:
+        """Call ``on_train_step_end`` of every callback in order."""
         self._call("on_train_step_end", run_context)
 
     def on_train_epoch_end(self, run_context: RunContext) -> None:
+        """Call ``on_train_epoch_end`` of every callback in order."""
         self._call("on_train_epoch_end", run_context)
 
     def on_train_end(self, run_context: RunContext) -> None:
+        """Call ``on_train_end`` of every callback in order."""
         self._call("on_train_end", run_context)
 
     def on_eval_begin(self, run_context: RunContext) -> None:
+        """Call ``on_eval_begin`` of every callback in order."""
         self._call("on_eval_begin", run_context)
 
     def on_eval_epoch_begin(self, run_context: RunContext) -> None:
+        """Call ``on_eval_epoch_begin`` of every callback in order."""
         self._call("on_eval_epoch_begin", run_context)
 
     def on_eval_step_begin(self, run_context: RunContext) -> None:
+        """Call ``on_eval_step_begin`` of every callback in order."""
         self._call("on_eval_step_begin", run_context)
 
     def on_eval_step_end(self, run_context: RunContext) -> None:
+        """Call ``on_eval_step_end`` of every callback in order."""
         self._call("on_eval_step_end", run_context)
 
     def on_eval_epoch_end(self, run_context: RunContext) -> None:
+        """Call ``on_eval_epoch_end`` of every callback in order."""
         self._call("on_eval_epoch_end", run_context)
 
     def on_eval_end(self, run_context: RunContext) -> None:
+        """Call ``on_eval_end`` of every callback in order."""
         self._call("on_eval_end", run_context)
 
     def _call(self, hook: str, run_context: RunContext) -> None:

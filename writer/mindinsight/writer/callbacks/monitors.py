@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 class LossMonitor(Callback):
-    """Prints ``epoch: 1 step: 2, loss is 0.25`` every ``per_print_times`` steps; 0 prints nothing.
+    """Callback that prints ``epoch: 1 step: 2, loss is 0.25`` every ``per_print_times`` steps, never with 0.
 
-    A loss that is NaN or infinite raises ValueError at the end of its step, printed or not, and so ends
-    the training. After an evaluation inside ``fit`` its metrics are printed at the end of the epoch.
-    Raises ValueError unless ``per_print_times`` is an int of at least 0.
+    A non-finite loss raises ValueError at the end of its step, printed or not, which ends the training. After
+    an evaluation inside ``fit`` its metrics are printed at the end of the epoch. Raises ValueError unless
+    ``per_print_times`` is an int of at least 0.
     """
 
     def __init__(self, per_print_times: int = 1) -> None:
@@ -28,15 +28,17 @@ class LossMonitor(Callback):
         self._printed = 0
 
     def step_end(self, run_context: RunContext) -> None:
+        """Check and print the loss. Raises ValueError if it is non-finite."""
         arguments = run_context.original_args()
         epoch, step = position(arguments)
         loss = loss_of(arguments.get("net_outputs"))
         if not math.isfinite(loss):
-            raise ValueError(f"epoch: {epoch} step: {step}, the loss is {loss}: the training ends here")
+            raise ValueError(f"epoch: {epoch} step: {step}, the loss is {loss}: the training stops")
         if self._is_due(int(arguments.get("cur_step_num", step))):
             print(f"epoch: {epoch} step: {step}, loss is {loss}", flush=True)
 
     def on_train_epoch_end(self, run_context: RunContext) -> None:
+        """Print the metrics of an evaluation."""
         super().on_train_epoch_end(run_context)
         arguments = run_context.original_args()
         if arguments.get("metrics"):
@@ -55,11 +57,11 @@ class LossMonitor(Callback):
 
 
 class TimeMonitor(Callback):
-    """Prints after each epoch how long it took: ``Train epoch time: 2569.210 ms, per step time: ...``.
+    """Callback that prints the duration of each epoch: ``Train epoch time: 2569.210 ms, per step time: ...``.
 
-    The number of steps is the loop's ``batch_num``, else ``data_size``, else the steps counted. With
-    ``data_time`` the mean time spent between two steps, waiting for data, is added to the line.
-    Raises ValueError unless ``data_size`` is None or an int above 0.
+    The number of steps is the loop's ``batch_num``, else ``data_size``, else the counted steps. With
+    ``data_time`` the line also has the mean time between two steps, spent waiting for data. Raises ValueError
+    unless ``data_size`` is None or an int above 0.
     """
 
     def __init__(
@@ -78,18 +80,22 @@ class TimeMonitor(Callback):
         self._steps = 0
 
     def epoch_begin(self, run_context: RunContext) -> None:
+        """Start the clock of the epoch and reset the counters."""
         self._epoch_start = self._step_end = self._clock()
         self._waited = 0.0
         self._steps = 0
 
     def step_begin(self, run_context: RunContext) -> None:
+        """Add the time since the last step to the waiting time."""
         self._waited += self._clock() - self._step_end
 
     def step_end(self, run_context: RunContext) -> None:
+        """Count the step."""
         self._step_end = self._clock()
         self._steps += 1
 
     def epoch_end(self, run_context: RunContext) -> None:
+        """Print the duration of the epoch."""
         arguments = run_context.original_args()
         took = 1000 * (self._clock() - self._epoch_start)
         steps = arguments.get("batch_num") or self.data_size or max(self._steps, 1)
@@ -101,7 +107,7 @@ class TimeMonitor(Callback):
 
 
 class StopAfterTime(Callback):
-    """Asks the loop to stop after the first step that ends ``minutes`` or more after the training began.
+    """Callback that stops the loop after the first step that ends ``minutes`` after the training began.
 
     Raises ValueError unless ``minutes`` is above 0.
     """
@@ -114,8 +120,10 @@ class StopAfterTime(Callback):
         self._start = clock()
 
     def on_train_begin(self, run_context: RunContext) -> None:
+        """Start the clock."""
         self._start = self._clock()
 
     def on_train_step_end(self, run_context: RunContext) -> None:
+        """Ask the loop to stop if the time is over."""
         if self._clock() - self._start >= self._seconds:
             run_context.request_stop()

@@ -1,4 +1,4 @@
-"""SummaryCollector, a callback that records a training by itself."""
+"""SummaryCollector, a callback that records a training automatically."""
 
 from mindinsight.writer.collector.summary_collector import SummaryCollector
 

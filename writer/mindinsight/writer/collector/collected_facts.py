@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
@@ -17,14 +16,14 @@ from mindinsight.writer.ranks import rank_of
 
 
 def learning_rates(optimizer: Any) -> list[float]:
-    """The rates of the optimizer's parameter groups at the last step; empty if it cannot be asked."""
-    framework = _objects_of(optimizer)
+    """Return the rates of the optimizer's parameter groups at the last step, empty if unknown."""
+    framework = _stateful_framework(optimizer)
     return [] if framework is None else framework.learning_rates(optimizer)
 
 
 def parameters(network: Any, optimizer: Any) -> Iterator[tuple[str, Any]]:
-    """Name and array of what is trained. ``network`` may be a dict of arrays, nested or not, as in JAX."""
-    framework = _objects_of(network)
+    """Yield name and array of the trained parameters. JAX: ``network`` is a nested dict of arrays."""
+    framework = _stateful_framework(network)
     if framework is not None:
         yield from framework.trained(network, optimizer)
     elif isinstance(network, Mapping):
@@ -32,15 +31,15 @@ def parameters(network: Any, optimizer: Any) -> Iterator[tuple[str, Any]]:
 
 
 def weights(network: Any) -> Iterator[tuple[str, Any]]:
-    """Name and array of everything that makes up ``network``, trained or not."""
+    """Yield name and array of all parameters of ``network``, trained or not."""
     framework = framework_of(network)
     named = getattr(framework, "parameters", None)
     yield from named(network) if named else parameters(network, None)
 
 
 def dataset_facts(dataset: Any) -> DatasetFacts:
-    """Path, size and pipeline of ``dataset``; the name of its class if it is of no framework."""
-    framework = _objects_of(dataset)
+    """Return path, size and pipeline of ``dataset``, or only its class's name for an unknown class."""
+    framework = _stateful_framework(dataset)
     if framework is not None:
         facts: DatasetFacts = framework.dataset_facts(dataset)
         return facts
@@ -48,24 +47,23 @@ def dataset_facts(dataset: Any) -> DatasetFacts:
 
 
 def backbone(network: Any) -> Any:
-    """The user's network inside what a framework wrapped around it."""
-    framework = _objects_of(network)
+    """Return the user's network inside a framework's wrappers."""
+    framework = _stateful_framework(network)
     return network if framework is None else framework.backbone(network)
 
 
 def class_name(value: Any) -> str | None:
-    """The name of ``value`` itself if it is a class or function, of its class otherwise."""
+    """Return the name of a class or function, or of the class of any other value. None for None."""
     if value is None:
         return None
     name: str = getattr(value, "__name__", None) or type(value).__name__
     return name
 
 
-def _objects_of(value: Any) -> ModuleType | None:
+def _stateful_framework(value: Any) -> ModuleType | None:
+    """Return the framework of a network, optimizer or dataset object. JAX has none, only trees of arrays."""
     framework = framework_of(value)
-    if framework is None or framework.__name__.endswith(".jax"):
-        return None
-    return import_module(f"{framework.__name__}_objects")
+    return framework if hasattr(framework, "trained") else None
 
 
 def _leaves(tree: Mapping[Any, Any], path: str) -> Iterator[tuple[str, Any]]:
@@ -76,32 +74,32 @@ def _leaves(tree: Mapping[Any, Any], path: str) -> Iterator[tuple[str, Any]]:
             yield f"{path}{name}", value
 
 
-_FEW: Final = 5  # parameters whose histograms are recorded when none are named
+_FEW: Final = 5  # parameters with a histogram if no pattern is given
 
 Arguments = Mapping[str, Any]
 Values = Iterator[tuple[str, str, Any]]
 
 
 def loss(arguments: Arguments) -> Values:
-    """The mean of the network's first output. Raises TypeError when it holds no numbers."""
+    """Yield the mean of the network's first output. Raises TypeError if it contains no numbers."""
     yield "scalar", "loss/auto", loss_of(arguments.get("net_outputs"))
 
 
 def learning_rate(arguments: Arguments) -> Values:
-    """The rate of the first group of parameters, and of each further one under a tag with its number."""
+    """Yield the rate of each group of parameters. Tags of further groups have a number."""
     for index, rate in enumerate(learning_rates(arguments.get("optimizer"))):
         yield "scalar", f"learning_rate{f'_{index}' if index else ''}/auto", rate
 
 
 def input_data(arguments: Arguments) -> Values:
-    """The first column of the batch as pictures; nothing in sink mode, where the loop does not have it."""
+    """Yield the first column of the batch as images. Nothing in sink mode, where the loop has no batch."""
     element = first(arguments.get("train_dataset_element"))
     if element is not None:
         yield "image", "input_data/auto", element
 
 
 def histograms(arguments: Arguments, pattern: str | None) -> Values:
-    """The parameters whose names match ``pattern`` from the start, the first five without one."""
+    """Yield the parameters whose names match ``pattern`` from the start, the first five without a pattern."""
     trained = parameters(arguments.get("network"), arguments.get("optimizer"))
     if pattern is None:
         chosen = list(islice(trained, _FEW))
@@ -112,7 +110,7 @@ def histograms(arguments: Arguments, pattern: str | None) -> Values:
 
 
 def first(element: Any) -> Any:
-    """The first column of a batch."""
+    """Return the first column of a batch."""
     while isinstance(element, (list, tuple)) and element:
         element = element[0]
     if isinstance(element, Mapping):
@@ -120,11 +118,11 @@ def first(element: Any) -> Any:
     return element
 
 
-_LARGEST: Final = (1 << 31) - 1  # what the lineage file has room for in a count
+_LARGEST: Final = (1 << 31) - 1  # largest count of a lineage field
 
 
 def training(arguments: Arguments) -> dict[str, Any]:
-    """Facts for ``lineage.train_lineage``; None where nothing is known."""
+    """Return facts for ``lineage.train_lineage``. Unknown facts are None."""
     optimizer = arguments.get("optimizer")
     dataset = dataset_facts(arguments.get("train_dataset"))
     batch_size = dataset.batch_size or _length(arguments.get("train_dataset_element"))
@@ -147,7 +145,7 @@ def training(arguments: Arguments) -> dict[str, Any]:
 
 
 def evaluation(arguments: Arguments) -> dict[str, Any]:
-    """Facts for ``lineage.evaluation_lineage``."""
+    """Return facts for ``lineage.evaluation_lineage``."""
     dataset = dataset_facts(arguments.get("valid_dataset"))
     return {
         "metrics": arguments.get("metrics") or {},
@@ -157,7 +155,7 @@ def evaluation(arguments: Arguments) -> dict[str, Any]:
 
 
 def newest_checkpoint(arguments: Arguments) -> Path | None:
-    """Path of the newest file of the last ModelCheckpoint among the callbacks."""
+    """Return the newest file of the last ModelCheckpoint among the callbacks, or None."""
     callbacks = arguments.get("list_callback") or ()
     callbacks = getattr(callbacks, "_callbacks", callbacks)
     names = [getattr(callback, "latest_ckpt_file_name", None) for callback in callbacks]
@@ -165,7 +163,7 @@ def newest_checkpoint(arguments: Arguments) -> Path | None:
 
 
 def _learning_rate(optimizer: Any) -> float | None:
-    """The rate the training began with; None for one that a schedule of MindSpore's computes."""
+    """Return the initial learning rate, or None if a schedule of MindSpore computes it."""
     groups = getattr(optimizer, "param_groups", None)
     if groups and "initial_lr" in groups[0]:
         return float(groups[0]["initial_lr"])
@@ -180,7 +178,7 @@ def _samples(samples: int | None, batches: Any, batch_size: int | None) -> int |
 
 
 def _length(element: Any) -> int | None:
-    """Samples in a batch: the length of its first column."""
+    """Return the number of samples in a batch: the length of its first column, or None."""
     shape = getattr(first(element), "shape", ())
     return int(shape[0]) if shape else None
 

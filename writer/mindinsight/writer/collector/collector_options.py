@@ -1,14 +1,15 @@
-"""Options of a collector and their validation: the rules and the exceptions are MindSpore's."""
+"""Options of a collector and their validation, with MindSpore's rules and exceptions."""
 
 from __future__ import annotations
 
 import logging
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
+from mindinsight.writer import options
 from mindinsight.writer.hyper_config import VARIABLE, HyperConfigError, read_hyper_config
 
 _log: Final = logging.getLogger(__name__)
@@ -20,19 +21,19 @@ class Landscape:
     """Settings of loss landscapes."""
 
     landscape_size: int = 40  # points along one side
-    unit: str = "step"  # or epoch: what the numbers of ``intervals`` count
+    unit: str = "step"  # or epoch: unit of ``intervals``
     num_samples: int = 2048
-    create_landscape: Mapping[str, bool] | None = None  # train: one for each interval; result: one of the end
-    intervals: tuple[tuple[int, ...], ...] = ()  # each a landscape; weights are saved at each number
+    create_landscape: Mapping[str, bool] | None = None  # train: one for each interval, result: one of the end
+    intervals: tuple[tuple[int, ...], ...] = ()  # one landscape each. Weights are saved at each number
 
     def parts(self) -> dict[str, bool]:
-        """Which landscapes to make."""
+        """Return which landscapes to make, by name."""
         return dict(self.create_landscape or {"train": True, "result": False})
 
 
 @dataclass(frozen=True)
 class CollectedKinds:
-    """One field for each key of ``collect_specified_data``."""
+    """Kinds to collect, one field for each key of ``collect_specified_data``."""
 
     collect_metric: bool = True
     collect_graph: bool = True
@@ -46,23 +47,16 @@ class CollectedKinds:
 
 
 def collected_kinds(specified: Any, keep_defaults: Any) -> CollectedKinds:
-    """Kinds to collect, from ``collect_specified_data`` and ``keep_default_action`` together.
+    """Return the kinds to collect, from ``collect_specified_data`` and ``keep_default_action``.
 
-    Unlike MindSpore's, this collector saves no weights for a landscape unless ``collect_landscape`` is given.
-    Raises TypeError and ValueError as ``SummaryCollector`` does.
+    Unlike MindSpore's collector, this one saves no weights for a landscape unless ``collect_landscape`` is
+    given. Raises TypeError and ValueError like ``SummaryCollector``.
     """
-    if not isinstance(keep_defaults, bool):
-        raise TypeError(f"keep_default_action must be a bool, got {type(keep_defaults).__name__}")
-    if specified is None:
-        specified = {}
-    if not isinstance(specified, Mapping):
-        raise TypeError(f"collect_specified_data must be a dict or None, got {type(specified).__name__}")
+    options.typed(keep_defaults, bool, "keep_default_action")
+    specified = options.typed(specified, Mapping, "collect_specified_data", optional=True) or {}
     names = [field.name for field in fields(CollectedKinds) if field.name != "histograms"]
-    unknown = [key for key in specified if key not in names]
-    if unknown:
-        raise ValueError(f"collect_specified_data has unknown keys {unknown}; known are {', '.join(names)}")
-    chosen: dict[str, Any] = dict.fromkeys(names[:-2], keep_defaults)
-    chosen |= {name: _switch(name, specified[name]) for name in names[:-2] if name in specified}
+    _check_keys(specified, names, "collect_specified_data")
+    chosen = {name: options.typed(specified.get(name, keep_defaults), bool, name) for name in names[:-2]}
     return CollectedKinds(
         **chosen,
         histogram_regular=_pattern(specified.get("histogram_regular")),
@@ -71,39 +65,37 @@ def collected_kinds(specified: Any, keep_defaults: Any) -> CollectedKinds:
     )
 
 
-def landscape(options: Any) -> Landscape | None:
-    """The settings of ``collect_landscape``; None when it is empty."""
-    if options is not None and not isinstance(options, Mapping):
-        raise TypeError(f"collect_landscape must be a dict or None, got {type(options).__name__}")
-    if not options:
+def _check_keys(given: Mapping[str, Any], names: Sequence[str], argument: str) -> None:
+    if unknown := [key for key in given if key not in names]:
+        raise ValueError(f"{argument} has unknown keys {unknown}; known are {', '.join(names)}")
+
+
+def landscape(given: Any) -> Landscape | None:
+    """Return the settings of ``collect_landscape``, or None if it is empty."""
+    if not options.typed(given, Mapping, "collect_landscape", optional=True):
         return None
-    names = [field.name for field in fields(Landscape)]
-    unknown = [key for key in options if key not in names]
-    if unknown:
-        raise ValueError(f"collect_landscape has unknown keys {unknown}; known are {', '.join(names)}")
-    settings = Landscape(**{**options, "intervals": _intervals(options.get("intervals"))})
+    _check_keys(given, [field.name for field in fields(Landscape)], "collect_landscape")
+    settings = Landscape(**{**given, "intervals": _intervals(given.get("intervals"))})
     _check(settings)
     return settings
 
 
 def frequency(value: Any, argument: str) -> int:
-    """``value`` if it is an int above zero."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{argument} must be an int, got {type(value).__name__}")
-    if value <= 0:
-        raise ValueError(f"{argument} must be above zero, got {value}")
-    return value
+    """Return ``value`` if it is an int above zero. Raises TypeError or ValueError otherwise."""
+    number: int = options.typed(value, int, argument)
+    if number <= 0:
+        raise ValueError(f"{argument} must be above zero, got {number}")
+    return number
 
 
 def optional_frequency(value: Any, argument: str) -> int | None:
-    """``value`` if it is None or an int above zero."""
+    """Return ``value`` if it is None or an int above zero. Raises TypeError or ValueError otherwise."""
     return None if value is None else frequency(value, argument)
 
 
 def custom_lineage(user_facts: Any, environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
-    """``custom_lineage_data`` over what MINDINSIGHT_HYPER_CONFIG, a JSON object, has under that name."""
-    if user_facts is not None and not isinstance(user_facts, Mapping):
-        raise TypeError(f"custom_lineage_data must be a dict or None, got {type(user_facts).__name__}")
+    """Return ``custom_lineage_data`` merged over the same key of the JSON in MINDINSIGHT_HYPER_CONFIG."""
+    options.typed(user_facts, Mapping, "custom_lineage_data", optional=True)
     facts = {**_hyper_config(environment.get(VARIABLE, "")), **(user_facts or {})}
     for name, value in facts.items():
         if not isinstance(name, str) or not isinstance(value, (int, float, str)):
@@ -117,30 +109,21 @@ def _hyper_config(text: str) -> Mapping[str, Any]:
     try:
         facts = read_hyper_config(text).get("custom_lineage_data", {})
     except HyperConfigError as error:
-        _log.warning("nothing is recorded of the tuner's values: %s", error)
+        _log.warning("the tuner's values are not recorded: %s", error)
         return {}
     if not isinstance(facts, dict):
-        _log.warning("custom_lineage_data in %s is no JSON object", VARIABLE)
+        _log.warning("custom_lineage_data in %s is not a JSON object", VARIABLE)
         return {}
     return facts
 
 
-def _switch(name: str, value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError(f"{name} must be a bool, got {type(value).__name__}")
-    return value
-
-
 def _pattern(value: Any) -> str | None:
-    if value is None:
-        return None
-    if not isinstance(value, str):
-        raise TypeError(f"histogram_regular must be a str or None, got {type(value).__name__}")
+    pattern: str | None = options.typed(value, str, "histogram_regular", optional=True)
     try:
-        re.compile(value)
+        re.compile(pattern or "")
     except re.error as error:
-        raise ValueError(f"histogram_regular is no regular expression: {error}") from error
-    return value
+        raise ValueError(f"histogram_regular is not a valid regular expression: {error}") from error
+    return pattern
 
 
 def _intervals(value: Any) -> tuple[tuple[int, ...], ...]:

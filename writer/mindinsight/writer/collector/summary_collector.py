@@ -1,7 +1,8 @@
-"""SummaryCollector, the callback that records a training by itself, and its schedule of steps."""
+"""SummaryCollector, the callback that records a training automatically, and its schedule of steps."""
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -12,23 +13,29 @@ from typing import Any, Final
 from mindinsight.writer import alerts, ranks
 from mindinsight.writer.callbacks import Callback, CallbackList, RunContext
 from mindinsight.writer.collector import collected_facts, collector_options
-from mindinsight.writer.collector.collector_options import CollectedKinds
-from mindinsight.writer.collector.weight_path import WeightPath
+from mindinsight.writer.collector.collector_options import CollectedKinds, Landscape
+from mindinsight.writer.encoding import checkpoint_files
 from mindinsight.writer.files.remote_file import is_url
 from mindinsight.writer.network import no_graph_reason, observed_graph
 from mindinsight.writer.record import SummaryRecord
 
+_log: Final = logging.getLogger(__name__)
 TENSOR: Final = "tensor"
+DIRECTORY: Final = "ckpt_dir"
+METADATA: Final = "train_metadata.json"
+_FEWEST: Final = 3  # points of a trajectory
 _MOST_TENSOR_STEPS: Final = 20
+
+Arguments = Mapping[str, Any]
 
 
 class Schedule:
-    """Counts in steps, or in epochs where data goes to the device for a whole epoch at once.
+    """Schedule in steps, or in epochs if the data of a whole epoch is sent to the device at once.
 
     Args:
-        every: everything but tensors is collected at multiples of this.
-        tensor_every: tensors are collected at multiples of this; None chooses at most twenty times in all.
-        total: how many steps or epochs there will be; None if nobody knows.
+        every: everything except tensors is collected at multiples of this.
+        tensor_every: tensors are collected at multiples of this. None: at most twenty times in all.
+        total: number of steps or epochs, None if unknown.
     """
 
     def __init__(self, every: int, tensor_every: int | None, total: int | None) -> None:
@@ -36,7 +43,7 @@ class Schedule:
         self._tensors = _tensor_steps(every, tensor_every, total)
 
     def plugins_at(self, count: int) -> Callable[[str], bool] | None:
-        """Which plugins to record after step or epoch ``count`` (from 1); None for nothing at all."""
+        """Return the filter of plugins to record after step or epoch ``count`` (from 1), or None."""
         others, tensors = count % self._every == 0, self._tensors(count)
         if not others and not tensors:
             return None
@@ -54,41 +61,95 @@ def _tensor_steps(every: int, tensor_every: int | None, total: int | None) -> Ca
 
 
 def everything(_plugin: str) -> bool:
-    """The first step is always recorded with all there is."""
+    """Return True: the first step records all plugins."""
     return True
 
 
-_log: Final = logging.getLogger(__name__)
+class WeightPath:
+    """Trajectory of the weights, saved at the numbers of ``settings.intervals`` for a landscape of the loss.
 
-Arguments = Mapping[str, Any]
+    Without settings nothing is saved.
+    """
+
+    def __init__(self, run: Path, settings: Landscape | None) -> None:
+        self._directory = run / DIRECTORY
+        self._settings = settings
+        self._numbers = {number for group in settings.intervals for number in group} if settings else set()
+        self._saved: dict[int, Path] = {}
+
+    def step(self, arguments: Arguments) -> None:
+        """Save the weights after a step in ``settings.intervals``."""
+        if self._settings and self._settings.unit == "step":
+            self._save(arguments, int(arguments.get("cur_step_num") or 0))
+
+    def epoch(self, arguments: Arguments) -> None:
+        """Save the weights after an epoch in ``settings.intervals``."""
+        if self._settings and self._settings.unit == "epoch":
+            self._save(arguments, int(arguments.get("cur_epoch_num") or 0))
+
+    def end(self, arguments: Arguments) -> None:
+        """Write the metadata of the saved weights after the training."""
+        if self._settings is None or not self._saved:
+            return
+        groups = [[number for number in group if number in self._saved] for group in self._settings.intervals]
+        groups = [group for group in groups if len(group) >= _FEWEST]
+        if len(groups) < len(self._settings.intervals):
+            _log.warning("the training ended before every interval of the landscape had %d points", _FEWEST)
+        write_metadata(self._directory, {
+            "epoch_group": {str(index): group for index, group in enumerate(groups)},
+            "model_params_file_map": {str(number): str(path) for number, path in self._saved.items()},
+            "step_per_epoch": int(arguments.get("batch_num") or 0),
+            "unit": self._settings.unit,
+            "num_samples": self._settings.num_samples,
+            "landscape_size": self._settings.landscape_size,
+            "create_landscape": self._settings.parts(),
+        })  # fmt: skip
+
+    def _save(self, arguments: Arguments, number: int) -> None:
+        if number not in self._numbers:
+            return
+        network = collected_facts.backbone(arguments.get("network"))
+        assert self._settings is not None
+        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = self._directory / f"{collected_facts.class_name(network)}_{number}_{self._settings.unit}.ckpt"
+        checkpoint_files.save(path.absolute(), collected_facts.weights(network))
+        self._saved[number] = path.absolute()
+
+
+def write_metadata(directory: Path, metadata: Mapping[str, Any]) -> None:
+    """Replace ``train_metadata.json`` in ``directory``."""
+    unfinished = directory / f"{METADATA}.tmp"
+    unfinished.write_text(json.dumps(metadata))
+    unfinished.chmod(0o600)
+    unfinished.replace(directory / METADATA)
 
 
 class SummaryCollector(Callback):
-    """Records loss, learning rate, input pictures, histograms of parameters, graph, dataset and lineage.
+    """Callback that records loss, learning rate, inputs, histograms of parameters, graph and lineage.
 
-    Give it to MindSpore's ``Model.train``, ``eval`` or ``fit``, or to a
-    :class:`~mindinsight.writer.callbacks.CallbackList` in a loop of your own. Tags: ``loss/auto``,
-    ``learning_rate/auto`` (of further parameter groups ``learning_rate_1/auto``, ...),
-    ``input_data/auto``, ``<parameter>/auto``. The first step is always collected.
+    Pass it to MindSpore's ``Model.train``, ``eval`` or ``fit``, or to a
+    :class:`~mindinsight.writer.callbacks.CallbackList` in your own loop. Tags: ``loss/auto``,
+    ``learning_rate/auto`` (further parameter groups: ``learning_rate_1/auto``, ...), ``input_data/auto``,
+    ``<parameter>/auto``. The first step is always collected.
 
     Args:
         summary_dir: directory of the run.
-        collect_freq: steps between two collections; epochs in sink mode.
-        num_process: accepted for MindSpore's sake.
-        collect_specified_data: what to collect, by key: ``collect_metric``, ``collect_graph``,
+        collect_freq: steps between two collections, in sink mode epochs.
+        num_process: accepted for compatibility with MindSpore.
+        collect_specified_data: data to collect, by key: ``collect_metric``, ``collect_graph``,
             ``collect_train_lineage``, ``collect_eval_lineage``, ``collect_input_data``,
-            ``collect_dataset_graph`` (bools, True unless said otherwise), ``histogram_regular`` (the
-            parameters whose names match from the start; None: the first five) and ``collect_landscape``
-            (a dict with ``intervals``, ``unit``, ``landscape_size``, ``num_samples`` and
-            ``create_landscape``; weights are saved only when it is given).
-        keep_default_action: whether keys that are not given count as True.
+            ``collect_dataset_graph`` (bools, True by default), ``histogram_regular`` (pattern for the
+            start of parameters' names, None: the first five) and ``collect_landscape`` (a dict with
+            ``intervals``, ``unit``, ``landscape_size``, ``num_samples`` and ``create_landscape``. Weights
+            are saved only if it is given).
+        keep_default_action: True if missing keys count as True.
         custom_lineage_data: numbers and text about the run, by name.
-        collect_tensor_freq: steps between two collections of tensors of summary operators; None: at most 20
+        collect_tensor_freq: steps between two collections of tensors of summary operators. None: at most 20
             in all.
         max_file_size, export_options, rank: as for SummaryRecord.
 
-    What cannot be collected in one training (an input that is no picture, an output that is no number) is
-    said once and left out from then on.
+    Data that cannot be collected (an input that is no image, an output that is no number) is reported once
+    and then skipped.
     """
 
     def __init__(
@@ -119,14 +180,14 @@ class SummaryCollector(Callback):
         self._graph: Callable[[], bytes | None] | None = None
         self._run_recorded = False
         self._recorded: int | None = None
-        self._step = 0  # the one at which the training is
+        self._step = 0  # of the training
         self._schedule = Schedule(self._every, self._tensor_every, None)
         if is_url(summary_dir) and self._collected.collect_landscape is not None:
             raise ValueError("collect_landscape: weights of a landscape are not written to a store")
         run = ranks.directory_of(Path(summary_dir), rank)
         self._path = WeightPath(run, self._collected.collect_landscape)
         self._kinds = _kinds(self._collected)
-        self._automatic = CallbackList([])  # what variables of the environment ask for
+        self._automatic = CallbackList([])  # enabled by environment variables
 
     def __enter__(self) -> SummaryCollector:
         self._depth += 1  # the evaluation inside a fit enters again
@@ -142,16 +203,17 @@ class SummaryCollector(Callback):
         if self._depth == 0:
             self._automatic.__exit__(kind, error, trace)
         if self._depth == 0 and self._record is not None:
-            self._record.__exit__(kind, error, trace)  # may leave what is known of a failed run
+            self._record.__exit__(kind, error, trace)  # may write the files of a failed run
             self._record = None
 
     def alert(
         self, title: str, text: str = "", level: alerts.Level = "info", step: int | None = None
     ) -> bool:
-        """As :meth:`SummaryRecord.alert`, whatever ``collect_freq`` is; at the current step unless given."""
+        """Record an alert like :meth:`SummaryRecord.alert`, by default at the current step."""
         return self._open().alert(title, text, level, self._step if step is None else step)
 
     def begin(self, run_context: RunContext) -> None:
+        """Open the recorder and set the schedule. Raises ValueError unless ``mode`` is train or eval."""
         arguments = run_context.original_args()
         if arguments.get("mode") not in ("train", "eval"):
             raise ValueError(f"mode must be 'train' or 'eval', got {arguments.get('mode')!r}")
@@ -164,9 +226,11 @@ class SummaryCollector(Callback):
                 self._graph = observed_graph(arguments.get("train_network") or arguments.get("network"))
 
     def step_begin(self, run_context: RunContext) -> None:
+        """Pass the beginning of a step to the callbacks that environment variables enable."""
         self._automatic.on_train_step_begin(run_context)
 
     def step_end(self, run_context: RunContext) -> None:
+        """Collect the values of a step, if the schedule says so."""
         arguments = run_context.original_args()
         if arguments.get("mode") != "train":
             return
@@ -180,6 +244,7 @@ class SummaryCollector(Callback):
         self._path.step(arguments)
 
     def epoch_end(self, run_context: RunContext) -> None:
+        """In sink mode collect the values of an epoch. Record the lineage of an evaluation."""
         arguments = run_context.original_args()
         if arguments.get("mode") != "train":
             return
@@ -192,6 +257,7 @@ class SummaryCollector(Callback):
         self._path.epoch(arguments)
 
     def end(self, run_context: RunContext) -> None:
+        """Record the lineage."""
         arguments = run_context.original_args()
         if arguments.get("mode") == "train":
             self._automatic.on_train_end(run_context)
@@ -203,7 +269,7 @@ class SummaryCollector(Callback):
         self._record_messages()
 
     def _record_messages(self) -> None:
-        """Write what was added, without the values of operators, which belong to steps."""
+        """Write the added values without those of operators, which belong to steps."""
         record = self._open()
         record.set_mode("eval")
         record.record(0)
@@ -247,7 +313,7 @@ class SummaryCollector(Callback):
             _log.warning("no graph is recorded: %s", reason)
 
     def _add(self, plugin: str, value: Any) -> None:
-        """Add a value; a training must not end because it is refused."""
+        """Add a value. A rejected value is logged, because it must not end the training."""
         try:
             self._open().add_value(plugin, plugin, value)
         except (TypeError, ValueError) as error:
@@ -270,7 +336,7 @@ def _step(arguments: Arguments) -> int:
 
 
 def _total(arguments: Arguments) -> int | None:
-    """Steps, in sink mode epochs, of the whole training."""
+    """Return the number of steps (in sink mode epochs) of the whole training, or None."""
     epochs = int(arguments.get("epoch_num") or 0)
     batches = 1 if arguments.get("dataset_sink_mode") else int(arguments.get("batch_num") or 0)
     return epochs * batches or None

@@ -1,4 +1,4 @@
-"""Layouts of charts by category, and the counts of precision-recall curves."""
+"""Encoder of chart layouts by category, and the counts of precision-recall curves."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Layout: TypeAlias = Mapping[str, Mapping[str, Sequence[Any]]]
 
 
 def encode(layout: Layout) -> bytes:
-    """A layout that was checked, as a message."""
+    """Return a validated layout as a message."""
     return b"".join([wire.block(2, _category(title, charts)) for title, charts in layout.items()])
 
 
 def checked(layout: Any) -> dict[str, dict[str, tuple[str, list[str]]]]:
-    """``layout`` if it can be one. Raises TypeError or ValueError that names the chart."""
+    """Return ``layout`` if it is valid. Raises TypeError or ValueError with the name of the chart."""
     if not isinstance(layout, Mapping):
         raise TypeError(f"a layout is a dict of categories, got {type(layout).__name__}")
     return {str(title): _checked_charts(str(title), charts) for title, charts in layout.items()}
@@ -72,7 +72,7 @@ _LEAST: Final = 1e-7  # a divisor that is not zero
 def curve(
     labels: object, predictions: object, thresholds: int = MOST_THRESHOLDS, weights: object = None
 ) -> npt.NDArray[np.float64]:
-    """Rows [6, thresholds] of binary ``labels`` and ``predictions`` within 0..1; the thresholds are even.
+    """Return rows [6, thresholds] of binary ``labels`` and ``predictions`` within 0..1, at even thresholds.
 
     The rows: true positives, false positives, true negatives, false negatives, precision, recall.
     """
@@ -80,7 +80,7 @@ def curve(
     truth = to_numpy(labels).values.reshape(-1).astype(np.float64)
     guesses = to_numpy(predictions).values.reshape(-1)
     if truth.shape != guesses.shape or not truth.size:
-        raise ValueError(f"labels and predictions must be equally many, got {truth.size} and {guesses.size}")
+        raise ValueError(f"labels and predictions must have equal lengths: {truth.size}, {guesses.size}")
     if not ((guesses >= 0) & (guesses <= 1)).all():
         raise ValueError("predictions must be within 0..1")
     weight = np.broadcast_to(1.0 if weights is None else to_numpy(weights).values, truth.shape)
@@ -94,11 +94,11 @@ def curve(
 
 
 def given(rows: list[Any], thresholds: int = MOST_THRESHOLDS) -> npt.NDArray[np.float64]:
-    """A curve that was counted elsewhere, as its six rows."""
+    """Return six rows of counts and rates as one array. Raises ValueError for rows of other lengths."""
     arrays = [to_numpy(row).values.reshape(-1).astype(np.float64) for row in rows]
     sizes = {array.size for array in arrays}
     if len(arrays) != _ROWS or len(sizes) != 1 or sizes == {0}:
-        raise ValueError(f"a curve has six equally long rows, got {[array.size for array in arrays]}")
+        raise ValueError(f"a curve has six rows of equal length, got {[array.size for array in arrays]}")
     _thresholds(thresholds)
     return np.stack(arrays)
 

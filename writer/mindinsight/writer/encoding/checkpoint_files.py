@@ -12,7 +12,7 @@ import numpy.typing as npt
 from mindinsight.proto.checkpoint_pb2 import Checkpoint
 from mindinsight.writer.arrays import to_numpy
 
-_PIECE: Final = 512 << 20  # bytes of one value; a larger tensor comes in several
+_PIECE: Final = 512 << 20  # bytes of one value. A larger tensor is split
 _TYPES: Final = {
     "bool": "Bool", "int8": "Int8", "int16": "Int16", "int32": "Int32", "int64": "Int64", "uint8": "UInt8",
     "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64", "float16": "Float16", "float32": "Float32",
@@ -21,7 +21,7 @@ _TYPES: Final = {
 
 
 def save(path: Path, weights: Iterable[tuple[str, Any]]) -> None:
-    """Write name and array of each of ``weights``; bfloat16 as Float32. The file appears when it is whole."""
+    """Write names and arrays to a checkpoint atomically. bfloat16 becomes Float32."""
     unfinished = path.with_name(f"{path.name}.tmp")
     with unfinished.open("wb") as file:
         for name, value in weights:
@@ -40,7 +40,7 @@ def save(path: Path, weights: Iterable[tuple[str, Any]]) -> None:
 
 
 def load(path: Path) -> dict[str, npt.NDArray[Any]]:
-    """Name to array of every tensor in ``path``, as ``save`` wrote it."""
+    """Return the array of every tensor in a checkpoint by name."""
     dtypes = {written: name for name, written in _TYPES.items()}
     pieces: dict[str, list[bytes]] = {}
     shapes: dict[str, tuple[str, tuple[int, ...]]] = {}

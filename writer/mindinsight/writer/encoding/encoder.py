@@ -1,4 +1,4 @@
-"""Encoder interface: what a kind of data supplies so that ``add_value`` takes and event files hold it."""
+"""Encoder interface of a kind of data, from ``add_value`` to the event file."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ LARGEST_EVENT: Final = (1 << 31) - 1  # bytes: no protobuf message can be larger
 
 
 class TooLarge(ValueError):  # noqa: N818 - named as it reads
-    """Error: with this value the step would be larger than a protobuf message may be."""
+    """Error of a value with which its step would exceed the size of a protobuf message."""
 
 
 class Item(NamedTuple):
-    """One value that is more than a number."""
+    """Encoded or copied value of any kind except a scalar."""
 
     kind: str  # of ``mindinsight.proto.kinds``, or a key of LINEAGE_FIELDS
     tag: str
-    payload: npt.NDArray[Any] | bytes  # an array of its own, or a serialised message
+    payload: npt.NDArray[Any] | bytes  # a separate array, or a serialised message
     dtype: str = ""  # name of the element type given, for arrays
 
 
@@ -39,22 +39,22 @@ class Encoder(ABC):
 
     @abstractmethod
     def item(self, tag: str, value: Any, room: int, buffers: BufferPool) -> Item:
-        """``value`` as an item that shares no memory with the training loop.
+        """Return ``value`` as an item that shares no memory with the training loop.
 
-        Raises TypeError for what is not of this kind, ValueError for a shape that the kind cannot have, and
-        TooLarge above ``room`` bytes.
+        Raises TypeError for a value of another kind, ValueError for an invalid shape, and TooLarge above
+        ``room`` bytes.
         """
 
     @abstractmethod
     def message(self, item: Item) -> bytes:
-        """The message in the kind's wire field, serialised."""
+        """Return the serialised message for the kind's wire field."""
 
     def size(self, item: Item) -> int:
-        """Upper bound in bytes of ``item`` in an event, 0 for a kind that is never too large for one."""
+        """Return an upper bound in bytes of ``item`` in an event, 0 for a kind that is never too large."""
         return 0
 
     def facts(self, message: Any) -> dict[str, Any]:
-        """A decoded message in short, as JSON values without NaN and infinity; for the data recorder."""
+        """Return a summary of a decoded message as JSON values without NaN and infinity, for the RDR."""
         return {}
 
 
@@ -62,7 +62,7 @@ class ArrayEncoder(Encoder):
     """Encoder of arrays of real numbers from any framework."""
 
     def item(self, tag: str, value: Any, room: int, buffers: BufferPool) -> Item:
-        """The array in ``value``, copied unless it is fresh."""
+        """Return the array in ``value``, copied if the loop may change it."""
         host = real_numbers(tag, value)
         self.check_shape(tag, host.values.shape)
         item = Item(self.kind, tag, host.values, host.dtype)
@@ -73,39 +73,39 @@ class ArrayEncoder(Encoder):
         return item if fresh else item._replace(payload=buffers.copy(host.values))
 
     def check_shape(self, tag: str, shape: tuple[int, ...]) -> None:
-        """Raise ValueError for a shape that the kind cannot have."""
+        """Raise ValueError for a shape that the kind does not allow."""
         if not shape:
             raise ValueError(f"{self.kind} '{tag}' must have at least one dimension, got a number")
 
     def message(self, item: Item) -> bytes:
-        """The message of the array in ``item``."""
+        """Return the message of the array in ``item``."""
         assert not isinstance(item.payload, bytes)
         return self.array_message(item.payload, item.dtype)
 
     @abstractmethod
     def array_message(self, values: npt.NDArray[Any], dtype: str) -> bytes:
-        """The message of an array; ``dtype`` is the name of the type it had, which NumPy may not know."""
+        """Return the message of an array. ``dtype`` names its original type, which NumPy may not know."""
 
 
 class MessageEncoder(Encoder):
     """Encoder of messages that are serialised in the training loop."""
 
     def item(self, tag: str, value: Any, room: int, buffers: BufferPool) -> Item:
-        """The message in ``value``, serialised."""
+        """Return the message in ``value``, serialised."""
         return Item(self.kind, tag, self.serialised(value))
 
     @abstractmethod
     def serialised(self, value: Any) -> bytes:
-        """The message in ``value`` as bytes. Raises as ``item`` does."""
+        """Return the message in ``value`` as bytes. Raises like ``item``."""
 
     def message(self, item: Item) -> bytes:
-        """The bytes that ``item`` holds."""
+        """Return the bytes of ``item``."""
         assert isinstance(item.payload, bytes)
         return item.payload
 
 
 def real_numbers(tag: str, value: Any) -> HostArray:
-    """``value`` as a host array. Raises TypeError for complex numbers and for what holds no numbers."""
+    """Return ``value`` as a host array. Raises TypeError for complex numbers and for other objects."""
     host = to_numpy(value)
     if host.values.dtype.kind == "c":
         raise TypeError(f"'{tag}' holds complex numbers; record its parts or its magnitude")
@@ -115,9 +115,9 @@ def real_numbers(tag: str, value: Any) -> HostArray:
 def serialised(
     kind: str, value: Any, name: str, build: Callable[[Mapping[str, Any]], Message] | None = None
 ) -> bytes:
-    """The bytes of a message called ``name``: ``value`` is the message, or a dict or dataclass for ``build``.
+    """Return the bytes of a message ``name``. ``value`` is the message, or a dict or dataclass for ``build``.
 
-    Raises TypeError for anything else, ValueError for a fact that is unknown or does not fit.
+    Raises TypeError for anything else, ValueError for an unknown or invalid fact.
     """
     from google.protobuf.message import Message  # which scalars do without
 

@@ -1,4 +1,4 @@
-"""Histograms of arrays in MindSpore's buckets, and in buckets of any kind."""
+"""Histograms of arrays in MindSpore's buckets, and in given buckets."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-_DOUBT: Final = 1e-9  # of a bucket, from its edge: what arithmetic may be wrong by
+_DOUBT: Final = 1e-9  # of a bucket, around its edge: error of the arithmetic
 _TINY: Final = 1e-300
 _BLOCK: Final = 65536  # elements counted at once: stays in the cache and lets the loop's thread in between
 
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """Counts of n buckets over the finite elements; bucket i holds edges[i] <= x < edges[i + 1], the last
-    one its right edge too. Without a finite element there is no bucket and low, high, total are None."""
+    """Counts of n buckets over the finite elements. Bucket i holds edges[i] <= x < edges[i + 1].
+
+    The last bucket includes its right edge. Without a finite element there is no bucket, and low, high and
+    total are None.
+    """
 
     count: int  # all elements
     nan: int
@@ -33,7 +36,7 @@ class Histogram:
 
 
 def bucket_count(finite: int) -> int:
-    """MindSpore's number of buckets for ``finite`` elements: 2, 3, one for each ten, at most 90."""
+    """Return MindSpore's number of buckets for ``finite`` elements: 2, 3, one for each ten, at most 90."""
     if finite <= 5:
         return 2
     if finite <= 10:
@@ -42,10 +45,10 @@ def bucket_count(finite: int) -> int:
 
 
 def histogram(values: npt.NDArray[Any]) -> Histogram:
-    """Histogram of ``values``: bool, integer or float elements, any shape.
+    """Return the histogram of ``values``: bool, integer or float elements, any shape.
 
-    Edges are float64 whatever the elements are, so integer buckets are even and never overflow. Elements are
-    compared as float64; integers beyond 2**53 are rounded to it, as the file keeps minimum and maximum.
+    Edges are float64 for all types, so integer buckets are even and never overflow. Elements are compared as
+    float64. Integers beyond 2**53 are rounded, like the file's minimum and maximum.
     """
     flat = values.reshape(-1)
     nan, up, down = _not_finite(flat)
@@ -66,10 +69,10 @@ def histogram(values: npt.NDArray[Any]) -> Histogram:
 
 
 def bucket_edges(low: float, high: float, buckets: int) -> npt.NDArray[np.float64]:
-    """``buckets + 1`` increasing edges from ``low`` to ``high``.
+    """Return ``buckets + 1`` increasing edges from ``low`` to ``high``.
 
-    Equal ones are moved apart by half a unit each. Where float64 has no room for that many edges the range
-    grows until it has.
+    Equal ends are moved apart by half a unit each. The range grows if float64 cannot represent that many
+    edges.
     """
     if low == high:
         low, high = low - 0.5, high + 0.5
@@ -82,19 +85,19 @@ def bucket_edges(low: float, high: float, buckets: int) -> npt.NDArray[np.float6
 
 
 def _scale(low: float, high: float) -> float:
-    """Divisor with which the distance of the largest doubles is a double; small ones lose bits."""
+    """Return a divisor that keeps the distance of the largest doubles finite. Small values lose bits."""
     return 4.0 if max(abs(low), abs(high)) > 1e300 else 1.0
 
 
 def _not_finite(flat: npt.NDArray[Any]) -> tuple[int, int, int]:
-    """Counts of NaN, +inf and -inf; one pass when there are none."""
+    """Return the counts of NaN, +Inf and -Inf."""
     if flat.dtype.kind != "f" or not flat.size or (np.isfinite(flat.min()) and np.isfinite(flat.max())):
         return 0, 0, 0
     return (int(np.isnan(flat).sum()), int(np.isposinf(flat).sum()), int(np.isneginf(flat).sum()))
 
 
 def _count(block: npt.NDArray[np.float64], edges: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """Elements of ``block`` in each bucket: by arithmetic, and by the edges where that may be rounded."""
+    """Return the number of elements of ``block`` in each bucket: by arithmetic, near edges by comparison."""
     buckets = len(edges) - 1
     scale = _scale(edges[0], edges[-1])
     low, high = edges[0] / scale, edges[-1] / scale
@@ -123,7 +126,7 @@ _FIRST, _LAST = 1e-12, 1e20
 
 @dataclass(frozen=True, slots=True)
 class CountedHistogram:
-    """Counts of buckets: bucket i ends at ``limits[i]`` and begins where the one before it ends."""
+    """Counts of buckets. Bucket i ends at ``limits[i]`` and begins at the limit before."""
 
     low: float
     high: float
@@ -137,12 +140,11 @@ class CountedHistogram:
 
 
 def count(values: npt.NDArray[Any], bins: Any = None, most: int | None = None) -> CountedHistogram:
-    """Histogram of ``values`` of any shape, not empty.
+    """Return the histogram of non-empty ``values`` of any shape.
 
-    ``bins`` is what ``numpy.histogram`` takes; None for edges that grow by a tenth from 1e-12 to 1e20 on both
-    sides of zero. Buckets are put together until there are about ``most``; empty ones at the ends are left
-    out. What lies beyond 1e20 is counted in a bucket at either end; beyond ``bins`` it is left out.
-    NaN is in no bucket.
+    ``bins`` is the argument of ``numpy.histogram``. None means edges that grow by a tenth from 1e-12 to 1e20
+    on both sides of zero. Buckets are merged to about ``most``. Empty buckets at the ends are omitted. Values
+    beyond 1e20 are counted in a bucket at either end. Values beyond given ``bins`` and NaN are not counted.
     """
     flat = values.reshape(-1).astype(np.float64)
     finite = flat if np.isfinite(flat).all() else flat[np.isfinite(flat)]
@@ -167,7 +169,7 @@ def _beyond(values: npt.NDArray[np.float64], edges: npt.NDArray[np.float64]) -> 
 
 
 def default_edges() -> npt.NDArray[np.float64]:
-    """TensorFlow's edges, by repeated multiplication as it makes them."""
+    """Return TensorFlow's edges, by repeated multiplication as in TensorFlow."""
     positive = []
     edge = _FIRST
     while edge < _LAST:
@@ -182,7 +184,7 @@ def given_histogram(
     limits: Sequence[float] | npt.NDArray[Any],
     counts: Sequence[float] | npt.NDArray[Any],
 ) -> CountedHistogram:
-    """A histogram that was counted elsewhere: (minimum, maximum), (count, sum, sum of squares), buckets.
+    """Return a histogram counted by the caller: (minimum, maximum), (count, sum, sum of squares), buckets.
 
     Raises ValueError unless there are as many limits as counts and the limits increase.
     """
@@ -199,9 +201,9 @@ def given_histogram(
 
 
 def mindspore_histogram(counted: CountedHistogram) -> Histogram:
-    """``counted`` in MindSpore's form; infinite ends are those of the buckets.
+    """Return ``counted`` in MindSpore's form. Infinite ends become those of the buckets.
 
-    Raises ValueError for counts that are no whole numbers, which that form does not have.
+    Raises ValueError for fractional counts, which MindSpore's form does not support.
     """
     counts = np.rint(counted.counts).astype(np.int64)
     if (counts != counted.counts).any() or not float(counted.count).is_integer() or (counts < 0).any():

@@ -1,6 +1,6 @@
 """Encoder of lineage messages (lineage.proto) from plain dicts.
 
-The content of each message is the one MindSpore writes, so that lineage tables put old and new runs together.
+The messages have MindSpore's content, so lineage tables combine old and new runs.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ class LineageEncoder(MessageEncoder):
     """Encoder of the messages of a lineage file, one instance for each key of LINEAGE_FIELDS."""
 
     def serialised(self, value: Any) -> bytes:
-        """A message as bytes: ``value`` is the message, or a dict or dataclass to build it from."""
+        """Return the bytes of a message. ``value`` is the message, or a dict or dataclass of its facts."""
         name, build = _MESSAGES[self.kind]
         return serialised(self.kind, value, name, build)
 
 
 def train_lineage(facts: Mapping[str, Any]) -> TrainLineage:
-    """A TrainLineage of any of these facts; those that are None are left out.
+    """Return a TrainLineage of these facts. Facts that are None are omitted.
 
     ``optimizer``, ``loss_function``, ``network``: class names. ``learning_rate``, ``loss``: numbers.
     ``epoch``, ``device_num``, ``batch_size``, ``train_dataset_size`` (samples), ``model_size`` (bytes): ints.
@@ -69,8 +69,11 @@ def train_lineage(facts: Mapping[str, Any]) -> TrainLineage:
 
 
 def evaluation_lineage(facts: Mapping[str, Any]) -> EvaluationLineage:
-    """An EvaluationLineage of ``metrics`` (dict name -> number or array), ``valid_dataset_path`` and
-    ``valid_dataset_size`` (samples). Raises TypeError for a metric that holds no numbers."""
+    """Return an EvaluationLineage of metrics, path and size of the dataset.
+
+    ``metrics`` is a dict name -> number or array, ``valid_dataset_path`` text and ``valid_dataset_size`` a
+    number of samples. Raises TypeError for a metric without numbers.
+    """
     _check_names(facts, _EVALUATION_FACTS)
     message = EvaluationLineage()
     metrics = {name: _metric(name, value) for name, value in (facts.get("metrics") or {}).items()}
@@ -82,9 +85,9 @@ def evaluation_lineage(facts: Mapping[str, Any]) -> EvaluationLineage:
 
 
 def user_defined_info(facts: Mapping[str, int | float | str | bool]) -> UserDefinedInfo:
-    """Anything worth telling about a run, one entry each.
+    """Return a UserDefinedInfo with one entry for each fact about a run.
 
-    An int that does not fit 32 bits becomes a double if one holds it exactly, otherwise text, as bools do.
+    An int beyond 32 bits becomes a double if that is exact, otherwise text. Bools become text.
     """
     message = UserDefinedInfo()
     for name, value in facts.items():
@@ -103,11 +106,11 @@ def user_defined_info(facts: Mapping[str, int | float | str | bool]) -> UserDefi
 
 
 def dataset_graph(operator: Mapping[str, Any]) -> DatasetGraph:
-    """A dataset pipeline, from its last operator back to the source.
+    """Return a dataset pipeline, from its last operator back to the source.
 
-    ``operator``: its settings by name, ``op_type`` among them; ``children``: the operators it takes from;
-    ``operations``: what a map applies, each a dict with ``tensor_op_name`` and ``tensor_op_params``;
-    ``sampler``: settings. This is the form of MindSpore's serialised pipelines.
+    ``operator`` has its settings by name, including ``op_type``. ``children`` are the operators before it.
+    ``operations`` are applied by a map, each a dict with ``tensor_op_name`` and ``tensor_op_params``.
+    ``sampler`` has settings. This is the form of MindSpore's serialised pipelines.
     """
     message = DatasetGraph()
     for name, value in operator.items():
@@ -135,7 +138,7 @@ def _operation(settings: Mapping[str, Any]) -> Operation:
 
 
 def _put(parameters: OperationParameter, name: str, value: Any) -> None:
-    """A setting under the map of its type; what has none becomes JSON text, an empty list nothing."""
+    """Store a setting under the map of its type. Other types become JSON text. An empty list is skipped."""
     if isinstance(value, bool):
         parameters.mapBool[name] = value
     elif isinstance(value, int) and -_INT32 <= value < _INT32:

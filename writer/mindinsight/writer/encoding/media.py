@@ -1,4 +1,4 @@
-"""Encoders of pictures as PNG files, batches of them in a grid, and sounds as WAV files."""
+"""Encoder of images as PNG files, grids of images, and sounds as WAV files."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from mindinsight.writer.arrays import to_numpy
 COLOUR_TYPES: Final = {1: 0, 2: 4, 3: 2, 4: 6}
 _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 _UP: Final = 2  # every row is stored as its difference from the row above
-_LEVEL: Final = 4  # half the time of zlib's default, photographs come out 3 % larger
+_LEVEL: Final = 4  # half the time of zlib's default. Photographs are 3 % larger
 
 
 def encode(pixels: npt.NDArray[np.uint8]) -> bytes:
-    """``pixels`` [height, width, channels] of 1 to 4 channels as the bytes of a PNG file."""
+    """Return ``pixels`` [height, width, channels] of 1 to 4 channels as the bytes of a PNG file."""
     height, width, channels = pixels.shape
     rows = np.empty((height, 1 + width * channels), np.uint8)
     rows[:, 0] = _UP
@@ -49,13 +49,16 @@ _COLUMNS: Final = 8
 
 
 def check_shape(shape: tuple[int, ...]) -> None:
-    """Raise ValueError unless ``shape`` is (pictures, channels, height, width), none of them zero."""
+    """Raise ValueError unless ``shape`` is (images, channels, height, width) without a zero."""
     if len(shape) != 4 or 0 in shape or shape[1] not in COLOUR_TYPES:
         raise ValueError(f"an image is an array (N, C, H, W), C from 1 to 4 and none zero, got shape {shape}")
 
 
 def canvas(batch: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
-    """``batch`` (N, C, H, W) as one picture [rows * H, columns * W, C]: at most 8 columns, unused cells 0."""
+    """Return ``batch`` (N, C, H, W) as one image [rows * H, columns * W, C] with at most 8 columns.
+
+    Unused cells are 0.
+    """
     samples = _to_bytes(batch)
     count, channels, height, width = samples.shape
     columns = min(count, _COLUMNS)
@@ -91,7 +94,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 class Sound(NamedTuple):
-    """A WAV file and what is in it."""
+    """WAV file and its properties."""
 
     rate: int  # samples a second
     channels: int
@@ -100,9 +103,9 @@ class Sound(NamedTuple):
 
 
 def sound(value: object, rate: int) -> Sound:
-    """One channel of samples within -1..1, ``rate`` a second; what is beyond is cut, NaN is silence.
+    """Return one channel of samples within -1..1 at ``rate`` per second. Others are clipped, NaN is silence.
 
-    Raises TypeError for what is no numbers, ValueError unless it is one row of them.
+    Raises TypeError for other objects, ValueError unless it is one row of numbers.
     """
     if isinstance(rate, bool) or int(rate) != rate or rate <= 0:
         raise ValueError(f"sample_rate must be a whole number above zero, got {rate!r}")
@@ -113,7 +116,7 @@ def sound(value: object, rate: int) -> Sound:
         raise ValueError(f"a sound is one row of samples, got shape {samples.shape}")
     numbers = np.nan_to_num(samples.astype(np.float64), nan=0.0)
     if np.abs(numbers).max() > 1:
-        _log.warning("samples of a sound beyond -1..1 are cut")
+        _log.warning("samples of a sound beyond -1..1 are clipped")
     data = (numbers.clip(-1, 1) * _LARGEST).astype("<i2")
     file = io.BytesIO()
     with wave.open(file, "wb") as wav:

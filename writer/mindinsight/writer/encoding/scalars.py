@@ -1,4 +1,4 @@
-"""Encoder of scalars, of one or columnar for many steps, and of jobs to framed records."""
+"""Encoder of scalars, single or in columns over many steps, and of jobs to framed records."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mindinsight.writer.encoding import events, wire
 from mindinsight.writer.encoding.encoder import LARGEST_EVENT, Item, real_numbers
 from mindinsight.writer.encoding.events import Job, summary_event, value_tag
 
-# What float32 keeps to the eye: beyond, neighbouring integers merge; below, digits fade and vanish.
+# Range in which float32 shows no difference. Above, neighbouring integers merge. Below, digits are lost.
 LARGEST: Final = float(1 << 24)
 SMALLEST: Final = 2.0**-126
 
@@ -29,14 +29,14 @@ _STEP_AT: Final = _WALL_AT + 9  # after the wall time and the key byte of field 
 
 @dataclass(frozen=True)
 class Layout:
-    """Offsets in the record of one set of tags and one width of step."""
+    """Byte offsets of values in the record of one set of tags and one width of step."""
 
     template: Bytes  # [size] a record with every changing byte in place
     value_at: npt.NDArray[np.intp]  # [4 * tags] places of the value bytes
 
 
 def number(tag: str, value: Any) -> float:
-    """The one number in ``value``; integers beyond 2**53 are rounded to a float64."""
+    """Return the single number in ``value``. Integers beyond 2**53 are rounded to a float64."""
     if not isinstance(value, (float, int)) and hasattr(value, "item"):
         value = _element(value)
     if isinstance(value, (float, int)):
@@ -51,9 +51,9 @@ def number(tag: str, value: Any) -> float:
 
 
 def _element(array: Any) -> Any:
-    """The one element of an array as a Python number, a thirtieth of the cost of converting the array.
+    """Return the single element of an array as a Python number, 30 times faster than the full conversion.
 
-    The array itself where it is not one real number, for others to say why.
+    Return the array itself if it is not one real number. The caller then reports the reason.
     """
     try:
         element = array.item()
@@ -63,9 +63,10 @@ def _element(array: Any) -> Any:
 
 
 def scalar(tag: str, number: float) -> bytes:
-    """A Summary.Value: the float32 that every reader shows, and the float64 if that would visibly differ.
+    """Return a Summary.Value with the float32 that every reader shows, and the float64 if it differs visibly.
 
-    Visibly: a finite magnitude above 2**24, or below the smallest normal float32, that float32 does not hold.
+    A difference is visible for a finite magnitude above 2**24, or below the smallest normal float32, that
+    float32 cannot represent.
     """
     if math.isfinite(number) and (abs(number) > LARGEST or 0 < abs(number) < SMALLEST):
         narrow = _narrow(number)
@@ -75,7 +76,7 @@ def scalar(tag: str, number: float) -> bytes:
 
 
 def encode(jobs: Sequence[Job]) -> list[bytes]:
-    """A framed record for each of ``jobs``, which hold scalars only, in order."""
+    """Return a framed record for each of ``jobs``, which contain only scalars, in order."""
     groups: dict[tuple[Any, ...], list[int]] = {}
     for index, (step, _, pairs, _, _) in enumerate(jobs):
         groups.setdefault((wire.varint_width(step), *pairs[::2]), []).append(index)
@@ -89,7 +90,7 @@ def encode(jobs: Sequence[Job]) -> list[bytes]:
 
 @lru_cache(maxsize=256)
 def layout(tags: tuple[str, ...], width: int) -> Layout:
-    """Places found by writing a record whose values are a pattern of their own."""
+    """Return the byte positions of values, found by writing a record of recognizable values."""
     step = 1 << 7 * (width - 1) if width < 10 else -1
     encoded = [scalar(tag, 0.0) for tag in tags]
     record = encode_record(summary_event(step, 0.0, encoded))
@@ -151,12 +152,12 @@ def _with_exact_values(job: Job) -> bytes:
     return summary_event(step, wall, map(scalar, pairs[::2], pairs[1::2]))
 
 
-# Told about an item that could not be encoded, with its step; the rest of the step is kept.
+# Receives an item that could not be encoded, and its step. The rest of the step is kept.
 Failed: TypeAlias = Callable[[Exception, Item, int], None]
 
 
 def encode_jobs(jobs: Sequence[Job], failed: Failed) -> list[bytes]:
-    """A framed record for each job, in order; empty where no value of the job could be encoded."""
+    """Return a framed record for each job in order, empty if no value of the job could be encoded."""
     plain = iter(encode([job for job in jobs if not job[3]]))
     return [_encode_items(job, failed) if job[3] else next(plain) for job in jobs]
 
@@ -174,6 +175,6 @@ def _encode_items(job: Job, failed: Failed) -> bytes:
     event = events.summary_event(step, wall, encoded) if encoded else b""
     if len(event) > LARGEST_EVENT:
         for item in items:
-            failed(ValueError(f"its step has {len(event)} bytes, more than {LARGEST_EVENT}"), item, step)
+            failed(ValueError(f"the step has {len(event)} bytes, more than {LARGEST_EVENT}"), item, step)
         return b""
     return encode_record(event) if event else b""

@@ -33,61 +33,61 @@ _DATA_TYPES: Final = {
 
 
 def version_record() -> bytes:
-    """The record that opens a file."""
+    """Return the first record of a file."""
     source = wire.block(_EVENT_SOURCE, wire.block(1, b"mindinsight.writer"))
     version = wire.block(_EVENT_VERSION, FILE_VERSION.encode())
     return encode_record(wire.double(_EVENT_WALL, time.time()) + version + source)
 
 
 def encode_event(step: int, wall: float, body: bytes) -> bytes:
-    """An Event with ``body``, the bytes of its remaining field. Step 0 is left out, as protobuf does."""
+    """Return an Event with ``body``, the bytes of its remaining field. Step 0 is omitted, as in protobuf."""
     at = wire.integer(_EVENT_STEP, step) if step else b""
     return b"".join((wire.double(_EVENT_WALL, wall), at, body))
 
 
 def encode_summary(values: Iterable[bytes]) -> bytes:
-    """The field of an Event that holds Summary.Value messages."""
+    """Return the field of an Event with Summary.Value messages."""
     return wire.block(_EVENT_SUMMARY, b"".join([wire.block(1, value) for value in values]))
 
 
 def encode_graph(definition: bytes) -> bytes:
-    """The field of an Event that holds a serialised GraphDef."""
+    """Return the field of an Event with a serialised GraphDef."""
     return wire.block(_EVENT_GRAPH, definition)
 
 
 def session_start_record() -> bytes:
-    """The field of an Event from whose step on readers forget older points."""
+    """Return the field of an Event that makes readers discard older points from its step on."""
     return wire.block(_EVENT_SESSION, wire.integer(1, _SESSION_START))
 
 
 def closing_record() -> bytes:
-    """The record that ends a file: the session stopped. TensorBoard passes over it."""
+    """Return the last record of a file: the session stopped. TensorBoard ignores it."""
     stopped = wire.block(_EVENT_SESSION, wire.integer(1, _SESSION_STOP))
     return encode_record(encode_event(0, time.time(), stopped))
 
 
 def encode_value(tag: str, body: bytes) -> bytes:
-    """A Summary.Value of ``body``, the bytes of its remaining fields."""
+    """Return a Summary.Value with ``body``, the bytes of its remaining fields."""
     return wire.block(_VALUE_TAG, tag.encode()) + body
 
 
 def encode_scalar(tag: str, number: float) -> bytes:
-    """A Summary.Value with a float32; a magnitude beyond float32 becomes infinite."""
+    """Return a Summary.Value with a float32. A magnitude beyond float32 becomes infinite."""
     with np.errstate(over="ignore"):
         return encode_value(tag, wire.single(_VALUE_SIMPLE, float(np.float32(number))))
 
 
 def encode_metadata(plugin: str, content: bytes = b"") -> bytes:
-    """The field of a Summary.Value that names the plugin to show it with, and that plugin's data."""
+    """Return the field of a Summary.Value with the name of its plugin and the plugin's data."""
     data = wire.block(1, plugin.encode()) + (wire.block(2, content) if content else b"")
     return wire.block(_VALUE_METADATA, wire.block(1, data))
 
 
 def encode_tensor_proto(values: npt.NDArray[Any], dtype: str = "") -> bytes:
-    """The field of a Summary.Value that holds an array, bit-exact.
+    """Return the field of a Summary.Value with an array, bit-exact.
 
-    ``dtype`` is the type the values had before NumPy saw them: "bfloat16" comes as float32 and leaves as
-    bfloat16. Other types that NumPy does not know keep their values and become float32.
+    ``dtype`` is the original type of the values: "bfloat16" arrives as float32 and is written as bfloat16.
+    Other types unknown to NumPy are written as float32 with the same values.
     """
     if dtype == "bfloat16":
         bits = np.ascontiguousarray(values, "<f4").view("<u4") >> np.uint32(16)
@@ -97,13 +97,13 @@ def encode_tensor_proto(values: npt.NDArray[Any], dtype: str = "") -> bytes:
 
 
 def encode_strings(texts: Sequence[bytes], shape: Sequence[int]) -> bytes:
-    """The field of a Summary.Value that holds a tensor of byte strings."""
+    """Return the field of a Summary.Value with a tensor of byte strings."""
     content = b"".join([wire.block(_TENSOR_STRING, text) for text in texts])
     return wire.block(_VALUE_TENSOR, _head(_STRING, shape) + content)
 
 
 def tensor_shape(shape: Iterable[int]) -> bytes:
-    """A TensorShapeProto."""
+    """Return a TensorShapeProto."""
     return b"".join([wire.block(2, wire.integer(1, size)) for size in shape])
 
 
@@ -119,7 +119,7 @@ _IMAGE, _HISTOGRAM, _AUDIO = 4, 5, 6  # fields of Summary.Value
 
 
 def image_value(batch: npt.NDArray[np.uint8]) -> bytes:
-    """``batch`` (N, C, H, W) as one PNG, eight pictures a row; gray ones as RGB, as torch writes them."""
+    """Return ``batch`` (N, C, H, W) as one PNG, eight images a row. Gray images become RGB, as in torch."""
     pixels = media.canvas(batch)
     if pixels.shape[2] == 1:
         pixels = np.repeat(pixels, 3, axis=2)
@@ -129,7 +129,7 @@ def image_value(batch: npt.NDArray[np.uint8]) -> bytes:
 
 
 def histogram_value(counted: CountedHistogram) -> bytes:
-    """A distribution (HistogramProto)."""
+    """Return the fields of a Summary.Value with a distribution (HistogramProto)."""
     fields = (
         wire.double(1, counted.low),
         wire.double(2, counted.high),
@@ -143,7 +143,7 @@ def histogram_value(counted: CountedHistogram) -> bytes:
 
 
 def audio_value(sound: Sound) -> bytes:
-    """A WAV file."""
+    """Return the fields of a Summary.Value with a WAV file."""
     fields = (
         wire.single(1, sound.rate),
         wire.integer(2, sound.channels),
@@ -155,23 +155,23 @@ def audio_value(sound: Sound) -> bytes:
 
 
 def text_value(words: bytes) -> bytes:
-    """Markdown in UTF-8, as a tensor of one string."""
+    """Return the fields of a Summary.Value with Markdown, as a tensor of one UTF-8 string."""
     return encode_metadata("text") + encode_strings([words], (1,))
 
 
 def tensor_scalar(number: float, double: bool) -> bytes:
-    """A scalar as TensorFlow 2 writes it: a tensor without dimensions."""
+    """Return a scalar in TensorFlow 2's form: a tensor without dimensions."""
     with np.errstate(over="ignore"):
         return encode_metadata("scalars") + encode_tensor_proto(np.asarray(number, "f8" if double else "f4"))
 
 
 def tensor_value(values: npt.NDArray[Any], dtype: str) -> bytes:
-    """An array of any shape."""
+    """Return the fields of a Summary.Value with an array of any shape."""
     return encode_metadata("tensor") + encode_tensor_proto(values, dtype)
 
 
 def pr_curve_value(rows: npt.NDArray[Any]) -> bytes:
-    """A precision-recall curve.
+    """Return the fields of a Summary.Value with a precision-recall curve.
 
     ``rows`` [6, thresholds]: true and false positives, true and false negatives, precision, recall.
     """
@@ -180,7 +180,7 @@ def pr_curve_value(rows: npt.NDArray[Any]) -> bytes:
 
 
 def layout_value(charts: bytes) -> bytes:
-    """The charts of the custom scalars page, as layouts.py encodes them."""
+    """Return the charts of the custom scalars page, encoded by ``chart_layouts.encode``."""
     return encode_metadata("custom_scalars") + encode_strings([charts], ())
 
 
@@ -196,7 +196,7 @@ def encode_experiment(
     metrics: Iterable[str],
     domains: Mapping[str, Sequence[HyperParameter]],
 ) -> bytes:
-    """A Summary.Value that declares hyper-parameters, with the values each may have, and metrics."""
+    """Return a Summary.Value that declares hyper-parameters, their possible values, and metrics."""
     declared = [
         wire.block(4, _declaration(name, value, domains.get(name))) for name, value in parameters.items()
     ]
@@ -205,7 +205,7 @@ def encode_experiment(
 
 
 def encode_session_start(parameters: Mapping[str, HyperParameter]) -> bytes:
-    """A Summary.Value with the hyper-parameters of a session."""
+    """Return a Summary.Value with the hyper-parameters of a session."""
     entries = [
         wire.block(1, wire.block(1, name.encode()) + wire.block(2, _struct_value(value)))
         for name, value in parameters.items()
@@ -214,7 +214,7 @@ def encode_session_start(parameters: Mapping[str, HyperParameter]) -> bytes:
 
 
 def encode_session_end() -> bytes:
-    """A Summary.Value that says that the session ended well."""
+    """Return a Summary.Value for the successful end of a session."""
     return _hparam_value("session_end_info", _SESSION_END, wire.integer(1, _SUCCESS))
 
 
@@ -231,7 +231,7 @@ def _data_type(value: HyperParameter) -> int:
 
 
 def _struct_value(value: HyperParameter) -> bytes:
-    """google.protobuf.Value."""
+    """Return a google.protobuf.Value."""
     if isinstance(value, bool):
         return wire.integer(4, value)
     return wire.block(3, value.encode()) if isinstance(value, str) else wire.double(2, value)
@@ -241,7 +241,7 @@ def _hparam_value(name: str, field: int, content: bytes) -> bytes:
     return encode_value(_TAG.format(name), encode_metadata("hparams", wire.block(field, content)))
 
 
-# Kinds of items that are bytes: fields of a Summary.Value beside its tag, a whole one, a field of an Event,
+# Kinds of items that are bytes: fields of a Summary.Value except its tag, a whole one, a field of an Event,
 # and a text in UTF-8.
 FIELDS: Final = "fields"
 VALUE: Final = "value"
@@ -250,7 +250,7 @@ TEXT: Final = "text"
 
 
 def encode_jobs(jobs: Sequence[Job], failed: Failed) -> list[bytes]:
-    """A framed record for each job, in order; empty where no value of the job could be encoded."""
+    """Return a framed record for each job in order, empty if no value of the job could be encoded."""
     return [encode_record(body) if (body := _event(job, failed)) else b"" for job in jobs]
 
 
@@ -267,7 +267,7 @@ def _event(job: Job, failed: Failed) -> bytes:
     event = encode_event(step, wall, encode_summary(encoded)) if encoded else b""
     if len(event) > LARGEST_EVENT:
         for item in items:
-            failed(ValueError(f"its step has {len(event)} bytes, more than {LARGEST_EVENT}"), item, step)
+            failed(ValueError(f"the step has {len(event)} bytes, more than {LARGEST_EVENT}"), item, step)
         return b""
     return event
 

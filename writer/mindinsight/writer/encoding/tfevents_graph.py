@@ -1,4 +1,4 @@
-"""Encoder of graphs: a GraphProto of MindSpore as the GraphDef that TensorBoard draws."""
+"""Encoder of graphs: a GraphProto of MindSpore as TensorBoard's GraphDef."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _PRODUCER: Final = 22  # version of TensorFlow's graphs that all of TensorBoard'
 
 
 def definition(graph: GraphProto) -> bytes:
-    """``graph`` as a serialised GraphDef: parameters, constants, operators, with scopes, shapes, attributes.
+    """Return ``graph`` as a serialised GraphDef with scopes, shapes and attributes.
 
-    A parameter ``layers.0.weight`` lies in the scopes ``layers/0``.
+    A parameter ``layers.0.weight`` is in the scopes ``layers/0``.
     """
     names = {parameter.name: parameter.name.replace(".", "/") for parameter in graph.parameters}
     names |= {node.name: node.full_name or node.name for node in graph.node}
@@ -54,7 +54,7 @@ def _shape(kind: TypeProto) -> list[int] | None:
 
 
 def _text(value: ValueProto) -> str:
-    """The one value that is set, as text; of a list its elements."""
+    """Return the set field of a value as text, a list as its elements."""
     texts: list[str] = []
     for field, content in value.ListFields():
         if field.name == "values":

@@ -1,4 +1,4 @@
-"""Encoder of protobuf's wire format, and numbers as JSON values."""
+"""Encoder of protobuf's wire format, and of numbers as JSON values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MASK_64: Final = (1 << 64) - 1
 
 
 def varint(value: int) -> bytes:
-    """A 64-bit integer, seven bits a byte; negative ones as two's complement in ten bytes."""
+    """Return a 64-bit integer in seven bits a byte. Negative ones are two's complement in ten bytes."""
     value &= _MASK_64
     out = bytearray()
     while value > 127:
@@ -24,35 +24,35 @@ def varint(value: int) -> bytes:
 
 
 def varint_width(value: int) -> int:
-    """Bytes that :func:`varint` takes for a 64-bit ``value``."""
+    """Return the length in bytes of :func:`varint` for a 64-bit ``value``."""
     return 10 if value < 0 else (value.bit_length() + 6) // 7 or 1
 
 
 def integer(number: int, value: int) -> bytes:
-    """Field ``number`` of type int32, int64, bool or enum."""
+    """Return field ``number`` of type int32, int64, bool or enum."""
     return varint(number << 3) + varint(value)
 
 
 def double(number: int, value: float) -> bytes:
-    """Field ``number`` of type double."""
+    """Return field ``number`` of type double."""
     return varint(number << 3 | 1) + _DOUBLE.pack(value)
 
 
 def single(number: int, value: float) -> bytes:
-    """Field ``number`` of type float. Raises OverflowError when no float32 is near ``value``."""
+    """Return field ``number`` of type float. Raises OverflowError if ``value`` is beyond float32."""
     return varint(number << 3 | 5) + _FLOAT.pack(value)
 
 
 def block(number: int, payload: bytes | memoryview) -> bytes:
-    """Field ``number`` of type string, bytes or message, or a packed repeated field."""
+    """Return field ``number`` of type string, bytes or message, or a packed repeated field."""
     return b"".join((varint(number << 3 | 2), varint(len(payload)), payload))
 
 
 def packed_integers(number: int, values: Iterable[int]) -> bytes:
-    """Repeated integer field in one block."""
+    """Return a repeated integer field in one block."""
     return block(number, b"".join(map(varint, values)))
 
 
 def json_number(value: float) -> float | str:
-    """``value``, or ``"nan"``, ``"inf"`` or ``"-inf"``."""
+    """Return ``value``, or ``"nan"``, ``"inf"`` or ``"-inf"``."""
     return value if math.isfinite(value) else str(float(value))

@@ -1,1 +1,1 @@
-"""Files of a run: a queue, a thread that writes, and what happens when the disk or the process fails."""
+"""Files of a run: a queue, a thread that writes, and recovery from failures of disk and process."""

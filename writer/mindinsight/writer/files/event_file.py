@@ -24,30 +24,30 @@ _log: Final = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class _Stretch:
+class _Interval:
     first: int
     last: int
     count: int = 0
 
 
 class DroppedValues:
-    """Collects dropped values, from any thread, until they are logged."""
+    """Log of dropped values, collected by any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._reasons: dict[str, dict[str, _Stretch]] = {}
+        self._reasons: dict[str, dict[str, _Interval]] = {}
 
     def add(self, reason: str, names: Iterable[tuple[str, int]]) -> None:
-        """Remember that the values of these tags and steps were dropped."""
+        """Record that the values of these tags and steps were dropped."""
         with self._lock:
             tags = self._reasons.setdefault(reason, {})
             for tag, step in names:
-                stretch = tags.setdefault(tag, _Stretch(step, step))
-                stretch.last = step
-                stretch.count += 1
+                interval = tags.setdefault(tag, _Interval(step, step))
+                interval.last = step
+                interval.count += 1
 
     def log(self) -> None:
-        """Log what was dropped since the last time, if anything was."""
+        """Log the values dropped since the last call, if any."""
         with self._lock:
             reasons, self._reasons = self._reasons, {}
         for reason, tags in reasons.items():
@@ -56,14 +56,14 @@ class DroppedValues:
             )
 
 
-def _text_of_dropped(tag: str, stretch: _Stretch) -> str:
-    if stretch.count == 1:
-        return f"'{tag}' of step {stretch.first}"
-    return f"{stretch.count} values of '{tag}' from step {stretch.first} to {stretch.last}"
+def _text_of_dropped(tag: str, interval: _Interval) -> str:
+    if interval.count == 1:
+        return f"'{tag}' of step {interval.first}"
+    return f"{interval.count} values of '{tag}' from step {interval.first} to {interval.last}"
 
 
 def call_in_children(method: Callable[[], None]) -> None:
-    """Call the bound ``method`` first thing in every child forked while its object lives."""
+    """Call the bound ``method`` first in every forked child, as long as its object exists."""
     reference = weakref.WeakMethod(method)
 
     def call() -> None:
@@ -75,7 +75,7 @@ def call_in_children(method: Callable[[], None]) -> None:
 
 
 def call_at_worker_exit(function: Callable[[], None]) -> None:
-    """Call ``function`` when this process ends, if it is one of multiprocessing's: those skip atexit."""
+    """Call ``function`` at the exit of a multiprocessing worker, which skips atexit."""
     multiprocessing = sys.modules.get("multiprocessing.process")
     if multiprocessing is not None and multiprocessing.parent_process() is not None:
         from multiprocessing.util import Finalize
@@ -84,9 +84,9 @@ def call_at_worker_exit(function: Callable[[], None]) -> None:
 
 
 def fatal_error() -> BaseException | None:
-    """Return the exception that nobody caught and that ends this process; None in an interactive session.
+    """Return the uncaught exception that ends this process, or None, also in an interactive session.
 
-    There ``sys.last_value`` is that of any earlier statement, and the session went on.
+    In an interactive session ``sys.last_value`` belongs to any earlier statement.
     """
     if hasattr(sys, "ps1") or sys.flags.interactive:
         return None
@@ -99,21 +99,22 @@ _CHUNK_BYTES: Final = 8 << 20
 _WAKE_BYTES: Final = 1 << 20  # queued: do not wait for the next flush
 _EARLY: Final = 0.25  # of ``flush_seconds``, between the beginnings of two rounds
 
-# Does something else with an item of a step, such as saving it beside the event file.
+# Processes an item of a step, for example saves it next to the event file.
 Export = Callable[[Item, int], None]
 # Called with the jobs that are on disk.
 Done = Callable[[Iterable[Job]], None]
-# Makes a record of each job, empty where nothing of it could be encoded.
+# Returns a record for each job, empty if none of its values could be encoded.
 Encode: TypeAlias = Callable[[Sequence[Job], Failed], list[bytes]]
 
 
 class EventFile:
     """Background writer of one recorder: its files, and the thread that writes them.
 
-    ``put``, ``flush`` and ``close`` are for the loop's side and need one caller at a time; the rest is the
-    background thread's, ``done`` too, which is told the jobs that are on disk. When the disk refuses, values
-    stay queued and are tried again every ``flush_seconds``; past ``queue_bytes`` a warning names them.
-    When the disk is merely slow, ``put`` waits. ``encode`` decides on the format; its default is MindSpore's.
+    ``put``, ``flush`` and ``close`` belong to the training loop and need one caller at a time. The other
+    methods and ``done``, which receives the jobs on disk, belong to the background thread. After an error of
+    the disk, values stay queued and are retried every ``flush_seconds``. Beyond ``queue_bytes`` a warning
+    names them. If the disk is only slow, ``put`` waits. ``encode`` selects the format, by default
+    MindSpore's.
     """
 
     def __init__(
@@ -140,8 +141,8 @@ class EventFile:
 
     def _begin(self) -> None:
         self._queue: deque[Job] = deque()
-        self._given = 0  # bytes put, counted by the loop's side
-        self._taken = 0  # bytes written or dropped, counted by the thread
+        self._put_bytes = 0  # bytes queued, counted by the loop
+        self._done_bytes = 0  # bytes written or dropped, counted by the thread
         self._requested = 0
         self._answered = 0
         self._closing = False
@@ -156,46 +157,46 @@ class EventFile:
 
     @property
     def path(self) -> str:
-        """Full path of the newest summary file."""
+        """Return the full path of the newest summary file."""
         return str(self._summary.path)
 
     @property
     def failure(self) -> Exception | None:
-        """The failure in the background that ``take_failure`` has not taken yet."""
+        """Return the failure in the background that ``take_failure`` has not returned yet, or None."""
         return self._failure
 
     def take_failure(self) -> Exception | None:
-        """The failure, handed out once; the thread sets it again while the cause lasts."""
+        """Return and reset the failure, or None. The thread sets it again while the cause persists."""
         failure, self._failure = self._failure, None
         return failure
 
     def put(self, job: Job) -> None:
-        """Queue ``job``; waits while the queue is full and the disk keeps working."""
+        """Queue ``job``. Wait while the queue is full and the disk is working."""
         cost = job[4]
         if self._closing:
             self.drop("the recorder is closed", events.job_names(job))
             return
-        if self._given - self._taken + cost > self._limit and not self._room_for(cost):
+        if self._put_bytes - self._done_bytes + cost > self._limit and not self._room_for(cost):
             self._dropped.add("the queue is full and the disk takes nothing", events.job_names(job))
             return
         self._queue.append(job)
-        self._given += cost
+        self._put_bytes += cost
         if self._thread is None:
             self._start()
-        if self._given - self._taken > _WAKE_BYTES and not self._wake.is_set():
+        if self._put_bytes - self._done_bytes > _WAKE_BYTES and not self._wake.is_set():
             self._wake.set()
 
     def drop(self, reason: str, names: Iterable[tuple[str, int]]) -> None:
-        """Warn that these values, by tag and step, are not recorded and why."""
+        """Warn that these values, by tag and step, are not recorded, with the reason."""
         self._dropped.add(reason, names)
         self._dropped.log()
 
     def wake(self) -> None:
-        """Start writing what is queued, without waiting for it."""
+        """Start writing the queue, without waiting for it."""
         self._wake.set()
 
     def flush(self) -> None:
-        """Return when everything put so far is in the file or has failed."""
+        """Wait until everything queued so far is in the file or has failed."""
         if self._thread is None:
             return
         with self._progress:
@@ -205,9 +206,9 @@ class EventFile:
             self._wait(lambda: self._answered >= ticket)
 
     def close(self, last_record: bytes = b"") -> None:
-        """Write everything, finish the files, end the thread. A warning names what the disk still refuses.
+        """Write the queue, finish the files, end the thread. A warning names values that the disk refuses.
 
-        ``last_record`` ends the summary file, if there is one.
+        ``last_record`` ends the summary file, if the file exists.
         """
         self._last_record = last_record
         self._closing = True
@@ -216,7 +217,7 @@ class EventFile:
             self._finish()
             return
         self._wake.set()
-        if thread is not threading.current_thread():  # which may be where a recorder is garbage collected
+        if thread is not threading.current_thread():  # a recorder may be garbage collected in the thread
             thread.join()
 
     def _start(self) -> None:
@@ -237,7 +238,7 @@ class EventFile:
         return self._fits(cost)
 
     def _fits(self, cost: int) -> bool:
-        queued = self._given - self._taken
+        queued = self._put_bytes - self._done_bytes
         return queued == 0 or queued + cost <= self._limit
 
     def _wait(self, done: Callable[[], bool]) -> None:
@@ -269,7 +270,7 @@ class EventFile:
         self._dropped.log()
 
     def _drain(self, urgent: bool) -> None:
-        """Write what is queued now, until done or the disk refuses. Stores get it if urgent or due."""
+        """Write the queue until it is empty or the disk refuses. Stores are updated if urgent or due."""
         left = queued = len(self._queue)
         self._refusing = False
         while left and not self._refusing:
@@ -277,9 +278,9 @@ class EventFile:
             left = max(0, left - len(chunk))
             try:
                 self._store(chunk)
-            except Exception as error:  # the thread must live on, and nothing may vanish unsaid
+            except Exception as error:  # the thread must survive, and every loss must be logged
                 self._failure = error
-                self._taken += _size(chunk)
+                self._done_bytes += _size(chunk)
                 self._lose(_text(error), chunk)
             with self._progress:
                 self._progress.notify_all()
@@ -290,7 +291,7 @@ class EventFile:
             self._warned_refused = False
 
     def _sync(self) -> None:
-        """Have everything that was written where readers find it. A store takes whole files, so not often."""
+        """Make all written records visible to readers. Rarely called, because stores receive whole files."""
         self._synced = time.monotonic()
         for file in (self._lineage, self._summary):
             if error := file.sync():
@@ -309,10 +310,10 @@ class EventFile:
         summary = [job for job in chunk if not events.is_lineage(job)]
         refused = [*self._append(self._lineage, lineage), *self._append(self._summary, summary)]
         self._queue.extendleft(reversed(refused))
-        self._taken += _size(chunk) - _size(refused)
+        self._done_bytes += _size(chunk) - _size(refused)
 
     def _append(self, file: RecordSink, jobs: Sequence[Job]) -> Sequence[Job]:
-        """Write ``jobs``; those that the disk did not take."""
+        """Write ``jobs``. Return the jobs that the disk refused."""
         records = self._encode(jobs, self._item_failed)
         encoded = [(job, record) for job, record in zip(jobs, records, strict=True) if record]
         done, error = file.append([record for _, record in encoded])
@@ -326,10 +327,10 @@ class EventFile:
         return [job for job, _ in encoded[done:]]
 
     def _refuse(self, file: RecordSink, error: OSError) -> None:
-        """Note that a file takes nothing now; what it did not take is tried again."""
+        """Record and log that a file refuses records. They are retried."""
         if not self._warned_refused:
             self._warned_refused = True
-            _log.error("cannot write %s: %s; trying again every %g s", file.path, error, self._flush_seconds)
+            _log.error("cannot write %s: %s; retrying every %g s", file.path, error, self._flush_seconds)
         self._failure = error
         self._refusing = True
 
@@ -352,7 +353,7 @@ class EventFile:
             self._dropped.add(reason, events.job_names(job))
 
     def _forked(self) -> None:
-        """In a child: queue and files are the parent's; what the child records gets files of its own."""
+        """Reset queue and files in a child process, because they belong to the parent."""
         self._summary.forget()
         self._lineage.forget()
         self._begin()

@@ -1,4 +1,4 @@
-"""Folders and names of the files of a run, and its export as .npy files."""
+"""Folders and names of a run's files, and the export of tensors as .npy files."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ import numpy as np
 
 from mindinsight.writer.encoding.encoder import Item
 
-_LONGEST_NAME: Final = 200  # bytes; file systems take 255, and the step comes behind
+_LONGEST_NAME: Final = 200  # bytes. File systems allow 255, and the step is appended
 
 
 class NpyExport:
-    """``<directory>/tensor/<tag>_<step>.npy`` with the type and shape the tensor had; bfloat16 as float32."""
+    """Export of tensors to ``<directory>/tensor/<tag>_<step>.npy`` with their type. bfloat16 is float32."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory / "tensor"
 
     def __call__(self, item: Item, step: int) -> None:
-        """Save ``item`` if it is a tensor, replacing what an earlier value of this tag and step left."""
+        """Save ``item`` if it is a tensor, replacing an earlier file of this tag and step."""
         if item.kind != "tensor":
             return
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -38,7 +38,7 @@ class NpyExport:
 
 
 def file_name(tag: str) -> str:
-    """``tag`` percent-encoded, slash included; a long one ends in a digest so that it stays its own."""
+    """Return ``tag`` percent-encoded, slash included. A long name ends in a digest to be unique."""
     quoted = quote(tag, safe="")
     if len(quoted) <= _LONGEST_NAME:
         return quoted
@@ -50,7 +50,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 def private_folder(path: Path) -> Path:
-    """``path``, made with everything above it that is missing for this user alone (mode 0700)."""
+    """Create a directory and its missing parents with mode 0700, and return ``path``."""
     if not path.is_dir():
         private_folder(path.parent)
         path.mkdir(mode=0o700, exist_ok=True)
@@ -58,10 +58,10 @@ def private_folder(path: Path) -> Path:
 
 
 def make_log_dir(path: Path, strict: bool) -> None:
-    """Make the directory of a run, mode 0700.
+    """Create the directory of a run, mode 0700.
 
-    Raises NotADirectoryError where something else lies; what the system refuses is raised if ``strict``, else
-    logged, as the first record tries again.
+    Raises NotADirectoryError if ``path`` is a file. Other errors are raised if ``strict``, else logged,
+    because the first record tries again.
     """
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -70,21 +70,21 @@ def make_log_dir(path: Path, strict: bool) -> None:
     except OSError as error:
         if strict:
             raise
-        _log.error("cannot make %s: %s; trying again with the first record", path, error)
+        _log.error("cannot make %s: %s; retrying with the first record", path, error)
 
 
 @dataclass(frozen=True, slots=True)
 class TfeventsName:
     """Name of a TensorBoard event file without its seconds.
 
-    TensorBoard knows its files by ``tfevents`` in the name and reads those of a directory in their order. The
-    process is in the name, as several may write into one directory.
+    TensorBoard recognizes files by ``tfevents`` in the name and reads those of a directory in the order of
+    names. The name contains the process, because several may write into one directory.
     """
 
     directory: Path
     suffix: str = ""
 
     def at(self, seconds: int) -> Path:
-        """The path of the file of this Unix second."""
+        """Return the path of the file of this Unix second."""
         when_and_where = f"{seconds:010d}.{platform.node()}.{os.getpid()}.0"
         return self.directory / f"events.out.tfevents.{when_and_where}{self.suffix}"

@@ -1,4 +1,4 @@
-"""Append-only files of whole records, with rollover; each file has one writer."""
+"""Append-only files of whole records, with rollover. Each file has one writer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 class Modes(NamedTuple):
-    """Permissions of the directory, of a file that grows and of one that is done (None: as it is)."""
+    """Permissions of the directory, of a growing file and of a finished one (None: unchanged)."""
 
     directory: int
     growing: int
@@ -32,38 +32,38 @@ BY_UMASK: Final = Modes(0o777, 0o666, None)
 
 
 class RecordFileName(Protocol):
-    """File name without its seconds."""
+    """Interface of a file name without its seconds."""
 
     @property
     def directory(self) -> Path:
-        """Where the files lie."""
+        """Return the directory of the files."""
 
     def at(self, seconds: int) -> Path:
-        """The path of the file of this Unix second."""
+        """Return the path of the file of this Unix second."""
 
 
 class RecordSink(Protocol):
-    """Append-only files of whole records, wherever they lie."""
+    """Append-only files of whole records, on disk or in a store."""
 
     @property
     def path(self) -> Path | str:
-        """The newest file; where it would be while there is none."""
+        """Return the newest file, which may not exist yet."""
 
     @property
     def is_open(self) -> bool:
-        """Whether records were written since the last ``close``."""
+        """Return True if records were written since the last ``close``."""
 
     def append(self, records: Sequence[bytes]) -> tuple[int, OSError | None]:
-        """Write ``records``; how many were taken, and what stopped it."""
+        """Write ``records``. Return the number accepted, and the error that stopped it or None."""
 
     def sync(self) -> OSError | None:
-        """Have everything that was taken where readers find it; why not, else None."""
+        """Make all accepted records visible to readers. Return the error if that failed, else None."""
 
     def close(self) -> None:
-        """Finish the file."""
+        """Close the file."""
 
     def forget(self) -> None:
-        """Let go of the file as it is."""
+        """Close the descriptor without flushing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +76,15 @@ class FileName:
     suffix: str
 
     def at(self, seconds: int) -> Path:
-        """The path of the file of this Unix second."""
+        """Return the path of the file of this Unix second."""
         when_and_where = f"{seconds}.{self.device}.{platform.node()}"
         return self.directory / f"{self.prefix}.out.events.summary.{when_and_where}{self.suffix}"
 
 
 class RecordFile:
-    """Append-only file with rollover: each at most ``max_size`` bytes and created by us alone.
+    """Append-only file with rollover, of at most ``max_size`` bytes and always newly created.
 
-    A file appears with its first record. Not for several threads at once.
+    A file is created with its first record. Not thread-safe.
     """
 
     def __init__(
@@ -103,15 +103,18 @@ class RecordFile:
         self._descriptor: int | None = None
         self._size = 0
         self._unused = True  # no record of a caller in the current file
-        self.path = name.at(seconds)  # of the newest file; where it would be while there is none
+        self.path = name.at(seconds)  # of the newest file, which may not exist yet
 
     @property
     def is_open(self) -> bool:
-        """Whether records were written since the last ``close``, to a file that nobody removed."""
+        """Return True if records were written since the last ``close`` to a file that still exists."""
         return self._descriptor is not None and os.fstat(self._descriptor).st_nlink > 0
 
     def append(self, records: Sequence[bytes]) -> tuple[int, OSError | None]:
-        """Write ``records``; how many are on disk now, and what stopped it. No torn record is left behind."""
+        """Write ``records``.
+
+        Return the number on disk, and the error that stopped it. Torn records are removed.
+        """
         done = 0
         try:
             while done < len(records):
@@ -123,11 +126,11 @@ class RecordFile:
         return done, None
 
     def sync(self) -> OSError | None:
-        """Nothing: what was appended is in the file."""
+        """Return None. Appended records are already in the file."""
         return None
 
     def close(self) -> None:
-        """Finish the file. A later append starts a next one."""
+        """Close the file. A later append creates a new one."""
         if self._descriptor is not None:
             if self._modes.done is not None:
                 with contextlib.suppress(FileNotFoundError):
@@ -135,7 +138,7 @@ class RecordFile:
             self.forget()
 
     def forget(self) -> None:
-        """Let go of the file as it is: a forked child leaves it to its parent."""
+        """Close the descriptor without flushing. After a fork the file belongs to the parent process."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -144,7 +147,7 @@ class RecordFile:
         self._unused = True
 
     def _append_some(self, records: Sequence[bytes]) -> int:
-        """Write as many of ``records`` as belong together in one system call."""
+        """Write the first records that fit into one system call. Return their number."""
         descriptor = self._opened(len(records[0]))
         room = min(self._max_size - self._size, _JOIN_BELOW)
         count, size = 1, len(records[0])
@@ -156,10 +159,10 @@ class RecordFile:
         return count
 
     def _opened(self, needed: int) -> int:
-        """The descriptor of a file with room for ``needed`` bytes; a new file has room for any one record."""
+        """Return the descriptor of a file with room for ``needed`` bytes. A new file accepts any record."""
         if self._descriptor is not None:
             if os.fstat(self._descriptor).st_nlink == 0:
-                _log.warning("%s was removed while it was written; going on in a next file", self.path)
+                _log.warning("%s was removed while it was written; continuing in a new file", self.path)
                 self.forget()
             elif self._size + needed > self._max_size and not self._unused:
                 self.close()
@@ -191,7 +194,7 @@ class RecordFile:
         self._size += written
 
     def _cut_back(self, descriptor: int, size: int) -> None:
-        """Leave ``size`` bytes in the file, or the file behind if even that cannot be done."""
+        """Truncate the file to ``size`` bytes, or abandon it if that fails."""
         try:
             os.ftruncate(descriptor, size)
             self._size = size
@@ -200,7 +203,7 @@ class RecordFile:
 
 
 class _Interrupted(Exception):  # noqa: N818 - not an error of its own, it carries one
-    """A write stopped after ``whole`` records."""
+    """Interruption of a write after ``whole`` records."""
 
     def __init__(self, whole: int, reason: OSError) -> None:
         super().__init__(whole, reason)
@@ -209,7 +212,7 @@ class _Interrupted(Exception):  # noqa: N818 - not an error of its own, it carri
 
 
 def _whole_records(records: Sequence[bytes], written: int) -> tuple[int, int]:
-    """Number and size in bytes of the ``records`` that the first ``written`` bytes hold entirely."""
+    """Return number and size of the ``records`` that are complete within ``written`` bytes."""
     whole = size = 0
     while whole < len(records) and size + len(records[whole]) <= written:
         size += len(records[whole])

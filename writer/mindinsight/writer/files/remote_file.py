@@ -1,9 +1,9 @@
-"""Record files in a remote store: objects that are put again, whole, as they grow.
+"""Record files in a remote store: objects that are uploaded again as they grow.
 
-Object stores know no appending, and a put is whole or not at all. What belongs to a file is kept in memory
-and put under its name at each ``sync``, with everything that was put before; past ``PART`` bytes a next file
-begins. Stores that are file systems (``sftp://``) are appended to, as a put in progress would be half a file.
-Readers see files that grow.
+Object stores cannot append, and an upload is atomic. The content of a file is kept in memory and uploaded
+under its name at each ``sync``, including earlier content. Beyond ``PART`` bytes a new file begins. Stores
+that are file systems (``sftp://``) are appended to, because an upload in progress would be half a file.
+Readers see growing files.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from mindinsight.writer.files.record_file import FileName
 
-PART: Final = 4 << 20  # bytes that are put again and again; then a next file begins
+PART: Final = 4 << 20  # bytes that each sync uploads again. Beyond, a new file begins
 _LAST_WAITS: Final = (0.5, 1.0, 2.0)  # seconds between attempts when a file is finished
 _FILE_SYSTEMS: Final = frozenset(("file", "local", "sftp", "ssh", "smb", "hdfs", "webhdfs"))  # protocols
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(::.+)?://")
@@ -25,12 +25,12 @@ _log: Final = logging.getLogger(__name__)
 
 
 def is_url(log_dir: object) -> bool:
-    """Whether a directory is one of a store: ``s3://bucket/run``."""
+    """Return True if a directory is a URL of a store, such as ``s3://bucket/run``."""
     return isinstance(log_dir, str) and _URL.match(log_dir) is not None
 
 
 def check_url(url: str) -> str:
-    """The URL; ValueError for one with a password or a query, or that no installed package opens."""
+    """Return the URL. Raises ValueError if it has a password or a query, or no installed package opens it."""
     parts = urlsplit(url)
     if parts.password is not None or parts.query:
         raise ValueError("log_dir: no password or query in a URL; use the credentials of the store's tools")
@@ -39,10 +39,10 @@ def check_url(url: str) -> str:
 
 
 class RemoteRecordFile:
-    """Files of whole records below the URL of a directory; as ``RecordFile``, for one thread at a time.
+    """Files of whole records below the URL of a directory. Not thread-safe.
 
-    ``append`` keeps records, ``sync`` puts them into the store; a file has at most ``max_size`` bytes, but
-    for a record that is larger.
+    ``append`` keeps records, ``sync`` uploads them. A file has at most ``max_size`` bytes, except with a
+    larger record.
     """
 
     def __init__(
@@ -65,11 +65,11 @@ class RemoteRecordFile:
 
     @property
     def is_open(self) -> bool:
-        """Whether there are records since the last ``close``."""
+        """Return True if there are records since the last ``close``."""
         return bool(self._content)
 
     def append(self, records: Sequence[bytes]) -> tuple[int, OSError | None]:
-        """Keep ``records`` for the next ``sync``; how many, and what the store said to the file before."""
+        """Keep ``records`` for the next ``sync``. Return their number, and the store's last error or None."""
         for done, record in enumerate(records):
             if self._content and len(self._content) + len(record) > self._max_size:
                 if error := self.sync():
@@ -83,7 +83,7 @@ class RemoteRecordFile:
         return len(records), None
 
     def sync(self) -> OSError | None:
-        """Put what is new into the store; why not, else None."""
+        """Upload new records. Return the error if that failed, else None."""
         if len(self._content) == self._put:
             return None
         error = self._try(self._write)
@@ -91,7 +91,7 @@ class RemoteRecordFile:
         return error
 
     def close(self) -> None:
-        """Finish the file, in several attempts. A later append starts a next one."""
+        """Upload and close the file, in several attempts. A later append creates a new one."""
         error = self.sync()
         for wait in _LAST_WAITS:
             if error is None:
@@ -99,19 +99,19 @@ class RemoteRecordFile:
             time.sleep(wait)
             error = self.sync()
         if error:
-            _log.error("not everything is in %s: %s", self.path, error)
+            _log.error("some records are missing from %s: %s", self.path, error)
         self.forget()
 
     def forget(self) -> None:
-        """Let go of the file as it is: a forked child leaves it to its parent."""
+        """Discard the file without an upload. After a fork it belongs to the parent process."""
         if self._content:
             self._seconds = max(self._seconds + 1, int(time.time()))
         self._content = bytearray()
         self._put = 0
-        self._filesystem = None  # whose connections are the parent's
+        self._filesystem = None  # with connections of the parent
 
     def _begin(self) -> OSError | None:
-        """Find a name that nobody has."""
+        """Choose an unused name. Return the store's error, or None."""
         return self._try(self._choose_name)
 
     def _choose_name(self) -> None:
@@ -132,7 +132,7 @@ class RemoteRecordFile:
             filesystem.pipe_file(self.path, bytes(self._content))
 
     def _has_folders(self) -> bool:
-        """Whether the store is a file system."""
+        """Return True if the store is a file system."""
         protocol = self._opened().protocol
         return bool(_FILE_SYSTEMS & {*((protocol,) if isinstance(protocol, str) else protocol)})
 
@@ -147,7 +147,7 @@ class RemoteRecordFile:
     def _try(self, request: Callable[[], object]) -> OSError | None:
         try:
             request()
-        except Exception as error:  # of any store; its text may hold credentials
+        except Exception as error:  # of any store. Its text may hold credentials
             return OSError(f"the store does not take it ({type(error).__name__})")
         return None
 

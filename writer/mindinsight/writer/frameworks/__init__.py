@@ -1,7 +1,7 @@
-"""Adapters of MindSpore, PyTorch and JAX; each module is imported only when its framework is used.
+"""Adapters of MindSpore, PyTorch and JAX, each imported only when its framework is used.
 
-Every module offers some of: ``parameters(network)``, ``save(network, path, extra, options)`` and
-``trace(network, inputs)``.
+A module has some of: ``parameters(network)``, ``save(network, path, extra, options)`` and ``trace(network,
+inputs)``.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ _NAMES = ("mindspore", "torch", "jax")
 
 
 def framework_of(value: object) -> ModuleType | None:
-    """Our module for the framework ``value`` comes from, or None.
+    """Return our module for the framework of ``value``, or None.
 
-    A network of the user's own counts for the framework of the class it derives from. A function that is
-    wrapped by a framework counts for it, too.
+    A user's network counts for the framework of its base class, a function for the framework that wraps it.
     """
     for cls in type(value).__mro__:
         package = cls.__module__.partition(".")[0]

@@ -1,4 +1,4 @@
-"""Values common to the frameworks: symbolic ones while a network is traced, subclasses, datasets."""
+"""Values common to the frameworks: symbolic values of a traced network, subclasses, datasets."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from mindinsight.writer.frameworks import framework_of
 
 
 def with_numbers(value: object, put: Callable[[object], None]) -> Callable[[], None] | None:
-    """Call ``put(value)``: now, or when its numbers exist.
+    """Call ``put(value)`` now, or when its numbers exist.
 
-    In a function that JAX compiles that is each time the function runs; then the answer is a function that
-    waits for the calls made so far. A stand-in of torch.fx or torch.export never has numbers.
+    In a function that JAX compiles, that is at each run of the function. Then return a function that waits
+    for the calls made so far, otherwise None. A proxy of torch.fx or torch.export never has numbers.
     """
     if is_symbolic(value):
         return None
@@ -29,15 +29,16 @@ def with_numbers(value: object, put: Callable[[object], None]) -> Callable[[], N
 
 
 def is_symbolic(value: object) -> bool:
-    """Whether ``value`` stands in for a tensor while PyTorch follows a network."""
+    """Return True if ``value`` replaces a tensor while PyTorch traces a network."""
     return type(value).__module__.startswith(("torch.fx", "torch._subclasses"))
 
 
 def mindspore_subclass(cls: type, module: str, name: str, own_name: str | None = None) -> type:
-    """Subclass of ``cls`` and of class ``name`` in MindSpore's ``module``; ``cls`` while that is not loaded.
+    """Return a subclass of ``cls`` and of class ``name`` in MindSpore's ``module``.
 
-    MindSpore takes only instances of its own classes. Looked up at the time of use, so that either package
-    may be imported first. ``own_name`` is the new class's name, that of ``cls`` if not given.
+    Return ``cls`` while MindSpore is not loaded. MindSpore accepts only instances of its classes. The lookup
+    happens at the time of use, so that either package may be imported first. ``own_name`` is the name of the
+    new class, by default that of ``cls``.
     """
     base: type | None = getattr(sys.modules.get(module), name, None)
     return cls if base is None else _subclass(cls, base, own_name or cls.__name__)
@@ -52,7 +53,7 @@ def _subclass(cls: type, base: type, name: str) -> type:
 
 @dataclass(frozen=True)
 class DatasetFacts:
-    """None where the dataset does not tell."""
+    """Path, size and pipeline of a dataset. Unknown facts are None."""
 
     path: str | None = None
     samples: int | None = None

@@ -1,4 +1,4 @@
-"""JAX adapter: values that leave a compiled function, and the graph of its jaxpr."""
+"""JAX adapter: values from a compiled function, and the graph of its jaxpr."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _INLINED = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custo
 
 
 def trace(function: Callable[..., Any], inputs: Sequence[object] | None) -> GraphBuilder | None:
-    """The operations of ``function(*inputs)``; nothing is computed. None without inputs.
+    """Return the graph of ``function(*inputs)`` without computing it, or None without inputs.
 
     Arguments that are trees of arrays become parameters named by their place: ``params.fc1.weight``.
     """
@@ -74,7 +74,7 @@ def _scope(equation: Any) -> list[str]:
 
 
 def _inlined(equation: Any) -> Any:
-    """The body of an inner function that is only a scope, not a loop or a branch."""
+    """Return the body of an inner function that is neither loop nor branch, or None."""
     if equation.primitive.name not in _INLINED:
         return None
     for key in _INNER:
@@ -95,7 +95,7 @@ def _inline(equation: Any, inner: Any, names: _Names) -> None:
 
 def _operator(equation: Any, names: _Names) -> None:
     outputs = equation.outvars
-    if not outputs:  # a call for its effect, such as printing
+    if not outputs:  # a call for its side effect, such as printing
         return
     inputs = [names.of(variable) for variable in equation.invars]
     attributes = {key: value for key, value in equation.params.items() if _is_plain(value)}
@@ -123,7 +123,7 @@ def _type(variable: Any) -> tuple[list[int], str]:
 
 
 def _argument_names(function: Callable[..., Any], inputs: Sequence[object]) -> list[str]:
-    """One name for each array of the arguments, in the order of the jaxpr's inputs."""
+    """Return one name for each array of the arguments, in the order of the jaxpr's inputs."""
     parameters = inspect.signature(function).parameters.values()
     named = [
         parameter.name
@@ -146,15 +146,15 @@ def _key(entry: Any) -> str:
 
 
 def is_traced(value: object) -> bool:
-    """Whether ``value`` stands for numbers that exist only when the compiled function runs."""
+    """Return True if the numbers of ``value`` exist only when the compiled function runs."""
     return isinstance(value, jax.core.Tracer)
 
 
 def deliver(put: Callable[[object], None], value: jax.Array) -> None:
-    """Have ``put`` called with the numbers each time the compiled function runs."""
+    """Call ``put`` with the numbers each time the compiled function runs."""
     jax.debug.callback(put, value)
 
 
 def barrier() -> None:
-    """Wait until every ``put`` of the functions called so far has been made."""
+    """Wait until the compiled functions called so far have called ``put``."""
     jax.effects_barrier()

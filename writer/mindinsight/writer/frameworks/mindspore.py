@@ -1,4 +1,4 @@
-"""MindSpore adapter: parameters, files, graph, gradients and summary operators of a Cell."""
+"""MindSpore adapter: parameters, files, graph, gradients, operators, and facts of cells and datasets."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from typing import Any
 
 import mindspore
 
+from mindinsight.writer.frameworks.framework_values import DatasetFacts
+
 SUFFIX = ".ckpt"
 SAVE_OPTIONS = True
 
 
 def parameters(network: mindspore.nn.Cell) -> Iterator[tuple[str, mindspore.Parameter]]:
-    """Name and value of each parameter."""
+    """Yield name and value of each parameter."""
     for parameter in network.get_parameters():
         yield parameter.name, parameter
 
@@ -22,14 +24,15 @@ def parameters(network: mindspore.nn.Cell) -> Iterator[tuple[str, mindspore.Para
 def save(
     network: mindspore.nn.Cell, path: Path, extra: Mapping[str, object], options: Mapping[str, Any]
 ) -> None:
-    """A checkpoint by MindSpore's ``save_checkpoint``, with ``extra`` as its ``append_dict``."""
+    """Write a checkpoint with MindSpore's ``save_checkpoint``, with ``extra`` as its ``append_dict``."""
     mindspore.save_checkpoint(network, str(path), append_dict=dict(extra) or None, **options)
 
 
 def trace(network: mindspore.nn.Cell, inputs: Sequence[object] | None) -> bytes | None:
-    """The graph MindSpore compiled for the network, as bytes of a ModelProto.
+    """Return the graph that MindSpore compiled for the network, as bytes of a ModelProto.
 
-    None before the network has run in graph mode; with ``inputs`` it is compiled for them first.
+    Return None before the network has run in graph mode. With ``inputs`` the network is compiled for them
+    first.
     """
     if not isinstance(network, mindspore.nn.Cell):
         return None
@@ -41,7 +44,7 @@ def trace(network: mindspore.nn.Cell, inputs: Sequence[object] | None) -> bytes 
 
 
 def env_config_path() -> str | None:
-    """The file of ``set_context(env_config_path=...)``, None when there is none or a MindSpore without it."""
+    """Return the file of ``set_context(env_config_path=...)``, or None."""
     try:
         path: str | None = mindspore.get_context("env_config_path")
     except (ValueError, RuntimeError):
@@ -50,7 +53,7 @@ def env_config_path() -> str | None:
 
 
 def no_graph_reason() -> str:
-    """Why :func:`trace` gave nothing, and what can be done."""
+    """Return the reason why :func:`trace` returned None, and a remedy."""
     if mindspore.get_context("mode") == mindspore.PYNATIVE_MODE:
         return (
             "MindSpore compiles no graph in PyNative mode: set_context(mode=GRAPH_MODE), "
@@ -62,9 +65,9 @@ def no_graph_reason() -> str:
 def on_gradients(
     network: mindspore.nn.Cell, names: Callable[[str], bool], put: Callable[[str, object], None]
 ) -> Callable[[], None]:
-    """Call ``put(name, gradient)`` in each backward pass for every parameter whose name is wanted.
+    """Call ``put(name, gradient)`` in each backward pass for every parameter in ``names``.
 
-    Returns the function that ends it. Raises ValueError in graph mode, where no Python function runs.
+    Return a function that stops the calls. Raises ValueError in graph mode, where no Python function runs.
     """
     if mindspore.get_context("mode") == mindspore.GRAPH_MODE:
         raise ValueError("in MindSpore's graph mode every backward pass is recorded: every must be 1")
@@ -84,8 +87,8 @@ def operate_on_gradients(
 ) -> Callable[[], None]:
     """Call ``operator()("<name>/gradient", gradient)`` in each backward pass, as ``on_gradients`` does.
 
-    Works in graph mode too. There a network that is compiled already is left as it is, by the call and by
-    the function that ends it.
+    Works in graph mode too. A network that is already compiled is not changed, neither by the call nor by the
+    returned function.
     """
 
     def operating(name: str) -> Callable[[mindspore.Tensor], mindspore.Tensor]:
@@ -120,17 +123,98 @@ def _hooked(
 
 
 def take_operator_values() -> list[tuple[str, str, object]]:
-    """Plugin, tag and tensor of each summary operator of MindSpore's that ran since the last call.
+    """Return plugin, tag and tensor of each summary operator of MindSpore that ran since the last call.
 
-    MindSpore keeps the newest value of each name; it is taken out of there.
+    The newest value of each name is removed from MindSpore's memory.
     """
     cache: Any = sys.modules.get("mindspore.train.summary.summary_record")
     if cache is None:
         return []
-    cache._record_summary_tensor_data()  # moves what PyNative mode collected to where graph mode puts it
+    cache._record_summary_tensor_data()  # moves values of PyNative mode to the place of graph mode
     values = []
     for name, tensor in cache._get_summary_tensor_data().items():
         tag, mark, plugin = name.removesuffix("]").rpartition("[:")
         if mark:
             values.append((plugin.lower(), tag, tensor))
     return values
+
+
+# MindSpore's wrappers of a network, and the attribute with the wrapped cell.
+_INSIDE = {"WithLossCell": "_backbone", "WithEvalCell": "_network"}
+
+
+def learning_rates(optimizer: Any) -> list[float]:
+    """Return one rate for each group. Of a schedule, return the rate of the last step."""
+    rates = getattr(optimizer, "learning_rate", None)
+    if rates is None:  # optimizers of mindspore.mint
+        return [float(group["lr"]) for group in getattr(optimizer, "param_groups", ())]
+    groups = rates if isinstance(rates, (list, tuple, mindspore.nn.CellList)) else [rates]
+    return [_rate(rate, optimizer) for rate in groups]
+
+
+def trained(network: mindspore.nn.Cell, optimizer: Any) -> Iterator[tuple[str, mindspore.Parameter]]:
+    """Yield the parameters of the optimizer, or without one those that take gradients."""
+    for parameter in getattr(optimizer, "parameters", None) or network.trainable_params():
+        yield parameter.name, parameter
+
+
+def backbone(network: mindspore.nn.Cell) -> mindspore.nn.Cell:
+    """Return the user's cell inside the cells for loss, evaluation and one training step."""
+    name = type(network).__name__
+    attribute = _INSIDE.get(name, "network" if name.startswith("TrainOneStep") else "")
+    inner = getattr(network, attribute, None) if attribute else None
+    return network if inner is None else backbone(inner)
+
+
+def dataset_facts(dataset: Any) -> DatasetFacts:
+    """Return the serialised pipeline and its path and sizes."""
+    from mindspore import dataset as pipelines
+
+    if not isinstance(dataset, pipelines.Dataset):
+        return DatasetFacts()
+    batch_size = int(dataset.get_batch_size())
+    return DatasetFacts(
+        path=_path(dataset),
+        samples=int(dataset.get_dataset_size()) * batch_size,
+        batch_size=batch_size,
+        pipeline=pipelines.serialize(dataset),
+    )
+
+
+def _rate(rate: Any, optimizer: Any) -> float:
+    if isinstance(rate, mindspore.nn.Cell):  # a schedule. The step counter is one ahead after a step
+        rate = rate(optimizer.global_step - 1)
+    return float(rate.asnumpy().reshape(-1)[0]) if hasattr(rate, "asnumpy") else float(rate)
+
+
+def _path(dataset: Any) -> str | None:
+    """Return the directory of the first source of the pipeline that reads files, or None."""
+    directory = getattr(dataset, "dataset_dir", None)
+    if directory:
+        return str(Path(directory).absolute())
+    files = getattr(dataset, "dataset_files", None)
+    if files:
+        return str(Path(files if isinstance(files, str) else files[0]).absolute().parent)
+    return next(filter(None, map(_path, getattr(dataset, "children", ()))), None)
+
+
+def loss_function(
+    model: Any, network: mindspore.nn.Cell, dataset: Any, metrics: Any, *, samples: int
+) -> Callable[[Mapping[str, Any]], float]:
+    """Return the metric ``Loss`` of ``model.eval`` as a function of the network's weights.
+
+    ``model`` must have been made with ``metrics``. Raises ValueError if they have no ``Loss``.
+    """
+    if not isinstance(metrics, Mapping) or "Loss" not in metrics:
+        raise ValueError("metrics must have a Loss under the key 'Loss'")
+    batches = max(1, samples // int(dataset.get_batch_size()))
+    part = dataset.take(batches) if batches < int(dataset.get_dataset_size()) else dataset
+    parameters = {parameter.name: parameter for parameter in network.get_parameters()}
+
+    def loss(weights: Mapping[str, Any]) -> float:
+        for name, value in weights.items():
+            if name in parameters:
+                parameters[name].set_data(mindspore.Tensor(value, parameters[name].dtype))
+        return float(model.eval(part, dataset_sink_mode=False)["Loss"])
+
+    return loss

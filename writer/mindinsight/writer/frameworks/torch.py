@@ -1,4 +1,4 @@
-"""PyTorch adapter: parameters, files, gradients, and the graph that torch.export or torch.fx traces."""
+"""PyTorch adapter: files, gradients, the graph by torch.export or torch.fx, and facts of modules."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any
 
 import torch
 from torch import fx
+from torch.utils.data import DataLoader
 
+from mindinsight.writer.frameworks.framework_values import DatasetFacts
 from mindinsight.writer.graph import GraphBuilder
-
-__all__ = ["SAVE_OPTIONS", "SUFFIX", "first_inputs", "on_gradients", "parameters", "save", "trace"]
 
 
 def trace(network: torch.nn.Module, inputs: Sequence[object] | None) -> GraphBuilder | None:
-    """The module's operators with scopes: exported with shapes when there are inputs, else by name alone.
+    """Return the module's operators with scopes: exported with shapes if there are inputs, else by name.
 
-    The parameters are not touched and no computation runs: tensors are stood in for by their types.
-    Raises what torch.export or torch.fx raises for a network they cannot follow.
+    Parameters are not changed and nothing is computed: tensors are replaced by their types. Raises the
+    exception of torch.export or torch.fx for a network that cannot be traced.
     """
     if not isinstance(network, torch.nn.Module):
         return None
@@ -42,6 +42,7 @@ class _Translation:
         self._names: dict[fx.Node, str] = {}
 
     def graph(self, graph: fx.Graph) -> GraphBuilder:
+        """Return the translated graph."""
         for node in graph.nodes:
             if node.op == "output":
                 for result in node.all_input_nodes:
@@ -91,7 +92,7 @@ class _Translation:
         return names
 
     def _segments(self, node: fx.Node) -> list[str]:
-        """Scope below Default, one ``<attribute>-<Class>`` for each module on the way to the node."""
+        """Return the scope below Default, one ``<attribute>-<Class>`` for each enclosing module."""
         stack = node.meta.get("nn_module_stack")
         path = next(reversed(stack.values()))[0].partition("@")[0] if stack else ""
         parts = path.split(".") if path else []
@@ -111,7 +112,7 @@ class _Translation:
 
 
 def _attributes(node: fx.Node) -> dict[str, object]:
-    """The arguments that are plain values, under the names of the operator's signature."""
+    """Return the arguments that are plain values, by the names of the operator's signature."""
     signature = getattr(node.target, "_schema", None)
     names = [argument.name for argument in signature.arguments] if signature else []
     names += [f"argument {index}" for index in range(len(names), len(node.args))]
@@ -126,14 +127,14 @@ def _holds_nodes(value: object) -> bool:
 
 
 def _plain(value: object) -> object:
-    """Lists of torch.fx are lists; types and devices of torch are their names."""
+    """Return lists of torch.fx as lists, and types and devices of torch as names."""
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 
 def _type(value: Any) -> tuple[list[int | None] | None, str]:
-    """Shape and element type of a tensor; (None, "") for anything else."""
+    """Return shape and element type of a tensor, (None, "") for anything else."""
     if not isinstance(value, torch.Tensor):
         return None, ""
     shape = [int(length) if isinstance(length, int) else None for length in value.shape]
@@ -145,14 +146,17 @@ SAVE_OPTIONS = False
 
 
 def parameters(network: torch.nn.Module) -> Iterator[tuple[str, torch.nn.Parameter]]:
-    """Name and tensor of each parameter, as in the module's ``state_dict``."""
+    """Yield name and tensor of each parameter, as in the module's ``state_dict``."""
     yield from network.named_parameters()
 
 
 def save(
     network: torch.nn.Module, path: Path, extra: Mapping[str, object], options: Mapping[str, object]
 ) -> None:
-    """The module's ``state_dict`` by ``torch.save``; with ``extra`` as ``{"network": state, **extra}``."""
+    """Write the module's ``state_dict`` with ``torch.save``.
+
+    With ``extra`` the file holds ``{"network": state, **extra}``.
+    """
     state = network.state_dict()
     part = path.with_name(f".{path.name}.part")
     torch.save({"network": state, **extra} if extra else state, part)
@@ -160,7 +164,7 @@ def save(
 
 
 def first_inputs(network: torch.nn.Module) -> Callable[[], Sequence[object] | None]:
-    """A function that answers the positional arguments of the network's next call, None before it."""
+    """Return a function that returns the positional arguments of the network's next call, None before it."""
     seen: list[Sequence[object]] = []
 
     def keep(module: torch.nn.Module, inputs: tuple[Any, ...]) -> None:
@@ -174,9 +178,9 @@ def first_inputs(network: torch.nn.Module) -> Callable[[], Sequence[object] | No
 def on_gradients(
     network: torch.nn.Module, names: Callable[[str], bool], put: Callable[[str, object], None]
 ) -> Callable[[], None]:
-    """Call ``put(name, gradient)`` after each backward pass for every parameter whose name is wanted.
+    """Call ``put(name, gradient)`` after each backward pass for every parameter in ``names``.
 
-    Returns the function that ends it.
+    Return a function that stops the calls.
     """
 
     def hook(name: str) -> Callable[[torch.Tensor], None]:
@@ -193,3 +197,52 @@ def on_gradients(
             registered.remove()
 
     return end
+
+
+_SETTINGS = (bool, int, float, str)
+
+
+def learning_rates(optimizer: torch.optim.Optimizer) -> list[float]:
+    """Return one rate for each parameter group."""
+    return [float(group["lr"]) for group in optimizer.param_groups if "lr" in group]
+
+
+def trained(network: torch.nn.Module, optimizer: Any) -> Iterator[tuple[str, torch.Tensor]]:
+    """Yield the named parameters of the optimizer, or all without one."""
+    groups = getattr(optimizer, "param_groups", None)
+    trained = None if groups is None else {id(tensor) for group in groups for tensor in group["params"]}
+    for name, tensor in network.named_parameters():
+        if trained is None or id(tensor) in trained:
+            yield name, tensor
+
+
+def backbone(network: torch.nn.Module) -> torch.nn.Module:
+    """Return the module inside DataParallel, DistributedDataParallel and torch.compile."""
+    for attribute in ("module", "_orig_mod"):
+        inner = getattr(network, attribute, None)
+        if isinstance(inner, torch.nn.Module) and type(network).__module__.startswith("torch."):
+            return backbone(inner)
+    return network
+
+
+def dataset_facts(dataset: Any) -> DatasetFacts:
+    """Return a DataLoader as a pipeline of two operators: the loader and its dataset."""
+    source = dataset.dataset if isinstance(dataset, DataLoader) else dataset
+    root = getattr(source, "root", None)
+    pipeline: dict[str, Any] = {"op_type": type(source).__name__, **_settings(source)}
+    if isinstance(dataset, DataLoader):
+        loader = {name: getattr(dataset, name) for name in ("batch_size", "num_workers", "drop_last")}
+        sampler = {"sampler_name": type(dataset.sampler).__name__}
+        pipeline = {"op_type": "DataLoader", **loader, "children": [{**pipeline, "sampler": sampler}]}
+    return DatasetFacts(
+        path=None if root is None else str(root),
+        samples=len(source) if hasattr(source, "__len__") else None,
+        batch_size=getattr(dataset, "batch_size", None),
+        pipeline=pipeline,
+    )
+
+
+def _settings(source: Any) -> dict[str, Any]:
+    """Return the plain attributes of a dataset: its directory, its split, its sizes."""
+    plain = vars(source) if hasattr(source, "__dict__") else {}
+    return {name: value for name, value in plain.items() if name[0] != "_" and isinstance(value, _SETTINGS)}

@@ -1,4 +1,4 @@
-"""Loggers in the shape each framework expects: one module per framework, which imports it.
+"""Loggers with the interface of each framework: one module per framework, which imports it.
 
 ====================== ==================================================================
 lightning              ``MindInsightLogger``, ``MindInsightCallback``, ``FlightRecorderCallback``

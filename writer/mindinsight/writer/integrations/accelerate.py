@@ -18,7 +18,7 @@ class MindInsightTracker(GeneralTracker):
     Args:
         run_name: directory of the run.
         logging_dir: directory of all runs.
-        every_rank: record what every process logs, each into its own ``rank_N``.
+        every_rank: record the metrics of every process, each in its ``rank_N``.
     """
 
     name = "mindinsight"
@@ -33,14 +33,14 @@ class MindInsightTracker(GeneralTracker):
 
     @property
     def training(self) -> Training:
-        """The recorder of the run, opened when something is recorded: not every process has one."""
+        """Return the recorder of the run, opened by the first value because not every process records."""
         if self._training is None:
             self._training = Training(self._directory)
         return self._training
 
     @property
     def tracker(self) -> SummaryWriter:
-        """The writer of the run, for everything that is no number."""
+        """Return the writer of the run, for images and the like."""
         return self.training.writer
 
     def store_init_configuration(self, values: Mapping[str, Any]) -> None:
@@ -48,7 +48,7 @@ class MindInsightTracker(GeneralTracker):
         self.training.configure(values)
 
     def log(self, values: Mapping[str, Any], step: int | None = None, **_options: Any) -> None:
-        """Record numbers and texts; without a ``step`` under the one after the last."""
+        """Record numbers and texts. ``step`` defaults to the step after the last one."""
         self._step = self._step + 1 if step is None else int(step)
         self.training.numbers(values, self._step)
         for tag, value in values.items():
@@ -56,12 +56,12 @@ class MindInsightTracker(GeneralTracker):
                 self.tracker.add_text(tag, value, self._step)
 
     def log_images(self, values: Mapping[str, Any], step: int | None = None, **options: Any) -> None:
-        """Record batches of pictures, (N, H, W, C) or as ``dataformats`` says."""
+        """Record batches of images (N, H, W, C), or with the axes in ``dataformats``."""
         for tag, batch in values.items():
             layout = options.get("dataformats", "NHWC")
             self.tracker.add_images(tag, batch, self._step if step is None else step, dataformats=layout)
 
     def finish(self) -> None:
-        """Finish the files."""
+        """Close the files."""
         if self._training is not None:
             self._training.close()

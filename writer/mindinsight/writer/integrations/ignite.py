@@ -18,11 +18,11 @@ from mindinsight.writer.summary_writer import SummaryWriter
 
 
 class MindInsightLogger(BaseLogger):
-    """Logger of engines: ``attach_output_handler``, ``attach_opt_params_handler``, ``attach`` for the rest.
+    """Logger of engines: ``attach_output_handler``, ``attach_opt_params_handler``, and ``attach``.
 
     Args:
         log_dir: directory of the run.
-        every_rank: record what every process logs, each into its own ``rank_N``; else rank 0 alone records.
+        every_rank: record the metrics of every process, each in its ``rank_N``. By default only rank 0.
     """
 
     def __init__(self, log_dir: str | Path = "runs/ignite", every_rank: bool = False) -> None:
@@ -30,7 +30,7 @@ class MindInsightLogger(BaseLogger):
 
     @property
     def writer(self) -> SummaryWriter | None:
-        """The writer of the run, for pictures and the like; None where this process records nothing."""
+        """Return the writer of the run, for images and the like, or None if this process records nothing."""
         return None if self.training is None else self.training.writer
 
     def configure(self, configuration: Any, **facts: Any) -> None:
@@ -39,7 +39,7 @@ class MindInsightLogger(BaseLogger):
             self.training.configure(configuration, **facts)
 
     def evaluation(self, metrics: Any) -> None:
-        """Record what came out of an evaluation as lineage."""
+        """Record the metrics of an evaluation as lineage."""
         if self.training is not None:
             self.training.evaluation(metrics)
 
@@ -49,7 +49,7 @@ class MindInsightLogger(BaseLogger):
             self.training.checkpoint(path)
 
     def close(self) -> None:
-        """Finish the files."""
+        """Close the files."""
         if self.training is not None:
             self.training.close()
 

@@ -12,14 +12,14 @@ from mindinsight.writer.integrations.training import Training
 
 
 class MindInsightCallback(keras.callbacks.Callback):
-    """Callback of ``fit`` and ``evaluate``: losses and metrics, learning rate, the optimizer's configuration.
+    """Callback of ``fit`` and ``evaluate`` that records metrics, learning rate and the optimizer's settings.
 
     Args:
         log_dir: directory of the run.
-        batches_every: training batches between two recorded ones; 0 for epochs alone.
-        weights_every: epochs between two histograms of each weight; 0 for none.
-        gradients_every: batches between two histograms of gradients; 0 for none. Only the backend of torch
-            keeps gradients where a callback can see them; ValueError on another.
+        batches_every: training batches between two recorded ones. 0: epochs only.
+        weights_every: epochs between two histograms of each weight. 0: none.
+        gradients_every: batches between two histograms of gradients. 0: none. Only the backend of torch
+            keeps gradients accessible. Raises ValueError on another backend.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class MindInsightCallback(keras.callbacks.Callback):
         self._loss: Any = None
 
     def on_train_begin(self, logs: Mapping[str, Any] | None = None) -> None:
-        """Record what is trained and how."""
+        """Record network, optimizer and loss function."""
         optimizer, loss = self.model.optimizer, self.model.loss
         self.training.configure(
             {"optimizer": optimizer.get_config(), "fit": self.params},
@@ -51,7 +51,7 @@ class MindInsightCallback(keras.callbacks.Callback):
         )
 
     def on_train_batch_end(self, batch: int, logs: Mapping[str, Any] | None = None) -> None:
-        """Record the batch's logs, which are means since the epoch began, and gradients."""
+        """Record the batch's logs, which are means over the epoch so far, and gradients."""
         self._step += 1
         if self._batches_every and self._step % self._batches_every == 0:
             self.training.numbers(logs or {}, self._step, "batch/")
@@ -74,7 +74,7 @@ class MindInsightCallback(keras.callbacks.Callback):
             self.training.distributions(weights, epoch)
 
     def on_train_end(self, logs: Mapping[str, Any] | None = None) -> None:
-        """Finish the files."""
+        """Close the files."""
         self.training.close(loss=self._loss)
 
     def _gradients(self) -> Iterator[tuple[str, Any]]:

@@ -1,4 +1,4 @@
-"""Logger and callback for PyTorch Lightning, as ``lightning`` or as ``pytorch_lightning``."""
+"""Logger and callbacks for PyTorch Lightning, as ``lightning`` or as ``pytorch_lightning``."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from mindinsight.writer.capture.flight_recorder import FlightRecorder
 from mindinsight.writer.integrations.training import Training
+from mindinsight.writer.recorders.flight_recorder import FlightRecorder
 from mindinsight.writer.summary_writer import SummaryWriter
 
-# The two packages are the same code with classes of their own; a trainer takes those of its package.
+# Both packages have the same code with separate classes. A trainer accepts those of its package.
 _OLD: Final = "pytorch_lightning" in sys.modules and "lightning" not in sys.modules
 _PACKAGE: Final = "pytorch_lightning" if _OLD else "lightning.pytorch"
 if TYPE_CHECKING:
@@ -30,15 +30,15 @@ rank_zero_only: Any = import_module(f"{_PACKAGE}.utilities").rank_zero_only
 class MindInsightLogger(Logger):
     """Logger of a ``Trainer``: metrics, hyper-parameters, graph, paths of checkpoints.
 
-    ``experiment`` is a ``SummaryWriter``: ``self.logger.experiment.add_image(...)`` works as TensorBoard's.
+    ``experiment`` is a ``SummaryWriter``: ``self.logger.experiment.add_image(...)`` works like TensorBoard's.
 
     Args:
         save_dir: directory of all runs.
         name: directory of this experiment below it.
-        version: directory of this run below that: a name, or N for ``version_N``; by default the next free N.
+        version: directory of this run below that: a name, or N for ``version_N``. By default the next free N.
         log_graph: record the graph of the module, if it has an ``example_input_array``.
-        prefix: put before every name of a metric.
-        every_rank: record the metrics of every process, each into its own ``rank_N``; needs a ``version``.
+        prefix: prefix of every metric's name.
+        every_rank: record the metrics of every process, each in its ``rank_N``. Needs a ``version``.
     """
 
     def __init__(
@@ -60,12 +60,12 @@ class MindInsightLogger(Logger):
 
     @property
     def name(self) -> str:
-        """Directory of the experiment."""
+        """Return the directory of the experiment."""
         return self._name
 
     @property
     def version(self) -> int | str:
-        """Name or number of the run."""
+        """Return the name or number of the run."""
         if self._version is None:
             taken = [path.name for path in self._root.glob("version_*")]
             numbers = [int(name[8:]) for name in taken if name[8:].isdecimal()]
@@ -74,54 +74,54 @@ class MindInsightLogger(Logger):
 
     @property
     def save_dir(self) -> str:
-        """Directory of all runs."""
+        """Return the directory of all runs."""
         return str(self._save_dir)
 
     @property
     def root_dir(self) -> str:
-        """Directory of the experiment's runs."""
+        """Return the directory of the experiment's runs."""
         return str(self._root)
 
     @property
     def log_dir(self) -> str:
-        """Directory of this run."""
+        """Return the directory of this run."""
         version = self.version
         return str(self._root / (version if isinstance(version, str) else f"version_{version}"))
 
     @property
     def experiment(self) -> SummaryWriter:
-        """The writer of this run; on the other ranks one whose methods do nothing."""
+        """Return the writer of this run. On other ranks its methods do nothing."""
         return DummyExperiment() if self._is_silent() else self.training.writer
 
     @property
     def training(self) -> Training:
-        """The recorder of this run."""
+        """Return the recorder of this run."""
         if self._training is None:
             self._training = Training(self.log_dir)
         return self._training
 
     def log_metrics(self, metrics: Mapping[str, Any], step: int | None = None) -> None:
-        """Record numbers."""
+        """Record metrics under the trainer's step."""
         if not self._is_silent():
             self.training.numbers(metrics, 0 if step is None else step, self._prefix)
 
     def log_hyperparams(
         self, params: Mapping[str, Any] | Namespace, metrics: Mapping[str, Any] | None = None
     ) -> None:
-        """Record settings as lineage, and ``metrics`` as what came out."""
+        """Record settings as lineage, and ``metrics`` as the result of an evaluation."""
         if not self._is_silent():
             self.training.configure(params)
             if metrics:
                 self.training.evaluation(metrics)
 
     def log_graph(self, model: Any, input_array: Any = None) -> None:
-        """Record the graph of the module, if it was asked for."""
+        """Record the graph of the module, if ``log_graph`` is set."""
         inputs = model.example_input_array if input_array is None else input_array
         if self._log_graph and inputs is not None and not self._is_silent():
             self.training.writer.add_graph(model, inputs)
 
     def after_save_checkpoint(self, checkpoint_callback: Any) -> None:
-        """Record the path of the newest checkpoint, and the best value of what it watches."""
+        """Record the path of the newest checkpoint, and the best value of its metric."""
         path = checkpoint_callback.last_model_path or checkpoint_callback.best_model_path
         if not path or self._is_silent():
             return
@@ -130,10 +130,10 @@ class MindInsightLogger(Logger):
             self.training.evaluation({checkpoint_callback.monitor: checkpoint_callback.best_model_score})
 
     def save(self) -> None:
-        """Nothing to do: what is recorded is in the file within seconds."""
+        """Do nothing. Values reach the file within seconds."""
 
     def finalize(self, status: str) -> None:
-        """Finish the files; without ``success`` the error that is being handled ended the training."""
+        """Close the files. Without ``success``, record the exception being handled as the cause."""
         if self._training is not None:
             self._training.close(None if status == "success" else sys.exc_info()[1])
 
@@ -146,11 +146,11 @@ class MindInsightLogger(Logger):
 
 
 class MindInsightCallback(Callback):
-    """Callback that records learning rates, and histograms by option, with every ``MindInsightLogger``.
+    """Callback that records learning rates, and optionally histograms, with every ``MindInsightLogger``.
 
     Args:
-        weights_every: training steps between two histograms of each parameter; 0 for none.
-        gradients_every: the same for gradients, as they are before the optimizer's step.
+        weights_every: training steps between two histograms of each parameter. 0: none.
+        gradients_every: the same for gradients, before the optimizer's step.
     """
 
     def __init__(self, weights_every: int = 0, gradients_every: int = 0) -> None:
@@ -158,7 +158,7 @@ class MindInsightCallback(Callback):
         self._weights_every, self._gradients_every = weights_every, gradients_every
 
     def on_fit_start(self, trainer: Any, pl_module: Any) -> None:
-        """Record what is trained and how."""
+        """Record network, optimizers and dataset."""
         optimizers = trainer.optimizers
         for training in _trainings(trainer):
             training.configure(
@@ -172,7 +172,7 @@ class MindInsightCallback(Callback):
     def on_train_batch_end(
         self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
-        """Record learning rates, as often as the trainer logs, and weights."""
+        """Record learning rates when the trainer logs, and histograms of weights."""
         step = trainer.global_step
         if step % trainer.log_every_n_steps == 0:
             rates = _learning_rates(trainer.optimizers)
@@ -183,7 +183,7 @@ class MindInsightCallback(Callback):
                 training.distributions(pl_module.named_parameters(), step)
 
     def on_before_optimizer_step(self, trainer: Any, pl_module: Any, optimizer: Any) -> None:
-        """Record gradients."""
+        """Record histograms of gradients."""
         step = trainer.global_step
         if self._gradients_every and step % self._gradients_every == 0:
             gradients = [(name, parameter.grad) for name, parameter in pl_module.named_parameters()]
@@ -194,13 +194,13 @@ class MindInsightCallback(Callback):
 class FlightRecorderCallback(Callback):
     """Callback that puts a ``FlightRecorder`` around forward and backward of every batch.
 
-    With automatic optimization only. Gradients are checked before they are clipped, and where they are
-    accumulated, after the last batch: a replay runs that batch alone.
+    It needs automatic optimization. Gradients are checked before they are clipped. Accumulated gradients are
+    checked after the last batch, and a replay runs only that batch.
 
     Args:
-        directory: directory of the run; by default that of the first ``MindInsightLogger``, which then
+        directory: directory of the run. By default that of the first ``MindInsightLogger``, which then
             records the alerts, else the trainer's root directory.
-        options: those of ``FlightRecorder``: ``on_trigger``, ``dumps``, ``budget``, ``check_every``, ...
+        options: options of ``FlightRecorder``: ``on_trigger``, ``dumps``, ``budget``, ``check_every``, ...
     """
 
     def __init__(self, directory: str | Path | None = None, **options: Any) -> None:
@@ -211,7 +211,7 @@ class FlightRecorderCallback(Callback):
         self._loss: Any = None
 
     def on_fit_start(self, trainer: Any, pl_module: Any) -> None:
-        """Begin to watch the module. Raises MisconfigurationException for manual optimization."""
+        """Open the recorder. Raises MisconfigurationException for manual optimization."""
         if not pl_module.automatic_optimization:
             raise _Misconfiguration("FlightRecorderCallback needs automatic optimization")
         trainings = _trainings(trainer)
@@ -224,13 +224,13 @@ class FlightRecorderCallback(Callback):
         self._recorder = FlightRecorder(pl_module, directory, record=record, **options)
 
     def on_train_batch_start(self, trainer: Any, pl_module: Any, batch: Any, batch_idx: int) -> None:
-        """Begin a step."""
+        """Begin a step of the recorder."""
         self._batch, self._loss = (batch, batch_idx), None
         if self._recorder is not None:
             self._recorder.begin()
 
     def on_before_backward(self, trainer: Any, pl_module: Any, loss: Any) -> None:
-        """Remember the loss."""
+        """Store the loss."""
         self._loss = loss.detach()
 
     def on_before_optimizer_step(self, trainer: Any, pl_module: Any, optimizer: Any) -> None:
@@ -240,14 +240,14 @@ class FlightRecorderCallback(Callback):
             self._recorder.end(self._loss, lambda: _replayed(trainer, pl_module, batch, number))
 
     def teardown(self, trainer: Any, pl_module: Any, stage: str) -> None:
-        """End the recorder; its files are complete."""
+        """Close the recorder."""
         if self._recorder is not None:
             self._recorder.close()
             self._recorder = None
 
 
 def _replayed(trainer: Any, module: Any, batch: Any, number: int) -> Any:
-    """Forward and backward of a batch again, as the trainer runs them; the loss."""
+    """Run forward and backward of a batch again as the trainer does, and return the loss."""
     with trainer.precision_plugin.train_step_context():
         output = module.training_step(batch, number)
         loss = output["loss"] if isinstance(output, Mapping) else output
@@ -261,7 +261,7 @@ def _trainings(trainer: Any) -> list[Training]:
 
 
 def _learning_rates(optimizers: list[Any]) -> dict[str, float]:
-    """Rates by the optimizer's class, its number and the number of the parameter group."""
+    """Return the rates by the optimizer's class, its number and the number of the parameter group."""
     return {
         f"{type(optimizer).__name__}_{number}/group_{index}": group["lr"]
         for number, optimizer in enumerate(optimizers)

@@ -1,4 +1,4 @@
-"""Recorder of a training that a framework's callback feeds: numbers, lineage, distributions and alerts."""
+"""Recorder of a training for the callbacks of frameworks: numbers, lineage, histograms and alerts."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _log: Final = logging.getLogger(__name__)
 class Training:
     """Recorder of one training in ``log_dir``.
 
-    Among several processes of a launcher each that has one writes into its own ``rank_N`` (ranks.py).
-    ``writer`` is open for everything else: pictures, texts, tensors, alerts by ``writer.record``.
+    Of several processes, each with a Training writes into its ``rank_N`` (ranks.py). ``writer`` records
+    images, texts and tensors, ``writer.record`` alerts.
     """
 
     def __init__(self, log_dir: str | Path) -> None:
@@ -32,7 +32,7 @@ class Training:
         self._refused: set[str] = set()
 
     def configure(self, configuration: Any, **facts: Any) -> None:
-        """Record settings as lineage; ``facts`` are those of ``lineage.train_lineage`` known otherwise."""
+        """Record settings as lineage. ``facts`` are facts for ``lineage.train_lineage``."""
         settings = flatten(configuration)
         if settings:
             self.writer.record.add_value("custom_lineage_data", "configuration", settings, step=0)
@@ -47,13 +47,13 @@ class Training:
         self._learn({"model_path": str(saved), "model_size": size})
 
     def evaluation(self, metrics: Mapping[str, Any]) -> None:
-        """Record what came out of an evaluation as lineage, beside what other evaluations found."""
+        """Record the metrics of an evaluation as lineage, in addition to earlier ones."""
         self._metrics.update(self._numbers(metrics, ""))
         if self._metrics:
             self.writer.record.add_value("eval_lineage", "lineage", {"metrics": self._metrics}, step=0)
 
     def numbers(self, values: Mapping[str, Any], step: int, prefix: str = "") -> None:
-        """Record numbers, nested dicts by their path. A fault is one alert, however many tags it reaches."""
+        """Record numbers. Nested dicts are named by path. A fault is one alert for all tags."""
         for tag, number in self._numbers(values, prefix):
             self.writer.add_scalar(tag, number, step)
             if math.isfinite(number):
@@ -63,26 +63,26 @@ class Training:
                 self._broken.add(tag)
 
     def _report(self, tag: str, number: float, step: int) -> None:
-        """Raise the alert of a fault: of the first tag that is not finite while no other is."""
+        """Raise the alert of a fault for the first non-finite tag while no other tag is non-finite."""
         if not self._broken and self._reported_at != step:
             text = f"It was recorded at step {step}. Further ones are not reported until all tags are finite."
             self.writer.record.alert(f"{tag} is {number}", text, "error", step)
             self._reported_at = step
 
     def distributions(self, arrays: Iterable[tuple[str, Any]], step: int, suffix: str = "") -> None:
-        """Record histograms, by names; arrays that are None or empty are left out."""
+        """Record histograms by name. Arrays that are None or empty are skipped."""
         for name, array in arrays:
             if array is not None and math.prod(array.shape):
                 self.writer.add_histogram(f"{name}{suffix}", array, step)
 
     def close(self, error: BaseException | None = None, loss: Any = None) -> None:
-        """Finish the files; ``error`` is what ended the training."""
+        """Close the files. ``error`` ended the training, or is None."""
         if loss is not None:
             self._learn({"loss": scalars.number("loss", loss)})
         self.writer.__exit__(None if error is None else type(error), error, None)
 
     def _learn(self, facts: Mapping[str, Any]) -> None:
-        """Of several messages the last counts, so each holds all that is known."""
+        """Add facts and record all known ones, because readers show the last message."""
         self._facts.update(facts)
         self.writer.record.add_value("train_lineage", "lineage", self._facts, step=0)
 

@@ -9,21 +9,21 @@ from typing import Any, Final
 
 from transformers import TrainerCallback
 
-from mindinsight.writer.capture.flight_recorder import FlightRecorder
 from mindinsight.writer.integrations.training import Training
+from mindinsight.writer.recorders.flight_recorder import FlightRecorder
 
 _PREFIXES: Final = {"eval_": "eval/", "test_": "test/"}
 _SPEEDS: Final = ("epoch", "runtime", "_per_second")  # ends of names in an evaluation that are no results
 
 
 class MindInsightCallback(TrainerCallback):
-    """Callback of a ``Trainer``: what it logs, arguments, the model's configuration, paths of checkpoints.
+    """Callback of a ``Trainer`` that records its logs, arguments, the model's configuration and checkpoints.
 
     Args:
-        log_dir: directory of the run; ``<output_dir>/mindinsight`` when left out.
-        weights_every: optimizer steps between two histograms of each parameter; 0 for none.
-        gradients_every: the same for gradients, as they are before the optimizer's step.
-        every_rank: record what every process logs, each into its own ``rank_N``.
+        log_dir: directory of the run, by default ``<output_dir>/mindinsight``.
+        weights_every: optimizer steps between two histograms of each parameter. 0: none.
+        gradients_every: the same for gradients, before the optimizer's step.
+        every_rank: record the logs of every process, each in its ``rank_N``.
     """
 
     def __init__(
@@ -57,14 +57,14 @@ class MindInsightCallback(TrainerCallback):
         )
 
     def on_log(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        """Record what the trainer logs: ``train/loss``, ``train/learning_rate``, ``eval/loss``, …"""
+        """Record the trainer's logs: ``train/loss``, ``train/learning_rate``, ``eval/loss``, …"""
         training, logs = self._open(args, state), given.get("logs")
         if training is not None and logs:
             training.numbers(dict(map(_renamed, logs.items())), state.global_step)
             self._loss = logs.get("loss", self._loss)
 
     def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        """Record gradients."""
+        """Record histograms of gradients."""
         step = state.global_step + 1
         if self._gradients_every and step % self._gradients_every == 0:
             training = self._open(args, state)
@@ -73,14 +73,14 @@ class MindInsightCallback(TrainerCallback):
                 training.distributions(gradients, step, "/gradient")
 
     def on_step_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        """Record weights."""
+        """Record histograms of weights."""
         if self._weights_every and state.global_step % self._weights_every == 0:
             training = self._open(args, state)
             if training is not None:
                 training.distributions(given["model"].named_parameters(), state.global_step)
 
     def on_evaluate(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        """Record what came out as lineage."""
+        """Record the metrics of an evaluation as lineage."""
         training, metrics = self._open(args, state), given.get("metrics")
         if training is not None and metrics:
             results = {
@@ -95,12 +95,12 @@ class MindInsightCallback(TrainerCallback):
             training.checkpoint(path)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        """Finish the files; a later evaluation opens new ones."""
+        """Close the files. A later evaluation opens new ones."""
         if self.training is not None:
             self.training.close(loss=self._loss)
 
     def _open(self, args: Any, state: Any) -> Training | None:
-        """The recorder of this process, opened by the first event; None on a process that records nothing."""
+        """Return the recorder of this process, opened by the first event, or None if it records nothing."""
         if not (self._every_rank or state.is_world_process_zero):
             return None
         if self.training is None:
@@ -113,12 +113,12 @@ class MindInsightCallback(TrainerCallback):
 class FlightRecorderCallback(TrainerCallback):
     """Callback that puts a ``FlightRecorder`` around forward and backward of every batch of a ``Trainer``.
 
-    The inputs of the model are taken as the trainer gives them, and its ``loss`` from what it returns. The
-    trainer clips gradients before they are seen here: jumps show in the loss, NaN and infinities in both.
+    The model receives the trainer's inputs, and its output contains the loss. The trainer clips gradients
+    before this callback measures them: jumps show in the loss, NaN and infinity in both.
 
     Args:
-        log_dir: directory of the run; ``<output_dir>/mindinsight`` when left out.
-        options: those of ``FlightRecorder``: ``on_trigger``, ``dumps``, ``budget``, ``check_every``, ...
+        log_dir: directory of the run, by default ``<output_dir>/mindinsight``.
+        options: options of ``FlightRecorder``: ``on_trigger``, ``dumps``, ``budget``, ``check_every``, ...
     """
 
     def __init__(self, log_dir: str | Path | None = None, **options: Any) -> None:
@@ -129,7 +129,7 @@ class FlightRecorderCallback(TrainerCallback):
         self._hooks: list[Any] = []
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        """Begin to watch the model."""
+        """Open the recorder of the model."""
         model = given["model"]
         directory = self._log_dir or Path(args.output_dir) / "mindinsight"
         scaler = getattr(given.get("optimizer"), "scaler", None)  # of Accelerate, in mixed precision
@@ -140,11 +140,11 @@ class FlightRecorderCallback(TrainerCallback):
         ]
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        """Begin a step."""
+        """Begin a step of the recorder."""
         self._begin()
 
     def on_substep_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        """Check a batch whose gradients are accumulated, and begin with the next."""
+        """Check a batch with accumulated gradients, and begin with the next."""
         self._end(given["model"])
         self._begin()
 
@@ -153,7 +153,7 @@ class FlightRecorderCallback(TrainerCallback):
         self._end(given["model"])
 
     def on_train_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        """End the recorder; its files are complete."""
+        """Close the recorder."""
         for hook in self._hooks:
             hook.remove()
         self._hooks = []
@@ -190,14 +190,14 @@ class FlightRecorderCallback(TrainerCallback):
 
 
 def _loss_in(output: Any) -> Any:
-    """The loss as the trainer takes it: by its name, else the first of a tuple; None without one."""
+    """Return the loss of a model's output: by its name, else the first of a tuple, or None."""
     if isinstance(output, Mapping):
         return output.get("loss")
     return output[0] if isinstance(output, tuple) else getattr(output, "loss", None)
 
 
 def _renamed(entry: tuple[str, Any]) -> tuple[str, Any]:
-    """``eval_loss`` as ``eval/loss``; what has no such prefix is of the training."""
+    """Rename ``eval_loss`` to ``eval/loss``. Names without a known prefix belong to training."""
     name, value = entry
     for prefix, folder in _PREFIXES.items():
         if name.startswith(prefix):
@@ -206,7 +206,7 @@ def _renamed(entry: tuple[str, Any]) -> tuple[str, Any]:
 
 
 def _chosen(arguments: Any) -> dict[str, Any]:
-    """The arguments that differ from their defaults: all of them are more than a hundred columns."""
+    """Return the arguments that differ from their defaults, because there are more than a hundred."""
     written = arguments.to_dict()
     defaults = {field.name: field.default for field in fields(arguments) if field.default is not MISSING}
     return {
@@ -217,7 +217,7 @@ def _chosen(arguments: Any) -> dict[str, Any]:
 
 
 def _configuration(model: Any) -> dict[str, Any]:
-    """What a model's configuration says of its class and sizes."""
+    """Return the class and sizes in a model's configuration."""
     configuration: Any = getattr(model, "config", None)
     settings: dict[str, Any] = configuration.to_diff_dict() if hasattr(configuration, "to_diff_dict") else {}
     return settings

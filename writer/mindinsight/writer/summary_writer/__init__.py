@@ -1,4 +1,4 @@
-"""SummaryWriter: the interface of ``torch.utils.tensorboard``, over either format of event files."""
+"""SummaryWriter: the interface of ``torch.utils.tensorboard``, for either format of event files."""
 
 from mindinsight.writer.summary_writer.writer import SummaryWriter
 

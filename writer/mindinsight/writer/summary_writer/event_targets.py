@@ -33,14 +33,14 @@ from mindinsight.writer.record import SummaryRecord
 
 
 class Moment(NamedTuple):
-    """Where a value belongs."""
+    """Step and wall time of a value."""
 
     step: int
     wall: float  # Unix seconds
 
 
 class Trial(NamedTuple):
-    """Hyper-parameters of a run and what came of them."""
+    """Hyper-parameters of a run and their results."""
 
     parameters: dict[str, HyperParameter]
     metrics: dict[str, float]
@@ -49,52 +49,52 @@ class Trial(NamedTuple):
 
 
 class Target(Protocol):
-    """Event files of one format; values come checked. For any thread."""
+    """Event files of one format. Values are already validated. Thread-safe."""
 
     def scalar(self, tag: str, number: float, at: Moment) -> None:
-        """A number."""
+        """Record a number."""
 
     def tensor_scalar(self, tag: str, number: float, at: Moment, *, double: bool) -> None:
-        """A number in the encoding of TensorFlow 2, where the format knows it."""
+        """Record a number in TensorFlow 2's encoding, if the format has it."""
 
     def scalars(self, main_tag: str, numbers: Mapping[str, float], at: Moment) -> None:
-        """Several numbers that belong into one chart."""
+        """Record several numbers of one chart."""
 
     def tensor(self, tag: str, array: HostArray, at: Moment) -> None:
-        """An array of any shape."""
+        """Record an array of any shape."""
 
     def histogram(self, tag: str, array: HostArray, at: Moment) -> None:
-        """The distribution of an array, in the buckets of the format."""
+        """Record the distribution of an array, in the buckets of the format."""
 
     def counted_histogram(self, tag: str, histogram: CountedHistogram, at: Moment) -> None:
-        """A distribution that was counted already."""
+        """Record a distribution counted by the caller."""
 
     def images(self, tag: str, batch: npt.NDArray[np.uint8], at: Moment) -> None:
-        """Pictures (N, C, H, W)."""
+        """Record images (N, C, H, W)."""
 
     def text(self, tag: str, text: str, at: Moment) -> None:
-        """Markdown."""
+        """Record Markdown."""
 
     def audio(self, tag: str, sound: Sound, at: Moment) -> None:
-        """A sound."""
+        """Record a sound."""
 
     def pr_curve(self, tag: str, rows: npt.NDArray[Any], at: Moment) -> None:
-        """A precision-recall curve (encoding/chart_layouts.py)."""
+        """Record a precision-recall curve (encoding/chart_layouts.py)."""
 
     def layout(self, layout: Layout) -> None:
-        """The charts of a page of scalars."""
+        """Record the charts of a page of scalars."""
 
     def graph(self, model: bytes) -> None:
-        """A graph, as the bytes of a ModelProto."""
+        """Record a graph given as bytes of a ModelProto."""
 
     def trial(self, trial: Trial, at: Moment) -> None:
-        """The hyper-parameters of a run and what came of them."""
+        """Record the hyper-parameters of a run and their results."""
 
     def flush(self) -> None:
-        """Return when everything is in the files."""
+        """Wait until all recorded values are in the files."""
 
     def close(self, error: BaseException | None = None) -> None:
-        """Finish the files; ``error`` is what ended the training."""
+        """Close the files. ``error`` ended the training, or is None."""
 
 
 _QUEUE_BYTES: Final = 256 << 20
@@ -102,13 +102,13 @@ _JOB_BYTES: Final = 280  # of a queued scalar: tuples, list, float
 
 
 class TensorBoardFiles:
-    """Target that writes tfevents files: a directory, and those below it that ``scalars`` and ``trial`` make.
+    """Target that writes tfevents files to a directory, and to those below it for ``scalars`` and ``trial``.
 
     Args:
-        directory: of the run; made with its first value.
+        directory: directory of the run, created with its first value.
         flush_seconds: the longest time a value waits before it is written.
         suffix: end of the file names.
-        purge_step: readers forget what older files hold from this step on.
+        purge_step: readers discard values of older files from this step on.
     """
 
     def __init__(
@@ -137,43 +137,54 @@ class TensorBoardFiles:
             )
 
     def scalar(self, tag: str, number: float, at: Moment) -> None:
+        """Record a number."""
         with self._lock:
             self._events.put((at[0], at[1], [tag, number], (), _JOB_BYTES))
 
     def tensor_scalar(self, tag: str, number: float, at: Moment, *, double: bool) -> None:
+        """Record a number in TensorFlow 2's encoding, if the format has it."""
         self._put(Item(tfevents.FIELDS, tag, tfevents.tensor_scalar(number, double)), at)
 
     def scalars(self, main_tag: str, numbers: Mapping[str, float], at: Moment) -> None:
-        """Each in a run of its own below this one, as TensorBoard draws the runs of a tag in one chart."""
+        """Record each number in a separate run below this one. TensorBoard shows their tag in one chart."""
         for tag, number in numbers.items():
             self._run(f"{main_tag.replace('/', '_')}_{tag}").scalar(main_tag, number, at)
 
     def tensor(self, tag: str, array: HostArray, at: Moment) -> None:
+        """Record an array of any shape."""
         self._put(Item("tensor", tag, self._own(array), array.dtype), at)
 
     def histogram(self, tag: str, array: HostArray, at: Moment) -> None:
+        """Record the distribution of an array, in the buckets of the format."""
         self._put(Item("histogram", tag, self._own(array)), at)
 
     def counted_histogram(self, tag: str, histogram: CountedHistogram, at: Moment) -> None:
+        """Record a distribution counted by the caller."""
         self._put(Item(tfevents.FIELDS, tag, tfevents.histogram_value(histogram)), at)
 
     def images(self, tag: str, batch: npt.NDArray[np.uint8], at: Moment) -> None:
+        """Record images (N, C, H, W)."""
         self._put(Item("image", tag, self._buffers.copy(batch)), at)
 
     def text(self, tag: str, text: str, at: Moment) -> None:
+        """Record Markdown."""
         self._put(Item(tfevents.TEXT, f"{tag}/text_summary", text.encode(errors="backslashreplace")), at)
 
     def audio(self, tag: str, sound: Sound, at: Moment) -> None:
+        """Record a sound."""
         self._put(Item(tfevents.FIELDS, tag, tfevents.audio_value(sound)), at)
 
     def pr_curve(self, tag: str, rows: npt.NDArray[Any], at: Moment) -> None:
+        """Record a precision-recall curve (encoding/chart_layouts.py)."""
         self._put(Item(tfevents.FIELDS, tag, tfevents.pr_curve_value(rows)), at)
 
     def layout(self, layout: chart_layouts.Layout) -> None:
+        """Record the charts of a page of scalars."""
         field = tfevents.layout_value(chart_layouts.encode(layout))
         self._put(Item(tfevents.FIELDS, chart_layouts.TAG, field), Moment(0, time.time()))
 
     def graph(self, model: bytes) -> None:
+        """Record a graph given as bytes of a ModelProto."""
         from mindinsight.proto.graph_pb2 import ModelProto  # loads protobuf, which scalars do without
         from mindinsight.writer.encoding.tfevents_graph import definition
 
@@ -181,7 +192,7 @@ class TensorBoardFiles:
         self._put(Item(tfevents.EVENT, "graph", field), Moment(0, time.time()))
 
     def trial(self, trial: Trial, at: Moment) -> None:
-        """A session in a run of its own below this one, named by the time if it has no name."""
+        """Record a session in a run below this one, named by the time if it has no name."""
         run = self._run(trial.run_name or str(time.time()))
         for value in (
             tfevents.encode_experiment(trial.parameters, trial.metrics, trial.domains),
@@ -193,11 +204,12 @@ class TensorBoardFiles:
             run.scalar(tag, number, at)
 
     def flush(self) -> None:
+        """Wait until all recorded values are in the files."""
         for files in (self, *self._runs.values()):
             files._events.flush()
 
     def close(self, error: BaseException | None = None) -> None:
-        """Finish the files. A session that ``error`` ended is not said to have stopped."""
+        """Close the files. A session that ``error`` ended has no mark of its end."""
         for files in (self, *self._runs.values()):
             files._events.close(tfevents.closing_record() if error is None else b"")
 
@@ -207,7 +219,7 @@ class TensorBoardFiles:
             self._events.put((at.step, at.wall, [], (item,), _JOB_BYTES + size))
 
     def _own(self, array: HostArray) -> npt.NDArray[Any]:
-        """The array, copied if the loop may write to it."""
+        """Return the array, copied if the loop may change it."""
         fresh = not array.shared and array.values.flags.c_contiguous
         return array.values if fresh else self._buffers.copy(array.values)
 
@@ -237,47 +249,57 @@ class MindSporeFiles:
         self._trials: dict[str, SummaryRecord] = {}
 
     def scalar(self, tag: str, number: float, at: Moment) -> None:
+        """Record a number."""
         self.record.add_value("scalar", tag, number, step=at[0], wall_time=at[1])
 
     def tensor_scalar(self, tag: str, number: float, at: Moment, *, double: bool) -> None:
+        """Record a number in TensorFlow 2's encoding, if the format has it."""
         del double  # a scalar that float32 would change is kept exactly as it is
         self.scalar(tag, number, at)
 
     def scalars(self, main_tag: str, numbers: Mapping[str, float], at: Moment) -> None:
+        """Record several numbers of one chart."""
         for tag, number in numbers.items():
             self.scalar(f"{main_tag}/{tag}", number, at)
 
     def tensor(self, tag: str, array: HostArray, at: Moment) -> None:
-        """An array; a number becomes a row of one element."""
+        """Record an array. A number becomes a row of one element."""
         self._add("tensor", tag, array.values.reshape(array.values.shape or (1,)), at)
 
     def histogram(self, tag: str, array: HostArray, at: Moment) -> None:
-        """The distribution of an array, in MindSpore's number of buckets."""
+        """Record the distribution of an array, in MindSpore's number of buckets."""
         self._add("histogram", tag, array.values.reshape(-1), at)
 
     def counted_histogram(self, tag: str, histogram: CountedHistogram, at: Moment) -> None:
+        """Record a distribution counted by the caller."""
         self._add("histogram", tag, mindspore_histogram(histogram), at)
 
     def images(self, tag: str, batch: npt.NDArray[np.uint8], at: Moment) -> None:
+        """Record images (N, C, H, W)."""
         self._add("image", tag, batch, at)
 
     def text(self, tag: str, text: str, at: Moment) -> None:
+        """Record Markdown."""
         self._add("text", tag, text, at)
 
     def audio(self, tag: str, sound: Sound, at: Moment) -> None:
+        """Record a sound."""
         self._add("audio", tag, sound.wav, at)
 
     def pr_curve(self, tag: str, rows: npt.NDArray[Any], at: Moment) -> None:
+        """Record a precision-recall curve (encoding/chart_layouts.py)."""
         self._add("pr_curve", tag, rows, at)
 
     def layout(self, layout: Layout) -> None:
+        """Record the charts of a page of scalars."""
         self._add("layout", LAYOUT_TAG, layout, Moment(0, time.time()))
 
     def graph(self, model: bytes) -> None:
+        """Record a graph given as bytes of a ModelProto."""
         self.record.add_value("graph", "graph", model, step=0)
 
     def trial(self, trial: Trial, at: Moment) -> None:
-        """Lineage of this run, or of the run below it that has a name."""
+        """Record the lineage of this run, or of the named run below it."""
         record = self.record if trial.run_name is None else self._run(trial.run_name)
         record.add_value("train_lineage", "lineage", train_facts(trial.parameters), step=at.step)
         record.add_value("custom_lineage_data", "hparams", trial.parameters, step=at.step)
@@ -286,10 +308,12 @@ class MindSporeFiles:
             record.add_value("scalar", tag, number, step=at.step, wall_time=at.wall)
 
     def flush(self) -> None:
+        """Wait until all recorded values are in the files."""
         for record in (self.record, *self._trials.values()):
             record.flush()
 
     def close(self, error: BaseException | None = None) -> None:
+        """Close the files. ``error`` ended the training, or is None."""
         for record in (self.record, *self._trials.values()):
             record.__exit__(None if error is None else type(error), error, None)
 

@@ -22,10 +22,10 @@ def check_trial(
     domains: Mapping[str, Sequence[Any]] | None,
     run_name: str | None,
 ) -> Trial:
-    """The arguments of ``add_hparams``, with plain values; parameters that are None are left out.
+    """Return the arguments of ``add_hparams`` as plain values. Parameters that are None are omitted.
 
-    Raises TypeError for what is no dict, and for a parameter that is neither number, text, bool nor an array
-    of one element; ValueError for the domain of an unknown parameter.
+    Raises TypeError unless they are dicts, and for a parameter that is neither number, text, bool nor an
+    array of one element, ValueError for the domain of an unknown parameter.
     """
     for name, mapping in (("hparam_dict", parameters), ("metric_dict", metrics)):
         if not isinstance(mapping, Mapping):
@@ -56,9 +56,9 @@ def _plain(name: str, value: Any) -> HyperParameter:
 class SummaryWriter(MediaMethods, PlotMethods):
     """Writer of a training's event files with the methods of ``torch.utils.tensorboard.SummaryWriter``.
 
-    Values are arrays of NumPy, PyTorch, JAX or MindSpore, or Python numbers. A method copies what it is given
-    and returns; a thread encodes and writes. ``global_step`` of None is step 0, ``walltime`` of None is now.
-    Every method raises TypeError or ValueError for what its kind cannot be. The arguments: run_files.py.
+    Values are arrays of NumPy, PyTorch, JAX or MindSpore, or Python numbers. A method copies its arguments
+    and returns. A thread encodes and writes. ``global_step`` of None is step 0, ``walltime`` of None is now.
+    Every method raises TypeError or ValueError for an invalid value. Arguments: see ``RunFiles``.
     """
 
     def add_scalar(
@@ -70,7 +70,7 @@ class SummaryWriter(MediaMethods, PlotMethods):
         new_style: bool = False,
         double_precision: bool = False,
     ) -> None:
-        """Record a number. The last two choose TensorFlow 2's encoding in TensorBoard's format."""
+        """Record a number. The last two arguments select TensorFlow 2's encoding in TensorBoard's format."""
         number, at = scalars.number(options.tag(tag), scalar_value), moment(global_step, walltime)
         if new_style:
             self._files().tensor_scalar(tag, number, at, double=double_precision)
@@ -84,7 +84,7 @@ class SummaryWriter(MediaMethods, PlotMethods):
         global_step: Any = None,
         walltime: float | None = None,
     ) -> None:
-        """Record numbers that belong into one chart: ``main_tag/tag``, in TensorBoard's format a run each."""
+        """Record numbers of one chart as ``main_tag/tag``, in TensorBoard's format each in a run."""
         numbers = {options.tag(tag): scalars.number(tag, value) for tag, value in tag_scalar_dict.items()}
         self._files().scalars(options.tag(main_tag), numbers, moment(global_step, walltime))
 
@@ -103,7 +103,7 @@ class SummaryWriter(MediaMethods, PlotMethods):
         walltime: float | None = None,
         max_bins: int | None = None,
     ) -> None:
-        """Record the distribution of ``values``; ``bins`` may be whatever numpy.histogram takes."""
+        """Record the distribution of ``values``. ``bins`` is an argument of numpy.histogram."""
         array, at = real_numbers(options.tag(tag), values), moment(global_step, walltime)
         if not array.values.size:
             raise ValueError(f"histogram '{tag}' has no element")
@@ -127,7 +127,7 @@ class SummaryWriter(MediaMethods, PlotMethods):
         global_step: Any = None,
         walltime: float | None = None,
     ) -> None:
-        """Record a distribution that was counted elsewhere; ``bucket_limits`` are right ends of buckets."""
+        """Record a distribution counted by the caller. ``bucket_limits`` are right ends of buckets."""
         counted = histograms.given_histogram(
             (min, max), (num, sum, sum_squares), bucket_limits, bucket_counts
         )
@@ -144,7 +144,7 @@ class SummaryWriter(MediaMethods, PlotMethods):
     def add_graph(
         self, model: Any, input_to_model: Any = None, verbose: bool = False, use_strict_trace: bool = True
     ) -> None:
-        """Record the graph of a network, with shapes if it is given inputs. The last two change nothing."""
+        """Record the graph of a network, with shapes if inputs are given. Other arguments are ignored."""
         del verbose, use_strict_trace
         from mindinsight.writer.network import graph_of  # loads protobuf, which scalars do without
 
@@ -161,10 +161,10 @@ class SummaryWriter(MediaMethods, PlotMethods):
         run_name: str | None = None,
         global_step: Any = None,
     ) -> None:
-        """Record hyper-parameters and what came of them.
+        """Record hyper-parameters and their results.
 
-        In our format they are the lineage of this run, or of the run ``run_name`` below it; in TensorBoard's
-        always of a run below it, as torch writes it.
+        In our format they are the lineage of this run, or of the run ``run_name`` below it. In TensorBoard's
+        format they always belong to a run below it, as in torch.
         """
         trial = check_trial(hparam_dict, metric_dict, hparam_domain_discrete, run_name)
         self._files().trial(trial, moment(global_step, None))

@@ -1,4 +1,4 @@
-"""Methods of SummaryWriter for pictures, sounds, curves and layouts, and the life cycle of its files."""
+"""Methods of SummaryWriter for images, sounds, curves and layouts, and the life cycle of its files."""
 
 from __future__ import annotations
 
@@ -27,10 +27,12 @@ _AXES: Final = "NCHW"
 
 
 def picture_batch(value: object, layout: str) -> Batch:
-    """``value`` as bytes (N, C, H, W); ``layout`` names its axes by letters of NCHW, in any case and order.
+    """Return ``value`` as bytes (N, C, H, W).
 
-    uint8 stays as it is; all else is multiplied by 255 and cut to 0..255, NaN is 0. Raises TypeError for what
-    is no numbers, ValueError for a layout that does not fit.
+    ``layout`` names its axes by letters of NCHW in any case and order.
+
+    uint8 is unchanged. Other types are multiplied by 255 and clipped to 0..255, NaN is 0. Raises TypeError if
+    there are no numbers, ValueError for a layout that does not fit.
     """
     values = to_numpy(value).values
     letters = str(layout).upper()
@@ -46,7 +48,7 @@ def picture_batch(value: object, layout: str) -> Batch:
 
 
 def video_frames(video: object) -> Batch:
-    """The frames of videos (N, T, C, H, W) as T pictures; several videos lie side by side in each."""
+    """Return the frames of videos (N, T, C, H, W) as T images, with several videos next to each other."""
     values = to_numpy(video).values
     if values.ndim != 5 or 0 in values.shape:
         raise ValueError(f"a video is an array (N, T, C, H, W), none of them zero, got shape {values.shape}")
@@ -56,9 +58,9 @@ def video_frames(video: object) -> Batch:
 
 
 def with_boxes(pictures: Batch, boxes: object, labels: Sequence[str] | None, rescale: float) -> Batch:
-    """The first of ``pictures`` with red rectangles around ``boxes`` [n, (left, top, right, bottom)].
+    """Return the first of ``pictures`` with red rectangles around ``boxes`` [n, (left, top, right, bottom)].
 
-    ``rescale`` is a factor for both sides of the picture. Needs Pillow.
+    ``rescale`` is a factor for both sides of the image. Needs Pillow.
     """
     corners = to_numpy(boxes).values
     if corners.ndim != 2 or corners.shape[1] != 4:
@@ -79,7 +81,7 @@ def with_boxes(pictures: Batch, boxes: object, labels: Sequence[str] | None, res
 
 
 def pictures_of_figures(figures: Sequence[Any], close: bool) -> Batch:
-    """Figures of matplotlib, drawn without a window; ``close`` lets matplotlib forget them."""
+    """Return figures of matplotlib as images, drawn without a window. ``close`` closes the figures."""
     drawn = [_drawn(figure) for figure in figures]
     if len({pixels.shape for pixels in drawn}) != 1:
         raise ValueError("expected figures of one size, at least one")
@@ -120,7 +122,7 @@ def _picture(pictures: Batch) -> Any:
 
 
 def _draw_label(draw: Any, name: str, left: float, bottom: float) -> None:
-    """Black letters on red at the lower left corner of a box."""
+    """Draw black letters on red at the lower left corner of a box."""
     font = _pillow("ImageFont").load_default()
     x0, y0, x1, y1 = font.getbbox(name)
     width, height = x1 - x0, y1 - y0
@@ -143,14 +145,14 @@ FORMATS: Final = ("mindinsight", "tensorboard")
 
 
 class RunFiles:
-    """The files of one run, opened at once and again by the first value after ``close``.
+    """Files of one run, opened immediately and again by the first value after ``close``.
 
     Args:
-        log_dir: directory of the run; ``runs/<time>_<host><comment>`` when left out.
+        log_dir: directory of the run, by default ``runs/<time>_<host><comment>``.
         comment: end of that default name.
-        purge_step: the step at which a training goes on after a crash. Older points from there on are hidden:
+        purge_step: step at which a training continues after a crash. Older points from there on are hidden:
             by a mark in TensorBoard's format, in ours by the newer file with the same steps.
-        max_queue: accepted for torch's sake; waiting values are limited by their memory, not by their number.
+        max_queue: accepted for compatibility with torch. The memory of waiting values is limited instead.
         flush_secs: the longest time a value waits before it is written.
         filename_suffix: end of the file names.
         format: ``mindinsight`` for MindSpore's summary files, ``tensorboard`` for tfevents files.
@@ -180,24 +182,27 @@ class RunFiles:
         self._open_files: Target | None = self._opened()
 
     def get_logdir(self) -> str:
-        """Directory of the run."""
+        """Return the directory of the run."""
         return self.log_dir
 
     @property
     def record(self) -> SummaryRecord:
-        """The recorder of a run in our format, for alerts and lineage. Raises ValueError in TensorBoard's."""
+        """Return the recorder of a run in our format, for alerts and lineage.
+
+        TensorBoard's raises ValueError.
+        """
         files = self._files()
         if not isinstance(files, MindSporeFiles):
             raise ValueError("TensorBoard's files have no alerts and no lineage")
         return files.record
 
     def flush(self) -> None:
-        """Return when everything recorded is in the files."""
+        """Wait until all recorded values are in the files."""
         if self._open_files is not None:
             self._open_files.flush()
 
     def close(self) -> None:
-        """Write everything and finish the files. A later value opens new ones."""
+        """Write all values and close the files. A later value opens new ones."""
         self._close(None)
 
     def __enter__(self) -> Self:
@@ -227,7 +232,7 @@ class RunFiles:
 
 
 def moment(step: Any, wall: float | None) -> Moment:
-    """Step and wall time as a caller of torch's interface gives them: any number, or None."""
+    """Return step and wall time from any numbers of torch's interface, or None."""
     if step.__class__ is not int:
         try:
             step = 0 if step is None else options.step(int(step))
@@ -239,7 +244,7 @@ def moment(step: Any, wall: float | None) -> Moment:
 
 
 class MediaMethods(RunFiles):
-    """Pictures, figures, videos and sounds."""
+    """Methods for images, figures, videos and sounds."""
 
     def add_image(
         self,
@@ -249,7 +254,7 @@ class MediaMethods(RunFiles):
         walltime: float | None = None,
         dataformats: str = "CHW",
     ) -> None:
-        """Record a picture: uint8, or numbers within 0..1."""
+        """Record an image of uint8, or of numbers within 0..1."""
         batch = picture_batch(img_tensor, dataformats)
         self._files().images(options.tag(tag), batch, moment(global_step, walltime))
 
@@ -261,7 +266,7 @@ class MediaMethods(RunFiles):
         walltime: float | None = None,
         dataformats: str = "NCHW",
     ) -> None:
-        """Record a batch of pictures as one, eight in a row."""
+        """Record a batch of images as one, eight in a row."""
         self.add_image(tag, img_tensor, global_step, walltime, dataformats)
 
     def add_image_with_boxes(
@@ -275,7 +280,7 @@ class MediaMethods(RunFiles):
         dataformats: str = "CHW",
         labels: str | Sequence[str] | None = None,
     ) -> None:
-        """Record a picture with rectangles [n, (left, top, right, bottom)] drawn into it. Needs Pillow."""
+        """Record an image with rectangles [n, (left, top, right, bottom)] drawn on it. Needs Pillow."""
         names = [labels] if isinstance(labels, str) else labels
         drawn = with_boxes(picture_batch(img_tensor, dataformats), box_tensor, names, rescale)
         self._files().images(options.tag(tag), drawn, moment(global_step, walltime))
@@ -288,7 +293,7 @@ class MediaMethods(RunFiles):
         close: bool = True,
         walltime: float | None = None,
     ) -> None:
-        """Record a figure of matplotlib, or a list of equally large ones, as a picture."""
+        """Record a figure of matplotlib, or a list of figures of one size, as an image."""
         drawn = pictures_of_figures(figure if isinstance(figure, list) else [figure], close)
         self._files().images(options.tag(tag), drawn, moment(global_step, walltime))
 
@@ -300,7 +305,7 @@ class MediaMethods(RunFiles):
         fps: float = 4,
         walltime: float | None = None,
     ) -> None:
-        """Record the frames of videos (N, T, C, H, W) as one picture, eight in a row. ``fps`` is not kept."""
+        """Record the frames of videos (N, T, C, H, W) as one image, eight in a row. ``fps`` is ignored."""
         del fps
         self._files().images(options.tag(tag), video_frames(vid_tensor), moment(global_step, walltime))
 
@@ -318,7 +323,7 @@ class MediaMethods(RunFiles):
 
 
 class PlotMethods(RunFiles):
-    """Precision-recall curves and layouts of custom scalars."""
+    """Methods for precision-recall curves and layouts of custom scalars."""
 
     def add_pr_curve(
         self,
@@ -348,7 +353,7 @@ class PlotMethods(RunFiles):
         weights: Any = None,
         walltime: float | None = None,
     ) -> None:
-        """Record a precision-recall curve that was counted elsewhere. ``weights`` change nothing."""
+        """Record a precision-recall curve counted by the caller. ``weights`` are ignored."""
         del weights
         rows = [
             true_positive_counts, false_positive_counts, true_negative_counts, false_negative_counts,
@@ -370,21 +375,21 @@ class PlotMethods(RunFiles):
     def add_custom_scalars_marginchart(
         self, tags: Sequence[str], category: str = "default", title: str = "untitled"
     ) -> None:
-        """Record a page of one chart with a line and its margin: the tags of value, lower and upper end."""
+        """Record a page of one chart with a line and its margin: tags of value, lower and upper end."""
         self.add_custom_scalars({category: {title: ["Margin", tags]}})
 
     def add_embedding(self, *_arguments: Any, **_named: Any) -> NoReturn:
-        """Refused: neither format's pages draw embeddings that this package writes."""
+        """Raise NotImplementedError: embeddings are not supported by either format's pages."""
         raise NotImplementedError(
-            "embeddings are not written; record the matrix with add_tensor, or use torch's own writer beside"
+            "embeddings are not written; record the matrix with add_tensor, or add torch's writer"
         )
 
     def add_mesh(self, *_arguments: Any, **_named: Any) -> NoReturn:
-        """Refused, as embeddings are."""
+        """Raise NotImplementedError, like ``add_embedding``."""
         raise NotImplementedError(
-            "meshes are not written; record the vertices with add_tensor, or use torch's own writer beside"
+            "meshes are not written; record the vertices with add_tensor, or add torch's writer"
         )
 
     def add_onnx_graph(self, *_arguments: Any, **_named: Any) -> NoReturn:
-        """Refused: record the network itself."""
+        """Raise NotImplementedError: record the network itself."""
         raise NotImplementedError("ONNX files are not read; record the network itself with add_graph")

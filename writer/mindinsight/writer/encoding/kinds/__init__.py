@@ -1,6 +1,7 @@
-"""Encoders of the kinds: one module per kind, named as in ``mindinsight.proto.kinds``, with an ``ENCODER``.
+"""Encoders of the kinds: one module per kind of ``mindinsight.proto.kinds``, with an ``ENCODER``.
 
-Scalars have none: they are columns (``encoding/scalars.py``); alerts have their own call (``alerts.py``).
+Scalars have none, because they are columns (``encoding/scalars.py``). Alerts have a separate call
+(``alerts.py``).
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ from typing import Final
 from mindinsight.proto.kinds import KINDS, LINEAGE_FIELDS
 from mindinsight.writer.encoding.encoder import Encoder
 
-# What ``add_value`` takes.
+# Values that ``add_value`` accepts.
 NAMES: Final = (*(kind.name for kind in KINDS if kind.in_add_value), *LINEAGE_FIELDS)
 
 
 @cache
 def encoder(kind: str) -> Encoder:
-    """The encoder of a kind that is stored as a payload, or of a lineage message; loaded when first used."""
+    """Return the encoder of a kind stored as a payload, or of a lineage message. Loaded at first use."""
     if kind in LINEAGE_FIELDS:
         from mindinsight.writer.encoding.lineage import LineageEncoder  # loads protobuf
 

@@ -1,4 +1,4 @@
-"""Encoder of sounds: samples as a WAV file, or a file that is encoded already (Summary.Audio)."""
+"""Encoder of sounds: samples as a WAV file, or an encoded file (Summary.Audio)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ class AudioEncoder(MessageEncoder):
     """Encoder of pairs (samples, rate) and of the bytes of sound files."""
 
     def serialised(self, value: Any) -> bytes:
-        """The sound as a message; TypeError for what is neither, ValueError as sounds.py has it."""
+        """Return the sound as a message.
+
+        Raises TypeError for other objects and ValueError like ``media.sound``.
+        """
         if isinstance(value, (bytes, bytearray, memoryview)):
             return wire.block(1, bytes(value))
         if isinstance(value, tuple) and len(value) == 2:
@@ -21,7 +24,7 @@ class AudioEncoder(MessageEncoder):
         raise TypeError(f"{self.kind} takes {taken}, got {type(value).__name__}")
 
     def facts(self, message: Any) -> dict[str, Any]:
-        """Bytes of the file."""
+        """Return the size of the file in bytes."""
         return {"size": len(message.encoded)}
 
 

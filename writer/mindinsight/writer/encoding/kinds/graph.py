@@ -11,7 +11,7 @@ class GraphEncoder(MessageEncoder):
     """Encoder of networks, graph builders and ModelProto messages."""
 
     def serialised(self, value: Any) -> bytes:
-        """The GraphProto in ``value``: a ModelProto or its bytes, a network or a GraphBuilder."""
+        """Return the GraphProto in ``value``: a ModelProto or its bytes, a network or a GraphBuilder."""
         from google.protobuf.message import DecodeError  # protobuf, which scalars do without
 
         from mindinsight.proto.graph_pb2 import ModelProto
@@ -22,14 +22,14 @@ class GraphEncoder(MessageEncoder):
         elif not isinstance(value, (bytes, bytearray, memoryview)):
             value = graph_of(value)
         if value is None:
-            raise TypeError("expected the bytes of a ModelProto, or a network whose graph can be seen")
+            raise TypeError("expected the bytes of a ModelProto, or a network with a graph")
         model = ModelProto()
         try:
             model.ParseFromString(bytes(value))
         except DecodeError as error:
-            raise ValueError(f"these bytes are no ModelProto: {error}") from error
+            raise ValueError(f"the bytes are not a ModelProto: {error}") from error
         if not model.HasField("graph"):
-            raise ValueError("these bytes are no ModelProto: there is no graph in them")
+            raise ValueError("the bytes are not a ModelProto: they contain no graph")
         return bytes(model.graph.SerializeToString())
 
 

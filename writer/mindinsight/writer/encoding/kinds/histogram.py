@@ -20,21 +20,21 @@ class HistogramEncoder(ArrayEncoder):
     """Encoder of bool, integer or float arrays of one dimension or more, and of counted histograms."""
 
     def item(self, tag: str, value: Any, room: int, buffers: BufferPool) -> Item:
-        """The array in ``value``, or the message of a Histogram."""
+        """Return the array in ``value``, or the message of a Histogram."""
         if isinstance(value, Histogram):
             return Item(self.kind, tag, _message(value))
         return super().item(tag, value, room, buffers)
 
     def message(self, item: Item) -> bytes:
-        """The message of the array in ``item``, or the one it holds."""
+        """Return the message of the array in ``item``, or the message in it."""
         return item.payload if isinstance(item.payload, bytes) else super().message(item)
 
     def array_message(self, values: npt.NDArray[Any], dtype: str) -> bytes:
-        """Buckets, counts of what is not finite, minimum, maximum and sum of the finite elements."""
+        """Return buckets, counts of non-finite elements, and minimum, maximum and sum of the finite ones."""
         return _message(histogram(values))
 
     def facts(self, message: Any) -> dict[str, Any]:
-        """Counts, minimum, maximum and sum."""
+        """Return counts, minimum, maximum and sum."""
         return {name: json_number(getattr(message, name)) for name in _FACTS}
 
 

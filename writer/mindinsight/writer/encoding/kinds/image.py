@@ -1,4 +1,4 @@
-"""Encoder of images: a batch of pictures as one PNG (Summary.Image)."""
+"""Encoder of images: a batch as one PNG (Summary.Image)."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ _COLORSPACES: Final = {1: 1, 2: 2, 3: 3, 4: 4}
 
 
 class ImageEncoder(ArrayEncoder):
-    """Encoder of arrays (N, C, H, W); layout and scaling: see image_grid.py."""
+    """Encoder of batches of images (N, C, H, W) as one PNG."""
 
     def check_shape(self, tag: str, shape: tuple[int, ...]) -> None:
-        """Raise ValueError unless ``shape`` is (pictures, channels, height, width), none of them zero."""
+        """Raise ValueError unless ``shape`` is (images, channels, height, width) without a zero."""
         media.check_shape(shape)
 
     def array_message(self, values: npt.NDArray[Any], dtype: str) -> bytes:
-        """One PNG, its size in pixels and its colours."""
+        """Return one PNG, its size in pixels and its number of channels."""
         picture = media.canvas(values)
         height, width, channels = picture.shape
         fields = (wire.integer(1, height), wire.integer(2, width), wire.integer(3, _COLORSPACES[channels]))
         return b"".join((*fields, wire.block(4, media.encode(picture))))
 
     def facts(self, message: Any) -> dict[str, Any]:
-        """Width and height in pixels."""
+        """Return width and height in pixels."""
         return {"width": message.width, "height": message.height}
 
 

@@ -11,7 +11,7 @@ class LandscapeEncoder(MessageEncoder):
     """Encoder of LossLandscape messages."""
 
     def serialised(self, value: Any) -> bytes:
-        """A LossLandscape as bytes; TypeError for anything else."""
+        """Return a LossLandscape as bytes. Raises TypeError for anything else."""
         return serialised(self.kind, value, "LossLandscape")
 
 

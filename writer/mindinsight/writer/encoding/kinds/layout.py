@@ -12,11 +12,11 @@ class LayoutEncoder(MessageEncoder):
     """Encoder of dicts: category -> title -> ["Multiline", tags] or ["Margin", three tags]."""
 
     def serialised(self, value: Any) -> bytes:
-        """The layout as a message. Raises TypeError and ValueError that name the chart."""
+        """Return the layout as a message. Raises TypeError and ValueError with the name of the chart."""
         return chart_layouts.encode(chart_layouts.checked(value))
 
     def facts(self, message: Any) -> dict[str, Any]:
-        """Number of charts."""
+        """Return the number of charts."""
         return {"charts": sum(len(category.chart) for category in message.category)}
 
 

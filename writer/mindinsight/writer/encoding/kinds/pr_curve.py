@@ -15,13 +15,13 @@ class PrCurveEncoder(MessageEncoder):
     """Encoder of pairs (labels, predictions), and of the six rows of a curve."""
 
     def serialised(self, value: Any) -> bytes:
-        """The curve in float32, as TensorBoard has it. Raises ValueError as pr_curves.py does."""
+        """Return the curve in float32, as in TensorBoard. Raises ValueError like ``chart_layouts.given``."""
         pair = isinstance(value, tuple) and len(value) == 2
         rows = chart_layouts.curve(*value) if pair else chart_layouts.given(list(value))
         return tensor.ENCODER.array_message(rows.astype(np.float32), "float32")
 
     def facts(self, message: Any) -> dict[str, Any]:
-        """Number of thresholds."""
+        """Return the number of thresholds."""
         return {"thresholds": message.dims[1]}
 
 

@@ -12,7 +12,7 @@ from mindinsight.writer.encoding.encoder import ArrayEncoder, Item
 from mindinsight.writer.encoding.wire import json_number
 
 _FLOAT_DATA, _RAW_DATA = 3, 8
-# graph.proto DataType; a type it has no number for is stored as the type that holds its values.
+# graph.proto DataType. A type without a number is stored as a type that can hold its values.
 _DATA_TYPES: Final = {
     "bool": 1, "int8": 2, "int16": 3, "int32": 4, "int64": 5, "uint8": 6, "uint16": 7, "uint32": 8,
     "uint64": 9, "float16": 10, "float32": 11, "float64": 12, "bfloat16": 46,
@@ -26,12 +26,12 @@ class TensorEncoder(ArrayEncoder):
     """Encoder of arrays of one dimension or more."""
 
     def size(self, item: Item) -> int:
-        """Upper bound in bytes of the array of ``item`` in an event."""
+        """Return an upper bound in bytes of the array of ``item`` in an event."""
         assert not isinstance(item.payload, bytes)
         return wire_size(item.payload)
 
     def array_message(self, values: npt.NDArray[Any], dtype: str) -> bytes:
-        """``values`` of any shape as ``float_data``; bit-exact in ``raw_data`` too if float32 changes one."""
+        """Return ``values`` as ``float_data``, and bit-exact as ``raw_data`` if float32 would change one."""
         floats = _as_float32(values)
         parts = [
             wire.packed_integers(1, values.shape) if values.shape else b"",
@@ -43,7 +43,7 @@ class TensorEncoder(ArrayEncoder):
         return b"".join(parts)
 
     def facts(self, message: Any) -> dict[str, Any]:
-        """Shape and statistics, and the elements of a small one."""
+        """Return shape and statistics, and the elements of a small tensor."""
         numbers = np.asarray(message.float_data, dtype=np.float64)
         finite = numbers[np.isfinite(numbers)]
         facts: dict[str, Any] = {
@@ -59,7 +59,7 @@ class TensorEncoder(ArrayEncoder):
 
 
 def wire_size(values: npt.NDArray[Any]) -> int:
-    """Upper bound in bytes of ``values`` stored as a tensor."""
+    """Return an upper bound in bytes of ``values`` stored as a tensor."""
     exact = 0 if values.dtype.name in _HELD_BY_FLOAT32 else values.nbytes
     return 4 * values.size + exact + 64 + 10 * values.ndim
 
@@ -70,7 +70,7 @@ def _as_float32(values: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
 
 
 def _same(values: npt.NDArray[Any], floats: npt.NDArray[np.float32]) -> bool:
-    """True when every element of ``values`` can be told from ``floats``."""
+    """Return True if every element of ``values`` equals its element of ``floats``."""
     if values.dtype.name in _HELD_BY_FLOAT32:
         return True
     if values.dtype.kind == "f":

@@ -9,16 +9,16 @@ from mindinsight.writer.encoding.encoder import MessageEncoder
 
 
 class TextEncoder(MessageEncoder):
-    """Encoder of str; what is no character of UTF-8 is written as its escape."""
+    """Encoder of str. Characters that UTF-8 cannot encode become escapes."""
 
     def serialised(self, value: Any) -> bytes:
-        """The text as a message; TypeError for what is no str."""
+        """Return the text as a message. Raises TypeError unless it is a str."""
         if not isinstance(value, str):
             raise TypeError(f"{self.kind} takes a str, got {type(value).__name__}")
         return wire.block(1, value.encode("utf-8", "backslashreplace"))
 
     def facts(self, message: Any) -> dict[str, Any]:
-        """Characters of the text."""
+        """Return the number of characters."""
         return {"length": len(message.content)}
 
 

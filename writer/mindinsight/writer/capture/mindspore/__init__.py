@@ -1,1 +1,0 @@
-"""Operators and values of MindSpore as the recorders see them."""

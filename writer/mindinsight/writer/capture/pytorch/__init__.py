@@ -1,1 +1,0 @@
-"""Operators, modules and norms of PyTorch as the recorders see them."""

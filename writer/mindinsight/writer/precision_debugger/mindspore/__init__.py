@@ -1,1 +1,0 @@
-"""Probe of msprobe's dumps in MindSpore: cells, functions and their values."""

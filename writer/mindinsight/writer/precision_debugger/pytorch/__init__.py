@@ -1,1 +1,0 @@
-"""Probe of msprobe's dumps in PyTorch: modules, functions and their values."""

@@ -1,0 +1,440 @@
+"""Flight recorder: monitor of a PyTorch training that dumps the step of a fault."""
+
+from __future__ import annotations
+
+import logging
+import math
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
+
+from mindinsight.writer.alerts import Level
+from mindinsight.writer.ranks import rank_of
+from mindinsight.writer.record import SummaryRecord
+from mindinsight.writer.recorders.capture import models_of
+from mindinsight.writer.recorders.dump_recorder import DumpRecorder
+from mindinsight.writer.recorders.fault_signs import (
+    FINE,
+    OWN,
+    SHARED,
+    SILENT,
+    DeadLayers,
+    Examined,
+    FaultEpisode,
+    HealthRecord,
+    JumpDetector,
+    LossScale,
+    RankSign,
+    Replicas,
+    SilentGradients,
+    Watched,
+    combined,
+)
+
+if TYPE_CHECKING:
+    import torch
+
+
+T = TypeVar("T")
+
+_log: Final = logging.getLogger(__name__)
+
+
+class GuardedCalls:
+    """Caller of functions that logs only the first exception, under the name ``name``."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._logged = False
+
+    def __call__(self, function: Callable[..., T], *arguments: Any) -> T | None:
+        """Return the result of ``function``, or None if it raises an ``Exception``."""
+        try:
+            return function(*arguments)
+        except Exception:
+            if not self._logged:
+                self._logged = True
+                _log.exception("%s: a measurement failed; the training continues (logged once)", self._name)
+            return None
+
+
+_SHARE: Final = 0.008  # of the training's time. The checks of every step may take the rest of 3 %
+_SOONEST: Final = 10  # steps between two that nothing asks for
+_ADVANCE: Final = 6  # watched steps that may be spent before they are saved, where something is suspected
+
+
+class WatchSchedule:
+    """Schedule of the steps in which all modules are measured.
+
+    These are the first step and every ``check_every``-th. With None, they are as frequent as 0.8 % of the
+    training time allows.
+    """
+
+    def __init__(self, check_every: int | None) -> None:
+        self._every = check_every if check_every is None else max(check_every, 1)
+        self._last = -_SOONEST
+        self._cost = 0.0  # seconds that watching one step takes
+        self._saved = 0.0  # seconds
+
+    def due(self, step: int, suspected: bool) -> bool:
+        """Return True if the modules are to be measured in this step."""
+        if self._every is not None and step % self._every == 0:
+            return True
+        if suspected:
+            return self._saved > -_ADVANCE * self._cost or not self._cost
+        return self._every is None and step - self._last >= _SOONEST and self._saved >= 0
+
+    def watched(self, step: int, seconds: float) -> None:
+        """Record the time that measuring one step took, in seconds."""
+        self._last = step
+        self._cost = max(seconds, self._cost) if step else seconds / 2  # the first also warms caches up
+        self._saved -= seconds if step else 0.0
+
+    def passed(self, seconds: float) -> None:
+        """Record the duration of a training step, in seconds."""
+        self._saved = min(self._saved + _SHARE * seconds, self._cost)
+
+
+OnTrigger: TypeAlias = Literal["continue", "skip", "raise"]
+
+FOLDER: Final = "flight_dump"  # below the directory of the run
+_RANKS_EVERY: Final = 10  # steps between two measurements of all weights in a distributed training
+_EXACT_EVERY: Final = 16  # steps between two in which all elements of all gradients are read
+_EXACT_FIRST: Final = 3  # steps at the begin that are exact, too
+_SUSPECTED: Final = 3  # steps that are watched when weights have lost their gradient
+_MARK: Final = "_mindinsight_flight_recorder"  # in a network's __dict__: the token of its recorder
+
+
+class TrainingFaultError(RuntimeError):
+    """Error of a broken training step, raised with ``on_trigger="raise"``. The message names the dump."""
+
+
+class FlightRecorder:
+    """Recorder with little cost until a training step breaks, which then dumps that step::
+
+        recorder = FlightRecorder(model, "./summary/run1", optimizer=optimizer)
+        for batch in loader:
+            loss = recorder.step(lambda: train_step(batch))    # forward and backward
+            optimizer.step()                                   # stays outside
+        recorder.close()
+
+    After each step the returned loss and the norm of the gradients are checked for NaN, infinity, a jump by
+    ``jump`` times their running mean, and steady growth beyond all earlier values. Of large gradients a
+    sample is measured, 1024 elements each of 64 tensors, and every 16 steps all elements. In some steps the
+    outputs of all modules are checked too, and the norms of weights and outputs are kept as the last healthy
+    ones. These steps are as frequent as 0.8 % of the time allows, or every ``check_every``, or follow when
+    weights lose their gradient. A layer that has died, such as a ReLU with only zeros as output, is a warning
+    and no fault.
+
+    At a fault, before the optimizer changes a weight, random generators and buffers are restored and the step
+    runs again under the dump recorder. An alert in the run says what happened and where the dump is, or that
+    the step did not break again. Generators, buffers and gradients are then as after the first run. A lasting
+    fault is one alert, until twenty steps in a row were healthy.
+
+    ``on_trigger`` is "continue", "skip", which clears the gradients so that the optimizer changes nothing, or
+    "raise", which raises TrainingFaultError. At most ``dumps`` steps are dumped, each of at most ``budget``
+    bytes of tensors. At most 256 MB of them wait for the disk. Between faults the recorder holds copies of
+    the buffers and three numbers for each parameter and module.
+
+    In a distributed training all ranks dump if one of them reports a fault, so all must call ``step`` alike.
+    Ranks that began with equal weights and no longer have them are a fault. So are gradients that were equal
+    in five steps and differ: one rank was reduced in another way. ``same_gradients`` says that gradients are
+    equal from the first step on, or, if False, that they may differ.
+
+    With the ``scaler`` of a training in mixed precision, non-finite gradients are a fault only after its
+    scale has fallen to one. Until then the scaler skips such a step.
+
+    Frameworks that run forward and backward themselves call ``begin`` before and ``end`` after them. A second
+    recorder of a network replaces the first, which then does nothing.
+    """
+
+    def __init__(
+        self,
+        model: torch.nn.Module | Mapping[str, torch.nn.Module],
+        directory: str | Path,
+        optimizer: torch.optim.Optimizer | None = None,
+        *,
+        on_trigger: OnTrigger = "continue",
+        dumps: int = 3,
+        budget: int = 1 << 30,
+        check_every: int | None = None,
+        jump: float = 100.0,
+        warmup: int = 5,
+        same_gradients: bool | None = None,
+        scaler: torch.amp.GradScaler | None = None,
+        record: SummaryRecord | None = None,
+    ) -> None:
+        if on_trigger not in ("continue", "skip", "raise"):
+            raise ValueError(f"on_trigger is 'continue', 'skip' or 'raise', got {on_trigger!r}")
+        from mindinsight.writer.recorders import torch_training as training
+
+        self._torch = training
+        self._models = models_of(model)
+        self._tensors = training.collect(self._models)
+        self._directory = Path(directory).absolute()
+        self._record = record or SummaryRecord(str(directory))
+        self._owns_record = record is None
+        self._on_trigger = on_trigger
+        self._dumps = dumps
+        self._budget = budget
+        self._schedule = WatchSchedule(check_every)
+        self._losses = JumpDetector("loss", jump, warmup)
+        self._norms = JumpDetector(training.norm_name(self._tensors), jump, warmup)
+        self._loss_scale = LossScale(scaler)
+        self._health = HealthRecord()
+        self._guarded = GuardedCalls("FlightRecorder")
+        self._number = 0
+        self._running = False
+        self._replicas = Replicas(same_gradients)
+        self._episode = FaultEpisode()
+        self._layers = DeadLayers()
+        self._silent = SilentGradients()
+        self._quiet: frozenset[str] = frozenset()  # modules with all-zero gradients
+        self._suspected = 0  # steps to watch because of them
+        self._zeros = 0  # gradients of zeros only in the last exact step
+        self._exact = True
+        self._host_random = False  # a step has used the generator of Python or NumPy
+        self._before: Any = None
+        self._begun = 0.0
+        self._watch: Any = None
+        self._token = secrets.token_hex(8)
+        for network in self._models.values():
+            vars(network)[_MARK] = self._token  # text, so that networks can be pickled as before
+        self._retired = False
+        self._hook = optimizer.register_step_pre_hook(self._refuse_inside) if optimizer is not None else None
+
+    def __enter__(self) -> FlightRecorder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def step(self, run: Callable[[], T]) -> T:
+        """Run one training step, forward and backward, and return its result.
+
+        ``run`` is called a second time if the step broke, so it must not consume its data: take the batch
+        from the loader outside. Raises the exception of ``run``, and TrainingFaultError with
+        ``on_trigger="raise"``.
+        """
+        self.begin()
+        try:
+            result = run()
+        except BaseException:
+            self.cancel()
+            raise
+        self.end(result, run)
+        return result
+
+    def begin(self) -> None:
+        """Begin a step: save generators and buffers, and measure the modules if the schedule says so."""
+        self.cancel()  # a step that was begun and never ended
+        if self._is_retired():
+            return
+        self._begun = time.perf_counter()
+        if self._schedule.due(self._number, self._suspected > 0 or self._layers.undecided):
+            self._tensors = self._torch.collect(self._models)  # layers may have been added since
+            self._watch = self._torch.OutputWatch(self._models, self._quiet)
+            self._watch.seconds += time.perf_counter() - self._begun
+        self._exact = self._number % _EXACT_EVERY == 0 or self._number < _EXACT_FIRST
+        self._before = self._torch.save_state(self._tensors, self._exact or self._host_random)
+        self._running = True
+
+    def end(self, result: Any, run: Callable[[], Any]) -> bool:
+        """End a step with its result. Return True if the step broke.
+
+        ``run`` repeats a broken step. Raises TrainingFaultError with ``on_trigger="raise"``.
+        """
+        if self._before is None:
+            return False
+        watch, before = self._watch, self._before
+        self.cancel()
+        if self._exact and not self._host_random:
+            self._host_random = self._torch.uses_host_generators(before)
+        loss, norm, zeros = self._measure(result)
+        watched = self._finish_watch(watch, zeros)
+        examined = self._examine(loss, norm, watched)
+        if self._torch.is_distributed():
+            examined = self._across_ranks(examined, norm)
+        if examined.cause == SILENT:
+            self._report(run, before, examined, norm)
+        elif examined.cause != FINE:
+            self._trigger(run, before, examined, norm)
+        if watch is not None:
+            self._end_watched(watch, healthy=examined.cause <= SILENT)
+        self._schedule.passed(time.perf_counter() - self._begun)
+        self._number += 1
+        return examined.cause > SILENT
+
+    def _across_ranks(self, examined: Examined, norm: float | None) -> Examined:
+        """Return the anomaly of this step on any rank, or the divergence between ranks."""
+        number = self._number
+        measured = number % _RANKS_EVERY == 0 or number & (number - 1) == 0  # soon after the begin, too
+        weights = (self._guarded(self._torch.weights_norm, self._tensors) if measured else None) or math.nan
+        own = RankSign(examined.cause, math.nan if norm is None else norm, weights)
+        signs = self._torch.gather_signs(own, self._torch.device_of(self._tensors))
+        examined = combined(signs, examined, rank_of().number)
+        differ = self._replicas.check(number, signs)
+        return Examined(differ, SHARED) if differ and examined.cause <= SILENT else examined
+
+    def _finish_watch(self, watch: Any, zeros: int) -> Watched | None:
+        """Return the measurements of this step's modules, or None, and schedule further ones."""
+        suspicious = self._silent.suspicious(zeros)
+        if (suspicious and not self._suspected) or (watch is not None and zeros):
+            self._quiet = self._guarded(self._torch.quiet_modules, self._tensors) or frozenset()
+        if suspicious and not self._suspected:
+            self._suspected = _SUSPECTED
+        if watch is None:
+            return None
+        if self._suspected:
+            self._suspected -= 1
+            if not self._suspected:
+                self._silent.settle()
+        quiet = self._quiet if self._silent.lasting else frozenset()
+        return Watched(watch.outputs, watch.highest, quiet)
+
+    def _end_watched(self, watch: Any, healthy: bool) -> None:
+        begin = time.perf_counter()
+        if healthy:
+            self._health.update(self._number, watch.outputs, self._weight_norms())
+        self._schedule.watched(self._number, watch.seconds + time.perf_counter() - begin)
+
+    def cancel(self) -> None:
+        """Discard a step that has begun, for example because it raised."""
+        self._running = False
+        self._before = None
+        if self._watch is not None:
+            self._watch.end()
+            self._watch = None
+
+    def close(self) -> None:
+        """Remove the hook from the optimizer and close the record, unless the caller passed the record."""
+        self.cancel()
+        for network in self._models.values():
+            if vars(network).get(_MARK) == self._token:
+                del vars(network)[_MARK]
+        if self._hook is not None:
+            self._hook.remove()
+            self._hook = None
+        if self._owns_record:
+            self._record.close()
+
+    def _is_retired(self) -> bool:
+        """Return True if this recorder is closed or another one has been made for the network."""
+        marks = {vars(network).get(_MARK) for network in self._models.values()}
+        if not self._retired and marks != {self._token}:
+            self._retired = True
+            _log.warning("this FlightRecorder is inactive: it is closed, or another one has replaced it")
+        return self._retired
+
+    def _measure(self, result: Any) -> tuple[float | None, float | None, int]:
+        """Return loss, norm of the gradients and number of all-zero gradients. None if not measurable.
+
+        Exact steps also return the norm of the sample, to be comparable with other steps, unless a gradient
+        is non-finite.
+        """
+        norm, zeros = self._guarded(self._torch.sampled_facts, self._tensors) or (None, 0)
+        if self._exact:
+            exact, self._zeros = self._guarded(self._torch.gradient_facts, self._tensors) or (None, 0)
+            norm = exact if exact is not None and not math.isfinite(exact) else norm
+            zeros = self._zeros
+        return self._guarded(self._torch.loss_of, result), norm, max(zeros, self._zeros)
+
+    def _weight_norms(self) -> dict[str, float]:
+        """Return the L2 norm of each weight by name, empty if they cannot be measured."""
+        return self._guarded(self._torch.weight_norms, self._tensors) or {}
+
+    def _examine(self, loss: float | None, norm: float | None, watched: Watched | None) -> Examined:
+        """Return the anomaly of this step and where it was observed."""
+        outputs = watched.outputs if watched is not None else {}
+        broken = [name or "the network" for name, size in outputs.items() if not size < float("inf")]
+        loss_reason = self._losses.check(loss) if loss is not None else ""
+        mended = norm is None or self._loss_scale.mends(norm)
+        norm_reason = self._norms.check(norm) if norm is not None and not mended else ""
+        if loss_reason:
+            return Examined(loss_reason, OWN)
+        if broken:
+            return Examined(f"the output of {broken[0]} is non-finite", OWN)
+        if norm is not None and norm_reason:
+            return Examined(norm_reason + self._loss_scale.remark(norm), SHARED)
+        if watched is None or (loss == 0 and not norm):  # nothing is left to learn
+            return Examined("", FINE)
+        silenced = self._layers.check(self._number, watched)
+        return Examined(silenced, SILENT if silenced else FINE)
+
+    def _trigger(self, run: Callable[[], Any], before: Any, examined: Examined, norm: float | None) -> None:
+        """Carry out ``on_trigger``. Record and report the first step of a fault before."""
+        text, path = f"Step {self._number}: {examined.reason}.", None
+        if self._episode.begins(self._number):
+            text, path = self._report(run, before, examined, norm)
+        if self._on_trigger == "skip":
+            self._torch.take_gradients(self._tensors)
+        if self._on_trigger == "raise":
+            self._number += 1
+            command = f"mindinsight dump check {path} --step {self._number - 1}"
+            raise TrainingFaultError(f"{text} {command}" if path else text)
+
+    def _report(
+        self, run: Callable[[], Any], before: Any, examined: Examined, norm: float | None
+    ) -> tuple[str, Path | None]:
+        """Record the step again and raise the alert. Return the text, and the dump or None."""
+        parts, path = [f"Step {self._number}: {examined.reason}."], None
+        if self._dumps > 0:
+            self._dumps -= 1
+            path = self._directory / FOLDER  # one for all ranks
+            parts.append(self._dump(run, before, path, norm))
+        else:
+            parts.append("No dump was written: their number is used up.")
+        if examined.cause == SHARED and norm is not None:
+            parts.append(self._loss_scale.advice(norm))
+        parts.append(self._health.grown(self._weight_norms()))
+        text = " ".join(filter(None, parts))
+        level: Level = "warning" if examined.cause == SILENT else "error"
+        title = f"Training {'warning' if level == 'warning' else 'fault'}: {examined.reason}"[:200]
+        self._record.alert(title, text, level, self._number, wait_seconds=0, dump=path)
+        return text, path
+
+    def _dump(self, run: Callable[[], Any], before: Any, path: Path, norm: float | None) -> str:
+        """Run the step again under the dump recorder. Return a sentence about the outcome."""
+        after = self._torch.save_state(self._tensors)
+        gradients = self._torch.take_gradients(self._tensors)
+        try:
+            self._torch.restore_state(self._tensors, before)
+            again, problem = self._replay(run, path, norm)
+            rank = path / f"rank_{rank_of().number}"
+            self._health.write(rank, self._number, self._weight_norms())
+        except Exception as error:  # the training itself is fine: only our second run failed
+            _log.exception("the step could not be recorded again")
+            return f"The step could not be recorded again: {type(error).__name__}: {error}."
+        finally:
+            self._torch.restore_state(self._tensors, after)
+            self._torch.give_gradients(self._tensors, gradients)
+        where = f"Its dump is {FOLDER}, step {self._number}."
+        if problem:
+            where = f"Its dump {FOLDER}, step {self._number}, is incomplete: {problem}."
+        return where if again else f"The step did not break when it ran again. {where}"
+
+    def _replay(self, run: Callable[[], Any], path: Path, first: float | None) -> tuple[bool, str]:
+        """Return True if the recorded repetition broke again, and the problem of the dump ("" if none).
+
+        If another rank reported the step, a norm of the gradients equal to ``first`` means the same outcome.
+        """
+        settings = {"net_name": "Net", "saved_data": "full", "initial_iteration": self._number}
+        with DumpRecorder(self._models, settings, path, limit=self._budget) as recorder:
+            self._running = True
+            try:
+                result = run()
+            finally:
+                self._running = False
+            recorder.step()
+        loss, norm, _ = self._measure(result)
+        broken = bool(self._examine(loss, norm, None).reason) or (norm is not None and norm == first)
+        return broken, recorder.problem
+
+    def _refuse_inside(self, *_: Any) -> None:
+        if self._running:
+            raise RuntimeError(
+                "optimizer.step() was called inside FlightRecorder.step(): call it after, so that a fault"
+                " is found before the weights change"
+            )

@@ -1,0 +1,245 @@
+"""State of a PyTorch training: random generators, buffers, gradients, norms of weights and outputs."""
+
+from __future__ import annotations
+
+import logging
+import math
+import random
+import time
+from collections.abc import Callable, Collection, Mapping
+from operator import attrgetter
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import torch
+from torch.nn.modules import module as module_hooks
+
+from mindinsight.writer.recorders.fault_signs import RankSign
+from mindinsight.writer.recorders.torch_tensors import (
+    joined_norms,
+    norms_by_name,
+    norms_of,
+    output_norm,
+    summary_of,
+)
+
+_SMALL: Final = 1 << 14  # elements
+_FEWEST: Final = 4  # tensors that are worth being concatenated
+# Sample of the gradients measured in most steps: reading all of them costs a small network 3 % of its time.
+_SAMPLED_TENSORS: Final = 64
+_SAMPLED_ELEMENTS: Final = 1024  # of a tensor. The stride is odd, so that broken rows and columns are hit
+_GRADIENT: Final = attrgetter("grad")
+_log: Final = logging.getLogger(__name__)
+
+
+class Tensors(NamedTuple):
+    """Parameters and buffers of the networks, collected once, because searching 500 modules is slow."""
+
+    parameters: list[tuple[str, torch.nn.Parameter]]
+    buffers: list[torch.Tensor]
+    small: list[list[torch.nn.Parameter]]  # of fewer than 16 384 elements, which can be concatenated
+    large: list[torch.nn.Parameter]  # and those like which there are too few
+    sample: list[torch.nn.Parameter]  # at most 64 of all
+
+
+class TrainingState(NamedTuple):
+    """State that a training step reads and changes, without weights and data, at one point in time."""
+
+    random: tuple[Any, ...]  # of torch, its devices, Python and NumPy. None for an unused one
+    buffers: list[torch.Tensor]  # copies, in the order of ``Tensors.buffers``
+
+
+def collect(models: Mapping[str, torch.nn.Module]) -> Tensors:
+    """Return the parameters by name and the buffers of all networks."""
+    named = [pair for name, model in models.items() for pair in model.named_parameters(prefix=name)]
+    groups: dict[Any, list[torch.nn.Parameter]] = {}
+    for _, parameter in named:
+        joins = parameter.dim() > 0 and parameter.numel() < _SMALL
+        key = (parameter.device, parameter.dtype, *parameter.shape) if joins else None
+        groups.setdefault(key, []).append(parameter)
+    large = groups.pop(None, [])
+    large += [parameter for group in groups.values() if len(group) < _FEWEST for parameter in group]
+    buffers = [buffer for model in models.values() for buffer in model.buffers()]
+    small = [group for group in groups.values() if len(group) >= _FEWEST]
+    trained = [parameter for _, parameter in named if parameter.requires_grad]
+    every = max(1, -(-len(trained) // _SAMPLED_TENSORS)) | 1  # odd, so that weights and biases are among them
+    return Tensors(named, buffers, small, large, trained[::every])
+
+
+def save_state(tensors: Tensors, hosts: bool = True) -> TrainingState:
+    """Return copies of buffers and states of the generators. Without ``hosts``, omit Python's and NumPy's."""
+    devices = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None
+    hosted = (random.getstate(), np.random.get_state(legacy=False)) if hosts else (None, None)
+    generators = torch.get_rng_state(), devices, *hosted
+    return TrainingState(generators, [buffer.detach().clone() for buffer in tensors.buffers])
+
+
+def uses_host_generators(state: TrainingState) -> bool:
+    """Return True if Python's or NumPy's generator was used since their states were saved."""
+    _, _, python_state, numpy_state = state.random
+    now = np.random.get_state(legacy=False)
+    parts = [(now["state"][name], before) for name, before in numpy_state["state"].items()]
+    same = all(bool(np.array_equal(after, before)) for after, before in parts)
+    return random.getstate() != python_state or not same
+
+
+def restore_state(tensors: Tensors, state: TrainingState) -> None:
+    """Restore random generators and buffers from a saved state."""
+    torch_state, devices, python_state, numpy_state = state.random
+    torch.set_rng_state(torch_state)
+    if devices is not None:
+        torch.cuda.set_rng_state_all(devices)
+    if python_state is not None:
+        random.setstate(python_state)
+        np.random.set_state(numpy_state)
+    with torch.no_grad():
+        for buffer, saved in zip(tensors.buffers, state.buffers, strict=True):
+            buffer.copy_(saved)
+
+
+def take_gradients(tensors: Tensors) -> list[torch.Tensor | None]:
+    """Return the gradients of all parameters and remove them from the parameters."""
+    gradients = []
+    for _, parameter in tensors.parameters:
+        gradients.append(parameter.grad)
+        parameter.grad = None
+    return gradients
+
+
+def give_gradients(tensors: Tensors, gradients: list[torch.Tensor | None]) -> None:
+    """Set the gradients of all parameters."""
+    for (_, parameter), gradient in zip(tensors.parameters, gradients, strict=True):
+        parameter.grad = gradient
+
+
+def gradient_facts(tensors: Tensors) -> tuple[float, int] | None:
+    """Return the L2 norm of all gradients and the number of all-zero ones, or None without gradients.
+
+    Small parameters of one shape are measured as one tensor, because each call costs microseconds.
+    """
+    with torch.no_grad():
+        parts = norms_of(_gradients(tensors.large))
+        for group in tensors.small:
+            parts += joined_norms(_gradients(group))
+        return summary_of(parts)
+
+
+def sampled_facts(tensors: Tensors) -> tuple[float, int] | None:
+    """Return the result of ``gradient_facts`` for a sample: fixed elements of at most 64 gradients."""
+    with torch.no_grad():
+        return summary_of(norms_of([*map(_thinned, _gradients(tensors.sample))]))
+
+
+def norm_name(tensors: Tensors) -> str:
+    """Return the words for the norm that ``sampled_facts`` returns."""
+    trained = [parameter for _, parameter in tensors.parameters if parameter.requires_grad]
+    large = any(parameter.numel() >= 2 * _SAMPLED_ELEMENTS for parameter in trained)
+    whole = len(tensors.sample) == len(trained) and not large
+    return "norm of the gradients" if whole else "norm of a sample of the gradients"
+
+
+def _thinned(gradient: torch.Tensor) -> torch.Tensor:
+    """Return every n-th element of a large contiguous gradient, any other gradient unchanged."""
+    elements = gradient.numel()
+    if elements < 2 * _SAMPLED_ELEMENTS or gradient.layout != torch.strided or not gradient.is_contiguous():
+        return gradient
+    return gradient.view(-1)[:: elements // _SAMPLED_ELEMENTS | 1]
+
+
+def weights_norm(tensors: Tensors) -> float:
+    """Return the L2 norm of all parameters together, or NaN if none can be measured."""
+    with torch.no_grad():
+        summary = summary_of(norms_of([parameter.detach() for _, parameter in tensors.parameters]))
+    return math.nan if summary is None else summary[0]
+
+
+def quiet_modules(tensors: Tensors) -> frozenset[str]:
+    """Return the modules with an all-zero gradient for each trainable parameter that has a gradient."""
+    quiet: dict[str, bool] = {}
+    for name, parameter in tensors.parameters:
+        if parameter.requires_grad and parameter.grad is not None:
+            module = name.rpartition(".")[0]
+            quiet[module] = quiet.get(module, True) and not bool(parameter.grad.any())
+    return frozenset(module for module, zeros in quiet.items() if zeros)
+
+
+def weight_norms(tensors: Tensors) -> dict[str, float]:
+    """Return the L2 norm of each parameter by name."""
+    return norms_by_name(
+        [(name, parameter.detach()) for name, parameter in tensors.parameters if parameter.numel()]
+    )
+
+
+def loss_of(result: Any) -> float | None:
+    """Return the loss in a training step's result, or None if it has none.
+
+    The loss is a number, a tensor of one element, the result's ``loss``, or its first item.
+    """
+    if isinstance(result, Mapping):
+        result = result.get("loss")
+    elif isinstance(result, (tuple, list)):
+        result = result[0] if result else None
+    elif hasattr(result, "loss"):
+        result = result.loss
+    if isinstance(result, torch.Tensor):
+        return float(result.detach()) if result.numel() == 1 else None
+    return float(result) if isinstance(result, (int, float)) and not isinstance(result, bool) else None
+
+
+class OutputWatch:
+    """L2 norm of each module's output, from ``__init__`` to ``end``, and the largest element of some.
+
+    An output that cannot be measured is skipped. ``seconds`` is the time spent on measuring.
+    """
+
+    def __init__(self, models: Mapping[str, torch.nn.Module], suspects: Collection[str]) -> None:
+        begin = time.perf_counter()
+        self.outputs: dict[str, float] = {}
+        self.highest: dict[str, float] = {}
+        self._suspects = suspects
+        self._names = {
+            id(module): ".".join(filter(None, (model_name, path)))
+            for model_name, model in models.items()
+            for path, module in model.named_modules()
+        }
+        self.end: Callable[[], None] = module_hooks.register_module_forward_hook(self._take).remove
+        self.seconds = time.perf_counter() - begin
+
+    def _take(self, module: torch.nn.Module, inputs: Any, output: Any) -> None:
+        name = self._names.get(id(module))
+        if name is None:
+            return
+        begin = time.perf_counter()
+        try:
+            with torch.no_grad():
+                norm = output_norm(output)
+                if norm is not None:
+                    self.outputs[name] = norm
+                    if name in self._suspects and isinstance(output, torch.Tensor) and output.numel() > 1:
+                        self.highest[name] = float(output.max())
+        except Exception as error:
+            _log.debug("the output of %s is not measured: %s", name, error)
+        self.seconds += time.perf_counter() - begin
+
+
+def is_distributed() -> bool:
+    """Return True if a distributed training is initialized."""
+    return bool(torch.distributed.is_available() and torch.distributed.is_initialized())
+
+
+def gather_signs(own: RankSign, device: torch.device) -> list[RankSign]:
+    """Return the observations of all ranks in this step, with one collective call."""
+    on_device = torch.distributed.get_backend() not in ("gloo", "mpi")
+    values = torch.tensor([*map(float, own)], dtype=torch.float64).to(device if on_device else "cpu")
+    signs = [torch.empty_like(values) for _ in range(torch.distributed.get_world_size())]
+    torch.distributed.all_gather(signs, values)
+    return [RankSign(int(cause), *norms) for cause, *norms in (row.tolist() for row in signs)]
+
+
+def device_of(tensors: Tensors) -> torch.device:
+    """Return the device of the first parameter, or the CPU if there are no parameters."""
+    return next((parameter.device for _, parameter in tensors.parameters), torch.device("cpu"))
+
+
+def _gradients(parameters: list[torch.nn.Parameter]) -> list[torch.Tensor]:
+    return [gradient for gradient in map(_GRADIENT, parameters) if gradient is not None]
