@@ -9,7 +9,8 @@ from mindinsight.server.compute.tensor_statistics import measure
 from mindinsight.server.debug.examine import TensorResult
 from mindinsight.server.debug.operator_links import Link
 from mindinsight.server.debug.statistics_cache import Measurement
-from mindinsight.server.debug.value_chain import ValueChain, cut_out, magnitude, parameter_kind
+from mindinsight.server.debug.tensor_targets import parameter_kind
+from mindinsight.server.debug.value_chain import ValueChain, cut_out, magnitude
 from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 
 LINKS = [

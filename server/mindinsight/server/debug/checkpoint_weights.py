@@ -25,7 +25,7 @@ State: TypeAlias = Literal["unchanged", "changed", "type", "shape", "first", "se
 
 @dataclass(frozen=True, slots=True)
 class WeightStatistics:
-    """Statistics of one tensor of a file; None for text and for tensors that cannot be read."""
+    """Statistics of one tensor of a file, None for text and for tensors that cannot be read."""
 
     weight: Weight
     statistics: Statistics | None
@@ -36,8 +36,8 @@ class WeightStatistics:
 class WeightDifference:
     """Difference of a tensor between two files.
 
-    ``first``, ``second``: only in that file; ``unchanged``: equal bytes; ``type``: types differ, compared all
-    the same; ``shape``: shapes differ, not compared.
+    ``first``, ``second``: only in that file. ``unchanged``: equal bytes. ``type``: types differ, values are
+    compared. ``shape``: shapes differ, values are not compared.
     """
 
     name: str
@@ -50,17 +50,19 @@ class WeightDifference:
 
     @property
     def apart(self) -> int:
-        """Elements that are NaN or infinite in one file and not the same in the other; unmeasured."""
+        """Return the number of elements that are non-finite in one file and different in the other, 0 if
+        unmeasured."""
         return self.measures.apart if self.measures else 0
 
 
 def list_weights(path: Path) -> WeightFile:
-    """List a file in a worker process: the result can be pickled, but values cannot be read through it."""
+    """List a file in a worker process. The result can be pickled, but its values cannot be read."""
     return replace(open_weights(path), read=_unavailable, values=_unavailable)
 
 
 def locate_values(path: Path, name: str) -> Values:
-    """Values of a tensor, to be read by parts; for a worker process. Raises KeyError for another name."""
+    """Return the values of a tensor, to be read by parts in a worker process. Raises KeyError for another
+    name."""
     file = open_weights(path)
     if not any(weight.name == name for weight in file.weights):
         raise KeyError(name)
@@ -72,14 +74,14 @@ def _unavailable(name: str) -> NoReturn:
 
 
 def measure_weights(file: WeightFile, executor: Executor | None = None) -> Iterator[WeightStatistics]:
-    """Statistics of every tensor of a file, in the order they were saved."""
+    """Yield the statistics of every tensor of a file, in the order they were saved."""
     batches = batched(file.weights, weight=lambda weight: weight.size)
     for answers in spread(partial(_measure_batch, file.path), map(_names, batches), executor):
         yield from answers
 
 
 def damage_of(file: WeightFile) -> Iterator[UnreadableError]:
-    """Damage of a file as a whole: truncated, or contradicting its checksum. Reads the whole file."""
+    """Yield the damage of a whole file: truncated, or contradicting its checksum. Reads the whole file."""
     yield from file.damage
     try:
         error = file.verify()
@@ -92,7 +94,8 @@ def damage_of(file: WeightFile) -> Iterator[UnreadableError]:
 def compare_weights(
     first: WeightFile, second: WeightFile, executor: Executor | None = None
 ) -> Iterator[WeightDifference]:
-    """Compare two files name by name, in the order of the first; tensors of the second alone come last."""
+    """Yield the differences of two files by name, in the order of the first. Tensors only in the second come
+    last."""
     first_weights = {weight.name: weight for weight in first.weights}
     second_weights = {weight.name: weight for weight in second.weights}
     batches = batched(
@@ -134,7 +137,8 @@ def _compare_batch(first: Path, second: Path, names: Sequence[str]) -> list[Weig
 
 
 def compare_tensor(file: WeightFile, other: WeightFile, first: Weight, second: Weight) -> WeightDifference:
-    """Compare one tensor of two files, read by parts; what cannot be read is a result, too."""
+    """Compare one tensor of two files by parts. A tensor that cannot be read is returned as
+    ``unreadable``."""
     try:
         return _read_and_compared(file, other, first, second)
     except UnreadableError as error:
@@ -162,7 +166,8 @@ def _read_and_compared(
 
 
 def _equal_share(before: Values, now: Values) -> float:
-    """Share of elements with equal bytes: NaN equals NaN only with equal bits, 0.0 does not equal -0.0."""
+    """Return the share of elements with equal bytes: NaN equals only the same bits, 0.0 does not equal
+    -0.0."""
     if before.dtype != now.dtype:  # text of different lengths
         return 0.0
     size, count, equal = before.dtype.itemsize, 0, 0
@@ -179,28 +184,28 @@ def _equal_share(before: Values, now: Values) -> float:
 _NUMBER: Final = re.compile(r"\d{1,18}")
 _STEP_FOLDER: Final = re.compile(r"(?:checkpoint|ckpt|epoch|step|iter|global_step)[-_=]?\d+", re.IGNORECASE)
 _SHARD: Final = re.compile(r"(\d+)-of-(\d+)")
-_EPOCH_AND_STEP: Final = 2  # numbers in a name of MindSpore's
+_EPOCH_AND_STEP: Final = 2  # numbers in a name that MindSpore gives: net-EPOCH_STEP.ckpt
 
 
 @dataclass(frozen=True, slots=True)
 class SavedStep:
-    """One checkpoint of a series."""
+    """Checkpoint of a series."""
 
     id: str
     label: str  # the numbers of its name: "2_100"
-    step: int | None  # of the training, as far as the name says
+    step: int | None  # of the training, if the name contains it
 
 
 @dataclass(frozen=True, slots=True)
 class CheckpointSeries:
-    """Checkpoints of one training; ``key`` is their name with ``#`` for the numbers."""
+    """Checkpoints of one training. ``key`` is their name with ``#`` in place of the numbers."""
 
     key: str
     checkpoints: tuple[SavedStep, ...]
 
 
 def find_series(ids: Iterable[str]) -> list[CheckpointSeries]:
-    """Group file ids, with ``/`` between folders, into series; a file without a sibling is one by itself."""
+    """Group file ids, with ``/`` between folders, into series. A file without a sibling is a series."""
     groups: dict[str, list[tuple[tuple[int, ...], str]]] = {}
     for file in ids:
         head, varying, tail = _split(file)
@@ -210,7 +215,8 @@ def find_series(ids: Iterable[str]) -> list[CheckpointSeries]:
 
 
 def _split(file: str) -> tuple[str, str, str]:
-    """What tells trainings apart, the part whose numbers tell steps, and what follows it."""
+    """Split a file id into the part that identifies the training, the part that numbers steps, and the
+    rest."""
     folders, slash, name = file.rpartition("/")
     parent, outer, last = folders.rpartition("/")
     if _STEP_FOLDER.fullmatch(last):
@@ -221,11 +227,14 @@ def _split(file: str) -> tuple[str, str, str]:
 
 
 def _series(key: str, members: list[tuple[tuple[int, ...], str]]) -> CheckpointSeries:
-    """Numbers that are the same in all names, such as 2 in ``gpt2-100.pt``, say nothing of the step."""
+    """Return the series of files with one key.
+
+    Numbers that are equal in all names, such as 2 in ``gpt2-100.pt``, do not number steps.
+    """
     numbers = [member for member, _ in members]
     count = len(numbers[0])
     varying = [at for at in range(count) if len(members) == 1 or len({row[at] for row in numbers}) > 1]
-    if _written_by_mindspore(key) and count >= _EPOCH_AND_STEP:
+    if key.endswith("-#_#.ckpt") and count >= _EPOCH_AND_STEP:  # written by MindSpore
         varying = [count - 2, count - 1]
     rows = [tuple(row[at] for at in varying) for row in numbers]
     longest = max((row[-1] for row in rows if row), default=0)
@@ -238,12 +247,11 @@ def _series(key: str, members: list[tuple[tuple[int, ...], str]]) -> CheckpointS
     )
 
 
-def _written_by_mindspore(key: str) -> bool:
-    return key.endswith("-#_#.ckpt")
-
-
 def _step(numbers: tuple[int, ...], longest: int) -> int | None:
-    """Step of the training: the number, or by epoch and step within it, ``longest`` being an epoch."""
+    """Return the training step from the numbers of a name: the step, or epoch and step within it. Else None.
+
+    ``longest`` is the number of steps in an epoch.
+    """
     if len(numbers) == 1:
         return numbers[0]
     if len(numbers) == _EPOCH_AND_STEP:
@@ -258,15 +266,15 @@ _NAMED: Final = 3  # tensors that one sentence lists
 
 @dataclass(frozen=True, slots=True)
 class TimelineCell:
-    """One tensor in one checkpoint, against the checkpoint before.
+    """One tensor in one checkpoint, compared with the checkpoint before.
 
-    ``start``: the first one that has it; ``absent``: it is not there; the other states are those of a
-    ``WeightDifference``, and ``unchanged`` is a frozen weight.
+    ``start``: the first checkpoint that has the tensor. ``absent``: the checkpoint lacks it. The other states
+    are those of ``WeightDifference``. ``unchanged`` is a frozen weight.
     """
 
     state: CellState
-    change: float | None = None  # L2 of the difference / L2 before; None where that is no number
-    non_finite: int | None = None  # NaN and infinite elements; None where they cannot be counted
+    change: float | None = None  # L2 of the difference / L2 before, None if undefined
+    non_finite: int | None = None  # number of non-finite elements, None if they cannot be counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +287,7 @@ class TimelineRow:
 
 
 def weight_timeline(files: Sequence[WeightFile], executor: Executor | None = None) -> Iterator[TimelineRow]:
-    """Rows of all tensors, in the order they were saved; each checkpoint is read by parts, none is held."""
+    """Yield one row for each tensor, in the order they were saved. Checkpoints are read by parts."""
     tensors: dict[str, int] = {}
     for file in files:
         for weight in file.weights:
@@ -290,7 +298,7 @@ def weight_timeline(files: Sequence[WeightFile], executor: Executor | None = Non
 
 
 def timeline_claims(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> list[Claim]:
-    """Return what all rows of a timeline say; ``checkpoints`` are the names of its columns."""
+    """Return the claims about a timeline. ``checkpoints`` are the names of its columns."""
     claims = []
     broken = {row.name: at for row in rows if (at := _first_broken(row)) is not None}
     if broken:
@@ -299,7 +307,7 @@ def timeline_claims(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> 
         facts = {"n": len(broken), "first": len(first), "names": _few(first), "checkpoint": checkpoints[at]}
         evidence = tuple({"tensor": name, "checkpoint": checkpoints[at]} for name in first[:_NAMED])
         claims.append(Claim("claim.checkpoint.non_finite", "found", facts, evidence))
-    unknown = [row.name for row in rows if any(_is_unknown(cell) for cell in row.cells)]
+    unknown = [row.name for row in rows if any(cell.state == "unreadable" for cell in row.cells)]
     if unknown:
         values = {"n": len(unknown), "names": _few(unknown)}
         claims.append(Claim("claim.checkpoint.unreadable", "unknown", values))
@@ -320,11 +328,6 @@ _FROZEN: Final[frozenset[CellState]] = frozenset({"start", "absent", "unchanged"
 
 def _first_broken(row: TimelineRow) -> int | None:
     return next((at for at, cell in enumerate(row.cells) if cell.non_finite), None)
-
-
-def _is_unknown(cell: TimelineCell) -> bool:
-    """Return True if nothing is known of the values of a tensor that is there."""
-    return cell.state == "unreadable"
 
 
 def _few(names: Sequence[str]) -> list[str]:
@@ -362,7 +365,7 @@ def _cell(previous: tuple[WeightFile, Weight] | None, file: WeightFile, weight: 
 
 
 def count_non_finite(values: Values) -> int | None:
-    """NaN and infinite elements, read by parts; None for what has no numbers."""
+    """Return the number of non-finite elements, read by parts, or None for values that are not numbers."""
     if values.dtype.kind not in "biufc":
         return None
     if values.dtype.kind in "biu":

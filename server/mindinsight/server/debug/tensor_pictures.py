@@ -1,4 +1,4 @@
-"""Reduction of tensors for drawing: histograms and heat maps, read in parts."""
+"""Reduction of tensors for drawing: histograms and heat maps, read by parts."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from mindinsight.server.types import Doubles
 
 
 def bin_values(values: Values, bins: int) -> tuple[Doubles, Doubles]:
-    """Histogram of the finite elements: counts of ``bins`` bins of equal width, and their edges.
+    """Return the counts of ``bins`` bins of equal width for the finite elements, and the edges of the bins.
 
-    Complex numbers are counted by magnitude. The bins of a constant tensor span a width of one around it.
-    The tensor is read twice.
+    Complex numbers are counted by magnitude. The bins of a constant tensor span a width of one around it. The
+    tensor is read twice.
     """
     statistics = measure_values(values)
     if statistics.minimum is None or statistics.maximum is None:
@@ -34,15 +34,15 @@ def bin_values(values: Values, bins: int) -> tuple[Doubles, Doubles]:
 
 
 def shrink(table: Array, most: int) -> Doubles:
-    """Shrink a table to at most ``most`` rows and columns; a cell is its element farthest from zero.
+    """Shrink a table to at most ``most`` rows and columns. A cell is the element farthest from zero.
 
-    A single large element, or one that is not finite, stays visible. Complex numbers count by magnitude.
+    A single large or non-finite element stays visible. Complex numbers count by magnitude.
     """
     return shrink_rows(lambda start, stop: table[start:stop], table.shape[0], most)
 
 
 def shrink_rows(read: Callable[[int, int], Array], rows: int, most: int) -> Doubles:
-    """``shrink`` for a table whose rows ``read(start, stop)`` returns, group by group."""
+    """Shrink a table with ``rows`` rows, of which ``read(start, stop)`` returns some, as ``shrink`` does."""
     if rows <= most:
         return _shrink_columns(_magnitudes(read(0, rows)), most)
     ends = np.linspace(0, rows, most + 1).astype(np.int64).tolist()
@@ -60,7 +60,7 @@ def _shrink_columns(table: Doubles, most: int) -> Doubles:
 
 
 def _reduce_rows(table: Doubles, most: int) -> Doubles:
-    """Reduce to ``most`` rows: of neighbouring rows, the element farthest from zero in each column."""
+    """Reduce to ``most`` rows. Of neighbouring rows, each column retains the element farthest from zero."""
     if table.shape[0] <= most:
         return table
     starts = np.linspace(0, table.shape[0], most, endpoint=False).astype(np.int64)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from mindinsight.server.compute.tensor_statistics import Statistics
-from mindinsight.server.debug.examine import TensorResult, not_finite, operator_key
+from mindinsight.server.debug.examine import TensorResult, is_non_finite, operator_key
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.debug.operator_links import Link, content_links, graph_links, inputs_of, outputs_of
 from mindinsight.server.debug.recorded_statistics import find_disagreements
@@ -103,7 +103,7 @@ def _tensor_json(entry: TensorEntry, result: TensorResult | None) -> dict[str, A
 
 def _not_finite_operators(listing: Listing) -> set[tuple[str, str]]:
     """Operators known to have a tensor with NaN or infinities."""
-    return {operator_key(result.entry) for result in filter(not_finite, list(listing.results))}
+    return {operator_key(result.entry) for result in filter(is_non_finite, list(listing.results))}
 
 
 def _link_json(listing: Listing, graph: str, link: Link, other: str) -> dict[str, Any]:
