@@ -12,7 +12,7 @@ from mindinsight.server.graph.scopes.scope_tree import PLUMBING, Tree
 
 
 def drawing_json(tree: Tree, drawing: Drawing) -> dict[str, Any]:
-    """A drawing as JSON: boxes (scopes before what is in them) and lines; y points down."""
+    """Return a drawing as JSON: boxes (scopes before their contents) and lines. y points down."""
     outputs = {box.index: box.content.output for box in drawing.boxes}
     return {
         "width": round(drawing.width, 1),
@@ -23,7 +23,7 @@ def drawing_json(tree: Tree, drawing: Drawing) -> dict[str, Any]:
 
 
 def box_json(tree: Tree, box: Box) -> dict[str, Any]:
-    """A box as JSON; ``id`` is the index in the tree, ``parent`` that of the scope it is drawn in (0: root).
+    """Return a box as JSON. ``id`` is the index in the tree, ``parent`` the scope it is drawn in (0: root).
 
     All nodes inside it have indices from ``id`` up to ``end``.
     """
@@ -52,7 +52,8 @@ def box_json(tree: Tree, box: Box) -> dict[str, Any]:
 
 
 def kind_of(tree: Tree, index: int) -> str:
-    """Kind of box: scope, group, repeat, run; operator, plumbing (only passes values on), call."""
+    """Return the kind of a box: scope, group, repeat, run, operator, plumbing (only passes values) or
+    call."""
     if tree.nodes[index] < 0:
         kind = tree.types[index].removesuffix("_scope")
         return {"name": "scope", "aggregation": "group"}.get(kind, kind)
@@ -79,9 +80,9 @@ def _chips_json(tree: Tree, box: Box) -> list[dict[str, Any]]:
 
 
 def line_json(tree: Tree, line: Line, outputs: dict[int, str]) -> dict[str, Any]:
-    """A line as JSON; ``points`` are x, y, x, y, ...; ``values`` is 0 for a line to or from a border.
+    """Return a line as JSON. ``points`` are x, y, x, y, ... ``values`` is 0 for a line to or from a border.
 
-    ``text`` is the shape of the value if only one flows; ``outputs`` are those of operators that are drawn.
+    ``text`` is the shape of the value if there is only one. ``outputs`` are those of the operators drawn.
     """
     return {
         "source": line.source,
@@ -112,11 +113,11 @@ _FILL: Final = {
     "dark": {"scope": "#22344a", "group": "#3d3420", "repeat": "#352b4d", "run": "#2b333d"},
 }
 _PLAIN: Final = {"light": "#ffffff", "dark": "#202833"}
-_BEND: Final = (0.1, 0.25, 0.5, 0.75, 0.9)  # where a curve is sampled
+_BEND: Final = (0.1, 0.25, 0.5, 0.75, 0.9)  # positions at which a curve is sampled
 
 
 def figure_json(tree: Tree, drawing: Drawing, theme: Theme = "light") -> dict[str, Any]:
-    """``data`` and ``layout`` of a Plotly figure; y points down as in the drawing."""
+    """Return ``data`` and ``layout`` of a Plotly figure. y points down as in the drawing."""
     page = _COLOURS[theme]
     axis = {"visible": False, "fixedrange": False}
     return {
@@ -174,7 +175,7 @@ def _lines(drawing: Drawing, page: dict[str, str]) -> dict[str, Any]:
 
 
 def curve(line: Line) -> list[Point]:
-    """Points of a line with its bends sampled; tangents are vertical at every point."""
+    """Return the points of a line with its bends sampled. Tangents are vertical at every point."""
     points = [line.points[0]]
     for x, y in line.points[1:]:
         from_x, from_y = points[-1]
@@ -187,7 +188,7 @@ def curve(line: Line) -> list[Point]:
 
 
 def _arrow_heads(drawing: Drawing, page: dict[str, str]) -> dict[str, Any]:
-    """Arrow heads as markers; Plotly points each away from the marker before it, which has size 0."""
+    """Return arrow heads as markers. Plotly points each away from the marker before it, which has size 0."""
     lines = [line for line in drawing.lines if len(line.points) > 1]
     ends = [curve(line)[-2:] for line in lines]
     return {
