@@ -1,4 +1,4 @@
-"""Two curves that should agree: up to where they do, and since when they drift."""
+"""Alignment of two curves that should agree: the last agreeing step and the onset of the divergence."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Good and bad runs: the step from which their curves part."""
+"""Onset of the divergence of good and bad runs."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,8 @@ STEPS = np.arange(500)
 
 
 def curve(seed: int, above: float = 0.0, since: int = 0) -> tuple[Ints, Doubles]:
-    """A falling loss with 1 % of noise and 0.5 % from run to run, in the end ``above`` times as high."""
+    """Return a falling loss with 1 % noise and 0.5 % between runs, which ends higher by the share
+    ``above``."""
     generator = np.random.default_rng(seed)
     course = (0.5 + 2 * np.exp(-STEPS / 100)) * (1 + 0.005 * generator.standard_normal())
     course = course * (1 + above * np.clip((STEPS - since) / 50, 0, 1))
@@ -71,7 +72,7 @@ def test_what_is_not_finite_in_a_bad_run_is_named() -> None:
 @pytest.mark.parametrize("rate", [1.05, 1.2, 3.0])
 @pytest.mark.parametrize("noise", [0.001, 0.02])
 def test_growth_until_nan_begins_where_it_was_planted(start: int, rate: float, noise: float) -> None:
-    """Bad runs that learn more slowly differ from their first step, and break much later."""
+    """Check bad runs that learn more slowly from their first step and break much later."""
     good = [curve(seed) for seed in (1, 2)]
     values = (0.5 + 2 * np.exp(-STEPS / 200)) * (1 + noise * np.random.default_rng(5).standard_normal(500))
     values = values * rate ** np.clip(STEPS - start, 0, 300)

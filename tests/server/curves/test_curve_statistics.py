@@ -1,4 +1,4 @@
-"""Intervals against a reader that goes from point to point."""
+"""Intervals against a loop over single points."""
 
 from itertools import pairwise
 from typing import Any
@@ -42,7 +42,7 @@ def test_a_curve_that_ended_in_what_is_not_finite_says_so(end: Any) -> None:
 
 
 def slowly(held: Any, starts: Any) -> Any:
-    """[first row, count] of each episode, point by point."""
+    """Return [first row, count] of each interval, point by point."""
     episodes, inside = [], False
     for row, value in enumerate(held):
         if value and (not inside or row in starts):

@@ -1,4 +1,4 @@
-"""Which rank strays, and how: simulated jobs of 2 to 1 000 ranks. `benchmarks/ranks.py` has more of them."""
+"""Outlier ranks in simulated jobs of 2 to 1 000 ranks. `benchmarks/ranks.py` has more of them."""
 
 from typing import Any
 
@@ -103,7 +103,7 @@ STEPS = 300
 
 
 def step_times(seed: Any, ranks: Any, noise: Any = 0.03) -> Any:
-    """[ranks, STEPS] seconds: log-normal noise, common jitter, and a checkpoint every 100 steps."""
+    """Return [ranks, STEPS] seconds: log-normal noise, common jitter, and a checkpoint every 100 steps."""
     generator = np.random.default_rng([seed, ranks])
     common = 0.25 * np.exp(0.02 * generator.standard_normal(STEPS))
     common[99::100] *= 4

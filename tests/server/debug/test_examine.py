@@ -1,4 +1,4 @@
-"""Reading tensors through a pool, with a cache, and past everything that is broken."""
+"""Examination of tensors through a pool, with a cache, and in spite of damaged files."""
 
 import os
 import sqlite3
@@ -160,7 +160,7 @@ def test_batches_leave_nothing_out_and_are_never_too_heavy() -> None:
 
 @pytest.fixture
 def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A dump with one tensor that counts as huge, in a file of less than a megabyte."""
+    """Return a dump with one tensor that counts as huge, in a file of less than a megabyte."""
     monkeypatch.setattr(spread_module, "HERE", 0)
     monkeypatch.setattr(examine_module, "HUGE", 100_000)
     monkeypatch.setattr(examine_module, "CHUNK", 10_000)
@@ -174,7 +174,7 @@ def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 class Counting(Executor):
-    """Works at once, and counts."""
+    """Executor that runs tasks immediately and counts them."""
 
     def __init__(self) -> None:
         self.submitted = 0

@@ -1,4 +1,4 @@
-"""Chains of values: which input is followed back, where a chain ends, and the part of the graph around it."""
+"""Chains of values: the input followed back, the end of a chain, and the graph around its start."""
 
 from dataclasses import replace
 from typing import Final

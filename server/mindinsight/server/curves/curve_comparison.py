@@ -186,8 +186,7 @@ class Separation:
 
 
 def separations(good: Sequence[Sequence[Value]], bad: Sequence[Sequence[Value]]) -> list[Separation]:
-    """Return the separation by each setting. ``good`` and ``bad`` have one list of values by run per
-    setting."""
+    """Return one separation per setting. ``good`` and ``bad`` have one list of values by run per setting."""
     sizes = [(len(ours), len(theirs)) for ours, theirs in zip(good, bad, strict=True)]
     if not sizes or 0 in sizes[0]:
         return [Separation(0.0, 1.0, 1.0, "good", (), (0, 0)) for _ in sizes]

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from mindinsight.server.claims import Claim, format_number
+from mindinsight.server.claims import Claim, few, format_number
 from mindinsight.server.curves.overflow_safe import unit_of
 from mindinsight.server.curves.random_forest import Forest, binned, grow
 from mindinsight.server.types import Doubles
@@ -120,7 +120,7 @@ class ColumnImportance:
 
 @dataclass(frozen=True, slots=True)
 class Importance:
-    """Importance of all settings that vary, largest first. Empty if it is unknown."""
+    """Importance of all settings that vary, largest first, or empty if it is unknown."""
 
     claims: tuple[Claim, ...]
     columns: tuple[ColumnImportance, ...] = ()
@@ -205,17 +205,15 @@ def _judged(settings: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Sequence[A
     notes = []
     if rare:
         runs = len(next(iter(settings.values())))
-        values = {"settings": _few(rare), "runs": runs, "n": len(rare)}
+        values = {"settings": few(rare, _NAMED), "runs": runs, "n": len(rare)}
         notes.append(Claim("claim.lineage.rare", "note", values))
     if labels:
-        notes.append(Claim("claim.lineage.labels", "note", {"settings": _few(labels), "n": len(labels)}))
+        notes.append(
+            Claim("claim.lineage.labels", "note", {"settings": few(labels, _NAMED), "n": len(labels)})
+        )
     if fixed and judged:
-        notes.append(Claim("claim.lineage.fixed", "note", {"settings": _few(fixed), "n": len(fixed)}))
+        notes.append(Claim("claim.lineage.fixed", "note", {"settings": few(fixed, _NAMED), "n": len(fixed)}))
     return judged, notes
-
-
-def _few(names: Sequence[Any]) -> list[Any]:
-    return [*names[:_NAMED], *(["…"] if len(names) > _NAMED else [])]
 
 
 def _measured(
@@ -278,13 +276,13 @@ def _decisive(
         yield Claim(key, "clear" if decided else "unknown", {**facts, "n": len(measured)})
         return
     evidence = tuple({"setting": column.key} for column in measured if column.matters)
-    settings = _few([plain(name) for name in names])
+    settings = few([plain(name) for name in names], _NAMED)
     yield Claim("claim.lineage.matters", "found", {**facts, "settings": settings, "n": len(names)}, evidence)
     for name in names:
         alike = [other for other in known if other != name and _move_together(known[name], known[other])]
         earlier = names[: names.index(name)]
         if alike and not set(alike) & set(earlier):
-            values = {"setting": plain(name), "others": _few([plain(other) for other in alike])}
+            values = {"setting": plain(name), "others": few([plain(other) for other in alike], _NAMED)}
             yield Claim("claim.lineage.together", "unknown", values)
 
 

@@ -12,7 +12,7 @@ from typing import Final, Literal, NoReturn, TypeAlias
 
 import numpy as np
 
-from mindinsight.server.claims import Claim
+from mindinsight.server.claims import Claim, few
 from mindinsight.server.compute.parallel_map import batched, spread
 from mindinsight.server.compute.tensor_statistics import PIECE, Statistics, measure_values
 from mindinsight.server.debug.compare.error_measures import Measures, measure_value_pair
@@ -61,10 +61,10 @@ def list_weights(path: Path) -> WeightFile:
 
 
 def locate_values(path: Path, name: str) -> Values:
-    """Return the values of a tensor, to be read by parts in a worker process. Raises KeyError for another
-    name."""
+    """Return the values of a tensor, to be read by parts, or raise KeyError if the file has no such
+    tensor."""
     file = open_weights(path)
-    if not any(weight.name == name for weight in file.weights):
+    if name not in _by_name(file):
         raise KeyError(name)
     return file.values(name)
 
@@ -96,8 +96,7 @@ def compare_weights(
 ) -> Iterator[WeightDifference]:
     """Yield the differences of two files by name, in the order of the first. Tensors only in the second come
     last."""
-    first_weights = {weight.name: weight for weight in first.weights}
-    second_weights = {weight.name: weight for weight in second.weights}
+    first_weights, second_weights = _by_name(first), _by_name(second)
     batches = batched(
         (weight for name, weight in first_weights.items() if name in second_weights),
         weight=lambda weight: 2 * weight.size,
@@ -117,8 +116,12 @@ def _names(weights: Sequence[Weight]) -> list[str]:
 
 def _measure_batch(path: Path, names: Sequence[str]) -> list[WeightStatistics]:
     file = open_weights(path)
-    weights = {weight.name: weight for weight in file.weights}
+    weights = _by_name(file)
     return [_measured(file, weights[name]) for name in names]
+
+
+def _by_name(file: WeightFile) -> dict[str, Weight]:
+    return {weight.name: weight for weight in file.weights}
 
 
 def _measured(file: WeightFile, weight: Weight) -> WeightStatistics:
@@ -132,8 +135,8 @@ def _measured(file: WeightFile, weight: Weight) -> WeightStatistics:
 
 def _compare_batch(first: Path, second: Path, names: Sequence[str]) -> list[WeightDifference]:
     files = open_weights(first), open_weights(second)
-    first_weights, second_weights = ({weight.name: weight for weight in file.weights} for file in files)
-    return [compare_tensor(files[0], files[1], first_weights[name], second_weights[name]) for name in names]
+    first_weights, second_weights = map(_by_name, files)
+    return [compare_tensor(*files, first_weights[name], second_weights[name]) for name in names]
 
 
 def compare_tensor(file: WeightFile, other: WeightFile, first: Weight, second: Weight) -> WeightDifference:
@@ -148,21 +151,16 @@ def compare_tensor(file: WeightFile, other: WeightFile, first: Weight, second: W
 def _read_and_compared(
     file: WeightFile, other: WeightFile, first: Weight, second: Weight
 ) -> WeightDifference:
-    name = first.name
-    before, now = file.values(name), other.values(name)
+    before, now = file.values(first.name), other.values(second.name)
     if before.shape != now.shape:
-        return WeightDifference(name, "shape", first, second)
-    text = "str" in (first.dtype, second.dtype)
-    if first.dtype != second.dtype:
-        return WeightDifference(
-            name, "type", first, second, None if text else measure_value_pair(now, before)
-        )
-    equal = _equal_share(before, now)
+        return WeightDifference(first.name, "shape", first, second)
+    equal = _equal_share(before, now) if first.dtype == second.dtype else None
     if equal == 1.0:
-        return WeightDifference(name, "unchanged", first, second, equal=equal)
-    return WeightDifference(
-        name, "changed", first, second, None if text else measure_value_pair(now, before), equal
-    )
+        return WeightDifference(first.name, "unchanged", first, second, equal=equal)
+    text = "str" in (first.dtype, second.dtype)
+    measures = None if text else measure_value_pair(now, before)
+    state: State = "type" if equal is None else "changed"
+    return WeightDifference(first.name, state, first, second, measures, equal)
 
 
 def _equal_share(before: Values, now: Values) -> float:
@@ -304,12 +302,17 @@ def timeline_claims(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> 
     if broken:
         at = min(broken.values())
         first = [name for name, column in broken.items() if column == at]
-        facts = {"n": len(broken), "first": len(first), "names": _few(first), "checkpoint": checkpoints[at]}
+        facts = {
+            "n": len(broken),
+            "first": len(first),
+            "names": few(first, _NAMED),
+            "checkpoint": checkpoints[at],
+        }
         evidence = tuple({"tensor": name, "checkpoint": checkpoints[at]} for name in first[:_NAMED])
         claims.append(Claim("claim.checkpoint.non_finite", "found", facts, evidence))
     unknown = [row.name for row in rows if any(cell.state == "unreadable" for cell in row.cells)]
     if unknown:
-        values = {"n": len(unknown), "names": _few(unknown)}
+        values = {"n": len(unknown), "names": few(unknown, _NAMED)}
         claims.append(Claim("claim.checkpoint.unreadable", "unknown", values))
     if not claims:
         claims.append(Claim("claim.checkpoint.finite", "clear", {"n": len(rows)}))
@@ -318,7 +321,7 @@ def timeline_claims(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> 
         return [*claims, Claim("claim.checkpoint.no_common_tensor", "unknown")]
     frozen = [row.name for row in compared if {cell.state for cell in row.cells} <= _FROZEN]
     if frozen:
-        values = {"n": len(frozen), "count": len(compared), "names": _few(frozen)}
+        values = {"n": len(frozen), "count": len(compared), "names": few(frozen, _NAMED)}
         claims.append(Claim("claim.checkpoint.frozen", "note", values))
     return claims
 
@@ -330,13 +333,9 @@ def _first_broken(row: TimelineRow) -> int | None:
     return next((at for at, cell in enumerate(row.cells) if cell.non_finite), None)
 
 
-def _few(names: Sequence[str]) -> list[str]:
-    return [*names[:_NAMED], *(["…"] if len(names) > _NAMED else [])]
-
-
 def _timeline_batch(paths: Sequence[Path], names: Sequence[str]) -> list[TimelineRow]:
     files = [open_weights(path) for path in paths]
-    weights = [{weight.name: weight for weight in file.weights} for file in files]
+    weights = [_by_name(file) for file in files]
     return [_row(name, files, [known.get(name) for known in weights]) for name in names]
 
 

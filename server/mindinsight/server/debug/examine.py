@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import lru_cache, partial
 from itertools import chain
 from typing import Any, Final, Literal, TypeAlias
 
@@ -73,11 +73,13 @@ def examine(task: TensorTask) -> TensorResult:
     entry = task.entry
     if entry.ref is None:
         return _without_values(task)
-    tensor = _Tensor(entry.ref)
+    read = lru_cache(maxsize=1)(
+        partial(tensor_values, entry.ref)
+    )  # each rule reads the values again, by parts
     try:
-        measurement = task.known or tensor.measurement
+        measurement = task.known or _measure(read())
         previous = None if task.previous is None else partial(tensor_values, task.previous)
-        sample = Sample(measurement.statistics, lambda: tensor.values, previous, task.overflowed)
+        sample = Sample(measurement.statistics, read, previous, task.overflowed)
         fresh_identity = task.identity if task.fresh or not task.known else None
         return TensorResult(entry, measurement, _judge(task, sample), fresh_identity=fresh_identity)
     except UnreadableError as error:
@@ -114,19 +116,8 @@ def measure_all(
     return examine_all(map(TensorTask, entries), executor, cache)
 
 
-class _Tensor:
-    """Lazily opened tensor. Each rule reads its values again, by parts."""
-
-    def __init__(self, ref: TensorRef) -> None:
-        self._ref = ref
-
-    @cached_property
-    def values(self) -> Values:
-        return tensor_values(self._ref)
-
-    @property
-    def measurement(self) -> Measurement:
-        return Measurement(measure_values(self.values), self.values.shape, self.values.dtype.name)
+def _measure(values: Values) -> Measurement:
+    return Measurement(measure_values(values), values.shape, values.dtype.name)
 
 
 def _with_parts(task: TensorTask, executor: Executor | None) -> TensorTask:

@@ -160,16 +160,26 @@ def _reciprocal(element: Element) -> Cause | None:
     return Cause("division_by_zero", {"value": "1"}, 0) if _first(element) == 0 else None
 
 
+def _by_zero(top: int, bottom: int) -> Rule:
+    """Return the rule of a division, given the positions of dividend and divisor among the operands."""
+
+    def rule(element: Element) -> Cause | None:
+        operands = element.operands
+        if len(operands) < 2 or (dividend := operands[top]) is None or operands[bottom] != 0:
+            return None
+        reason = "zero_by_zero" if dividend == 0 else "division_by_zero"
+        return Cause(reason, _value(dividend), bottom)
+
+    return rule
+
+
 def _division(element: Element) -> Cause | None:
-    operands = element.operands
-    if len(operands) < 2 or operands[0] is None or operands[1] != 0:
+    cause = _by_zero(0, 1)(element)
+    if cause is None:
         return None
     if element.inputs[1].size == 1 < element.inputs[0].size:
         return Cause("zero_scale", {}, 1)
-    if operands[0] != 0 and math.isnan(element.result):
-        return None
-    reason = "zero_by_zero" if operands[0] == 0 else "division_by_zero"
-    return Cause(reason, {"value": number_text(operands[0])}, 1)
+    return cause if cause.reason == "zero_by_zero" or not math.isnan(element.result) else None
 
 
 def _exponential(logarithm: Callable[[float], float]) -> Rule:
@@ -197,13 +207,6 @@ def _power(element: Element) -> Cause | None:
 def _arc(element: Element) -> Cause | None:
     value = _first(element)
     return Cause("arc_outside", _value(value), 0) if value is not None and abs(value) > 1 else None
-
-
-def _remainder(element: Element) -> Cause | None:
-    operands = element.operands
-    if len(operands) < 2 or operands[0] is None or operands[1] != 0:
-        return None
-    return Cause("zero_by_zero" if operands[0] == 0 else "division_by_zero", _value(operands[0]), 1)
 
 
 def _between(low: float, high: float, poles: Sequence[float] = ()) -> Rule:
@@ -483,14 +486,6 @@ def _convolution(element: Element) -> Span | None:
     return Span(0.0, products + sum(abs(float(bias)) for bias in biases))
 
 
-def _gradient_of_root(element: Element) -> Cause | None:
-    """Return the cause if the gradient of a square root, ``SqrtGrad(y, dy)`` = dy / 2y, divides by zero."""
-    operands = element.operands
-    if len(operands) < 2 or operands[0] != 0 or operands[1] is None:
-        return None
-    return Cause("zero_by_zero" if operands[1] == 0 else "division_by_zero", _value(operands[1]), 0)
-
-
 def _gamma(element: Element) -> Cause | None:
     """Return the cause if a gamma function, its logarithm or derivative was taken at zero or a negative
     integer."""
@@ -545,8 +540,8 @@ _RULES: Final[Mapping[str, Rule]] = {
     **dict.fromkeys(("atanh", "arctanh", "erfinv"), _between(-1.0, 1.0, (-1.0, 1.0))),
     **dict.fromkeys(("acosh", "arccosh"), _between(1.0, math.inf)),
     "logit": _between(0.0, 1.0, (0.0, 1.0)),
-    **dict.fromkeys(_REMAINDERS, _remainder),
-    "sqrtgrad": _gradient_of_root,
+    **dict.fromkeys(_REMAINDERS, _by_zero(0, 1)),
+    "sqrtgrad": _by_zero(1, 0),  # SqrtGrad(y, dy) is dy / 2y
     **dict.fromkeys([f"{name}backward" for name in _SINGULAR_AT_ZERO], _division),  # gradient, input
     **dict.fromkeys(("lgamma", "digamma", "gammaln"), _gamma),
     **dict.fromkeys(("mean", "reducemean"), _mean),

@@ -266,14 +266,12 @@ def find_step_fault(
     operators: Sequence[Operator],
     measure: Measure,
     certain: bool = False,
-    modules_only: bool = False,
 ) -> Fault | None:
     """Return the fault of one rank and step, or None if all known tensors are finite.
 
     With ``certain``, only an operator that produced non-finite values from finite inputs counts.
-    ``modules_only`` says that the dump lacks the functions called between modules.
     """
-    search = OriginSearch(entries, operators, measure, modules_only)
+    search = OriginSearch(entries, operators, measure)
     origin = search.origin(certain)
     if origin is None:
         return None
@@ -282,15 +280,13 @@ def find_step_fault(
 
 def faulty_operator(dump: Dump, fault: Fault) -> Operator | None:
     """Return the operator of a fault with its call stacks, or None if the dump does not describe it."""
-    listing = list_operators(dump, fault.rank, fault.step, fault.entry.graph)
-    return next(
-        (
-            operator
-            for operator in listing.items
-            if fault.origin.operator in (operator.recorded, operator.name)
-        ),
-        None,
-    )
+    operators = list_operators(dump, fault.rank, fault.step, fault.entry.graph).items
+    return find_operator(operators, fault.origin.operator)
+
+
+def find_operator(operators: Iterable[Operator], name: str) -> Operator | None:
+    """Return the first operator with the recorded or full name, or None."""
+    return next((operator for operator in operators if name in (operator.recorded, operator.name)), None)
 
 
 def source_frame(operator: Operator | None) -> Frame | None:

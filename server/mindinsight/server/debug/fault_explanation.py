@@ -69,8 +69,8 @@ def _weights(operators: Mapping[str, Operator], start: str, names: Iterable[str]
     return weights
 
 
-LARGEST_TENSOR: Final = 64 << 20  # bytes; larger tensors are not read to explain a fault
-_SHOWN: Final = 4  # inputs whose values a sentence lists
+LARGEST_TENSOR: Final = 64 << 20  # limit of the bytes of a tensor that is read to explain a fault
+_SHOWN: Final = 4  # input values that a sentence lists
 UNEXPLAINED: Final = ("unknown", "result", "unexplained")  # reasons given if no rule holds
 SOURCE: Final = "claim.cause.source"
 

@@ -245,7 +245,7 @@ class OriginSearch:
         self._operators = {
             (operator.graph, operator.recorded): operator for operator in operators if operator.recorded
         }
-        self._keys = {(key[0], operator.name): key for key, operator in self._operators.items()}
+        self._by_name = {(key[0], operator.name): operator for key, operator in self._operators.items()}
         self._planned = {
             (operator.graph, operator.name) for operator in operators if operator.type != "Parameter"
         }
@@ -289,7 +289,7 @@ class OriginSearch:
         return None if certain else met or harmless
 
     def is_mask(self, entry: TensorEntry) -> bool:
-        """Return True if a tensor is a mask, as explained at ``MaskSearch.is_mask``."""
+        """Return True if the minus infinities of a tensor were filled in, or come only from masks."""
         return self._masks.is_mask(self._positions[entry.sequence])
 
     def is_open_mask(self, entry: TensorEntry) -> bool:
@@ -448,11 +448,10 @@ class OriginSearch:
         if outputs:
             unmeasured = self._first_with(outputs, "unknown") is not None
             return replace(met, kind="unknown", carrier="", gap="values") if unmeasured else met
-        key = self._keys.get((entry.graph, name))
-        operator = self._operators.get(key) if key else None
-        if key is None or operator is None:
+        operator = self._by_name.get((entry.graph, name))
+        if operator is None:
             return replace(met, kind="unknown", carrier="", gap="operator")
-        states = [self._finiteness(p) for p in self._side(key, "input")]
+        states = [self._finiteness(p) for p in self._side((entry.graph, operator.recorded), "input")]
         if operator.inputs_known and set(states) <= {"finite"}:
             return Origin("made", entry, name)
         return met if "non_finite" in states else replace(met, kind="unknown", carrier="", gap="inputs")
@@ -494,13 +493,12 @@ class OriginSearch:
 
     def _outputs_of_source(self, graph: str, name: str) -> list[int]:
         """Return the positions of the recorded outputs of an operator or parameter of the graph."""
-        key = self._keys.get((graph, name))
-        return self._side(key, "output", "parameter", "constant") if key else []
+        operator = self._by_name.get((graph, name))
+        return self._side((graph, operator.recorded), "output", "parameter", "constant") if operator else []
 
     def _carrier(self, graph: str, name: str) -> Carrier:
         """Return ``input`` if a source is an operator or has no name, else its kind of parameter."""
-        key = self._keys.get((graph, name))
-        operator = self._operators.get(key) if key else None
+        operator = self._by_name.get((graph, name))
         if (operator and operator.type != "Parameter") or (graph, name) in self._planned or not name:
             return "input"
         return parameter_kind(name, self._parameters)

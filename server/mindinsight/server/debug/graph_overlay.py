@@ -17,11 +17,10 @@ from mindinsight.server.debug.examine import (
     is_non_finite,
     operator_key,
 )
-from mindinsight.server.debug.fault import find_step_fault
+from mindinsight.server.debug.fault import find_operator, find_step_fault
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.debug.recorded_statistics import AnyStatistics
-from mindinsight.server.debug.watchpoints import Hit
-from mindinsight.server.formats.dumps import list_overflows
+from mindinsight.server.debug.watchpoints import Hit, overflowed_operators
 from mindinsight.server.formats.dumps.dump_names import escape_name, resolve_names
 from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 from mindinsight.server.graph.model.graph import OPERATOR, PARAMETER, Graph
@@ -231,7 +230,7 @@ class Overlay:
 
     @cached_property
     def joined(self) -> Join:
-        """Return the nodes of the dump's operators."""
+        """Return the join of the dump's operators with the nodes of the graph."""
         return join(self.listing.operators.values(), self.tree.graph)
 
     @cached_property
@@ -282,8 +281,7 @@ class Overlay:
 
     @cached_property
     def _overflowed(self) -> frozenset[str]:
-        listing = list_overflows(self.listing.dump, self.listing.rank, self.listing.step)
-        return frozenset(overflow.operator for overflow in listing.items if overflow.status)
+        return overflowed_operators(self.listing.dump, self.listing.rank, self.listing.step)
 
     def _caught(self, hits: Iterable[Hit]) -> set[OperatorKey]:
         here = (self.listing.rank, self.listing.step)
@@ -309,14 +307,7 @@ def step_fault(listing: Listing, results: Sequence[TensorResult], done: bool) ->
         return (known.get(entry.sequence) or TensorResult(entry, None) for entry in entries)
 
     fault = find_step_fault(listing.entries, operators, measure, certain=not done)
-    if fault is not None and fault.kind == "unknown":
-        return None  # the operator named is only the nearest known point
-    candidates = (
-        operator
-        for operator in operators
-        if fault and fault.origin.operator in (operator.recorded, operator.name)
-    )
-    named = next(candidates, None)
-    if named is not None:
-        return named.graph, named.recorded
-    return operator_key(fault.entry) if fault else None
+    if fault is None or fault.kind == "unknown":
+        return None  # the operator of an unknown origin is only the nearest known one
+    operator = find_operator(operators, fault.origin.operator)
+    return operator_key(fault.entry) if operator is None else key_of(operator)

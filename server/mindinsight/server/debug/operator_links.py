@@ -25,7 +25,7 @@ class Link:
     source_slot: str
     target: str
     target_slot: str
-    certain: bool  # from the graph; otherwise inferred from equal values
+    certain: bool  # from the graph, otherwise inferred from equal values
 
 
 def graph_links(operators: Iterable[Operator]) -> list[Link]:

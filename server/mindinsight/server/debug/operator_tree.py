@@ -44,7 +44,8 @@ class Call(NamedTuple):
 
 
 def call_of(name: str) -> Call | None:
-    """Parse the name of a call. Return None for names of another form, such as MindSpore's scoped names."""
+    """Parse the name of a call, or return None for names of another form, such as MindSpore's scoped
+    names."""
     match = _CALL.fullmatch(name)
     return Call(*match.groups("")) if match else None
 

@@ -36,7 +36,7 @@ _OF_TWO: Final = (
     *("add", "sub", "mul", "div", "realdiv", "maximum", "minimum", "matmul", "mm", "bmm", "batchmatmul"),
     *("equal", "less", "greater", "relugrad", "sigmoidgrad", "tanhgrad"),
 )
-_SHOWN: Final = 8  # ranks whose norms a sentence lists
+_SHOWN: Final = 8  # norms of ranks that a sentence lists
 
 Key: TypeAlias = tuple[str, str]  # graph, recorded name
 Sides: TypeAlias = dict[str, dict[str, TensorResult]]  # direction -> slot -> tensor

@@ -16,7 +16,7 @@ from mindinsight.server.files.own_files import NotOursError, check_folder, own_d
 from mindinsight.server.formats.dumps.dump_types import TensorRef
 from mindinsight.server.formats.sanitizer import safe_text
 
-FORMAT: Final = 1  # version of the schema below; a cache of another version is cleared
+FORMAT: Final = 1  # version of the schema below, a cache of another version is cleared
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,24 +25,17 @@ def bin_values(values: Values, bins: int) -> tuple[Doubles, Doubles]:
     counts = np.zeros(bins)
     for flat in values.pieces():
         for start in range(0, flat.size, PIECE):
-            piece = flat[start : start + PIECE]
-            numbers = (
-                np.abs(piece).astype(np.float64) if piece.dtype.kind == "c" else piece.astype(np.float64)
-            )
+            numbers = _magnitudes(flat[start : start + PIECE])
             counts += np.histogram(numbers[np.isfinite(numbers)], bins=edges)[0]
     return counts, edges
 
 
-def shrink(table: Array, most: int) -> Doubles:
+def shrink_rows(read: Callable[[int, int], Array], rows: int, most: int) -> Doubles:
     """Shrink a table to at most ``most`` rows and columns. A cell is the element farthest from zero.
 
-    A single large or non-finite element stays visible. Complex numbers count by magnitude.
+    ``read(start, stop)`` returns some of its ``rows``. A single large or non-finite element stays visible.
+    Complex numbers count by magnitude.
     """
-    return shrink_rows(lambda start, stop: table[start:stop], table.shape[0], most)
-
-
-def shrink_rows(read: Callable[[int, int], Array], rows: int, most: int) -> Doubles:
-    """Shrink a table with ``rows`` rows, of which ``read(start, stop)`` returns some, as ``shrink`` does."""
     if rows <= most:
         return _shrink_columns(_magnitudes(read(0, rows)), most)
     ends = np.linspace(0, rows, most + 1).astype(np.int64).tolist()

@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache, partial
 from typing import Final, TypeAlias
 
-from mindinsight.server.claims import Claim
+from mindinsight.server.claims import Claim, few
 from mindinsight.server.debug.conditions import (
     HOLDS_INF,
     NO_PREVIOUS,
@@ -33,7 +33,7 @@ from mindinsight.server.formats.dumps.dump_types import Dump, TensorEntry, Tenso
 
 SlotKey: TypeAlias = tuple[str, str, str, str]  # graph, operator as recorded, direction, slot
 
-# Worst first. What breaks a training comes before what slows it, and both before what is merely unusual.
+# Worst first: kinds that break a training, then kinds that slow it, then those that are only unusual.
 _SEVERITY: Final = (
     *("non_finite", "overflowed", "exploding", "dead", "inactive", "vanishing", "saturated"),
     *("frozen", "slow", "initial", "condition"),
@@ -95,7 +95,11 @@ class Watchpoint:
             and (not self.ranks or entry.rank in self.ranks)
             and (not self.steps or entry.step in self.steps)
             and (not self.types or entry.type.rpartition(".")[2].lower() in self.types)
-            and (named or not self.operators or _matches_pattern(entry, self.operators))
+            and (
+                named
+                or not self.operators
+                or any(fnmatchcase(name, pattern) for name in _names(entry) for pattern in self.operators)
+            )
         )
 
 
@@ -183,9 +187,7 @@ def _tasks(
     started: set[str] = set()
     for step in dump.steps(rank):
         entries = list_tensors(dump, rank, step).items
-        overflowed = {
-            overflow.operator for overflow in list_overflows(dump, rank, step).items if overflow.status
-        }
+        overflowed = overflowed_operators(dump, rank, step)
         parameters = parameter_names(entries)
         for entry in entries:
             classes, first = targets(entry, parameters), entry.graph not in started
@@ -203,12 +205,15 @@ def slot_key(entry: TensorEntry) -> SlotKey:
     return (entry.graph, entry.recorded, entry.direction, entry.slot)
 
 
+def overflowed_operators(dump: Dump, rank: int, step: int) -> frozenset[str]:
+    """Return the names of the operators with an overflow that the device reported."""
+    return frozenset(
+        overflow.operator for overflow in list_overflows(dump, rank, step).items if overflow.status
+    )
+
+
 def _names(entry: TensorEntry) -> set[str]:
     return {entry.operator, entry.recorded}
-
-
-def _matches_pattern(entry: TensorEntry, patterns: Sequence[str]) -> bool:
-    return any(fnmatchcase(name, pattern) for name in _names(entry) for pattern in patterns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,12 +237,13 @@ class CheckFinding:
 
     @property
     def claim(self) -> Claim:
+        """Return the claim about the anomaly, with its first steps as evidence."""
         entry, steps = self.hits[0].entry, self.steps
         finding = next((result for result in self.hits[0].verdict.findings if result.hit), None)
         limits = self.hits[0].watchpoint.limits
         values = {
             "tensor": self.name,
-            "steps": [*map(str, steps[:_SHOWN]), *(["…"] if len(steps) > _SHOWN else [])],
+            "steps": few([str(step) for step in steps], _SHOWN),
             "condition": self.hits[0].watchpoint.condition,
             "actual": finding.actual if finding else 0,
             "limit": limits[finding.name if finding else "rtol"] if finding or "rtol" in limits else 0,
@@ -247,10 +253,7 @@ class CheckFinding:
 
 
 def group_hits(hits: Iterable[Hit]) -> list[CheckFinding]:
-    """Return one finding for each tensor and kind of fault, the worst kind first, then by first step.
-
-    A change from zeros is no explosion, and a bias that starts with zeros is as it should be.
-    """
+    """Return one anomaly for each tensor and kind, the worst kind first, then by first step."""
     grouped: dict[tuple[int, str, str, str, str], dict[str, list[Hit]]] = {}
     for hit in hits:
         entry = hit.entry
@@ -291,7 +294,7 @@ def _grouped_claims(findings: Iterable[CheckFinding]) -> list[Claim]:
     for first, *others in groups.values():
         claims.append(first.claim)
         if others:
-            names = [*(other.name for other in others[:_SHOWN]), *(["…"] if len(others) > _SHOWN else [])]
+            names = few([other.name for other in others], _SHOWN)
             claims.append(Claim("claim.check.more", "note", {"n": len(others), "tensors": names}))
     return claims
 

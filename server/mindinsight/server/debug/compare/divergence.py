@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 
-from mindinsight.server.claims import Claim
+from mindinsight.server.claims import Claim, few
 from mindinsight.server.debug.compare.dump_comparison import Row
 from mindinsight.server.debug.statistics_cache import Measurement
 from mindinsight.server.formats.dumps import describe_tensor, read_tensor
@@ -116,12 +116,8 @@ def state(row: Row, tolerance: Tolerance) -> State:
 
 
 def _dtypes(row: Row) -> tuple[str, ...]:
-    compared = row.compared
-    sides = (
-        (compared.pair.target, compared.target),
-        (compared.pair.reference, compared.reference),
-    )
-    return tuple((e.dtype if e else "") or (m.dtype if m else "") for e, m in sides)
+    """Return the types of both sides, "" if unknown."""
+    return tuple((e.dtype if e else "") or (m.dtype if m else "") for e, m in _both(row))
 
 
 def _values_differ(row: Row, tolerance: Tolerance) -> bool:
@@ -156,11 +152,7 @@ def _size(measurement: Measurement | None) -> int | None:
 
 
 def _sizes_differ(row: Row) -> bool:
-    target, reference = row.compared.pair.target, row.compared.pair.reference
-    shapes = [
-        entry.shape if entry and entry.shape is not None else measurement and measurement.shape
-        for entry, measurement in ((target, row.compared.target), (reference, row.compared.reference))
-    ]
+    shapes = [e.shape if e and e.shape is not None else m and m.shape for e, m in _both(row)]
     return None not in shapes and math.prod(shapes[0] or ()) != math.prod(shapes[1] or ())
 
 
@@ -336,10 +328,8 @@ def _others(later: Sequence[_Operator], first: _Operator, differing: Sequence[Ro
     others = [row for row in others if _signature(row) not in known]
     names = list(dict.fromkeys(_weight_name(row, differing) or tensor_name(row) for row in others))
     if names:
-        shown = names[:_NAMED] + (["…"] if len(names) > _NAMED else [])
-        yield Claim(
-            "claim.dump.more_differ", "found", {"n": len(names), "names": shown}, _evidence(others[:_NAMED])
-        )
+        values = {"n": len(names), "names": few(names, _NAMED)}
+        yield Claim("claim.dump.more_differ", "found", values, _evidence(others[:_NAMED]))
     elif count:
         yield Claim("claim.dump.rest_follows", "note", {"n": count})
 

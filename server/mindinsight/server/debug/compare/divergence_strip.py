@@ -17,7 +17,7 @@ STATES: Final[tuple[State, ...]] = ("agrees", "differs", "introduced", "unmatche
 
 _PARTS: Final = re.compile(r"[/.]")
 _NUMBERED: Final = re.compile(r"\d")
-_MOST_BANDS: Final = 400  # more are too narrow to draw
+_MOST_BANDS: Final = 400  # limit above which no bands are drawn
 
 
 @dataclass(frozen=True, slots=True)

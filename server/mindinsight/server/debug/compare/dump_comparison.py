@@ -61,7 +61,7 @@ class Side:
         return list_tensors(self.dump, self.rank, self.step, self.graph)
 
     def arguments(self) -> Arguments:
-        """Return the arguments other than tensors, or none if the layout does not record them in a comparable
+        """Return the arguments other than tensors, empty if the layout does not record them in a comparable
         form."""
         if not compares_arguments(self.dump):
             return {}
@@ -136,7 +136,7 @@ def pair_batches(
     arguments: tuple[Arguments, Arguments] = ({}, {}),
     size: int = OPERATORS,
 ) -> Iterator[list[list[Pair]]]:
-    """Yield matched tensors by operator, in batches of up to ``size`` operators for one call of a worker."""
+    """Yield matched tensors and differing arguments by operator, in batches of up to ``size`` operators."""
     matches = match_operators(group_by_operator(target), group_by_operator(reference), names or {}, _shape)
     work = ([*match_slots(match), *_argument_pairs(match, arguments)] for match in matches)
     return batched(work, size, _weight)
@@ -226,14 +226,10 @@ def _weight(pairs: Sequence[Pair]) -> int:
 
 def _same_checksum(target: TensorEntry, reference: TensorEntry) -> bool | None:
     """Return whether checksums are equal, or None if one is missing or of another kind."""
-    statistics, reference_statistics = target.statistics, reference.statistics
-    if not (statistics and reference_statistics and statistics.checksum and reference_statistics.checksum):
+    ours, theirs = target.statistics, reference.statistics
+    if not (ours and theirs and ours.checksum and theirs.checksum):
         return None
-    return (
-        statistics.checksum == reference_statistics.checksum
-        if statistics.checksum_kind == reference_statistics.checksum_kind
-        else None
-    )
+    return ours.checksum == theirs.checksum if ours.checksum_kind == theirs.checksum_kind else None
 
 
 def _measured(entry: TensorEntry, values: Values) -> Measurement:

@@ -12,17 +12,17 @@ import numpy as np
 from mindinsight.server.compute.tensor_statistics import Array, sum_of, sum_of_products
 from mindinsight.server.debug.compare.operator_matching import Pair
 from mindinsight.server.debug.statistics_cache import Measurement
-from mindinsight.server.formats.arrays.lazy_array import Held, Values
+from mindinsight.server.formats.arrays.lazy_array import Values
 from mindinsight.server.formats.dumps.dump_types import FileDamage, TensorEntry
 
-_PIECE: Final = 1 << 15  # elements; five arrays of them as float64 stay in a core's cache
+_PIECE: Final = 1 << 15  # elements, so that five float64 arrays stay in a core's cache
 _SCALE: Final = 2.0**-600  # the sum of 2**100 squares of the largest scaled numbers does not overflow
 
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """Measures over ``count`` elements. Undefined measures are None, for example if all elements are
-    apart."""
+    """Measures over ``count`` elements. Undefined measures are None. Field names are those of JSON
+    answers."""
 
     count: int
     apart: int  # elements not in ``count``: one is non-finite and the other is not the same
@@ -36,14 +36,6 @@ class Measures:
     five_thousandths: float | None
     differing: int = 0  # unequal elements, including those that are apart
     largest: int | None = None  # flat index of the largest difference or the first apart, None if equal
-
-
-def measure_pair(target: Array, reference: Array) -> Measures | None:
-    """Compare two arrays element by element. Return None if their sizes differ.
-
-    Raises TypeError for strings, objects and dates.
-    """
-    return measure_value_pair(Held(target), Held(reference))
 
 
 def measure_value_pair(target: Values, reference: Values) -> Measures | None:
@@ -291,7 +283,7 @@ def _call(rows: Sequence[Compared]) -> str:
 
 
 def level(codes: Sequence[str]) -> Level:
-    """Return the worst level among codes."""
+    """Return the worst level among codes, or "pass" without codes."""
     levels = {LEVELS[code] for code in codes}
     return "error" if "error" in levels else "warning" if levels else "pass"
 

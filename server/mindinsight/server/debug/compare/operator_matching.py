@@ -184,7 +184,7 @@ def _same_numbers(targets: Sequence[Group], references: Sequence[Group]) -> bool
     numbered = [
         [group for group in side if _OPERATOR_NUMBER.search(group.operator)] for side in (targets, references)
     ]
-    for name in ("recorded", "operator"):  # the scoped name may be known to one side alone
+    for name in ("recorded", "operator"):  # the scoped name may be known on one side only
         names = [{getattr(group, name) for group in side} for side in numbered]
         if len(names[0] & names[1]) >= _SAME_NUMBERS * min(map(len, names)):
             return True

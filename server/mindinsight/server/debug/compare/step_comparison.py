@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from mindinsight.server.claims import Claim, exit_code
+from mindinsight.server.claims import Claim, exit_code, few
 from mindinsight.server.compute.parallel_map import BATCH, spread
 from mindinsight.server.debug.compare.divergence import Outcome
 from mindinsight.server.debug.compare.dump_comparison import (
@@ -100,8 +100,7 @@ def decide_steps(
     else:
         claims = [Claim("claim.dump.steps_agree", "clear", {"n": len(codes)})]
     if unpaired:
-        names = [f"rank {rank} step {step}" for rank, step in unpaired[:_NAMED]]
-        names += ["…"] if len(unpaired) > _NAMED else []
+        names = few([f"rank {rank} step {step}" for rank, step in unpaired], _NAMED)
         claims.append(Claim("claim.dump.steps_missing", "unknown", {"n": len(unpaired), "names": names}))
     return claims
 

@@ -157,16 +157,17 @@ def _percentage_inside(sample: Sample, start: float, end: float) -> float:
     return 100.0 * inside / math.prod(values.shape)
 
 
+def _size_limits(suffix: str) -> tuple[Parameter, ...]:
+    """Return one parameter for each of ``_sizes``, all off by default."""
+    others = (Parameter(f"{name}_{suffix}") for name in ("max", "min", "mean"))
+    return (Parameter(f"abs_mean_{suffix}", low=0), *others)
+
+
 @condition(
     Name("tensor_too_large", "TL", "tensor"),
     Name("weight_too_large", "WL", "weight"),
     Name("gradient_too_large", "GL", "gradient"),
-    parameters=(
-        Parameter("abs_mean_gt", low=0),
-        Parameter("max_gt"),
-        Parameter("min_gt"),
-        Parameter("mean_gt"),
-    ),
+    parameters=_size_limits("gt"),
 )
 def too_large(sample: Sample, limits: Limits) -> Verdict:
     """Judge whether the mean magnitude, maximum, minimum or mean is above a limit."""
@@ -177,12 +178,7 @@ def too_large(sample: Sample, limits: Limits) -> Verdict:
     Name("tensor_too_small", "TS", "tensor"),
     Name("weight_too_small", "WS", "weight"),
     Name("gradient_vanishing", "GV", "gradient"),
-    parameters=(
-        Parameter("abs_mean_lt", low=0),
-        Parameter("max_lt"),
-        Parameter("min_lt"),
-        Parameter("mean_lt"),
-    ),
+    parameters=_size_limits("lt"),
 )
 def too_small(sample: Sample, limits: Limits) -> Verdict:
     """Judge whether the mean magnitude, maximum, minimum or mean is below a limit."""
