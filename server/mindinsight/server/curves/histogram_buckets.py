@@ -112,14 +112,13 @@ def in_columns(counts: Doubles, starts: Ints) -> Doubles:
     return np.add.reduceat(counts, starts, axis=0) if len(starts) else counts
 
 
-def percentiles(histograms: Bucketed) -> Doubles:
-    """Return [n, PERCENTILES] the values below which these percentages of each histogram lie, NaN if
-    empty."""
-    values = np.full((len(histograms), len(PERCENTILES)), np.nan)
+def percentiles(histograms: Bucketed, shares: tuple[float, ...] = PERCENTILES) -> Doubles:
+    """Return [n, shares] the values below which these percentages of each histogram lie, NaN if empty."""
+    values = np.full((len(histograms), len(shares)), np.nan)
     for number in range(len(histograms)):
         own, below = histograms.cumulative(number)
         if len(own):
             filled = slice(np.flatnonzero(below == 0)[-1], np.flatnonzero(below == below[-1])[0] + 1)
-            at = np.asarray(PERCENTILES) / 100 * below[-1]
+            at = np.asarray(shares) / 100 * below[-1]
             values[number] = np.interp(at, below[filled], own[filled] / _QUARTER) * _QUARTER
     return values
