@@ -95,10 +95,8 @@ _WINDOWS: Final[Mapping[str, Callable[[Doubles, float], Doubles]]] = {
 
 
 def smooth(steps: Ints, values: Floats, weight: float, kind: SmoothingKind = "debiased") -> Doubles:
-    """Return smoothed values [n] for a ``weight`` from 0 (unchanged) up to, but not including, 1.
-
-    Raises ValueError for other weights.
-    """
+    """Return smoothed values [n] for a ``weight`` from 0 (unchanged) to below 1, or raise ValueError for
+    others."""
     if not 0.0 <= weight < 1.0:
         raise ValueError(f"the smoothing weight must be from 0 up to 1, not {weight}")
     wide = np.asarray(values, np.float64)

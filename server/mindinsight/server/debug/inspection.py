@@ -146,7 +146,7 @@ class Inspection:
         self._stopped = False
 
     def listing(self) -> Listing:
-        """Return the current listing. Raises UnreadableError if the dump is missing."""
+        """Return the current listing, or raise UnreadableError if the dump is missing."""
         checked = self._checked
         if checked is None or time.monotonic() - checked.at > PATIENCE:
             checked = self._refreshes.get("listing", self._refreshed)

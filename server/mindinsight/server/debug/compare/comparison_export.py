@@ -179,9 +179,10 @@ def has_xlsx() -> bool:
 
 
 def write_msprobe_xlsx(rows: Sequence[Row], file: IO[bytes]) -> None:
-    """Write rows as an Excel workbook with coloured errors and warnings, and a header that stays in view.
+    """Write rows as an Excel workbook with coloured errors and warnings, or raise OSError if there is no
+    room.
 
-    Raises OSError if the file or the temporary folder has no room.
+    The header stays in view. The temporary folder needs room as well.
     """
     from xlsxwriter import Workbook
     from xlsxwriter.exceptions import XlsxFileError

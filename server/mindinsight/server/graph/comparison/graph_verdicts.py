@@ -67,9 +67,8 @@ def _surroundings_agree(comparison: Comparison) -> bool:
     """Return True if parameters and the outputs of the graphs agree."""
     columns, partners = comparison.matching.columns, comparison.matching.node_partners
     parameters = np.flatnonzero(columns.kinds == PARAMETER)
-    if (partners[parameters] < 0).any():
-        return False
-    if (columns.outputs[parameters] != columns.outputs[partners[parameters]]).any():
+    others = partners[parameters]
+    if (others < 0).any() or (columns.outputs[parameters] != columns.outputs[others]).any():
         return False
     left, right = (graph.outputs.tolist() for graph in columns.graphs)
     agree: bool = [int(partners[node]) - columns.left_count for node in left] == right

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final, Literal
 
 from mindinsight.server.graph.layout.boxes import CHIP_HEIGHT, Flow
@@ -155,23 +156,16 @@ def _shape(tree: Tree, box: Box, theme: Theme) -> dict[str, Any]:
     }
 
 
+def _scatter(mode: str, points: Iterable[Point | None], **options: Any) -> dict[str, Any]:
+    """Return a trace of a Plotly figure. A line is interrupted at None."""
+    pairs = [(None, None) if point is None else (round(point[0], 1), round(point[1], 1)) for point in points]
+    xs, ys = [x for x, _ in pairs], [y for _, y in pairs]
+    return {"type": "scatter", "mode": mode, "x": xs, "y": ys, **options}
+
+
 def _lines(drawing: Drawing, page: dict[str, str]) -> dict[str, Any]:
-    xs: list[float | None] = []
-    ys: list[float | None] = []
-    for line in drawing.lines:
-        for x, y in curve(line):
-            xs.append(round(x, 1))
-            ys.append(round(y, 1))
-        xs.append(None)
-        ys.append(None)
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": xs,
-        "y": ys,
-        "hoverinfo": "skip",
-        "line": {"color": page["line"], "width": 1},
-    }
+    points = [point for line in drawing.lines for point in (*curve(line), None)]
+    return _scatter("lines", points, hoverinfo="skip", line={"color": page["line"], "width": 1})
 
 
 def curve(line: Line) -> list[Point]:
@@ -190,47 +184,36 @@ def curve(line: Line) -> list[Point]:
 def _arrow_heads(drawing: Drawing, page: dict[str, str]) -> dict[str, Any]:
     """Return arrow heads as markers. Plotly points each away from the marker before it, which has size 0."""
     lines = [line for line in drawing.lines if len(line.points) > 1]
-    ends = [curve(line)[-2:] for line in lines]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": [round(x, 1) for pair in ends for x, _ in pair],
-        "y": [round(y, 1) for pair in ends for _, y in pair],
-        "hoverinfo": "skip",
-        "marker": {
-            "symbol": "arrow",
-            "angleref": "previous",
-            "size": [size for _ in ends for size in (0, 8)],
-            "color": page["line"],
-        },
+    marker = {
+        "symbol": "arrow",
+        "angleref": "previous",
+        "size": [size for _ in lines for size in (0, 8)],
+        "color": page["line"],
     }
+    points = [point for line in lines for point in curve(line)[-2:]]
+    return _scatter("markers", points, hoverinfo="skip", marker=marker)
 
 
 def _labels(drawing: Drawing, page: dict[str, str]) -> dict[str, Any]:
-    boxes = drawing.boxes
-    return {
-        "type": "scatter",
-        "mode": "text",
-        "x": [round(box.x + box.width / 2, 1) for box in boxes],
-        "y": [round(box.y + (14 if box.open else box.height / 2), 1) for box in boxes],
-        "text": [_escape(box.content.label) for box in boxes],
-        "textfont": {"size": 11, "color": page["text"]},
-        "hoverinfo": "skip",
-    }
+    return _scatter(
+        "text",
+        [(box.x + box.width / 2, box.y + (14 if box.open else box.height / 2)) for box in drawing.boxes],
+        text=[_escape(box.content.label) for box in drawing.boxes],
+        textfont={"size": 11, "color": page["text"]},
+        hoverinfo="skip",
+    )
 
 
 def _hover_markers(tree: Tree, drawing: Drawing) -> dict[str, Any]:
     closed = [box for box in drawing.boxes if not box.open]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": [round(box.x + box.width / 2, 1) for box in closed],
-        "y": [round(box.y + box.height / 2, 1) for box in closed],
-        "marker": {"size": 26, "opacity": 0},
-        "customdata": [box.index for box in closed],
-        "text": [_escape(f"{tree.paths[box.index]} {box.content.text}".strip()) for box in closed],
-        "hovertemplate": "%{text}<extra></extra>",
-    }
+    return _scatter(
+        "markers",
+        [(box.x + box.width / 2, box.y + box.height / 2) for box in closed],
+        marker={"size": 26, "opacity": 0},
+        customdata=[box.index for box in closed],
+        text=[_escape(f"{tree.paths[box.index]} {box.content.text}".strip()) for box in closed],
+        hovertemplate="%{text}<extra></extra>",
+    )
 
 
 def _escape(text: str) -> str:

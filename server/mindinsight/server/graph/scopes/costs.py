@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from math import isqrt, prod
 from typing import Final
 
@@ -174,25 +175,19 @@ def _common_scope(tree: Tree, first: int, second: int) -> int:
 def _flops(tree: Tree) -> npt.NDArray[np.float64]:
     """Return [t] the operations of each operator."""
     graph = tree.graph
+
+    @cache
+    def shape(node: int) -> Shape:
+        shapes = shapes_at(graph, node)
+        return shapes[0] if len(shapes) == 1 else []
+
     values = np.zeros(len(tree.paths), dtype=np.float64)
     kinds = {kind: base_type(kind) for kind in set(tree.types)}
     leaves = [leaf for leaf in np.flatnonzero(tree.nodes >= 0).tolist() if kinds[tree.types[leaf]] in COUNTED]
     nodes = tree.nodes[leaves]
     begins, ends = (np.searchsorted(graph.edges.targets, nodes, side) for side in ("left", "right"))
-    sources, shapes = graph.edges.sources.tolist(), _Shapes(graph)
+    sources = graph.edges.sources.tolist()
     for leaf, node, begin, end in zip(leaves, nodes.tolist(), begins.tolist(), ends.tolist(), strict=True):
-        inputs = [shapes[source] for source in sources[begin:end]]
-        values[leaf] = count_flops(kinds[tree.types[leaf]], inputs, shapes[node])
+        inputs = [shape(source) for source in sources[begin:end]]
+        values[leaf] = count_flops(kinds[tree.types[leaf]], inputs, shape(node))
     return values
-
-
-class _Shapes(dict[int, list[int]]):
-    """Shape of each node with a single output, [] for others. Decoded on first use."""
-
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
-
-    def __missing__(self, node: int) -> list[int]:
-        shapes = shapes_at(self._graph, node)
-        self[node] = shapes[0] if len(shapes) == 1 else []
-        return self[node]

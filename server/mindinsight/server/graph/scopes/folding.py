@@ -375,29 +375,20 @@ def _is_alike(tree: Tree, scope: int, other: int) -> bool:
 
     A parameter may correspond to an operator outside the scope if both have one type.
     """
-    leaves = tree.leaves(scope), tree.leaves(other)
-    if len(leaves[0]) != len(leaves[1]):
-        return False
     graph = tree.graph
-    nodes = [sorted(tree.nodes[inside].tolist()) for inside in leaves]
+    nodes = [sorted(tree.nodes[tree.leaves(index)].tolist()) for index in (scope, other)]
+    if len(nodes[0]) != len(nodes[1]):
+        return False
     positions = [{node: position for position, node in enumerate(numbers)} for numbers in nodes]
-    spans, sources = graph.contents.tolist(), graph.edges.sources
-    begins, ends = (
-        [np.searchsorted(graph.edges.targets, numbers, side).tolist() for numbers in nodes]
-        for side in ("left", "right")
-    )
-    for position, (node, its) in enumerate(zip(*nodes, strict=True)):
-        contents = [graph.payload[spans[number][0] : spans[number][1]] for number in (node, its)]
-        if graph.types[node] != graph.types[its] or contents[0] != contents[1]:
+    for node, its in zip(*nodes, strict=True):
+        if graph.types[node] != graph.types[its] or graph.content(node) != graph.content(its):
             return False
-        inputs = [
-            sources[begin[position] : end[position]].tolist() for begin, end in zip(begins, ends, strict=True)
-        ]
-        if len(inputs[0]) != len(inputs[1]):
+        inputs, its_inputs = graph.inputs_of(node), graph.inputs_of(its)
+        if len(inputs) != len(its_inputs):
             return False
-        for taken, there in zip(*inputs, strict=True):
-            own, theirs = positions[0].get(taken), positions[1].get(there)
-            if own != theirs or (own is None and not _is_same_value(graph, taken, there)):
+        for source, its_source in zip(inputs, its_inputs, strict=True):
+            own, theirs = positions[0].get(source), positions[1].get(its_source)
+            if own != theirs or (own is None and not _is_same_value(graph, source, its_source)):
                 return False
     return True
 
