@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mindinsight.server.curves.rank_outliers import Stray, strays
+from mindinsight.server.curves.rank_outliers import RankOutlier, find_outliers
 
 Values: TypeAlias = npt.NDArray[np.float64]
 Generator: TypeAlias = np.random.Generator
@@ -121,7 +121,7 @@ def curves_of(values: Values) -> list[tuple[npt.NDArray[np.int64], npt.NDArray[n
 def alarmed(job: str, ranks: int, number: int) -> bool:
     """Whether anything is said of a healthy job."""
     generator = np.random.default_rng([number, ranks, list(HEALTHY).index(job)])
-    return bool(strays(curves_of(HEALTHY[job](generator, ranks))))
+    return bool(find_outliers(curves_of(HEALTHY[job](generator, ranks))))
 
 
 def verdict(fault: str, ranks: int, number: int) -> tuple[bool, bool]:
@@ -131,7 +131,7 @@ def verdict(fault: str, ranks: int, number: int) -> tuple[bool, bool]:
     values = step_time(generator, ranks)
     rank = int(generator.integers(ranks))
     plant(values, rank)
-    named: list[Stray] = strays(curves_of(values))
+    named: list[RankOutlier] = find_outliers(curves_of(values))
     return any(rank in (stray.row, stray.other) and stray.kind == kind for stray in named), any(
         rank not in (stray.row, stray.other) for stray in named
     )

@@ -8,7 +8,7 @@ miss in which it must not.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
@@ -105,3 +105,8 @@ def _json_value(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     return value
+
+
+def few(items: Sequence[Any], limit: int) -> list[Any]:
+    """Return the first ``limit`` items for a sentence, followed by "…" if there are more."""
+    return [*items[:limit], *(["…"] if len(items) > limit else [])]

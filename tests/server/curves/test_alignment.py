@@ -1,4 +1,4 @@
-"""Two curves that should agree: up to where they do, and since when they drift."""
+"""Alignment of two curves that should agree: the last agreeing step and the onset of the divergence."""
 
 import numpy as np
 import pytest
@@ -9,9 +9,9 @@ from mindinsight.server.claims import sentence
 from mindinsight.server.curves.alignment import (
     Alignment,
     align,
-    change_of,
     claim_of,
-    departure,
+    find_change,
+    find_divergence,
     relative_difference,
 )
 from mindinsight.server.types import Doubles
@@ -141,7 +141,7 @@ def since(onset: int) -> Doubles:
 
 
 def test_noise_alone_is_no_change() -> None:
-    assert [change_of(noise(seed), 1e-6) for seed in range(40)] == [None] * 40
+    assert [find_change(noise(seed), 1e-6) for seed in range(40)] == [None] * 40
 
 
 @pytest.mark.parametrize("onset", [50, 200, 320])
@@ -152,7 +152,7 @@ def test_the_onset_is_found_to_a_few_percent(onset: int, size: float, power: flo
     errors = []
     for seed in range(5):
         course = np.where(since(onset) > 0, size * since(onset) ** power, 0.0)
-        change = change_of(course + noise(seed), 1e-6)
+        change = find_change(course + noise(seed), 1e-6)
         assert change is not None
         errors.append(abs(change.onset - onset))
     assert np.median(errors) <= 0.03 * LENGTH
@@ -161,24 +161,24 @@ def test_the_onset_is_found_to_a_few_percent(onset: int, size: float, power: flo
 def test_an_episode_is_a_change() -> None:
     course = noise(1)
     course[100:140] += 6
-    change = change_of(course, 1e-6)
+    change = find_change(course, 1e-6)
     assert change is not None
     assert abs(change.onset - 100) <= 4
 
 
 def test_what_stays_below_the_floor_is_none() -> None:
-    assert change_of(1e-9 * since(100), 1e-3) is None
+    assert find_change(1e-9 * since(100), 1e-3) is None
 
 
 def test_few_rows_and_constants_say_nothing() -> None:
-    assert change_of(np.arange(15.0), 1e-6) is None
-    assert change_of(np.full(LENGTH, 3.0), 1e-6) is None
+    assert find_change(np.arange(15.0), 1e-6) is None
+    assert find_change(np.full(LENGTH, 3.0), 1e-6) is None
 
 
 def test_a_difference_that_becomes_larger_to_both_sides_departs() -> None:
     noise = np.random.default_rng(0).standard_normal(LENGTH)
     noise[240:] *= 10
-    change = departure(noise * 1e-4, 1e-6)
+    change = find_divergence(noise * 1e-4, 1e-6)
     assert change is not None
     assert abs(change.onset - 240) <= 8
 
@@ -186,7 +186,7 @@ def test_a_difference_that_becomes_larger_to_both_sides_departs() -> None:
 def test_two_curves_that_come_together_do_not_part() -> None:
     noise = 1e-4 * np.random.default_rng(0).standard_normal(LENGTH)
     falling = np.where(np.arange(LENGTH) < 200, 0.01, 0.0)
-    assert departure(falling + noise, 1e-6) is None
-    change = departure(falling[::-1] + noise, 1e-6)
+    assert find_divergence(falling + noise, 1e-6) is None
+    change = find_divergence(falling[::-1] + noise, 1e-6)
     assert change is not None
     assert abs(change.onset - 200) <= 2

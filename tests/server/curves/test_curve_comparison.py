@@ -1,4 +1,4 @@
-"""Good and bad runs: the step from which their curves part."""
+"""Onset of the divergence of good and bad runs."""
 
 from collections.abc import Sequence
 
@@ -9,8 +9,8 @@ from mindinsight.server.curves.curve_comparison import (
     Separation,
     Value,
     at_steps,
+    compare_groups,
     difference,
-    part,
     separations,
 )
 from mindinsight.server.types import Doubles, Ints
@@ -19,7 +19,8 @@ STEPS = np.arange(500)
 
 
 def curve(seed: int, above: float = 0.0, since: int = 0) -> tuple[Ints, Doubles]:
-    """A falling loss with 1 % of noise and 0.5 % from run to run, in the end ``above`` times as high."""
+    """Return a falling loss with 1 % noise and 0.5 % between runs, which ends higher by the share
+    ``above``."""
     generator = np.random.default_rng(seed)
     course = (0.5 + 2 * np.exp(-STEPS / 100)) * (1 + 0.005 * generator.standard_normal())
     course = course * (1 + above * np.clip((STEPS - since) / 50, 0, 1))
@@ -27,7 +28,7 @@ def curve(seed: int, above: float = 0.0, since: int = 0) -> tuple[Ints, Doubles]
 
 
 def test_groups_part_where_the_bad_runs_leave() -> None:
-    result = part([curve(1), curve(2), curve(3)], [curve(4, 0.5, 200), curve(5, 0.5, 200)])
+    result = compare_groups([curve(1), curve(2), curve(3)], [curve(4, 0.5, 200), curve(5, 0.5, 200)])
     assert result.kind == "parts"
     assert result.onset is not None
     assert abs(result.onset - 200) <= 15
@@ -39,14 +40,14 @@ def test_groups_part_where_the_bad_runs_leave() -> None:
 
 def test_runs_that_differ_by_chance_are_together() -> None:
     kinds = {
-        part([curve(seed), curve(seed + 100)], [curve(seed + 200), curve(seed + 300)]).kind
+        compare_groups([curve(seed), curve(seed + 100)], [curve(seed + 200), curve(seed + 300)]).kind
         for seed in range(10)
     }
     assert kinds == {"together"}
 
 
 def test_single_runs_are_compared_by_their_noise() -> None:
-    result = part([curve(1)], [curve(2, 0.3, 300)])
+    result = compare_groups([curve(1)], [curve(2, 0.3, 300)])
     assert (result.kind, result.spreads) == ("parts", None)
     assert result.onset is not None
     assert abs(result.onset - 300) <= 15
@@ -54,29 +55,29 @@ def test_single_runs_are_compared_by_their_noise() -> None:
 
 def test_runs_that_never_were_together_are_apart() -> None:
     steps, values = curve(1)
-    assert part([(steps, values)], [(steps, 3 * values)]).kind == "apart"
+    assert compare_groups([(steps, values)], [(steps, 3 * values)]).kind == "apart"
 
 
 def test_what_is_not_finite_in_a_bad_run_is_named() -> None:
     steps, values = curve(2)
     broken = values.copy()
     broken[250:] = np.nan
-    result = part([curve(1)], [(steps, broken)])
+    result = compare_groups([curve(1)], [(steps, broken)])
     assert (result.kind, result.onset, result.broken, result.broken_runs) == ("not_finite", 250, 250, 1)
     assert result.grows is None
-    assert part([(steps, broken)], [(steps, broken)]).kind == "together"
+    assert compare_groups([(steps, broken)], [(steps, broken)]).kind == "together"
 
 
 @pytest.mark.parametrize("start", [61, 200, 400])
 @pytest.mark.parametrize("rate", [1.05, 1.2, 3.0])
 @pytest.mark.parametrize("noise", [0.001, 0.02])
 def test_growth_until_nan_begins_where_it_was_planted(start: int, rate: float, noise: float) -> None:
-    """Bad runs that learn more slowly differ from their first step, and break much later."""
+    """Check bad runs that learn more slowly from their first step and break much later."""
     good = [curve(seed) for seed in (1, 2)]
     values = (0.5 + 2 * np.exp(-STEPS / 200)) * (1 + noise * np.random.default_rng(5).standard_normal(500))
     values = values * rate ** np.clip(STEPS - start, 0, 300)
     values[values > 50] = np.nan
-    result = part(good, [(STEPS, values)])
+    result = compare_groups(good, [(STEPS, values)])
     assert result.kind == "not_finite"
     assert result.grows is not None
     assert abs(result.grows - start) <= 6
@@ -88,12 +89,12 @@ def test_a_good_run_that_broke_before_is_no_difference() -> None:
     early, late = values.copy(), values.copy()
     early[50:] = np.nan
     late[250:] = np.nan
-    assert part([curve(1), (steps, early)], [(steps, late)]).broken is None
+    assert compare_groups([curve(1), (steps, early)], [(steps, late)]).broken is None
 
 
 def test_few_steps_say_nothing() -> None:
     steps, values = curve(1)
-    assert part([(steps[:9], values[:9])], [(steps[:9], values[:9])]).kind == "too_few"
+    assert compare_groups([(steps[:9], values[:9])], [(steps[:9], values[:9])]).kind == "too_few"
 
 
 INSIDE = [0.001, 0.002, 0.004, 0.006, 0.009]
@@ -175,14 +176,14 @@ def test_only_steps_of_both_are_compared() -> None:
     assert result.steps.tolist() == [2, 4]
     np.testing.assert_allclose(result.difference, [0.0, 0.4])
     np.testing.assert_allclose(result.relative, [0.0, 0.1])
-    assert result.parted == 1
+    assert result.diverged == 1
 
 
 def test_the_tolerance_is_a_share_of_the_baseline() -> None:
     steps = np.arange(3)
     base = np.array([1000.0, 1000.0, 1000.0])
-    assert difference(steps, base + [0.5, 1.0, 0.0], steps, base, 1e-3).parted is None
-    assert difference(steps, base + [0.5, 1.1, 0.0], steps, base, 1e-3).parted == 1
+    assert difference(steps, base + [0.5, 1.0, 0.0], steps, base, 1e-3).diverged is None
+    assert difference(steps, base + [0.5, 1.1, 0.0], steps, base, 1e-3).diverged == 1
 
 
 def test_equal_non_finite_values_agree_and_others_part() -> None:
@@ -190,15 +191,15 @@ def test_equal_non_finite_values_agree_and_others_part() -> None:
     same = difference(
         steps, np.array([np.nan, np.inf, -np.inf, 0.0]), steps, np.array([np.nan, np.inf, -np.inf, 0.0]), 0.0
     )
-    assert same.parted is None
+    assert same.diverged is None
     assert same.relative.tolist() == [0, 0, 0, 0]
-    assert difference(steps, np.array([1.0, np.nan, 1, 1]), steps, np.ones(4), 0.5).parted == 1
-    assert difference(steps, np.array([1.0, 1, 1e-9, 1]), steps, np.array([1.0, 1, 0, 1]), 0.5).parted == 2
+    assert difference(steps, np.array([1.0, np.nan, 1, 1]), steps, np.ones(4), 0.5).diverged == 1
+    assert difference(steps, np.array([1.0, 1, 1e-9, 1]), steps, np.array([1.0, 1, 0, 1]), 0.5).diverged == 2
 
 
 def test_nothing_in_common() -> None:
     result = difference(np.array([1]), np.array([1.0]), np.array([2]), np.array([1.0]), 0.1)
-    assert result.parted is None
+    assert result.diverged is None
     assert len(result.steps) == 0
 
 

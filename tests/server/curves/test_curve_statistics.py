@@ -1,4 +1,4 @@
-"""Episodes against a reader that goes from point to point."""
+"""Intervals against a loop over single points."""
 
 from itertools import pairwise
 from typing import Any
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mindinsight.server.curves.curve_statistics import NO_EPISODES, extended, holds, range_statistics
+from mindinsight.server.curves.curve_statistics import NO_INTERVALS, extend, holds, range_statistics
 
 
 def test_finite_values_are_described_and_others_counted() -> None:
@@ -42,7 +42,7 @@ def test_a_curve_that_ended_in_what_is_not_finite_says_so(end: Any) -> None:
 
 
 def slowly(held: Any, starts: Any) -> Any:
-    """[first row, count] of each episode, point by point."""
+    """Return [first row, count] of each interval, point by point."""
     episodes, inside = [], False
     for row, value in enumerate(held):
         if value and (not inside or row in starts):
@@ -64,11 +64,11 @@ def as_lists(episodes: Any) -> Any:
 def test_pieces_give_what_the_whole_gives(points: Any, cuts: Any) -> None:
     held = np.array([value for value, _ in points], bool)
     starts = [row for row, (_, chance) in enumerate(points) if chance == 0 or row == 0]
-    episodes = NO_EPISODES
+    episodes = NO_INTERVALS
     edges = sorted({0, len(held), *(cut for cut in cuts if cut < len(held))})
     for begin, end in pairwise(edges):
         inside = np.array([row - begin for row in starts if begin <= row < end], np.int64)
-        episodes = extended(episodes, held[begin:end], inside)
+        episodes = extend(episodes, held[begin:end], inside)
     assert as_lists(episodes) == slowly(held.tolist(), starts)
     assert episodes.end == len(held)
     assert episodes.ongoing == bool(len(held) and held[-1])
@@ -76,8 +76,8 @@ def test_pieces_give_what_the_whole_gives(points: Any, cuts: Any) -> None:
 
 def test_what_was_found_before_is_not_changed() -> None:
     rows = np.array([True, True, True])
-    before = extended(NO_EPISODES, rows, np.array([0]))
-    after = extended(before, rows, np.array([], np.int64))
+    before = extend(NO_INTERVALS, rows, np.array([0]))
+    after = extend(before, rows, np.array([], np.int64))
     assert (as_lists(before), as_lists(after)) == ([[0, 3]], [[0, 6]])
 
 

@@ -15,7 +15,7 @@ from mindinsight.server.curves.histogram_buckets import (
 
 
 def bucketed(*histograms: Any) -> Bucketed:
-    """Each histogram a list of (left, width, count)."""
+    """Return histograms, each given as a list of (left, width, count)."""
     bounds = np.cumsum([0, *(len(histogram) for histogram in histograms)])
     flat = np.array(
         [bucket for histogram in histograms for bucket in histogram] or np.zeros((0, 3)), np.float64

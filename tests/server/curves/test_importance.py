@@ -1,4 +1,4 @@
-"""Importance of settings: what a search of runs can tell, and what it cannot."""
+"""Importance of settings in searches with and without an effect."""
 
 import math
 from typing import Any
@@ -31,7 +31,7 @@ def runs(count: int = 60) -> dict[str, list[Any]]:
 
 
 def keys(answer: Importance) -> list[str]:
-    """Return what is said, without the note on the constant setting, which all runs have."""
+    """Return the claims without the note on the constant setting of all runs."""
     named = [claim.key.removeprefix("claim.lineage.") for claim in answer.claims]
     return [key for key in named if key != "fixed"]
 

@@ -16,7 +16,7 @@ from mindinsight.server.curves.curve_statistics import range_statistics
 from mindinsight.server.curves.histogram_buckets import Bucketed, on_edges, percentiles
 from mindinsight.server.curves.importance import association
 from mindinsight.server.curves.overflow_safe import LARGEST, even_edges, interpolate, subtract
-from mindinsight.server.curves.rank_outliers import strays
+from mindinsight.server.curves.rank_outliers import find_outliers
 from mindinsight.server.curves.sampling import sample_rows
 from mindinsight.server.curves.smoothing import smooth
 from mindinsight.server.v1.histogram_routes import HistogramColumns, common_edges, rebin
@@ -85,7 +85,7 @@ def test_steps_as_far_apart_as_they_can_be() -> None:
     grid = cells([(FARTHEST, np.ones(3))], 2)
     assert grid.steps.tolist() == [-(2**63), 0]
     assert cells([(FARTHEST, np.ones(3))], 1).steps.tolist() == [-(2**63)]
-    (silent,) = strays([(FARTHEST, np.ones(3)), (FARTHEST[:1], np.ones(1))])
+    (silent,) = find_outliers([(FARTHEST, np.ones(3)), (FARTHEST[:1], np.ones(1))])
     assert (silent.row, silent.kind, silent.step) == (1, "silent", -(2**63))
 
 
@@ -165,10 +165,10 @@ def test_strays_do_not_depend_on_the_unit(size: Any, ranks: int) -> None:
     values[1, 200:] *= 1.5
     values /= values.max()
     steps = np.arange(300)
-    plain = strays([(steps, row) for row in values])
+    plain = find_outliers([(steps, row) for row in values])
     pair = (0, 1) if ranks == 2 else (1, None)  # of two, neither is blamed
     assert [(stray.row, stray.other, stray.kind) for stray in plain] == [(*pair, "lasting")]
-    (scaled,) = strays([(steps, row * size) for row in values])
+    (scaled,) = find_outliers([(steps, row * size) for row in values])
     assert (scaled.row, scaled.kind, scaled.step) == (plain[0].row, plain[0].kind, plain[0].step)
     assert scaled.relative == pytest.approx(plain[0].relative)
 
@@ -178,7 +178,8 @@ def test_a_spike_over_nothing_is_finite(ranks: int) -> None:
     values = np.zeros((ranks, 300))
     values[1, 100] = 1e10
     assert all(
-        np.isfinite(require(stray.relative)) for stray in strays([(np.arange(300), row) for row in values])
+        np.isfinite(require(stray.relative))
+        for stray in find_outliers([(np.arange(300), row) for row in values])
     )
 
 

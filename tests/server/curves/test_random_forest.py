@@ -1,4 +1,4 @@
-"""A forest that predicts runs its trees have not seen."""
+"""Prediction of runs by the trees that have not drawn them."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Which rank strays, and how: simulated jobs of 2 to 1 000 ranks. `benchmarks/ranks.py` has more of them."""
+"""Outlier ranks in simulated jobs of 2 to 1 000 ranks. `benchmarks/ranks.py` has more of them."""
 
 from typing import Any
 
@@ -9,10 +9,10 @@ from mindinsight.server.curves.rank_outliers import (
     Differences,
     cumulated,
     expected_largest,
+    find_outliers,
     inflation,
     median,
     row_medians,
-    strays,
     usual_change,
 )
 
@@ -103,7 +103,7 @@ STEPS = 300
 
 
 def step_times(seed: Any, ranks: Any, noise: Any = 0.03) -> Any:
-    """[ranks, STEPS] seconds: log-normal noise, common jitter, and a checkpoint every 100 steps."""
+    """Return [ranks, STEPS] seconds: log-normal noise, common jitter, and a checkpoint every 100 steps."""
     generator = np.random.default_rng([seed, ranks])
     common = 0.25 * np.exp(0.02 * generator.standard_normal(STEPS))
     common[99::100] *= 4
@@ -111,7 +111,7 @@ def step_times(seed: Any, ranks: Any, noise: Any = 0.03) -> Any:
 
 
 def of(values: Any) -> Any:
-    return strays([(np.arange(STEPS), row.astype(np.float32)) for row in values])
+    return find_outliers([(np.arange(STEPS), row.astype(np.float32)) for row in values])
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4, 8, 16, 64, 1000])
@@ -215,13 +215,13 @@ def test_what_is_not_finite_on_one_rank_is_said_and_on_all_is_not(ranks: int) ->
 def test_a_rank_that_stopped_is_silent(ranks: int) -> None:
     curves = [(np.arange(STEPS), row) for row in step_times(5, ranks)]
     curves[1] = (np.arange(240), curves[1][1][:240])
-    (stray,) = strays(curves)
+    (stray,) = find_outliers(curves)
     assert (stray.row, stray.kind, stray.step) == (1, "silent", 239)
 
 
 def test_ranks_that_are_a_few_steps_behind_are_not_silent() -> None:
     curves = [(np.arange(STEPS - rank), row[: STEPS - rank]) for rank, row in enumerate(step_times(6, 8))]
-    assert strays(curves) == []
+    assert find_outliers(curves) == []
 
 
 def test_two_strays_of_four_are_both_named() -> None:
@@ -238,7 +238,7 @@ def test_equal_values_but_for_rounding_are_alike() -> None:
 
 @pytest.mark.parametrize("lengths", [[], [300], [300, 0], [1, 1], [3, 3, 3]])
 def test_few_points_say_nothing(lengths: Any) -> None:
-    assert strays([(np.arange(length), np.ones(length)) for length in lengths]) == []
+    assert find_outliers([(np.arange(length), np.ones(length)) for length in lengths]) == []
 
 
 def test_ranks_that_record_at_other_steps_are_compared() -> None:
@@ -248,7 +248,7 @@ def test_ranks_that_record_at_other_steps_are_compared() -> None:
         steps = np.arange(rank, 3000, 10)
         values = 1 + 0.03 * generator.standard_normal(len(steps))
         curves.append((steps, np.where(steps > 2000, 2.0, 1.0) * values if rank == 2 else values))
-    (stray,) = strays(curves)
+    (stray,) = find_outliers(curves)
     assert (stray.row, stray.kind) == (2, "lasting")
     assert abs(stray.step - 2000) <= 40
 

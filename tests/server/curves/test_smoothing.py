@@ -14,7 +14,7 @@ from mindinsight.server.types import Doubles
 
 
 def one_by_one(steps: Any, values: Any, weight: Any) -> Any:
-    """The formula of the module, written as it stands."""
+    """Return the formula of the module as a plain loop."""
     finite = [i for i in range(len(values)) if np.isfinite(values[i])]
     gaps = [steps[b] - steps[a] for a, b in pairwise(finite)]
     positive = [gap for gap in gaps if gap > 0]

@@ -1,4 +1,4 @@
-"""Dumps to look into: real ones, and copies of them into which something was broken."""
+"""Fixtures of dumps: real ones, and copies with planted values."""
 
 import shutil
 from collections.abc import Callable
@@ -25,7 +25,7 @@ def spoil(root: Any, pattern: Any, value: Any, position: int = 1) -> None:
 
 
 def broken_job(job: Any) -> None:
-    """A run with its graph and a dump: at step 1 an operator makes a NaN and another gives only zeros."""
+    """Return a run with its graph and a dump: at step 1 one operator produces NaN, another only zeros."""
     dump = Path(shutil.copytree(DUMPS / "ms_sync_v2_0_names", job / "dump"))
     shutil.copy(dump / "rank_0" / "graphs" / "ms_output_trace_code_graph_0.pb", job)
     step = dump / "rank_0" / "Net" / "0" / "1"
@@ -41,7 +41,7 @@ def data() -> Any:
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Callable[..., Any]:
-    """A dump copied so that a test may change it: ``copied("ms_sync_v2_0_names")`` gives its path."""
+    """Return a function that copies a dump for changes: ``copied("ms_sync_v2_0_names")`` returns its path."""
 
     def copy(name: Any) -> Any:
         return Path(shutil.copytree(DUMPS / name, tmp_path / name))
@@ -51,13 +51,13 @@ def copied(tmp_path: Path) -> Callable[..., Any]:
 
 @pytest.fixture
 def lenet() -> Any:
-    """A small network dumped by MindSpore 2.0 at two steps; nothing is wrong with it."""
+    """Return a healthy dump of a small network by MindSpore 2.0, with two steps."""
     return open_dump(DUMPS / "ms_sync_v2_0_names")
 
 
 @pytest.fixture
 def spoilt_weights(copied: Callable[..., Any]) -> Any:
-    """The same with one NaN in ``fc1.weight`` and one Inf in ``fc2.weight`` at step 1."""
+    """Return the healthy dump with one NaN in ``fc1.weight`` and one Inf in ``fc2.weight`` at step 1."""
     path = copied("ms_sync_v2_0_names")
     step = path / "rank_0" / "Net" / "0" / "1"
     spoil(step, "Parameter.fc1.weight.*", np.nan)

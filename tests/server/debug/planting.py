@@ -39,7 +39,7 @@ WEIGHTS = {"w1", "w2", "g_w1", "g_w2"}
 
 
 def lost_tensors(culprit: Any) -> Any:
-    """What is not finite when an operator, a weight or the data is to blame."""
+    """Return the non-finite tensors if an operator, a weight or the data is at fault."""
     lost = {culprit}
     steps = [(call, given, made) for call, _, given, made in FORWARD]
     steps += [(call, (*given, *saved), made) for call, _, given, saved, made in BACKWARD]
@@ -57,7 +57,7 @@ def write_msprobe(
     values: Any = False,
     calls: Any = None,
 ) -> Any:
-    """A dump of one rank and step as msprobe writes it; ``calls`` are those it was told to record."""
+    """Write a dump of one rank and step in msprobe's layout. Only ``calls`` are recorded."""
     folder = Path(root) / "step0" / "rank0"
     (folder / "dump_tensor_data").mkdir(parents=True)
     lost = lost_tensors(culprit)
@@ -112,7 +112,7 @@ def write_msprobe(
 
 
 def spread_sync(path: Any, culprit: Any, step: Any = 0) -> None:
-    """Put NaN into a file of a synchronous dump, and into all that follows from it by the graph.
+    """Put NaN into a file of a synchronous dump, and into all files that depend on it by the graph.
 
     ``culprit`` is an operator as recorded, or the name of a parameter of the graph. Weights are dumped when
     the step is over, so the ones that were updated with it hold NaN as well.

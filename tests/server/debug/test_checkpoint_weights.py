@@ -58,7 +58,7 @@ def test_what_stood_still_between_two_checkpoints(folder: Any, first: str, secon
 
 
 def test_what_became_not_finite_is_counted(tmp_path: Path) -> None:
-    """Where nothing is left to compare there is no distance of 0."""
+    """Check that the distance is None, not 0, if no elements can be compared."""
     values = np.arange(6, dtype=np.float32)
     some = np.where(values > 3, np.inf, values).astype(np.float32)
     lost = np.full_like(values, np.nan)

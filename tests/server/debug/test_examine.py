@@ -1,4 +1,4 @@
-"""Reading tensors through a pool, with a cache, and past everything that is broken."""
+"""Examination of tensors through a pool, with a cache, and in spite of damaged files."""
 
 import os
 import sqlite3
@@ -21,8 +21,8 @@ from mindinsight.server.debug.examine import (
     TensorTask,
     examine,
     finiteness,
+    is_non_finite,
     measure_all,
-    not_finite,
     surely_finite,
 )
 from mindinsight.server.debug.statistics_cache import StatisticsCache
@@ -160,10 +160,10 @@ def test_batches_leave_nothing_out_and_are_never_too_heavy() -> None:
 
 @pytest.fixture
 def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A dump with one tensor that counts as huge, in a file of less than a megabyte."""
+    """Return a dump with one tensor that counts as huge, in a file of less than a megabyte."""
     monkeypatch.setattr(spread_module, "HERE", 0)
     monkeypatch.setattr(examine_module, "HUGE", 100_000)
-    monkeypatch.setattr(examine_module, "STRETCH", 10_000)
+    monkeypatch.setattr(examine_module, "CHUNK", 10_000)
     folder = tmp_path / "rank_0" / "Net" / "0" / "0"
     folder.mkdir(parents=True)
     values = np.random.default_rng(0).normal(size=(300, 400)).astype(np.float32)
@@ -174,7 +174,7 @@ def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 class Counting(Executor):
-    """Works at once, and counts."""
+    """Executor that runs tasks immediately and counts them."""
 
     def __init__(self) -> None:
         self.submitted = 0
@@ -226,9 +226,11 @@ def test_data_decide(copied: Any) -> None:
     path = copied("ms_sync_v2_0_names")
     spoil(path / "rank_0" / "Net" / "0" / "1", "MatMul.MatMul-op66.*.output.0.*", np.inf)
     results = list(measure_all(list_tensors(open_dump(path), 0, 1)))
-    culprits = [(result.entry.recorded, result.entry.direction) for result in results if not_finite(result)]
+    culprits = [
+        (result.entry.recorded, result.entry.direction) for result in results if is_non_finite(result)
+    ]
     assert culprits == [("MatMul-op66", "output")]
-    assert {finiteness(result) for result in results} == {"finite", "not_finite"}
+    assert {finiteness(result) for result in results} == {"finite", "non_finite"}
 
 
 @pytest.mark.parametrize(
@@ -251,5 +253,5 @@ def test_integers_are_finite(entry: Any) -> None:
 def test_what_cannot_be_read_is_unknown_but_text_is_finite(entry: Any) -> None:
     entry = entry._replace(dtype="float32", statistics=None)
     unread = TensorResult(entry, None, damage=FileDamage("a.npy", "dump.truncated"))
-    assert finiteness(unread) == "unknown" and not not_finite(unread)
+    assert finiteness(unread) == "unknown" and not is_non_finite(unread)
     assert finiteness(replace(unread, damage=FileDamage("a.npy", "dump.no_numbers"))) == "finite"

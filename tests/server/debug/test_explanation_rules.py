@@ -1,4 +1,4 @@
-"""Rules of explanations, on what NumPy really computes."""
+"""Rules of explanations, on results that NumPy computes."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +11,7 @@ from tests.narrowing import require
 
 
 def element(output: Any, *inputs: Any, dtype: Any = None) -> Element:
-    """The first element of an output that is not finite."""
+    """Return the first non-finite element of an output."""
     index = tuple(int(axis) for axis in np.argwhere(~np.isfinite(output))[0])
     arrays = [np.asarray(values) for values in inputs]
     return Element(arrays, np.asarray(output), index, dtype or output.dtype.name)

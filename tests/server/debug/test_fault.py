@@ -1,4 +1,4 @@
-"""The first fault, in real dumps into which numbers were broken."""
+"""First fault in real dumps with planted non-finite values."""
 
 import json
 from collections.abc import Callable
@@ -25,7 +25,7 @@ from tests.server.debug.planting import write_msprobe
 
 @pytest.fixture
 def broken(copied: Any) -> Callable[..., Any]:
-    """A dump in which values of chosen files of a step are not finite."""
+    """Return a dump with non-finite values in chosen files of a step."""
     path = copied("ms_sync_v2_0_names")
 
     def spoil_files(step: Any, *patterns: Any, value: Any = np.nan) -> Any:
@@ -90,7 +90,7 @@ def test_a_file_that_cannot_be_read_does_not_stop_the_search(broken: Callable[..
 
 
 def test_what_was_not_looked_at_is_counted(tmp_path: Path) -> None:
-    """Finite is only what was judged: some tensors have no file any more, some have never had numbers."""
+    """Check that only judged tensors count as finite: some files are missing, some never had numbers."""
     dump = write_msprobe(tmp_path, "L1", values=True)
     rank = tmp_path / "step0" / "rank0"
     content = json.loads((rank / "dump.json").read_text())
@@ -121,7 +121,7 @@ def test_nothing_is_no_all_clear(tmp_path: Path) -> None:
 
 
 def test_every_verdict_has_a_sentence_that_names_what_it_is_about() -> None:
-    """A badge of a word or two in its place would say nothing at a terminal."""
+    """Check the whole sentence, because a terminal has no badges."""
     locales = Path(__file__).parents[3] / "web" / "mindinsight" / "web" / "locales"
     for language in ("en", "zh"):
         texts = json.loads((locales / language / "claim_fault.json").read_text(encoding="utf-8"))

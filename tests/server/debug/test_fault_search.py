@@ -1,4 +1,4 @@
-"""Who is blamed: dumps of every coverage, with the origin planted in data, a weight or an operator."""
+"""Origins found in dumps of every coverage, planted in data, a weight or an operator."""
 
 import json
 import shutil
@@ -70,7 +70,7 @@ def test_msprobe(tmp_path: Path, level: str, sides: Any, culprit: str, values: b
 
 
 def test_a_gradient_of_a_weight_is_not_made_from_nothing(tmp_path: Path) -> None:
-    """Only gradients of weights are not finite, and no call of their module was recorded."""
+    """Check a step with only gradients of weights non-finite, and no recorded call of their module."""
     dump = write_msprobe(tmp_path, "L0")
     rank = tmp_path / "step0" / "rank0" / "dump.json"
     content = json.loads(rank.read_text())
@@ -95,7 +95,8 @@ def test_msprobe_told_to_record_some_calls(tmp_path: Path, calls: Any, culprit: 
 
 
 def test_a_module_that_is_listed_before_what_runs_inside_it(tmp_path: Path) -> None:
-    """Older tools write a module when it is entered: its outputs still come after those inside."""
+    """Check the order of older tools, which write a module on entry: its outputs still follow those
+    inside."""
     dump = write_msprobe(tmp_path, "mix", "Functional.relu.0.forward")
     file = tmp_path / "step0" / "rank0" / "dump.json"
     content = json.loads(file.read_text())
@@ -309,7 +310,7 @@ def entry(recorded: Any, direction: Any, sequence: Any) -> TensorEntry:
 
 
 def order_of(tensors: Any, *operators: Any) -> list[Any]:
-    """Names with directions in execution order; operators as (recorded, scope, depends)."""
+    """Return names with directions in execution order. Operators are (recorded, scope, depends)."""
     entries = [entry(recorded, direction, i) for i, (recorded, direction) in enumerate(tensors)]
     by_key = {
         (GRAPH, recorded): Operator(recorded, recorded, "", scope, GRAPH, 0, -1, depends=depends)

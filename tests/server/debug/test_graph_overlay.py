@@ -1,4 +1,4 @@
-"""What a step of a dump tells of its operators, and where that is in the tree of a graph."""
+"""Symptoms of the operators in a step of a dump, and their positions in the tree of a graph."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -35,7 +35,7 @@ GRAPH = "Net/0"
 
 @pytest.fixture
 def step(copied: Any) -> Callable[..., Any]:
-    """step({pattern: value, ...}) -> answers of step 1 with these numbers put into files."""
+    """Return a function: step({pattern: value, ...}) -> answers of step 1 with these numbers in the files."""
 
     def broken(values: Any) -> list[Any]:
         path = copied("ms_sync_v2_0_names")

@@ -1,4 +1,4 @@
-"""A step that is being looked at, and one that is still being written."""
+"""Inspection of a step, and of a step that is still being written."""
 
 import os
 import shutil
@@ -51,7 +51,7 @@ def test_a_dump_that_grows_is_followed(copied: Any, executor: Any, monkeypatch: 
 def test_a_file_that_was_half_written_is_read_again_when_it_is_whole(
     copied: Any, executor: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The folder does not tell: its time changes when a file is made, not when it is filled."""
+    """Check files, because the time of a folder changes when a file is created, not when it is filled."""
     monkeypatch.setattr(inspection, "PATIENCE", 0.0)
     path = copied("ms_sync_v2_0_names")
     source = next((path / "rank_0" / "Net" / "0" / "0").glob("Conv2D.*.output.0.*"))
@@ -86,7 +86,7 @@ def test_a_file_that_stays_broken_is_not_read_for_ever(
 def test_measuring_that_an_error_ended_is_tried_again(
     data: Any, executor: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Somebody killed the workers: what they did not measure is no final answer."""
+    """Check that tensors are measured again after the workers were killed."""
     monkeypatch.setattr(inspection, "PATIENCE", 0.0)
     with monkeypatch.context() as broken:
         broken.setattr(inspection, "measure_all", lambda *values: map(require, [None]))

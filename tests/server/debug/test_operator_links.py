@@ -1,4 +1,4 @@
-"""From operator to operator, by the graph and by what the tensors hold."""
+"""Links between operators, by the graph and by equal tensors."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Operators as a tree that can be drawn."""
+"""Tree of operators for drawing."""
 
 import math
 from typing import Any

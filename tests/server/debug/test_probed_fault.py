@@ -33,7 +33,7 @@ def test_the_call_and_its_line_are_found(dump: Any) -> None:
 
 
 def test_statistics_are_those_of_the_values(dump: Any) -> None:
-    """What the recorder wrote beside each tensor is what its file holds."""
+    """Check the recorded statistics of each tensor against its file."""
     name = "Functional.linear.0.forward"
     values = dump.tensor(name, step=0, direction="output").astype(np.float64)
     rows = dump.statistics().frame()

@@ -1,4 +1,4 @@
-"""Statistics of the dump itself: concluded from, and checked against the tensors."""
+"""Statistics recorded in a dump: inferred values, and disagreements with the tensors."""
 
 import math
 from dataclasses import replace
@@ -56,7 +56,7 @@ def test_zeros_are_known_when_both_extremes_are_zero() -> None:
 
 
 def test_no_count_is_invented() -> None:
-    """30 positive elements are not one because the largest is positive."""
+    """Check that a positive maximum of 30 elements does not count as one positive element."""
     statistics = require(infer_statistics(RecordedStatistics(max=4, min=-2, mean=1, l2norm=9), (6, 8)))
     assert (statistics.count, statistics.zeros, statistics.negative, statistics.positive) == (
         48,

@@ -1,4 +1,4 @@
-"""Statistics are found again by the identity of their file, whatever its name and inode are."""
+"""Statistics found again by the identity of their file, for any name and inode."""
 
 import os
 from pathlib import Path

@@ -1,11 +1,12 @@
 """Histograms and heat maps of tensors."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
-from mindinsight.server.debug.tensor_pictures import bin_values, shrink
+from mindinsight.server.debug.tensor_pictures import bin_values, shrink_rows
 from mindinsight.server.formats.arrays.lazy_array import Held
 
 
@@ -30,6 +31,10 @@ def test_constant_huge_and_complex_tensors_have_a_histogram() -> None:
     assert bin_values(Held(np.full(9, 3.0)), 2)[0].sum() == 9
     assert bin_values(Held(np.array([-1.7e308, 1.7e308])), 2)[0].tolist() == [1, 1]
     assert bin_values(Held(np.array([3 + 4j, 0])), 5)[1][-1] == 5
+
+
+def shrink(table: Any, most: int) -> Any:
+    return shrink_rows(lambda start, stop: table[start:stop], table.shape[0], most)
 
 
 def test_the_strongest_element_survives_shrinking() -> None:

@@ -1,4 +1,4 @@
-"""What counts as weight, gradient and activation, under the names every layout gives."""
+"""Classification of weights, gradients and activations by the names of every layout."""
 
 from typing import Any
 

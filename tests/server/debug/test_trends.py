@@ -1,4 +1,4 @@
-"""Weights and gradients between two steps."""
+"""Trends of weights and gradients between two steps."""
 
 from typing import Any
 

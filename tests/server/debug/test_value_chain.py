@@ -1,4 +1,4 @@
-"""Chains of values: which input is followed back, where a chain ends, and the part of the graph around it."""
+"""Chains of values: the input followed back, the end of a chain, and the graph around its start."""
 
 from dataclasses import replace
 from typing import Final
@@ -9,7 +9,8 @@ from mindinsight.server.compute.tensor_statistics import measure
 from mindinsight.server.debug.examine import TensorResult
 from mindinsight.server.debug.operator_links import Link
 from mindinsight.server.debug.statistics_cache import Measurement
-from mindinsight.server.debug.value_chain import ValueChain, cut_out, magnitude, parameter_kind
+from mindinsight.server.debug.tensor_targets import parameter_kind
+from mindinsight.server.debug.value_chain import ValueChain, cut_out, magnitude
 from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 
 LINKS = [

@@ -1,4 +1,4 @@
-"""Watchpoints against the answers of the original's engine, recorded for two dumps."""
+"""Watchpoints against recorded answers of MindInsight's engine for two dumps."""
 
 import json
 from collections.abc import Iterator
@@ -28,7 +28,8 @@ NUMBERS = {  # the engine's numbers of conditions
 
 
 def watchpoints(results: Any) -> Iterator[Any]:
-    """Those the engine was asked about, numbered as its answers are. Number 14 it never judged."""
+    """Return the watchpoints of the recorded answers, with their numbers. The engine never judged number
+    14."""
     for number, result in enumerate(results):
         if result["condition"] in NUMBERS:
             condition = NUMBERS[result["condition"]]

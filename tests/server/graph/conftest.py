@@ -11,7 +11,8 @@ from mindinsight.server.formats.graphs.graph_proto import read_graph
 
 
 def write(nodes: Any, parameters: Any = (), constants: Any = ()) -> bytes:
-    """The bytes of a graph; ``nodes`` are (path, inputs by path, parameter or constant) in file order."""
+    """Return the bytes of a graph. ``nodes`` are (path, inputs by path, parameter or constant) in file
+    order."""
     proto = GraphProto(name="hand")
     ids = {}
     for number, (path, inputs) in enumerate(nodes):
@@ -39,7 +40,7 @@ def graph() -> Callable[..., Any]:
 
 @pytest.fixture
 def blocks() -> Any:
-    """blocks(12) -> the nodes of a chain of numbered scopes of the same structure."""
+    """Return a function: blocks(12) -> the nodes of a chain of numbered scopes of equal structure."""
     return layers_of_blocks
 
 
@@ -57,7 +58,7 @@ def layers_of_blocks(count: Any, scope: str = "Default/net") -> list[Any]:
 
 @st.composite
 def graphs(draw: Any) -> Any:
-    """Operators in a few scopes, each fed by earlier ones, parameters and a constant."""
+    """Draw operators in a few scopes, each fed by earlier ones, parameters and a constant."""
     nodes: list[Any] = []
     for number in range(draw(st.integers(1, 24))):
         scope = "/".join(draw(st.lists(st.sampled_from("abc"), max_size=3)))
@@ -70,5 +71,5 @@ def graphs(draw: Any) -> Any:
 
 @pytest.fixture(scope="session")
 def written() -> Any:
-    """A strategy for graphs of any form."""
+    """Return a strategy for random graphs."""
     return graphs()

@@ -1,4 +1,4 @@
-"""Graphs to compare: LeNet with edits, and what the comparison says of them."""
+"""Graphs to compare: LeNet with edits, and the claims about them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,7 +26,7 @@ def operator(proto: Any, name: Any) -> Any:
 
 
 def states(comparison: Any, side: Any = LEFT) -> dict[Any, Any]:
-    """The paths of the operators that are not the same."""
+    """Return the paths of the operators that are not the same."""
     paths = comparison.trees[side].paths
     return {path: int(state) for path, state in zip(paths, comparison.states[side], strict=True) if state}
 

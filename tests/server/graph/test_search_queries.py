@@ -11,7 +11,7 @@ from mindinsight.server.graph.search import parse_query, query_nodes, query_oute
 
 @pytest.fixture(scope="module")
 def tree() -> Tree:
-    """A convolution with strides, a product in half precision, a cast of unknown length, a parameter."""
+    """Return a tree of a convolution with strides, a product in half precision, a cast and a parameter."""
     proto = GraphProto()
     nodes = [
         ("net/attn/Conv2D-op0", 11, (8, 4, 16, 16)),

@@ -1,1 +1,2 @@
-"""Pure computation on scalar columns: sampling for a width, smoothing, comparison, bands."""
+"""Analysis of scalar curves: sampling for a width, smoothing, comparison, bands, outlier ranks,
+importance."""

@@ -1,4 +1,4 @@
-"""Precision alignment of two curves that should agree, and the detector of the step at which they diverge."""
+"""Precision alignment of two curves that should agree, and detection of the step at which they diverge."""
 
 from __future__ import annotations
 
@@ -15,41 +15,41 @@ from mindinsight.server.claims import Claim
 from mindinsight.server.curves.overflow_safe import subtract, unit_of
 from mindinsight.server.types import Doubles, Floats, Ints
 
-LIMIT: Final = 5.5  # noise levels of the estimated size
-FEWEST: Final = 16  # rows below which nothing is said
-_TEST_BLOCKS: Final = 128
-_FINE: Final = 256  # rows between which an onset is looked for
-_POWERS: Final = (0.0, 0.5, 1.0, 2.0)
-_WIDTHS: Final = (1 / 16, 1 / 8, 1 / 4)  # of an episode, as a share of the length
-_CLIP: Final = 8.0  # noise levels that a row counts at most
-_PASSES: Final = 4
-_PLAIN: Final = 5.0  # noise levels at which a change is plain
+LIMIT: Final = 5.5  # noise levels from which a change is not chance
+FEWEST: Final = 16  # rows below which nothing is claimed
+_TEST_BLOCKS: Final = 128  # blocks in which a change is searched: a fit costs their square
+_FINE: Final = 256  # blocks in which the onset is searched
+_POWERS: Final = (0.0, 0.5, 1.0, 2.0)  # courses after an onset: a level, a root, a line, a parabola
+_WIDTHS: Final = (1 / 16, 1 / 8, 1 / 4)  # lengths of a temporary change, as share of the curve
+_CLIP: Final = 8.0  # noise levels that one row counts at most
+_PASSES: Final = 4  # refinements of an onset
+_PLAIN: Final = 5.0  # noise levels from which a change is plain
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """The clearest change of a series."""
 
-    onset: int  # row from which on the series is on another course
+    onset: int  # row from which the series follows another course
     score: float  # size of the change in noise levels of its estimate
-    shift: float  # of the second part's mean against the first part's
+    shift: float  # mean after the onset minus mean before
 
 
-def change_of(values: Doubles, floor: float) -> Change | None:
-    """The change of finite ``values`` [n]; None where there is none beyond chance.
+def find_change(values: Doubles, floor: float) -> Change | None:
+    """Return the clearest change of finite ``values`` [n], or None if there is none beyond chance.
 
-    ``floor`` is the least noise that is believed, in the unit of the values: with a noise of 0, rounding
-    would be a change.
+    ``floor`` is the least noise assumed, in the unit of the values. With a noise of 0, rounding would be a
+    change.
     """
     if len(values) < FEWEST:
         return None
     rows, blocks = _blocks(values, _TEST_BLOCKS)
     clipped = _clipped(blocks, floor)
     onset, score = _best_fit(clipped, floor)
-    if score < LIMIT * (1 + 15 / len(values)):  # of few rows neither noise nor memory is well known
+    if score < LIMIT * (1 + 15 / len(values)):  # few rows give a poor estimate of noise and autocorrelation
         return None
     row = int(rows[onset])
-    for _ in range(_PASSES):  # a first guess that is late lies within the change and takes it for noise
+    for _ in range(_PASSES):  # a late first guess lies within the change and mistakes it for noise
         before, row = row, _onset(values, row, floor)
         if row > 0.9 * before:
             break
@@ -58,35 +58,35 @@ def change_of(values: Doubles, floor: float) -> Change | None:
 
 
 def _blocks(values: Doubles, most: int) -> tuple[Doubles, Doubles]:
-    """First rows [b] and means [b] of at most so many blocks of nearly equal length."""
+    """Return first rows [b] and means [b] of at most ``most`` blocks of nearly equal length."""
     edges = np.linspace(0, len(values), min(most, len(values)) + 1).astype(np.int64)
     return edges[:-1].astype(np.float64), np.add.reduceat(values, edges[:-1]) / np.diff(edges)
 
 
 def _clipped(blocks: Doubles, floor: float) -> Doubles:
-    """Blocks less their median, those far out of the usual change between neighbours brought nearer."""
-    unit = max(_usual_change(blocks), floor)
-    return np.asarray(np.clip((blocks - np.median(blocks)) / unit, -4 * _CLIP, 4 * _CLIP) * unit, np.float64)
+    """Return blocks minus their median, clipped to a multiple of the usual change between neighbours."""
+    limit = 4 * _CLIP * max(_usual_change(blocks), floor)
+    return np.asarray(np.clip(blocks - np.median(blocks), -limit, limit), np.float64)
 
 
 def _usual_change(values: Doubles) -> float:
-    """Robust standard deviation of independent noise, by the changes from row to row."""
+    """Return a robust standard deviation of independent noise, from the changes between rows."""
     return 1.4826 * float(np.median(np.abs(np.diff(values)))) / float(np.sqrt(2)) if len(values) > 1 else 0.0
 
 
 @lru_cache(maxsize=32)
 def _shapes(length: int, power: float, width: int) -> Doubles:
-    """[t, length] centred courses of norm 1, one for each onset; back to the old course after ``width``."""
+    """Return [t, length] centred courses of norm 1, one for each onset, which end after ``width`` rows."""
     rows = np.arange(length, dtype=np.float64)
     onsets = np.arange(1, length - 1)
-    behind = rows[None, :] - onsets[:, None] + 1
-    courses = np.where((behind > 0) & (behind <= width), np.maximum(behind, 0.0) ** power, 0.0)
+    since = rows[None, :] - onsets[:, None] + 1
+    courses = np.where((since > 0) & (since <= width), np.maximum(since, 0.0) ** power, 0.0)
     courses -= courses.mean(axis=1, keepdims=True)
     return np.asarray(courses / np.sqrt((courses**2).sum(axis=1, keepdims=True)), np.float64)
 
 
 def _courses(length: int) -> Iterator[Doubles]:
-    """The courses of every sort: lasting changes of every power, and episodes."""
+    """Yield the courses of every form: lasting changes of every power, and temporary changes."""
     for power in _POWERS:
         yield _shapes(length, power, length)
     for share in _WIDTHS:
@@ -94,7 +94,8 @@ def _courses(length: int) -> Iterator[Doubles]:
 
 
 def _best_fit(values: Doubles, floor: float) -> tuple[int, float]:
-    """Row of the onset whose course fits best, and its size in noise levels."""
+    """Return the row of the onset with the best fitting course, and the size of the change in noise
+    levels."""
     length = len(values)
     centred = values - values.mean()
     best, at, residual = -1.0, 1, centred
@@ -109,17 +110,17 @@ def _best_fit(values: Doubles, floor: float) -> tuple[int, float]:
 
 
 def _inflation(residual: Doubles) -> float:
-    """Factor on the spread of a mean of autocorrelated rows, AR(1); at least 1."""
+    """Return the factor on the spread of a mean due to autocorrelation, assuming AR(1). At least 1."""
     power = float((residual**2).sum())
     if power <= 0 or len(residual) < FEWEST:
         return 1.0
     first = float((residual[1:] * residual[:-1]).sum()) / power
-    first = min(max(first + 8 / len(residual), 0.0), 0.95)  # a fit takes some of it away
+    first = min(max(first + 8 / len(residual), 0.0), 0.95)  # the fit removed some autocorrelation
     return float(np.sqrt((1 + first) / (1 - first)))
 
 
 def _onset(values: Doubles, near: int, floor: float) -> int:
-    """Row at which the change begins, of which the blocks say where it is about."""
+    """Return the row at which the change begins, given an approximate row."""
     head = values[: max(near, FEWEST // 2)]
     centre = float(np.median(head))
     noise = max(1.4826 * float(np.median(np.abs(head - centre))), floor)
@@ -136,7 +137,7 @@ def _onset(values: Doubles, near: int, floor: float) -> int:
 
 
 def _plain_end(scaled: Doubles, near: int) -> int:
-    """Row behind the first stretch in which the change is plain, with the stretch's own length again."""
+    """Return the row after the first interval with a plain change, plus the length of that interval."""
     width = max(len(scaled) // 64, 4)
     below = np.concatenate(([0.0], np.cumsum(scaled)))
     means = (below[width:] - below[:-width]) / width
@@ -145,28 +146,29 @@ def _plain_end(scaled: Doubles, near: int) -> int:
     return len(scaled) if not len(plain) else min(int(plain[0]) + 2 * width, len(scaled))
 
 
-_GROWS: Final = 1.5  # times the usual size before, from which a difference is a larger one
-_LOG_FLOOR: Final = 0.05  # noise of a logarithm of sizes that is believed
-_LEAST: Final = 0.3  # noise levels of a single row that a lasting shift comes to
+_GROWS: Final = 1.5  # factor on the usual size before from which a difference is larger
+_LOG_FLOOR: Final = 0.05  # least noise assumed for the logarithm of sizes
+_LEAST: Final = 0.3  # smallest lasting shift, in noise levels of a single row
 
 
-def departure(relative: Doubles, floor: float) -> Change | None:
-    """The change by which the finite difference ``relative`` [n] becomes larger; None where there is none.
+def find_divergence(relative: Doubles, floor: float) -> Change | None:
+    """Return the change by which the finite difference ``relative`` [n] becomes larger, or None.
 
-    Two courses are looked at: the difference itself, for a shift or a trend to one side, then the logarithm
-    of its size, for one that grows to both sides; its slow beginning is lost in a logarithm. A change towards
-    zero is no departure. Sizes below ``floor`` count as none.
+    First the difference is searched for a shift or trend to one side, then the logarithm of its size for
+    growth to both sides, in which a slow beginning would be hidden. A change towards zero is not a
+    divergence. Sizes below ``floor`` count as none.
     """
-    signed = change_of(relative, floor)
+    signed = find_change(relative, floor)
     if signed is not None and _is_larger(relative, signed.onset, floor):
         return signed
-    grown = change_of(np.log(np.maximum(np.abs(relative), floor)), _LOG_FLOOR)
+    grown = find_change(np.log(np.maximum(np.abs(relative), floor)), _LOG_FLOOR)
     if grown is not None and grown.shift > 0 and _is_larger(relative, grown.onset, floor):
         return grown
     return None
 
 
 def _is_larger(relative: Doubles, onset: int, floor: float) -> bool:
+    """Return True if a difference is larger after an onset than before, in size or in its median."""
     before, after = relative[:onset], relative[onset:]
     usual = float(np.sqrt(np.mean(before**2))) if len(before) else 0.0
     later = float(np.sqrt(np.mean(after**2)))
@@ -190,36 +192,36 @@ Verdict: TypeAlias = Literal[
 ]
 ORDER: Final[tuple[Verdict, ...]] = get_args(Verdict)
 
-_BLOCKS: Final = 64  # of the usual size of a baseline
-_NOISE_SHARE: Final = 0.01  # of the tolerance: differences below are rounding
-_ROUNDING: Final = 1e-12  # relative difference that is none, for a tolerance of 0
-_MOST: Final = 1e6  # relative difference from which on the baseline counts as 0
-_LASTS: Final = 5  # steps beyond the tolerance before a divergence is said to have begun
-_AGREES_AGAIN: Final = 16  # steps within the tolerance after a difference, before it is said to be over
-_APART: Final = 0.5  # share of the steps beyond the tolerance without a change point
+_BLOCKS: Final = 64  # blocks in which the usual size of a baseline is estimated
+_NOISE_SHARE: Final = 0.01  # share of the tolerance below which a difference is rounding
+_ROUNDING: Final = 1e-12  # relative difference that counts as none for a tolerance of 0
+_MOST: Final = 1e6  # relative difference from which the baseline counts as 0
+_LASTS: Final = 5  # steps beyond the tolerance before a divergence is claimed
+_AGREES_AGAIN: Final = 16  # steps within the tolerance before a difference counts as over
+_APART: Final = 0.5  # share of steps beyond the tolerance from which curves without an onset are apart
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """How a curve agrees with its baseline at the steps both have."""
+    """Agreement of a curve with its baseline at the common steps."""
 
     verdict: Verdict
-    shared: int  # steps both have
-    steps: int  # steps of either
-    agrees_to: int | None = None  # last step before the first beyond the tolerance; None: not even the first
-    beyond: int | None = None  # first step beyond the tolerance, or not finite and not the same in both
-    broken: int | None = None  # first step that is not finite and not the same in both
-    last_beyond: int | None = None  # last step beyond the tolerance, before a broken one
-    over: int = 0  # steps beyond the tolerance, before a broken one
-    onset: int | None = None  # step at which the drift begins
-    score: float = 0.0  # size of the drift in noise levels
-    largest: float | None = None  # difference; None if no step has two finite values
-    noise: float | None = None  # usual difference before the onset, or of all steps; None likewise
-    absolute: bool = False  # whether these two are in the unit of the values; else shares of the baseline
+    shared: int  # number of common steps
+    steps: int  # number of steps of either curve
+    agrees_to: int | None = None  # last step before the first beyond the tolerance, None without one
+    beyond: int | None = None  # first step beyond the tolerance, or broken
+    broken: int | None = None  # first step with a non-finite value that is not the same in both
+    last_beyond: int | None = None  # last step beyond the tolerance before a broken one
+    over: int = 0  # number of steps beyond the tolerance before a broken one
+    onset: int | None = None  # step at which the divergence begins
+    score: float = 0.0  # size of the divergence in noise levels
+    largest: float | None = None  # largest difference, None if no step has two finite values
+    noise: float | None = None  # usual difference before the onset, or of all steps, None likewise
+    absolute: bool = False  # both are in the unit of the values, otherwise relative to the baseline
 
 
 def align(steps: Ints, values: Floats, base_steps: Ints, base_values: Floats, tolerance: float) -> Alignment:
-    """Judge a curve (steps ascending and unique) by its baseline; ``tolerance`` is relative."""
+    """Judge a curve (steps ascending and unique) by its baseline. ``tolerance`` is relative."""
     shared, mine, theirs = np.intersect1d(steps, base_steps, assume_unique=True, return_indices=True)
     count, either = len(shared), len(steps) + len(base_steps) - len(shared)
     if not count:
@@ -246,7 +248,7 @@ def _judged(
     base: Doubles,
     tolerance: float,
 ) -> Alignment:
-    """Return ``facts`` with the verdict; the curves are finite at ``rows`` [n] of ``shared``."""
+    """Return ``facts`` with the verdict. The curves are finite at ``rows`` [n] of ``shared``."""
     relative = relative_difference(values, base)
     absolute = bool((np.abs(relative) >= _MOST).any())
     sizes = np.abs(subtract(values, base) if absolute else relative)
@@ -263,7 +265,7 @@ def _judged(
         noise=float(np.median(sizes)) if len(sizes) else None,
         absolute=absolute,
     )
-    change = departure(relative, max(tolerance * _NOISE_SHARE, _ROUNDING)) if len(over) else None
+    change = find_divergence(relative, max(tolerance * _NOISE_SHARE, _ROUNDING)) if len(over) else None
     if change is not None and _lasts(over, change.onset, len(rows), facts.broken is not None):
         noise = float(np.median(sizes[: max(change.onset, 1)]))
         onset = int(shared[rows[change.onset]])
@@ -275,18 +277,18 @@ def _judged(
 
 
 def _lasts(over: npt.NDArray[np.intp], onset: int, rows: int, broken: bool) -> bool:
-    """Return whether a difference is large for several steps from ``onset`` on and does not end for good."""
+    """Return True if a difference is large for several steps from ``onset`` and does not end for good."""
     return not _ended(over, rows) and (broken or bool((over >= onset).sum() >= _LASTS))
 
 
 def _ended(over: npt.NDArray[np.intp], rows: int) -> bool:
-    """Return whether the curves agree behind the steps ``over``, for longer than between any two of them."""
+    """Return True if the curves agree after the steps ``over`` for longer than between any two of them."""
     agreeing = rows - 1 - int(over[-1])
     return agreeing >= max(_AGREES_AGAIN, 2 * int(np.diff(over).max(initial=1)))
 
 
 def _without_onset(over: npt.NDArray[np.intp], rows: int, changes: bool) -> Verdict:
-    """Return the verdict of a difference that is beyond the tolerance at ``over`` and not for good."""
+    """Return the verdict on a difference that is beyond the tolerance at ``over``, but not for good."""
     if not len(over):
         return "agrees"
     if rows < FEWEST:
@@ -344,7 +346,7 @@ _FOUND: Final[dict[Verdict, str]] = {
 
 
 def difference_claim(size: float | None, absolute: bool) -> Claim | None:
-    """Return a difference as part of a claim: in thousandths of the baseline, or absolute; None for none."""
+    """Return a difference for a claim: in thousandths of the baseline, or absolute. None if there is none."""
     if size is None:
         return None
     if absolute:
@@ -353,7 +355,8 @@ def difference_claim(size: float | None, absolute: bool) -> Claim | None:
 
 
 def relative_difference(values: Doubles, base: Doubles) -> Doubles:
-    """[n] ``values - base`` as shares of the larger of ``|base|`` and its usual size nearby; all finite."""
+    """Return [n] ``values - base`` relative to the larger of ``|base|`` and its usual size nearby. Always
+    finite."""
     if not len(base):
         return np.zeros(0)
     unit = max(unit_of(values), unit_of(base))

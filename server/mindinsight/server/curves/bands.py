@@ -1,6 +1,6 @@
-"""Aggregation of many curves on one grid of steps: mean with its band, and a rank x step picture.
+"""Aggregation of many curves on one grid of steps: mean with its band, and a table of ranks by steps.
 
-The ranks of one job, or the runs of a group. Curves need not have the same steps.
+The curves are the ranks of one job or the runs of a group. They need not have the same steps.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ _WRAP: Final = 1 << 64
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """Curves on a common grid of at most so many columns of steps."""
+    """Curves on a common grid with a limited number of columns of steps."""
 
     steps: Ints  # [c] first step of each column
-    mean: Doubles  # [r, c] mean of the finite values of a curve in the column; NaN where it has none
-    low: Doubles  # [r, c]
-    high: Doubles  # [r, c]
-    bad: npt.NDArray[np.int64]  # [r, c] non-finite values in the column
+    mean: Doubles  # [r, c] mean of the finite values of a curve in the column, NaN without one
+    low: Doubles  # [r, c] smallest finite value, NaN without one
+    high: Doubles  # [r, c] largest finite value, NaN without one
+    bad: npt.NDArray[np.int64]  # [r, c] number of non-finite values in the column
 
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """What all curves do together, per column of steps."""
+    """Summary of all curves per column of steps."""
 
     steps: Ints  # [c]
     mean: Doubles  # [c] mean of the curves' means
     deviation: Doubles  # [c] standard deviation of the curves' means
     low: Doubles  # [c] smallest value of any curve
     high: Doubles  # [c] largest value of any curve
-    curves: Ints  # [c] how many curves have a value there
+    curves: Ints  # [c] number of curves with a value
 
 
 def cells(curves: Sequence[tuple[Ints, Floats]], columns: int) -> Cells:
@@ -56,7 +56,7 @@ def cells(curves: Sequence[tuple[Ints, Floats]], columns: int) -> Cells:
 
 
 def _grid(all_steps: Sequence[Ints], columns: int) -> Ints:
-    """First steps of the columns: every step when they fit, else equal widths."""
+    """Return the first step of each column: every step if they fit, else columns of equal width."""
     known = [steps for steps in all_steps if len(steps)]
     if not known:
         return np.zeros(0, np.int64)
@@ -66,14 +66,14 @@ def _grid(all_steps: Sequence[Ints], columns: int) -> Ints:
         union = np.unique(np.concatenate(known))
         if len(union) <= columns:
             return union
-    width = -(-(last - first + 1) // columns)  # a picture of equal cells is drawn in a tenth of the time
+    width = -(-(last - first + 1) // columns)  # the page draws equal cells in a tenth of the time
     count = -(-(last - first + 1) // width)
     turns = np.arange(count, dtype=np.uint64) * np.uint64(width % _WRAP) + np.uint64(first % _WRAP)
-    return turns.view(np.int64)  # modulo 2**64, so that steps may lie as far apart as int64 has them
+    return turns.view(np.int64)  # modulo 2**64, because the range of steps may exceed int64
 
 
 def _fill(rows: tuple[Doubles, Doubles, Doubles], column: Ints, values: Doubles) -> None:
-    """Fill mean, minimum and maximum of one curve in place; ``values`` are finite."""
+    """Write mean, minimum and maximum of one curve into ``rows``. ``values`` are finite."""
     mean, low, high = rows
     if not len(values):
         return
@@ -91,17 +91,23 @@ def _fill(rows: tuple[Doubles, Doubles, Doubles], column: Ints, values: Doubles)
 
 
 def median(grid: Cells) -> Doubles:
-    """[c] median over the curves of a grid; NaN in columns where no curve has a value."""
-    curves = (~np.isnan(grid.mean)).sum(axis=0)
-    ordered = np.sort(grid.mean, axis=0)  # NaN last
-    column = np.arange(len(curves))
-    low, high = (ordered[row, column] for row in (np.maximum(curves - 1, 0) // 2, curves // 2))
-    middle = np.where(low == high, low, low / 2 + high / 2)  # halved first: their sum may be too large
-    return np.where(curves > 0, middle, np.nan)
+    """Return the median [c] over the curves of a grid, NaN in columns without a value."""
+    return column_medians(grid.mean)
+
+
+def column_medians(values: Doubles) -> Doubles:
+    """Return the median [c] of each column of ``values`` [r, c] without its NaN. NaN if only NaN is left."""
+    count = (~np.isnan(values)).sum(axis=0)
+    ordered = np.sort(values, axis=0)  # NaN last
+    columns = np.arange(len(count))
+    low = ordered[np.maximum(count - 1, 0) // 2, columns]
+    high = ordered[np.minimum(count // 2, max(len(values) - 1, 0)), columns]
+    middle = np.where(low == high, low, low / 2 + high / 2)  # halved first: the sum may overflow
+    return np.where(count > 0, middle, np.nan)
 
 
 def band(grid: Cells) -> Band:
-    """Mean, deviation and range over all curves of a grid; columns where no curve has a value are NaN."""
+    """Return mean, deviation and range over all curves of a grid. NaN in columns without a value."""
     there = ~np.isnan(grid.mean)
     curves = there.sum(axis=0)
     some = np.maximum(curves, 1)

@@ -12,42 +12,45 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mindinsight.server.curves.alignment import departure, relative_difference
+from mindinsight.server.curves.alignment import find_divergence, relative_difference
 from mindinsight.server.curves.bands import Cells, cells
 from mindinsight.server.curves.overflow_safe import limited, subtract
 from mindinsight.server.types import Doubles, Floats, Ints
 
-PartingKind: TypeAlias = Literal["not_finite", "parts", "apart", "together", "too_few"]
-ORDER: Final[tuple[PartingKind, ...]] = ("not_finite", "parts", "apart", "together", "too_few")
+DivergenceKind: TypeAlias = Literal["not_finite", "parts", "apart", "together", "too_few"]
+ORDER: Final[tuple[DivergenceKind, ...]] = ("not_finite", "parts", "apart", "together", "too_few")
 
-_COLUMNS: Final = 1024  # of the grid
-FEWEST: Final = 16  # columns that both groups have, below which nothing is said
+_COLUMNS: Final = 1024  # columns of the grid
+FEWEST: Final = 16  # common columns of both groups below which nothing is claimed
 _NOISE: Final = 1e-4  # share of a value below which a difference is rounding
 _LEAST: Final = 0.02  # relative difference at the end below which groups are together
-_SPREADS: Final = 2.0  # standard deviations within the groups that the means differ by at least
-_SAME: Final = 0.6  # share of a difference that was there before a change, so that it is no new one
-_GROWTH: Final = 2.0  # times its lowest size that a curve grows to at least before it breaks
-_WINDOWS: Final = 32  # moving means of a curve that grows, by its length
+_SPREADS: Final = 2.0  # smallest difference of the means, in standard deviations within the groups
+_SAME: Final = 0.6  # share of a difference present before a change from which it is not new
+_GROWTH: Final = 2.0  # smallest growth of a curve from its lowest magnitude until it breaks
+_WINDOWS: Final = 32  # moving means along a curve that grows
 _CLEAR: Final = 4.0  # noise levels above the lowest mean at which an earlier section of a curve begins
 
 
 @dataclass(frozen=True, slots=True)
-class Parting:
-    """How the means of two groups of curves part."""
+class GroupDivergence:
+    """Divergence of the means of two groups of curves."""
 
-    kind: PartingKind
+    kind: DivergenceKind
     onset: int | None = None  # step from which they diverge, or a bad run grows until it breaks
-    shift: float | None = None  # of the bad mean against the good, relative, behind the onset
-    spreads: float | None = None  # the same in standard deviations within the groups; None for single runs
+    shift: float | None = None  # bad mean minus good mean after the onset, relative to the good one
+    spreads: float | None = None  # the same in standard deviations within the groups, None for single runs
     score: float = 0.0  # size of the change in noise levels
     broken: int | None = None  # step of the first NaN or infinity in a bad run
-    broken_runs: int = 0  # bad runs that have one
-    grows: int | None = None  # step from which the run that breaks first grows, None if that is not clear
-    diverges: int | None = None  # step from which the means diverge, also where a run breaks later
+    broken_runs: int = 0  # number of bad runs with a non-finite value
+    grows: int | None = None  # step from which the run that breaks first grows, None if unknown
+    diverges: int | None = None  # step from which the means diverge, even if a run breaks later
 
 
-def part(good: Sequence[tuple[Ints, Floats]], bad: Sequence[tuple[Ints, Floats]]) -> Parting:
-    """Compare curves (steps ascending, values) of good runs with those of bad runs; both have some."""
+def compare_groups(
+    good: Sequence[tuple[Ints, Floats]], bad: Sequence[tuple[Ints, Floats]]
+) -> GroupDivergence:
+    """Compare curves (steps ascending, values) of good runs with those of bad runs. Neither group is
+    empty."""
     grid = cells([*good, *bad], _COLUMNS)
     split = len(good)
     broken = _first_broken(grid, split)
@@ -68,13 +71,13 @@ def part(good: Sequence[tuple[Ints, Floats]], bad: Sequence[tuple[Ints, Floats]]
     )
 
 
-def _before(grid: Cells, split: int, end: int) -> Parting:
+def _before(grid: Cells, split: int, end: int) -> GroupDivergence:
     """Compare the means of both groups in the columns before ``end``."""
     good_mean, good_spread = _mean_and_spread(grid.mean[:split])
     bad_mean, bad_spread = _mean_and_spread(grid.mean[split:])
     columns = np.flatnonzero(~np.isnan(good_mean[:end]) & ~np.isnan(bad_mean[:end]))
     if len(columns) < FEWEST:
-        return Parting("too_few")
+        return GroupDivergence("too_few")
     relative = relative_difference(bad_mean[columns], good_mean[columns])
     plain = subtract(bad_mean[columns], good_mean[columns])
     spread = _usual_spread(good_spread[columns], bad_spread[columns], good_mean[columns])
@@ -82,7 +85,8 @@ def _before(grid: Cells, split: int, end: int) -> Parting:
 
 
 def _growth(steps: Ints, values: Floats) -> int | None:
-    """Return the step from which a curve grows until its first non-finite value; None if it does not."""
+    """Return the step from which a curve grows until its first non-finite value, or None if it does not
+    grow."""
     end = int(np.argmax(~np.isfinite(values)))
     if end < FEWEST:
         return None
@@ -103,37 +107,39 @@ def _growth(steps: Ints, values: Floats) -> int | None:
 
 
 def _from_the_start(difference: Doubles, onset: int) -> bool:
-    """Return whether a difference is about as large before ``onset`` as behind it, and to the same side.
+    """Return True if a difference is about as large before ``onset`` as after it, and has the same sign.
 
-    An offset that is constant is a growing share of a falling curve, and the other way around.
+    A constant offset is a growing share of a falling curve, and the other way around.
     """
-    before, behind = float(np.median(difference[:onset])), float(np.median(difference[onset:]))
+    before, after = float(np.median(difference[:onset])), float(np.median(difference[onset:]))
     noise = 1.4826 * float(np.median(np.abs(np.diff(difference)))) / np.sqrt(2)
-    return before * behind > 0 and abs(before) > max(_SAME * abs(behind), _SPREADS * noise)
+    return before * after > 0 and abs(before) > max(_SAME * abs(after), _SPREADS * noise)
 
 
-def _judged(steps: Ints, relative: Doubles, plain: Doubles, spread: float | None) -> Parting:
-    """Judge the difference of the means, as share of the good one and in the unit of the values."""
-    change = departure(relative, _NOISE)
+def _judged(steps: Ints, relative: Doubles, plain: Doubles, spread: float | None) -> GroupDivergence:
+    """Judge the difference of the means, given relative to the good mean and in the unit of the values."""
+    change = find_divergence(relative, _NOISE)
     at_once = change is not None and any(_from_the_start(size, change.onset) for size in (relative, plain))
     onset = change.onset if change is not None else 0
     shift = float(np.median(relative[onset:]))
     size = max(abs(shift), float(np.median(np.abs(relative[onset:]))))
     spreads = None if spread is None else size / max(spread, _NOISE)
     if size < _LEAST or (spreads is not None and spreads < _SPREADS):
-        return Parting("together", shift=shift, spreads=spreads)
+        return GroupDivergence("together", shift=shift, spreads=spreads)
     if at_once:
-        return Parting("apart", int(steps[0]), shift, spreads)
+        return GroupDivergence("apart", int(steps[0]), shift, spreads)
     if change is None:
         noise = 1.4826 * float(np.median(np.abs(relative - shift)))
         clear = abs(shift) > _SPREADS * max(noise, _NOISE)
-        return Parting("apart" if clear else "together", int(steps[0]) if clear else None, shift, spreads)
+        return GroupDivergence(
+            "apart" if clear else "together", int(steps[0]) if clear else None, shift, spreads
+        )
     step = int(steps[onset])
-    return Parting("parts", step, shift, spreads, change.score, diverges=step)
+    return GroupDivergence("parts", step, shift, spreads, change.score, diverges=step)
 
 
 def _first_broken(grid: Cells, split: int) -> int | None:
-    """Return the first column in which a bad run is not finite; None if a good run broke until then."""
+    """Return the first column with a non-finite value of a bad run, or None if a good run has one by then."""
     columns = np.flatnonzero((grid.bad[split:] > 0).any(axis=0))
     if not len(columns) or (grid.bad[:split, : columns[0] + 1] > 0).any():
         return None
@@ -141,46 +147,46 @@ def _first_broken(grid: Cells, split: int) -> int | None:
 
 
 def _mean_and_spread(means: Doubles) -> tuple[Doubles, Doubles]:
-    """[c] mean of the rows that have a value, NaN for none, and deviation, NaN for fewer than two."""
-    there = ~np.isnan(means)
-    count = there.sum(axis=0)
+    """Return mean and standard deviation [c] of the rows. NaN without values, or with one for deviation."""
+    known = ~np.isnan(means)
+    count = known.sum(axis=0)
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = np.where(there, means, 0.0).sum(axis=0) / np.maximum(count, 1)
-        apart = np.where(there, means - mean, 0.0)
-        spread = np.sqrt((apart**2).sum(axis=0) / np.maximum(count - 1, 1))
+        mean = np.where(known, means, 0.0).sum(axis=0) / np.maximum(count, 1)
+        distance = np.where(known, means - mean, 0.0)
+        spread = np.sqrt((distance**2).sum(axis=0) / np.maximum(count - 1, 1))
     return np.where(count > 0, mean, np.nan), np.where(count > 1, spread, np.nan)
 
 
 def _usual_spread(good: Doubles, bad: Doubles, centre: Doubles) -> float | None:
-    """Median of the spread within the groups, as share of the good mean; None where each has one run."""
+    """Return the median spread within the groups, relative to the good mean, or None if each has one run."""
     known = np.where(np.isnan(good), bad, np.where(np.isnan(bad), good, (good + bad) / 2))
     size = max(float(np.median(np.abs(centre))), 1e-300)
     known = known[~np.isnan(known)]
     return float(np.median(known)) / size if len(known) else None
 
 
-_DIVISIONS: Final = 2000  # into two groups, that are tried
-_ROUNDING: Final = 1e-9
+_DIVISIONS: Final = 2000  # divisions into two groups that are tried
+_ROUNDING: Final = 1e-9  # difference of scores that counts as equal
 _THRESHOLD: Final = 0.001  # share of a threshold's effect that decides between equal effects
 
 Value: TypeAlias = str | int | float | bool | None  # None: the run does not have the setting
-Divisions: TypeAlias = npt.NDArray[np.bool_]  # [d, n] which of n runs are in the first group
+Divisions: TypeAlias = npt.NDArray[np.bool_]  # [d, n] True for runs in the first group
 
 
 @dataclass(frozen=True, slots=True)
 class Separation:
-    """How a setting separates good runs from bad ones."""
+    """Separation of good from bad runs by one setting."""
 
-    effect: float  # from 0 to 1: difference of the shares of both groups among ``values``
-    chance: float  # how often groups of these sizes are separated as well by this setting by chance
-    corrected: float  # how often any of the settings compared separates them as well by chance
-    region_of: str  # "good" or "bad": the group that has the larger share of ``values``
-    values: tuple[Value, ...]  # distinct values of the region, in order; of numbers all in an interval
-    inside: tuple[int, int]  # good and bad runs that have one of ``values``
+    effect: float  # 0 to 1: difference of the shares of both groups that have one of ``values``
+    chance: float  # probability that this setting separates random groups equally well
+    corrected: float  # probability that any of the settings compared does
+    region_of: str  # "good" or "bad": the group with the larger share of ``values``
+    values: tuple[Value, ...]  # distinct values of the region in order, for numbers those of an interval
+    inside: tuple[int, int]  # numbers of good and bad runs with one of ``values``
 
 
 def separations(good: Sequence[Sequence[Value]], bad: Sequence[Sequence[Value]]) -> list[Separation]:
-    """Return the separation by each setting, of which each group has one list of values by run."""
+    """Return one separation per setting. ``good`` and ``bad`` have one list of values by run per setting."""
     sizes = [(len(ours), len(theirs)) for ours, theirs in zip(good, bad, strict=True)]
     if not sizes or 0 in sizes[0]:
         return [Separation(0.0, 1.0, 1.0, "good", (), (0, 0)) for _ in sizes]
@@ -207,9 +213,9 @@ def separations(good: Sequence[Sequence[Value]], bad: Sequence[Sequence[Value]])
 
 
 def _order(values: Sequence[Value]) -> tuple[Ints, bool]:
-    """Return for each run the number of its value in ascending order, and whether that order means anything.
+    """Return the number of each run's value in ascending order, and whether the values have an order.
 
-    A missing value comes before all numbers. NaN, truth values and texts have no order.
+    A missing value precedes all numbers. NaN, booleans and text have no order.
     """
     known = [value for value in values if value is not None]
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in known):
@@ -221,16 +227,16 @@ def _order(values: Sequence[Value]) -> tuple[Ints, bool]:
 
 
 def _differences(order: Ints, divisions: Divisions) -> Doubles:
-    """[d, values] share of the first group that has a value, less that of the second."""
+    """Return [d, values] the share of the first group with each value, minus the share of the second."""
     holders = np.eye(int(order.max()) + 1)[order]  # [n, values]
     first = divisions.sum(axis=1, keepdims=True)
     return np.asarray(divisions @ holders / first - ~divisions @ holders / (len(order) - first), np.float64)
 
 
 def _scores(order: Ints, ordered: bool, divisions: Divisions) -> Doubles:
-    """[d] statistic of each division: the effect; of equal ones a threshold counts more than an interval.
+    """Return the effect [d] of each division. Of equal effects, a threshold counts more than an interval.
 
-    There are many more intervals than thresholds, so that chance finds one more often.
+    Intervals are much more numerous than thresholds, so chance finds one more often.
     """
     shares = _differences(order, divisions)
     if not ordered:
@@ -243,7 +249,8 @@ def _scores(order: Ints, ordered: bool, divisions: Divisions) -> Doubles:
 def _region(
     values: Sequence[Value], order: Ints, ordered: bool, first: int
 ) -> tuple[float, str, tuple[Value, ...], tuple[int, int]]:
-    """Return the effect, the group in the region, its values, and how many runs of both lie there."""
+    """Return the effect, the group in the region, the values of the region, and the runs of both groups
+    there."""
     shares = _differences(order, (np.arange(len(values)) < first)[None])[0]
     if ordered:
         chosen, side = _interval(shares)
@@ -259,9 +266,9 @@ def _region(
 
 
 def _interval(shares: Doubles) -> tuple[npt.NDArray[np.bool_], str]:
-    """Return the interval in which the shares differ most, and which group lies there.
+    """Return the interval in which the shares differ most, and the group in it.
 
-    The complement of an interval separates as well: of both, the one that is an interval of values.
+    The complement of an interval separates equally well. Of both, the one that is an interval is returned.
     """
     below = np.concatenate(([0.0], np.cumsum(shares)))
     top, bottom = int(np.argmax(below)), int(np.argmin(below))
@@ -269,19 +276,20 @@ def _interval(shares: Doubles) -> tuple[npt.NDArray[np.bool_], str]:
     places = np.arange(len(shares))
     inside = (places >= low) & (places < high)
     side = "good" if top > bottom else "bad"
-    if side == "bad" and (low == 0 or high == len(shares)):  # a threshold: said of the good runs
+    if side == "bad" and (low == 0 or high == len(shares)):  # a threshold is stated for the good runs
         return ~inside, "good"
     return inside, side
 
 
 @lru_cache(maxsize=4)
 def _divisions(number: int, first: int) -> Divisions:
+    """Return all divisions of runs into groups, or a random sample that starts with the actual one."""
     if math.comb(number, first) <= _DIVISIONS:
         chosen = [list(rows) for rows in combinations(range(number), first)]
     else:
         generator = np.random.default_rng(0)
         chosen = [generator.permutation(number)[:first].tolist() for _ in range(_DIVISIONS)]
-        chosen[0] = list(range(first))  # the actual one, so that no chance is 0
+        chosen[0] = list(range(first))  # the actual division, so that no chance is 0
     divisions = np.zeros((len(chosen), number), np.bool_)
     divisions[np.arange(len(chosen))[:, None], chosen] = True
     return divisions
@@ -289,12 +297,12 @@ def _divisions(number: int, first: int) -> Divisions:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A curve minus its baseline at the steps both have."""
+    """Difference of a curve from its baseline at the common steps."""
 
     steps: Ints  # [m]
-    difference: Doubles  # [m] value - baseline; finite where both are
-    relative: Doubles  # [m] difference / |baseline|; inf where only the baseline is 0, 0 where both are
-    parted: int | None  # row of the first relative difference above the tolerance
+    difference: Doubles  # [m] value - baseline, finite where both are
+    relative: Doubles  # [m] difference / |baseline|, inf where only the baseline is 0, 0 where both are
+    diverged: int | None  # row of the first relative difference above the tolerance
 
 
 def difference(
@@ -312,7 +320,7 @@ def difference(
 
 
 def _relative(left: Doubles, right: Doubles) -> Doubles:
-    """``(left - right) / |right|``; infinite only where a value is, or the right one is 0."""
+    """Return ``(left - right) / |right|``, infinite only where a value is or the right one is 0."""
     size = np.abs(right)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         relative = (left - right) / size
@@ -322,12 +330,7 @@ def _relative(left: Doubles, right: Doubles) -> Doubles:
 
 
 def at_steps(steps: Ints, values: Floats, wanted: Ints) -> tuple[Ints, Doubles]:
-    """Rows of ``wanted`` that ``steps`` (ascending) has, and the value there: another scalar as x axis."""
+    """Return the rows of ``wanted`` found in ``steps`` (ascending), and the values at those steps."""
     rows = np.searchsorted(steps, wanted)
-    inside = np.minimum(rows, max(len(steps) - 1, 0))
-    matches = (
-        np.flatnonzero((rows < len(steps)) & (steps[inside] == wanted))
-        if len(steps)
-        else np.zeros(0, np.int64)
-    )
-    return matches, np.asarray(values, np.float64)[inside[matches]]
+    matches = np.flatnonzero(np.searchsorted(steps, wanted, side="right") > rows)
+    return matches, np.asarray(values, np.float64)[rows[matches]]

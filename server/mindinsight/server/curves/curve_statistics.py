@@ -13,9 +13,10 @@ from mindinsight.server.types import Doubles, Floats, Ints
 
 
 class RangeStatistics(TypedDict):
-    """Finite values only, but for the counts and the two ends; None where there is none.
+    """Statistics of the finite values in a range. The counts and the first and last value include non-finite
+    ones.
 
-    An end that is not finite is the text nan, inf or -inf: a run that ended in NaN has no other last value.
+    Fields without a value are None. A non-finite first or last value is the text nan, inf or -inf.
     """
 
     count: int
@@ -35,7 +36,7 @@ class RangeStatistics(TypedDict):
 
 
 def range_statistics(steps: Ints, values: Floats) -> RangeStatistics:
-    """Statistics of [n] points."""
+    """Return the statistics of [n] points."""
     wide = np.asarray(values, np.float64)
     finite = np.isfinite(wide)
     good, at = wide[finite], steps[finite]
@@ -64,6 +65,7 @@ def _end(value: np.float64) -> float | str:
 
 
 def _slope(steps: Ints, values: Doubles) -> float | None:
+    """Return the slope of the least-squares line, limited to finite numbers, or None for one step."""
     if len(steps) < 2:
         return None
     unit = unit_of(values)
@@ -81,51 +83,51 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Episodes:
-    """The episodes among the first ``end`` rows of a series."""
+class Intervals:
+    """Intervals of a series in which a condition holds, among its first ``end`` rows."""
 
-    rows: Ints  # [e] first row of each
-    counts: Ints  # [e] rows of each
+    rows: Ints  # [i] first row of each
+    counts: Ints  # [i] number of rows of each
     end: int
 
     @property
     def ongoing(self) -> bool:
-        """Whether the last row is in an episode, the last one."""
+        """Return True if the last row is in an interval."""
         return bool(len(self.rows)) and int(self.rows[-1] + self.counts[-1]) == self.end
 
 
-NO_EPISODES: Final = Episodes(np.zeros(0, np.int64), np.zeros(0, np.int64), 0)
+NO_INTERVALS: Final = Intervals(np.zeros(0, np.int64), np.zeros(0, np.int64), 0)
 
 
 def holds(condition: Condition, limit: float, values: Floats) -> Mask:
-    """[n] where ``condition`` holds; NaN is neither above nor below anything."""
+    """Return [n] True where ``condition`` holds. NaN is neither above nor below anything."""
     if condition == "not_finite":
         return ~np.isfinite(values)
-    bound = np.float64(limit)  # an array of float32 must not narrow it
+    bound = np.float64(limit)  # otherwise an array of float32 narrows the limit
     return values > bound if condition == "above" else values < bound
 
 
-def extended(before: Episodes, held: Mask, starts: Ints) -> Episodes:
-    """``before`` with the rows behind it.
+def extend(before: Intervals, held: Mask, starts: Ints) -> Intervals:
+    """Return the intervals of ``before`` and of the rows that follow.
 
-    ``held`` [n] says where the condition holds in these, and ``starts`` at which of them a segment of the
-    series begins: no episode goes on from one segment to the next.
+    ``held`` [n] says where the condition holds in those rows, and ``starts`` at which of them a segment of
+    the series begins. An interval does not continue from one segment to the next.
     """
     end = before.end + len(held)
     if not held.any():
-        return Episodes(before.rows, before.counts, end)
-    apart = np.zeros(len(held), np.bool_)
-    apart[starts] = True
-    begins = held & apart
+        return Intervals(before.rows, before.counts, end)
+    is_start = np.zeros(len(held), np.bool_)
+    is_start[starts] = True
+    begins = held & is_start
     begins[1:] |= held[1:] & ~held[:-1]
     begins[0] = held[0]
     firsts = np.flatnonzero(begins)
-    breaks = np.append(np.flatnonzero(~held | apart), len(held))
+    breaks = np.append(np.flatnonzero(~held | is_start), len(held))
     counts = breaks[np.searchsorted(breaks, firsts, side="right")] - firsts
     counts_before = before.counts
-    if before.ongoing and held[0] and not apart[0]:
+    if before.ongoing and held[0] and not is_start[0]:
         counts_before = counts_before.copy()
         counts_before[-1] += counts[0]
         firsts, counts = firsts[1:], counts[1:]
     rows = np.concatenate([before.rows, firsts + before.end])
-    return Episodes(rows, np.concatenate([counts_before, counts]), end)
+    return Intervals(rows, np.concatenate([counts_before, counts]), end)

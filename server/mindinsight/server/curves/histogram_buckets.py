@@ -1,7 +1,7 @@
 """Rebinning of histograms over steps: on common edges for a heat map, and as percentiles.
 
-A recorded bucket is taken as filled evenly, as everywhere in the field; between buckets there is nothing. Of
-a bucket that reaches to infinity only the finite edge is known: its values are taken to lie there.
+A recorded bucket is assumed to be filled evenly, and nothing lies between buckets. The values of a bucket
+that reaches to infinity are assumed to lie at its finite edge.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from mindinsight.server.curves.overflow_safe import LARGEST, interpolate, limite
 from mindinsight.server.types import Doubles, Ints
 
 PERCENTILES: Final = (0.0, 6.68, 15.87, 30.85, 50.0, 69.15, 84.13, 93.32, 100.0)
-"""The extremes, the median, and half, one and one and a half deviations of a normal distribution."""
+"""Extremes, median, and 0.5, 1 and 1.5 standard deviations of a normal distribution on both sides."""
 
-
-_QUARTER: Final = 4.0  # distances of edges divided by it are finite
+_QUARTER: Final = 4.0  # divisor of edges, so that their differences are finite
 
 
 class Bucketed:
-    """Many histograms, their buckets one behind the other: histogram i holds [bounds[i], bounds[i + 1])."""
+    """Series of histograms with concatenated buckets. Histogram i holds [bounds[i], bounds[i + 1])."""
 
     def __init__(self, bounds: Ints, left: Doubles, width: Doubles, counts: Ints) -> None:
+        """Store the buckets, with infinite edges replaced as in ``finite_edges``."""
         self.bounds, self.counts = bounds, counts
         self.left, self.width = finite_edges(left, width)
 
@@ -31,7 +31,10 @@ class Bucketed:
         return len(self.bounds) - 1
 
     def cumulative(self, number: int) -> tuple[Doubles, Doubles]:
-        """Edges of all buckets [2n], left and right, and the counts below them; empty without counts."""
+        """Return left and right edges of all buckets of one histogram [2n], and the counts below them.
+
+        Both are empty if it counts nothing.
+        """
         inside = slice(int(self.bounds[number]), int(self.bounds[number + 1]))
         counts = self.counts[inside].astype(np.float64)
         if not counts.sum() > 0:
@@ -39,12 +42,13 @@ class Bucketed:
         order = np.argsort(self.left[inside], kind="stable")
         left, counts = self.left[inside][order], counts[order]
         right = _right(left, self.width[inside][order])
-        right[:-1] = np.minimum(right[:-1], left[1:])  # by rounding, buckets overlap a little
+        right[:-1] = np.minimum(right[:-1], left[1:])  # rounding makes buckets overlap slightly
         below = np.cumsum(counts)
         return np.stack((left, right), axis=1).ravel(), np.stack((below - counts, below), axis=1).ravel()
 
     def range(self) -> tuple[float, float]:
-        """Smallest left and largest right edge of all buckets that count something."""
+        """Return the smallest left and largest right edge of all non-empty buckets, or (-0.5, 0.5) without
+        one."""
         filled = self.counts > 0
         if not filled.any():
             return -0.5, 0.5
@@ -52,21 +56,22 @@ class Bucketed:
         high = float(_right(self.left, self.width)[filled].max())
         if low < high:
             return low, high
-        room = max(0.5, abs(low) * 2.0**-40)  # half of one is nothing beside a huge value
+        room = max(0.5, abs(low) * 2.0**-40)  # adding 0.5 does not change a huge value
         return max(low - room, -LARGEST), min(high + room, LARGEST)
 
 
 def _right(left: Doubles, width: Doubles) -> Doubles:
-    """Right edges of buckets with finite left edges and widths."""
+    """Return the right edges of buckets with finite left edges and widths."""
     with np.errstate(over="ignore"):
         return limited(left + width)
 
 
 def finite_edges(left: Doubles, width: Doubles) -> tuple[Doubles, Doubles]:
-    """Left edges and widths [n] of buckets, an infinite edge replaced by the other one of its bucket.
+    """Return left edges and widths [n] of buckets, with an infinite edge replaced by the other one of its
+    bucket.
 
-    Where the left is infinite and the width does not tell the right, that is the next bucket's left. A bucket
-    without a finite edge lies at 0.
+    If the left edge is infinite and the width does not determine the right one, the next bucket's left edge
+    is used. A bucket without a finite edge is put at 0.
     """
     size = np.abs(width)
     if np.isfinite(left).all() and np.isfinite(size).all():
@@ -80,7 +85,7 @@ def finite_edges(left: Doubles, width: Doubles) -> tuple[Doubles, Doubles]:
 
 
 def on_edges(histograms: Bucketed, edges: Doubles) -> Doubles:
-    """Counts [n, b] of every histogram in the buckets between ``edges`` [b + 1]; sums stay what they were."""
+    """Return the counts [n, b] of every histogram between common ``edges`` [b + 1]. Sums are preserved."""
     counts = np.zeros((len(histograms), len(edges) - 1))
     for number in range(len(histograms)):
         own, below = histograms.cumulative(number)
@@ -90,25 +95,25 @@ def on_edges(histograms: Bucketed, edges: Doubles) -> Doubles:
 
 
 def _below(own: Doubles, below: Doubles, edges: Doubles) -> Doubles:
-    """How much of one histogram lies below each of the common edges."""
+    """Return the count of one histogram below each of the common edges."""
     at = interpolate(edges / _QUARTER, own / _QUARTER, below)
     first = int(np.searchsorted(own, edges[0]))
-    if first < len(own) and own[first] == edges[0]:  # what lies at the lowest edge is not below it
+    if first < len(own) and own[first] == edges[0]:  # values at the lowest edge are not below it
         at[0] = below[first]
     at[edges >= own[-1]] = below[-1]
     at[edges <= own[0]] = 0.0
-    if edges[-1] >= own[-1]:  # what lies at the highest edge is
+    if edges[-1] >= own[-1]:  # values at the highest edge count as below it
         at[-1] = below[-1]
     return at
 
 
 def in_columns(counts: Doubles, starts: Ints) -> Doubles:
-    """Neighbouring rows of ``counts`` [n, b] added up: row i from ``starts[i]`` to the next start."""
+    """Return sums of neighbouring rows of ``counts`` [n, b]: row i from ``starts[i]`` to the next start."""
     return np.add.reduceat(counts, starts, axis=0) if len(starts) else counts
 
 
 def percentiles(histograms: Bucketed, shares: tuple[float, ...] = PERCENTILES) -> Doubles:
-    """The values [n, shares] below which so many percent of each histogram lie; NaN where it is empty."""
+    """Return [n, shares] the values below which these percentages of each histogram lie, NaN if empty."""
     values = np.full((len(histograms), len(shares)), np.nan)
     for number in range(len(histograms)):
         own, below = histograms.cumulative(number)

@@ -1,4 +1,4 @@
-"""Importance of hyper-parameters for an objective, the correlations behind it, and the claims that follow."""
+"""Importance of hyper-parameters for an objective, correlations with it, and the claims that follow."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from mindinsight.server.claims import Claim, format_number
+from mindinsight.server.claims import Claim, few, format_number
 from mindinsight.server.curves.overflow_safe import unit_of
 from mindinsight.server.curves.random_forest import Forest, binned, grow
 from mindinsight.server.types import Doubles
@@ -21,7 +21,7 @@ FEWEST_PAIRS: Final = 3  # rows below which a correlation is always large
 def association(values: Sequence[Any], target: Doubles) -> float | None:
     """Return from 0 to 1 how closely ``target`` [n] follows ``values``.
 
-    Return None for too few rows, and where a column is constant.
+    Returns None for too few rows, or if a column is constant.
     """
     rows = [row for row, value in enumerate(values) if value is not None and np.isfinite(target[row])]
     if len(rows) < FEWEST_PAIRS:
@@ -36,7 +36,7 @@ def association(values: Sequence[Any], target: Doubles) -> float | None:
 
 
 def pearson(pairs: Doubles) -> float | None:
-    """Return the correlation of the two columns of ``pairs`` [n, 2]; None if a column is constant."""
+    """Return the correlation of the two columns of ``pairs`` [n, 2], or None if a column is constant."""
     if not len(pairs):
         return None
     scaled = pairs / [unit_of(column) for column in pairs.T]
@@ -48,19 +48,22 @@ def pearson(pairs: Doubles) -> float | None:
 
 
 def spearman(left: Doubles, right: Doubles) -> float | None:
-    """Return the correlation of the ranks of two columns [n]; None if a column is constant."""
+    """Return the rank correlation of two columns [n], or None if a column is constant."""
     return pearson(np.stack((ranks(left), ranks(right)), axis=1))
 
 
 def ranks(values: Doubles) -> Doubles:
-    """Return the rank of each value from 0; equal values share the mean of their ranks."""
+    """Return the rank of each value, from 0. Equal values have the mean of their ranks."""
     _, group, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
     return np.asarray(((ends - counts + ends - 1) / 2)[group], np.float64)
 
 
 def correlation_ratio(groups: Sequence[str], target: Doubles) -> float | None:
-    """Return the correlation ratio; None if the target is constant, or no two rows share a group."""
+    """Return the correlation ratio (eta) of the target over the groups.
+
+    Returns None if the target is constant, there is only one group, or every group has one member.
+    """
     target = target / unit_of(target)
     names, group = np.unique(np.asarray(groups), return_inverse=True)
     whole = float(((target - target.mean()) ** 2).sum())
@@ -71,28 +74,28 @@ def correlation_ratio(groups: Sequence[str], target: Doubles) -> float | None:
     return float(np.sqrt((counts * (means - target.mean()) ** 2).sum() / whole))
 
 
-FEWEST: Final = 12  # runs below which no setting stands out against its shuffled copies
-_DECIDED: Final = 30  # runs from which on "nothing matters" is an answer: fewer miss a middling effect
+FEWEST: Final = 12  # runs below which no setting exceeds its shuffled copies
+_DECIDED: Final = 30  # runs from which "nothing matters" is an answer: fewer miss a medium effect
 _REPEATS: Final = 5  # shuffles of each setting
-_CARRIED: Final = 0.5  # share of the runs that must have a setting: else it tells which runs, not which value
-_LABELS: Final = 1 / 3  # distinct texts per run from which on a text names runs and sets nothing
-_LEAST: Final = 0.05  # fall of the explained share below which a setting is irrelevant: chance comes to 0.04
-_EXPLAINED: Final = 0.1  # share of the variance of unseen runs below which a forest knows nothing
-# Times the best shuffled copy; 4 false alarms in 160 searches of pure noise were measured.
+_CARRIED: Final = 0.5  # share of the runs that must have a setting, or its presence matters, not its value
+_LABELS: Final = 1 / 3  # distinct texts per run from which a text is a name of runs and not a setting
+_LEAST: Final = 0.05  # fall of the explained share below which a setting is irrelevant: chance reaches 0.04
+_EXPLAINED: Final = 0.1  # share of the variance of unseen runs below which a forest predicts nothing
+# Factor on the best shuffled copy. 4 false alarms in 160 searches of pure noise were measured.
 _MARGIN: Final = 2.5
-_ALIKE: Final = 0.9  # rank correlation of two settings from which on no model can tell them apart
+_ALIKE: Final = 0.9  # rank correlation of two settings from which no model can separate them
 _BEST: Final = 0.1  # share of the runs that are called best
-_FEW_BEST: Final = 4
-_NARROW: Final = 0.6  # share of all runs in the best region, above which it says nothing
+_FEW_BEST: Final = 4  # and the smallest number of them
+_NARROW: Final = 0.6  # share of all runs in the best region above which it is not informative
 _BEST_RUNS: Final = {"lowest": "claim.lineage.lowest", "highest": "claim.lineage.highest"}
-_GROUPS: Final = 5  # of runs by a setting, whose means must all rise or all fall
+_GROUPS: Final = 5  # groups of runs by a setting. Their means must all rise or all fall
 _STEADY: Final = 0.5  # rank correlation below which no arrow is drawn
 _NAMED: Final = 8  # settings that one sentence lists
 
-# A random seed is no setting.
+# A random seed is not a setting.
 SEED: Final = re.compile(r"(^|[:._-])seed($|[:._-])", re.IGNORECASE)
-# The page's side is components/runs/values.js. Words of a name are compared as a whole; the last that says
-# something counts.
+# components/runs/values.js has the same rule for the pages. Whole words are compared, and the last match
+# counts.
 _WORDS: Final = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z][a-z])")
 _END: Final = re.compile(
     r"_(?:(?P<lowest>(?:loss(?:es)?|err|errors?|perplexity|ppl|r?mse|mae|nll|wer|cer|fid|latency|time)\d*)"
@@ -110,14 +113,14 @@ class ColumnImportance:
     importance: float  # mean fall of the explained share over the shuffles, 0 or more
     low: float  # smallest fall
     high: float  # largest fall
-    sign: int  # +1: the objective rises with it; -1: it falls; 0 where the relation is not monotone
+    sign: int  # +1: the objective rises with the setting, -1: it falls, 0: not monotone
     matters: bool  # beyond chance
-    carried: int  # runs that have a usable value of it: NaN is none
+    carried: int  # number of runs with a value other than NaN
 
 
 @dataclass(frozen=True, slots=True)
 class Importance:
-    """Importance of all settings that vary, largest first; empty if it cannot be known."""
+    """Importance of all settings that vary, largest first, or empty if it is unknown."""
 
     claims: tuple[Claim, ...]
     columns: tuple[ColumnImportance, ...] = ()
@@ -130,7 +133,7 @@ def importance(
 ) -> Importance:
     """Return the importance of ``columns`` for the ``values`` of ``objective``, all by run.
 
-    Pure function, for a worker process. A value is None if a run does not have it.
+    The function is pure, for use in a worker process. A value is None if a run does not have it.
     """
     target = np.array([_number(value) for value in values], np.float64)
     rows: list[int] = np.flatnonzero(np.isfinite(target)).tolist()
@@ -160,12 +163,12 @@ def importance(
 
 
 def plain(key: str) -> str:
-    """Return the name of a lineage column without its group: ``user:lr`` is ``lr``."""
+    """Return the name of a lineage column without its group: ``lr`` for ``user:lr``."""
     return key.partition(":")[2] or key
 
 
 def better_end(name: str) -> Literal["lowest", "highest"] | None:
-    """Return which end of an objective is better by its name; None if the name does not say."""
+    """Return which end of an objective is better by its name, or None if the name does not say."""
     words = f"_{_WORDS.sub('_', name).lower()}_"
     last = max(_END.finditer(words), key=lambda match: match.start(), default=None)
     if last is None or _OTHER.search(words, last.end()):
@@ -174,6 +177,7 @@ def better_end(name: str) -> Literal["lowest", "highest"] | None:
 
 
 def _left_out(objective: str, count: int) -> list[Claim]:
+    """Return a claim about the runs without the objective, if there are any."""
     values = {"n": count, "objective": plain(objective)}
     return [Claim("claim.lineage.left_out", "note", values)] if count else []
 
@@ -201,17 +205,15 @@ def _judged(settings: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Sequence[A
     notes = []
     if rare:
         runs = len(next(iter(settings.values())))
-        values = {"settings": _few(rare), "runs": runs, "n": len(rare)}
+        values = {"settings": few(rare, _NAMED), "runs": runs, "n": len(rare)}
         notes.append(Claim("claim.lineage.rare", "note", values))
     if labels:
-        notes.append(Claim("claim.lineage.labels", "note", {"settings": _few(labels), "n": len(labels)}))
+        notes.append(
+            Claim("claim.lineage.labels", "note", {"settings": few(labels, _NAMED), "n": len(labels)})
+        )
     if fixed and judged:
-        notes.append(Claim("claim.lineage.fixed", "note", {"settings": _few(fixed), "n": len(fixed)}))
+        notes.append(Claim("claim.lineage.fixed", "note", {"settings": few(fixed, _NAMED), "n": len(fixed)}))
     return judged, notes
-
-
-def _few(names: Sequence[Any]) -> list[Any]:
-    return [*names[:_NAMED], *(["…"] if len(names) > _NAMED else [])]
 
 
 def _measured(
@@ -245,10 +247,10 @@ def _measured(
 def _falls(
     forest: Forest, bins: Any, target: Doubles, generator: np.random.Generator
 ) -> tuple[Doubles, float]:
-    """Return [columns, shuffles] fall of the explained share, and the share itself."""
+    """Return [columns, shuffles] the fall of the explained share, and the share itself."""
     variance = float(target.var())
     predicted = forest.predict_unseen(bins)
-    seen = ~np.isnan(predicted)  # few runs and many trees: all of them
+    seen = ~np.isnan(predicted)  # all runs, unless every tree drew one
 
     def error(values: Doubles) -> float:
         return float(np.mean((values[seen] - target[seen]) ** 2)) / variance
@@ -266,7 +268,7 @@ def _falls(
 def _decisive(
     measured: Sequence[ColumnImportance], known: Mapping[str, Doubles], facts: Mapping[str, Any]
 ) -> Iterator[Claim]:
-    """Claim which settings matter, or that none does, and which of them cannot be told apart."""
+    """Yield claims on which settings matter, or that none does, and on settings that cannot be separated."""
     names = [column.key for column in measured if column.matters]
     if not names:
         decided = facts["runs"] >= _DECIDED
@@ -274,13 +276,13 @@ def _decisive(
         yield Claim(key, "clear" if decided else "unknown", {**facts, "n": len(measured)})
         return
     evidence = tuple({"setting": column.key} for column in measured if column.matters)
-    settings = _few([plain(name) for name in names])
+    settings = few([plain(name) for name in names], _NAMED)
     yield Claim("claim.lineage.matters", "found", {**facts, "settings": settings, "n": len(names)}, evidence)
     for name in names:
         alike = [other for other in known if other != name and _move_together(known[name], known[other])]
         earlier = names[: names.index(name)]
         if alike and not set(alike) & set(earlier):
-            values = {"setting": plain(name), "others": _few([plain(other) for other in alike])}
+            values = {"setting": plain(name), "others": few([plain(other) for other in alike], _NAMED)}
             yield Claim("claim.lineage.together", "unknown", values)
 
 
@@ -295,7 +297,8 @@ def _regions(
     target: Doubles,
     facts: Mapping[str, Any],
 ) -> Iterator[Claim]:
-    """Claim where the best runs lie and which way the objective goes, for the settings that matter."""
+    """Yield claims on the values of the best runs and the direction of the objective, for settings that
+    matter."""
     count = max(_FEW_BEST, int(_BEST * len(target)))
     order = np.argsort(target, kind="stable")
     end = better_end(str(facts["objective"]))
@@ -312,7 +315,7 @@ def _regions(
 
 
 def _region(column: Sequence[Any], rows: Sequence[int]) -> str | Claim | list[str] | None:
-    """Return the values of the chosen rows; None if they are not narrower than those of all rows."""
+    """Return the values of the chosen rows, or None if they are not narrower than those of all rows."""
     chosen = [column[row] for row in rows]
     numbers = _numbers(column)
     if numbers is None:
@@ -342,7 +345,7 @@ def _encoded(values: Sequence[Any], target: Doubles) -> Doubles:
 
 
 def _numbers(values: Sequence[Any]) -> Doubles | None:
-    """Return numbers with NaN for missing values; None if a value is something else."""
+    """Return numbers with NaN for missing values, or None if a value is something else."""
     if all(value is None or _is_number(value) for value in values):
         return np.array([_number(value) for value in values], np.float64)
     return None
@@ -353,11 +356,12 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_usable(value: Any) -> bool:
-    """Return whether a run has a value that can be weighed: anything but NaN."""
+    """Return True if a run has a value other than NaN."""
     return value is not None and value == value  # noqa: PLR0124 (NaN, of any type)
 
 
 def _number(value: Any) -> float:
+    """Return a number as float, or NaN if it is not a number or too large."""
     try:
         return float(value) if _is_number(value) else math.nan
     except OverflowError:  # an integer beyond the largest float
@@ -365,7 +369,7 @@ def _number(value: Any) -> float:
 
 
 def _sign(values: Sequence[Any], target: Doubles) -> int:
-    """Return the direction of a monotone relation; 0 for texts and where the means of groups turn."""
+    """Return the direction of a monotone relation, or 0 for text and for relations that turn."""
     numbers = _numbers(values)
     if numbers is None:
         return 0

@@ -1,7 +1,8 @@
-"""Random forest (Breiman, 2001) of shallow regression trees in NumPy, all trees grown at once.
+"""Random forest (Breiman, 2001) of shallow regression trees in NumPy, with all trees grown at once.
 
-Every tree grows one level at a time: the sums of all its nodes, columns and bins are one histogram. A hundred
-runs with thirty settings take less time than loading scikit-learn. Runs that a tree did not draw judge it.
+Every tree grows one level at a time. The sums of all nodes, columns and bins are one histogram. A hundred
+runs with thirty settings take less time than importing scikit-learn. Trees are judged by the runs that they
+did not draw.
 """
 
 from __future__ import annotations
@@ -14,19 +15,19 @@ import numpy.typing as npt
 
 from mindinsight.server.types import Doubles, Ints
 
-TREES: Final = 100  # more change no ranking of 100 runs, fewer leave runs that no tree left out
-_LEVELS: Final = 5  # 32 leaves: of a hundred runs a leaf has three
-_BINS: Final = 12  # of a column, by its quantiles: an optimum inside a range needs three
-_LEAF: Final = 3  # runs in a leaf at least: one run teaches nothing about the others
-_SHARE: Final = 1 / 3  # of the columns that a node may split by, as Breiman advises for regression
-_CELLS: Final = 40_000_000  # trees x runs x columns counted in one level, half a second
+TREES: Final = 100  # more change no ranking of 100 runs, fewer leave runs that every tree drew
+_LEVELS: Final = 5  # 32 leaves: three of a hundred runs in each
+_BINS: Final = 12  # bins of a column, by its quantiles: an optimum inside a range needs three
+_LEAF: Final = 3  # smallest number of runs in a leaf: one run says nothing about the others
+_SHARE: Final = 1 / 3  # share of the columns that a node may split by, Breiman's advice for regression
+_CELLS: Final = 40_000_000  # limit of trees x runs x columns counted in one level: half a second
 
 Bins = npt.NDArray[np.int64]  # [n, columns]
 
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """Trees of equal depth; nodes of a level are numbered from the left."""
+    """Trees of equal depth. Nodes of a level are numbered from the left."""
 
     columns: list[Ints]  # by level: [trees, nodes] column that a node splits by
     limits: list[Ints]  # by level: [trees, nodes] largest bin that goes to the left
@@ -34,7 +35,7 @@ class Forest:
     unseen: npt.NDArray[np.bool_]  # [trees, n] runs that a tree did not draw
 
     def predict_unseen(self, bins: Bins) -> Doubles:
-        """Return [n] for each run the mean of the trees that did not draw it; NaN if all drew it."""
+        """Return [n] for each run the mean of the trees that did not draw it. NaN if all drew it."""
         trees = np.arange(len(self.leaves))[:, None]
         rows = np.arange(len(bins))[None, :]
         node = np.zeros((len(self.leaves), len(bins)), np.int64)
@@ -80,7 +81,7 @@ def grow(bins: Bins, target: Doubles, generator: np.random.Generator) -> Forest:
 def _histograms(
     bins: Bins, target: Doubles, weights: Doubles, node: Ints, nodes: int
 ) -> tuple[Doubles, Doubles]:
-    """Return [trees, nodes, columns, bins] runs and sums of the target."""
+    """Return [trees, nodes, columns, bins] the number of runs and the sum of the target."""
     trees, width = len(weights), bins.shape[1]
     shape = (trees, nodes, width, _BINS)
     tree, row = np.nonzero(weights)
@@ -94,7 +95,7 @@ def _histograms(
 
 
 def _splits(counts: Doubles, sums: Doubles, generator: np.random.Generator) -> tuple[Ints, Ints]:
-    """Return [trees, nodes] column and bin of the best split; the last bin where there is none."""
+    """Return [trees, nodes] the column and bin of the best split, or the last bin without one."""
     left, total = np.cumsum(counts, axis=3), np.cumsum(sums, axis=3)
     right, rest = left[..., -1:] - left, total[..., -1:] - total
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -110,7 +111,7 @@ def _splits(counts: Doubles, sums: Doubles, generator: np.random.Generator) -> t
 
 
 def _means(before: Doubles, node: Ints, weights: Doubles, target: Doubles, nodes: int) -> Doubles:
-    """Return [trees, nodes] mean of the target; that of the node above where a node is empty."""
+    """Return [trees, nodes] the mean of the target. An empty node has the mean of its parent."""
     trees = len(weights)
     cells = (np.arange(trees)[:, None] * nodes + node).ravel()
     counts = np.bincount(cells, weights.ravel(), trees * nodes).reshape(trees, nodes)

@@ -1,4 +1,4 @@
-"""Outlier detection among the curves of one job's ranks, by robust scales of their differences."""
+"""Detection of outlier ranks among the curves of one job, by robust scales of their differences."""
 
 from __future__ import annotations
 
@@ -11,30 +11,26 @@ from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
-from mindinsight.server.curves.bands import Cells, cells
+from mindinsight.server.curves.bands import Cells, cells, column_medians
 from mindinsight.server.curves.overflow_safe import unit_of
 from mindinsight.server.types import Doubles, Floats, Ints
 
-CHANCE: Final = 0.002  # of a false alarm per job and kind, if differences were normal
-_LOWER_MEAN: Final = 0.4375  # of the lower 80 % of squared standard normal values
+CHANCE: Final = 0.002  # probability of a false alarm per job and kind, if differences were normal
+_LOWER_MEAN: Final = 0.4375  # mean of the lower 80 % of squared standard normal values
 
 
 def median(values: Doubles) -> Doubles:
-    """[c] median over the curves that have a value; NaN where fewer than two have."""
-    ordered = np.sort(values, axis=0)  # NaN comes last
-    count = (~np.isnan(values)).sum(axis=0)
-    columns = np.arange(values.shape[1])
-    low = ordered[np.maximum(count - 1, 0) // 2, columns]
-    high = ordered[np.minimum(count // 2, len(values) - 1), columns]
-    return np.where(count >= 2, (low + high) / 2, np.nan)
+    """Return the median [c] over the curves with a value, NaN where fewer than two have one."""
+    return np.where((~np.isnan(values)).sum(axis=0) >= 2, column_medians(values), np.nan)
 
 
 def usual_change(raw: Doubles, size: Doubles) -> Doubles:
-    """[r, c] robust standard deviation of the differences, by their changes from column to column.
+    """Return [r, c] the robust standard deviation of the differences, from their changes between columns.
 
-    Level shifts cancel in changes. It is pooled over ranks and about 25 columns, larger for a rank that is
-    noisier than the others, larger where the median is (a step with a checkpoint), and at least a thousandth
-    of the step's own ``size`` and 1.48 thousandths of the median one, which is scaled as in ``_typical``.
+    Level shifts cancel in changes. The estimate is pooled over ranks and about 25 columns. It is larger for a
+    rank that is noisier than the others and where the median is larger (a step with a checkpoint). It is at
+    least a thousandth of the step's ``size`` and 1.48 thousandths of the median size, which is scaled as in
+    ``_typical``.
     """
     ranks, columns = raw.shape
     changes = np.abs(np.diff(raw, axis=1)) / np.sqrt(2)
@@ -57,51 +53,45 @@ def usual_change(raw: Doubles, size: Doubles) -> Doubles:
 
 
 def _typical(values: Doubles) -> float:
-    """1.4826 times the median of what is finite; 0 where nothing is."""
+    """Return 1.4826 times the median of the values that are not NaN, or 0 without one."""
     finite = values[~np.isnan(values)]
     return 1.4826 * float(np.median(finite)) if len(finite) else 0.0
 
 
 def row_medians(values: Doubles) -> Doubles:
-    """[r] median of each row; NaN where it holds nothing."""
-    return np.asarray(_median_or_nan(values), np.float64)
-
-
-def _median_or_nan(values: Doubles) -> Doubles:
-    ordered = np.sort(values, axis=1)
-    count = (~np.isnan(values)).sum(axis=1)
-    rows = np.arange(len(values))
-    low = ordered[rows, np.maximum(count - 1, 0) // 2]
-    high = ordered[rows, np.minimum(count // 2, max(values.shape[1] - 1, 0))]
-    return np.where(count > 0, (low + high) / 2, np.nan)
+    """Return the median [r] of each row without its NaN. NaN if only NaN is left."""
+    return column_medians(values.T)
 
 
 def cumulated(values: Doubles, edges: Ints) -> Doubles:
-    """[r, b + 1] sums of the columns below each edge."""
+    """Return [r, b + 1] the sums of the columns below each edge."""
     below = np.zeros((len(values), len(edges)))
     below[:, 1:] = np.cumsum(np.add.reduceat(values, edges[:-1], axis=1), axis=1)
     return below
 
 
 def inflation(sums: Doubles, counts: Doubles) -> float:
-    """How many times larger the variance of block means is than that of independent steps; at least 1."""
+    """Return the variance of block means relative to that of independent steps, at least 1.0.
+
+    ``sums`` and ``counts`` are [ranks, blocks].
+    """
     full = counts > 0
     means = np.where(full, sums / np.maximum(counts, 1.0), np.nan)
     changes = np.diff(means, axis=1) ** 2 / 2 * np.minimum(counts[:, 1:], counts[:, :-1])
     known = changes[~np.isnan(changes)]
     if not len(known):
         return 1.0
-    independent = len(known) / (2 if len(sums) == 2 else 1)  # of two ranks one mirrors the other
-    lower = np.sort(known)[: max(round(0.8 * len(known)), 1)]  # a level shift is in the rest
+    independent = len(known) / (2 if len(sums) == 2 else 1)  # two ranks mirror each other
+    lower = np.sort(known)[: max(round(0.8 * len(known)), 1)]  # the rest may contain a level shift
     variance = float(lower.mean()) / _LOWER_MEAN
     return max(variance * (1 + 1 / math.sqrt(independent)), 1.0)
 
 
 def expected_largest(scaled: Doubles) -> tuple[float, float]:
-    """Limits for one spike, and for each of several of one rank, from the tail of all differences.
+    """Return limits for one spike, and for each of several of one rank, from the tail of all differences.
 
-    A power law through the 95th and 99th percentile of the ranks' median (Hill), extended to one in so many
-    differences. Two ranks have one series of differences, spikes among them: its limits are fixed.
+    The tail is a power law through the 95th and 99th percentile of the median rank (Hill). Two ranks have one
+    series of differences, which includes the spikes, so their limits are fixed.
     """
     ranks, columns = scaled.shape
     if ranks == 2:
@@ -115,38 +105,37 @@ def expected_largest(scaled: Doubles) -> tuple[float, float]:
     return max(limit, 8.0), max(min(limit, high * (number / 0.5) ** power), 8.0)
 
 
-StrayKind: TypeAlias = Literal["not_finite", "silent", "lasting", "spikes"]
+OutlierKind: TypeAlias = Literal["not_finite", "silent", "lasting", "spikes"]
 
-_BLOCKS: Final = 24
-_MARGIN: Final = 1.3  # on the threshold: scales are estimates
-_LEAST_LASTING: Final = 0.02  # share of the median's size
-_LEAST_SPIKE: Final = 0.2  # share of the median's size
-_NEAR: Final = 10  # columns to each side that say what is usual there
+_BLOCKS: Final = 24  # blocks between which a lasting difference begins and ends
+_MARGIN: Final = 1.3  # factor on the threshold, because scales are estimates
+_LEAST_LASTING: Final = 0.02  # smallest lasting difference, as share of the median's size
+_LEAST_SPIKE: Final = 0.2  # smallest spike, as share of the median's size
+_NEAR: Final = 10  # columns on each side from which the usual value is estimated
 _CLIP: Final = 6.0  # usual differences that one step counts at most in a lasting one
-_FEW_RANKS: Final = 16  # up to which a rank is compared with the others' median: its own value would shift it
-_SPREAD: Final = 5.0  # times the usual lasting difference of all ranks
+_FEW_RANKS: Final = 16  # limit up to which a rank is excluded from the median, which it would shift
+_SPREAD: Final = 5.0  # smallest lasting difference, in usual lasting differences of all ranks
 
 
 @dataclass(frozen=True, slots=True)
-class Stray:
-    """What is wrong with one curve."""
+class RankOutlier:
+    """Anomaly of one rank's curve."""
 
     row: int  # number of the curve
-    kind: StrayKind
-    step: int  # at which it begins
-    last_step: int | None = None  # lasting: at which it ended; None while it goes on
-    relative: float | None = (
-        None  # lasting and spikes: mean or largest difference, as share of the median's size
-    )
-    count: int = 1  # spikes, or steps that are not finite
-    period: int | None = None  # spikes: steps from one to the next, where they come regularly
-    other: int | None = None  # lasting, of two curves: the other one; which of the two is wrong is unknown
+    kind: OutlierKind
+    step: int  # first step
+    last_step: int | None = None  # lasting: last step, None if it continues
+    relative: float | None = None  # lasting and spikes: mean or largest difference / size of the median
+    count: int = 1  # number of spikes or of non-finite steps
+    period: int | None = None  # spikes: steps between them if they are regular
+    other: int | None = None  # lasting, of two curves: the other one, as it is unknown which is wrong
 
 
 class Differences:
-    """Differences [r, c] of curves from their median, in units of the usual change; NaN where none is."""
+    """Differences [r, c] of curves from their median, in units of the usual change. NaN without a value."""
 
     def __init__(self, steps: Ints, values: Doubles) -> None:
+        """Compute the differences of ``values`` [r, c] at ``steps`` [c]."""
         self.steps = steps
         self.values = values
         self.ranks, self.columns = values.shape
@@ -156,8 +145,8 @@ class Differences:
         self.unit = usual_change(self.raw, self.size)  # [r, c]
         self.scaled = self.raw / self.unit
 
-    def lasting(self) -> list[tuple[float, Stray]]:
-        """Stretches over which a curve differs, one for each curve at most, with how surely."""
+    def lasting(self) -> list[tuple[float, RankOutlier]]:
+        """Return the clearest interval in which each curve differs, if any, with its score."""
         edges = np.unique(np.linspace(0, self.columns, min(_BLOCKS, self.columns // 2) + 1).astype(np.int64))
         there = ~np.isnan(self.scaled)
         clipped = np.clip(np.where(there, self.scaled, 0.0), -_CLIP, _CLIP)
@@ -165,14 +154,14 @@ class Differences:
         counts = cumulated(there.astype(np.float64), edges)
         correlation = max(inflation(np.diff(sums[:, ::n]), np.diff(counts[:, ::n])) for n in (1, 2))
         best = np.zeros(self.ranks)
-        stretch = np.zeros((self.ranks, 2), np.int64)
+        interval = np.zeros((self.ranks, 2), np.int64)
         blocks = len(edges) - 1
         limit = -NormalDist().inv_cdf(CHANCE / (self.ranks * blocks * blocks)) * _MARGIN
         for first in range(blocks - 1):
             number = counts[:, first + 2 :] - counts[:, [first]]
             total = sums[:, first + 2 :] - sums[:, [first]]
             level = total / np.maximum(number, 1.0)
-            if self.ranks > 2:  # skewed noise has a mean of its own, alike on all ranks
+            if self.ranks > 2:  # the mean of skewed noise is not 0, but equal on all ranks
                 level = level - np.median(level, axis=0)
             level = np.abs(level)
             usual = np.sort(level, axis=0)[(self.ranks - 1) // 2] if self.ranks > 2 else 0.0
@@ -183,19 +172,20 @@ class Differences:
             top = score[np.arange(self.ranks), last]
             better = top > best
             best[better] = top[better]
-            stretch[better] = np.stack((np.full(self.ranks, first), last + first + 2), axis=1)[better]
+            interval[better] = np.stack((np.full(self.ranks, first), last + first + 2), axis=1)[better]
         rows = np.flatnonzero(best > 1.0)
         if self.ranks == 2 and len(rows):
-            rows = rows[:1]  # a difference of two has no side
+            rows = rows[:1]  # the difference of two curves belongs to both
         strays = []
         for row in rows.tolist():
-            begin, end = (int(edges[number]) for number in stretch[row])
+            begin, end = (int(edges[number]) for number in interval[row])
             begin = self._onset(row, begin, end, int(edges[1]))
             if (stray := self._lasting(row, begin, end)) is not None:
                 strays.append((float(best[row]), stray))
         return strays
 
-    def _lasting(self, row: int, begin: int, end: int) -> Stray | None:
+    def _lasting(self, row: int, begin: int, end: int) -> RankOutlier | None:
+        """Return a lasting difference between two columns, or None if it is too small."""
         inside = slice(begin, end)
         others = np.delete(self.values[:, inside], row, axis=0) if self.ranks <= _FEW_RANKS else None
         centre = self.median[inside] if others is None else row_medians(others.T)
@@ -205,10 +195,10 @@ class Differences:
             return None
         last = None if end == self.columns else int(self.steps[end - 1])
         other = 1 - row if self.ranks == 2 else None
-        return Stray(row, "lasting", int(self.steps[begin]), last, relative, other=other)
+        return RankOutlier(row, "lasting", int(self.steps[begin]), last, relative, other=other)
 
     def _onset(self, row: int, begin: int, end: int, near: int) -> int:
-        """The column from which on the difference is clearest, near ``begin``."""
+        """Return the column near ``begin`` from which the difference is clearest."""
         clipped = np.clip(np.nan_to_num(self.scaled[row]), -_CLIP, _CLIP)
         candidates = np.arange(max(begin - near, 0), min(begin + near + 1, end - 2))
         if not len(candidates):
@@ -216,8 +206,11 @@ class Differences:
         below = np.concatenate(([0.0], np.cumsum(clipped)))
         return int(candidates[np.argmax(np.abs(below[end] - below[candidates]) / np.sqrt(end - candidates))])
 
-    def spikes(self, lasting: list[Stray]) -> list[tuple[float, Stray]]:
-        """Single steps, or few in a row, at which a curve is beyond what may be expected of the others."""
+    def spikes(self, lasting: list[RankOutlier]) -> list[tuple[float, RankOutlier]]:
+        """Return the ranks with spikes, steps at which a curve exceeds the expectation, with their scores.
+
+        ``lasting`` differences are removed first.
+        """
         raw = self.raw.copy()
         noise = np.ones((self.ranks, 1))
         for stray in lasting:
@@ -242,14 +235,15 @@ class Differences:
         return strays
 
     def _mirrored(self, row: int, column: int) -> bool:
-        """Of two curves: whether it is the other one that left its course."""
+        """Return True if, of two curves, the other one left its course."""
         if self.ranks > 2:
             return False
         near = self.values[:, max(column - _NEAR, 0) : column + _NEAR + 1]
         away = np.abs(self.values[:, column] - row_medians(near))
         return bool(away[1 - row] > away[row])
 
-    def _spikes(self, row: int, columns: Ints) -> Stray:
+    def _spikes(self, row: int, columns: Ints) -> RankOutlier:
+        """Return the spikes of one rank at the given columns, with their period if they are regular."""
         centre = self.values[1 - row, columns] if self.ranks == 2 else self.median[columns]
         share = (self.values[row, columns] - centre) / np.maximum(np.abs(centre), 1e-300)
         period = None
@@ -260,16 +254,16 @@ class Differences:
             if bool(np.all(np.abs(gaps / multiples - usual) <= max(0.1 * usual, 1.0))):
                 period = round(usual)
         largest = float(share[np.argmax(np.abs(share))])
-        return Stray(
+        return RankOutlier(
             row, "spikes", int(self.steps[columns[0]]), relative=largest, count=len(columns), period=period
         )
 
 
 def _without_course(raw: Doubles, median: Doubles) -> Doubles:
-    """``raw`` [n] less a lasting difference: a constant or a share of the median, or its moving median.
+    """Return ``raw`` [n] minus a lasting difference: a constant, a share of the median, or its moving median.
 
-    What is far from the constant and near the moving median is part of a ramp, and no spike; the other way
-    around it is a long plateau. Of both rests the smaller one counts at each step.
+    A value far from the constant but near the moving median is part of a ramp, not a spike. The reverse is a
+    long plateau. Of both remainders the smaller one counts at each step.
     """
     constant = raw - np.nanmedian(raw)
     share = (
@@ -281,7 +275,7 @@ def _without_course(raw: Doubles, median: Doubles) -> Doubles:
 
 
 def _moving_median(values: Doubles) -> Doubles:
-    """[n] median of the columns around each, as many before as behind it: at the ends fewer."""
+    """Return the centered moving median [n]. The window is smaller at both ends."""
     padded = np.pad(values, _NEAR, constant_values=np.nan)
     windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * _NEAR + 1).copy()
     room = np.minimum(np.arange(len(values)), np.arange(len(values))[::-1])
@@ -290,39 +284,43 @@ def _moving_median(values: Doubles) -> Doubles:
     return row_medians(windows)
 
 
-_CELLS: Final = 2_000_000  # ranks x columns that are looked at: half a second
-FEWEST_STEPS: Final = 16  # below which only NaN and silence are said
-_SILENT_POINTS: Final = 10
-_SILENT_SHARE: Final = 0.05  # of a rank's points
+_CELLS: Final = 2_000_000  # limit of ranks x columns: half a second
+FEWEST_STEPS: Final = 16  # steps below which only non-finite and silent ranks are reported
+_SILENT_POINTS: Final = 10  # points that a silent rank misses at least
+_SILENT_SHARE: Final = 0.05  # and as share of its points
 
 
-def strays(curves: Sequence[tuple[Ints, Floats]]) -> list[Stray]:
-    """All that is wrong with ``curves`` (ascending steps, values), by row; nothing for fewer than two."""
+def find_outliers(curves: Sequence[tuple[Ints, Floats]]) -> list[RankOutlier]:
+    """Return the outlier ranks among ``curves`` (steps ascending, values), by row. Empty for fewer than
+    two."""
     alive = [row for row, (steps, _) in enumerate(curves) if len(steps)]
     if len(alive) < 2:
         return []
     longest = max(len(curves[row][0]) for row in alive)
     grid = cells(curves, max(FEWEST_STEPS, min(longest, _CELLS // len(curves))))
-    grid = replace(grid, mean=grid.mean / unit_of(grid.mean))  # what follows is about shares
-    all_strays = [*_not_finite(grid), *_silent(curves, alive)]
+    grid = replace(grid, mean=grid.mean / unit_of(grid.mean))  # only shares matter from here on
+    all_strays = [*_non_finite(grid), *_silent(curves, alive)]
     if len(grid.steps) >= FEWEST_STEPS:
         all_strays += _different(grid)
     return sorted(all_strays, key=lambda stray: (stray.row, stray.step))
 
 
-def _not_finite(grid: Cells) -> list[Stray]:
+def _non_finite(grid: Cells) -> list[RankOutlier]:
+    """Return the ranks with non-finite values in a column where at most half of the ranks have some."""
     bad = grid.bad > 0
     present = bad | ~np.isnan(grid.mean)
     alone = bad & (bad.sum(axis=0) * 2 <= present.sum(axis=0))
     rows = np.flatnonzero(alone.any(axis=1))
     return [
-        Stray(int(row), "not_finite", int(grid.steps[np.argmax(alone[row])]), count=int(grid.bad[row].sum()))
+        RankOutlier(
+            int(row), "not_finite", int(grid.steps[np.argmax(alone[row])]), count=int(grid.bad[row].sum())
+        )
         for row in rows
     ]
 
 
-def _silent(curves: Sequence[tuple[Ints, Floats]], alive: list[int]) -> list[Stray]:
-    """Ranks that stopped while at least one half of them, or the other of two, went on."""
+def _silent(curves: Sequence[tuple[Ints, Floats]], alive: list[int]) -> list[RankOutlier]:
+    """Return the ranks that stopped while at least one half of them, or the other of two, continued."""
     ends = np.array([int(curves[row][0][-1]) for row in alive])
     front = int(np.sort(ends)[len(ends) // 2])
     silent = []
@@ -331,20 +329,20 @@ def _silent(curves: Sequence[tuple[Ints, Floats]], alive: list[int]) -> list[Str
         usual = float(np.median(np.diff(steps.astype(np.float64)))) if len(steps) > 1 else 1.0
         missed = (front - end) / max(usual, 1.0)
         if missed > max(_SILENT_POINTS, _SILENT_SHARE * len(steps)):
-            silent.append(Stray(row, "silent", end))
+            silent.append(RankOutlier(row, "silent", end))
     return silent
 
 
-def _different(grid: Cells) -> list[Stray]:
-    """Lasting differences and spikes.
+def _different(grid: Cells) -> list[RankOutlier]:
+    """Return lasting differences and spikes.
 
-    One stray of few ranks shifts their median: the worst is taken out until nobody else strays, and each of
-    those taken out is then compared with the rest.
+    An outlier among few ranks shifts their median. So the clearest is removed until none is left, and each of
+    those removed is then compared with the rest.
     """
     rows = np.flatnonzero((~np.isnan(grid.mean)).sum(axis=1) >= FEWEST_STEPS // 2)
     if len(rows) > _FEW_RANKS:
         return _of_rows(grid, rows)
-    first: dict[int, list[Stray]] = {}
+    first: dict[int, list[RankOutlier]] = {}
     while len(rows) >= 2 and (remaining := _of_rows(grid, rows)):
         row = remaining[0].row
         first[row] = [stray for stray in remaining if stray.row == row]
@@ -354,8 +352,8 @@ def _different(grid: Cells) -> list[Stray]:
     return [stray for row in first for stray in _of_rows(grid, np.append(rows, row)) if stray.row == row]
 
 
-def _of_rows(grid: Cells, rows: Ints) -> list[Stray]:
-    """Findings among some of the curves, the clearest first."""
+def _of_rows(grid: Cells, rows: Ints) -> list[RankOutlier]:
+    """Return the anomalies among some of the curves, the clearest first."""
     differences = Differences(grid.steps, grid.mean[rows])
     lasting = differences.lasting()
     spikes = differences.spikes([stray for _, stray in lasting])

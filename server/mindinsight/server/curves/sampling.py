@@ -1,10 +1,9 @@
-"""Downsampling of a long curve: which rows to draw in a number of pixels.
+"""Downsampling of a long curve: the rows to draw in a number of pixels.
 
-Per bucket of the x axis the rows of its minimum and maximum and its first non-finite value, and the
-first and the last row of the whole: the M4 idea (Jugel et al., VLDB 2014) with buckets in x rather
-than in row number, so that gaps and a logarithmic axis keep their shape. Where x goes back, as another
-scalar may, buckets hold equally many rows, and the rows of the extremes of x are kept too. The same request
-gives the same rows.
+Each bucket of the x axis contributes the rows of its minimum, maximum and first non-finite value. The first
+and last row of the curve are added. This is M4 (Jugel et al., VLDB 2014) with buckets in x instead of row
+numbers, so that gaps and a logarithmic axis keep their shape. If x decreases, as another scalar may, buckets
+hold equally many rows, and the rows of the extremes of x are added. Equal requests return equal rows.
 """
 
 from __future__ import annotations
@@ -16,10 +15,11 @@ from mindinsight.server.types import Doubles, Floats, Ints
 
 
 def sample_rows(x: Doubles, values: Floats, buckets: int, log_x: bool = False) -> Ints:
-    """Rows to draw of a curve of [n] points in ``buckets`` columns of pixels; ascending, no repeats.
+    """Return the rows to draw of a curve of [n] points in ``buckets`` columns of pixels, ascending and
+    unique.
 
-    All rows come back when there are at most two for each bucket. With ``log_x`` the buckets are equally wide
-    in log x, and rows at x <= 0 share the first; where x goes back, buckets hold equally many rows.
+    All rows are returned if there are at most two per bucket. With ``log_x`` the buckets are equally wide in
+    log x, and rows at x <= 0 share the first. If x decreases, buckets hold equally many rows.
     """
     count = len(x)
     if count <= 2 * buckets:
@@ -33,19 +33,16 @@ def sample_rows(x: Doubles, values: Floats, buckets: int, log_x: bool = False) -
 
 
 def _bucket_starts(x: Doubles, buckets: int, log_x: bool) -> Ints:
-    """First row of each bucket that has one."""
-    edges = _edges(x, buckets, log_x)
-    return (
-        np.unique(np.concatenate(([0], np.searchsorted(x, edges))))[:-1] if len(x) else np.zeros(0, np.int64)
-    )
+    """Return the first row of each bucket that is not empty. ``x`` is not empty."""
+    return np.unique(np.concatenate(([0], np.searchsorted(x, _edges(x, buckets, log_x)))))[:-1]
 
 
 def _edges(x: Doubles, buckets: int, log_x: bool) -> Doubles:
-    """The inner bucket edges and the end; a row on an edge opens the bucket to its right."""
+    """Return the inner bucket edges and infinity. A row on an edge belongs to the bucket to the right."""
     finite = x[np.isfinite(x)]
     positive = finite[finite > 0]
     if log_x and len(positive):
-        with np.errstate(over="ignore"):  # by rounding, next to the largest number
+        with np.errstate(over="ignore"):  # rounding near the largest number
             inner = np.geomspace(positive[0], positive[-1], buckets + 1)[1:-1]
     elif len(finite):
         inner = even_edges(float(finite[0]), float(finite[-1]), buckets + 1)[1:-1]
@@ -55,7 +52,7 @@ def _edges(x: Doubles, buckets: int, log_x: bool) -> Doubles:
 
 
 def _extremes(values: Floats, starts: Ints) -> Ints:
-    """Rows of minimum, maximum and first non-finite value of each bucket."""
+    """Return the rows of minimum, maximum and first non-finite value of each bucket."""
     bad = ~np.isfinite(values)
     any_bad = bool(bad.any())
     low = np.where(bad, np.inf, values) if any_bad else values
@@ -69,19 +66,19 @@ def _extremes(values: Floats, starts: Ints) -> Ints:
 
 
 def _first_equal(values: Floats, wanted: Floats, starts: Ints) -> Ints:
-    """In each bucket the first row that equals the bucket's wanted value."""
+    """Return in each bucket the first row that equals the bucket's wanted value."""
     lengths = np.diff(np.append(starts, len(values)))
     hits = np.flatnonzero(values == np.repeat(wanted, lengths))
     return hits[_first_of_each(np.searchsorted(starts, hits, side="right"))]
 
 
 def _first_of_each(buckets: Ints) -> Ints:
-    """Where a new number begins in an ascending column."""
+    """Return the positions at which a new number begins in an ascending column."""
     return np.flatnonzero(np.diff(buckets, prepend=-1))
 
 
 def non_finite_ranges(steps: Ints, values: Floats) -> list[tuple[str, int, int, int]]:
-    """Every non-finite value, as ranges of neighbouring rows: (nan, inf or -inf; two steps; rows)."""
+    """Return intervals of neighbouring non-finite rows: "nan", "inf" or "-inf", first and last step, rows."""
     bad = np.flatnonzero(~np.isfinite(values))
     if not len(bad):
         return []

@@ -1,4 +1,4 @@
-"""Smoothing of a curve: moving averages, exponential from the first value, and Gaussian windows."""
+"""Smoothing of a curve: exponential and moving averages, and Gaussian windows."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ import numpy as np
 from mindinsight.server.curves.overflow_safe import limited
 from mindinsight.server.types import Doubles, Floats, Ints
 
-_WIDEST = 4.0  # standard deviations at which a Gaussian ends
-_DIRECT = 1 << 25  # products, from which the Fourier transform is faster
-_NOTHING: Final = 1e-20  # a share below double precision; kept, it would end in slow denormal numbers
+_WIDEST = 4.0  # standard deviations at which a Gaussian is cut off
+_DIRECT = 1 << 25  # products above which the Fourier transform is faster
+_NOTHING: Final = 1e-20  # factors below are set to 0, because they would decay to slow denormal numbers
 
 
 def points_of(weight: float) -> float:
-    """How many points' mean leaves as much noise as an exponential average of a weight in [0, 1)."""
+    """Return the number of points with a mean as noisy as an exponential average of a weight in [0, 1)."""
     return (1.0 + weight) / (1.0 - weight)
 
 
 def exponential(values: Doubles, weight: float) -> Doubles:
-    """[n] ``m_i = weight * m_(i-1) + (1 - weight) * y_i`` with ``m_0 = y_0``."""
+    """Return [n] ``m_i = weight * m_(i-1) + (1 - weight) * y_i`` with ``m_0 = y_0``. Non-finite values
+    stay."""
     finite = np.isfinite(values)
     if not finite.any():
         return values
@@ -34,7 +35,8 @@ def exponential(values: Doubles, weight: float) -> Doubles:
 
 
 def gaussian(values: Doubles, weight: float) -> Doubles:
-    """[n] average by a normal distribution around each point, of what lies within 4 standard deviations."""
+    """Return [n] averages weighted by a normal distribution around each point, up to 4 standard
+    deviations."""
     deviation = points_of(weight) / (2.0 * sqrt(pi))
     half = min(ceil(_WIDEST * deviation), len(values) - 1)
     kernel = np.exp(-0.5 * (np.arange(-half, half + 1) / deviation) ** 2)
@@ -42,17 +44,18 @@ def gaussian(values: Doubles, weight: float) -> Doubles:
 
 
 def running_mean(values: Doubles, weight: float) -> Doubles:
-    """[n] mean of the points around each, as many before as behind; of fewer at the ends."""
+    """Return the centered moving average [n]. The window is smaller at both ends."""
     half = min(max(1, round((points_of(weight) - 1.0) / 2.0)), len(values) - 1)
     return _average(values, np.ones(2 * half + 1))
 
 
 def _average(values: Doubles, kernel: Doubles) -> Doubles:
-    """Average of the finite values under a symmetric kernel that is centred on each."""
+    """Return the average of the finite values under a symmetric kernel centered on each. Non-finite values
+    stay."""
     finite = np.isfinite(values)
     if not finite.any():
         return values
-    scale = float(np.abs(values[finite]).max()) or 1.0  # large ones would have no sum
+    scale = float(np.abs(values[finite]).max()) or 1.0  # the sum of large values would overflow
     with np.errstate(divide="ignore", invalid="ignore"):
         total = _convolved(np.where(finite, values / scale, 0.0), kernel)
         share = _convolved(finite.astype(np.float64), kernel)
@@ -60,7 +63,7 @@ def _average(values: Doubles, kernel: Doubles) -> Doubles:
 
 
 def _convolved(values: Doubles, kernel: Doubles) -> Doubles:
-    """[n] convolution with a kernel of odd length, zeros around ``values``."""
+    """Return the convolution [n] with a kernel of odd length, with zeros around ``values``."""
     half = len(kernel) // 2
     if len(values) * len(kernel) < _DIRECT:
         return np.asarray(np.convolve(values, kernel)[half : half + len(values)])
@@ -70,7 +73,8 @@ def _convolved(values: Doubles, kernel: Doubles) -> Doubles:
 
 
 def scan(factor: Doubles, term: Doubles) -> Doubles:
-    """x_i = factor_i * x_(i-1) + term_i for all i: a prefix scan in log2(n) passes (Hillis, Steele 1986)."""
+    """Return x_i = factor_i * x_(i-1) + term_i for all i: a prefix scan in log2(n) passes (Hillis, Steele
+    1986)."""
     factor, term = factor.copy(), term.copy()
     distance = 1
     while distance < len(term) and factor[distance:].any():
@@ -91,11 +95,8 @@ _WINDOWS: Final[Mapping[str, Callable[[Doubles, float], Doubles]]] = {
 
 
 def smooth(steps: Ints, values: Floats, weight: float, kind: SmoothingKind = "debiased") -> Doubles:
-    """Smoothed values [n] for a ``weight`` from 0 (as recorded) up to, not including, 1.
-
-    Raises:
-        ValueError: a weight outside [0, 1).
-    """
+    """Return smoothed values [n] for a ``weight`` from 0 (unchanged) to below 1, or raise ValueError for
+    others."""
     if not 0.0 <= weight < 1.0:
         raise ValueError(f"the smoothing weight must be from 0 up to 1, not {weight}")
     wide = np.asarray(values, np.float64)
@@ -114,7 +115,7 @@ def smooth(steps: Ints, values: Floats, weight: float, kind: SmoothingKind = "de
 
 
 def _keep(steps: Ints, finite: np.ndarray, weight: float) -> Doubles:
-    """How much of the average survives each row; the distance is the one to the last finite row."""
+    """Return [n] the share of the average that each row retains, by its distance to the last finite row."""
     rows = np.flatnonzero(finite)
     keep = np.ones(len(steps))
     if not len(rows):

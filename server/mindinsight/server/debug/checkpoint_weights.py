@@ -12,7 +12,7 @@ from typing import Final, Literal, NoReturn, TypeAlias
 
 import numpy as np
 
-from mindinsight.server.claims import Claim
+from mindinsight.server.claims import Claim, few
 from mindinsight.server.compute.parallel_map import batched, spread
 from mindinsight.server.compute.tensor_statistics import PIECE, Statistics, measure_values
 from mindinsight.server.debug.compare.error_measures import Measures, measure_value_pair
@@ -25,7 +25,7 @@ State: TypeAlias = Literal["unchanged", "changed", "type", "shape", "first", "se
 
 @dataclass(frozen=True, slots=True)
 class WeightStatistics:
-    """Statistics of one tensor of a file; None for text and for tensors that cannot be read."""
+    """Statistics of one tensor of a file, None for text and for tensors that cannot be read."""
 
     weight: Weight
     statistics: Statistics | None
@@ -36,8 +36,8 @@ class WeightStatistics:
 class WeightDifference:
     """Difference of a tensor between two files.
 
-    ``first``, ``second``: only in that file; ``unchanged``: equal bytes; ``type``: types differ, compared all
-    the same; ``shape``: shapes differ, not compared.
+    ``first``, ``second``: only in that file. ``unchanged``: equal bytes. ``type``: types differ, values are
+    compared. ``shape``: shapes differ, values are not compared.
     """
 
     name: str
@@ -50,19 +50,21 @@ class WeightDifference:
 
     @property
     def apart(self) -> int:
-        """Elements that are NaN or infinite in one file and not the same in the other; unmeasured."""
+        """Return the number of elements that are non-finite in one file and different in the other, 0 if
+        unmeasured."""
         return self.measures.apart if self.measures else 0
 
 
 def list_weights(path: Path) -> WeightFile:
-    """List a file in a worker process: the result can be pickled, but values cannot be read through it."""
+    """List a file in a worker process. The result can be pickled, but its values cannot be read."""
     return replace(open_weights(path), read=_unavailable, values=_unavailable)
 
 
 def locate_values(path: Path, name: str) -> Values:
-    """Values of a tensor, to be read by parts; for a worker process. Raises KeyError for another name."""
+    """Return the values of a tensor, to be read by parts, or raise KeyError if the file has no such
+    tensor."""
     file = open_weights(path)
-    if not any(weight.name == name for weight in file.weights):
+    if name not in _by_name(file):
         raise KeyError(name)
     return file.values(name)
 
@@ -72,14 +74,14 @@ def _unavailable(name: str) -> NoReturn:
 
 
 def measure_weights(file: WeightFile, executor: Executor | None = None) -> Iterator[WeightStatistics]:
-    """Statistics of every tensor of a file, in the order they were saved."""
+    """Yield the statistics of every tensor of a file, in the order they were saved."""
     batches = batched(file.weights, weight=lambda weight: weight.size)
     for answers in spread(partial(_measure_batch, file.path), map(_names, batches), executor):
         yield from answers
 
 
 def damage_of(file: WeightFile) -> Iterator[UnreadableError]:
-    """Damage of a file as a whole: truncated, or contradicting its checksum. Reads the whole file."""
+    """Yield the damage of a whole file: truncated, or contradicting its checksum. Reads the whole file."""
     yield from file.damage
     try:
         error = file.verify()
@@ -92,9 +94,9 @@ def damage_of(file: WeightFile) -> Iterator[UnreadableError]:
 def compare_weights(
     first: WeightFile, second: WeightFile, executor: Executor | None = None
 ) -> Iterator[WeightDifference]:
-    """Compare two files name by name, in the order of the first; tensors of the second alone come last."""
-    first_weights = {weight.name: weight for weight in first.weights}
-    second_weights = {weight.name: weight for weight in second.weights}
+    """Yield the differences of two files by name, in the order of the first. Tensors only in the second come
+    last."""
+    first_weights, second_weights = _by_name(first), _by_name(second)
     batches = batched(
         (weight for name, weight in first_weights.items() if name in second_weights),
         weight=lambda weight: 2 * weight.size,
@@ -114,8 +116,12 @@ def _names(weights: Sequence[Weight]) -> list[str]:
 
 def _measure_batch(path: Path, names: Sequence[str]) -> list[WeightStatistics]:
     file = open_weights(path)
-    weights = {weight.name: weight for weight in file.weights}
+    weights = _by_name(file)
     return [_measured(file, weights[name]) for name in names]
+
+
+def _by_name(file: WeightFile) -> dict[str, Weight]:
+    return {weight.name: weight for weight in file.weights}
 
 
 def _measured(file: WeightFile, weight: Weight) -> WeightStatistics:
@@ -129,12 +135,13 @@ def _measured(file: WeightFile, weight: Weight) -> WeightStatistics:
 
 def _compare_batch(first: Path, second: Path, names: Sequence[str]) -> list[WeightDifference]:
     files = open_weights(first), open_weights(second)
-    first_weights, second_weights = ({weight.name: weight for weight in file.weights} for file in files)
-    return [compare_tensor(files[0], files[1], first_weights[name], second_weights[name]) for name in names]
+    first_weights, second_weights = map(_by_name, files)
+    return [compare_tensor(*files, first_weights[name], second_weights[name]) for name in names]
 
 
 def compare_tensor(file: WeightFile, other: WeightFile, first: Weight, second: Weight) -> WeightDifference:
-    """Compare one tensor of two files, read by parts; what cannot be read is a result, too."""
+    """Compare one tensor of two files by parts. A tensor that cannot be read is returned as
+    ``unreadable``."""
     try:
         return _read_and_compared(file, other, first, second)
     except UnreadableError as error:
@@ -144,25 +151,21 @@ def compare_tensor(file: WeightFile, other: WeightFile, first: Weight, second: W
 def _read_and_compared(
     file: WeightFile, other: WeightFile, first: Weight, second: Weight
 ) -> WeightDifference:
-    name = first.name
-    before, now = file.values(name), other.values(name)
+    before, now = file.values(first.name), other.values(second.name)
     if before.shape != now.shape:
-        return WeightDifference(name, "shape", first, second)
-    text = "str" in (first.dtype, second.dtype)
-    if first.dtype != second.dtype:
-        return WeightDifference(
-            name, "type", first, second, None if text else measure_value_pair(now, before)
-        )
-    equal = _equal_share(before, now)
+        return WeightDifference(first.name, "shape", first, second)
+    equal = _equal_share(before, now) if first.dtype == second.dtype else None
     if equal == 1.0:
-        return WeightDifference(name, "unchanged", first, second, equal=equal)
-    return WeightDifference(
-        name, "changed", first, second, None if text else measure_value_pair(now, before), equal
-    )
+        return WeightDifference(first.name, "unchanged", first, second, equal=equal)
+    text = "str" in (first.dtype, second.dtype)
+    measures = None if text else measure_value_pair(now, before)
+    state: State = "type" if equal is None else "changed"
+    return WeightDifference(first.name, state, first, second, measures, equal)
 
 
 def _equal_share(before: Values, now: Values) -> float:
-    """Share of elements with equal bytes: NaN equals NaN only with equal bits, 0.0 does not equal -0.0."""
+    """Return the share of elements with equal bytes: NaN equals only the same bits, 0.0 does not equal
+    -0.0."""
     if before.dtype != now.dtype:  # text of different lengths
         return 0.0
     size, count, equal = before.dtype.itemsize, 0, 0
@@ -179,28 +182,28 @@ def _equal_share(before: Values, now: Values) -> float:
 _NUMBER: Final = re.compile(r"\d{1,18}")
 _STEP_FOLDER: Final = re.compile(r"(?:checkpoint|ckpt|epoch|step|iter|global_step)[-_=]?\d+", re.IGNORECASE)
 _SHARD: Final = re.compile(r"(\d+)-of-(\d+)")
-_EPOCH_AND_STEP: Final = 2  # numbers in a name of MindSpore's
+_EPOCH_AND_STEP: Final = 2  # numbers in a name that MindSpore gives: net-EPOCH_STEP.ckpt
 
 
 @dataclass(frozen=True, slots=True)
 class SavedStep:
-    """One checkpoint of a series."""
+    """Checkpoint of a series."""
 
     id: str
     label: str  # the numbers of its name: "2_100"
-    step: int | None  # of the training, as far as the name says
+    step: int | None  # of the training, if the name contains it
 
 
 @dataclass(frozen=True, slots=True)
 class CheckpointSeries:
-    """Checkpoints of one training; ``key`` is their name with ``#`` for the numbers."""
+    """Checkpoints of one training. ``key`` is their name with ``#`` in place of the numbers."""
 
     key: str
     checkpoints: tuple[SavedStep, ...]
 
 
 def find_series(ids: Iterable[str]) -> list[CheckpointSeries]:
-    """Group file ids, with ``/`` between folders, into series; a file without a sibling is one by itself."""
+    """Group file ids, with ``/`` between folders, into series. A file without a sibling is a series."""
     groups: dict[str, list[tuple[tuple[int, ...], str]]] = {}
     for file in ids:
         head, varying, tail = _split(file)
@@ -210,7 +213,8 @@ def find_series(ids: Iterable[str]) -> list[CheckpointSeries]:
 
 
 def _split(file: str) -> tuple[str, str, str]:
-    """What tells trainings apart, the part whose numbers tell steps, and what follows it."""
+    """Split a file id into the part that identifies the training, the part that numbers steps, and the
+    rest."""
     folders, slash, name = file.rpartition("/")
     parent, outer, last = folders.rpartition("/")
     if _STEP_FOLDER.fullmatch(last):
@@ -221,11 +225,14 @@ def _split(file: str) -> tuple[str, str, str]:
 
 
 def _series(key: str, members: list[tuple[tuple[int, ...], str]]) -> CheckpointSeries:
-    """Numbers that are the same in all names, such as 2 in ``gpt2-100.pt``, say nothing of the step."""
+    """Return the series of files with one key.
+
+    Numbers that are equal in all names, such as 2 in ``gpt2-100.pt``, do not number steps.
+    """
     numbers = [member for member, _ in members]
     count = len(numbers[0])
     varying = [at for at in range(count) if len(members) == 1 or len({row[at] for row in numbers}) > 1]
-    if _written_by_mindspore(key) and count >= _EPOCH_AND_STEP:
+    if key.endswith("-#_#.ckpt") and count >= _EPOCH_AND_STEP:  # written by MindSpore
         varying = [count - 2, count - 1]
     rows = [tuple(row[at] for at in varying) for row in numbers]
     longest = max((row[-1] for row in rows if row), default=0)
@@ -238,12 +245,11 @@ def _series(key: str, members: list[tuple[tuple[int, ...], str]]) -> CheckpointS
     )
 
 
-def _written_by_mindspore(key: str) -> bool:
-    return key.endswith("-#_#.ckpt")
-
-
 def _step(numbers: tuple[int, ...], longest: int) -> int | None:
-    """Step of the training: the number, or by epoch and step within it, ``longest`` being an epoch."""
+    """Return the training step from the numbers of a name: the step, or epoch and step within it. Else None.
+
+    ``longest`` is the number of steps in an epoch.
+    """
     if len(numbers) == 1:
         return numbers[0]
     if len(numbers) == _EPOCH_AND_STEP:
@@ -258,15 +264,15 @@ _NAMED: Final = 3  # tensors that one sentence lists
 
 @dataclass(frozen=True, slots=True)
 class TimelineCell:
-    """One tensor in one checkpoint, against the checkpoint before.
+    """One tensor in one checkpoint, compared with the checkpoint before.
 
-    ``start``: the first one that has it; ``absent``: it is not there; the other states are those of a
-    ``WeightDifference``, and ``unchanged`` is a frozen weight.
+    ``start``: the first checkpoint that has the tensor. ``absent``: the checkpoint lacks it. The other states
+    are those of ``WeightDifference``. ``unchanged`` is a frozen weight.
     """
 
     state: CellState
-    change: float | None = None  # L2 of the difference / L2 before; None where that is no number
-    non_finite: int | None = None  # NaN and infinite elements; None where they cannot be counted
+    change: float | None = None  # L2 of the difference / L2 before, None if undefined
+    non_finite: int | None = None  # number of non-finite elements, None if they cannot be counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +285,7 @@ class TimelineRow:
 
 
 def weight_timeline(files: Sequence[WeightFile], executor: Executor | None = None) -> Iterator[TimelineRow]:
-    """Rows of all tensors, in the order they were saved; each checkpoint is read by parts, none is held."""
+    """Yield one row for each tensor, in the order they were saved. Checkpoints are read by parts."""
     tensors: dict[str, int] = {}
     for file in files:
         for weight in file.weights:
@@ -290,18 +296,23 @@ def weight_timeline(files: Sequence[WeightFile], executor: Executor | None = Non
 
 
 def timeline_claims(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> list[Claim]:
-    """Return what all rows of a timeline say; ``checkpoints`` are the names of its columns."""
+    """Return the claims about a timeline. ``checkpoints`` are the names of its columns."""
     claims = []
     broken = {row.name: at for row in rows if (at := _first_broken(row)) is not None}
     if broken:
         at = min(broken.values())
         first = [name for name, column in broken.items() if column == at]
-        facts = {"n": len(broken), "first": len(first), "names": _few(first), "checkpoint": checkpoints[at]}
+        facts = {
+            "n": len(broken),
+            "first": len(first),
+            "names": few(first, _NAMED),
+            "checkpoint": checkpoints[at],
+        }
         evidence = tuple({"tensor": name, "checkpoint": checkpoints[at]} for name in first[:_NAMED])
         claims.append(Claim("claim.checkpoint.non_finite", "found", facts, evidence))
-    unknown = [row.name for row in rows if any(_is_unknown(cell) for cell in row.cells)]
+    unknown = [row.name for row in rows if any(cell.state == "unreadable" for cell in row.cells)]
     if unknown:
-        values = {"n": len(unknown), "names": _few(unknown)}
+        values = {"n": len(unknown), "names": few(unknown, _NAMED)}
         claims.append(Claim("claim.checkpoint.unreadable", "unknown", values))
     if not claims:
         claims.append(Claim("claim.checkpoint.finite", "clear", {"n": len(rows)}))
@@ -310,7 +321,7 @@ def timeline_claims(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> 
         return [*claims, Claim("claim.checkpoint.no_common_tensor", "unknown")]
     frozen = [row.name for row in compared if {cell.state for cell in row.cells} <= _FROZEN]
     if frozen:
-        values = {"n": len(frozen), "count": len(compared), "names": _few(frozen)}
+        values = {"n": len(frozen), "count": len(compared), "names": few(frozen, _NAMED)}
         claims.append(Claim("claim.checkpoint.frozen", "note", values))
     return claims
 
@@ -322,18 +333,9 @@ def _first_broken(row: TimelineRow) -> int | None:
     return next((at for at, cell in enumerate(row.cells) if cell.non_finite), None)
 
 
-def _is_unknown(cell: TimelineCell) -> bool:
-    """Return True if nothing is known of the values of a tensor that is there."""
-    return cell.state == "unreadable"
-
-
-def _few(names: Sequence[str]) -> list[str]:
-    return [*names[:_NAMED], *(["…"] if len(names) > _NAMED else [])]
-
-
 def _timeline_batch(paths: Sequence[Path], names: Sequence[str]) -> list[TimelineRow]:
     files = [open_weights(path) for path in paths]
-    weights = [{weight.name: weight for weight in file.weights} for file in files]
+    weights = [_by_name(file) for file in files]
     return [_row(name, files, [known.get(name) for known in weights]) for name in names]
 
 
@@ -362,7 +364,7 @@ def _cell(previous: tuple[WeightFile, Weight] | None, file: WeightFile, weight: 
 
 
 def count_non_finite(values: Values) -> int | None:
-    """NaN and infinite elements, read by parts; None for what has no numbers."""
+    """Return the number of non-finite elements, read by parts, or None for values that are not numbers."""
     if values.dtype.kind not in "biufc":
         return None
     if values.dtype.kind in "biu":

@@ -1,4 +1,4 @@
-"""Parallel examination of tensors: each is read, measured and judged by rules; and their finiteness."""
+"""Parallel examination of tensors: each is read, measured and judged by rules. Finiteness of results."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import lru_cache, partial
 from itertools import chain
 from typing import Any, Final, Literal, TypeAlias
 
@@ -21,12 +21,13 @@ from mindinsight.server.formats.dumps.dump_types import FileDamage, TensorEntry,
 from mindinsight.server.formats.read_limits import UnreadableError
 
 HUGE: Final = 256 << 20  # bytes from which a tensor is measured by several processes
-STRETCH: Final = 16 * PIECE  # elements that one of the processes measures at a time
+CHUNK: Final = 16 * PIECE  # elements that one of the processes measures at a time
 
 
 @dataclass(frozen=True, slots=True)
 class TensorTask:
-    """Task for a worker: a tensor to measure, and rules to judge it by (condition ids with their limits)."""
+    """Task for a worker: a tensor to measure, and the rules to judge it by (condition ids with their
+    limits)."""
 
     entry: TensorEntry
     rules: tuple[tuple[str, Limits], ...] = ()
@@ -41,7 +42,7 @@ class TensorTask:
 class TensorResult:
     """Result of a task: statistics and one verdict for each rule, or the damage of the file.
 
-    ``computed`` is false where only recorded statistics could be used, and where there are none.
+    ``computed`` is False if only recorded statistics were available, or none.
     """
 
     entry: TensorEntry
@@ -49,10 +50,10 @@ class TensorResult:
     verdicts: tuple[Verdict, ...] = ()
     damage: FileDamage | None = None
     computed: bool = True
-    fresh_identity: Identity | None = None  # identity of the file where it was just measured: to be cached
+    fresh_identity: Identity | None = None  # of a tensor that was just measured, to be added to the cache
 
     def columns(self) -> dict[str, Any]:
-        """The tensor's columns in tables: where it comes from, dtype and shape."""
+        """Return the columns of tables that describe the tensor: operator, slot, dtype and shape."""
         entry, measurement = self.entry, self.measurement
         return {
             "rank": entry.rank,
@@ -68,15 +69,17 @@ class TensorResult:
 
 
 def examine(task: TensorTask) -> TensorResult:
-    """Measure and judge one tensor; what cannot be read is returned as damage, not raised."""
+    """Measure and judge one tensor. Damage of its file is returned in the result, not raised."""
     entry = task.entry
     if entry.ref is None:
         return _without_values(task)
-    tensor = _Tensor(entry.ref)
+    read = lru_cache(maxsize=1)(
+        partial(tensor_values, entry.ref)
+    )  # each rule reads the values again, by parts
     try:
-        measurement = task.known or tensor.measurement
+        measurement = task.known or _measure(read())
         previous = None if task.previous is None else partial(tensor_values, task.previous)
-        sample = Sample(measurement.statistics, lambda: tensor.values, previous, task.overflowed)
+        sample = Sample(measurement.statistics, read, previous, task.overflowed)
         fresh_identity = task.identity if task.fresh or not task.known else None
         return TensorResult(entry, measurement, _judge(task, sample), fresh_identity=fresh_identity)
     except UnreadableError as error:
@@ -89,7 +92,7 @@ def examine(task: TensorTask) -> TensorResult:
 def examine_all(
     tasks: Iterable[TensorTask], executor: Executor | None = None, cache: StatisticsCache | None = None
 ) -> Iterator[TensorResult]:
-    """Examine tensors in parallel, in order; without an executor in this process."""
+    """Yield the results of tasks in order. With an executor the tensors are examined in parallel."""
     batches = (
         [_with_parts(task, executor) for task in _with_known(batch, cache)]
         for batch in batched(tasks, weight=_weight)
@@ -109,27 +112,19 @@ def examine_all(
 def measure_all(
     entries: Iterable[TensorEntry], executor: Executor | None = None, cache: StatisticsCache | None = None
 ) -> Iterator[TensorResult]:
-    """Measure tensors in parallel, in order."""
+    """Yield the measured tensors in order. With an executor they are measured in parallel."""
     return examine_all(map(TensorTask, entries), executor, cache)
 
 
-class _Tensor:
-    """Lazily opened tensor; its values are read in parts, again for each rule."""
-
-    def __init__(self, ref: TensorRef) -> None:
-        self._ref = ref
-
-    @cached_property
-    def values(self) -> Values:
-        return tensor_values(self._ref)
-
-    @property
-    def measurement(self) -> Measurement:
-        return Measurement(measure_values(self.values), self.values.shape, self.values.dtype.name)
+def _measure(values: Values) -> Measurement:
+    return Measurement(measure_values(values), values.shape, values.dtype.name)
 
 
 def _with_parts(task: TensorTask, executor: Executor | None) -> TensorTask:
-    """Measure a huge tensor by all processes at once; a smaller or unreadable one is left for ``examine``."""
+    """Return a task whose huge tensor was measured by all processes at once.
+
+    A task with a smaller, known or unreadable tensor is returned unchanged.
+    """
     ref = task.entry.ref
     if executor is None or ref is None or task.known is not None or _weight(task) < HUGE:
         return task
@@ -138,20 +133,19 @@ def _with_parts(task: TensorTask, executor: Executor | None) -> TensorTask:
         if not isinstance(values, Stored):
             return task
         count = math.prod(values.shape)
-        stretches = ((start, min(start + STRETCH, count)) for start in range(0, count, STRETCH))
-        statistics = combine(
-            chain.from_iterable(spread(partial(_measure_stretch, values), stretches, executor))
-        )
-    except (UnreadableError, OSError, TypeError):  # ``examine`` reports it
+        chunks = ((start, min(start + CHUNK, count)) for start in range(0, count, CHUNK))
+        statistics = combine(chain.from_iterable(spread(partial(_measure_chunk, values), chunks, executor)))
+    except (UnreadableError, OSError, TypeError):  # ``examine`` reports the error
         return task
     return replace(task, known=Measurement(statistics, values.shape, values.dtype.name), fresh=True)
 
 
-def _measure_stretch(values: Stored, stretch: tuple[int, int]) -> list[Part]:
-    return [part for piece in values.elements(*stretch) for part in parts(piece)]
+def _measure_chunk(values: Stored, chunk: tuple[int, int]) -> list[Part]:
+    return [part for piece in values.elements(*chunk) for part in parts(piece)]
 
 
 def _without_values(task: TensorTask) -> TensorResult:
+    """Return the result of a tensor without data, from recorded statistics if there are any."""
     entry = task.entry
     statistics = infer_statistics(entry.statistics, entry.shape) if entry.statistics is not None else None
     if statistics is None:
@@ -168,7 +162,7 @@ def _judge(task: TensorTask, sample: Sample) -> tuple[Verdict, ...]:
 def _verdict(condition: Condition, sample: Sample, limits: Limits) -> Verdict:
     try:
         return condition.judge(sample, limits)
-    except (UnreadableError, OSError):  # of the step before, or of a tensor measured some time ago
+    except (UnreadableError, OSError):  # the step before, or a file removed since it was measured
         return Verdict(False, error=NO_VALUES)
 
 
@@ -189,6 +183,7 @@ def _examine_batch(batch: Sequence[TensorTask]) -> list[TensorResult]:
 
 
 def _with_known(batch: list[TensorTask], cache: StatisticsCache | None) -> list[TensorTask]:
+    """Return the tasks with the statistics that the cache holds."""
     if cache is None:
         return batch
     identities = [None if task.entry.ref is None else identify(task.entry.ref) for task in batch]
@@ -200,24 +195,25 @@ def _with_known(batch: list[TensorTask], cache: StatisticsCache | None) -> list[
 
 
 OperatorKey: TypeAlias = tuple[str, str]  # graph, operator as recorded
-Finiteness: TypeAlias = Literal["finite", "not_finite", "unknown"]
+Finiteness: TypeAlias = Literal["finite", "non_finite", "unknown"]
 
 
 def operator_key(entry: TensorEntry) -> OperatorKey:
+    """Return the key of a tensor's operator: graph and recorded name."""
     return entry.graph, entry.recorded
 
 
 def finiteness(result: TensorResult) -> Finiteness:
-    """Finiteness of a measured tensor; texts, which cannot be measured, hold no NaN."""
+    """Return whether a measured tensor is finite. Tensors of text are finite."""
     if result.measurement is None:
         texts = result.damage is not None and result.damage.reason == "dump.no_numbers"
         return "finite" if texts or surely_finite(result.entry) else "unknown"
     finite = result.measurement.statistics.finite
-    return "unknown" if finite is None else "finite" if finite else "not_finite"
+    return "unknown" if finite is None else "finite" if finite else "non_finite"
 
 
 def surely_finite(entry: TensorEntry) -> bool:
-    """Whether a tensor is finite by its type or its recorded extremes, so that it need not be read."""
+    """Return True if the type or recorded extremes of a tensor show it to be finite without reading it."""
     if entry.dtype.startswith(("int", "uint", "bool")):
         return True
     recorded = entry.statistics
@@ -227,6 +223,6 @@ def surely_finite(entry: TensorEntry) -> bool:
     return statistics is not None and statistics.finite is True
 
 
-def not_finite(result: TensorResult) -> bool:
-    """Whether a tensor is known to hold NaN or infinities."""
-    return finiteness(result) == "not_finite"
+def is_non_finite(result: TensorResult) -> bool:
+    """Return True if a tensor is known to hold NaN or infinities."""
+    return finiteness(result) == "non_finite"

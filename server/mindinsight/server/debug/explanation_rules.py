@@ -1,7 +1,7 @@
-"""Rules that tell from an operator's inputs why one element of its output is not finite.
+"""Rules that derive from an operator's inputs why one element of its output is non-finite.
 
-A rule looks at one output element and the elements it was computed from. Domains are those of IEEE 754
-and of the real functions: the logarithm, for one, is defined above zero.
+A rule examines one output element and the elements from which it was computed. Domains are those of IEEE 754
+and of the real functions. The logarithm, for example, is defined above zero.
 """
 
 from __future__ import annotations
@@ -32,10 +32,7 @@ LARGEST: Final[Mapping[str, float]] = {  # largest finite number by element type
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """One element of an output that is not finite, with the elements of the inputs at the same index.
-
-    ``operands`` are None for inputs that do not broadcast to the output.
-    """
+    """One non-finite element of an output, and the inputs it was computed from."""
 
     inputs: Sequence[Array]
     output: Array
@@ -44,16 +41,19 @@ class Element:
 
     @property
     def result(self) -> float:
+        """Return the non-finite element."""
         return float(self.output[self.index])
 
     @property
     def operands(self) -> list[float | None]:
+        """Return the element of each input at the same index, None if it does not broadcast to the output."""
         return [_element(values, self.output.shape, self.index) for values in self.inputs]
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why an element is not finite: the key of its sentence, its words, and the input that brought it."""
+    """Cause of a non-finite element: the key of its sentence, values for the sentence, and the input
+    responsible."""
 
     reason: str
     words: Mapping[str, str]
@@ -64,35 +64,35 @@ Rule: TypeAlias = Callable[[Element], Cause | None]
 
 
 class Span(NamedTuple):
-    """How far the result of an operator goes, as computed from its inputs."""
+    """Bounds of the result of an operator, computed from its inputs."""
 
-    result: float  # of the possible results the nearest to zero
-    inside: float = 0.0  # largest magnitude that a sum inside the operator can have; 0 without one
+    result: float  # the possible result nearest to zero
+    inside: float = 0.0  # largest magnitude of a sum inside the operator, 0 without a sum
 
 
 Reach: TypeAlias = Callable[[Element], Span | None]
 
 
 def number_text(value: float) -> str:
-    """Return a number with six digits, as sentences show it."""
+    """Return a number with six digits for a sentence."""
     return f"{value:.6g}" if math.isfinite(value) else format_number(value).replace("−", "-")
 
 
 def cause_of(operator: str, element: Element) -> Cause | None:
-    """The cause by the rule of an operator type, by overflow, or None where no rule fits.
+    """Return the cause by the rule of an operator type, else by overflow, or None if no rule holds.
 
-    Types are compared without case and punctuation, so ``aten::log_``, ``Log`` and ``torch.log`` are one.
+    Case and punctuation of types are ignored: ``aten::log_``, ``Log`` and ``torch.log`` have one rule.
     """
     name = canonical(operator)
     rule = _RULES.get(name)
     cause = rule(element) if rule else None
     if cause is not None and not _gives(cause.reason, element.result):
-        cause = None  # the condition holds, and does not give this result
+        cause = None  # the condition holds but does not explain this result
     return cause or _overflow(name, element)
 
 
 def number_at_fault(numbers: Mapping[str, float], element: Element) -> Cause | None:
-    """Return the cause if a number that the operator was given is what stands in its output."""
+    """Return the cause if a non-finite argument of the operator equals its result, or None."""
     result = element.result
     for argument, number in numbers.items():
         if not math.isfinite(number) and (number == result or (math.isnan(number) and math.isnan(result))):
@@ -101,9 +101,9 @@ def number_at_fault(numbers: Mapping[str, float], element: Element) -> Cause | N
 
 
 def sum_of_terms(operator: str, element: Element) -> Cause | None:
-    """What an operator that sums up terms had to sum: an infinity as its result, or too little for it.
+    """Return the cause of a non-finite sum: an infinite result of its terms, or a sum too small to overflow.
 
-    The elements at the index of the result say nothing of it. None where the terms are not known.
+    Returns None if the terms are unknown. The elements at the index of the result decide nothing for a sum.
     """
     with np.errstate(all="ignore"):
         span = _REACH[canonical(operator)](element) if is_sum(operator) else None
@@ -114,13 +114,14 @@ def sum_of_terms(operator: str, element: Element) -> Cause | None:
 
 
 def _gives(reason: str, result: float) -> bool:
-    """Return whether a cause gives NaN or infinity, as the result is. Several give either."""
+    """Return True if a cause leads to the kind of result, NaN or infinity. Some causes lead to either."""
     if reason in _EITHER:
         return True
     return math.isinf(result) if reason in _INFINITE else math.isnan(result)
 
 
 def _element(values: Array, shape: tuple[int, ...], index: tuple[int, ...]) -> float | None:
+    """Return the element of an array broadcast to a shape, or None if that is impossible."""
     if values.dtype.kind not in "biuf":
         return None
     try:
@@ -147,9 +148,7 @@ def _logarithm(pole: float) -> Rule:
 
 def _square_root(element: Element) -> Cause | None:
     value = _first(element)
-    return (
-        Cause("sqrt_negative", {"value": number_text(value)}, 0) if value is not None and value < 0 else None
-    )
+    return Cause("sqrt_negative", _value(value), 0) if value is not None and value < 0 else None
 
 
 def _reciprocal_root(element: Element) -> Cause | None:
@@ -161,16 +160,26 @@ def _reciprocal(element: Element) -> Cause | None:
     return Cause("division_by_zero", {"value": "1"}, 0) if _first(element) == 0 else None
 
 
+def _by_zero(top: int, bottom: int) -> Rule:
+    """Return the rule of a division, given the positions of dividend and divisor among the operands."""
+
+    def rule(element: Element) -> Cause | None:
+        operands = element.operands
+        if len(operands) < 2 or (dividend := operands[top]) is None or operands[bottom] != 0:
+            return None
+        reason = "zero_by_zero" if dividend == 0 else "division_by_zero"
+        return Cause(reason, _value(dividend), bottom)
+
+    return rule
+
+
 def _division(element: Element) -> Cause | None:
-    operands = element.operands
-    if len(operands) < 2 or operands[0] is None or operands[1] != 0:
+    cause = _by_zero(0, 1)(element)
+    if cause is None:
         return None
     if element.inputs[1].size == 1 < element.inputs[0].size:
         return Cause("zero_scale", {}, 1)
-    if operands[0] != 0 and math.isnan(element.result):
-        return None
-    reason = "zero_by_zero" if operands[0] == 0 else "division_by_zero"
-    return Cause(reason, {"value": number_text(operands[0])}, 1)
+    return cause if cause.reason == "zero_by_zero" or not math.isnan(element.result) else None
 
 
 def _exponential(logarithm: Callable[[float], float]) -> Rule:
@@ -197,19 +206,11 @@ def _power(element: Element) -> Cause | None:
 
 def _arc(element: Element) -> Cause | None:
     value = _first(element)
-    outside = value is not None and abs(value) > 1
-    return Cause("arc_outside", {"value": number_text(value or 0.0)}, 0) if outside else None
-
-
-def _remainder(element: Element) -> Cause | None:
-    operands = element.operands
-    if len(operands) < 2 or operands[0] is None or operands[1] != 0:
-        return None
-    return Cause("zero_by_zero" if operands[0] == 0 else "division_by_zero", _value(operands[0]), 1)
+    return Cause("arc_outside", _value(value), 0) if value is not None and abs(value) > 1 else None
 
 
 def _between(low: float, high: float, poles: Sequence[float] = ()) -> Rule:
-    """Rule of a function that is defined from ``low`` to ``high`` and infinite at its ``poles``."""
+    """Return the rule of a function defined from ``low`` to ``high`` and infinite at its ``poles``."""
 
     def rule(element: Element) -> Cause | None:
         value = _first(element)
@@ -230,7 +231,8 @@ def _mean(element: Element) -> Cause | None:
 
 
 def _deviation(element: Element) -> Cause | None:
-    """Standard deviation or variance, divided by n - 1."""
+    """Return the cause if a standard deviation or variance, a division by n - 1, had fewer than two
+    elements."""
     if not element.inputs or not math.isnan(element.result):
         return None
     per_output = element.inputs[0].size // max(element.output.size, 1)
@@ -238,7 +240,7 @@ def _deviation(element: Element) -> Cause | None:
 
 
 def _likelihood(element: Element) -> Cause | None:
-    """Mean of a loss over targets, of which none is a class: all are the one that is ignored."""
+    """Return the cause if a mean loss ignored all targets, because none of them is a class."""
     if len(element.inputs) < 2 or not math.isnan(element.result) or element.inputs[1].dtype.kind not in "iu":
         return None
     scores, targets = element.inputs[0], element.inputs[1]
@@ -254,6 +256,7 @@ def _value(value: float) -> dict[str, str]:
 
 
 def _softmax(element: Element) -> Cause | None:
+    """Return the cause if all values that a softmax normalizes together are minus infinity."""
     values = element.inputs[0] if element.inputs else None
     if values is None or values.shape != element.output.shape or not values.ndim:
         return None
@@ -267,26 +270,22 @@ def _softmax(element: Element) -> Cause | None:
 
 
 def _row(values: Array, index: tuple[int, ...], axis: int) -> Array:
-    """Return the elements along an axis through an element."""
-    row: Array = np.moveaxis(values, axis, -1)[_without(index, axis)]
+    """Return the elements along an axis through the element at an index."""
+    row: Array = np.moveaxis(values, axis, -1)[index[:axis] + index[axis + 1 :]]
     return row
-
-
-def _without(index: tuple[int, ...], axis: int) -> tuple[int, ...]:
-    return index[:axis] + index[axis + 1 :]
 
 
 def _batch_norm(element: Element) -> Cause | None:
     values = element.inputs[0] if element.inputs else None
     if values is None or values.ndim < 2 or values.size // max(values.shape[1], 1) > 1:
         return None
-    running = (*element.inputs[2:3], *element.inputs[4:5])  # the variance among them, if one runs along
+    running = (*element.inputs[2:3], *element.inputs[4:5])  # layouts that hold a running variance
     negative = any(bool((values < 0).any()) for values in running)
     return Cause("batch_of_one", {}, 0) if not negative else None
 
 
 def _layer_norm(element: Element) -> Cause | None:
-    """Equal values in all that is normalized together, which has the shape of the weight."""
+    """Return the cause if all values normalized together, which have the shape of the weight, are equal."""
     values = element.inputs[0] if element.inputs else None
     if values is None or values.ndim < 1 or values.shape != element.output.shape:
         return None
@@ -295,14 +294,14 @@ def _layer_norm(element: Element) -> Cause | None:
     if not row.size or not bool((row == row.flat[0]).all()):
         return None
     value, largest = float(row.flat[0]), LARGEST.get(element.dtype, 0.0)
-    overflows = row.size * abs(value) > largest / max(abs(value), 1.0)  # the sum of the squares, or the sum
+    overflows = row.size * abs(value) > largest / max(abs(value), 1.0)  # the sum, or the sum of the squares
     return Cause("constant_row", {"value": number_text(value)}, 0) if not overflows else None
 
 
 def _overflow(name: str, element: Element) -> Cause | None:
-    """Return the cause "overflow" if the result is beyond the type, "overflow_inside" if a part of it can be.
+    """Return the cause "overflow" if the result exceeds the type, or "overflow_inside" if a sum inside may.
 
-    An operator whose result has no known bound is never said to overflow.
+    Returns None for an operator whose result has no known bound.
     """
     largest = LARGEST.get(element.dtype)
     floats = [values for values in element.inputs if values.dtype.kind == "f" and values.size]
@@ -321,12 +320,12 @@ def _overflow(name: str, element: Element) -> Cause | None:
 
 
 def _greatest(values: Array) -> float:
-    """Return the largest magnitude. It has the type of the values, which need no copy of another type."""
+    """Return the largest magnitude. The array is not converted, which would copy it."""
     return max(abs(float(values.max())), abs(float(values.min())))
 
 
 def _of_elements(function: Callable[..., Any], count: int | None = None) -> Reach:
-    """Return the reach of a function of the first ``count`` operands at the element, or of all."""
+    """Return the reach of a function of the first ``count`` operands, or of all."""
 
     def reach(element: Element) -> Span | None:
         operands = element.operands[:count]
@@ -348,7 +347,8 @@ def _quotient(left: Any, right: Any) -> Any:
 
 
 def _reduced(element: Element) -> list[Array]:
-    """Return the elements that may go into the output element, once for each choice of axes that fits."""
+    """Return the elements that may go into the output element, one array for each choice of axes that
+    fits."""
     values, shape, index = element.inputs[0], element.output.shape, element.index
     if not 0 < values.ndim <= _MAX_AXES or not values.size or values.shape == shape:
         return []
@@ -369,13 +369,15 @@ def _reduced(element: Element) -> list[Array]:
 
 
 def _span(results: Sequence[float], inside: Sequence[float]) -> Span | None:
-    """Return the span of several possible results: the nearest to zero, and the largest magnitude inside."""
+    """Return the span of several possible results, or None without one."""
     if not results:
         return None
     return Span(min(results, key=abs) if min(results) * max(results) > 0 else 0.0, max(inside))
 
 
 def _reduction(result: Callable[[Array], Any], inside: Callable[[Array], Any]) -> Reach:
+    """Return the reach of a reduction, given its result and the sum inside for the elements reduced."""
+
     def reach(element: Element) -> Span | None:
         parts = _reduced(element) if element.inputs else []
         return _span([float(result(part)) for part in parts], [float(inside(part)) for part in parts])
@@ -392,27 +394,24 @@ def _squares(part: Array) -> Any:
 
 
 def _zero(part: Array) -> float:
-    """Return the result nearest to zero of an operator whose order is unknown."""
+    """Return 0.0 as the result nearest to zero of a norm or deviation of unknown order."""
     return 0.0
 
 
 def _accumulated(element: Element) -> Span | None:
-    """Cumulative sum along one of the axes."""
+    """Return the span of a cumulative sum along one of the axes."""
     values = element.inputs[0] if element.inputs else None
     if values is None or values.shape != element.output.shape:
         return None
     lines = [
-        np.moveaxis(values, axis, -1)[_without(element.index, axis)][: element.index[axis] + 1]
+        _row(values, element.index, axis)[: element.index[axis] + 1].astype(np.float64)
         for axis in range(values.ndim)
     ]
-    return _span(
-        [float(line.astype(np.float64).sum()) for line in lines],
-        [float(np.abs(line.astype(np.float64)).sum()) for line in lines],
-    )
+    return _span([float(line.sum()) for line in lines], [float(np.abs(line).sum()) for line in lines])
 
 
 def _squared_error(element: Element) -> Span | None:
-    """Squared difference of two inputs: of elements, or their mean or sum."""
+    """Return the span of the squared difference of two inputs: by element, or its mean or sum."""
     if len(element.inputs) < 2:
         return None
     if element.inputs[0].shape == element.output.shape:
@@ -425,9 +424,10 @@ def _squared_error(element: Element) -> Span | None:
 
 
 def _product_of_matrices(added: slice = slice(2, None), first: int = 0) -> Reach:
-    """Return the reach of a sum of products of a row and a column, plus what is added to it.
+    """Return the reach of a product of a row and a column plus the inputs ``added``.
 
-    Whether a matrix is transposed is unknown: all readings that fit the shapes count.
+    ``first`` is the position of the first matrix. Transposition is unknown, so every reading that fits
+    counts.
     """
 
     def reach(element: Element) -> Span | None:
@@ -470,7 +470,10 @@ def _vectors(values: Array, element: Element, at: tuple[int, ...], size: tuple[i
 
 
 def _convolution(element: Element) -> Span | None:
-    """Largest magnitude of a sample times the magnitudes of a filter. Channels come second."""
+    """Return a bound of a convolution: the largest magnitude of a sample times the magnitudes of a filter.
+
+    Channels are the second axis.
+    """
     if len(element.inputs) < 2 or element.output.ndim < 3:
         return None
     images, filters = element.inputs[:2]
@@ -483,16 +486,9 @@ def _convolution(element: Element) -> Span | None:
     return Span(0.0, products + sum(abs(float(bias)) for bias in biases))
 
 
-def _gradient_of_root(element: Element) -> Cause | None:
-    """Gradient of a square root, ``SqrtGrad(y, dy)``: dy divided by twice y."""
-    operands = element.operands
-    if len(operands) < 2 or operands[0] != 0 or operands[1] is None:
-        return None
-    return Cause("zero_by_zero" if operands[1] == 0 else "division_by_zero", _value(operands[1]), 0)
-
-
 def _gamma(element: Element) -> Cause | None:
-    """The gamma function, its logarithm and derivative are infinite at zero and the negative integers."""
+    """Return the cause if a gamma function, its logarithm or derivative was taken at zero or a negative
+    integer."""
     value = _first(element)
     at_pole = value is not None and math.isfinite(value) and value <= 0 and value == math.floor(value)
     return Cause("pole", _value(value), 0) if at_pole and value is not None else None
@@ -500,11 +496,11 @@ def _gamma(element: Element) -> Cause | None:
 
 _DIVISIONS: Final = ("div", "realdiv", "divide", "truediv", "truedivide", "itruediv")
 _POWERS: Final = ("pow", "floatpower", "ipow")
-_SINGULAR_AT_ZERO: Final = ("log", "log2", "log10", "sqrt", "rsqrt", "reciprocal")  # their gradients are
+_SINGULAR_AT_ZERO: Final = ("log", "log2", "log10", "sqrt", "rsqrt", "reciprocal")  # gradients divide by zero
 _REMAINDERS: Final = ("remainder", "fmod", "mod", "floormod", "floordiv", "floordivide")
 _INFINITE: Final = ("log_zero", "exp_overflow", "power_zero")  # causes of infinity
 _EITHER: Final = ("division_by_zero", "zero_scale", "pole")  # causes of infinity or NaN
-_MAX_AXES: Final = 6  # of a tensor for which all choices of reduced axes are tried
+_MAX_AXES: Final = 6  # axes of a tensor for which all choices of reduced axes are tried: 63
 _SUM: Final = _reduction(np.sum, _magnitudes)
 _REACH: Final[Mapping[str, Reach]] = {
     **dict.fromkeys(("add", "tensoradd", "biasadd", "iadd"), _of_elements(np.add, 2)),
@@ -544,8 +540,8 @@ _RULES: Final[Mapping[str, Rule]] = {
     **dict.fromkeys(("atanh", "arctanh", "erfinv"), _between(-1.0, 1.0, (-1.0, 1.0))),
     **dict.fromkeys(("acosh", "arccosh"), _between(1.0, math.inf)),
     "logit": _between(0.0, 1.0, (0.0, 1.0)),
-    **dict.fromkeys(_REMAINDERS, _remainder),
-    "sqrtgrad": _gradient_of_root,
+    **dict.fromkeys(_REMAINDERS, _by_zero(0, 1)),
+    "sqrtgrad": _by_zero(1, 0),  # SqrtGrad(y, dy) is dy / 2y
     **dict.fromkeys([f"{name}backward" for name in _SINGULAR_AT_ZERO], _division),  # gradient, input
     **dict.fromkeys(("lgamma", "digamma", "gammaln"), _gamma),
     **dict.fromkeys(("mean", "reducemean"), _mean),

@@ -1,4 +1,4 @@
-"""Search for the first fault of a dump: the operator that produced NaN or infinity."""
+"""Search of a dump for the first fault: the operator that produced or received a non-finite value."""
 
 from __future__ import annotations
 
@@ -9,48 +9,57 @@ from itertools import tee
 from typing import Final
 
 from mindinsight.server.claims import Claim
-from mindinsight.server.debug.examine import TensorResult, finiteness, measure_all, not_finite, surely_finite
+from mindinsight.server.debug.examine import (
+    TensorResult,
+    finiteness,
+    is_non_finite,
+    measure_all,
+    surely_finite,
+)
 from mindinsight.server.debug.fault_search import Kind, Measure, Origin, OriginSearch
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.formats.dumps import list_operators, list_tensors
 from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage, NotRecorded, Operator, TensorEntry
 from mindinsight.server.formats.graphs.call_stacks import Frame, own_frame
 
-_SHARED: Final = ("allreduce", "allgather", "broadcast")  # the same result on all ranks
-_SPLIT: Final = ("reducescatter", "alltoall", "recv", "receive")
-_SHAPING: Final = ("broadcastto", "broadcasttensors", "broadcastgradientargs")  # no collectives
+# Beginnings of canonical operator types.
+_SHARED: Final = ("allreduce", "allgather", "broadcast")  # return the same tensor to all ranks
+_SPLIT: Final = ("reducescatter", "alltoall", "recv", "receive")  # return another tensor to each rank
+_SHAPING: Final = ("broadcastto", "broadcasttensors", "broadcastgradientargs")  # local, despite the name
 _PARTS: Final = (*_SPLIT, "collectivescatter", "neighborexchange")
 
 
 def is_collective(operator_type: str) -> bool:
-    """Whether an operator type is a collective operation: ``allreduce_`` of PyTorch, ``AllReduce``, ..."""
+    """Return True if an operator type is a collective operation, such as ``allreduce_`` or ``AllReduce``."""
     name = _canonical(operator_type)
     return name.startswith(_SHARED + _SPLIT) and not name.startswith(_SHAPING)
 
 
 def gives_all_the_same(operator_type: str) -> bool:
-    """Whether all ranks of the group get the same from it, whatever each of them puts in."""
+    """Return True if an operator type returns the same tensor to all ranks, for any inputs."""
     name = _canonical(operator_type)
     return name.startswith(_SHARED) and not name.startswith(_SHAPING)
 
 
 def gives_each_its_part(operator_type: str) -> bool:
-    """Whether ranks get other parts from it, even where all put in the same."""
+    """Return True if an operator type may return different tensors to the ranks, even for equal inputs."""
     name = _canonical(operator_type)
     return name.startswith(_PARTS) or name == "scatter"
 
 
 def _canonical(operator_type: str) -> str:
+    """Return the last part of an operator type in lower case letters and digits, without ``dist``."""
     name = operator_type.rpartition(".")[2].rpartition(":")[2]
     return "".join(letter for letter in name.lower() if letter.isalnum()).removeprefix("dist")
 
 
-MODULES: Final = "L0"  # level of dumps that hold the inputs and outputs of modules alone
+MODULES: Final = "L0"  # level of dumps that record modules, but not the functions called between them
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """First fault of one rank and step, with the measured tensors it concerns, the first of them first."""
+    """First fault of one rank and step. ``results`` are its measured non-finite tensors, the first one
+    first."""
 
     origin: Origin
     rank: int
@@ -59,25 +68,28 @@ class Fault:
 
     @property
     def kind(self) -> Kind:
+        """Return ``made``, ``met`` or ``unknown``, as explained at ``Origin``."""
         return self.origin.kind
 
     @property
     def entry(self) -> TensorEntry:
+        """Return the first tensor known to hold non-finite values."""
         return self.origin.entry
 
     @property
     def is_received(self) -> bool:
-        """Whether a collective operation brought it from another rank."""
+        """Return True if a collective operation brought the values from another rank."""
         return self.kind == "made" and is_collective(self.entry.type)
 
     @property
     def is_located(self) -> bool:
-        """Whether the operator named is known to concern the origin, so that its source line does too."""
+        """Return True if the named operator is the fault or next to it, so that its source line is worth
+        showing."""
         return self.origin.gap != "between"
 
     @property
     def claim(self) -> Claim:
-        """Return what is known of the origin. Values were found to be non-finite even where it is unknown."""
+        """Return the claim about the fault. Its verdict is ``found`` even if the origin is unknown."""
         entry = self.entry
         alone = self.kind == "met" and (entry.type == "Parameter" or self.origin.carrier == "constant")
         detail = "alone" if alone else self.origin.carrier or self.origin.gap
@@ -100,21 +112,23 @@ class Fault:
 
 @dataclass
 class Coverage:
-    """Numbers of tensors that a search covered; it stops in the step where it finds a fault."""
+    """Numbers of tensors that a search covered. The search ends at the step in which it finds a fault."""
 
     tensors: int = 0
     unread: int = 0  # files that could not be read
-    silent: int = 0  # without values, and with statistics that do not decide
-    masks: int = 0  # hold minus infinities that are no fault
-    open_masks: int = 0  # those of them of which no recorded operator shows that they have no effect
+    silent: int = 0  # without values, and with statistics that decide nothing
+    masks: int = 0  # with minus infinities that are no fault
+    open_masks: int = 0  # masks that may affect outputs that were not recorded
 
     @property
     def judged(self) -> int:
+        """Return the number of tensors known to be finite or non-finite."""
         return self.tensors - self.unread - self.silent
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """Return what a search without a fault says of the tensors it covered."""
+        """Return the claims of a search that found no fault: about the tensors it could judge and those it
+        could not."""
         if not self.judged:
             return (Claim("claim.fault.nothing" if self.tensors else "claim.fault.empty", "unknown"),)
         if self.judged == self.tensors and not self.masks:
@@ -134,6 +148,7 @@ class Coverage:
         return (first, *(claim for claim in details if claim.values["n"]))
 
     def count(self, result: TensorResult) -> None:
+        """Add one measured tensor."""
         unknown = finiteness(result) == "unknown"
         self.tensors += 1
         self.unread += unknown and result.damage is not None
@@ -142,16 +157,16 @@ class Coverage:
 
 @dataclass
 class Report:
-    """Report of a search: faults of the steps searched, earliest first, with coverage and damage."""
+    """Report of a search: faults by step, the earliest first, with coverage and damage."""
 
     faults: list[Fault] = field(default_factory=list)
     coverage: Coverage = field(default_factory=Coverage)
-    damage: list[FileDamage] = field(default_factory=list)  # of files that could not be listed
+    damage: list[FileDamage] = field(default_factory=list)  # files that could not be listed
     not_recorded: tuple[NotRecorded, ...] = ()
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """Return the claims of the search for non-finite values, with what it could not see."""
+        """Return the claims of a search: the first fault or the coverage, and the gaps of the recording."""
         first = (self.faults[0].claim,) if self.faults else self.coverage.claims
         unseen = [_unseen_name(gap) for gap in self.not_recorded]
         if not unseen or not self.coverage.judged:
@@ -160,7 +175,7 @@ class Report:
         return (*first, Claim("claim.fault.not_recorded", "note", values))
 
 
-SEARCHED: Final = Claim("claim.fault.searched", "note")  # beside a search that no check accompanies
+SEARCHED: Final = Claim("claim.fault.searched", "note")  # added where only non-finite values were searched
 _NAMED: Final = 5  # gaps of a recording that a sentence names
 
 
@@ -172,7 +187,7 @@ def _unseen_name(gap: NotRecorded) -> str:
 def missing_place(
     dump: Dump, ranks: Sequence[int] | None, steps: Sequence[int] | None
 ) -> tuple[int, int] | None:
-    """A rank and step of those asked for that a dump does not have; None if it has them all."""
+    """Return the first requested (rank, step) that a dump does not have, or None if it has them all."""
     for rank in ranks or ():
         if rank not in dump.ranks:
             return rank, (steps or (0,))[0]
@@ -189,11 +204,10 @@ def find_faults(
     cache: StatisticsCache | None = None,
     every: bool = False,
 ) -> Report:
-    """Find the fault of the earliest step that has one; with ``every``, those of all steps.
+    """Return a report with the fault of the earliest step that has one, or with ``every`` those of all steps.
 
-    Of several ranks it is the one that did not receive it from another in a collective operation.
-
-    Only the tensors needed to decide are read; the coverage is that of the steps searched.
+    If several ranks have one, the rank that did not receive it in a collective operation is reported. Only
+    the tensors needed to decide are read. The coverage counts the steps searched.
     """
     report = Report(damage=list(dump.damage), not_recorded=dump.not_recorded)
     for step in dump.steps():
@@ -202,7 +216,7 @@ def find_faults(
             if wanted and step in dump.steps(rank):
                 _search_step(report, dump, rank, step, executor, cache)
                 if report.faults and not every and not report.faults[-1].is_received:
-                    report.faults = report.faults[-1:]  # those before it came from this rank
+                    report.faults = report.faults[-1:]  # the ranks before received it from this one
                     return report
         if report.faults and not every:
             break
@@ -235,14 +249,14 @@ def _search_step(
     for result in measure(candidates):
         known[result.entry.sequence] = result
         coverage.count(result)
-        if not_finite(result) and search is None:  # operators are read only for a step with a fault
+        if is_non_finite(result) and search is None:  # operators are read only for a step with a fault
             operators = list_operators(dump, rank, step).items
             search = OriginSearch(listing.items, operators, measure, dump.level == MODULES)
             origin = search.origin()
             if origin:
                 report.faults.append(Fault(origin, rank, step, tuple(search.results(origin.entry))))
                 return
-        if search is not None and not_finite(result):
+        if search is not None and is_non_finite(result):
             coverage.masks += 1
             coverage.open_masks += search.is_open_mask(result.entry)
 
@@ -252,13 +266,12 @@ def find_step_fault(
     operators: Sequence[Operator],
     measure: Measure,
     certain: bool = False,
-    modules_only: bool = False,
 ) -> Fault | None:
-    """The fault of one rank and step; with ``certain``, only one that an operator surely made.
+    """Return the fault of one rank and step, or None if all known tensors are finite.
 
-    ``modules_only``: operators between the recorded modules are not in the dump.
+    With ``certain``, only an operator that produced non-finite values from finite inputs counts.
     """
-    search = OriginSearch(entries, operators, measure, modules_only)
+    search = OriginSearch(entries, operators, measure)
     origin = search.origin(certain)
     if origin is None:
         return None
@@ -266,20 +279,21 @@ def find_step_fault(
 
 
 def faulty_operator(dump: Dump, fault: Fault) -> Operator | None:
-    """The operator of a fault, with its call stacks; None where the dump has no such operator."""
-    listing = list_operators(dump, fault.rank, fault.step, fault.entry.graph)
-    return next(
-        (
-            operator
-            for operator in listing.items
-            if fault.origin.operator in (operator.recorded, operator.name)
-        ),
-        None,
-    )
+    """Return the operator of a fault with its call stacks, or None if the dump does not describe it."""
+    operators = list_operators(dump, fault.rank, fault.step, fault.entry.graph).items
+    return find_operator(operators, fault.origin.operator)
+
+
+def find_operator(operators: Iterable[Operator], name: str) -> Operator | None:
+    """Return the first operator with the recorded or full name, or None."""
+    return next((operator for operator in operators if name in (operator.recorded, operator.name)), None)
 
 
 def source_frame(operator: Operator | None) -> Frame | None:
-    """Frame of an operator's call stack to show: of the user's own code if any, else the innermost."""
+    """Return the frame to show of an operator's call stack: the user's innermost, else the innermost.
+
+    Returns None without an operator or a stack.
+    """
     if operator is None or not operator.stack:
         return None
     return own_frame(operator.stack) or operator.stack[0]

@@ -27,17 +27,15 @@ from mindinsight.server.formats.dumps.dump_types import Dump, Operator, TensorEn
 from mindinsight.server.formats.dumps.recorder_files import read_health
 from mindinsight.server.formats.read_limits import UnreadableError
 
-__all__ = ["Explanation", "explain"]
-
-
-GROWN: Final = 10.0  # times its healthy norm from which a weight explains a large value
+GROWN: Final = 10.0  # growth of a weight's norm since the last healthy step that explains a large value
 _DEPTH: Final = 2  # operators between a layer's product and its weight: a transposition, a cast
 
 
 def grown_weight(dump: Dump, rank: int, step: int, graph: str, operator: str) -> Mapping[str, str] | None:
-    """Words for the weight of ``operator`` that grew most; None where none has ten times its healthy norm.
+    """Return values for the sentence on the weight of ``operator`` that grew most, or None if none grew
+    tenfold.
 
-    ``operator`` is a full name. Weights are looked for among its sources and theirs, within its own scope.
+    ``operator`` is a full name. Weights are searched among its sources and their sources in the same scope.
     """
     health = read_health(dump, rank, step)
     if health is None:
@@ -61,7 +59,7 @@ def grown_weight(dump: Dump, rank: int, step: int, graph: str, operator: str) ->
 
 
 def _weights(operators: Mapping[str, Operator], start: str, names: Iterable[str]) -> set[str]:
-    """Parameters that go into an operator, directly or through others of its scope."""
+    """Return the parameters that go into an operator, directly or through others of its scope."""
     known, weights, layer = set(names), set[str](), {start}
     scope = operators[start].scope if start in operators else ()
     for _ in range(_DEPTH + 1):
@@ -71,26 +69,28 @@ def _weights(operators: Mapping[str, Operator], start: str, names: Iterable[str]
     return weights
 
 
-LARGEST_TENSOR: Final = 64 << 20  # bytes; larger tensors are not read to explain a fault
-_SHOWN: Final = 4  # inputs whose values a sentence lists
-UNEXPLAINED: Final = ("unknown", "result", "unexplained")  # reasons that say that no rule holds
+LARGEST_TENSOR: Final = 64 << 20  # limit of the bytes of a tensor that is read to explain a fault
+_SHOWN: Final = 4  # input values that a sentence lists
+UNEXPLAINED: Final = ("unknown", "result", "unexplained")  # reasons given if no rule holds
 SOURCE: Final = "claim.cause.source"
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why an operator's output is non-finite.
+    """Explanation of an operator's non-finite output.
 
-    ``reason`` names the rule: ``log_negative``, ``overflow``, ..., ``unknown`` or ``result`` if none holds.
+    ``reason`` names the rule: ``log_negative``, ``overflow``, ..., or is one of ``UNEXPLAINED`` if none
+    holds.
     """
 
     reason: str
-    index: tuple[int, ...]  # of the first output element that is not finite
+    index: tuple[int, ...]  # of the first non-finite output element
     claims: tuple[Claim, ...]  # the cause first
 
 
 def explain(dump: Dump, fault: Fault) -> Explanation | None:
-    """Explanation of a fault that an operator made; None where values were not recorded or are too large."""
+    """Return the explanation of a fault that an operator made, or None if values are unrecorded or too
+    large."""
     if fault.kind != "made" or fault.entry.ref is None:
         return None
     operator = faulty_operator(dump, fault)
@@ -123,7 +123,7 @@ def _numbers(operator: Operator | None) -> dict[str, float]:
         side, _, slot = name.partition(".")
         try:
             value = json.loads(text) if side == "input" else None
-        except ValueError:  # cut off
+        except ValueError:  # the recorder truncated a long argument
             continue
         if isinstance(value, int | float) and not isinstance(value, bool):
             numbers[slot] = float(value)
@@ -131,7 +131,7 @@ def _numbers(operator: Operator | None) -> dict[str, float]:
 
 
 def _in_order(tensors: Mapping[str, Array], numbers: Mapping[str, float]) -> dict[str, Array]:
-    """Return tensors and numbers in the order of the call, or the tensors alone if it is unknown."""
+    """Return tensors and numbers in the order of the call, or only the tensors if the order is unknown."""
     if not numbers or not all(slot.isdecimal() for slot in (*tensors, *numbers)):
         return dict(tensors)
     together = {**tensors, **{slot: np.array(number) for slot, number in numbers.items()}}
@@ -139,6 +139,7 @@ def _in_order(tensors: Mapping[str, Array], numbers: Mapping[str, float]) -> dic
 
 
 def _claims(fault: Fault, operator: Operator | None, element: Element, cause: Cause) -> list[Claim]:
+    """Return the claim about the cause, and one about the source of the input responsible, if known."""
     inputs = len(element.inputs)
     values = {"operator": _type(fault, operator), "at": str(list(element.index)), **cause.words}
     values.setdefault("result", number_text(element.result))
@@ -155,7 +156,8 @@ def _claims(fault: Fault, operator: Operator | None, element: Element, cause: Ca
 
 
 def _growth(dump: Dump, fault: Fault, claims: Sequence[Claim]) -> list[Claim]:
-    """Return a claim about a weight of the source, or of the operator, that grew since all was finite."""
+    """Return a claim about a weight of the source, or of the operator, that grew since the last healthy
+    step."""
     named = [str(claim.values["source"]) for claim in claims if claim.key == SOURCE]
     for name in (*named, fault.origin.operator):
         words = grown_weight(dump, fault.rank, fault.step, fault.entry.graph, name)
@@ -165,7 +167,8 @@ def _growth(dump: Dump, fault: Fault, claims: Sequence[Claim]) -> list[Claim]:
 
 
 def _values(operator: str, element: Element, slots: Sequence[str]) -> Cause:
-    """The values side by side, where no rule fits; not those of a sum, of which they are no terms."""
+    """Return a cause that lists the operands, for use if no rule holds. Operands of a sum are not its
+    terms."""
     if is_sum(operator) and len(slots) > 1:
         return Cause("result", {})
     pairs = zip(slots, element.operands, strict=True)
@@ -176,7 +179,8 @@ def _values(operator: str, element: Element, slots: Sequence[str]) -> Cause:
 
 
 def _input_entries(dump: Dump, fault: Fault, operator: Operator | None) -> dict[str, TensorEntry]:
-    """Return by slot what went into the operator of a fault; for a backward call, into its forward too."""
+    """Return the inputs of the operator at fault by slot. For a backward call, the forward inputs are
+    included."""
     own = {entry.slot: entry for entry in _operator_entries(dump, fault) if entry.direction != "output"}
     if operator is None or len(operator.depends) != 1:
         return own
@@ -186,7 +190,7 @@ def _input_entries(dump: Dump, fault: Fault, operator: Operator | None) -> dict[
 
 
 def _operator_entries(dump: Dump, fault: Fault) -> list[TensorEntry]:
-    """Tensors of the operator that made the fault, by slot; of one that ran several times, of that run."""
+    """Return the tensors of the operator at fault. If it ran several times, those of the run at fault."""
     entry = fault.entry
     listing = list_tensors(dump, fault.rank, fault.step, entry.graph)
     own = [other for other in listing if other.recorded == entry.recorded]
@@ -199,6 +203,7 @@ def _operator_entries(dump: Dump, fault: Fault) -> list[TensorEntry]:
 
 
 def _read(entry: TensorEntry) -> Array | None:
+    """Return the values of a tensor, or None if it is too large, has no data or no numbers."""
     if entry.ref is None or describe_tensor(entry.ref).size > LARGEST_TENSOR:
         return None
     values = read_tensor(entry.ref)
@@ -210,5 +215,6 @@ def _dtype(entry: TensorEntry) -> str:
 
 
 def _type(fault: Fault, operator: Operator | None) -> str:
+    """Return the operator type at fault, with `` backward`` for the gradient of a call."""
     name = (operator.type if operator else "") or fault.entry.type
     return f"{name} backward" if operator is not None and operator.depends else name

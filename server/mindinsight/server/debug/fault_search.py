@@ -1,4 +1,4 @@
-"""Search for the origin of NaN and infinities among the tensors of one rank and step, in execution order."""
+"""Search for the origin of non-finite values among the tensors of one rank and step, in execution order."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from mindinsight.server.debug.examine import (
     surely_finite,
 )
 from mindinsight.server.debug.operator_links import Fingerprint, canonical, fingerprint, is_sum
-from mindinsight.server.debug.tensor_targets import is_state, is_weight, parameter_names
+from mindinsight.server.debug.tensor_targets import parameter_kind, parameter_names
 from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 
-_PLACING: Final = frozenset(  # operators that put a constant where they are told to, and compute nothing
+_PLACING: Final = frozenset(  # operators that write a given constant into a tensor and compute nothing
     {
         "constantpadnd",
         "fill",
@@ -45,12 +45,13 @@ _PLACING: Final = frozenset(  # operators that put a constant where they are tol
 
 
 def places_constants(operator: str) -> bool:
-    """Whether an operator of this type fills in constants: an infinity of its output was meant."""
+    """Return True if an operator of this type writes constants, so that an infinite output was intended."""
     return re.sub(r"v\d+$", "", canonical(operator)) in _PLACING  # MindSpore has a FillV2
 
 
 def holds_minus_infinity(result: TensorResult) -> bool:
-    """Whether minus infinity is all that is not finite in a tensor, by its data or recorded statistics."""
+    """Return True if minus infinity is the only non-finite value in a tensor, by its data or recorded
+    statistics."""
     if result.measurement is None:
         return False
     statistics = result.measurement.statistics
@@ -63,7 +64,10 @@ def holds_minus_infinity(result: TensorResult) -> bool:
 
 
 class MaskSearch:
-    """Search for masks among the tensors of a step, which are measured on demand."""
+    """Search for masks, tensors with intended minus infinities, among the tensors of a step.
+
+    Tensors are measured on demand.
+    """
 
     def __init__(
         self,
@@ -73,10 +77,11 @@ class MaskSearch:
         inputs: Callable[[TensorEntry], list[int]],
         takers: Callable[[int], list[TensorEntry]],
     ) -> None:
-        """``result`` measures the tensor at a position, None for one that is finite by what is recorded.
+        """Store the callbacks that look up tensors, which are identified by their position in ``entries``.
 
-        ``outputs`` and ``inputs`` give the positions of the tensors of an entry's operator; ``takers`` gives
-        a tensor of each other operator that takes the one at a position.
+        ``result`` measures a tensor, and returns None if its recorded data show it to be finite. ``outputs``
+        and ``inputs`` return the positions of the tensors of an entry's operator. ``takers`` returns one
+        tensor of each other operator that receives the given tensor.
         """
         self._entries = entries
         self._result = result
@@ -87,27 +92,28 @@ class MaskSearch:
         self._without_effect: dict[int, bool] = {}  # by position
 
     def is_mask(self, position: int) -> bool:
-        """Whether a tensor is a mask: its minus infinities were filled in, or come from masks alone.
+        """Return True if the minus infinities of a tensor were filled in, or come only from masks.
 
-        One that comes in is a mask where it leaves the operator as such, or leaves nothing in its outputs.
-        A single number, as a loss, can be filled in, but not be what came of a mask.
+        An input is a mask if the outputs of its operator are masks or finite. A single number, such as a
+        loss, can be filled in, but cannot result from a mask.
         """
         if position not in self._known:
-            self._known[position] = False  # where it depends on itself
+            self._known[position] = False  # ends the recursion of a cycle
             self._known[position] = self._judge(position)
         return self._known[position]
 
     def has_no_effect(self, position: int) -> bool:
-        """Whether recorded operators took a tensor, and what came of it is finite in the end."""
+        """Return True if recorded operators received a tensor and all results that follow from it are
+        finite."""
         if position not in self._without_effect:
-            self._without_effect[position] = False  # where it depends on itself
+            self._without_effect[position] = False  # ends the recursion of a cycle
             entry = self._entries[position]
             takers = self._takers(position) if entry.direction in ("output", "parameter") else [entry]
             self._without_effect[position] = bool(takers) and all(map(self._absorbs, takers))
         return self._without_effect[position]
 
     def _absorbs(self, taker: TensorEntry) -> bool:
-        """Whether the outputs of an operator are finite, or masks without effect."""
+        """Return True if all outputs of an operator are finite, or masks without effect."""
         outputs = self._outputs(taker)
         return bool(outputs) and all(
             self._finiteness(p) == "finite" or (self._may_hold_mask(p) and self.has_no_effect(p))
@@ -115,6 +121,7 @@ class MaskSearch:
         )
 
     def _judge(self, position: int) -> bool:
+        """Decide whether a tensor is a mask, by its direction and operator."""
         entry, result = self._entries[position], self._result(position)
         if result is None or not holds_minus_infinity(result):
             return False
@@ -125,7 +132,7 @@ class MaskSearch:
         if entry.direction == "output":
             if places_constants(entry.type):
                 return True
-            origins = [other for other in self._inputs(entry) if self._finiteness(other) == "not_finite"]
+            origins = [other for other in self._inputs(entry) if self._finiteness(other) == "non_finite"]
             return _is_tensor(result) and bool(origins) and all(map(self.is_mask, origins))
         outputs = self._outputs(entry)
         if is_sum(entry.type) or fingerprint(result) in self._parameters:
@@ -134,14 +141,15 @@ class MaskSearch:
 
     @cached_property
     def _parameters(self) -> frozenset[Fingerprint | None]:
-        """Contents of the parameters of the step: an infinity in one was not filled in by an operator."""
+        """Return the contents of the step's parameters. An infinity in a parameter was not filled in by an
+        operator."""
         positions = [p for p, entry in enumerate(self._entries) if entry.type == "Parameter"]
         return frozenset(fingerprint(result) for result in map(self._result, positions) if result)
 
     def _may_hold_mask(self, position: int) -> bool:
-        """Whether an output is finite, or holds what a mask may leave in it."""
+        """Return True if an output is finite, or holds no other non-finite value than minus infinity."""
         result = self._result(position)
-        if result is None or finiteness(result) != "not_finite":
+        if result is None or finiteness(result) != "non_finite":
             return self._finiteness(position) == "finite"
         return _is_tensor(result) and holds_minus_infinity(result)
 
@@ -151,12 +159,12 @@ class MaskSearch:
 
 
 def _is_tensor(result: TensorResult) -> bool:
-    """Whether a measured tensor has several elements."""
+    """Return True if a tensor was measured and has several elements."""
     return result.measurement is not None and math.prod(result.measurement.shape) > 1
 
 
 def tensors_by_operator(entries: Sequence[TensorEntry]) -> dict[OperatorKey, list[int]]:
-    """Positions of the tensors of each operator, rising."""
+    """Return the positions of the tensors of each operator, in ascending order."""
     tensors: dict[OperatorKey, list[int]] = {}
     for position, entry in enumerate(entries):
         tensors.setdefault(operator_key(entry), []).append(position)
@@ -168,10 +176,11 @@ def execution_order(
     operators: Mapping[OperatorKey, Operator],
     tensors: Mapping[OperatorKey, Sequence[int]],
 ) -> list[int]:
-    """Positions of ``entries`` in execution order; ``tensors`` as of ``tensors_by_operator``.
+    """Return the positions of ``entries`` in execution order. ``tensors`` is the result of
+    ``tensors_by_operator``.
 
-    Outputs of a module follow those of all calls inside it, and gradients of weights the calls they depend
-    on; inputs of a module stay at their position.
+    Outputs of a module follow all calls inside it, and gradients of weights follow the calls they depend on.
+    Inputs of a module stay at their position.
     """
     ends = {key: positions[-1] for key, positions in tensors.items()}
     depth = dict.fromkeys(ends, 0)
@@ -194,7 +203,7 @@ def execution_order(
     return sorted(range(len(entries)), key=sort_key)
 
 
-Measure: TypeAlias = Callable[[Iterable[TensorEntry]], Iterable[TensorResult]]  # in the same order
+Measure: TypeAlias = Callable[[Iterable[TensorEntry]], Iterable[TensorResult]]  # keeps the order
 Kind: TypeAlias = Literal["made", "met", "unknown"]
 Carrier: TypeAlias = Literal["", "input", "weight", "state", "data", "constant", "mask", "number", "nothing"]
 Gap: TypeAlias = Literal["", "inputs", "outputs", "operator", "values", "later", "between"]
@@ -202,12 +211,14 @@ Gap: TypeAlias = Literal["", "inputs", "outputs", "operator", "values", "later",
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Origin of NaN or infinities, as far as the records tell.
+    """Origin of non-finite values, as far as the records show.
 
-    ``made``: by ``operator``, from finite tensors, from none ("nothing") or with a non-finite "number".
-    ``met``: ``operator`` received them as ``carrier``, named ``source`` where it has a name. ``unknown``:
-    ``operator`` is the nearest known point, because of ``gap`` in the records of ``source``. ``entry`` is the
-    first tensor known to hold them.
+    * ``made``: ``operator`` produced them from finite tensors, from no tensors (carrier "nothing") or from a
+      non-finite argument (carrier "number").
+    * ``met``: ``operator`` received them as ``carrier``, which is named ``source`` if it has a name.
+    * ``unknown``: ``operator`` is the nearest known operator, due to a ``gap`` in the records of ``source``.
+
+    ``entry`` is the first tensor known to hold them.
     """
 
     kind: Kind
@@ -219,7 +230,7 @@ class Origin:
 
 
 class OriginSearch:
-    """Search over the tensors of one rank and step, which are measured on demand."""
+    """Search for the origin of non-finite values in one rank and step. Tensors are measured on demand."""
 
     def __init__(
         self,
@@ -234,7 +245,7 @@ class OriginSearch:
         self._operators = {
             (operator.graph, operator.recorded): operator for operator in operators if operator.recorded
         }
-        self._keys = {(key[0], operator.name): key for key, operator in self._operators.items()}
+        self._by_name = {(key[0], operator.name): operator for key, operator in self._operators.items()}
         self._planned = {
             (operator.graph, operator.name) for operator in operators if operator.type != "Parameter"
         }
@@ -250,11 +261,10 @@ class OriginSearch:
         )
 
     def origin(self, certain: bool = False) -> Origin | None:
-        """The first origin in execution order; None where all known tensors are finite.
+        """Return the first origin in execution order, or None if all known tensors are finite or masks.
 
-        An operator that made NaN or infinities has priority over those that received them earlier, since
-        many receive masks of infinities, and a mask is no fault. With ``certain``, only an operator that made
-        them is returned.
+        An operator that produced non-finite values has priority over operators that received them earlier,
+        because many receive masks of infinities. With ``certain``, only operators that produced them count.
         """
         met: Origin | None = None
         harmless: Origin | None = None  # received, without effect on outputs
@@ -263,8 +273,8 @@ class OriginSearch:
                 continue
             entry = self._entries[position]
             output = entry.direction == "output"
-            culprit = self._non_finite_input(entry) if output else position
-            if culprit is None:
+            received = self._first_with(self._inputs_of(entry), "non_finite") if output else position
+            if received is None:
                 origin = self._judge_output(position)
                 if origin.kind == "made":
                     return origin
@@ -273,40 +283,38 @@ class OriginSearch:
                 met = met or origin
             elif met is None and not certain:
                 if output or self._propagates(entry):
-                    met = self._trace_input(culprit)
+                    met = self._trace_input(received)
                 else:
-                    harmless = harmless or self._trace_input(culprit)
+                    harmless = harmless or self._trace_input(received)
         return None if certain else met or harmless
 
     def is_mask(self, entry: TensorEntry) -> bool:
+        """Return True if the minus infinities of a tensor were filled in, or come only from masks."""
         return self._masks.is_mask(self._positions[entry.sequence])
 
     def is_open_mask(self, entry: TensorEntry) -> bool:
-        """Whether it is not known what came of a mask: no recorded operator took it to the end."""
+        """Return True if a mask may affect outputs that were not recorded."""
         return not self._masks.has_no_effect(self._positions[entry.sequence])
 
     def results(self, entry: TensorEntry) -> list[TensorResult]:
-        """This tensor and the others of its operator and direction that are not finite, measured."""
-        side = [
-            position
-            for position in self._side(operator_key(entry))
-            if self._entries[position].direction == entry.direction
+        """Return the non-finite tensors of the same operator and direction, measured, ``entry`` first."""
+        side = self._side(operator_key(entry), entry.direction)
+        non_finite = [
+            self._results[position] for position in side if self._finiteness(position) == "non_finite"
         ]
-        not_finite = [
-            self._results[position] for position in side if self._finiteness(position) == "not_finite"
-        ]
-        return sorted(not_finite, key=lambda result: result.entry != entry)
+        return sorted(non_finite, key=lambda result: result.entry != entry)
 
     def _non_finite_positions(self) -> Iterator[int]:
-        """Positions of tensors that are not finite, in execution order."""
+        """Yield the positions of non-finite tensors in execution order."""
         order = [p for p in self._order if not surely_finite(self._entries[p])]
         for position, result in zip(order, self._measure(self._entries[p] for p in order), strict=False):
             self._results.setdefault(position, result)
-            if finiteness(self._results[position]) == "not_finite":
+            if finiteness(self._results[position]) == "non_finite":
                 yield position
 
     def _fed_by(self, entry: TensorEntry) -> list[int]:
-        """Positions of what goes into a tensor's operator: its recorded inputs, or else its sources."""
+        """Return the positions of the recorded inputs of a tensor's operator, else of the outputs of its
+        sources."""
         operator = self._operators.get(operator_key(entry))
         sources = operator.sources if operator else ()
         return self._inputs_of(entry) or [
@@ -314,7 +322,8 @@ class OriginSearch:
         ]
 
     def _takers(self, position: int) -> list[TensorEntry]:
-        """A tensor of each operator that takes a tensor, by equal content or by the graph."""
+        """Return one tensor of each operator that receives a tensor, found by equal content or by the
+        graph."""
         entry, result = self._entries[position], self._result(position)
         content = None if result is None else fingerprint(result)
         takers = {operator_key(other): other for other in self._received.get(content, ())}
@@ -326,20 +335,20 @@ class OriginSearch:
 
     @cached_property
     def _received(self) -> dict[Fingerprint | None, list[TensorEntry]]:
-        """Inputs that are not finite, by content."""
+        """Return the non-finite inputs of the step by content."""
         received: dict[Fingerprint | None, list[TensorEntry]] = defaultdict(list)
         inputs = [p for p, e in enumerate(self._entries) if e.direction == "input" and not surely_finite(e)]
         missing = [p for p in inputs if p not in self._results]
         self._results.update(zip(missing, self._measure(self._entries[p] for p in missing), strict=False))
         for position in inputs:
             content = fingerprint(self._results[position])
-            if content is not None and self._finiteness(position) == "not_finite":
+            if content is not None and self._finiteness(position) == "non_finite":
                 received[content].append(self._entries[position])
         return received
 
     @cached_property
     def _receivers(self) -> dict[OperatorKey, list[OperatorKey]]:
-        """Operators by those whose results they take in the graph."""
+        """Return, for each operator, the operators that receive its results in the graph."""
         receivers: dict[OperatorKey, list[OperatorKey]] = defaultdict(list)
         for key, operator in self._operators.items():
             for name in operator.sources:
@@ -351,7 +360,7 @@ class OriginSearch:
         return "finite" if result is None else finiteness(result)
 
     def _result(self, position: int) -> TensorResult | None:
-        """Measured tensor; None for one that is finite for sure."""
+        """Return the measured tensor, or None if its recorded data show it to be finite."""
         entry = self._entries[position]
         if surely_finite(entry):
             return None
@@ -360,25 +369,23 @@ class OriginSearch:
         return self._results[position]
 
     def _first_with(self, positions: Iterable[int], state: Finiteness) -> int | None:
+        """Return the first of the positions whose tensor has the given finiteness, or None."""
         return next((p for p in positions if self._finiteness(p) == state), None)
 
     def _side(self, key: OperatorKey, *directions: str) -> list[int]:
-        """Positions of an operator's tensors of the given directions, or of all."""
-        tensors = self._tensors.get(key, ())
-        return [p for p in tensors if not directions or self._entries[p].direction in directions]
+        """Return the positions of an operator's tensors with the given directions."""
+        return [p for p in self._tensors.get(key, ()) if self._entries[p].direction in directions]
 
     def _inputs_of(self, entry: TensorEntry) -> list[int]:
-        """Positions of the inputs of a tensor's operator, and of the calls it depends on."""
+        """Return the positions of the inputs of a tensor's operator, and of the calls the operator depends
+        on."""
         key = operator_key(entry)
         operator = self._operators.get(key)
         calls = [(entry.graph, name) for name in operator.depends] if operator else []
         return [p for call in (key, *calls) for p in self._side(call, "input", "parameter", "constant")]
 
-    def _non_finite_input(self, entry: TensorEntry) -> int | None:
-        return self._first_with(self._inputs_of(entry), "not_finite")
-
     def _judge_output(self, position: int) -> Origin:
-        """Origin of an output that is not finite, while none of its recorded inputs is known to be so."""
+        """Return the origin of a non-finite output whose recorded inputs are not known to be non-finite."""
         entry = self._entries[position]
         operator = self._operators.get(operator_key(entry))
         if operator is None or not operator.inputs_known:
@@ -390,29 +397,30 @@ class OriginSearch:
         return Origin("made", entry, entry.operator, carrier)
 
     def _judge_by_sources(self, position: int, operator: Operator | None) -> Origin:
-        """Origin of an output without recorded inputs, from the outputs of its sources in the graph."""
+        """Return the origin of an output without recorded inputs, from the outputs of its sources."""
         entry = self._entries[position]
         unknown = Origin("unknown", entry, entry.operator, gap="inputs", source=entry.operator)
         for name in operator.sources if operator else ():
             outputs = self._outputs_of_source(entry.graph, name)
-            culprit = self._first_with(outputs, "not_finite")
-            if culprit is not None and self._rank[culprit] > self._rank[position]:
+            received = self._first_with(outputs, "non_finite")
+            if received is not None and self._rank[received] > self._rank[position]:
                 return Origin("unknown", entry, entry.operator, gap="later", source=name)
-            if culprit is not None:
+            if received is not None:
                 return Origin("met", entry, entry.operator, self._carrier(entry.graph, name), source=name)
             if not outputs or self._first_with(outputs, "unknown") is not None:
                 return unknown
         return Origin("made", entry, entry.operator) if operator and operator.sources else unknown
 
     def _trace_input(self, position: int) -> Origin:
-        """Origin of an input: by the graph, by equal content, or by the tensors recorded before it."""
+        """Return the origin of a non-finite input, by the graph, by equal content, or by the tensors recorded
+        before."""
         entry = self._entries[position]
         if entry.direction == "constant":
             return Origin("met", entry, entry.operator, "constant", source=entry.operator)
         if entry.direction == "parameter":
             if entry.type != "Parameter":  # of a module
                 return Origin("met", entry, entry.operator, "weight", source=entry.slot)
-            kind = self._parameter_kind(entry.operator)
+            kind = parameter_kind(entry.operator, self._parameters)
             return Origin("met", entry, entry.operator, kind, source=entry.operator)
         operator = self._operators.get(operator_key(entry))
         if operator and operator.sources:
@@ -423,12 +431,16 @@ class OriginSearch:
         return self._trace_by_order(position)
 
     def _source_of(self, entry: TensorEntry, operator: Operator) -> str:
-        """Source of an input slot; where constants make positions ambiguous, the first unrecorded source."""
+        """Return the name of the operator or parameter that feeds an input slot, or "" if unknown.
+
+        If constants make positions ambiguous, the first source without recorded outputs is returned.
+        """
         if len(operator.inputs) == len(operator.sources) and entry.slot in operator.inputs:
             return operator.sources[operator.inputs.index(entry.slot)]
         return next((name for name in operator.sources if not self._outputs_of_source(entry.graph, name)), "")
 
     def _trace_source(self, entry: TensorEntry, name: str) -> Origin:
+        """Return the origin of a non-finite input that comes from a named source of the graph."""
         met = Origin("met", entry, entry.operator, self._carrier(entry.graph, name), source=name)
         if met.carrier != "input" or not name:
             return met
@@ -436,22 +448,25 @@ class OriginSearch:
         if outputs:
             unmeasured = self._first_with(outputs, "unknown") is not None
             return replace(met, kind="unknown", carrier="", gap="values") if unmeasured else met
-        key = self._keys.get((entry.graph, name))
-        operator = self._operators.get(key) if key else None
-        if key is None or operator is None:
+        operator = self._by_name.get((entry.graph, name))
+        if operator is None:
             return replace(met, kind="unknown", carrier="", gap="operator")
-        states = [self._finiteness(p) for p in self._side(key, "input")]
+        states = [self._finiteness(p) for p in self._side((entry.graph, operator.recorded), "input")]
         if operator.inputs_known and set(states) <= {"finite"}:
             return Origin("made", entry, name)
-        return met if "not_finite" in states else replace(met, kind="unknown", carrier="", gap="inputs")
+        return met if "non_finite" in states else replace(met, kind="unknown", carrier="", gap="inputs")
 
     def _trace_by_order(self, position: int) -> Origin:
-        """Origin of an input without a graph: unknown where outputs of an earlier operator are unknown."""
+        """Return the origin of an input without a graph. It is unknown if an earlier operator lacks
+        outputs."""
         entry = self._entries[position]
         before = self._order[: self._rank[position]]
         own = operator_key(entry)
-        output = self._first_with(self._side(own, "output"), "not_finite")
-        if output is not None and any(self._gives_mask(p) for p in before):
+        output = self._first_with(self._side(own, "output"), "non_finite")
+        # An operator before filled in minus infinities: the values began where that mask ended.
+        if output is not None and any(
+            self._entries[p].direction == "output" and self._masks.is_mask(p) for p in before
+        ):
             return Origin("made", self._entries[output], entry.operator, "mask")
         scope = self._operators[own].scope if own in self._operators else ()
         nearest = ""  # module that ran just before, with finite outputs
@@ -468,44 +483,35 @@ class OriginSearch:
             return Origin("unknown", entry, entry.operator, gap="between", source=nearest)
         return Origin("met", entry, entry.operator, "input")
 
-    def _gives_mask(self, position: int) -> bool:
-        """Whether an operator filled in minus infinities here: what comes of them began where they ended."""
-        return self._entries[position].direction == "output" and self._masks.is_mask(position)
-
     def _propagates(self, entry: TensorEntry) -> bool:
-        """Whether an input that is not finite affects the outputs; assumed where none was recorded."""
+        """Return True if an input may make the outputs of its operator non-finite, or if no output was
+        recorded."""
         if entry.type == "Parameter":
             return False  # judged at the operators that take it
         outputs = self._side(operator_key(entry), "output")
         return not outputs or any(self._finiteness(p) != "finite" for p in outputs)
 
     def _outputs_of_source(self, graph: str, name: str) -> list[int]:
-        """Positions of the recorded outputs of an operator or parameter of the graph."""
-        key = self._keys.get((graph, name))
-        return self._side(key, "output", "parameter", "constant") if key else []
+        """Return the positions of the recorded outputs of an operator or parameter of the graph."""
+        operator = self._by_name.get((graph, name))
+        return self._side((graph, operator.recorded), "output", "parameter", "constant") if operator else []
 
     def _carrier(self, graph: str, name: str) -> Carrier:
-        key = self._keys.get((graph, name))
-        operator = self._operators.get(key) if key else None
+        """Return ``input`` if a source is an operator or has no name, else its kind of parameter."""
+        operator = self._by_name.get((graph, name))
         if (operator and operator.type != "Parameter") or (graph, name) in self._planned or not name:
             return "input"
-        return self._parameter_kind(name)
-
-    def _parameter_kind(self, name: str) -> Carrier:
-        """Kind of a parameter by its name: a weight, a state of the optimizer, or data."""
-        if is_state(name, self._parameters):
-            return "state"
-        return "weight" if is_weight(name, self._parameters) else "data"
+        return parameter_kind(name, self._parameters)
 
     def _matching_parameter(self, position: int) -> tuple[Carrier, str] | None:
-        """Kind and name of the parameter with the content of an input, by checksum or all statistics."""
+        """Return kind and name of the non-finite parameter with the content of an input, or None."""
         self._finiteness(position)
         content = fingerprint(self._results[position])
         for other, entry in enumerate(self._entries):
-            same = entry.direction == "parameter" and self._finiteness(other) == "not_finite"
+            same = entry.direction == "parameter" and self._finiteness(other) == "non_finite"
             if same and fingerprint(self._results[other]) == content:
                 if entry.type == "Parameter":
-                    return self._parameter_kind(entry.operator), entry.operator
+                    return parameter_kind(entry.operator, self._parameters), entry.operator
                 return "weight", f"{entry.operator} {entry.slot}"
         return None
 
@@ -523,7 +529,7 @@ class OriginSearch:
 
 
 def _takes_non_finite_number(operator: Operator) -> bool:
-    """Return whether a recorded argument is NaN or infinite. Arguments are recorded as JSON."""
+    """Return True if a recorded argument, a JSON text, is NaN or infinite."""
     return any(
         name.startswith("input") and text in ("NaN", "Infinity", "-Infinity")
         for name, text in operator.arguments

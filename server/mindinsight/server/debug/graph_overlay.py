@@ -1,4 +1,4 @@
-"""Overlay of a step of a dump on a graph: operators joined to nodes, and their status for drawings."""
+"""Overlay of a dump's step on a graph: operators joined to nodes, with their symptom for drawings."""
 
 from __future__ import annotations
 
@@ -10,12 +10,17 @@ from typing import Final, TypeVar
 
 import numpy as np
 
-from mindinsight.server.debug.examine import OperatorKey, TensorResult, finiteness, not_finite, operator_key
-from mindinsight.server.debug.fault import find_step_fault
+from mindinsight.server.debug.examine import (
+    OperatorKey,
+    TensorResult,
+    finiteness,
+    is_non_finite,
+    operator_key,
+)
+from mindinsight.server.debug.fault import find_operator, find_step_fault
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.debug.recorded_statistics import AnyStatistics
-from mindinsight.server.debug.watchpoints import Hit
-from mindinsight.server.formats.dumps import list_overflows
+from mindinsight.server.debug.watchpoints import Hit, overflowed_operators
 from mindinsight.server.formats.dumps.dump_names import escape_name, resolve_names
 from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 from mindinsight.server.graph.model.graph import OPERATOR, PARAMETER, Graph
@@ -26,15 +31,15 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class Symptom(IntEnum):
-    """Symptom of an operator; larger is worse."""
+    """Symptom of an operator. A larger number is worse."""
 
     UNKNOWN = 0  # nothing was dumped, or nothing is measured yet
     FINE = 1
-    ZERO = 2  # all its outputs are zeros
+    ZERO = 2  # all outputs are zeros
     CAUGHT = 3  # a watchpoint hit one of its tensors
-    RECEIVED = 4  # NaN or infinities in its inputs alone
-    OVERFLOW = 5  # the device reported it
-    LOST = 6  # NaN or infinities in its outputs
+    RECEIVED = 4  # only inputs are non-finite
+    OVERFLOW = 5  # the device reported an overflow
+    LOST = 6  # outputs are non-finite
     FAULT = 7  # the operator of the first fault
 
 
@@ -44,15 +49,19 @@ def symptoms(
     caught: Collection[OperatorKey] = (),
     fault: OperatorKey | None = None,
 ) -> dict[OperatorKey, Symptom]:
-    """Worst symptom of each operator with a measured tensor.
+    """Return the worst symptom of each operator with a measured tensor.
 
-    ``overflowed`` are names, full or as recorded; ``caught`` are operators hit by a watchpoint; ``fault`` is
-    the operator of the first fault, where it is known.
+    ``overflowed`` are names, full or as recorded. ``caught`` are operators hit by a watchpoint. ``fault`` is
+    the operator of the first fault, if known.
     """
-    measured = [result for result in results if result.measurement is not None]
+    measured = [(result, result.measurement) for result in results if result.measurement is not None]
     by_key: dict[OperatorKey, Symptom] = {}
-    non_zero = {operator_key(result.entry) for result in measured if _not_zero(result)}
-    for result in measured:
+    non_zero = {
+        operator_key(result.entry)
+        for result, measurement in measured
+        if result.entry.direction == "output" and not _all_zero(measurement.statistics)
+    }
+    for result, _ in measured:
         key = operator_key(result.entry)
         symptom = _of_tensor(result, key in non_zero, overflowed)
         by_key[key] = max(by_key.get(key, Symptom.UNKNOWN), symptom)
@@ -63,8 +72,9 @@ def symptoms(
 
 
 def _of_tensor(result: TensorResult, alive: bool, overflowed: Collection[str]) -> Symptom:
+    """Return the symptom of one tensor. ``alive`` says that an output of its operator is not all zeros."""
     entry = result.entry
-    if not_finite(result):
+    if is_non_finite(result):
         return Symptom.RECEIVED if entry.direction == "input" else Symptom.LOST
     if entry.operator in overflowed or entry.recorded in overflowed:
         return Symptom.OVERFLOW
@@ -73,25 +83,16 @@ def _of_tensor(result: TensorResult, alive: bool, overflowed: Collection[str]) -
     return Symptom.ZERO if entry.direction == "output" and not alive else Symptom.FINE
 
 
-def _not_zero(result: TensorResult) -> bool:
-    if result.measurement is None or result.entry.direction != "output":
-        return False
-    return not _all_zero(result.measurement.statistics)
-
-
 def _all_zero(statistics: AnyStatistics) -> bool:
-    """Whether every element is known to be zero, as in an empty tensor."""
-    return (
-        statistics.count is not None
-        and statistics.zeros is not None
-        and statistics.zeros >= max(1, statistics.count)
-    )
+    """Return True if a tensor is known to have elements and all of them are zero."""
+    count, zeros = statistics.count, statistics.zeros
+    return count is not None and zeros is not None and zeros >= max(1, count)
 
 
 def magnitudes(
     results: Iterable[TensorResult], statistic: str, key: Callable[[TensorEntry], Key]
 ) -> dict[Key, float]:
-    """Largest known magnitude of a statistic among the outputs with the same key."""
+    """Return the largest known magnitude of a statistic among the outputs with the same key."""
     largest: dict[Key, float] = {}
     for result in results:
         entry = result.entry
@@ -104,7 +105,8 @@ def magnitudes(
 
 
 def leaf_column(tree: Tree, nodes: Mapping[OperatorKey, int], values: Mapping[OperatorKey, float]) -> Doubles:
-    """Column [t] with the largest value of each leaf of a tree; NaN for other leaves and for scopes."""
+    """Return a column [t] with the largest value of each leaf of a tree, NaN for other leaves and for
+    scopes."""
     column = np.full(len(tree.paths), np.nan)
     known = [(nodes[key], value) for key, value in values.items() if key in nodes]
     if known:
@@ -118,9 +120,10 @@ def leaf_column(tree: Tree, nodes: Mapping[OperatorKey, int], values: Mapping[Op
 def parameter_column(
     tree: Tree, nodes: Mapping[OperatorKey, int], values: Mapping[OperatorKey, float]
 ) -> Doubles:
-    """Column [t] with the symptoms of parameters, which are no leaves, at the operators that take them.
+    """Return a column [t] with the symptoms of parameters at the operators that receive them, NaN elsewhere.
 
-    A parameter's fault counts as ``LOST`` there, as those operators did not make it. ``Load`` passes it on.
+    Parameters are not leaves. A parameter's fault counts as ``LOST`` there, because those operators did not
+    cause it. ``Load`` passes it on.
     """
     graph, edges = tree.graph, tree.graph.edges
     status = np.full(len(graph), np.nan)
@@ -139,14 +142,14 @@ def parameter_column(
 
 
 def largest_below(tree: Tree, column: Doubles, index: int) -> float | None:
-    """The largest value at and below an index of the tree; None where none is known."""
+    """Return the largest value at and below an index of the tree, or None if none is known."""
     inside = column[index : tree.ends[index]]
     known = inside[~np.isnan(inside)]
     return float(known.max()) if len(known) else None
 
 
 def count_symptoms(tree: Tree, column: Doubles, index: int) -> dict[str, int]:
-    """Number of operators at and below an index by symptom worse than fine, worst first."""
+    """Return the number of operators at and below an index for each symptom worse than fine, worst first."""
     inside = column[index : tree.ends[index]]
     counts = np.bincount(np.nan_to_num(inside).astype(np.int32), minlength=len(Symptom))
     return {
@@ -158,11 +161,11 @@ def count_symptoms(tree: Tree, column: Doubles, index: int) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Nodes of operators and parameters by key; those without a match are missing.
+    """Nodes of operators and parameters by key. Those without a match are missing.
 
-    ``dumped``, ``matched`` and ``by_order`` count operators that left tensors, without parameters. Those
-    matched by order have another ``-opN`` in the graph: they are paired with nodes of the same name by
-    rising N.
+    ``dumped``, ``matched`` and ``by_order`` count operators that recorded tensors, without parameters. Those
+    matched by order have another ``-opN`` in the graph: they are paired with nodes of the same name by rising
+    N.
     """
 
     nodes: Mapping[OperatorKey, int]
@@ -172,7 +175,7 @@ class Join:
 
 
 def join(operators: Iterable[Operator], graph: Graph) -> Join:
-    """Match full names first, then recorded forms of names (``formats.dumps.names.resolve_names``)."""
+    """Join operators to nodes of a graph by full name, else by recorded name (see ``resolve_names``)."""
     dumped_operators = list(operators)
     numbers = {name: node for node, name in enumerate(graph.names)}
     nodes = {
@@ -201,6 +204,7 @@ def join(operators: Iterable[Operator], graph: Graph) -> Join:
 
 
 def key_of(operator: Operator) -> OperatorKey:
+    """Return the key of an operator: graph and recorded name."""
     return operator.graph, operator.recorded
 
 
@@ -209,7 +213,7 @@ def _kinds(graph: Graph) -> Iterable[tuple[str, int]]:
 
 
 def _renumbered(name: str, recorded: str) -> bool:
-    """Whether a recorded name differs from a full one by its number."""
+    """Return True if a recorded name differs from the full name by its number."""
     return escape_name(recorded) not in (escape_name(name), escape_name(name.rpartition("/")[2]))
 
 
@@ -217,7 +221,7 @@ SYMPTOMS: Final = "symptoms"
 
 
 class Overlay:
-    """Columns of symptoms and statistics for the nodes of a graph; cached in a session."""
+    """Columns of symptoms and statistics for the nodes of a graph, cached in a session."""
 
     def __init__(self, tree: Tree, listing: Listing) -> None:
         self.tree = tree
@@ -226,12 +230,12 @@ class Overlay:
 
     @cached_property
     def joined(self) -> Join:
-        """Nodes of the operators of the dump."""
+        """Return the join of the dump's operators with the nodes of the graph."""
         return join(self.listing.operators.values(), self.tree.graph)
 
     @cached_property
     def operators_of(self) -> dict[int, list[Operator]]:
-        """Operators of the dump by node of the graph."""
+        """Return the operators of the dump by node of the graph."""
         by_node: dict[int, list[Operator]] = {}
         for key, node in self.joined.nodes.items():
             by_node.setdefault(node, []).append(self.listing.operators[key])
@@ -239,7 +243,7 @@ class Overlay:
 
     @cached_property
     def updated(self) -> frozenset[OperatorKey]:
-        """Parameters recorded after the operators ran, and not as these received them."""
+        """Return the parameters recorded after the operators ran, which may have received other values."""
         entries = self.listing.entries
         ran = [entry.sequence for entry in entries if entry.type != "Parameter"]
         first = min(ran, default=None)
@@ -250,7 +254,8 @@ class Overlay:
         )
 
     def column(self, colour: str, hits: Sequence[Hit] = ()) -> Doubles:
-        """Column [t] with a symptom, or the size of a statistic, for each leaf of the tree; NaN elsewhere."""
+        """Return a column [t] with the symptom or the magnitude of a statistic of each leaf, NaN
+        elsewhere."""
         done = self.listing.done  # read first, so that results are complete
         known = self._columns.get(colour)
         if known is not None and known[0] == len(hits):
@@ -272,12 +277,11 @@ class Overlay:
         return column
 
     def stop(self) -> None:
-        """Nothing to stop: no work runs in the background."""
+        """Do nothing, because no work runs in the background. Sessions call it."""
 
     @cached_property
     def _overflowed(self) -> frozenset[str]:
-        listing = list_overflows(self.listing.dump, self.listing.rank, self.listing.step)
-        return frozenset(overflow.operator for overflow in listing.items if overflow.status)
+        return overflowed_operators(self.listing.dump, self.listing.rank, self.listing.step)
 
     def _caught(self, hits: Iterable[Hit]) -> set[OperatorKey]:
         here = (self.listing.rank, self.listing.step)
@@ -289,8 +293,12 @@ class Overlay:
 
 
 def step_fault(listing: Listing, results: Sequence[TensorResult], done: bool) -> OperatorKey | None:
-    """Operator of the first fault; while tensors are being measured, only one that surely made it."""
-    if not any(map(not_finite, results)):
+    """Return the operator of the first fault, or None if there is none or it is unknown.
+
+    While tensors are still being measured (not ``done``), it is returned only if later measurements cannot
+    change the answer.
+    """
+    if not any(map(is_non_finite, results)):
         return None
     known = {result.entry.sequence: result for result in results}
     operators = tuple(listing.operators.values())
@@ -299,14 +307,7 @@ def step_fault(listing: Listing, results: Sequence[TensorResult], done: bool) ->
         return (known.get(entry.sequence) or TensorResult(entry, None) for entry in entries)
 
     fault = find_step_fault(listing.entries, operators, measure, certain=not done)
-    if fault is not None and fault.kind == "unknown":
-        return None  # the operator named is only the nearest known point
-    candidates = (
-        operator
-        for operator in operators
-        if fault and fault.origin.operator in (operator.recorded, operator.name)
-    )
-    named = next(candidates, None)
-    if named is not None:
-        return named.graph, named.recorded
-    return operator_key(fault.entry) if fault else None
+    if fault is None or fault.kind == "unknown":
+        return None  # the operator of an unknown origin is only the nearest known one
+    operator = find_operator(operators, fault.origin.operator)
+    return operator_key(fault.entry) if operator is None else key_of(operator)

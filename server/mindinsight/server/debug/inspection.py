@@ -1,9 +1,9 @@
-"""Session on one rank and step of a dump: its tensors, and their statistics as they are computed."""
+"""Inspection of one rank and step of a dump: its tensors, and their statistics as they are computed."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import cached_property
 from pathlib import Path
@@ -21,12 +21,12 @@ from mindinsight.server.formats.dumps.dump_types import Listing as FileListing
 
 PATIENCE: Final = 2.0  # seconds between checks for changes
 MARGIN: Final = 1_000_000_000  # nanoseconds by which the clock of a file system may be behind
-RETRY: Final = 5_000_000_000  # nanoseconds after which a job that an error ended is tried again
+RETRY: Final = 5_000_000_000  # nanoseconds until a failed job is tried again
 MAX_CHECKED: Final = 100  # damaged files that are checked for changes
 
 
 class Listing:
-    """Listing of a step at one time, with a background job that computes its statistics."""
+    """Listing of a step at one time, with a background job that computes the statistics of its tensors."""
 
     def __init__(
         self,
@@ -50,36 +50,37 @@ class Listing:
 
     @property
     def results(self) -> Sequence[TensorResult]:
-        """Statistics of the tensors measured so far, from the first on."""
+        """Return the statistics of the tensors measured so far, from the first tensor on."""
         return self._job.items
 
     @property
     def done(self) -> bool:
+        """Return True if the job has ended, with all tensors measured or with an error."""
         return self._job.done
 
     @cached_property
     def positions(self) -> Mapping[SlotKey, int]:
-        """Positions of tensors in the listing."""
+        """Return the position of each tensor in the listing."""
         return {slot_key(entry): i for i, entry in enumerate(self.entries)}
 
     @cached_property
     def types(self) -> Sequence[str]:
-        """Types of operators, sorted."""
+        """Return the types of operators, sorted."""
         return sorted({entry.type for entry in self.entries})
 
     @cached_property
     def named_dtypes(self) -> frozenset[str]:
-        """Recorded data types; includes "" when some are not recorded."""
+        """Return the recorded data types, with "" if some are not recorded."""
         return frozenset(entry.dtype for entry in self.entries)
 
     @cached_property
     def operators(self) -> Mapping[tuple[str, str], Operator]:
-        """Operators by graph and recorded name, in execution order."""
+        """Return the operators by graph and recorded name, in execution order."""
         return {(operator.graph, operator.recorded): operator for operator in self._operators.items}
 
     @property
     def operator_damage(self) -> Sequence[FileDamage]:
-        """Damage of the files that describe operators, including those of tensors."""
+        """Return the damage of the files that describe operators, including tensor files."""
         return self._operators.damage
 
     @cached_property
@@ -87,16 +88,16 @@ class Listing:
         return list_operators(self.dump, self.rank, self.step)
 
     def result(self, entry: TensorEntry) -> TensorResult | None:
-        """Statistics of one tensor; None until they are computed."""
+        """Return the statistics of one tensor, or None until they are computed."""
         position = self.positions[slot_key(entry)]
         return self.results[position] if position < len(self.results) else None
 
     @property
-    def outdated(self) -> bool:
-        """Whether looking again may tell more.
+    def is_stale(self) -> bool:
+        """Return True if listing the step again may show more.
 
-        That is so when a damaged file was modified since the listing, as its writer had not finished, and
-        some seconds after an error ended the job: the workers that died may have been killed by somebody.
+        A damaged file was modified since the listing, because its writer had not finished. Or an error ended
+        the job some seconds ago: the workers that died may have been killed from outside.
         """
         if not self.done:
             return False
@@ -106,15 +107,16 @@ class Listing:
         return any(_stamp(Path(path)) >= self._started - MARGIN for path in damaged[:MAX_CHECKED])
 
     def wait(self, seconds: float = LONGEST) -> bool:
-        """Wait until all tensors are measured; False when ``seconds`` have passed before."""
+        """Wait until all tensors are measured. Return False if ``seconds`` have passed before."""
         return self._job.wait(seconds)
 
     def stop(self) -> None:
+        """Stop the job."""
         self._job.stop()
 
 
 class _Checked(NamedTuple):
-    """A listing, and the files it was checked against."""
+    """Listing, with the stamps of the files and the time of the last check."""
 
     listing: Listing
     stamps: tuple[int, ...]
@@ -122,7 +124,7 @@ class _Checked(NamedTuple):
 
 
 class Inspection:
-    """Holder of the current listing of a step, replaced when the dump has grown."""
+    """Holder of the current listing of a step, which is replaced when the dump has grown."""
 
     def __init__(
         self,
@@ -136,45 +138,42 @@ class Inspection:
         self._path = path
         self._rank = rank
         self._step = step
-        self._executor = executor
-        self._cache = cache
-        self._threads = threads
+        self._list: Callable[[Dump], Listing] = lambda dump: Listing(
+            dump, rank, step, executor, cache, threads
+        )
         self._refreshes = LruCache[_Checked](0)
         self._checked: _Checked | None = None
         self._stopped = False
 
     def listing(self) -> Listing:
-        """Return the current listing. Raises `UnreadableError` when the dump is gone."""
+        """Return the current listing, or raise UnreadableError if the dump is missing."""
         checked = self._checked
         if checked is None or time.monotonic() - checked.at > PATIENCE:
             checked = self._refreshes.get("listing", self._refreshed)
         return checked.listing
 
     def stop(self) -> None:
+        """Stop the job of the current listing, and of any later one."""
         self._stopped = True
         if self._checked is not None:
             self._checked.listing.stop()
 
     def _refreshed(self) -> _Checked:
         dump, before = open_dump(self._path), self._checked
-        stamps = _stamps(dump, self._rank, self._step)
-        if before is None or stamps != before.stamps or before.listing.outdated:
-            listing = Listing(dump, self._rank, self._step, self._executor, self._cache, self._threads)
-            if before is not None:
-                before.listing.stop()
-        else:
-            listing = before.listing
+        stamps = tuple(map(_stamp, growing_paths(dump, self._rank, self._step)))
+        listing = before.listing if before is not None else None
+        if listing is None or (before and stamps != before.stamps) or listing.is_stale:
+            if listing is not None:
+                listing.stop()
+            listing = self._list(dump)
         self._checked = _Checked(listing, stamps, time.monotonic())
-        if self._stopped:  # dropped meanwhile
+        if self._stopped:  # the inspection was dropped in the meantime
             listing.stop()
         return self._checked
 
 
-def _stamps(dump: Dump, rank: int, step: int) -> tuple[int, ...]:
-    return tuple(map(_stamp, growing_paths(dump, rank, step)))
-
-
 def _stamp(path: Path) -> int:
+    """Return the modification time of a file in nanoseconds, or 0 if it is missing."""
     try:
         return path.lstat().st_mtime_ns
     except OSError:

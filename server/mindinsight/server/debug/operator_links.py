@@ -1,4 +1,4 @@
-"""Links between operators: from the graph where there is one, else inferred from their data."""
+"""Links between operators: from the graph if the dump has one, else inferred from equal tensors."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 
 Fingerprint: TypeAlias = tuple[tuple[int, ...], AnyStatistics] | tuple[str, str]
 
-MAX_SOURCES: Final = 4  # operators considered as the source of one tensor
+MAX_SOURCES: Final = 4  # operators considered as the source of one tensor: nested modules share outputs
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Link: a tensor passed from one operator to another. Names are as recorded; unknown slots are ""."""
+    """Tensor passed from one operator to another. Names are as recorded. Unknown slots are ""."""
 
     source: str
     source_slot: str
     target: str
     target_slot: str
-    certain: bool  # from the graph; otherwise inferred from equal values
+    certain: bool  # from the graph, otherwise inferred from equal values
 
 
 def graph_links(operators: Iterable[Operator]) -> list[Link]:
-    """Links of the graph; sources that are no operators of the dump (parameters) keep their own names."""
+    """Return the links of the graph. Sources that are not operators of the dump (parameters) keep their
+    names."""
     all_operators = list(operators)
     recorded = {operator.name: operator.recorded for operator in all_operators}
     return [
@@ -40,10 +41,10 @@ def graph_links(operators: Iterable[Operator]) -> list[Link]:
 
 
 def content_links(results: Iterable[TensorResult]) -> list[Link]:
-    """Links inferred from contents: an input is linked to the last outputs before it with the same content.
+    """Return links from inputs to the last outputs before them with the same content.
 
-    There can be several: a module outputs what the last function inside it did. ``results`` are the measured
-    tensors of one step in the order they were written. Tensors with equal fingerprints count as equal.
+    An input can have several, because a module outputs the tensor of the last function inside it. ``results``
+    are the measured tensors of one step in the order they were written.
     """
     written: dict[Fingerprint, deque[TensorEntry]] = defaultdict(lambda: deque(maxlen=MAX_SOURCES))
     links = []
@@ -62,17 +63,17 @@ def content_links(results: Iterable[TensorResult]) -> list[Link]:
 
 
 def inputs_of(operator: str, links: Sequence[Link]) -> list[Link]:
-    """Links to an operator, by its recorded name."""
+    """Return the links that end at an operator, given its recorded name."""
     return [link for link in links if link.target == operator]
 
 
 def outputs_of(operator: str, links: Sequence[Link]) -> list[Link]:
-    """Links from an operator, by its recorded name."""
+    """Return the links that start at an operator, given its recorded name."""
     return [link for link in links if link.source == operator]
 
 
 def fingerprint(result: TensorResult) -> Fingerprint | None:
-    """Fingerprint of a tensor's content: the recorded checksum, or else its shape and all statistics."""
+    """Return the recorded checksum of a tensor, else its shape and statistics, or None if it has neither."""
     recorded = result.entry.statistics
     if recorded is not None and recorded.checksum:
         return (recorded.checksum_kind, recorded.checksum)
@@ -86,11 +87,12 @@ _SUMS: Final = frozenset(
 
 
 def canonical(operator: str) -> str:
-    """An operator type in lower case letters and digits: ``realdiv`` of "RealDiv", ``log`` of "at::log_"."""
+    """Return an operator type in lower case letters and digits: ``realdiv`` of "RealDiv", ``log`` of
+    "at::log_"."""
     name = re.split(r"[.:/]", operator)[-1]
     return "".join(letter for letter in name.lower() if letter.isalnum())
 
 
 def is_sum(operator: str) -> bool:
-    """Whether an operator's results are sums or means, of elements or of products."""
+    """Return True if the results of an operator type are sums or means of elements or of products."""
     return canonical(operator) in _SUMS

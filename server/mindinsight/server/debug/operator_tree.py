@@ -1,4 +1,4 @@
-"""Tree of the operators of a step for drawing: their paths, scopes and colour scale."""
+"""Tree of a step's operators for drawing: their paths, scopes and colour scale."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from mindinsight.proto.graph_pb2 import GraphProto, InputProto
 from mindinsight.server.debug.operator_links import Link
@@ -24,8 +24,7 @@ _CALL: Final = re.compile(
 _MODULES: Final = ("Module", "Cell")
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """Parts of a name that msprobe gives: Module.fc1.Linear.forward.0, Functional.relu.1.backward."""
 
     family: str
@@ -34,13 +33,9 @@ class Call:
     number: str
 
     @property
-    def is_module(self) -> bool:
-        return self.family in _MODULES
-
-    @property
     def label(self) -> str:
-        """Name without its phase: ``fc1 · Linear``, a later call ``fc1 · Linear #1``; ``Tensor.add_.1``."""
-        if not self.is_module:
+        """Return the name without its phase: ``fc1 · Linear``, ``fc1 · Linear #1``, ``Tensor.add_.1``."""
+        if self.family not in _MODULES:
             return f"{self.family}.{self.name}"
         module, _, kind = self.name.rpartition(".")
         times = f" #{self.number}" if self.number not in ("", "0") else ""
@@ -49,15 +44,15 @@ class Call:
 
 
 def call_of(name: str) -> Call | None:
-    """Parts of the name of a call; None for names of another form, as scoped names of MindSpore."""
+    """Parse the name of a call, or return None for names of another form, such as MindSpore's scoped
+    names."""
     match = _CALL.fullmatch(name)
-    return (
-        None if match is None else Call(*(match[part] or "" for part in ("family", "name", "way", "number")))
-    )
+    return Call(*match.groups("")) if match else None
 
 
 def paths_of(operators: Sequence[Operator]) -> list[str | None]:
-    """Path of each operator, with slashes; None for a module that is drawn as the scope of its functions."""
+    """Return the path of each operator, with slashes, or None for a module drawn as the scope of its
+    functions."""
     paths = [_path(operator) for operator in operators]
     scopes = {path[:depth] for path in paths for depth in range(1, len(path))}
     return [
@@ -74,10 +69,10 @@ def _path(operator: Operator) -> tuple[str, ...]:
     scopes = [
         label
         for label in map(_scope_label, operator.scope)
-        if label and label != call.family  # the family of a function is no place in the network
+        if label and label != call.family  # the family of a function is not a scope of the network
     ]
     if call.way == "parameters_grad":
-        scopes = []  # beside its module
+        scopes = []  # drawn next to its module
     return (*phase, *scopes, call.label)
 
 
@@ -88,18 +83,18 @@ def _scope_label(scope: str) -> str:
 
 @dataclass(frozen=True)
 class OperatorTree:
-    """Tree of operators in their scopes; node ``i`` of its graph is ``operators[i]``."""
+    """Tree of operators in their scopes. Node ``i`` of its graph is ``operators[i]``."""
 
     tree: Tree
     operators: tuple[Operator, ...]
 
     def operator_at(self, index: int) -> Operator | None:
-        """The operator at an index of the tree; None for a scope."""
+        """Return the operator at an index of the tree, or None for a scope."""
         node = int(self.tree.nodes[index])
         return self.operators[node] if 0 <= node < len(self.operators) else None
 
     def largest(self, index: int, values: Mapping[str, float]) -> float | None:
-        """The largest value, by name of operator, at and below an index of the tree."""
+        """Return the largest value, by operator name, at and below an index of the tree, or None."""
         operators = (self.operator_at(leaf) for leaf in self.tree.leaves(index))
         return max(
             (values[operator.name] for operator in operators if operator and operator.name in values),
@@ -112,8 +107,7 @@ def operator_tree(
 ) -> OperatorTree:
     """Build the tree of the operators of a graph, without parameters and data.
 
-    ``order`` are pairs of recorded names joined by control edges. Raises UnreadableError when there is no
-    operator.
+    ``order`` are pairs of recorded names joined by control edges. Raises UnreadableError without an operator.
     """
     candidates = [operator for operator in operators if operator.type != "Parameter"]
     paths = zip(candidates, paths_of(candidates), strict=True)
@@ -134,7 +128,7 @@ def operator_tree(
 
 
 def order_of_unlinked(operators: Sequence[Operator], links: Sequence[Link]) -> list[tuple[str, str]]:
-    """Pairs (before, after) of recorded names that bring operators without inputs into the order they ran."""
+    """Return pairs (before, after) of recorded names that put operators without inputs in execution order."""
     ran = sorted((operator for operator in operators if operator.sequence >= 0), key=lambda op: op.sequence)
     drawn = [operator for operator, path in zip(ran, paths_of(ran), strict=True) if path is not None]
     fed = {link.target for link in links}
@@ -143,9 +137,10 @@ def order_of_unlinked(operators: Sequence[Operator], links: Sequence[Link]) -> l
 
 
 def share(value: float, values: Iterable[float]) -> float:
-    """Position of a magnitude among others on a logarithmic scale, 0 to 1; 0 for zero and negative values.
+    """Return the position of a magnitude among others on a logarithmic scale, 0 to 1. Non-finite values are
+    1.
 
-    Values that are not finite are 1, so that they stand out.
+    Zero and negative values are 0.
     """
     if not math.isfinite(value):
         return 1.0

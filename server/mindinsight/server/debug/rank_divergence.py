@@ -1,17 +1,17 @@
-"""Search for the operator at which ranks that should be equal are no longer so.
+"""Search for the operator at which ranks that should be equal diverge.
 
-Data-parallel ranks have inputs of their own, but what they have in common stays common: an operator that is
-given the same on all ranks gives the same, and a collective operation that shares does so whatever it is
-given. The first operator that does not is where a reduction went wrong. Operators that draw random numbers or
-give each rank its part are passed over. Whether ranks were given the same is decided by values: statistics
-can be equal by chance, and an operand that was not recorded, as a sharded weight, can differ by rank.
+Data-parallel ranks have different inputs, but an operator given equal inputs on all ranks returns equal
+results, and a collective operation that shares does so for any inputs. The first operator that does not is
+where a reduction went wrong. Operators that draw random numbers or give each rank its part are skipped.
+Whether inputs are equal is decided by values, because statistics can be equal by chance, and an operand that
+was not recorded, such as a sharded weight, can differ by rank.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Final, TypeAlias
@@ -28,15 +28,15 @@ from mindinsight.server.formats.dumps import compares_arguments, list_operators,
 from mindinsight.server.formats.dumps.dump_types import Dump, Operator, TensorEntry
 from mindinsight.server.formats.read_limits import UnreadableError
 
-MAX_TENSORS: Final = 200_000  # of all ranks of a step; beyond, ranks are not compared
+MAX_TENSORS: Final = 200_000  # tensors of all ranks of a step: with more, ranks are not compared
 _RANDOM: Final = ("dropout", "bernoulli", "rand", "normal", "uniform", "multinomial", "exponential")
-_TAKING: Final = ("slice", "split", "chunk", "narrow", "select", "getitem", "roll")  # by numbers
+_TAKING: Final = ("slice", "split", "chunk", "narrow", "select", "getitem", "roll")  # take numbers
 _OF_ONE: Final = ("abs", "cast", "cos", "exp", "log", "neg", "rsqrt", "sin", "sqrt", "square", "transpose")
 _OF_TWO: Final = (
     *("add", "sub", "mul", "div", "realdiv", "maximum", "minimum", "matmul", "mm", "bmm", "batchmatmul"),
     *("equal", "less", "greater", "relugrad", "sigmoidgrad", "tanhgrad"),
 )
-_SHOWN: Final = 8  # ranks whose norms a sentence lists
+_SHOWN: Final = 8  # norms of ranks that a sentence lists
 
 Key: TypeAlias = tuple[str, str]  # graph, recorded name
 Sides: TypeAlias = dict[str, dict[str, TensorResult]]  # direction -> slot -> tensor
@@ -44,9 +44,9 @@ Sides: TypeAlias = dict[str, dict[str, TensorResult]]  # direction -> slot -> te
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """The first operator with different results on the ranks; ``ranks`` are those away from most others.
+    """First operator with different results on the ranks. ``ranks`` are the outlier ranks.
 
-    ``ranks`` is empty where no result is that of more than half of the ranks.
+    ``ranks`` is empty if no result is shared by more than half of the ranks.
     """
 
     step: int
@@ -54,10 +54,11 @@ class Divergence:
     entry: TensorEntry  # the output on the first of ``ranks``, else on the first rank
     operator: Operator | None
     norms: Mapping[int, float | None]  # of the output, by rank
-    missing: str = ""  # what keeps it unknown whether the ranks were given the same
+    missing: str = ""  # key of the data without which equal inputs are unknown
 
     @property
     def claim(self) -> Claim:
+        """Return the claim about the divergence, unknown if data is missing."""
         shown = list(self.norms.items())[:_SHOWN]
         norms = [f"{rank}: {'–' if norm is None else number_text(norm)}" for rank, norm in shown]
         values = {"operator": self.entry.operator, "ranks": [*map(str, self.ranks[:_SHOWN])], "norms": norms}
@@ -75,40 +76,43 @@ def find_divergence(
     executor: Executor | None = None,
     cache: StatisticsCache | None = None,
 ) -> Divergence | None:
-    """Divergence of the earliest step that has one, else one that is unknown; None where ranks agree."""
+    """Return the earliest divergence, else the first one that is unknown, or None if the ranks agree."""
+    searched = (step for step in dump.steps() if steps is None or step in steps)
+    return _first_known(
+        divergence for step in searched for divergence in _in_step(dump, step, executor, cache)
+    )
+
+
+def _first_known(divergences: Iterable[Divergence]) -> Divergence | None:
+    """Return the first divergence without missing data, else the first one, or None."""
     unknown: Divergence | None = None
-    for step in dump.steps():
-        ranks = [rank for rank in dump.ranks if step in dump.steps(rank)]
-        if len(ranks) < 2 or (steps is not None and step not in steps):
-            continue
-        divergence = _in_step(dump, step, ranks, executor, cache)
-        if divergence is not None and not divergence.missing:
+    for divergence in divergences:
+        if not divergence.missing:
             return divergence
         unknown = unknown or divergence
     return unknown
 
 
 def _in_step(
-    dump: Dump, step: int, ranks: Sequence[int], executor: Executor | None, cache: StatisticsCache | None
-) -> Divergence | None:
-    listings = {rank: list_tensors(dump, rank, step).items for rank in ranks}
-    if sum(map(len, listings.values())) > MAX_TENSORS:
-        return None
+    dump: Dump, step: int, executor: Executor | None, cache: StatisticsCache | None
+) -> Iterator[Divergence]:
+    """Yield the divergences of one step in execution order. Nothing if it has too many tensors."""
+    ranks = [rank for rank in dump.ranks if step in dump.steps(rank)]
+    listings = {rank: list_tensors(dump, rank, step).items for rank in ranks} if len(ranks) > 1 else {}
+    if not listings or sum(map(len, listings.values())) > MAX_TENSORS:
+        return
     calls = {rank: _calls(measure_all(items, executor, cache)) for rank, items in listings.items()}
-    unknown: Divergence | None = None
     for key, first in calls[ranks[0]].items():
         sides = {rank: calls[rank][key] for rank in ranks if key in calls[rank]}
         if len(sides) < len(ranks) or (slot := _diverging_slot(first, sides)) is None:
             continue
         divergence = _divergence(dump, step, key, slot, sides)
-        if divergence is not None and not divergence.missing:
-            return divergence
-        unknown = unknown or divergence
-    return unknown
+        if divergence is not None:
+            yield divergence
 
 
 def _calls(results: Iterable[TensorResult]) -> dict[Key, Sides]:
-    """Tensors by operator, direction and slot, operators in the order they ran."""
+    """Return the tensors by operator, direction and slot, with operators in execution order."""
     calls: dict[Key, Sides] = defaultdict(lambda: defaultdict(dict))
     for result in results:
         entry = result.entry
@@ -118,7 +122,7 @@ def _calls(results: Iterable[TensorResult]) -> dict[Key, Sides]:
 
 
 def _diverging_slot(first: Sides, sides: Mapping[int, Sides]) -> str | None:
-    """Output slot that differs although it should not."""
+    """Return the output slot that should be equal on all ranks and differs, or None."""
     outputs = first.get("output", {})
     operator_type = next((result.entry.type for result in outputs.values()), "")
     kind = canonical(operator_type)
@@ -132,12 +136,14 @@ def _diverging_slot(first: Sides, sides: Mapping[int, Sides]) -> str | None:
 
 
 def _prints(direction: str, slot: str, sides: Mapping[int, Sides]) -> dict[int, Fingerprint | None]:
+    """Return the fingerprint of a tensor by rank."""
     tensors = {rank: side.get(direction, {}).get(slot) for rank, side in sides.items()}
     return {rank: None if result is None else fingerprint(result) for rank, result in tensors.items()}
 
 
 def _equal(direction: str, slot: str, sides: Mapping[int, Sides]) -> bool:
-    """Whether a tensor has the same content on all ranks; for an input that is not known, it has not."""
+    """Return True if a tensor has the same content on all ranks. Unknown inputs differ, unknown outputs do
+    not."""
     prints = list(_prints(direction, slot, sides).values())
     if any(content is None for content in prints):
         return direction == "output"
@@ -145,7 +151,7 @@ def _equal(direction: str, slot: str, sides: Mapping[int, Sides]) -> bool:
 
 
 def _missing(dump: Dump, step: int, key: Key, sides: Mapping[int, Sides]) -> str | None:
-    """What keeps it unknown whether ranks gave an operator the same; "" if they did, None if they did not."""
+    """Return the key of the data without which equal inputs are unknown, "" if equal, None if they differ."""
     first = next(iter(sides.values()))
     operator_type = next(result.entry.type for result in first["output"].values())
     if gives_all_the_same(operator_type):
@@ -162,7 +168,7 @@ def _missing(dump: Dump, step: int, key: Key, sides: Mapping[int, Sides]) -> str
 
 
 def _same_values(results: Sequence[TensorResult]) -> bool | None:
-    """Whether inputs that look alike have the same values or checksums; None where that cannot be read."""
+    """Return True if inputs with equal fingerprints have equal values, or None if these cannot be read."""
     first = results[0].entry
     if first.statistics is not None and first.statistics.checksum:
         return True
@@ -177,7 +183,7 @@ def _same_values(results: Sequence[TensorResult]) -> bool | None:
 
 
 def _is_complete(dump: Dump, operator: Operator) -> bool:
-    """Whether all that an operator works on is recorded: its tensors, and the numbers if it takes a part."""
+    """Return True if all operands are recorded: the tensors, and the numbers if the operator takes a part."""
     kind, count = canonical(operator.type), len(operator.inputs)
     if compares_arguments(dump):
         return operator.inputs_known

@@ -1,7 +1,4 @@
-"""Recorded statistics of a dump, in the form of computed ones.
-
-They stand in for computed statistics where a dump has no tensor data.
-"""
+"""Statistics inferred from values that a dump recorded. They replace computed ones if it has no data."""
 
 from __future__ import annotations
 
@@ -15,9 +12,9 @@ from mindinsight.server.formats.dumps.dump_types import RecordedStatistics
 
 @dataclass(frozen=True, slots=True)
 class InferredStatistics:
-    """Statistics inferred from recorded ones, with the fields of ``Statistics``; None where unknown.
+    """Statistics inferred from recorded values, with the fields of ``Statistics``. Unknown fields are None.
 
-    ``finite`` can be known without counts: from extremes, or a norm, that are finite or not.
+    ``finite`` can be known without counts, from extremes or a norm.
     """
 
     count: int | None
@@ -37,6 +34,7 @@ class InferredStatistics:
 
     @property
     def infinities(self) -> int | None:
+        """Return the number of infinite elements, or None if unknown."""
         known = self.positive_infs is not None and self.negative_infs is not None
         return (self.positive_infs or 0) + (self.negative_infs or 0) if known else None
 
@@ -49,7 +47,7 @@ AnyStatistics: TypeAlias = Statistics | InferredStatistics
 def infer_statistics(
     recorded: RecordedStatistics, shape: tuple[int, ...] | None
 ) -> InferredStatistics | None:
-    """Infer statistics from recorded ones; None when no value was recorded."""
+    """Infer statistics from recorded values. Return None if no value was recorded."""
     values = (recorded.min, recorded.max, recorded.mean, recorded.l2norm)
     counts = (recorded.nan, recorded.positive_inf, recorded.negative_inf, recorded.zero)
     if values == _UNKNOWN == counts:
@@ -59,15 +57,15 @@ def infer_statistics(
         count = math.prod(shape)
     finite = _all_finite(recorded, count)
     below, above = _signs(recorded, count)
-    none_lost = 0 if finite else None
+    no_elements = 0 if finite else None
     return InferredStatistics(
         count=count,
         zeros=_first(recorded.zero, _zeros(recorded, count)),
         negative=_first(recorded.negative, below),
         positive=_first(recorded.positive, above),
-        nans=_first(recorded.nan, none_lost),
-        positive_infs=_first(recorded.positive_inf, none_lost),
-        negative_infs=_first(recorded.negative_inf, none_lost),
+        nans=_first(recorded.nan, no_elements),
+        positive_infs=_first(recorded.positive_inf, no_elements),
+        negative_infs=_first(recorded.negative_inf, no_elements),
         finite=finite,
         minimum=_finite(recorded.min),
         maximum=_finite(recorded.max),
@@ -77,7 +75,10 @@ def infer_statistics(
 
 
 def _all_finite(recorded: RecordedStatistics, count: int | None) -> bool | None:
-    """Whether all elements are finite; an infinite norm or mean proves nothing, as a sum may overflow."""
+    """Return whether all elements are finite, or None if unknown.
+
+    An infinite norm or mean decides nothing, because its sum may overflow.
+    """
     non_finite_counts = (recorded.nan, recorded.positive_inf, recorded.negative_inf)
     extremes = [value for value in (recorded.min, recorded.max) if value is not None]
     sums = [value for value in (recorded.mean, recorded.l2norm) if value is not None]
@@ -88,7 +89,7 @@ def _all_finite(recorded: RecordedStatistics, count: int | None) -> bool | None:
 
 
 def _signs(recorded: RecordedStatistics, count: int | None) -> tuple[int | None, int | None]:
-    """Numbers of elements below and above zero, where the extremes have the same sign."""
+    """Return the numbers of negative and of positive elements, each None unless the extremes decide it."""
     low, high = recorded.min, recorded.max
     below = 0 if low is not None and low >= 0 else count if high is not None and high < 0 else None
     above = 0 if high is not None and high <= 0 else count if low is not None and low > 0 else None
@@ -96,14 +97,17 @@ def _signs(recorded: RecordedStatistics, count: int | None) -> tuple[int | None,
 
 
 def _zeros(recorded: RecordedStatistics, count: int | None) -> int | None:
+    """Return the number of zeros, or None unless the extremes decide it."""
     if recorded.min == recorded.max == 0:
         return count
-    apart = (recorded.min is not None and recorded.min > 0) or (recorded.max is not None and recorded.max < 0)
-    return 0 if apart else None
+    excluded = (recorded.min is not None and recorded.min > 0) or (
+        recorded.max is not None and recorded.max < 0
+    )
+    return 0 if excluded else None
 
 
-def _first(counted: int | None, concluded: int | None) -> int | None:
-    return concluded if counted is None else counted
+def _first(recorded: int | None, inferred: int | None) -> int | None:
+    return inferred if recorded is None else recorded
 
 
 def _finite(value: float | None) -> float | None:
@@ -111,10 +115,11 @@ def _finite(value: float | None) -> float | None:
 
 
 def find_disagreements(computed: Statistics, recorded: RecordedStatistics) -> tuple[str, ...]:
-    """Names of recorded values that the tensor contradicts: the file was changed, or the writer was wrong.
+    """Return the names of recorded values that the tensor contradicts.
 
-    Extremes must agree to the six digits that are printed, sums to one part in ten thousand, as writers
-    compute them in the tensor's own precision. Counts must be equal.
+    A contradiction means that the file was changed or the writer was wrong. Extremes must agree to the six
+    printed digits. Sums must agree to one part in ten thousand, because writers compute them in the tensor's
+    precision. Counts must be equal.
     """
     extremes = as_dumped(computed)
     values = (

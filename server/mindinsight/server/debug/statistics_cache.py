@@ -1,4 +1,4 @@
-"""Cache of statistics on disk, keyed by the identity of the tensor's file; it may be deleted at any time."""
+"""Cache of statistics on disk, keyed by the identity of the tensor's file. It may be deleted at any time."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from mindinsight.server.files.own_files import NotOursError, check_folder, own_d
 from mindinsight.server.formats.dumps.dump_types import TensorRef
 from mindinsight.server.formats.sanitizer import safe_text
 
-FORMAT: Final = 1  # version of the schema below; a cache of another version is cleared
+FORMAT: Final = 1  # version of the schema below, a cache of another version is cleared
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Key of the cache: a tensor, and the file attributes that change when it is modified."""
+    """Key of the cache: a tensor, and the attributes of its file that change when it is modified."""
 
     path: str
     member: str
@@ -33,7 +33,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """Statistics, shape and type of a tensor: of its values, or as the dump recorded them."""
+    """Statistics, shape and type of a tensor, computed from its values or inferred from recorded ones."""
 
     statistics: AnyStatistics
     shape: tuple[int, ...]
@@ -41,7 +41,7 @@ class Measurement:
 
 
 def identify(ref: TensorRef) -> Identity | None:
-    """Current identity of a tensor; None when its file has no attributes to read."""
+    """Return the current identity of a tensor, or None if the attributes of its file cannot be read."""
     try:
         status = Path(ref.path).lstat()
     except (OSError, ValueError):  # deleted, or an invalid name
@@ -52,36 +52,29 @@ def identify(ref: TensorRef) -> Identity | None:
 
 
 def _signed(number: int) -> int:
-    """Map 64 bits to SQLite's signed integers: some file systems use all bits of an inode number."""
+    """Map 64 bits to SQLite's signed integers, because some file systems use all bits of an inode number."""
     return (number + 2**63) % 2**64 - 2**63
 
 
 class StatisticsCache:
-    """SQLite cache of statistics; where it fails, they are computed again."""
+    """SQLite cache of statistics. If it fails, statistics are computed again."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
 
     def find(self, identities: Iterable[Identity]) -> Mapping[Identity, Measurement]:
-        """Cached statistics of the tensors whose files have not changed."""
+        """Return the cached statistics of the tensors with unchanged files."""
         cached: dict[Identity, Measurement] = {}
-        try:
-            with self._open() as database:
-                for identity in identities:
-                    row = database.execute(_SELECT, (identity.path, identity.member)).fetchone()
-                    if row is not None and row[:4] == (
-                        identity.device,
-                        identity.inode,
-                        identity.size,
-                        identity.modified,
-                    ):
-                        cached[identity] = _parse_measured(row[4])
-        except (sqlite3.Error, OSError, ValueError, TypeError):
-            return cached
+        with suppress(sqlite3.Error, OSError, ValueError, TypeError), self._open() as database:
+            for identity in identities:
+                key = astuple(identity)
+                row = database.execute(_SELECT, key[:2]).fetchone()
+                if row is not None and row[:4] == key[2:]:
+                    cached[identity] = _parse_measured(row[4])
         return cached
 
     def keep(self, measurements: Mapping[Identity, Measurement]) -> None:
-        """Store statistics; a damaged cache is deleted, one that cannot be written is left as it is."""
+        """Store statistics. A damaged cache is deleted. A cache that cannot be written is left unchanged."""
         rows = [(*astuple(identity), _format_measured(value)) for identity, value in measurements.items()]
         if not rows:
             return

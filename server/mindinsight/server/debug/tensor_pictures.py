@@ -1,4 +1,4 @@
-"""Reduction of tensors for drawing: histograms and heat maps, read in parts."""
+"""Reduction of tensors for drawing: histograms and heat maps, read by parts."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from mindinsight.server.types import Doubles
 
 
 def bin_values(values: Values, bins: int) -> tuple[Doubles, Doubles]:
-    """Histogram of the finite elements: counts of ``bins`` bins of equal width, and their edges.
+    """Return the counts of ``bins`` bins of equal width for the finite elements, and the edges of the bins.
 
-    Complex numbers are counted by magnitude. The bins of a constant tensor span a width of one around it.
-    The tensor is read twice.
+    Complex numbers are counted by magnitude. The bins of a constant tensor span a width of one around it. The
+    tensor is read twice.
     """
     statistics = measure_values(values)
     if statistics.minimum is None or statistics.maximum is None:
@@ -25,24 +25,17 @@ def bin_values(values: Values, bins: int) -> tuple[Doubles, Doubles]:
     counts = np.zeros(bins)
     for flat in values.pieces():
         for start in range(0, flat.size, PIECE):
-            piece = flat[start : start + PIECE]
-            numbers = (
-                np.abs(piece).astype(np.float64) if piece.dtype.kind == "c" else piece.astype(np.float64)
-            )
+            numbers = _magnitudes(flat[start : start + PIECE])
             counts += np.histogram(numbers[np.isfinite(numbers)], bins=edges)[0]
     return counts, edges
 
 
-def shrink(table: Array, most: int) -> Doubles:
-    """Shrink a table to at most ``most`` rows and columns; a cell is its element farthest from zero.
-
-    A single large element, or one that is not finite, stays visible. Complex numbers count by magnitude.
-    """
-    return shrink_rows(lambda start, stop: table[start:stop], table.shape[0], most)
-
-
 def shrink_rows(read: Callable[[int, int], Array], rows: int, most: int) -> Doubles:
-    """``shrink`` for a table whose rows ``read(start, stop)`` returns, group by group."""
+    """Shrink a table to at most ``most`` rows and columns. A cell is the element farthest from zero.
+
+    ``read(start, stop)`` returns some of its ``rows``. A single large or non-finite element stays visible.
+    Complex numbers count by magnitude.
+    """
     if rows <= most:
         return _shrink_columns(_magnitudes(read(0, rows)), most)
     ends = np.linspace(0, rows, most + 1).astype(np.int64).tolist()
@@ -60,7 +53,7 @@ def _shrink_columns(table: Doubles, most: int) -> Doubles:
 
 
 def _reduce_rows(table: Doubles, most: int) -> Doubles:
-    """Reduce to ``most`` rows: of neighbouring rows, the element farthest from zero in each column."""
+    """Reduce to ``most`` rows. Of neighbouring rows, each column retains the element farthest from zero."""
     if table.shape[0] <= most:
         return table
     starts = np.linspace(0, table.shape[0], most, endpoint=False).astype(np.int64)

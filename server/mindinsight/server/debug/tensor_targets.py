@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from mindinsight.server.debug.conditions import Target
 from mindinsight.server.formats.dumps.dump_types import TensorEntry
+
+ParameterKind: TypeAlias = Literal["weight", "state", "data"]
 
 ACTIVATIONS: Final = frozenset(
     [
@@ -30,9 +32,9 @@ _GRADIENT: Final = re.compile(r"^gradients[/_]|(^|\.)(backward|parameters_grad)(
 
 
 def targets(entry: TensorEntry, parameters: Collection[str] = ()) -> frozenset[Target]:
-    """Classes of a tensor; none for network inputs, constants and inputs of operators.
+    """Return the classes of a tensor. Network inputs, constants and inputs of operators have none.
 
-    ``parameters`` are the names of all parameters of the step (``parameter_names``); see ``is_state``.
+    ``parameters`` are the names of all parameters of the step (see ``parameter_names`` and ``is_state``).
     """
     if entry.direction not in ("output", "parameter"):
         return _NOTHING
@@ -45,20 +47,20 @@ def targets(entry: TensorEntry, parameters: Collection[str] = ()) -> frozenset[T
 
 
 def parameter_names(entries: Iterable[TensorEntry]) -> frozenset[str]:
-    """Names of the parameters among the tensors."""
+    """Return the names of the parameters among the tensors."""
     return frozenset(entry.operator for entry in entries if entry.direction == "parameter")
 
 
 def is_weight(name: str, parameters: Collection[str] = ()) -> bool:
-    """Whether a parameter has the name of a weight, and not of an optimizer's state."""
+    """Return True if a parameter has the name of a weight and not of an optimizer's state."""
     return bool(_WEIGHT.search(name)) and not is_state(name, parameters)
 
 
 def is_state(name: str, parameters: Collection[str] = ()) -> bool:
-    """Whether a parameter is the state of an optimizer: its name is a prefix and the name of a weight.
+    """Return True if a parameter is the state of an optimizer: a prefix followed by the name of a weight.
 
-    A prefix that can be a layer (``linear``) counts where the rest is one of ``parameters``, or where these
-    are not known.
+    A prefix that can also be a layer (``linear``) counts if the rest is one of ``parameters``, or if these
+    are unknown.
     """
     if _STATE.match(name):
         return True
@@ -66,8 +68,16 @@ def is_state(name: str, parameters: Collection[str] = ()) -> bool:
     return bool(layer and (not parameters or layer["weight"] in parameters))
 
 
+def parameter_kind(name: str, parameters: Collection[str]) -> ParameterKind:
+    """Return the kind of a parameter by its name: a weight, the state of an optimizer, or data."""
+    if is_state(name, parameters):
+        return "state"
+    return "weight" if is_weight(name, parameters) else "data"
+
+
 def is_activation(operator_type: str) -> bool:
-    """Whether the last part of an operator type (``ReLU``, ``Functional.relu``) is an activation function."""
+    """Return True if the last part of an operator type (``ReLU``, ``Functional.relu``) is an activation
+    function."""
     return operator_type.rpartition(".")[2].lower() in ACTIVATIONS
 
 

@@ -7,7 +7,6 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from mindinsight.server.debug.conditions import Limits
 from mindinsight.server.debug.examine import TensorResult, TensorTask, examine_all, measure_all
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.tensor_targets import parameter_names, targets
@@ -19,14 +18,15 @@ State: TypeAlias = Literal["", "unchanged", "jumping", "vanishing", "exploding",
 JUMP: Final = 1.0  # mean |change| of a weight, as a multiple of its mean magnitude
 VANISHED: Final = 1e-9  # mean magnitude below which a gradient has vanished
 GROWTH: Final = 100.0  # factor of a gradient's mean magnitude above which it explodes
+_WEIGHT_RULES: Final = ("weight_change_too_large", "weight_not_changed")
 
 
 @dataclass(frozen=True, slots=True)
 class Trend:
     """Trend of one weight or gradient between two steps.
 
-    ``ratio``: for weights mean |change| / mean |before|, for gradients mean magnitude now / before; None
-    where unknown.
+    ``ratio`` is mean |change| / mean |before| for weights, mean magnitude now / before for gradients, and
+    None if unknown.
     """
 
     entry: TensorEntry
@@ -43,19 +43,20 @@ def trends(
     executor: Executor | None = None,
     cache: StatisticsCache | None = None,
 ) -> Iterator[Trend]:
-    """Trends of weights and gradients from an earlier step to a step of the same rank, in order."""
+    """Yield the trends of weights and gradients from an earlier to a later step of one rank, in order."""
     earlier = {slot_key(entry): entry for entry in before}
     parameters = parameter_names(now)
     pairs = [
-        (entry, earlier[slot_key(entry)], "weight" if "weight" in classes else "gradient")
+        (entry, earlier[slot_key(entry)], "weight" in classes)
         for entry in now
         if (classes := targets(entry, parameters) & {"weight", "gradient"}) and slot_key(entry) in earlier
     ]
-    tasks = (TensorTask(entry, _rules(kind), earlier_entry.ref) for entry, earlier_entry, kind in pairs)
+    rules = tuple((name, checked_limits(name, {})) for name in _WEIGHT_RULES)
+    tasks = (TensorTask(entry, rules if weight else (), other.ref) for entry, other, weight in pairs)
     results = examine_all(tasks, executor, cache)
-    earlier_results = measure_all((earlier_entry for _, earlier_entry, _ in pairs), executor, cache)
-    for result, earlier_result, (_, _, kind) in zip(results, earlier_results, pairs, strict=True):
-        yield _weight(result, earlier_result) if kind == "weight" else _gradient(result, earlier_result)
+    earlier_results = measure_all((other for _, other, _ in pairs), executor, cache)
+    for result, earlier_result, (_, _, weight) in zip(results, earlier_results, pairs, strict=True):
+        yield _weight(result, earlier_result) if weight else _gradient(result, earlier_result)
 
 
 def _weight(result: TensorResult, earlier: TensorResult) -> Trend:
@@ -87,10 +88,3 @@ def _magnitude(result: TensorResult) -> float | None:
 def _or_not_finite(result: TensorResult, state: State) -> State:
     not_finite = result.measurement is not None and result.measurement.statistics.finite is False
     return "not_finite" if not_finite else state
-
-
-def _rules(kind: str) -> tuple[tuple[str, Limits], ...]:
-    if kind == "gradient":
-        return ()
-    names = ("weight_change_too_large", "weight_not_changed")
-    return tuple((name, checked_limits(name, {})) for name in names)

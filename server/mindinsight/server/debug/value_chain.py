@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from mindinsight.server.debug.examine import TensorResult
 from mindinsight.server.debug.operator_links import Link
-from mindinsight.server.debug.tensor_targets import is_state, is_weight, parameter_names
+from mindinsight.server.debug.tensor_targets import ParameterKind, parameter_kind, parameter_names
 from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 
-Carrier: TypeAlias = Literal["operator", "weight", "state", "data"]
+Carrier: TypeAlias = Literal["operator"] | ParameterKind
 Find: TypeAlias = Callable[[TensorEntry], TensorResult | None]
 
-LONGEST: Final = 200  # operators in a chain
+MAX_LENGTH: Final = 200  # links of a chain
 
 
 @dataclass(frozen=True, slots=True)
 class ChainLink:
-    """Link of a chain: an operator or a parameter, with the largest tensor that it gave.
+    """Link of a chain: an operator or a parameter, with the tensor of largest magnitude that it produced.
 
-    ``is_late``: the tensor was recorded after the operator that it goes into ran, so that an optimizer may
-    have changed it meanwhile, and says nothing of what the operator received.
+    ``is_late`` marks a tensor recorded after the operator that received it ran. An optimizer may have changed
+    it in between, so its values say nothing of that operator's input.
     """
 
     name: str  # full name
-    recorded: str  # "" for what was not dumped
+    recorded: str  # "" for a parameter that was not dumped
     type: str
     carrier: Carrier
     entry: TensorEntry | None
@@ -37,11 +37,12 @@ class ChainLink:
 
     @property
     def magnitude(self) -> float:
+        """Return the largest magnitude in the tensor, or -1.0 if it is unknown or late."""
         return -1.0 if self.is_late else magnitude(self.result)
 
 
 class ValueChain:
-    """Search along the links of one graph. ``find`` gives the measured tensor, None where it is not known."""
+    """Search for chains in one graph. ``find`` returns the measured tensor, or None if it is unknown."""
 
     def __init__(
         self,
@@ -67,14 +68,15 @@ class ValueChain:
             self._sources[link.target].append(link.source)
 
     def back_from(self, recorded: str, source: str = "") -> list[ChainLink]:
-        """The chain from an operator, which comes first, to where the value entered the network.
+        """Return the chain from an operator, which comes first, to the point where the value entered the
+        network.
 
-        At each operator it follows the input with the largest magnitude, one that is not finite before all;
-        at the first it follows ``source``, a full name, where that is given.
+        At each operator the search follows the input with the largest magnitude, and non-finite inputs first.
+        At the first operator it follows ``source``, a full name, if given.
         """
         chain = [self._link(recorded)]
         passed = {recorded}
-        while len(chain) < LONGEST:
+        while len(chain) < MAX_LENGTH:
             candidates = [name for name in self._sources.get(recorded, ()) if name not in passed]
             if not candidates:
                 break
@@ -89,7 +91,7 @@ class ValueChain:
         return chain
 
     def _link(self, name: str, target: str = "") -> ChainLink:
-        """The link of an operator or parameter that goes into ``target``."""
+        """Return the link of an operator or parameter that feeds ``target``."""
         operator = self._operators.get(name)
         given = [(entry, self._find(entry)) for entry in self._given.get(name, ())]
         entry, result = max(given, key=lambda pair: magnitude(pair[1]), default=(None, None))
@@ -107,7 +109,10 @@ class ValueChain:
         return ChainLink(full, recorded, "", kind, entry, result, is_late=self._is_late(entry, target))
 
     def _received(self, target: str, source: str) -> TensorEntry | None:
-        """The recorded input of ``target`` that comes from ``source``, where slots and sources are pairs."""
+        """Return the recorded input of ``target`` that comes from ``source``.
+
+        Returns None if the slots cannot be paired with sources.
+        """
         operator = self._operators.get(target)
         if operator is None or len(operator.inputs) != len(operator.sources):
             return None
@@ -116,19 +121,13 @@ class ValueChain:
         return self._inputs.get((target, slots[0])) if slots else None
 
     def _is_late(self, entry: TensorEntry | None, target: str) -> bool:
+        """Return True if a tensor was recorded after the last output of ``target``."""
         ran = [given.sequence for given in self._given.get(target, ())]
         return entry is not None and bool(ran) and entry.sequence > max(ran)
 
 
-def parameter_kind(name: str, parameters: Collection[str]) -> Carrier:
-    """Kind of a parameter by its name: a weight, a state of the optimizer, or data."""
-    if is_state(name, parameters):
-        return "state"
-    return "weight" if is_weight(name, parameters) else "data"
-
-
 def magnitude(result: TensorResult | None) -> float:
-    """Largest magnitude in a tensor: infinite where it is not finite, -1 where nothing is known."""
+    """Return the largest magnitude in a tensor: infinity if it is non-finite, -1.0 if nothing is known."""
     if result is None or result.measurement is None:
         return -1.0
     statistics = result.measurement.statistics
@@ -139,25 +138,25 @@ def magnitude(result: TensorResult | None) -> float:
 
 
 def cut_out(
-    chain: Iterable[ChainLink], operators: Mapping[str, Operator], links: Iterable[Link], most: int
+    chain: Iterable[ChainLink], operators: Mapping[str, Operator], links: Iterable[Link], limit: int
 ) -> tuple[list[Operator], list[Link]]:
-    """The part of the graph around the beginning of a chain, without scopes, with the links in it.
+    """Return the operators around the start of a chain, without scopes, and the links between them.
 
-    The first ``most`` links of the chain, what else goes into its operator, and where that one's results go.
+    These are the first ``limit`` links of the chain and the direct neighbours of its first operator.
     Parameters have their kind as type.
     """
-    shown = list(chain)[:most]
+    shown = list(chain)[:limit]
     if not shown:
         return [], []
-    culprit = shown[0].recorded
+    start = shown[0].recorded
     all_links = list(links)
     drawn = {link.recorded or link.name: _flat(link, operators) for link in shown}
-    ends = [link.source for link in all_links if link.target == culprit][:most]
-    ends += [link.target for link in all_links if link.source == culprit][:most]
+    ends = [link.source for link in all_links if link.target == start][:limit]
+    ends += [link.target for link in all_links if link.source == start][:limit]
     for name in ends:
         operator = operators.get(name)
         if operator is not None and operator.type != "Parameter":
-            drawn.setdefault(name, _without_scope(operator))
+            drawn.setdefault(name, replace(operator, scope=()))
     named = {link.name: link.recorded or link.name for link in shown}
     joined = dict.fromkeys(
         (named.get(link.source, link.source), link.target) for link in all_links if link.target in drawn
@@ -168,14 +167,9 @@ def cut_out(
 
 
 def _flat(link: ChainLink, operators: Mapping[str, Operator]) -> Operator:
+    """Return the operator to draw for a link, without its scope."""
     operator = operators.get(link.recorded)
     if operator is not None and link.carrier == "operator":
-        return _without_scope(operator)
-    name = link.name.replace("/", ".")  # a slash would be a scope
+        return replace(operator, scope=())
+    name = link.name.replace("/", ".")  # a slash would start a scope
     return Operator(name, link.recorded or link.name, link.carrier, (), "", -1, -1)
-
-
-def _without_scope(operator: Operator) -> Operator:
-    return Operator(
-        operator.name, operator.recorded, operator.type, (), operator.graph, operator.sequence, operator.order
-    )

@@ -1,4 +1,4 @@
-"""Watchpoints: conditions on operators, ranks and steps, their limits, and presets for common faults."""
+"""Watchpoints: conditions on operators, ranks and steps, their limits, and presets for common anomalies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache, partial
 from typing import Final, TypeAlias
 
-from mindinsight.server.claims import Claim
+from mindinsight.server.claims import Claim, few
 from mindinsight.server.debug.conditions import (
     HOLDS_INF,
     NO_PREVIOUS,
@@ -33,7 +33,7 @@ from mindinsight.server.formats.dumps.dump_types import Dump, TensorEntry, Tenso
 
 SlotKey: TypeAlias = tuple[str, str, str, str]  # graph, operator as recorded, direction, slot
 
-# Worst first. What breaks a training comes before what slows it, and both before what is merely unusual.
+# Worst first: kinds that break a training, then kinds that slow it, then those that are only unusual.
 _SEVERITY: Final = (
     *("non_finite", "overflowed", "exploding", "dead", "inactive", "vanishing", "saturated"),
     *("frozen", "slow", "initial", "condition"),
@@ -49,41 +49,44 @@ _KINDS: Final = {
     "weight_change_too_small": "slow",
     "weight_initialization": "initial",
 }
-# A dead tensor is inactive as well, and a frozen one hardly changes: the stronger statement stands alone.
+# A dead tensor is also inactive, and a frozen one hardly changes: only the stronger statement is shown.
 _IMPLIED: Final = {"inactive": "dead", "slow": "frozen", "saturated": "dead", "vanishing": "dead"}
 _SHOWN: Final = 8  # steps, or tensors, that a sentence lists
-_STATED: Final = {  # limit that the sentence of a kind is about: one of another limit states the condition
+_STATED: Final = {  # limit named by the sentence of a kind: a hit of another limit is a "condition"
     "dead": "zero_percentage_ge",
     "exploding": "abs_mean_update_ratio_gt",
     "initial": "zero_percentage_ge",
     "slow": "abs_mean_update_ratio_lt",
     "vanishing": "abs_mean_lt",
 }
-_SATURATED: Final = {"tanh": -1.0, "sigmoid": 0.0}  # functions with two flat ends, of which this is the lower
-_INACTIVE: Final = ("relu", "relu6", "reluv2")  # functions that are flat below zero: a leaky one is not
-_NEAR: Final = 1e-4  # of an end of a function, from which its range is all that is active
+_SATURATED: Final = {"tanh": -1.0, "sigmoid": 0.0}  # lower end of functions that are flat at both ends
+_INACTIVE: Final = ("relu", "relu6", "reluv2")  # functions that are flat below zero, unlike leaky ones
+_NEAR: Final = 1e-4  # largest distance of a range from both ends that still counts as all of the function
 _SHIFT: Final = re.compile(r"(^|[._/])(bias|beta)$", re.I)  # parameters that start with zeros by design
 
 
 @dataclass(frozen=True, slots=True)
 class Watchpoint:
-    """Watchpoint: a condition with its limits and its scope; an empty field does not restrict.
+    """Condition with its limits and scope. An empty field does not restrict the scope.
 
-    Without operators, or with patterns, only tensors of the condition's target are checked; an operator that
-    is named in full is always checked.
+    Without operators, or with patterns, only tensors of the condition's target are checked. An operator named
+    in full is always checked.
     """
 
     id: int
     condition: str
-    limits: Limits = field(default_factory=dict)  # as ``limits.checked_limits`` gives them
+    limits: Limits = field(default_factory=dict)  # from ``checked_limits``
     operators: tuple[str, ...] = ()  # full names, or patterns with * and ?
     types: tuple[str, ...] = ()  # operator types in lower case: relu
     ranks: tuple[int, ...] = ()
     steps: tuple[int, ...] = ()
-    spares_masks: bool = False  # minus infinities that were filled in are not counted as non-finite
+    spares_masks: bool = False  # do not count minus infinities that were filled in as non-finite
 
     def watches(self, entry: TensorEntry, classes: frozenset[Target], first: bool) -> bool:
-        """Whether to check a tensor of these classes; ``first``: at the first dumped step of its graph."""
+        """Return True if the watchpoint checks a tensor of these classes.
+
+        ``first`` says that the tensor is of the first dumped step of its graph.
+        """
         condition = conditions()[self.condition]
         named = entry.direction in ("output", "parameter") and not _names(entry).isdisjoint(self.operators)
         return (
@@ -92,13 +95,17 @@ class Watchpoint:
             and (not self.ranks or entry.rank in self.ranks)
             and (not self.steps or entry.step in self.steps)
             and (not self.types or entry.type.rpartition(".")[2].lower() in self.types)
-            and (named or not self.operators or _matches_pattern(entry, self.operators))
+            and (
+                named
+                or not self.operators
+                or any(fnmatchcase(name, pattern) for name in _names(entry) for pattern in self.operators)
+            )
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """Hit of a watchpoint on a tensor, or (``verdict.error``) a tensor that could not be judged."""
+    """Hit of a watchpoint on a tensor, or, if ``verdict.error`` is set, a tensor that could not be judged."""
 
     watchpoint: Watchpoint
     result: TensorResult
@@ -106,6 +113,7 @@ class Hit:
 
     @property
     def entry(self) -> TensorEntry:
+        """Return the tensor."""
         return self.result.entry
 
 
@@ -115,7 +123,7 @@ def check(
     executor: Executor | None = None,
     cache: StatisticsCache | None = None,
 ) -> Iterator[Hit]:
-    """Hits rank by rank and step by step, in execution order; tensors without a watchpoint are not read."""
+    """Yield hits by rank, then by step, in execution order. Tensors without a watchpoint are not read."""
     judgements = check_and_count(dump, watchpoints, executor, cache)
     return (item for item in judgements if isinstance(item, Hit))
 
@@ -126,15 +134,14 @@ def check_and_count(
     executor: Executor | None = None,
     cache: StatisticsCache | None = None,
 ) -> Iterator[Hit | int]:
-    """Yield the hits as ``check`` does and, last, the number of verdicts that could be reached."""
+    """Yield hits in the order of ``check`` and, last, the number of verdicts reached."""
     decided = 0
     search = lru_cache(maxsize=1)(partial(_search, dump, executor, cache))
     for result, rules in _results(dump, watchpoints, executor, cache):
+        entry = result.entry
         for watchpoint, first in zip(rules, result.verdicts, strict=False):  # none when unreadable
             masked = first.hit and watchpoint.spares_masks and holds_minus_infinity(result)
-            entry, verdict = result.entry, first
-            if masked:
-                verdict = _without_mask(search(entry.rank, entry.step), entry, first)
+            verdict = _without_mask(search(entry.rank, entry.step), entry, first) if masked else first
             decided += not verdict.error
             if verdict.hit or verdict.error:
                 yield Hit(watchpoint, result, verdict)
@@ -149,7 +156,8 @@ def _search(
 
 
 def _without_mask(search: OriginSearch, entry: TensorEntry, verdict: Verdict) -> Verdict:
-    """The verdict on a tensor with minus infinities: no hit on a mask, undecided if it may have an effect."""
+    """Return the verdict on a tensor with minus infinities: no hit on a mask, undecided if it may have an
+    effect."""
     if not search.is_mask(entry):
         return verdict
     return Verdict(False, error=HOLDS_INF if search.is_open_mask(entry) else 0)
@@ -158,6 +166,7 @@ def _without_mask(search: OriginSearch, entry: TensorEntry, verdict: Verdict) ->
 def _results(
     dump: Dump, watchpoints: Sequence[Watchpoint], executor: Executor | None, cache: StatisticsCache | None
 ) -> Iterator[tuple[TensorResult, Sequence[Watchpoint]]]:
+    """Yield each examined tensor with the watchpoints that check it."""
     rules: deque[Sequence[Watchpoint]] = deque()
 
     def tasks() -> Iterator[TensorTask]:
@@ -173,14 +182,12 @@ def _results(
 def _tasks(
     dump: Dump, rank: int, watchpoints: Sequence[Watchpoint]
 ) -> Iterator[tuple[TensorTask, Sequence[Watchpoint]]]:
-    """Tasks for the tensors of one rank; ``previous`` is from the previous dumped step of the graph."""
+    """Yield tasks for the tensors of one rank, each with the same tensor of the previous dumped step."""
     previous: dict[SlotKey, TensorRef] = {}
     started: set[str] = set()
     for step in dump.steps(rank):
         entries = list_tensors(dump, rank, step).items
-        overflowed = {
-            overflow.operator for overflow in list_overflows(dump, rank, step).items if overflow.status
-        }
+        overflowed = overflowed_operators(dump, rank, step)
         parameters = parameter_names(entries)
         for entry in entries:
             classes, first = targets(entry, parameters), entry.graph not in started
@@ -194,44 +201,49 @@ def _tasks(
 
 
 def slot_key(entry: TensorEntry) -> SlotKey:
-    """Key of a tensor, the same at every step of its rank."""
+    """Return the key of a tensor, which is the same at every step of its rank."""
     return (entry.graph, entry.recorded, entry.direction, entry.slot)
+
+
+def overflowed_operators(dump: Dump, rank: int, step: int) -> frozenset[str]:
+    """Return the names of the operators with an overflow that the device reported."""
+    return frozenset(
+        overflow.operator for overflow in list_overflows(dump, rank, step).items if overflow.status
+    )
 
 
 def _names(entry: TensorEntry) -> set[str]:
     return {entry.operator, entry.recorded}
 
 
-def _matches_pattern(entry: TensorEntry, patterns: Sequence[str]) -> bool:
-    return any(fnmatchcase(name, pattern) for name in _names(entry) for pattern in patterns)
-
-
 @dataclass(frozen=True, slots=True)
 class CheckFinding:
-    """One thing that is wrong with one tensor of a rank, at all the steps where it was hit."""
+    """Anomaly of one tensor of a rank, with the hits at all its steps."""
 
     kind: str  # one of _SEVERITY
     hits: tuple[Hit, ...]  # in order of steps
 
     @property
     def steps(self) -> list[int]:
+        """Return the steps of the hits, in ascending order."""
         return sorted({hit.entry.step for hit in self.hits})
 
     @property
     def name(self) -> str:
-        """Return the tensor in words."""
+        """Return the tensor's name for a sentence."""
         entry = self.hits[0].entry
         tensor = f"{entry.operator} {entry.direction} {entry.slot}"
         return tensor if entry.type != "Parameter" else entry.operator
 
     @property
     def claim(self) -> Claim:
+        """Return the claim about the anomaly, with its first steps as evidence."""
         entry, steps = self.hits[0].entry, self.steps
         finding = next((result for result in self.hits[0].verdict.findings if result.hit), None)
         limits = self.hits[0].watchpoint.limits
         values = {
             "tensor": self.name,
-            "steps": [*map(str, steps[:_SHOWN]), *(["…"] if len(steps) > _SHOWN else [])],
+            "steps": few([str(step) for step in steps], _SHOWN),
             "condition": self.hits[0].watchpoint.condition,
             "actual": finding.actual if finding else 0,
             "limit": limits[finding.name if finding else "rtol"] if finding or "rtol" in limits else 0,
@@ -241,10 +253,7 @@ class CheckFinding:
 
 
 def group_hits(hits: Iterable[Hit]) -> list[CheckFinding]:
-    """Return one finding for each tensor and kind of fault, the worst kind first, then by first step.
-
-    A change from zeros is no explosion, and a bias that starts with zeros is as it should be.
-    """
+    """Return one anomaly for each tensor and kind, the worst kind first, then by first step."""
     grouped: dict[tuple[int, str, str, str, str], dict[str, list[Hit]]] = {}
     for hit in hits:
         entry = hit.entry
@@ -260,9 +269,10 @@ def group_hits(hits: Iterable[Hit]) -> list[CheckFinding]:
 
 
 def check_claims(hits: Sequence[Hit], judged: int) -> list[Claim]:
-    """Return the claims of a finished check, given the hits and undecided tensors, and how many were judged.
+    """Return the claims of a finished check, given hits, undecided tensors, and the number of verdicts
+    reached.
 
-    Without a hit the check is clear only of what could be judged.
+    Without a hit the check is clear only about the tensors it could judge.
     """
     confirmed = _grouped_claims(group_hits(hit for hit in hits if hit.verdict.hit))
     undecided = sum(hit.verdict.error not in (0, NO_PREVIOUS) and not hit.verdict.hit for hit in hits)
@@ -275,7 +285,7 @@ def check_claims(hits: Sequence[Hit], judged: int) -> list[Claim]:
 
 
 def _grouped_claims(findings: Iterable[CheckFinding]) -> list[Claim]:
-    """Return the claim of the first tensor of each kind at the same steps, with the names of the others."""
+    """Return one claim for each kind and set of steps, about the first tensor, with the names of the rest."""
     groups: dict[tuple[str, int, tuple[int, ...]], list[CheckFinding]] = {}
     for finding in findings:
         key = (finding.kind, finding.hits[0].entry.rank, tuple(finding.steps))
@@ -284,13 +294,13 @@ def _grouped_claims(findings: Iterable[CheckFinding]) -> list[Claim]:
     for first, *others in groups.values():
         claims.append(first.claim)
         if others:
-            names = [*(other.name for other in others[:_SHOWN]), *(["…"] if len(others) > _SHOWN else [])]
+            names = few([other.name for other in others], _SHOWN)
             claims.append(Claim("claim.check.more", "note", {"n": len(others), "tensors": names}))
     return claims
 
 
 def _kind(hit: Hit) -> str:
-    """Return the kind of a hit; "condition" if no sentence says more than that a chosen limit is exceeded."""
+    """Return the kind of a hit, or "condition" if it says only that a chosen limit was exceeded."""
     finding = next((finding for finding in hit.verdict.findings if finding.hit), None)
     limits = hit.watchpoint.limits
     if hit.watchpoint.condition == "activation_range":
@@ -304,7 +314,7 @@ def _kind(hit: Hit) -> str:
 
 
 def _range_kind(function: str, limit: str, limits: Limits) -> str:
-    """Return what a share of values within a range says of a function."""
+    """Return the kind of a hit on the share of a function's values within a range."""
     start, end = limits.get("range_start_inclusive", 0.0), limits.get("range_end_inclusive", 0.0)
     low = _SATURATED.get(function)
     if limit == "range_percentage_lt" and low is not None and max(start - low, 1 - end) < _NEAR:
@@ -314,7 +324,7 @@ def _range_kind(function: str, limit: str, limits: Limits) -> str:
 
 
 def _explained(kinds: dict[str, list[Hit]]) -> dict[str, list[Hit]]:
-    """Return the hits on a tensor without those that come of zeros at its first recorded step."""
+    """Return the hits on a tensor without those that follow from zeros at its first recorded step."""
     if "initial" not in kinds:
         return kinds
     exploding = kinds.get("exploding", [])[1:]
@@ -325,15 +335,15 @@ def _explained(kinds: dict[str, list[Hit]]) -> dict[str, list[Hit]]:
 
 
 def _is_implied(kind: str, hits: Sequence[Hit], kinds: dict[str, list[Hit]]) -> bool:
-    """Return whether a stronger statement covers every step of this one."""
+    """Return True if a stronger statement covers every step of this one."""
     stronger = {hit.entry.step for hit in kinds.get(_IMPLIED.get(kind, ""), ())}
     return {hit.entry.step for hit in hits} <= stronger
 
 
 def checked_limits(condition_id: str, requested: Mapping[str, float | None]) -> Limits:
-    """Limits of a condition: those requested, or all defaults when none is.
+    """Return the limits of a condition: those requested, or all defaults if none is.
 
-    Supporting parameters (epsilon, atol) always have their default. Raises ValueError with the name of a
+    Supporting parameters (epsilon, atol) always have their default. Raises ValueError with the name of the
     wrong parameter and its allowed values.
     """
     condition = conditions().get(condition_id)
@@ -407,9 +417,10 @@ _RANGES: Final[tuple[tuple[tuple[str, ...], float, float, Mapping[str, float]], 
 
 
 def common_faults() -> tuple[Watchpoint, ...]:
-    """Watchpoints for overflow, zeros, vanishing gradients, constant or jumping weights, saturation.
+    """Return watchpoints for overflow, zeros, vanishing gradients, constant or jumping weights, and
+    saturation.
 
-    The set and its limits are those that MindInsight's debugger recommended.
+    The conditions and limits are those that MindInsight's debugger recommended.
     """
     ranges: list[Preset] = [
         ("activation_range", {"range_start_inclusive": start, "range_end_inclusive": end, **limits}, types)

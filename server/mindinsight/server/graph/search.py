@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
@@ -15,18 +16,16 @@ from mindinsight.server.graph.model.graph import CONSTANT, OPERATOR, Graph, Numb
 from mindinsight.server.graph.model.node_details import Output, attribute_summaries, output_of
 from mindinsight.server.graph.scopes.scope_tree import ROOT, Tree
 
-_MEMORY: Final = 8 << 20  # bytes that a compiled expression and its cache may take
+_MEMORY: Final = 8 << 20  # limit of the bytes of a compiled expression and its cache
 
 
 class BadPattern(ValueError):  # noqa: N818
-    """A regular expression that RE2 rejects; the message gives the reason and the position."""
+    """Regular expression that RE2 rejects. The message has the reason and the position."""
 
 
 def matcher(pattern: str, regex: bool, ignore_case: bool = True) -> Callable[[str], int]:
-    """Compile a pattern to a function that returns the start of its first match, or -1.
-
-    Raises BadPattern.
-    """
+    """Compile a pattern to a function that returns the start of its first match or -1, or raise
+    BadPattern."""
     searched = (
         _compile(pattern, ignore_case)
         if regex
@@ -52,7 +51,7 @@ def _compile(pattern: str, ignore_case: bool) -> Any:
 
 
 def _located(pattern: str, error: Exception) -> str:
-    """RE2's reason with the position of the part that it rejects."""
+    """Return RE2's reason with the position of the part that it rejects."""
     text = error.args[0] if error.args else ""
     text = text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
     reason, _, part = text.partition(": ")
@@ -65,7 +64,7 @@ def _located(pattern: str, error: Exception) -> str:
 
 
 def _encodable(text: str) -> str:
-    """``text`` with a question mark for each lone surrogate, which UTF-8 cannot encode."""
+    """Return ``text`` with a question mark for each lone surrogate, which UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -79,9 +78,9 @@ _Find = Callable[[str], int]
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A parsed query. Cases are ignored everywhere."""
+    """Parsed query. Case is ignored."""
 
-    words: tuple[tuple[bool, _Find], ...] = ()  # whether it is looked for in the whole path, and its search
+    words: tuple[tuple[bool, _Find], ...] = ()  # True to search the whole path, and the search
     types: tuple[_Match, ...] = ()
     shapes: tuple[_Match, ...] = ()
     dtypes: tuple[_Match, ...] = ()
@@ -89,26 +88,24 @@ class Query:
 
     @property
     def has_fields(self) -> bool:
-        """Whether the values of nodes are looked at, and not only names."""
+        """Return True if the query restricts more than names."""
         return bool(self.types or self.shapes or self.dtypes or self.attributes)
 
     def rank(self, path: str) -> int:
-        """0 if the name of a path begins with the words, 1 if it contains them all, -1 if it does not.
+        """Return 0 if the name of a path begins with the words, 1 if it contains them all, otherwise -1.
 
-        Words with a slash are looked for in the whole path.
+        Words with a slash are searched in the whole path.
         """
         name = path.rpartition("/")[2]
         starts = [find(path if whole else name) for whole, find in self.words]
         return -1 if any(start < 0 for start in starts) else int(not starts or starts[0] > 0)
 
     def matches_node(self, graph: Graph, node: int) -> bool:
-        """Whether type, output and attributes of a node match; any of its outputs."""
+        """Return True if type, attributes and any of the outputs of a node match."""
         if not all(match(graph.types[node]) for match in self.types):
             return False
-        if self.shapes or self.dtypes:
-            output = output_of(graph, node)
-            if not _matches_output(self, output):
-                return False
+        if (self.shapes or self.dtypes) and not _matches_output(self, output_of(graph, node)):
+            return False
         return not self.attributes or self._matches_attributes(graph, node)
 
     def _matches_attributes(self, graph: Graph, node: int) -> bool:
@@ -122,7 +119,7 @@ class Query:
 
 
 def parse_query(text: str) -> Query:
-    """Parse a query; a word before a colon that names no field is part of a name."""
+    """Parse a query. A word before a colon that is not a field is part of a name."""
     words: list[tuple[bool, _Find]] = []
     fields: dict[str, list[_Match]] = {name: [] for name in FIELDS}
     attributes: list[tuple[str, _Match]] = []
@@ -142,7 +139,7 @@ def parse_query(text: str) -> Query:
 
 
 def glob(pattern: str) -> _Match:
-    """Predicate of texts that match a pattern with asterisks as a whole; adjacent asterisks count once."""
+    """Return a predicate for texts that match a pattern with asterisks as a whole. Case is ignored."""
     compiled = re.compile(translate(re.sub(r"\*+", "*", pattern).replace("[", "[[]")), re.IGNORECASE)
     return lambda text: compiled.match(text) is not None
 
@@ -156,7 +153,8 @@ def _matches_output(query: Query, output: Output) -> bool:
 
 
 def _forms(value: str) -> list[str]:
-    """The text of an attribute with and without brackets, and its elements: for ``2,2`` and for ``2``."""
+    """Return the text of an attribute with and without brackets, and its elements: ``2,2`` also matches
+    ``2``."""
     bare = _BRACKETS.sub("", value)
     return [value, bare, *bare.split(",")]
 
@@ -165,10 +163,10 @@ T = TypeVar("T")
 
 
 def match_end_of_path(tree: Tree, text: str) -> list[int]:
-    """Indices whose path contains the text, with no slash after its last occurrence; in creation order.
+    """Return the indices of paths that contain the text, with no slash after its last occurrence.
 
-    MindInsight's rule: searching for the name of a scope finds the scope and not its contents. Case is
-    ignored; an empty text and a lone slash match nothing.
+    This is MindInsight's rule: the name of a scope finds the scope and not its contents. Case is ignored. An
+    empty text and a lone slash match nothing. Sorted by creation order.
     """
     text = text.lower()
     if text in {"", "/"}:
@@ -183,9 +181,10 @@ def match_end_of_path(tree: Tree, text: str) -> list[int]:
 
 
 def find_nodes(tree: Tree, pattern: str = "", types: Sequence[str] = (), regex: bool = False) -> list[int]:
-    """Indices of the given types whose name matches, or whose path if the pattern contains a slash.
+    """Return the indices of the given types with a matching name, or raise BadPattern.
 
-    Names that begin with the pattern come first, then ascending. Case is ignored. Raises BadPattern.
+    If the pattern contains a slash, the path is matched. Names that begin with the pattern come first, then
+    ascending. Case is ignored.
     """
     search = matcher(pattern, regex)
     match_path = "/" in pattern
@@ -203,9 +202,10 @@ def find_nodes(tree: Tree, pattern: str = "", types: Sequence[str] = (), regex: 
 
 
 def query_nodes(tree: Tree, query: Query, types: Sequence[str] = ()) -> list[int]:
-    """Indices of the given types that match a query: names that begin with its first word come first.
+    """Return the indices of the given types that match a query. Names that begin with its first word come
+    first.
 
-    Scopes are found by words alone.
+    Scopes are matched only by words.
     """
     ranked = []
     type_filter = set(types)
@@ -220,21 +220,21 @@ def query_nodes(tree: Tree, query: Query, types: Sequence[str] = ()) -> list[int
 
 
 def query_outer(tree: Tree, query: Query) -> list[int]:
-    """Parameters and constants of the graph that match a query."""
+    """Return the parameters and constants of the graph that match a query."""
     graph = tree.graph
     nodes = np.flatnonzero(graph.kinds != OPERATOR).tolist()
     return [node for node in nodes if query.rank(graph.names[node]) >= 0 and query.matches_node(graph, node)]
 
 
 def find_outer(tree: Tree, pattern: str, regex: bool = False) -> list[int]:
-    """Parameters and constants of the graph whose name matches. Raises BadPattern."""
+    """Return the parameters and constants of the graph with a matching name, or raise BadPattern."""
     search = matcher(pattern, regex)
     nodes = np.flatnonzero(tree.graph.kinds != OPERATOR).tolist()
     return [node for node in nodes if search(tree.graph.names[node]) >= 0]
 
 
 def nest(tree: Tree, indices: Sequence[int], entry: Callable[[int, list[T]], T]) -> list[T]:
-    """Build a tree of entries from indices and their ancestors; siblings in the order of ``indices``."""
+    """Build a tree of entries from indices and their ancestors. Siblings have the order of ``indices``."""
     inside: dict[int, list[int]] = {ROOT: []}
     for index in indices:
         for scope in [*tree.ancestors(index), index]:
@@ -249,20 +249,24 @@ def nest(tree: Tree, indices: Sequence[int], entry: Callable[[int, list[T]], T])
 
 
 def count_types(tree: Tree) -> dict[str, int]:
-    """Number of operators of each type, most frequent first."""
+    """Return the number of operators of each type, most frequent first."""
     nodes = np.unique(tree.nodes[tree.nodes >= 0])
-    counts: dict[str, int] = {}
-    for node in nodes.tolist():
-        kind = tree.graph.types[node]
-        counts[kind] = counts.get(kind, 0) + 1
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+    return sorted_counts(tree.graph.types[node] for node in nodes.tolist())
+
+
+def sorted_counts(types: Iterable[str]) -> dict[str, int]:
+    """Return the number of occurrences of each type, most frequent first, then by name."""
+    return dict(sorted(Counter(types).items(), key=lambda item: (-item[1], item[0])))
 
 
 Direction = Literal["up", "down"]
 
 
 def trace(tree: Tree, index: int, direction: Direction) -> Numbers:
-    """Leaves that a subtree depends on (up) or that depend on it (down), its own included; ascending."""
+    """Return the leaves that a subtree depends on ("up") or that depend on it ("down"), ascending.
+
+    The leaves of the subtree are included.
+    """
     near_ends, far_ends = tree.edges.targets, tree.edges.sources
     if direction == "down":
         near_ends, far_ends = far_ends, near_ends
@@ -280,7 +284,7 @@ def trace(tree: Tree, index: int, direction: Direction) -> Numbers:
 
 
 def count_by_box(tree: Tree, boxes: Iterable[int], leaves: Numbers) -> dict[int, int]:
-    """Count the leaves (ascending) in each box; boxes without any are left out."""
+    """Return the number of ``leaves`` (ascending) in each box. Boxes without any are omitted."""
     counts = {
         box: int(np.searchsorted(leaves, tree.ends[box]) - np.searchsorted(leaves, box)) for box in boxes
     }

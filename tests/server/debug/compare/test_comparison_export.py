@@ -1,4 +1,4 @@
-"""Reports with msprobe's columns beside those that msprobe 26.2 wrote of the same dumps.
+"""Reports with msprobe's columns against the reports of msprobe 26.2 on the same dumps.
 
 ``tests/data/dumps/compare/msprobe_*.csv`` are its files without call stacks and names of data files.
 """
@@ -58,7 +58,7 @@ def value(text: str) -> Any:
 
 
 def comparable(expected: dict[str, str]) -> set[str]:
-    """Columns in which both have a value: msprobe has no mean of integers, and no distance of scalars."""
+    """Return the columns with a value in both: msprobe has no mean of integers and no distance of scalars."""
     unknown = {column for column in NUMBERS if expected.get(column) == "unsupported"}
     if expected.get("NPU mean") == "None":
         unknown |= {column for column in expected if "ean" in column or "orm" in column}

@@ -1,4 +1,4 @@
-"""What differs first between two dumps of real trainings."""
+"""First difference between two dumps of real trainings."""
 
 from typing import Any
 

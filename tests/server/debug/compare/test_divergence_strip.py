@@ -19,7 +19,7 @@ def entries() -> list[TensorEntry]:
 
 
 def measured(entries: list[TensorEntry], norms: dict[int, float]) -> list[TensorEntry]:
-    """Tensors with recorded norms: 1, or what ``norms`` has for a position."""
+    """Return tensors with recorded norms: 1, or the norm in ``norms`` for a position."""
     return [
         entry._replace(
             shape=(2,), dtype="float32", statistics=RecordedStatistics(1, 0, 0.5, norms.get(position, 1.0))

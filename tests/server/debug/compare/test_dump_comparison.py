@@ -1,4 +1,4 @@
-"""Comparisons of real dumps against the reports msprobe wrote of them."""
+"""Comparisons of real dumps against msprobe's reports on them."""
 
 import json
 from concurrent.futures import ProcessPoolExecutor

@@ -1,4 +1,4 @@
-"""Verdicts on made-up operators. The levels were recorded from msprobe 26.2 on the same numbers."""
+"""Verdicts on synthetic operators. The levels were recorded from msprobe 26.2 on the same numbers."""
 
 import json
 import math
@@ -12,9 +12,16 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from mindinsight.server.compute.tensor_statistics import PIECE, Statistics, measure
-from mindinsight.server.debug.compare.error_measures import Compared, judge, level, measure_pair
+from mindinsight.server.debug.compare.error_measures import (
+    Compared,
+    Measures,
+    judge,
+    level,
+    measure_value_pair,
+)
 from mindinsight.server.debug.compare.operator_matching import Pair
 from mindinsight.server.debug.statistics_cache import Measurement
+from mindinsight.server.formats.arrays.lazy_array import Held
 from mindinsight.server.formats.dumps.dump_types import TensorEntry
 from tests.narrowing import require
 
@@ -28,6 +35,10 @@ MEASURES = ("cosine", "distance", "max_absolute", "max_relative", "one_thousandt
 def array(values: Any) -> Any:
     result = np.asarray(values)
     return result.astype(np.float32) if result.dtype == np.float64 else result
+
+
+def measure_pair(target: Any, reference: Any) -> Measures | None:
+    return measure_value_pair(Held(target), Held(reference))
 
 
 CASES = [case for case in ANSWERS if case["target"] != OPPOSITE]
@@ -165,14 +176,14 @@ def entry(direction: Any, slot: Any, dtype: Any = "float32") -> Any:
 
 
 def within(share: Any) -> Any:
-    """A tensor of which a share is the same, the rest off by one percent."""
+    """Return a comparison with a share of equal elements and the rest off by one percent."""
     values = BASE.copy()
     values[: round(len(values) * (1 - share))] *= 1.01
     return values
 
 
 def turned(cosine: Any) -> Any:
-    """A tensor with this cosine to the reference."""
+    """Return a comparison of a tensor with the given cosine to the reference."""
     along = BASE / np.linalg.norm(BASE)
     across = OTHER - along * (OTHER @ along)
     across /= np.linalg.norm(across)

@@ -1,4 +1,4 @@
-"""Which operator is which: by map, name, plain name, and order."""
+"""Matching of operators by map, name, plain name, and order."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Comparison of many steps and ranks: equal to that of each by itself."""
+"""Comparison of many steps and ranks, equal to the comparison of each one."""
 
 import shutil
 from concurrent.futures import ThreadPoolExecutor

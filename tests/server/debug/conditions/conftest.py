@@ -1,4 +1,4 @@
-"""Judging small arrays with conditions, as the debugger does."""
+"""Verdicts of conditions on small arrays, judged as the debugger does."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ NUMBERS = [-3.0, -1.0, 0.0, 2.0]  # mean -0.5, mean magnitude 1.5, one zero in f
 
 
 def judge(condition: Any, values: Any, previous: Any = None, overflowed: Any = False, **limits: Any) -> Any:
-    """Verdict of a condition on an array, and on its values at the previous step where they are given."""
+    """Return the verdict of a condition on an array, with its values at the previous step if given."""
     values = np.array(values)
     before = None if previous is None else lambda: Held(np.array(previous))
     sample = Sample(measure(values), lambda: Held(values), before, overflowed)

@@ -1,4 +1,4 @@
-"""Every rule on small arrays, through the same door as the debugger uses."""
+"""Every rule on small arrays, judged as the debugger does."""
 
 import math
 from typing import Any, NoReturn
@@ -147,7 +147,7 @@ def test_what_cannot_be_judged_says_why() -> None:
 
 
 def test_what_statistics_alone_do_not_tell_is_not_judged() -> None:
-    """A mean magnitude or a share of zeros that was not recorded decides nothing."""
+    """Check that an unrecorded mean magnitude or share of zeros decides nothing."""
 
     def never() -> NoReturn:
         raise AssertionError("there are no values to read")

@@ -1,4 +1,4 @@
-"""Rules on magnitudes, at their limits and just beyond."""
+"""Rules on magnitudes, at and just beyond their limits."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What differs between two graphs, node by node and summed over scopes."""
+"""Differences of two graphs, by node and summed over scopes."""
 
 from collections.abc import Callable
 from typing import Any, Literal
@@ -188,7 +188,7 @@ def test_one_parameter_of_another_name_among_many_is_the_same_input_where_it_is_
 def transformer(
     layers: Any, norm: str = "LayerNorm", width: int = 8, parameter: str = "blocks.{}.{}"
 ) -> tuple[Any, Any, Any]:
-    """Nodes and parameters of layers of a norm and a dense layer."""
+    """Return nodes and parameters of layers with a norm and a dense layer."""
     nodes: list[tuple[str, list[str]]] = [("net/In-op0", [])]
     parameters: list[str] = []
     for layer in layers:
@@ -205,7 +205,7 @@ def transformer(
 
 @pytest.fixture
 def tree(graph: Any) -> Callable[..., Any]:
-    """tree(transformer(...)) -> the folded tree of a graph whose weights have the width."""
+    """Return a function: tree(transformer(...)) -> the folded tree of a graph with weights of this width."""
 
     def build(network: Any) -> Any:
         nodes, parameters, width = network

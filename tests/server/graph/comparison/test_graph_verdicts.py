@@ -1,4 +1,4 @@
-"""Claims about two graphs, with the places that they point to."""
+"""Claims about two graphs, with their evidence."""
 
 from typing import Any
 

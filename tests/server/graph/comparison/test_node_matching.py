@@ -13,7 +13,7 @@ from mindinsight.server.graph.comparison.node_matching import match_nodes, match
 
 @pytest.fixture
 def partners(graph: Any) -> Callable[..., Any]:
-    """partners(left nodes, right nodes, left parameters, right parameters) -> {left name: right name}."""
+    """Return partners(left nodes, right nodes, left, right parameters) -> {left name: right name}."""
 
     def find(
         left: Any, right: Any, left_parameters: Any = (), right_parameters: Any = None, replaced: bool = False
@@ -35,7 +35,7 @@ def partners(graph: Any) -> Callable[..., Any]:
 
 
 def optimizer(weights: Any, first: int = 0) -> list[Any]:
-    """Updates of weights, numbered over the whole graph."""
+    """Return nodes that update weights, numbered over the whole graph."""
     return [(f"opt/Adam-op{number}", [weight]) for number, weight in enumerate(weights, first)]
 
 

@@ -1,4 +1,4 @@
-"""Which nodes of two graphs belong together."""
+"""Matching of the nodes of two graphs."""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,7 +27,7 @@ from mindinsight.server.graph.scopes.folding import REPEAT, folded_tree
 
 @pytest.fixture
 def partners(graph: Any) -> Callable[..., Any]:
-    """partners(left nodes, right nodes) -> {left path: right path or None}."""
+    """Return a function: partners(left nodes, right nodes) -> {left path: right path or None}."""
 
     def find(left: Any, right: Any, **more: Any) -> dict[Any, Any]:
         trees = [folded_tree(graph(nodes, **more)) for nodes in (left, right)]
@@ -216,7 +216,7 @@ WORDS = st.lists(st.sampled_from("abcd"), max_size=12)
 
 
 def laid(left: Any, right: Any, *keys: Any) -> list[Any]:
-    """The words that were paired; ``keys`` are functions of words."""
+    """Return the paired words. ``keys`` are functions of words."""
     pairs = align(range(len(left)), range(len(right)), [keyed(left, right, key) for key in keys or [str]])
     return [(left[item], right[other]) for item, other in pairs]
 

@@ -12,7 +12,7 @@ from mindinsight.server.graph.scopes.folding import folded_tree
 
 @pytest.fixture
 def partners(graph: Any) -> Callable[..., Any]:
-    """partners(left, right, {left path: right path of operators}) -> {left path: right path of scopes}."""
+    """Return partners(left, right, {left path: right path of operators}) -> {left: right path of scopes}."""
 
     def find(left: Any, right: Any, operators: Any) -> dict[Any, Any]:
         trees = [folded_tree(graph([(path, []) for path in paths])) for paths in (left, right)]

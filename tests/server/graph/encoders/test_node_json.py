@@ -1,4 +1,4 @@
-"""The model card as JSON: parts with their costs, and how many equal layers stand behind one."""
+"""Model card as JSON: parts with their costs, and the number of equal layers."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Against what MindInsight 2.3.1 answered for the same graphs (tests/data/graph/*.json)."""
+"""Responses against those of MindInsight 2.3.1 for the same graphs (tests/data/graph/*.json)."""
 
 import json
 from pathlib import Path
@@ -38,7 +38,7 @@ def case(request: pytest.FixtureRequest) -> tuple[Any, Any]:
 
 
 def newer_types(text: Any) -> Any:
-    """MindInsight 2.3.1 knows no element type above 42 and calls them undefined; we name them."""
+    """Check names of element types above 42, which MindInsight 2.3.1 calls undefined."""
     return text.replace("DT_SLICE", "DT_UNDEFINED").replace("DT_BFLOAT16", "DT_UNDEFINED")
 
 
@@ -60,7 +60,7 @@ def flat(nodes: Any) -> set[Any]:
 
 
 def test_search_names(case: tuple[Any, Any]) -> None:
-    """MindInsight loses what it found inside a scope when it finds the scope later; we keep both."""
+    """Check that a match inside a scope stays if the scope matches later, unlike in MindInsight."""
     tree, facts = case
     for search, expected in facts["names"].items():
         ours, theirs = flat(v1_graph.search_names(tree, search, 0, 1000)), flat(expected)

@@ -48,7 +48,7 @@ def test_a_parent_stands_above_the_middle_of_its_children() -> None:
 
 
 def test_long_links_stay_in_one_line() -> None:
-    """Points have no width and pull harder than boxes."""
+    """Check that dummy nodes, which have no width, weigh more than boxes."""
     sizes = [of_width(60), Size(0, 0, 0, 0), of_width(90), Size(0, 0, 0, 0), of_width(60)]
     layers = [[0], [1, 2], [3], [4]]
     above = [[], [0], [], [1], [3]]

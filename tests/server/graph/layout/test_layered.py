@@ -8,11 +8,11 @@ from mindinsight.server.graph.layout.coordinates import Size, assign_coordinates
 from mindinsight.server.graph.layout.layered import (
     arrange,
     assign_layers,
-    components,
     crossings,
     find_back_links,
     order_layers,
 )
+from mindinsight.server.graph.scopes.folding import connected
 
 SIZES = st.lists(
     st.tuples(st.integers(20, 200), st.integers(10, 90)).map(
@@ -167,7 +167,7 @@ def test_the_first_stays_on_top_and_the_last_goes_to_the_bottom() -> None:
 
 
 def test_parts_that_do_not_hang_together() -> None:
-    assert components(6, [(0, 3), (4, 5)]) == [[0, 3], [1], [2], [4, 5]]
+    assert connected(range(6), [(0, 3), (4, 5)]) == [[0, 3], [1], [2], [4, 5]]
 
 
 def count_pairs(upper: Any, lower: Any, links: Any) -> Any:

@@ -107,7 +107,7 @@ def test_values_from_far_away_are_numbers_where_no_line_shows_them(graph: Any, b
 
 
 def test_what_was_drawn_before_changes_no_drawing(tree: Any) -> None:
-    """Scopes are opened and shut one after the other, as a person does."""
+    """Open and close scopes one after the other, as a user does."""
     cache = DrawingCache(tree)
     opened: list[Any] = []
     for index in [*everything(tree), *choose_initial_scopes(tree)]:

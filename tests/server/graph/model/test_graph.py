@@ -1,4 +1,4 @@
-"""The columnar model: messages of nodes, chosen edges, and subgraphs with their own numbers."""
+"""Columnar model: messages of nodes, selected edges, and subgraphs with new numbers."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -22,7 +22,7 @@ OPERATOR, WEIGHT, SEVEN, TOKEN = range(4)
 
 @pytest.fixture(scope="module")
 def graph() -> Graph:
-    """An operator with attributes, a parameter with a default, a number and a token."""
+    """Return a graph of an operator with attributes, a parameter with a default, a number and a token."""
     proto = GraphProto(name="details")
     node = proto.node.add(name="1", full_name="a/Conv-op1", op_type="Conv", output_i=2)
     node.source_address.extend(["In file net.py:3\n  y = conv(x)\n", "In file cell.py:9"])

@@ -1,4 +1,4 @@
-"""What MindInsight does is compared in test_v1.py; here is what goes beyond it."""
+"""Simplification beyond MindInsight's, which test_v1.py compares."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,7 +15,7 @@ from mindinsight.server.graph.model.simplification import PASSING, pass_values, 
 
 
 def chain_of_orders(count: Any) -> list[Any]:
-    """Each side effect waits for the one before: UpdateState after UpdateState."""
+    """Return a graph in which each side effect waits for the one before: UpdateState after UpdateState."""
     nodes: list[Any] = [("Default/In-op0", [])]
     for number in range(count):
         before = f"Default/UpdateState-op{number - 1}" if number else "Default/In-op0"
@@ -53,7 +53,7 @@ BYPASSED = {"Load", "UpdateState"}
 
 
 def reaching(graph: Any, through: Any) -> set[Any]:
-    """(source, target) pairs that an edge joins, looking through the nodes that ``through`` names."""
+    """Return (source, target) pairs joined by edges, also through the nodes named in ``through``."""
     inputs: dict[Any, Any] = {}
     for source, target in zip(graph.edges.sources.tolist(), graph.edges.targets.tolist(), strict=True):
         inputs.setdefault(target, []).append(source)

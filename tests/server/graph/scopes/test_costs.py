@@ -1,4 +1,4 @@
-"""Parameters and operations of scopes; a shared parameter counts once wherever both of its users are."""
+"""Parameters and operations of scopes. A shared parameter counts once in a scope with both users."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ DATA = Path(__file__).parents[3] / "data/graph"
 
 
 def shared_weight() -> Graph:
-    """Embedding and head share a table of 100 x 8 in half precision; the head has a bias beside it."""
+    """Return a graph with a table of 100 x 8 in half precision, shared by embedding and head, and a bias."""
     proto = GraphProto()
     for name, shape, kind in (("table", (100, 8), 10), ("bias", (100,), 11), ("input_ids", (4, 16), 4)):
         parameter = proto.parameters.add(name=name)

@@ -5,7 +5,6 @@ import numpy as np
 
 from mindinsight.server.graph.model.graph import Graph
 from mindinsight.server.graph.scopes.folding import (
-    BOXES,
     MOST,
     REPEAT,
     REST,
@@ -19,7 +18,7 @@ from mindinsight.server.graph.scopes.folding import (
     sibling_flow,
     signatures_of,
 )
-from mindinsight.server.graph.scopes.scope_tree import GROUP, Folding, build_tree
+from mindinsight.server.graph.scopes.scope_tree import GROUP, SCOPE, Folding, build_tree
 
 
 def of_type(tree: Any, kind: Any) -> list[Any]:
@@ -164,7 +163,7 @@ def test_places_below_a_scope_are_one_range(graph: Any, blocks: Any) -> None:
         parent = int(tree.parents[index])
         assert parent < index < tree.ends[parent]
         assert tree.ends[index] <= tree.ends[parent]
-        assert (tree.types[index] in BOXES) == (tree.nodes[index] < 0)
+        assert (tree.types[index] in (SCOPE, GROUP, REPEAT, REST, RUN)) == (tree.nodes[index] < 0)
 
 
 def plain(graph: Graph) -> Any:

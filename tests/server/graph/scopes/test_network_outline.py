@@ -1,4 +1,4 @@
-"""What is open when somebody opens a graph: enough to look at, and no more than can be read."""
+"""Scopes open at first: enough to see, and not more than is legible."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Scope trees against the plain meaning of paths, on graphs of any form."""
+"""Scope trees against the meaning of paths, on random graphs."""
 
 from typing import Any
 

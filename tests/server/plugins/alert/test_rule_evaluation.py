@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mindinsight.server.curves.rank_outliers import Stray, strays
+from mindinsight.server.curves.rank_outliers import RankOutlier, find_outliers
 from mindinsight.server.plugins.alert import rule_evaluation
 from mindinsight.server.plugins.alert.rule_evaluation import (
     JobWatch,
@@ -111,11 +111,11 @@ def test_keys_of_one_rank_differ_by_step_and_kind() -> None:
 def test_a_job_is_looked_at_again_when_a_hundredth_has_come(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[int] = []
 
-    def counted(curves: list[tuple[Ints, Doubles]]) -> list[Stray]:
+    def counted(curves: list[tuple[Ints, Doubles]]) -> list[RankOutlier]:
         looks.append(len(curves[0][0]))
-        return strays(curves)
+        return find_outliers(curves)
 
-    monkeypatch.setattr(rule_evaluation, "strays", counted)
+    monkeypatch.setattr(rule_evaluation, "find_outliers", counted)
     watch = JobWatch()
     for points in (300, 300, 302, 306):
         list(watch.strays(job(points), STRAYS))

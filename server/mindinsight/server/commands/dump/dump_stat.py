@@ -110,7 +110,7 @@ def _tensor_json(result: TensorResult) -> dict[str, Any]:
     return {
         **result.columns(),
         "computed": result.computed,
-        "finite": {"finite": True, "not_finite": False, "unknown": None}[finiteness(result)],
+        "finite": {"finite": True, "non_finite": False, "unknown": None}[finiteness(result)],
         **(asdict(measurement.statistics) if measurement else dict.fromkeys(_COLUMNS)),
     }
 

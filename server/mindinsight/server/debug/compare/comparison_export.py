@@ -33,11 +33,11 @@ MESSAGES: Final = {
 }
 _BY_TYPE: Final = Tolerance()
 _DIFFERENCES: Final = ("min_diff", "max_diff", "mean_diff", "l2norm_diff")
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")  # first characters that spreadsheets evaluate
 
 
 def fields(row: Row, tolerance: Tolerance = _BY_TYPE) -> dict[str, Any]:
-    """Columns of a row by name; None where a value is missing. ``result`` is its state."""
+    """Return the columns of a row by name. Missing values are None. ``result`` is the state of the row."""
     compared, measures = row.compared, row.compared.measures
     target, reference = compared.pair.target, compared.pair.reference
     of_target = _extremes("target", target, compared.target)
@@ -72,19 +72,19 @@ def fields(row: Row, tolerance: Tolerance = _BY_TYPE) -> dict[str, Any]:
 
 
 def write_csv(rows: Iterable[Row], file: TextIO) -> None:
-    """Write rows as CSV with a header; text that a spreadsheet would take for a formula is quoted."""
+    """Write rows as CSV with a header. Text that a spreadsheet would read as a formula is quoted."""
     CsvReport(file).write(rows)
 
 
 class CsvReport:
-    """Writer of a CSV report piece by piece; the header comes with the first row."""
+    """Writer of a CSV report in several calls. The header precedes the first row."""
 
     def __init__(self, file: TextIO) -> None:
         self._file = file
         self._writer: Any = None
 
     def write(self, rows: Iterable[Row], **origin: int) -> None:
-        """Add rows, with further columns in front that say where they are from."""
+        """Write rows, with the further columns ``origin`` first."""
         for row in rows:
             columns = {**origin, **fields(row)}
             if self._writer is None:
@@ -109,7 +109,7 @@ def _shape(entry: TensorEntry | None, measurement: Measurement | None) -> str | 
 def _extremes(
     side: str, entry: TensorEntry | None, measurement: Measurement | None
 ) -> dict[str, float | None]:
-    """Minimum, maximum, mean and L2 norm as in MindSpore's statistics file; recorded values as recorded."""
+    """Return minimum, maximum, mean and L2 norm as MindSpore's statistics file has them, or as recorded."""
     extremes: tuple[float | None, ...] = (None, None, None, None)
     if measurement is not None and isinstance(measurement.statistics, Statistics):
         extremes = as_dumped(measurement.statistics)
@@ -122,13 +122,14 @@ def _extremes(
 def _differing_rows(
     target: dict[str, float | None], reference: dict[str, float | None]
 ) -> dict[str, float | None]:
-    """Minimum, maximum, mean and norm of the target less those of the reference."""
+    """Return minimum, maximum, mean and norm of the target minus those of the reference."""
     pairs = zip(_DIFFERENCES, target.values(), reference.values(), strict=True)
     return {name: None if a is None or b is None else a - b for name, a, b in pairs}
 
 
 def safe_cell(value: Any) -> Any:
-    """A cell of a CSV file: what a spreadsheet would take for a formula is quoted, NaN and Inf are texts."""
+    """Return a cell for a CSV file: text that a spreadsheet would read as a formula is quoted, NaN is
+    text."""
     if isinstance(value, str) and value.startswith(_FORMULA):
         return "'" + value
     return non_finite_as_text(value)
@@ -153,7 +154,7 @@ _COLOURS: Final = {"error": "#F8CBAD", "warning": "#FFE699"}
 
 
 def columns(rows: Sequence[Row]) -> list[str]:
-    """Names of the columns for what was compared, in msprobe's order."""
+    """Return the names of the columns for the kind of data compared, in msprobe's order."""
     basic = [f"{side} {name}" for name in _BASIC for side in ("NPU", "Bench")]
     extremes = [f"{side} {name}" for side in ("NPU", "Bench") for name in _STATISTICS]
     if any(row.compared.measures for row in rows):
@@ -164,7 +165,7 @@ def columns(rows: Sequence[Row]) -> list[str]:
 
 
 def write_msprobe_csv(rows: Sequence[Row], file: TextIO) -> None:
-    """Write rows as CSV with a header; text that a spreadsheet would take for a formula is quoted."""
+    """Write rows as CSV with msprobe's columns. Text that a spreadsheet would read as a formula is quoted."""
     names = columns(rows)
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(names)
@@ -173,20 +174,21 @@ def write_msprobe_csv(rows: Sequence[Row], file: TextIO) -> None:
 
 
 def has_xlsx() -> bool:
-    """Whether the package that writes workbooks is installed (the extra ``excel``)."""
+    """Return True if the package that writes workbooks is installed (the extra ``excel``)."""
     return importlib.util.find_spec("xlsxwriter") is not None
 
 
 def write_msprobe_xlsx(rows: Sequence[Row], file: IO[bytes]) -> None:
-    """Write rows as an Excel workbook. Errors and warnings are coloured, and the header stays in view.
+    """Write rows as an Excel workbook with coloured errors and warnings, or raise OSError if there is no
+    room.
 
-    Raises OSError if the file or the temporary folder has no room.
+    The header stays in view. The temporary folder needs room as well.
     """
     from xlsxwriter import Workbook
     from xlsxwriter.exceptions import XlsxFileError
 
     names = columns(rows)
-    with TemporaryDirectory() as folder:  # of the rows until the workbook is closed
+    with TemporaryDirectory() as folder:  # holds the rows until the workbook is closed
         options = {"constant_memory": True, "tmpdir": folder, "nan_inf_to_errors": False}
         texts = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
         book = Workbook(file, {**options, **texts})
@@ -197,7 +199,7 @@ def write_msprobe_xlsx(rows: Sequence[Row], file: IO[bytes]) -> None:
         except XlsxFileError as error:
             raise OSError(str(error)) from error
         finally:
-            sheet.row_data_fh.close()  # after an error it would stay open until garbage is collected
+            sheet.row_data_fh.close()  # after an error the library leaves this file open
 
 
 def _write_sheet(book: Any, sheet: Any, rows: Sequence[Row], names: Sequence[str]) -> None:
@@ -219,7 +221,7 @@ def _table(rows: Iterable[Row], names: Sequence[str]) -> Iterator[list[Any]]:
 
 
 def _cells(row: Row, of_values: bool) -> dict[str, Any]:
-    """The columns of a row by name, those of its measures or those of its statistics."""
+    """Return the columns of a row by name, with its measures or its statistics."""
     known, pair = fields(row), row.compared.pair
     cells: dict[str, Any] = {}
     sides = (("target", "NPU", pair.target), ("reference", "Bench", pair.reference))
@@ -236,6 +238,7 @@ def _cells(row: Row, of_values: bool) -> dict[str, Any]:
 
 
 def _side(known: dict[str, Any], side: str, prefix: str, entry: TensorEntry) -> dict[str, Any]:
+    """Return the columns that describe one tensor of a row."""
     direction = "parameters" if entry.direction == "parameter" else entry.direction
     gradient = entry.operator.split(".")[-2:-1] == ["parameters_grad"]  # msprobe gives these no direction
     parts = [entry.operator, entry.slot] if gradient else [entry.operator, direction, entry.slot]
@@ -254,7 +257,7 @@ def _measures(known: dict[str, Any]) -> dict[str, Any]:
 
 
 def _differences(known: dict[str, Any]) -> dict[str, Any]:
-    """Differences of the statistics of both sides, and their shares of the reference's as texts."""
+    """Return the differences of the statistics of both sides, and their shares of the reference's as text."""
     cells: dict[str, Any] = {}
     for (name, title), relative in zip(_STATISTICS.items(), _RELATIVE, strict=True):
         target, reference = known[f"target_{name}"], known[f"reference_{name}"]

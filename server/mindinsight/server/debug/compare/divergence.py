@@ -1,4 +1,4 @@
-"""Decision of a comparison of two dumps: whether they agree, and what differs first, as claims."""
+"""Decision on a comparison of two dumps: whether they agree and where they first diverge, as claims."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 
-from mindinsight.server.claims import Claim
+from mindinsight.server.claims import Claim, few
 from mindinsight.server.debug.compare.dump_comparison import Row
 from mindinsight.server.debug.statistics_cache import Measurement
 from mindinsight.server.formats.dumps import describe_tensor, read_tensor
@@ -22,9 +22,9 @@ from mindinsight.server.formats.read_limits import UnreadableError
 State: TypeAlias = Literal["agree", "differ", "unknown", "order", "alone"]
 STATES: Final[tuple[State, ...]] = ("agree", "differ", "unknown", "order", "alone")
 
-# Largest L2 distance of tensors that agree, relative to the reference. About ten roundings of the type:
-# kernels add in another order and round at other places. float32 is given the eleven bits of TF32, which
-# matrix units use for it. Types that are not here, integers and booleans, must be equal.
+# Largest L2 distance of tensors that agree, relative to the reference. About ten roundings of the type,
+# because kernels add and round in different orders. float32 has the eleven bits of TF32, which matrix units
+# use for it. Integers and booleans must be equal.
 RELATIVE: Final = {
     "float64": 1e-6,
     "complex128": 1e-6,
@@ -34,16 +34,14 @@ RELATIVE: Final = {
     "bfloat16": 5e-2,
 }
 _OTHER_FLOATS: Final = 0.25  # float8 and smaller: three bits or fewer
-_WITHOUT_TYPE: Final = 1e-3  # the type was not recorded: as float32
+_WITHOUT_TYPE: Final = 1e-3  # the type was not recorded: the limit of float32
 _EXACT: Final = ("int", "uint", "bool")
 _PEAK: Final = 10  # one element may differ by this many times the tolerance of the largest magnitude
-_UNPARALLEL: Final = (
-    5e-7  # largest sine of two tensors of which one is a multiple of the other: four roundings
-)
-_ROUNDINGS: Final = {"float16": 4e-3, "bfloat16": 3e-2}
+_UNPARALLEL: Final = 5e-7  # largest sine between a tensor and a multiple of it: four roundings of float32
+_ROUNDINGS: Final = {"float16": 4e-3, "bfloat16": 3e-2}  # largest sine for these types: four roundings
 _EPSILON: Final = 1e-15  # rounding of a cosine
 _NAMED: Final = 5  # names in a sentence
-_SORTED: Final = 64 << 20  # bytes of the largest tensor that is sorted
+_SORTED: Final = 64 << 20  # bytes of the largest tensor that is sorted to find a rearrangement
 _MODULES: Final = ("Module.", "Cell.")
 _WEIGHTLESS: Final = frozenset(
     ["AvgPool1d", "AvgPool2d", "CrossEntropyLoss", "Dropout", "ELU", "Flatten", "GELU", "GeLU", "Identity",
@@ -58,13 +56,13 @@ _WEIGHTS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """Tolerance within which two tensors agree; without ``relative`` it is that of their types."""
+    """Tolerance within which two tensors agree. Without ``relative`` it follows from their types."""
 
     relative: float | None = None  # L2 of the difference / L2 of the reference
-    cosine: float | None = None  # smallest cosine; None: not looked at, a small distance implies it
+    cosine: float | None = None  # smallest cosine, None to ignore it: a small distance implies it
 
     def limit(self, *dtypes: str) -> float:
-        """Return the largest relative distance for the coarsest of the types; 0 for equality."""
+        """Return the largest relative distance allowed for the coarsest of the types, 0 for equality."""
         limits = [_limit(dtype) for dtype in dtypes]
         if self.relative is not None and any(limits):
             return self.relative
@@ -78,7 +76,7 @@ class Outcome:
     claims: tuple[Claim, ...]
     first: tuple[Row, ...]
     counts: dict[str, int]  # rows by state
-    tolerances: dict[str, float]  # largest relative distance by type, of the types that were compared
+    tolerances: dict[str, float]  # largest relative distance allowed, by type compared
 
 
 def _limit(dtype: str) -> float:
@@ -88,9 +86,9 @@ def _limit(dtype: str) -> float:
 
 
 def beyond(row: Row, tolerance: Tolerance) -> bool | None:
-    """Whether two tensors differ by more than the tolerance; None where unknown.
+    """Return whether two tensors differ by more than the tolerance, or None if unknown.
 
-    Recorded statistics can show that values differ, and never that they agree.
+    Recorded statistics can show that values differ, but never that they agree.
     """
     compared = row.compared
     if compared.pair.argument is not None:
@@ -107,7 +105,7 @@ def beyond(row: Row, tolerance: Tolerance) -> bool | None:
 
 
 def state(row: Row, tolerance: Tolerance) -> State:
-    """State of a row. What was matched by order alone is no part of the decision."""
+    """Return the state of a row. Rows matched by order only are not part of the decision."""
     pair = row.compared.pair
     if pair.target is None or pair.reference is None:
         return "alone"
@@ -118,15 +116,12 @@ def state(row: Row, tolerance: Tolerance) -> State:
 
 
 def _dtypes(row: Row) -> tuple[str, ...]:
-    compared = row.compared
-    sides = (
-        (compared.pair.target, compared.target),
-        (compared.pair.reference, compared.reference),
-    )
-    return tuple((e.dtype if e else "") or (m.dtype if m else "") for e, m in sides)
+    """Return the types of both sides, "" if unknown."""
+    return tuple((e.dtype if e else "") or (m.dtype if m else "") for e, m in _both(row))
 
 
 def _values_differ(row: Row, tolerance: Tolerance) -> bool:
+    """Return True if measured values differ by more than the tolerance."""
     measures = row.compared.measures
     assert measures is not None
     if not measures.differing:
@@ -143,7 +138,7 @@ def _values_differ(row: Row, tolerance: Tolerance) -> bool:
 
 
 def _magnitude(measurement: Measurement | None) -> float | None:
-    """Largest magnitude of the finite elements; None where unknown, as of complex numbers."""
+    """Return the largest magnitude of the finite elements, or None if unknown or complex."""
     if measurement is None or measurement.dtype.startswith("complex"):
         return None
     statistics = measurement.statistics
@@ -157,15 +152,12 @@ def _size(measurement: Measurement | None) -> int | None:
 
 
 def _sizes_differ(row: Row) -> bool:
-    target, reference = row.compared.pair.target, row.compared.pair.reference
-    shapes = [
-        entry.shape if entry and entry.shape is not None else measurement and measurement.shape
-        for entry, measurement in ((target, row.compared.target), (reference, row.compared.reference))
-    ]
+    shapes = [e.shape if e and e.shape is not None else m and m.shape for e, m in _both(row)]
     return None not in shapes and math.prod(shapes[0] or ()) != math.prod(shapes[1] or ())
 
 
 def _statistics_differ(row: Row, tolerance: Tolerance) -> bool:
+    """Return True if recorded statistics differ by more than the tolerance."""
     target, reference = row.compared.target, row.compared.reference
     assert target is not None and reference is not None
     finite = target.statistics.finite, reference.statistics.finite
@@ -187,9 +179,9 @@ def _extremes(target: Measurement, reference: Measurement) -> Iterator[tuple[Any
 
 
 def decide(rows: Iterable[Row], tolerance: Tolerance | None = None, unlisted: int = 0) -> Outcome:
-    """Decide a comparison. Only tensors matched by a map, a name or a place count.
+    """Return the decision on a comparison. Only tensors matched by a map, a name or a place count.
 
-    ``unlisted`` is the number of files of both sides whose tensors are unknown.
+    ``unlisted`` is the number of files of both sides that could not be listed.
     """
     rows, tolerance = list(rows), tolerance or Tolerance()
     states = [state(row, tolerance) for row in rows]
@@ -215,9 +207,9 @@ def decide(rows: Iterable[Row], tolerance: Tolerance | None = None, unlisted: in
 
 
 def _unseen(states: Sequence[State], rows: Sequence[Row], first: _Operator, unlisted: int) -> Iterator[Claim]:
-    """Say how many tensors before the first difference were not compared and may differ as well."""
+    """Yield a claim with the number of tensors before the first difference that were not compared."""
     before = next(i for i, row in enumerate(rows) if row is first.causes[0])
-    alone = sum(row.compared.pair.target is None for row in rows)  # their place is unknown: they come last
+    alone = sum(row.compared.pair.target is None for row in rows)  # place unknown: may be before
     count = sum(of_row not in ("agree", "differ") for of_row in states[:before]) + alone + unlisted
     if count:
         yield Claim("claim.dump.unseen_before", "note", {"n": count})
@@ -225,7 +217,7 @@ def _unseen(states: Sequence[State], rows: Sequence[Row], first: _Operator, unli
 
 @dataclass(frozen=True, slots=True)
 class _Operator:
-    """Rows of one operator of the target that were matched, by state."""
+    """Matched rows of one operator of the target, and those that differ."""
 
     rows: list[Row]
     differing: list[Row]
@@ -233,19 +225,20 @@ class _Operator:
 
     @property
     def causes(self) -> list[Row]:
-        """Inputs that differ, or the outputs where none does."""
+        """Return the inputs that differ, or the outputs if no input does."""
         return [row for row in self.differing if not _is_output(row)] or self.differing
 
     @property
     def backward(self) -> bool:
-        """Whether the operator is of a backward pass, which uses tensors that are not among its inputs."""
+        """Return True for an operator of a backward pass, which uses tensors that are not among its
+        inputs."""
         return is_backward(_entry(self.rows[0]).recorded)
 
     @property
     def weights_seen(self) -> bool:
-        """Whether the weights of a module are among the rows, or it has none.
+        """Return True if the weights of a module are among the rows, or the module has none.
 
-        Operators that are no modules get their weights as inputs.
+        Operators that are not modules receive their weights as inputs.
         """
         name = _entry(self.rows[0]).recorded
         parts = name.split(".")
@@ -257,7 +250,7 @@ class _Operator:
 
     @property
     def inputs_agree(self) -> bool:
-        """Whether inputs were compared, all of those that are recorded, and agree."""
+        """Return True if all recorded inputs were compared and agree, and there is at least one."""
         inputs = [row for row in self.rows if not _is_output(row)]
         return bool(inputs) and all(beyond(row, self.tolerance) is False for row in inputs)
 
@@ -286,6 +279,7 @@ def _is_output(row: Row) -> bool:
 
 
 def _first_difference(operator: _Operator, operators: Sequence[_Operator], differing: Sequence[Row]) -> Claim:
+    """Return the claim about the first operator that differs."""
     row = operator.causes[0]
     evidence = _evidence(operator.causes)
     name = _entry(row).operator
@@ -319,14 +313,14 @@ def _records_weights(operator: _Operator) -> bool:
 
 
 def _forward_agrees(operator: _Operator, operators: Sequence[_Operator]) -> bool:
-    """Whether the forward pass of an operator of a backward pass was compared and agrees."""
+    """Return True if the forward pass of a backward operator was compared and agrees."""
     forward = _entry(operator.rows[0]).recorded.replace("backward", "forward")
     agreeing = [other for other in operators if not other.backward and not other.differing]
     return any(_entry(other.rows[0]).recorded == forward and other.inputs_agree for other in agreeing)
 
 
 def _others(later: Sequence[_Operator], first: _Operator, differing: Sequence[Row]) -> Iterator[Claim]:
-    """Say which later differences cannot follow from the first one, or that all can."""
+    """Yield a claim about later differences that cannot follow from the first one, or that all can."""
     known = {_signature(first.causes[0])}
     count = len(differing) - 1
     others = [row for row in first.causes[1:] if not _is_output(row) and _weight_name(row, differing)]
@@ -334,18 +328,16 @@ def _others(later: Sequence[_Operator], first: _Operator, differing: Sequence[Ro
     others = [row for row in others if _signature(row) not in known]
     names = list(dict.fromkeys(_weight_name(row, differing) or tensor_name(row) for row in others))
     if names:
-        shown = names[:_NAMED] + (["…"] if len(names) > _NAMED else [])
-        yield Claim(
-            "claim.dump.more_differ", "found", {"n": len(names), "names": shown}, _evidence(others[:_NAMED])
-        )
+        values = {"n": len(names), "names": few(names, _NAMED)}
+        yield Claim("claim.dump.more_differ", "found", values, _evidence(others[:_NAMED]))
     elif count:
         yield Claim("claim.dump.rest_follows", "note", {"n": count})
 
 
 def _causes_by_themselves(operator: _Operator, differing: Sequence[Row]) -> list[Row]:
-    """Weights that differ, or outputs although inputs agree.
+    """Return the rows that differ independently of earlier ones: weights, or outputs although inputs agree.
 
-    Parameters that are recorded as operators are left out: after the step they hold what the optimizer made.
+    Parameters recorded as operators are skipped, because after the step they hold the optimizer's result.
     """
     if not operator.differing or _entry(operator.rows[0]).type == "Parameter":
         return []
@@ -355,6 +347,7 @@ def _causes_by_themselves(operator: _Operator, differing: Sequence[Row]) -> list
 
 
 def _remarks(rows: Sequence[Row], first: _Operator) -> Iterator[Claim]:
+    """Yield claims about the relation of the first differing tensors, and about all compared rows."""
     row = first.causes[0]
     measures, target, reference = row.compared.measures, row.compared.target, row.compared.reference
     if measures and measures.differing and not measures.apart and target and reference:
@@ -367,11 +360,12 @@ def _remarks(rows: Sequence[Row], first: _Operator) -> Iterator[Claim]:
 
 
 def is_backward(name: str) -> bool:
-    """Whether an operator is of a backward pass, by its recorded name."""
+    """Return True if a recorded name is of an operator of a backward pass."""
     return ".backward" in name or "parameters_grad" in name or name.startswith("Gradients/")
 
 
 def _facts(rows: Sequence[Row]) -> Iterator[Claim]:
+    """Yield claims about new non-finite values, checksums, types and shapes."""
     lost = [row for row in rows if row.lost]
     if lost:
         yield Claim("claim.dump.newly_non_finite", "found", {"n": len(lost)}, _evidence(lost[:_NAMED]))
@@ -394,13 +388,13 @@ def _facts(rows: Sequence[Row]) -> Iterator[Claim]:
 
 
 def _same_non_finite(row: Row) -> bool:
-    """Whether NaN or infinities stand at the same places of both, with equal signs."""
+    """Return True if both tensors are non-finite, with equal values at the same indices."""
     measures, target = row.compared.measures, row.compared.target
     return bool(measures and not measures.apart and target and target.statistics.finite is False)
 
 
 def _factor(row: Row) -> float | None:
-    """The number by which the reference is multiplied; None if it is not a multiple."""
+    """Return the factor by which the reference was multiplied, or None if the target is not a multiple."""
     measures, target, reference = row.compared.measures, row.compared.target, row.compared.reference
     if not measures or measures.cosine is None or not target or not reference:
         return None
@@ -413,7 +407,7 @@ def _factor(row: Row) -> float | None:
 
 
 def _rearranged(row: Row) -> bool:
-    """Whether two tensors hold the same values in another order; false for those too large to be sorted."""
+    """Return True if two tensors hold the same values in another order. False if too large to be sorted."""
     refs = [entry.ref if entry else None for entry, _ in _both(row)]
     return refs[0] is not None and refs[1] is not None and _same_sorted(refs[0], refs[1])
 
@@ -430,7 +424,8 @@ def _same_sorted(target: TensorRef, reference: TensorRef) -> bool:
 
 
 def _same_size_and_statistics(target: Measurement, reference: Measurement) -> bool:
-    """Whether count, minimum, maximum, mean and norm are equal, as after a permutation of several values."""
+    """Return True if count, minimum, maximum, mean and norm are equal, as after a permutation of several
+    values."""
     if not _size(target) == _size(reference) != 1:
         return False
     pairs = [*_extremes(target, reference), (target.statistics.norm, reference.statistics.norm)]
@@ -444,6 +439,7 @@ def _same_size_and_statistics(target: Measurement, reference: Measurement) -> bo
 def _without_difference(
     rows: Sequence[Row], counts: dict[str, int], tolerance: Tolerance, unlisted: int
 ) -> tuple[Claim, ...]:
+    """Return the claims of a comparison without a difference."""
     facts = tuple(_facts([row for row in rows if state(row, tolerance) == "agree"]))
     for name, key in (("target", "claim.part.target"), ("reference", "claim.part.reference")):
         if not unlisted and all(getattr(row.compared.pair, name) is None for row in rows):
@@ -475,7 +471,7 @@ def _without_difference(
 
 
 def _count(row: Row) -> int:
-    """Number of values that were compared; a checksum counts as one."""
+    """Return the number of values compared. A checksum counts as one."""
     measures = row.compared.measures
     return measures.count + measures.apart if measures else int(row.compared.same_checksum is not None)
 
@@ -486,7 +482,7 @@ def _only_statistics(rows: Sequence[Row], tolerance: Tolerance) -> bool:
 
 
 def _reasons(rows: Sequence[Row], counts: dict[str, int], tolerance: Tolerance, unlisted: int) -> list[Claim]:
-    """Say why tensors were not compared."""
+    """Return claims about why tensors were not compared."""
     unknown = [row for row in rows if state(row, tolerance) == "unknown"]
     unread = sum(row.compared.damage is not None or _damaged(row) for row in unknown)
     empty = sum(state(row, tolerance) == "agree" and not _count(row) for row in rows)
@@ -508,7 +504,7 @@ def _damaged(row: Row) -> bool:
 
 
 def _how(row: Row) -> Claim:
-    """By how much and where two tensors differ, as far as it is known."""
+    """Return a claim about how much and where two tensors differ, if known."""
     measures, target = row.compared.measures, row.compared.target
     if measures is not None and measures.largest is not None and target is not None:
         index = np.unravel_index(measures.largest, target.shape)
@@ -536,7 +532,8 @@ def _shape(entry: TensorEntry | None, measurement: Measurement | None) -> str:
 
 
 def _signature(row: Row) -> tuple[object, ...]:
-    """Signature of a difference: the same tensor met at two operators has the same."""
+    """Return a signature of a difference. The same tensor received by two operators has the same
+    signature."""
     measures, target, reference = row.compared.measures, row.compared.target, row.compared.reference
     if measures is None or target is None or reference is None:
         return (id(row),)
@@ -546,7 +543,7 @@ def _signature(row: Row) -> tuple[object, ...]:
 
 
 def _weight_name(row: Row, differing: Sequence[Row]) -> str | None:
-    """Name of the weight that a tensor is; None for what is none as far as is known."""
+    """Return the name of the weight that a tensor is, or None if it is not known to be one."""
     entry = _entry(row)
     if entry.direction == "parameter":
         return f"{_module(entry.operator)}.{entry.slot}"
@@ -569,17 +566,19 @@ def _is_weight(name: str) -> bool:
 
 
 def _module(operator: str) -> str:
-    """Path of a module, without the words around it: ``b`` of ``Module.b.Linear.forward.0``."""
+    """Return the path of a module: ``b`` of ``Module.b.Linear.forward.0``. Other names are returned
+    unchanged."""
     parts = operator.split(".")
     return ".".join(parts[1:-3]) if parts[0] in ("Module", "Cell") and len(parts) > 4 else operator
 
 
 def tensor_name(row: Row) -> str:
-    """Name of a tensor: operator, direction and slot."""
+    """Return the name of a tensor: operator, direction and slot."""
     entry = _entry(row)
     return f"{entry.operator} {entry.direction} {entry.slot}"
 
 
 def _evidence(rows: Sequence[Row]) -> tuple[dict[str, Any], ...]:
+    """Return the identity of each row's tensor, as evidence of a claim."""
     names = ("graph", "operator", "recorded", "type", "direction", "slot", "sequence")
     return tuple({name: getattr(_entry(row), name) for name in names} for row in rows)

@@ -1,4 +1,4 @@
-"""Divergence strip: a mark for each operator of a comparison in execution order, and the layers around."""
+"""Divergence strip: a mark for each operator of a comparison in execution order, and bands of layers."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ STATES: Final[tuple[State, ...]] = ("agrees", "differs", "introduced", "unmatche
 
 _PARTS: Final = re.compile(r"[/.]")
 _NUMBERED: Final = re.compile(r"\d")
-_MOST_BANDS: Final = 400
+_MOST_BANDS: Final = 400  # limit above which no bands are drawn
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """An operator: its largest error and whether it agrees with the reference."""
+    """Operator with its largest error and its state."""
 
     operator: str
-    error: float | None  # largest relative distance of an output; infinite where shapes or NaN differ
+    error: float | None  # largest relative distance of an output, infinite if shapes or NaN differ
     state: State
 
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """Neighbouring operators of one layer: ``begin`` to ``end``, exclusive."""
+    """Neighbouring operators of one layer, from ``begin`` to ``end``, exclusive."""
 
     layer: str
     begin: int
@@ -39,7 +39,7 @@ class Band:
 
 
 def strip_marks(rows: Iterable[Row], tolerance: Tolerance) -> list[Mark]:
-    """Marks of the operators of the target in execution order, then of those of the reference alone."""
+    """Return a mark for each operator of ``rows``, in their order."""
     return [
         Mark(operator, _largest_error(group), _state(group, tolerance))
         for (operator, *_), group in ((key, list(some)) for key, some in groupby(rows, _operator))
@@ -47,9 +47,10 @@ def strip_marks(rows: Iterable[Row], tolerance: Tolerance) -> list[Mark]:
 
 
 def layer_bands(operators: Sequence[str]) -> list[Band]:
-    """Neighbouring operators by layer: the part of their paths after what all have in common.
+    """Return bands of neighbouring operators of one layer, or an empty list if there would be too many.
 
-    A layer ends with its number (``blocks/3-Block``, ``layers.3``). None if there would be too many.
+    A layer is the part of the paths after their common beginning, up to its number (``blocks/3-Block``,
+    ``layers.3``).
     """
     paths = [_PARTS.split(operator)[:-1] for operator in operators]
     common = _common_length([path for path in paths if path])
@@ -61,7 +62,8 @@ def layer_bands(operators: Sequence[str]) -> list[Band]:
 
 
 def row_error(row: Row) -> float | None:
-    """Relative distance of two tensors, infinite where they cannot be subtracted; None where unknown."""
+    """Return the relative distance of two tensors, infinity if they cannot be subtracted, or None if
+    unknown."""
     measures = row.compared.measures
     if measures is None:
         return row.compared.norm_error
@@ -99,7 +101,7 @@ def _state(rows: list[Row], tolerance: Tolerance) -> State:
 
 
 def _common_length(paths: list[list[str]]) -> int:
-    """Number of parts that all paths begin with."""
+    """Return the number of parts with which all paths begin."""
     if not paths:
         return 0
     first, last = min(paths), max(paths)
@@ -109,7 +111,7 @@ def _common_length(paths: list[list[str]]) -> int:
 
 
 def _layer(path: list[str]) -> str:
-    """The first part, and the second if only that one is numbered."""
+    """Return the first part of a path, with the second if only that one is numbered."""
     if len(path) > 1 and not _NUMBERED.search(path[0]) and _NUMBERED.search(path[1]):
         return f"{path[0]}.{path[1]}"
     return path[0] if path else ""

@@ -36,7 +36,7 @@ from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage, Listin
 from mindinsight.server.formats.read_limits import UnreadableError
 
 OPERATORS: Final = 16  # operators in one batch of a worker
-_SMALL: Final = 1 << 20  # bytes
+_SMALL: Final = 1 << 20  # bytes of a tensor that is held in memory instead of read twice
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,11 @@ class Side:
     graph: str | None = None
 
     def entries(self) -> Sequence[TensorEntry]:
+        """Return the tensors in execution order."""
         return self._listing.items
 
     def damage(self) -> tuple[FileDamage, ...]:
-        """Damage of files that could not be listed."""
+        """Return the damage of files that could not be listed."""
         return self._listing.damage
 
     @cached_property
@@ -60,7 +61,8 @@ class Side:
         return list_tensors(self.dump, self.rank, self.step, self.graph)
 
     def arguments(self) -> Arguments:
-        """Arguments other than tensors; none where the layout does not record them in a comparable form."""
+        """Return the arguments other than tensors, empty if the layout does not record them in a comparable
+        form."""
         if not compares_arguments(self.dump):
             return {}
         return list_arguments(self.dump, self.rank, self.step, self.graph)
@@ -75,13 +77,15 @@ class Row:
 
     @property
     def level(self) -> Level:
+        """Return the worst level among the codes."""
         return level(self.codes)
 
     @property
     def lost(self) -> int | None:
-        """Number of elements that are finite in the reference and not in the target; None where unknown.
+        """Return the number of elements that are finite in the reference and non-finite in the target, or
+        None.
 
-        From statistics alone: the elements that are not finite, where all of the reference are.
+        From statistics it is known only if all elements of the reference are finite.
         """
         target, reference = self.compared.target, self.compared.reference
         if self.compared.measures is not None:
@@ -93,7 +97,7 @@ class Row:
 
 
 def lost_first(rows: Iterable[Row]) -> list[Row]:
-    """Sort rows by the number of elements that became NaN or infinite, largest first; the sort is stable."""
+    """Sort rows by the number of elements that became non-finite, largest first. The sort is stable."""
     return sorted(rows, key=lambda row: (-(row.lost or 0), "not_finite" not in row.codes))
 
 
@@ -103,7 +107,7 @@ def compare_sides(
     names: Mapping[str, str] | None = None,
     executor: Executor | None = None,
 ) -> Iterator[Row]:
-    """``compare`` all tensors and arguments of both sides."""
+    """Yield the rows of all tensors and arguments of both sides, as ``compare`` does."""
     arguments = target.arguments(), reference.arguments()
     return compare(target.entries(), reference.entries(), names, executor, arguments)
 
@@ -115,10 +119,10 @@ def compare(
     executor: Executor | None = None,
     arguments: tuple[Arguments, Arguments] = ({}, {}),
 ) -> Iterator[Row]:
-    """Rows operator by operator, in the target's execution order; those of the reference alone come last.
+    """Yield rows by operator, in the target's execution order. Rows only in the reference come last.
 
-    ``names`` maps operators of the target to operators of the reference. An argument that differs
-    (``arguments`` of both sides) has a row of its own, after the tensors of its operator.
+    ``names`` maps operators of the target to operators of the reference. An argument that differs has a row
+    after the tensors of its operator. ``arguments`` are those of both sides.
     """
     batches = pair_batches(target, reference, names, arguments)
     for measured in spread(compare_batch, batches, executor, easy=needs_no_file):
@@ -132,7 +136,7 @@ def pair_batches(
     arguments: tuple[Arguments, Arguments] = ({}, {}),
     size: int = OPERATORS,
 ) -> Iterator[list[list[Pair]]]:
-    """Pairs of tensors by operator, in batches of up to ``size`` operators for one call of a worker."""
+    """Yield matched tensors and differing arguments by operator, in batches of up to ``size`` operators."""
     matches = match_operators(group_by_operator(target), group_by_operator(reference), names or {}, _shape)
     work = ([*match_slots(match), *_argument_pairs(match, arguments)] for match in matches)
     return batched(work, size, _weight)
@@ -144,19 +148,20 @@ def compare_batch(batch: list[list[Pair]]) -> list[list[Compared]]:
 
 
 def _small_in_memory(values: Values) -> Values:
-    """Values that are read once, where they are small: both measures and statistics look at them."""
+    """Return values that are read only once if they are small, because both measures and statistics use
+    them."""
     size = math.prod(values.shape) * values.dtype.itemsize
     return Held(values.part(())) if size <= _SMALL else values
 
 
 def judged_rows(measured: Iterable[list[Compared]]) -> Iterator[Row]:
-    """Rows of measured operators, with the verdicts on each."""
+    """Yield the rows of measured operators, with the verdict on each."""
     for rows in measured:
         yield from map(Row, rows, judge(rows))
 
 
 def _argument_pairs(match: Match, arguments: tuple[Arguments, Arguments]) -> Iterator[Pair]:
-    """A pair without tensors for each argument that differs."""
+    """Yield a pair without tensors for each argument that differs."""
     if match.target is None or match.reference is None:
         return
     target_entry, reference_entry = match.target.entries[0], match.reference.entries[0]
@@ -183,7 +188,7 @@ def _argument(entry: TensorEntry, difference: Difference) -> TensorEntry:
 
 
 def compare_pair(pair: Pair) -> Compared:
-    """Read and measure two tensors; what cannot be read is returned as damage, not raised."""
+    """Read and measure two tensors. Damage of their files is returned in the result, not raised."""
     target, reference = pair.target, pair.reference
     if target is None or reference is None:
         return Compared(pair, _recorded(target), _recorded(reference))
@@ -206,7 +211,8 @@ def compare_pair(pair: Pair) -> Compared:
 
 
 def needs_no_file(batch: list[list[Pair]]) -> bool:
-    """Whether a batch has recorded statistics alone: sending them to a worker costs more than comparing."""
+    """Return True if a batch has only recorded statistics, which a worker would receive slower than
+    compare."""
     return all(
         pair.target is None or pair.reference is None or pair.target.ref is None or pair.reference.ref is None
         for pairs in batch
@@ -219,14 +225,11 @@ def _weight(pairs: Sequence[Pair]) -> int:
 
 
 def _same_checksum(target: TensorEntry, reference: TensorEntry) -> bool | None:
-    statistics, reference_statistics = target.statistics, reference.statistics
-    if not (statistics and reference_statistics and statistics.checksum and reference_statistics.checksum):
+    """Return whether checksums are equal, or None if one is missing or of another kind."""
+    ours, theirs = target.statistics, reference.statistics
+    if not (ours and theirs and ours.checksum and theirs.checksum):
         return None
-    return (
-        statistics.checksum == reference_statistics.checksum
-        if statistics.checksum_kind == reference_statistics.checksum_kind
-        else None
-    )
+    return ours.checksum == theirs.checksum if ours.checksum_kind == theirs.checksum_kind else None
 
 
 def _measured(entry: TensorEntry, values: Values) -> Measurement:

@@ -1,4 +1,4 @@
-"""Error measures of two arrays, and the rules after msprobe 26 that judge the differences of one operator."""
+"""Error measures of two arrays, and the rules of msprobe 26 that judge the differences of one operator."""
 
 from __future__ import annotations
 
@@ -12,41 +12,37 @@ import numpy as np
 from mindinsight.server.compute.tensor_statistics import Array, sum_of, sum_of_products
 from mindinsight.server.debug.compare.operator_matching import Pair
 from mindinsight.server.debug.statistics_cache import Measurement
-from mindinsight.server.formats.arrays.lazy_array import Held, Values
+from mindinsight.server.formats.arrays.lazy_array import Values
 from mindinsight.server.formats.dumps.dump_types import FileDamage, TensorEntry
 
-_PIECE: Final = 1 << 15  # elements; five arrays of them as float64 stay in a core's cache
-_SCALE: Final = 2.0**-600  # the squares of 2**100 of the largest numbers have a sum
+_PIECE: Final = 1 << 15  # elements, so that five float64 arrays stay in a core's cache
+_SCALE: Final = 2.0**-600  # the sum of 2**100 squares of the largest scaled numbers does not overflow
 
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """Measures over ``count`` elements; None where undefined, as for tensors whose elements are all apart."""
+    """Measures over ``count`` elements. Undefined measures are None. Field names are those of JSON
+    answers."""
 
     count: int
-    apart: int  # elements not in ``count``: one of the two is not finite, and the other is not the same
-    lost: int  # elements among ``apart`` that are finite in the reference and not in the target
-    cosine: float | None  # of two elements at least; None when one side alone is zero
+    apart: int  # elements not in ``count``: one is non-finite and the other is not the same
+    lost: int  # elements among ``apart`` that are finite in the reference and non-finite in the target
+    cosine: float | None  # of at least two elements, None if only one side is zero
     distance: float | None  # L2 of the difference
     relative_distance: float | None  # distance / L2 of the reference
     max_absolute: float | None
     max_relative: float | None
     one_thousandth: float | None  # share with a relative error below 0.001
     five_thousandths: float | None
-    differing: int = 0  # elements that are not equal, with those that are apart
-    largest: int | None = None  # flat index of the largest difference, the first that is apart; None: equal
-
-
-def measure_pair(target: Array, reference: Array) -> Measures | None:
-    """Compare two arrays element by element; None when their sizes differ.
-
-    Raises TypeError for strings, objects and dates.
-    """
-    return measure_value_pair(Held(target), Held(reference))
+    differing: int = 0  # unequal elements, including those that are apart
+    largest: int | None = None  # flat index of the largest difference or the first apart, None if equal
 
 
 def measure_value_pair(target: Values, reference: Values) -> Measures | None:
-    """``measure_pair`` of two tensors that are read in parts."""
+    """Compare two tensors element by element, read by parts. Return None if their sizes differ.
+
+    Raises TypeError for strings, objects and dates.
+    """
     size = math.prod(target.shape)
     if size != math.prod(reference.shape):
         return None
@@ -73,8 +69,8 @@ def _add_pieces(sums: _Sums, target: Values, reference: Values) -> _Sums:
 class _Sums:
     """Accumulator over the pieces of two tensors, with work arrays that are reused for speed.
 
-    ``scale`` and ``other`` are powers of two by which target and reference are multiplied before products
-    are summed; differences are multiplied by the smaller of them.
+    ``scale`` and ``other`` are powers of two. Target and reference are multiplied by them before products are
+    summed. Differences are multiplied by the smaller one.
     """
 
     def __init__(
@@ -117,7 +113,7 @@ class _Sums:
             self._add_integers(start, target, reference, difference)
 
     def _add_integers(self, start: int, target: Array, reference: Array, difference: Array) -> None:
-        """Add what integers above 2**53 differ by that are equal as doubles; it is small."""
+        """Add the differences of integers above 2**53 that are equal as doubles."""
         hidden = np.flatnonzero((target != reference) & (difference == 0))
         if not hidden.size:
             return
@@ -133,7 +129,7 @@ class _Sums:
         self.differing += hidden.size
 
     def _add_finite(self, a: Array, b: Array, difference: Array, error: Array, size: Array) -> int | None:
-        """Add elements that can be subtracted; return the position of a new largest difference."""
+        """Add elements that can be subtracted. Return the position of a new largest difference, or None."""
         of_a, of_b = self._scales
         scaled = a if of_a == 1 else a * of_a, b if of_b == 1 else b * of_b
         self.target += sum_of_products(scaled[0], scaled[0])
@@ -158,6 +154,7 @@ class _Sums:
         return largest
 
     def measures(self) -> Measures:
+        """Return the measures of all pieces added."""
         largest = self._largest if self._first_apart is None else self._first_apart
         if self.apart and not self.count:
             return Measures(
@@ -187,14 +184,15 @@ class _Sums:
 
 
 def _comparable(a: Array, b: Array) -> tuple[Array, Array, Array]:
-    """Mask of comparable elements, and these; those that are not finite and agree are replaced by zeros."""
+    """Return a mask of comparable elements, and these of both arrays. Equal non-finite ones become zeros."""
     finite = np.isfinite(a) & np.isfinite(b)
     comparable = finite | (a == b) | (np.isnan(a) & np.isnan(b))
     return comparable, np.where(finite, a, 0)[comparable], np.where(finite, b, 0)[comparable]
 
 
 def _cosine(both: float, target: float, reference: float, *, equal: bool) -> float | None:
-    """Cosine by a product and two norms at one scale; where a norm is zero, 1 of equal tensors alone."""
+    """Return the cosine from a product and two norms of one scale. If a norm is zero, 1 for equal tensors, or
+    None."""
     if not target or not reference:
         return 1.0 if equal else None
     cosine = both / target / reference
@@ -204,7 +202,7 @@ def _cosine(both: float, target: float, reference: float, *, equal: bool) -> flo
 Level: TypeAlias = Literal["pass", "warning", "error"]
 Coded: TypeAlias = list[tuple[str, int]]  # message code, position of the tensor among those of its operator
 
-LEVELS: Final[dict[str, Level]] = {  # message codes; their texts are in the locale files as compare.<code>
+LEVELS: Final[dict[str, Level]] = {  # message codes, with texts in the locale files as compare.<code>
     "not_finite": "error",
     "dtype": "error",
     "shape": "error",
@@ -215,7 +213,7 @@ LEVELS: Final[dict[str, Level]] = {  # message codes; their texts are in the loc
     "checksum": "error",
     "cosine": "warning",
     "norm_growth": "warning",
-    "output": "error",  # in place of those of an operator where no input was compared: its origin is unknown
+    "output": "error",  # replaces other codes if no input was compared, so that the cause is unknown
     "output_drifts": "warning",
     "missing": "warning",
 }
@@ -234,7 +232,7 @@ _ALONE: Final = {"error": "output", "warning": "output_drifts"}
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Two matched tensors with their statistics; ``same_checksum`` is None where none was recorded."""
+    """Two matched tensors with their statistics. ``same_checksum`` is None if none was recorded."""
 
     pair: Pair
     target: Measurement | None
@@ -245,7 +243,8 @@ class Compared:
 
     @property
     def norm_error(self) -> float | None:
-        """|norm - norm of the reference| / norm of the reference, from statistics alone."""
+        """Return |norm - norm of the reference| / norm of the reference, from statistics, or None if
+        unknown."""
         norms = [
             None if measurement is None else measurement.statistics.norm
             for measurement in (self.target, self.reference)
@@ -257,7 +256,7 @@ class Compared:
 
 
 def judge(rows: Sequence[Compared]) -> list[tuple[str, ...]]:
-    """Message codes of each row of one operator; no codes mean ``pass``."""
+    """Return the message codes of each row of one operator. A row without codes passes."""
     call = _call(rows)
     if call in UNJUDGED:
         return [()] * len(rows)
@@ -276,20 +275,21 @@ def _is_compared(row: Compared) -> bool:
 
 
 def _call(rows: Sequence[Compared]) -> str:
-    """Function of a call, ``to`` of ``Tensor.to.0.forward``; "" for modules and operators of a graph."""
+    """Return the function of a call, ``to`` of ``Tensor.to.0.forward``, or "" for modules and graph
+    operators."""
     entries = (row.pair.target or row.pair.reference for row in rows)
     prefix, _, rest = next((entry.recorded for entry in entries if entry), "").partition(".")
     return "" if prefix in _MODULES or "." not in rest else rest.partition(".")[0]
 
 
 def level(codes: Sequence[str]) -> Level:
-    """The worst level among codes."""
+    """Return the worst level among codes, or "pass" without codes."""
     levels = {LEVELS[code] for code in codes}
     return "error" if "error" in levels else "warning" if levels else "pass"
 
 
 def _judge_row(row: Compared) -> list[str]:
-    """Message codes of one row, independent of the other rows of its operator."""
+    """Return the message codes of one row, independent of the other rows of its operator."""
     target, reference = row.pair.target, row.pair.reference
     if row.pair.argument is not None:
         return ["argument"]
@@ -313,7 +313,8 @@ def _judge_row(row: Compared) -> list[str]:
 
 
 def _is_judged_output(entry: TensorEntry | None) -> bool:
-    """Whether a tensor is an output to judge by inputs; gradients of parameters are recorded without any."""
+    """Return True if a tensor is an output to judge by inputs. Gradients of parameters are recorded without
+    inputs."""
     return entry is not None and entry.direction == "output" and ".parameters_grad." not in entry.recorded
 
 
@@ -331,7 +332,7 @@ def _judge_values(rows: Sequence[Compared], inputs: Sequence[Compared], outputs:
 def _judge_norms(
     rows: Sequence[Compared], inputs: Sequence[Compared], output_positions: Sequence[int]
 ) -> Coded:
-    """Message codes from the norms that both dumps recorded, where there are no values."""
+    """Return message codes from recorded norms, for outputs without values."""
     outputs = [
         (error, i)
         for i in output_positions
@@ -348,7 +349,7 @@ def _judge_norms(
 
 
 def _usable_error(row: Compared) -> float | None:
-    """Relative error of the norm, where shapes agree and no checksum decides."""
+    """Return the relative error of the norm, or None if shapes differ or a checksum decides."""
     if row.same_checksum is not None or row.target is None or row.reference is None:
         return None
     return row.norm_error if row.target.shape == row.reference.shape else None
@@ -359,12 +360,12 @@ def _values(row: Compared, get: Callable[[Measures], float | None]) -> float | N
 
 
 def _least(inputs: Sequence[Compared], get: Callable[[Measures], float | None]) -> float:
-    """The smallest measure of the inputs; 1 where none is known."""
+    """Return the smallest measure of the inputs, or 1.0 if none is known."""
     return min((value for row in inputs if (value := _values(row, get)) is not None), default=1.0)
 
 
 def _worst(
     rows: Sequence[Compared], outputs: Sequence[int], get: Callable[[Measures], float | None]
 ) -> tuple[float, int] | None:
-    """The smallest measure of the outputs and its position."""
+    """Return the smallest measure of the outputs and its position, or None."""
     return min(((value, i) for i in outputs if (value := _values(rows[i], get)) is not None), default=None)

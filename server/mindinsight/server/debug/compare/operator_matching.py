@@ -19,7 +19,7 @@ INPUT = "input."
 
 
 class Difference(NamedTuple):
-    """An argument that differs between two operators, as JSON texts."""
+    """Argument that differs between two operators, as JSON text."""
 
     slot: str
     target: str
@@ -29,10 +29,10 @@ class Difference(NamedTuple):
 def differences(
     target: Iterable[tuple[str, str]], reference: Iterable[tuple[str, str]]
 ) -> Iterator[Difference]:
-    """Arguments in the same slot and of the same type on both sides that are not equal.
+    """Yield the arguments in the same slot and of the same type on both sides that are not equal.
 
-    A missing argument, or an integer instead of a float, is no difference: the same call can be written in
-    many ways. Results are no arguments.
+    A missing argument, or an integer instead of a float, is not a difference, because one call can be written
+    in many ways. Results are not arguments.
     """
     reference_arguments = dict(reference)
     for name, text in target:
@@ -61,7 +61,7 @@ def _value(text: str) -> Any:
 Way: TypeAlias = Literal["map", "name", "alike", "place", "order", "none"]
 Shapes: TypeAlias = Callable[[TensorEntry], tuple[int, ...] | None]
 
-ALIGNED: Final = 5_000  # most unmatched operators of a side that are aligned by order
+ALIGNED: Final = 5_000  # limit of unmatched operators per side to align by order, which takes quadratic time
 
 _BACKWARD: Final = re.compile(r"backward|parameters_grad|^gradients[/_]", re.I)
 # Naming of msprobe: Cell.fc1.Dense.forward.0, Functional.add.0.forward, Primitive.matmul.MatMul.0.forward.
@@ -70,8 +70,8 @@ _MODULE_NAME: Final = re.compile(
 )
 _API_NAME: Final = re.compile(r"[A-Za-z]+\.(?P<api>.+)\.(?P<n>\d+)\.(?P<way>forward|backward)")
 _OPERATOR_NUMBER: Final = re.compile(r"-op\d+")
-_SAME_NUMBERS: Final = 0.9  # share of names in common; the rest are operators of one side
-_COUNTED: Final = ("alike", "place")  # ways by which several operators may have one key
+_SAME_NUMBERS: Final = 0.9  # share of names in common from which numbers mean the same on both sides
+_COUNTED: Final = ("alike", "place")  # ways in which several operators may have one key
 _PYTORCH_PARAMETERS: Final = {
     "gamma": "weight",
     "beta": "bias",
@@ -83,7 +83,7 @@ _PYTORCH_PARAMETERS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The tensors of one operator, in the order they were written."""
+    """Tensors of one operator, in the order they were written."""
 
     graph: str
     recorded: str
@@ -96,7 +96,7 @@ Key: TypeAlias = Callable[[Group], Hashable]
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Two matched operators and the rule that matched them; None: only on the other side."""
+    """Two matched operators and the rule that matched them. One is None if only the other side has it."""
 
     target: Group | None
     reference: Group | None
@@ -105,7 +105,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two matched tensors, or an argument that differs; None: only on the other side."""
+    """Two matched tensors, or an argument that differs. One is None if only the other side has it."""
 
     target: TensorEntry | None
     reference: TensorEntry | None
@@ -124,12 +124,12 @@ def group_by_operator(entries: Iterable[TensorEntry]) -> list[Group]:
 def match_operators(
     targets: Sequence[Group], references: Sequence[Group], names: Mapping[str, str], shapes: Shapes
 ) -> list[Match]:
-    """Match every operator of both sides, in the order of the target; those of the reference alone come last.
+    """Match every operator of both sides, in the order of the target. Those only in the reference come last.
 
-    ``names`` maps names of the target to names of the reference and has priority. Operators with the same
-    name are matched in order, then those of the same type in the same innermost scope, if both sides have
-    as many. Those without a match are aligned by order where type, direction and output shapes agree
-    (``shapes`` is called for those only).
+    ``names`` maps names of the target to names of the reference and has priority. Then operators with the
+    same name are matched in order, then those of the same type in the same innermost scope if both sides have
+    the same number. The rest are aligned by order if type, direction and output shapes agree. ``shapes`` is
+    called only for these.
     """
     matched: dict[int, tuple[Group, Way]] = {}
     free = dict(enumerate(references))
@@ -153,7 +153,7 @@ def match_operators(
 
 
 def match_slots(match: Match) -> list[Pair]:
-    """Match the tensors of two operators by direction and slot, the remaining ones by direction and order."""
+    """Match the tensors of two operators by direction and slot, the rest by direction and order."""
     unmatched, unmatched_references = (
         list(group.entries) if group else [] for group in (match.target, match.reference)
     )
@@ -164,7 +164,7 @@ def match_slots(match: Match) -> list[Pair]:
             candidates[key(entry)].append(entry)
         for entry in list(unmatched):
             if key is not _slot and entry.direction == "parameter":
-                continue  # parameters are known by name: another name is another parameter
+                continue  # parameters are identified by name
             if candidates.get(key(entry)):
                 other = candidates[key(entry)].pop(0)
                 pairs.append((entry, other))
@@ -177,15 +177,14 @@ def match_slots(match: Match) -> list[Pair]:
 
 
 def _same_numbers(targets: Sequence[Group], references: Sequence[Group]) -> bool:
-    """Return whether numbers of operators mean the same on both sides.
+    """Return True if numbers of operators mean the same on both sides.
 
-    MindSpore counts them over a whole graph, so that another graph of the same network, or one with an
-    operator more, has other numbers.
+    MindSpore counts operators over a whole graph. Another graph of the same network has other numbers.
     """
     numbered = [
         [group for group in side if _OPERATOR_NUMBER.search(group.operator)] for side in (targets, references)
     ]
-    for name in ("recorded", "operator"):  # the scoped name may be known to one side alone
+    for name in ("recorded", "operator"):  # the scoped name may be known on one side only
         names = [{getattr(group, name) for group in side} for side in numbered]
         if len(names[0] & names[1]) >= _SAME_NUMBERS * min(map(len, names)):
             return True
@@ -193,7 +192,7 @@ def _same_numbers(targets: Sequence[Group], references: Sequence[Group]) -> bool
 
 
 def _keys(names: Mapping[str, str], same_numbers: bool) -> tuple[tuple[Way, Key, Key], ...]:
-    """Rules of matching, the most reliable first: a key of the target and one of the reference."""
+    """Return the rules of matching, the most reliable first: a key of the target and one of the reference."""
 
     def mapped(group: Group) -> Hashable:
         return names.get(group.recorded) or names.get(group.operator)
@@ -218,7 +217,7 @@ def _keys(names: Mapping[str, str], same_numbers: bool) -> tuple[tuple[Way, Key,
 
 
 def _place(group: Group) -> Hashable:
-    """Place of an operator: forward or backward, its type and its innermost scope; None without a scope."""
+    """Return the pass, type and innermost scope of an operator, or None without a scope."""
     scopes = [part for part in group.operator.split("/")[:-1] if not _BACKWARD.search(part)]
     scopes = [part for part in scopes if not part.startswith(("Default", "network-", "_backbone-", "Grad"))]
     if not scopes or not group.entries[0].type:
@@ -248,7 +247,7 @@ def _align(
 
 
 def _signature(group: Group, shapes: Shapes) -> Hashable:
-    """Signature of an operator: forward or backward, its type, and the shapes of its outputs."""
+    """Return the pass, type and output shapes of an operator."""
     way = "backward" if _BACKWARD.search(group.operator) else "forward"
     return (
         way,
@@ -262,7 +261,7 @@ def _slot(entry: TensorEntry) -> Hashable:
 
 
 def plain_name(name: str) -> str:
-    """Normalize a name: without class names, prefixes of APIs and numbers of operators.
+    """Normalize a name: remove class names, prefixes of APIs and numbers of operators.
 
     ``Cell.fc1.Dense.forward.0`` equals ``Module.fc1.Linear.forward.0``, ``Functional.add.0.forward`` equals
     ``Torch.add.0.forward``, and ``x/TopK-op0`` equals ``x/TopK-op1``.
@@ -275,5 +274,5 @@ def plain_name(name: str) -> str:
 
 
 def plain_parameter(name: str) -> str:
-    """PyTorch's name of a layer's parameter: ``gamma`` of MindSpore is ``weight``."""
+    """Return PyTorch's name of a layer's parameter: ``weight`` for ``gamma`` of MindSpore."""
     return _PYTORCH_PARAMETERS.get(name, name)

@@ -1,4 +1,4 @@
-"""Comparison of many steps and ranks of two dumps: each with the same step and rank of the other."""
+"""Comparison of many steps and ranks of two dumps, each with the same step and rank of the other."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from mindinsight.server.claims import Claim, exit_code
+from mindinsight.server.claims import Claim, exit_code, few
 from mindinsight.server.compute.parallel_map import BATCH, spread
 from mindinsight.server.debug.compare.divergence import Outcome
 from mindinsight.server.debug.compare.dump_comparison import (
@@ -24,7 +24,7 @@ from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage
 
 _NAMED: Final = 5  # steps in a sentence
 
-_Numbered: TypeAlias = tuple[int, list[list[Pair]]]  # a batch, and the number of the step it is of
+_Numbered: TypeAlias = tuple[int, list[list[Pair]]]  # number of a step, and a batch of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,11 @@ class StepComparison:
     step: int
     rows: list[Row]
     damage: list[FileDamage]  # files that could not be listed or read
-    unlisted: int = 0  # how many of them could not be listed
+    unlisted: int = 0  # number of files that could not be listed
 
 
 def common_steps(target: Dump, reference: Dump) -> list[tuple[int, int]]:
-    """Rank and step of everything that both dumps have, by rank, then by step."""
+    """Return (rank, step) of everything that both dumps have, by rank, then by step."""
     return [
         (rank, step)
         for rank in target.ranks
@@ -55,7 +55,7 @@ def compare_steps(
     names: Mapping[str, str] | None = None,
     executor: Executor | None = None,
 ) -> Iterator[StepComparison]:
-    """Compare each of the ``steps`` (rank, step), in order; tensors of several are read at a time."""
+    """Yield the comparison of each (rank, step), in order. Tensors of several steps are read at a time."""
     damage: dict[int, list[FileDamage]] = {}
 
     def batches() -> Iterator[_Numbered]:
@@ -82,9 +82,10 @@ def compare_steps(
 def decide_steps(
     outcomes: Mapping[tuple[int, int], Outcome], unpaired: Sequence[tuple[int, int]] = ()
 ) -> list[Claim]:
-    """Decide a comparison of many steps by the outcome of each (rank, step): name the first that differs.
+    """Return the claims on a comparison of many steps, given the outcome of each (rank, step).
 
-    ``unpaired`` are the steps that only one side has. They make an agreement unknown, and no difference.
+    The claims name the first step that differs. ``unpaired`` are steps that only one side has. They make an
+    agreement unknown, but are not a difference.
     """
     ordered = sorted(outcomes.items(), key=lambda item: (item[0][1], item[0][0]))
     codes = [exit_code(outcome.claims) for _, outcome in ordered]
@@ -99,8 +100,7 @@ def decide_steps(
     else:
         claims = [Claim("claim.dump.steps_agree", "clear", {"n": len(codes)})]
     if unpaired:
-        names = [f"rank {rank} step {step}" for rank, step in unpaired[:_NAMED]]
-        names += ["…"] if len(unpaired) > _NAMED else []
+        names = few([f"rank {rank} step {step}" for rank, step in unpaired], _NAMED)
         claims.append(Claim("claim.dump.steps_missing", "unknown", {"n": len(unpaired), "names": names}))
     return claims
 

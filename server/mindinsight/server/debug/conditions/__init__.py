@@ -1,7 +1,7 @@
 """Registry of watchpoint conditions: each module defines rules, functions decorated with ``condition``.
 
 Names, abbreviations, parameters and defaults are those of MindInsight's debugger. A new rule needs no other
-edit: the modules of the package are walked, and forms are built from the parameters.
+edit: the modules of the package are imported, and forms are built from the parameters.
 """
 
 from __future__ import annotations
@@ -23,27 +23,25 @@ Limits: TypeAlias = Mapping[str, float]
 HOLDS_NAN: Final = 1
 HOLDS_INF: Final = 2
 NO_PREVIOUS: Final = 4
-NO_VALUES: Final = (
-    8  # not in MindInsight: only statistics were dumped, or values of the previous step are gone
-)
+NO_VALUES: Final = 8  # not in MindInsight: only statistics were dumped, or the previous values are missing
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """Parameter of a rule. One that ``checks`` can be a hit by itself; the others only support it."""
+    """Parameter of a rule. A parameter that ``checks`` can cause a hit. The others only support it."""
 
     name: str
     default: float | None = None  # None: switched off unless given
     low: float = -math.inf
     high: float = math.inf
-    above_low: bool = False  # ``low`` itself is not allowed
+    above_low: bool = False  # ``low`` is excluded
     checks: bool = True
     requires: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Input of a rule: one tensor at one step. Values are read only by the rules that need them."""
+    """Input of a rule: one tensor at one step. Only the rules that need values read them."""
 
     statistics: AnyStatistics
     read: Callable[[], Values]
@@ -52,7 +50,7 @@ class Sample:
 
 
 class Finding(NamedTuple):
-    """Result of one parameter; ``actual`` is 0 for a parameter that is off or only supports."""
+    """Result of one parameter. ``actual`` is 0 for a parameter that is off or only supports."""
 
     name: str
     hit: bool
@@ -61,7 +59,7 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Verdict of a rule on a tensor; ``error`` is the sum of the codes above, 0 where it could be judged."""
+    """Verdict of a rule on a tensor. ``error`` is the sum of the codes above, 0 if it could be judged."""
 
     hit: bool
     findings: tuple[Finding, ...] = ()
@@ -69,7 +67,7 @@ class Verdict:
 
 
 class Name(NamedTuple):
-    """Name of a rule for one kind of tensors; a formula can be offered for several."""
+    """Name of a rule for one class of tensors. A rule can be offered for several."""
 
     id: str
     abbreviation: str
@@ -78,7 +76,7 @@ class Name(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Condition: a rule under one of its names."""
+    """Rule under one of its names."""
 
     id: str
     abbreviation: str
@@ -102,6 +100,7 @@ class Condition:
         return Verdict(verdict.hit, self._complete(verdict.findings), verdict.error)
 
     def _complete(self, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+        """Return one finding for each parameter, in order."""
         known = {finding.name: finding for finding in findings}
         return tuple(
             known.get(parameter.name, Finding(parameter.name, False, 0.0)) for parameter in self.parameters
@@ -115,7 +114,7 @@ def condition(
     needs_previous: bool = False,
     first_step_only: bool = False,
 ) -> Callable[[Callable[[Sample, Limits], Verdict]], tuple[Condition, ...]]:
-    """Decorator that turns a rule into the conditions of its names."""
+    """Return a decorator that turns a rule into one condition for each of its names."""
 
     def register(rule: Callable[[Sample, Limits], Verdict]) -> tuple[Condition, ...]:
         return tuple(
@@ -127,21 +126,18 @@ def condition(
 
 @functools.cache
 def conditions() -> Mapping[str, Condition]:
-    """All conditions by id, from the modules of this package."""
-    by_id: dict[str, Condition] = {}
-    for module in sorted(condition.name for condition in pkgutil.iter_modules(__path__)):
-        for value in vars(importlib.import_module(f"{__name__}.{module}")).values():
-            if isinstance(value, tuple):
-                by_id.update(
-                    (condition.id, condition) for condition in value if isinstance(condition, Condition)
-                )
-    return by_id
+    """Return all conditions by id, from the modules of this package."""
+    modules = [
+        importlib.import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)
+    ]
+    values = [value for module in modules for value in vars(module).values() if isinstance(value, tuple)]
+    return {known.id: known for value in values for known in value if isinstance(known, Condition)}
 
 
 def compared(actual: Mapping[str, float | None], limits: Limits) -> Verdict:
     """Compare each actual value with the limit of its name, by the suffix of the name: _gt, _ge or _lt.
 
-    An unknown value (None) cannot be a hit: without a hit elsewhere, the verdict has an error.
+    An unknown value (None) cannot be a hit. Without another hit, the verdict then has an error.
     """
     wanted = {name: value for name, value in actual.items() if name in limits}
     findings = tuple(
@@ -154,7 +150,7 @@ def compared(actual: Mapping[str, float | None], limits: Limits) -> Verdict:
 
 
 def _non_finite_codes(statistics: AnyStatistics) -> int:
-    """Error codes of a tensor that has, or may have, NaN or infinities."""
+    """Return the error codes of a tensor that is or may be non-finite, or 0."""
     if statistics.finite is None:
         return NO_VALUES
     infinite = bool(statistics.positive_infs or statistics.negative_infs)

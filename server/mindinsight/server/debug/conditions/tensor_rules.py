@@ -31,7 +31,7 @@ EPSILON: Final = Parameter("epsilon", 1e-9, low=0, checks=False)
     needs_previous=True,
 )
 def change_too_large(sample: Sample, limits: Limits) -> Verdict:
-    """mean|now - before| / (epsilon + mean|before|) above a limit."""
+    """Judge whether mean|now - before| / (epsilon + mean|before|) is above a limit."""
     return _update_ratio("abs_mean_update_ratio_gt", sample, limits)
 
 
@@ -42,7 +42,7 @@ def change_too_large(sample: Sample, limits: Limits) -> Verdict:
     needs_previous=True,
 )
 def change_too_small(sample: Sample, limits: Limits) -> Verdict:
-    """mean|now - before| / (epsilon + mean|before|) below a limit."""
+    """Judge whether mean|now - before| / (epsilon + mean|before|) is below a limit."""
     return _update_ratio("abs_mean_update_ratio_lt", sample, limits)
 
 
@@ -57,9 +57,9 @@ def change_too_small(sample: Sample, limits: Limits) -> Verdict:
     needs_previous=True,
 )
 def not_changed(sample: Sample, limits: Limits) -> Verdict:
-    """Every |now - before| within atol + rtol * |before|.
+    """Judge whether every |now - before| is within atol + rtol * |before|.
 
-    ``equal_nan`` has no effect: as in MindInsight, a tensor with NaN is not judged at all.
+    ``equal_nan`` has no effect: MindInsight does not judge a tensor with NaN either.
     """
     pairs = _pairs(sample)
     if pairs is None:
@@ -69,6 +69,7 @@ def not_changed(sample: Sample, limits: Limits) -> Verdict:
 
 
 def _update_ratio(name: str, sample: Sample, limits: Limits) -> Verdict:
+    """Compare mean|now - before| / (epsilon + mean|before|) with the limit ``name``."""
     pairs = _pairs(sample)
     if pairs is None:
         return Verdict(False, error=NO_PREVIOUS)
@@ -83,7 +84,7 @@ def _update_ratio(name: str, sample: Sample, limits: Limits) -> Verdict:
 
 
 def _pairs(sample: Sample) -> Iterator[tuple[Array, Array]] | None:
-    """Pieces of the tensor at this and the previous step, in double precision; None when shapes differ."""
+    """Return the pieces of the tensor at this and the previous step as float64, or None if shapes differ."""
     if sample.read_previous is None:
         return None
     now, before = sample.read(), sample.read_previous()
@@ -104,14 +105,14 @@ def _pairs(sample: Sample) -> Iterator[tuple[Array, Array]] | None:
     finite_only=False,
 )
 def overflow(sample: Sample, limits: Limits) -> Verdict:
-    """Any NaN, Inf or -Inf."""
+    """Judge whether a tensor holds NaN, Inf or -Inf."""
     finite = sample.statistics.finite
     return Verdict(finite is False, error=NO_VALUES if finite is None else 0)
 
 
 @condition(Name("operator_overflow", "OO", "tensor"), finite_only=False)
 def operator_overflow(sample: Sample, limits: Limits) -> Verdict:
-    """The device reported an overflow of the operator."""
+    """Judge whether the device reported an overflow of the operator."""
     return Verdict(sample.overflowed)
 
 
@@ -131,7 +132,7 @@ _ENDS: Final = ("range_start_inclusive", "range_end_inclusive")
     ),
 )
 def value_range(sample: Sample, limits: Limits) -> Verdict:
-    """The percentage of elements inside [start, end], or maximum - minimum, beyond a limit."""
+    """Judge whether the percentage of elements in [start, end], or maximum - minimum, is beyond a limit."""
     actual: dict[str, float | None] = {}
     if "range_percentage_lt" in limits or "range_percentage_gt" in limits:
         inside = _percentage_inside(sample, limits[_ENDS[0]], limits[_ENDS[1]])
@@ -143,6 +144,7 @@ def value_range(sample: Sample, limits: Limits) -> Verdict:
 
 
 def _percentage_inside(sample: Sample, start: float, end: float) -> float:
+    """Return the percentage of elements in [start, end]. Values are read unless the extremes decide."""
     low, high = sample.statistics.minimum, sample.statistics.maximum
     if low is not None and high is not None and start <= low and high <= end:
         return 100.0
@@ -155,19 +157,20 @@ def _percentage_inside(sample: Sample, start: float, end: float) -> float:
     return 100.0 * inside / math.prod(values.shape)
 
 
+def _size_limits(suffix: str) -> tuple[Parameter, ...]:
+    """Return one parameter for each of ``_sizes``, all off by default."""
+    others = (Parameter(f"{name}_{suffix}") for name in ("max", "min", "mean"))
+    return (Parameter(f"abs_mean_{suffix}", low=0), *others)
+
+
 @condition(
     Name("tensor_too_large", "TL", "tensor"),
     Name("weight_too_large", "WL", "weight"),
     Name("gradient_too_large", "GL", "gradient"),
-    parameters=(
-        Parameter("abs_mean_gt", low=0),
-        Parameter("max_gt"),
-        Parameter("min_gt"),
-        Parameter("mean_gt"),
-    ),
+    parameters=_size_limits("gt"),
 )
 def too_large(sample: Sample, limits: Limits) -> Verdict:
-    """Mean magnitude, maximum, minimum or mean above a limit."""
+    """Judge whether the mean magnitude, maximum, minimum or mean is above a limit."""
     return compared({f"{name}_gt": value for name, value in _sizes(sample).items()}, limits)
 
 
@@ -175,15 +178,10 @@ def too_large(sample: Sample, limits: Limits) -> Verdict:
     Name("tensor_too_small", "TS", "tensor"),
     Name("weight_too_small", "WS", "weight"),
     Name("gradient_vanishing", "GV", "gradient"),
-    parameters=(
-        Parameter("abs_mean_lt", low=0),
-        Parameter("max_lt"),
-        Parameter("min_lt"),
-        Parameter("mean_lt"),
-    ),
+    parameters=_size_limits("lt"),
 )
 def too_small(sample: Sample, limits: Limits) -> Verdict:
-    """Mean magnitude, maximum, minimum or mean below a limit."""
+    """Judge whether the mean magnitude, maximum, minimum or mean is below a limit."""
     return compared({f"{name}_lt": value for name, value in _sizes(sample).items()}, limits)
 
 
@@ -192,7 +190,7 @@ def too_small(sample: Sample, limits: Limits) -> Verdict:
     parameters=(Parameter("zero_percentage_ge", 100, low=0, high=100),),
 )
 def all_zero(sample: Sample, limits: Limits) -> Verdict:
-    """The share of zeros, in percent, reaches a limit."""
+    """Judge whether the percentage of zeros reaches a limit."""
     return compared({"zero_percentage_ge": _zero_percentage(sample)}, limits)
 
 
@@ -206,7 +204,7 @@ def all_zero(sample: Sample, limits: Limits) -> Verdict:
     first_step_only=True,
 )
 def initialization(sample: Sample, limits: Limits) -> Verdict:
-    """A weight that is initialized with zeros, or with values beyond the limits."""
+    """Judge whether a weight was initialized with zeros, or with values beyond the limits."""
     sizes = _sizes(sample)
     actual = {"zero_percentage_ge": _zero_percentage(sample), "max_gt": sizes["max"], "min_lt": sizes["min"]}
     return compared(actual, limits)

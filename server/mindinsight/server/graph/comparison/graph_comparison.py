@@ -6,7 +6,7 @@ import re
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -32,7 +32,7 @@ RIGHT: Final = 1
 SAME: Final = 0
 CHANGED: Final = 1
 ONLY: Final = 2
-FOLLOWS: Final = 3  # itself the same, but what it takes in differs
+FOLLOWS: Final = 3  # equal, but its inputs differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,33 +40,36 @@ class BoxCounts:
     """Counts of the operators in a box by state."""
 
     operators: int
-    changed: int  # that differ from their partners
+    changed: int  # different from their partners
     only: int  # without a partner
-    follows: int  # that are the same, but take in something else
-    missing: int  # operators of the box's partner that have no partner here
+    follows: int  # equal, with different inputs
+    missing: int  # operators of the box's partner without a partner
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Result of a comparison; the pairs are indexed by side, LEFT and RIGHT. [t]: indices of a tree."""
+    """Result of a comparison. Pairs are indexed by side, LEFT and RIGHT. [t]: indices of a tree."""
 
     trees: tuple[Tree, Tree]
     partners: tuple[Numbers, Numbers]  # [t] index in the other tree, -1 for none
     states: tuple[Codes, Codes]  # [t] of operators SAME, CHANGED, ONLY or FOLLOWS; of boxes SAME
     matching: Matching
-    input_ids: tuple[Offsets, Offsets]  # [nodes] numbers that mean the same in both graphs
+    input_ids: tuple[Offsets, Offsets]  # [nodes] numbers that are equal for equal inputs in both graphs
     totals: tuple[Offsets, Offsets]  # [4, t + 1] operators, changed, only, follows: sums before each index
-    rewired: Offsets  # [r] nodes of the left graph that take another value, both having partners
+    rewired: Offsets  # [r] nodes of the left graph that receive another value, if both have partners
 
     def box_counts(self, side: Side, index: int) -> BoxCounts:
-        """Counts for a box, or for one operator."""
+        """Return the counts of a box, or of one operator."""
         operators, changed, only, follows = self._sums(side, index)
         partner = int(self.partners[side][index])
         missing = self._sums(RIGHT if side == LEFT else LEFT, partner)[2] if partner >= 0 else 0
         return BoxCounts(operators, changed, only, follows, missing)
 
     def state(self, side: Side, index: int) -> int:
-        """State of a subtree: ONLY if the other graph has none of it, FOLLOWS if that is all that differs."""
+        """Return the state of a subtree.
+
+        ONLY if the other graph has none of it, FOLLOWS if it differs only by operators that follow others.
+        """
         sums = self.box_counts(side, index)
         if self.partners[side][index] < 0 and sums.only == sums.operators:
             return ONLY
@@ -75,33 +78,27 @@ class Comparison:
         return FOLLOWS if sums.follows else SAME
 
     def sources_of(self, left_node: int, right_node: int) -> tuple[int, int] | None:
-        """Return the first inputs of a rewired pair that differ, as nodes of their graphs, or None."""
-        nodes = np.array([left_node], np.int32), np.array([right_node], np.int32)
-        graphs = self.trees[LEFT].graph, self.trees[RIGHT].graph
-        spans = [inputs_of(graph, node) for graph, node in zip(graphs, nodes, strict=True)]
-        rows = [
-            graph.edges.sources[int(begin[0]) : int(end[0])].tolist()
-            for graph, (begin, end) in zip(graphs, spans, strict=True)
-        ]
-        for before, after in zip(*rows, strict=False):
+        """Return the first inputs of a pair that differ, as nodes of their graphs, or None."""
+        left, right = (tree.graph for tree in self.trees)
+        for before, after in zip(left.inputs_of(left_node), right.inputs_of(right_node), strict=False):
             if self.input_ids[LEFT][before] != self.input_ids[RIGHT][after]:
                 return before, after
         return None
 
     def operands_of(self, left_node: int, right_node: int) -> tuple[list[str], list[str]] | None:
-        """Return the names of the inputs of a pair that takes the same in another order, or None."""
+        """Return the names of the inputs of a pair that receives the same in another order, or None."""
         names: list[list[str]] = []
         ids: list[list[int]] = []
         for tree, own, node in zip(self.trees, self.input_ids, (left_node, right_node), strict=True):
-            begin, end = inputs_of(tree.graph, np.array([node], np.int32))
-            sources = tree.graph.edges.sources[int(begin[0]) : int(end[0])].tolist()
+            sources = tree.graph.inputs_of(node)
             ids.append([int(own[source]) for source in sources])
             names.append([input_name(tree.graph, source) for source in sources])
         swapped = ids[LEFT] != ids[RIGHT] and sorted(ids[LEFT]) == sorted(ids[RIGHT])
         return (names[LEFT], names[RIGHT]) if swapped else None
 
     def returned(self) -> tuple[list[str], list[str]] | None:
-        """Return the names of what the graphs return if that differs, and all of it is in both; else None."""
+        """Return the names of the outputs of both graphs if they differ and both graphs have all of them,
+        else None."""
         columns, partners = self.matching.columns, self.matching.node_partners
         left, right = (graph.outputs for graph in columns.graphs)
         expected = partners[left] - columns.left_count
@@ -121,9 +118,9 @@ class Comparison:
 def compare(left: Tree, right: Tree) -> Comparison:
     """Compare two graphs operator by operator.
 
-    Partners are CHANGED when they differ themselves: in type, attributes, a parameter or constant that they
-    use, or in their output although all inputs have equal types. They FOLLOW when only what operators feed
-    them differs: other operators, or other types and shapes.
+    Partners are CHANGED if they differ in type, attributes, a parameter or constant that they use, or in
+    their output although all inputs have equal types. They FOLLOW if only their inputs from operators differ:
+    other operators, or other types and shapes.
     """
     matching = match(left, right)
     input_ids = _input_identities(matching)
@@ -146,14 +143,16 @@ def compare(left: Tree, right: Tree) -> Comparison:
 
 
 def _totals(tree: Tree, states: Codes) -> Offsets:
+    """Return [4, t + 1] the sums of operators, changed, only and follows before each index."""
     marks = np.stack([tree.nodes >= 0, states == CHANGED, states == ONLY, states == FOLLOWS])
     return np.concatenate([np.zeros((len(marks), 1), dtype=np.int64), np.cumsum(marks, axis=1)], axis=1)
 
 
 def _input_identities(matching: Matching) -> tuple[Offsets, Offsets]:
-    """[n] input identity of every node of both graphs: equal numbers stand for the same input.
+    """Return [n] an identity of every node of both graphs. Equal numbers mean the same input.
 
-    Partners are the same input, parameters only if their types are equal too; constants by their value.
+    Partners are the same input, parameters only if their types are also equal. Constants are identified by
+    value.
     """
     columns, partners = matching.columns, matching.node_partners
     count = len(columns.kinds)
@@ -171,7 +170,7 @@ def _input_identities(matching: Matching) -> tuple[Offsets, Offsets]:
 def _pair_states(
     matching: Matching, input_ids: tuple[Offsets, Offsets], left_nodes: Numbers, right_nodes: Numbers
 ) -> tuple[Codes, Flags]:
-    """[p] state of each pair of operators, and flag of the pairs that are wired otherwise."""
+    """Return [p] the state of each pair of operators, and True for pairs that are wired differently."""
     columns = matching.columns
     left, right = left_nodes.astype(np.int64), right_nodes + np.int64(columns.left_count)
     itself = (columns.types[left] != columns.types[right]) | (
@@ -189,19 +188,19 @@ def _pair_states(
 
 
 class _InputDifferences(NamedTuple):
-    """[p] flags per pair of operators whose inputs are compared in order."""
+    """Flags [p] of pairs of operators, with inputs compared in order."""
 
-    outer: Flags  # whether a parameter or constant differs
-    operators: Flags  # whether an input from an operator, or their number, differs
-    types: Flags  # whether such an input has another type or shape
-    rewired: Flags  # whether an input is another operator or parameter than the partner, and both have one
+    outer: Flags  # a parameter or constant differs
+    operators: Flags  # an input from an operator differs, or the number of inputs
+    types: Flags  # such an input has another type or shape
+    rewired: Flags  # an input is not the partner of the other one, although both have partners
 
 
 def _input_differences(
     matching: Matching, input_ids: tuple[Offsets, Offsets], left_nodes: Numbers, right_nodes: Numbers
 ) -> _InputDifferences:
     left, right = matching.left.graph, matching.right.graph
-    spans = inputs_of(left, left_nodes), inputs_of(right, right_nodes)
+    spans = _input_spans(left, left_nodes), _input_spans(right, right_nodes)
     counts = spans[LEFT][1] - spans[LEFT][0], spans[RIGHT][1] - spans[RIGHT][0]
     common = np.minimum(*counts)
     pairs = np.repeat(np.arange(len(common)), common)
@@ -237,24 +236,22 @@ def _input_differences(
 
 
 def input_name(graph: Graph, node: int) -> str:
-    """Name of a value that an operator takes: of an operator, or of the parameter that a Load reads."""
-    if graph.types[node] == "Load":
-        begin, end = inputs_of(graph, np.array([node], np.int32))
-        if begin[0] < end[0]:
-            node = int(graph.edges.sources[begin[0]])
-    return graph.names[node].rpartition("/")[2]
+    """Return the name of an input: of an operator, or of the parameter that a Load reads."""
+    sources = graph.inputs_of(node) if graph.types[node] == "Load" else []
+    return graph.names[sources[0] if sources else node].rpartition("/")[2]
 
 
-def inputs_of(graph: Graph, nodes: Numbers) -> tuple[Offsets, Offsets]:
-    """[n] begin and [n] end of the edges into each node."""
+def _input_spans(graph: Graph, nodes: Numbers) -> tuple[Offsets, Offsets]:
+    """Return [n] the first and [n] one past the last edge into each node."""
     targets = graph.edges.targets
     return np.searchsorted(targets, nodes, "left"), np.searchsorted(targets, nodes, "right")
 
 
 def list_topmost_differences(comparison: Comparison, side: Side) -> Iterator[int]:
-    """Yield the operators that differ; operators of this side alone as the outermost scopes of only such.
+    """Yield the operators that differ. Operators of only this side are yielded as the outermost scopes of
+    them.
 
-    Operators that only follow from others come with their causes, and are not listed.
+    Operators that only follow others are not listed.
     """
     tree, states = comparison.trees[side], comparison.states[side].tolist()
     index = 1
@@ -272,29 +269,26 @@ Kind: TypeAlias = Literal[
     "rewired", "swapped", "returned", "scope_removed", "scope_added", "replaced", "resized", "retyped",
     "attribute", "constant", "output", "removed", "added", "renamed",
 ]  # fmt: skip
-_KINDS: Final[tuple[Kind, ...]] = (
-    "rewired", "swapped", "returned", "scope_removed", "scope_added", "replaced", "resized", "retyped",
-    "attribute", "constant", "output", "removed", "added", "renamed",
-)  # fmt: skip
+_KINDS: Final[tuple[Kind, ...]] = get_args(Kind)  # in the order of a list
 _NUMBER: Final = re.compile(r"\d+")
-_MOST_DETAILS: Final = 5000  # changed operators whose attributes and inputs are decoded
+_MOST_DETAILS: Final = 5000  # limit of changed operators to decode attributes and inputs of
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One kind of change and how often it was made."""
+    """One kind of change and the number of its occurrences."""
 
     kind: Kind
-    subject: str  # what was changed: a type of operators, a parameter, an attribute; "" if that is all
-    left: str  # how it is in the left graph; "" if it has none
+    subject: str  # changed type of operators, parameter or attribute, "" if left and right say it
+    left: str  # value in the left graph, "" without one
     right: str
     count: int
-    position: tuple[int, int]  # tree indices of the first, -1 for none
-    consequence: bool  # whether it is bookkeeping, backward pass or optimizer beside an edit of the network
+    position: tuple[int, int]  # tree indices of the first occurrence, -1 for none
+    consequence: bool  # bookkeeping, backward pass or optimizer, next to an edit of the network
 
 
 class _Change(NamedTuple):
-    """One change before changes are grouped by their keys."""
+    """One change, before changes are grouped by their keys."""
 
     kind: Kind
     key: Hashable
@@ -305,7 +299,8 @@ class _Change(NamedTuple):
 
 
 def list_edits(comparison: Comparison) -> list[Edit]:
-    """Group the changes of a comparison: whole scopes first, then by kind, in the order of the graph."""
+    """Return the grouped changes of a comparison: whole scopes first, then by kind, in the order of the
+    graph."""
     groups: dict[Hashable, list[_Change]] = {}
     for change in (
         *_one_sided(comparison),
@@ -321,6 +316,7 @@ def list_edits(comparison: Comparison) -> list[Edit]:
 
 
 def _edit(comparison: Comparison, changes: list[_Change]) -> Edit:
+    """Return the edit that stands for changes of one kind and key."""
     first = changes[0]
     subject, left, right = (
         _merged(texts)
@@ -331,7 +327,7 @@ def _edit(comparison: Comparison, changes: list[_Change]) -> Edit:
 
 
 def _follows(comparison: Comparison, position: tuple[int, int]) -> bool:
-    """Whether a place belongs to bookkeeping, the backward pass or the optimizer."""
+    """Return True if a position belongs to bookkeeping, the backward pass or the optimizer."""
     return any(
         index >= 0
         and (
@@ -344,13 +340,13 @@ def _follows(comparison: Comparison, position: tuple[int, int]) -> bool:
 
 
 def _merged(texts: Iterable[str]) -> str:
-    """The text itself if all are equal; with ``*`` for the numbers in which they differ otherwise."""
+    """Return the text if all are equal, otherwise the first one with ``*`` for numbers."""
     different = set(texts)
     return different.pop() if len(different) == 1 else _NUMBER.sub("*", min(different))
 
 
 def _one_sided(comparison: Comparison) -> Iterator[_Change]:
-    """Yield scopes and operators that only one graph has."""
+    """Yield the scopes and operators that only one graph has."""
     side: Side
     for side in (LEFT, RIGHT):
         tree = comparison.trees[side]
@@ -398,6 +394,7 @@ def _operators(comparison: Comparison) -> Iterator[_Change]:
 def _attributes(
     comparison: Comparison, nodes: tuple[int, int], position: tuple[int, int]
 ) -> Iterator[_Change]:
+    """Yield the attributes that differ."""
     left, right = (
         dict(attribute_summaries(tree.graph, node))
         for tree, node in zip(comparison.trees, nodes, strict=True)
@@ -412,7 +409,7 @@ def _attributes(
 def _constants(
     comparison: Comparison, nodes: tuple[int, int], position: tuple[int, int]
 ) -> Iterator[_Change]:
-    """Yield inputs that are constants in both graphs and differ."""
+    """Yield the inputs that are constants in both graphs and differ."""
     kind = comparison.trees[LEFT].types[position[LEFT]]
     for slot, sources in enumerate(zip_longest(*_sources(comparison, nodes), fillvalue=-1)):
         if min(sources) < 0:
@@ -429,14 +426,11 @@ def _is(node: tuple[Graph, int], kind: int) -> bool:
 
 
 def _sources(comparison: Comparison, nodes: tuple[int, int]) -> list[list[int]]:
-    sources = []
-    for tree, node in zip(comparison.trees, nodes, strict=True):
-        begin, end = inputs_of(tree.graph, np.array([node], dtype=np.int32))
-        sources.append(tree.graph.edges.sources[int(begin[0]) : int(end[0])].tolist())
-    return sources
+    return [tree.graph.inputs_of(node) for tree, node in zip(comparison.trees, nodes, strict=True)]
 
 
 def _uses_other_parameters(comparison: Comparison, nodes: tuple[int, int]) -> bool:
+    """Return True if a pair uses different parameters or constants."""
     ids = [
         {
             int(comparison.input_ids[side][source])
@@ -449,7 +443,7 @@ def _uses_other_parameters(comparison: Comparison, nodes: tuple[int, int]) -> bo
 
 
 def _parameters(comparison: Comparison) -> Iterator[_Change]:
-    """Yield parameters of another shape or type, and those of another name."""
+    """Yield the parameters of another shape or type, and those of another name."""
     columns, partners = comparison.matching.columns, comparison.matching.node_partners
     left, right = comparison.trees
     matched = np.flatnonzero((columns.kinds == PARAMETER) & (partners >= 0) & columns.is_left())
@@ -467,13 +461,13 @@ def _parameters(comparison: Comparison) -> Iterator[_Change]:
 
 
 def is_retyped(left: Graph, node: int, right: Graph, other: int) -> bool:
-    """Whether the types of elements differ, and the shapes agree."""
+    """Return True if element types differ and shapes are equal."""
     before, after = output_of(left, node), output_of(right, other)
     return before.type != after.type and before.shapes == after.shapes
 
 
 def _returned(comparison: Comparison) -> Iterator[_Change]:
-    """Yield what the graphs return, where that is another value that both have."""
+    """Yield the outputs of the graphs if they differ and both graphs have them."""
     if returned := comparison.returned():
         nodes = [int(graph.outputs[0]) for graph in comparison.matching.columns.graphs]
         places = [int(tree.leaf_indices[node]) for tree, node in zip(comparison.trees, nodes, strict=True)]
@@ -482,13 +476,13 @@ def _returned(comparison: Comparison) -> Iterator[_Change]:
 
 
 def _types(left: str, right: str) -> tuple[str, str]:
-    """Both types, the second without its element type where that is the same: float32 2×3, 2×4."""
+    """Return both types, the second one without its element type if that is equal: float32 2×3, 2×4."""
     element, _, shape = right.partition(" ")
     return left, shape if shape and left.startswith(f"{element} ") else right
 
 
 def _first_users(comparison: Comparison, left_node: int, right_node: int) -> tuple[int, int]:
-    """Tree indices of the first operators that use a parameter."""
+    """Return the tree indices of the first operators that use a parameter, -1 for none."""
     users = []
     for tree, node in zip(comparison.trees, (left_node, right_node), strict=True):
         targets = tree.graph.edges.targets[tree.graph.edges.sources == node]

@@ -34,13 +34,13 @@ _SCALES: Final = frozenset({"Mul", "Dropout", "TupleGetItem", "Reshape", "Cast",
 _NUMBER: Final = re.compile(r"\d+")
 _NUMBERED_OPERATOR: Final = re.compile(r"-op\d+$")
 _EFFECTS: Final = frozenset({"UpdateState"})  # states that only order side effects
-_UNORDERED: Final = frozenset({"UpdateState", "Depend", "AddN"})  # users to whom the order is nothing
-_MOST_UPSTREAM: Final = 3000  # operators that are searched for the begin of a skip connection
-_MOST_REWIRED: Final = 20  # operators named one by one; more are counted
+_UNORDERED: Final = frozenset({"UpdateState", "Depend", "AddN"})  # users that ignore the order of inputs
+_MOST_UPSTREAM: Final = 3000  # limit of operators searched for the start of a skip connection
+_MOST_REWIRED: Final = 20  # limit of operators named one by one, more are counted
 
 
 def comparison_claims(comparison: Comparison) -> list[Claim]:
-    """Decide what can be said of two graphs: one verdict, then the edits that led from left to right."""
+    """Return the claims about two graphs: one verdict, then the edits that lead from left to right."""
     left, right = (tree.graph for tree in comparison.trees)
     operators = [int(np.count_nonzero(graph.kinds == OPERATOR)) for graph in (left, right)]
     if not min(operators):
@@ -58,19 +58,17 @@ def comparison_claims(comparison: Comparison) -> list[Claim]:
 
 
 def _differ(comparison: Comparison) -> bool:
-    """Whether anything differs but names: operators, parameters, wiring, what the graphs return."""
-    if any((states > 0).any() for states in comparison.states):
-        return True
-    return not _surroundings_agree(comparison)
+    """Return True if anything except names differs: operators, parameters, wiring, outputs of the graphs."""
+    differ = any((states > 0).any() for states in comparison.states)
+    return differ or not _surroundings_agree(comparison)
 
 
 def _surroundings_agree(comparison: Comparison) -> bool:
-    """Whether parameters and what the graphs return agree."""
+    """Return True if parameters and the outputs of the graphs agree."""
     columns, partners = comparison.matching.columns, comparison.matching.node_partners
     parameters = np.flatnonzero(columns.kinds == PARAMETER)
-    if (partners[parameters] < 0).any():
-        return False
-    if (columns.outputs[parameters] != columns.outputs[partners[parameters]]).any():
+    others = partners[parameters]
+    if (others < 0).any() or (columns.outputs[parameters] != columns.outputs[others]).any():
         return False
     left, right = (graph.outputs.tolist() for graph in columns.graphs)
     agree: bool = [int(partners[node]) - columns.left_count for node in left] == right
@@ -78,14 +76,13 @@ def _surroundings_agree(comparison: Comparison) -> bool:
 
 
 def _only_reordered(comparison: Comparison) -> bool:
-    """Whether nothing differs but the order of side effects and of what is added or packed for them."""
+    """Return True if only the order of side effects differs, and of values added or packed for them."""
     if any(((states == CHANGED) | (states == ONLY)).any() for states in comparison.states):
         return False
     if not _surroundings_agree(comparison):
         return False
     columns = comparison.matching.columns
     left, right = comparison.trees
-    inputs = _Inputs(left.graph), _Inputs(right.graph)
     users: dict[int, set[str]] = {}
     edges = left.graph.edges
     for source, target in zip(edges.sources.tolist(), edges.targets.tolist(), strict=True):
@@ -94,7 +91,7 @@ def _only_reordered(comparison: Comparison) -> bool:
         node, other = int(left.nodes[index]), int(right.nodes[comparison.partners[LEFT][index]])
         if columns.outputs[node] != columns.outputs[other + columns.left_count]:
             return False
-        sources = inputs[LEFT].of(node), inputs[RIGHT].of(other)
+        sources = left.graph.inputs_of(node), right.graph.inputs_of(other)
         ids = [comparison.input_ids[side][of_side].tolist() for side, of_side in enumerate(sources)]
         kind = left.graph.types[node]
         packed = kind == "MakeTuple" and users.get(node, set()) <= _UNORDERED
@@ -109,6 +106,7 @@ def _only_reordered(comparison: Comparison) -> bool:
 
 
 def _agreement(comparison: Comparison, operators: int) -> Claim:
+    """Return the claim about graphs without a difference: incomplete, renamed or identical."""
     columns, partners = comparison.matching.columns, comparison.matching.node_partners
     unread = sum(
         graph.losses.unreadable + graph.losses.dangling + graph.losses.nameless for graph in columns.graphs
@@ -131,7 +129,7 @@ def _bare(name: str) -> str:
 
 
 def _edits(comparison: Comparison) -> Iterator[Claim]:
-    """Yield the edits whose whole pattern is there, then how many changes none of them explains."""
+    """Yield the edits that are fully evidenced, then the number of changes that none of them explains."""
     forward = [_forward(tree.graph) for tree in comparison.trees]
     adapters = list(_adapters(comparison, forward[RIGHT]))
     named = [
@@ -156,7 +154,7 @@ def _edits(comparison: Comparison) -> Iterator[Claim]:
 
 
 def _forward(graph: Graph) -> Flags:
-    """[n] flag of operators that belong to no backward pass, optimizer or bookkeeping."""
+    """Return [n] True for operators except those of a backward pass, optimizer or bookkeeping."""
     return np.array(
         [
             kind == OPERATOR
@@ -170,7 +168,7 @@ def _forward(graph: Graph) -> Flags:
 
 
 class _Adapter(NamedTuple):
-    """Two products of low rank beside a layer, added to its output."""
+    """Two products of low rank next to a layer, added to its output."""
 
     layer: str
     block: str
@@ -179,53 +177,38 @@ class _Adapter(NamedTuple):
     nodes: tuple[int, ...]
 
 
-class _Inputs:
-    """Inputs of the nodes of a graph."""
-
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
-        self._begins = np.searchsorted(graph.edges.targets, np.arange(len(graph) + 1))
-
-    def of(self, node: int) -> list[int]:
-        sources: list[int] = self.graph.edges.sources[self._begins[node] : self._begins[node + 1]].tolist()
-        return sources
-
-    def parameter(self, node: int) -> int:
-        """Return the one parameter that an operator uses, through a Load too; -1 if there is not one."""
-        parameters = []
-        for source in self.of(node):
-            origin = self.of(source)[0] if self.graph.types[source] == "Load" and self.of(source) else source
-            if self.graph.kinds[origin] == PARAMETER:
-                parameters.append(origin)
-        return parameters[0] if len(parameters) == 1 else -1
+def _parameter_of(graph: Graph, node: int) -> int:
+    """Return the only parameter that an operator uses, directly or through a Load, or -1."""
+    parameters = []
+    for source in graph.inputs_of(node):
+        loaded = graph.inputs_of(source) if graph.types[source] == "Load" else []
+        origin = loaded[0] if loaded else source
+        if graph.kinds[origin] == PARAMETER:
+            parameters.append(origin)
+    return parameters[0] if len(parameters) == 1 else -1
 
 
 def _adapters(comparison: Comparison, forward: Flags) -> Iterator[_Adapter]:
-    """Yield LoRA's pattern: out = base(x) + scale · B(A(x)), with A and B only in the right graph."""
+    """Yield the matches of LoRA's pattern: out = base(x) + scale · B(A(x)), with A and B only in the right
+    graph."""
     tree = comparison.trees[RIGHT]
     graph, count = tree.graph, comparison.matching.columns.left_count
     partners = comparison.matching.node_partners[count:]
-    inputs = _Inputs(graph)
     alone = (partners < 0) & forward
     for node in np.flatnonzero(alone).tolist():
-        if graph.types[node] not in _ADDS or len(inputs.of(node)) < 2:
-            continue
-        branch = [
-            source
-            for source in inputs.of(node)[:2]
-            if partners[source] < 0 and graph.kinds[source] == OPERATOR
-        ]
-        if len(branch) != 1:
+        terms = graph.inputs_of(node)[:2] if graph.types[node] in _ADDS else []
+        branch = [term for term in terms if partners[term] < 0 and graph.kinds[term] == OPERATOR]
+        if len(terms) < 2 or len(branch) != 1:
             continue
         path, step = [node], branch[0]
         while graph.types[step] in _SCALES and partners[step] < 0 and len(path) < 8:
             path.append(step)
-            operators = [source for source in inputs.of(step) if graph.kinds[source] == OPERATOR]
+            operators = [source for source in graph.inputs_of(step) if graph.kinds[source] == OPERATOR]
             step = operators[0] if operators else step
-        downs = inputs.of(step)[:1] if graph.types[step] in _PRODUCTS and partners[step] < 0 else []
+        downs = graph.inputs_of(step)[:1] if graph.types[step] in _PRODUCTS and partners[step] < 0 else []
         if not downs or graph.types[downs[0]] not in _PRODUCTS or partners[downs[0]] >= 0:
             continue
-        up, down = inputs.parameter(step), inputs.parameter(downs[0])
+        up, down = _parameter_of(graph, step), _parameter_of(graph, downs[0])
         if min(up, down) < 0 or partners[up] >= 0 or partners[down] >= 0:
             continue
         shapes = [(shapes_at(graph, parameter) or [[]])[0] for parameter in (down, up)]
@@ -241,6 +224,7 @@ def _adapters(comparison: Comparison, forward: Flags) -> Iterator[_Adapter]:
 
 
 def _lora(adapters: list[_Adapter]) -> Iterator[Claim]:
+    """Yield one claim for each rank of adapters."""
     for rank in sorted({adapter.rank for adapter in adapters}):
         chosen = [adapter for adapter in adapters if adapter.rank == rank]
         layers = list(dict.fromkeys(adapter.layer for adapter in chosen))
@@ -254,7 +238,7 @@ def _lora(adapters: list[_Adapter]) -> Iterator[Claim]:
 
 
 def _replaced(comparison: Comparison) -> Iterator[Claim]:
-    """Yield which types of operators were replaced by which, outside of the backward pass."""
+    """Yield the types of operators that were replaced, with the new types, outside the backward pass."""
     left, right = comparison.trees
     changed = np.flatnonzero((comparison.states[LEFT] == CHANGED) & (left.nodes >= 0)).tolist()
     places: dict[tuple[str, str], list[tuple[int, int]]] = {}
@@ -270,7 +254,8 @@ def _replaced(comparison: Comparison) -> Iterator[Claim]:
 
 
 def _rewired(comparison: Comparison, forward: Flags) -> Iterator[Claim]:
-    """Yield each operator of the forward pass that takes another value than before; both have partners."""
+    """Yield each operator of the forward pass with another input than before, if both inputs have
+    partners."""
     left, right = comparison.trees
     nodes = [node for node in comparison.rewired.tolist() if forward[node]]
     rows = []
@@ -281,7 +266,7 @@ def _rewired(comparison: Comparison, forward: Flags) -> Iterator[Claim]:
             rows.append((node, index, other, *sources))
     streams = Counter((before, after) for *_, before, after in rows)
     for node, index, other, before, after in rows[:_MOST_REWIRED]:
-        alone = streams[before, after] == 1  # else the stream was rewired, of which the residual is a part
+        alone = streams[before, after] == 1  # else the whole stream was rewired, not only the residual
         skip = alone and left.types[index] in _ADDS and _is_skip(left.graph, node, before)
         skip = skip and _is_skip(right.graph, int(right.nodes[other]), after)
         values: dict[str, Any] = {
@@ -300,9 +285,8 @@ def _rewired(comparison: Comparison, forward: Flags) -> Iterator[Claim]:
 
 
 def _is_skip(graph: Graph, node: int, value: int) -> bool:
-    """Whether ``value`` reaches an operator twice: directly, and through another input of it."""
-    inputs = _Inputs(graph)
-    waiting = [source for source in inputs.of(node) if source != value]
+    """Return True if ``value`` reaches an operator twice: directly, and through another input."""
+    waiting = [source for source in graph.inputs_of(node) if source != value]
     seen: set[int] = set()
     while waiting and len(seen) < _MOST_UPSTREAM:
         source = waiting.pop()
@@ -310,12 +294,12 @@ def _is_skip(graph: Graph, node: int, value: int) -> bool:
             return True
         if source not in seen:
             seen.add(source)
-            waiting += inputs.of(source)
+            waiting += graph.inputs_of(source)
     return False
 
 
 def _layers(comparison: Comparison) -> Iterator[Claim]:
-    """Yield numbered scopes that only one graph has, outside of the backward pass."""
+    """Yield the numbered scopes that only one graph has, outside the backward pass."""
     side: Side
     for side, key in ((LEFT, "claim.graph.layers_removed"), (RIGHT, "claim.graph.layers_added")):
         tree = comparison.trees[side]
@@ -336,7 +320,7 @@ def _layers(comparison: Comparison) -> Iterator[Claim]:
 
 
 def _backward(comparison: Comparison) -> Iterator[Claim]:
-    """Say that only one graph has a backward pass."""
+    """Yield a claim if only one graph has a backward pass."""
     counts = [sum(name.startswith(BACKWARD) for name in tree.graph.names) for tree in comparison.trees]
     if counts[LEFT] and not counts[RIGHT]:
         yield Claim("claim.graph.backward_removed", "found", {"n": counts[LEFT]})
@@ -345,14 +329,14 @@ def _backward(comparison: Comparison) -> Iterator[Claim]:
 
 
 def _returned(comparison: Comparison) -> Iterator[Claim]:
-    """Say that the graphs return other values, of which both have all."""
+    """Yield a claim if the graphs return different values and both have all of them."""
     if returned := comparison.returned():
         values = {"before": returned[LEFT], "after": returned[RIGHT]}
         yield Claim("claim.graph.other_output", "found", values)
 
 
 def _retyped(comparison: Comparison) -> Iterator[Claim]:
-    """Yield how many parameters have elements of another type, and the same shape."""
+    """Yield the number of parameters with another element type and the same shape."""
     left, right = comparison.matching.columns.graphs
     counts: Counter[tuple[str, str]] = Counter()
     for node, other in _resized(comparison):
@@ -363,7 +347,7 @@ def _retyped(comparison: Comparison) -> Iterator[Claim]:
 
 
 def _resized(comparison: Comparison) -> Iterator[tuple[int, int]]:
-    """Yield the parameters of both graphs, as nodes of each, whose type or shape differs."""
+    """Yield the parameters of both graphs, as nodes of each, that differ in type or shape."""
     columns, partners = comparison.matching.columns, comparison.matching.node_partners
     parameters = np.flatnonzero((columns.kinds == PARAMETER) & (partners >= 0) & columns.is_left())
     different = columns.outputs[parameters] != columns.outputs[partners[parameters]]
@@ -374,11 +358,10 @@ def _resized(comparison: Comparison) -> Iterator[tuple[int, int]]:
 def _unexplained(
     comparison: Comparison, forward: list[Flags], explained: set[int]
 ) -> tuple[int, int, dict[tuple[Side, str], list[int]]]:
-    """Count the operators that differ and that no edit names: of the forward pass, and others.
+    """Return the numbers of operators that differ without a named edit: in the forward pass, and others.
 
-    Of the former, those of one graph alone are returned by side and type.
-
-    Parameters of another type count as operators of the forward pass if no operator differs.
+    Those in the forward pass of only one graph are also returned by side and type. Parameters of another type
+    count as operators of the forward pass if no operator differs.
     """
     rewired = set(comparison.rewired.tolist())
     graphs = comparison.matching.columns.graphs
@@ -407,10 +390,10 @@ def _unexplained(
 
 
 def _only_retyped(comparison: Comparison, index: int, other: int, retyped: set[int]) -> bool:
-    """Whether an operator differs in nothing but the type of elements of parameters that it takes."""
+    """Return True if an operator differs only in the element type of its parameters."""
     left, right = comparison.trees
     columns, node, its = comparison.matching.columns, int(left.nodes[index]), int(right.nodes[other])
-    inputs = _Inputs(left.graph).of(node), _Inputs(right.graph).of(its)
+    inputs = left.graph.inputs_of(node), right.graph.inputs_of(its)
     if columns.attributes[node] != columns.attributes[its + columns.left_count]:
         return False
     differing = [
@@ -430,6 +413,7 @@ def _only_retyped(comparison: Comparison, index: int, other: int, retyped: set[i
 
 
 def _in_lonely_layer(comparison: Comparison, side: Side, index: int) -> bool:
+    """Return True if an operator is in a layer that only this graph has."""
     tree = comparison.trees[side]
     return any(
         "[" not in tree.paths[scope].rpartition("/")[2]
@@ -440,7 +424,7 @@ def _in_lonely_layer(comparison: Comparison, side: Side, index: int) -> bool:
 
 
 def _is_layer(comparison: Comparison, side: Side, scope: int) -> bool:
-    """Whether a scope is numbered: first in its name, or as another beside it in either graph is."""
+    """Return True if a scope is numbered: at the start of its name, or like another scope next to it."""
     tree = comparison.trees[side]
     outer, _, name = tree.paths[scope].rpartition("/")
     if _NUMBER.match(name):

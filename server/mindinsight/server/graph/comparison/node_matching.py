@@ -1,14 +1,14 @@
-"""Matching of the nodes of two graphs: parameters by name, then whatever the structure around them decides.
+"""Matching of the nodes of two graphs: parameters by name, the rest by the structure around them.
 
-1. Parameters of equal name are partners; if most have other names, those of equal name below another prefix
-   (``blocks.0.weight``, ``model.blocks.0.weight``). A word and a running number are no name.
-2. Nodes are partners whose Weisfeiler-Lehman label is unique in both graphs (node_labels.py), deepest rounds
-   first. Matched nodes give new labels to their neighbours, and so on until nothing new is found; first with
-   the attributes, outputs and scopes of nodes, then with less of them.
-3. Nodes that no label tells apart are partners in file order, if both graphs have as many of them.
+1. Parameters of equal name are partners. If most names differ, those equal below another prefix are
+   (``blocks.0.weight``, ``model.blocks.0.weight``). A word and a running number do not count as a name.
+2. Nodes are partners if their Weisfeiler-Lehman label is unique in both graphs (node_labels.py), deepest
+   rounds first. Matched nodes give new labels to their neighbours, until nothing new is found. The first
+   passes use attributes, outputs and scopes of nodes, later ones less of them.
+3. Nodes with equal labels are partners in file order if both graphs have the same number of them.
 
-The numbers of operators (``Conv2D-op12``) are ignored: they count over the whole graph, so one more operator
-anywhere changes all that follow.
+The numbers of operators (``Conv2D-op12``) are ignored. They count over the whole graph, so one more operator
+changes all that follow.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from mindinsight.server.graph.comparison.node_labels import (
-    Labels,
     NodeColumns,
     neighbour_flags,
     of_types,
@@ -37,20 +36,19 @@ from mindinsight.server.graph.model.graph import (
     Graph,
     Offsets,
 )
+from mindinsight.server.graph.scopes.folding import Hashes
 from mindinsight.server.graph.scopes.scope_tree import PLUMBING
 
-_ROUNDS: Final = 4
-_MOST_ROUNDS: Final = 40  # of labelling in a pass: chains of equal operators would take one for a few of them
-_MOST_USERS: Final = 16  # without partners at one position, from which they say nothing about each other
-_TELLING: Final = (
-    0.25  # share of equal names of parameters from which a name that is missing is a parameter less
-)
+_ROUNDS: Final = 4  # of refinement: the distance up to which neighbours count
+_MOST_ROUNDS: Final = 40  # limit of labelling in a pass: chains of equal operators need many rounds
+_MOST_USERS: Final = 16  # open users at one position, above which they are no evidence for each other
+_TELLING: Final = 0.25  # share of equal parameter names from which a missing name means a missing parameter
 _LAYER: Final = re.compile(r"((?:[^.]+\.)*?)(\d+)(?=\.)")
 _NUMBERED: Final = re.compile(r"[A-Za-z_]*\d+\Z")
 
 
 class _Pass(NamedTuple):
-    """What the seed labels of one pass are made of."""
+    """Components of the seed labels of one pass."""
 
     attributes: bool
     outputs: bool
@@ -69,7 +67,7 @@ _PASSES: Final = (
 
 
 def match_nodes(columns: NodeColumns) -> tuple[Offsets, Offsets]:
-    """Return the partner of each node in the other graph, -1 for none, and the owners; both [n].
+    """Return [n] the partner of each node in the other graph, -1 for none, and [n] the owners.
 
     Constants have no partners.
     """
@@ -88,15 +86,16 @@ def match_nodes(columns: NodeColumns) -> tuple[Offsets, Offsets]:
     )
     for step in _PASSES:
         if shifted and step.scopes:
-            continue  # layers of equal numbers are not the same layers
+            continue  # layers with equal numbers are not the same
         _match_by_structure(columns, partners, step, unique_names, owners)
     return partners, owners
 
 
 def owners_of(columns: NodeColumns, partners: Offsets, unique_names: Offsets) -> Offsets:
-    """[n] number of the parameter that an operator works on, equal in both graphs; 0 where none is known.
+    """Return [n] the number of the parameter that an operator works on, equal in both graphs, 0 if unknown.
 
-    It is used directly or through a Load; the gradient of a parameter has the owner of the optimizer's step.
+    The operator uses it directly or through a Load. The gradient of a parameter has the owner of the
+    optimizer's step.
     """
     count = len(partners)
     users = np.bincount(columns.sources, minlength=count)
@@ -129,7 +128,7 @@ def owners_of(columns: NodeColumns, partners: Offsets, unique_names: Offsets) ->
 
 
 def match_again(columns: NodeColumns, partners: Offsets, owners: Offsets) -> int:
-    """Match what is open by its matched neighbours alone, inputs before users; return the number of pairs."""
+    """Match open operators only by their matched neighbours. Return the number of pairs."""
     keys = [columns.types, columns.attributes, columns.scopes]
     total = 0
     for chosen in (keys, keys[:2], keys[:1]):
@@ -153,7 +152,7 @@ def match_again(columns: NodeColumns, partners: Offsets, owners: Offsets) -> int
 def _match_parameters(columns: NodeColumns, partners: Offsets) -> Offsets:
     """Match parameters of equal name (names are unique in a graph), or of equal name below another prefix.
 
-    [n] codes of the names that only one graph has, if enough are in both; 0 for all other nodes.
+    Returns [n] codes of the names that only one graph has, if both share enough names. 0 for all other nodes.
     """
     left, right = (_parameters(graph) for graph in columns.graphs)
     renamings = [{name: name for name in left if name in right}]
@@ -182,15 +181,16 @@ def _match_parameters(columns: NodeColumns, partners: Offsets) -> Offsets:
 
 
 def _parameters(graph: Graph) -> dict[str, int]:
-    """Nodes of the parameters by name, without names that are only a word and a running number."""
+    """Return the nodes of the parameters by name, without names that are only a word and a running number."""
     nodes = np.flatnonzero(graph.kinds == PARAMETER).tolist()
     return {graph.names[node]: node for node in nodes if not _NUMBERED.match(graph.names[node])}
 
 
 def _common_prefixes(names: Collection[str]) -> list[str]:
-    """First components of dotted names, up to three with their dots, that at least half of the names have.
+    """Return the first components of dotted names, up to three with dots, shared by at least half of the
+    names.
 
-    Names of an optimizer's moments (``adam_m.fc.weight`` beside ``fc.weight``) do not count.
+    Names of an optimizer's moments (``adam_m.fc.weight`` next to ``fc.weight``) do not count.
     """
     own = [name.split(".")[:-1] for name in names if name.partition(".")[2] not in names]
     counts = Counter(
@@ -200,9 +200,9 @@ def _common_prefixes(names: Collection[str]) -> list[str]:
 
 
 def _shifted(left: Collection[str], right: Collection[str]) -> dict[str, str]:
-    """Return names of the left by those of the right if layers are counted from another number there.
+    """Return names of the right by names of the left if their layers are counted from another number.
 
-    ``blocks.0`` to ``blocks.11`` become ``blocks.1`` to ``blocks.12``. Empty if they are counted alike.
+    ``blocks.0`` to ``blocks.11`` become ``blocks.1`` to ``blocks.12``. Empty if both count from the same.
     """
     ranges = [_layer_ranges(names) for names in (left, right)]
     moves = {
@@ -220,7 +220,7 @@ def _shifted(left: Collection[str], right: Collection[str]) -> dict[str, str]:
 
 
 def _layer_ranges(names: Collection[str]) -> dict[str, list[int]]:
-    """Return the sorted numbers of layers by what is before them in the names of their parameters."""
+    """Return the sorted numbers of layers by the prefix before them in the names of their parameters."""
     ranges: dict[str, set[int]] = {}
     for layer in map(_LAYER.match, names):
         if layer:
@@ -229,7 +229,8 @@ def _layer_ranges(names: Collection[str]) -> dict[str, list[int]]:
 
 
 def _prefixed(names: Collection[str], prefix: str) -> dict[str, str]:
-    """Names with a prefix; of an optimizer's moment the parameter gets it: ``adam_m.model.fc.weight``."""
+    """Return the names with a prefix. For an optimizer's moment it precedes the parameter:
+    ``adam_m.model.fc.weight``."""
     renamed = {}
     for name in names:
         moment, _, parameter = name.partition(".")
@@ -238,7 +239,7 @@ def _prefixed(names: Collection[str], prefix: str) -> dict[str, str]:
 
 
 def pair(partners: Offsets, left: int | Offsets, right: int | Offsets) -> None:
-    """Make nodes partners of each other."""
+    """Make nodes partners of each other, in place."""
     partners[left] = right
     partners[right] = left
 
@@ -246,7 +247,7 @@ def pair(partners: Offsets, left: int | Offsets, right: int | Offsets) -> None:
 def _match_by_structure(
     columns: NodeColumns, partners: Offsets, step: _Pass, unique_names: Offsets, owners: Offsets
 ) -> None:
-    """Match by labels until nothing new is found. Parameters with unique names are no one's partners."""
+    """Match by labels until nothing new is found. Parameters with unique names stay without partners."""
     keys = [columns.types, unique_names]
     keys += [columns.attributes] if step.attributes else []
     keys += [columns.outputs] if step.outputs else []
@@ -265,7 +266,7 @@ def _match_labels(
     unique_names: Offsets,
     owners: Offsets,
 ) -> int:
-    """Match what the most telling labels decide; the number of new pairs."""
+    """Match nodes by the most specific labels that decide. Return the number of new pairs."""
     labels = refine(columns, seed_labels(columns, keys, partners), partners, _ROUNDS)
     fed, used = neighbour_flags(columns, partners)
     candidates = (partners < 0) & (columns.kinds != CONSTANT)
@@ -288,25 +289,27 @@ def _match_labels(
 
 
 def _match_unique(
-    columns: NodeColumns, partners: Offsets, labels: Labels, candidates: Flags, owners: Offsets
+    columns: NodeColumns, partners: Offsets, labels: Hashes, candidates: Flags, owners: Offsets
 ) -> int:
-    """Match candidates whose label exactly one candidate has in each graph."""
+    """Match candidates with a label that exactly one candidate of each graph has. Return the number of
+    pairs."""
     nodes, begins, ends, left_counts = _groups(columns, labels, candidates)
     chosen = begins[(ends - begins == 2) & (left_counts == 1)]
     return _pair_owned(partners, nodes[chosen], nodes[chosen + 1], owners)
 
 
 def _pair_owned(partners: Offsets, left: Offsets, right: Offsets, owners: Offsets) -> int:
-    """Make partners of the operators that do not work on different parameters; return the number of pairs."""
+    """Pair operators unless they work on different parameters. Return the number of pairs."""
     fitting = (owners[left] == owners[right]) | (owners[left] == 0) | (owners[right] == 0)
     pair(partners, left[fitting], right[fitting])
     return int(np.count_nonzero(fitting))
 
 
 def _match_alike(
-    columns: NodeColumns, partners: Offsets, labels: Labels, candidates: Flags, owners: Offsets
+    columns: NodeColumns, partners: Offsets, labels: Hashes, candidates: Flags, owners: Offsets
 ) -> int:
-    """Match candidates of one label in file order, where both graphs have as many."""
+    """Match candidates of one label in file order if both graphs have the same number. Return the number of
+    pairs."""
     nodes, begins, ends, left_counts = _groups(columns, labels, candidates)
     even = (left_counts > 0) & (ends - begins == 2 * left_counts)
     begins, halves = begins[even], left_counts[even]
@@ -315,9 +318,10 @@ def _match_alike(
 
 
 def _groups(
-    columns: NodeColumns, labels: Labels, candidates: Flags
+    columns: NodeColumns, labels: Hashes, candidates: Flags
 ) -> tuple[Offsets, Offsets, Offsets, Offsets]:
-    """Candidates by label and file order, left graph first; begin, end and left count of each label."""
+    """Return the candidates by label and file order, left graph first, and start, end and left count of each
+    label."""
     nodes = np.flatnonzero(candidates)
     nodes = nodes[np.argsort(labels[nodes], kind="stable")]
     ordered = labels[nodes]
@@ -328,11 +332,11 @@ def _groups(
 
 
 def match_replaced(columns: NodeColumns, partners: Offsets, places: Offsets, owners: Offsets) -> int:
-    """Match operators of different type that stand in one place; return the number of pairs.
+    """Match operators of different type in the same position. Return the number of pairs.
 
-    A pair lies in one scope (``places``, [n]) and has a vote for each input that comes from partners, and for
-    each user at the same position; pairs of most votes first. It needs votes of both, but only one vote if
-    the two are the only open operators of their scope, or work on the same parameter.
+    A pair is in one scope (``places``, [n]) and has a vote for each input from partners, and for each user at
+    the same position. Pairs with most votes come first. A pair needs votes of both kinds, or one vote if the
+    two are the only open operators of their scope or work on the same parameter.
     """
     open_nodes = (partners < 0) & (columns.kinds == OPERATOR)
     votes: dict[tuple[int, int], list[int]] = {}
@@ -348,7 +352,7 @@ def match_replaced(columns: NodeColumns, partners: Offsets, places: Offsets, own
         alone[chosen] = np.bincount(places[chosen])[places[chosen]] == 1
     count = 0
     users = np.bincount(columns.sources, minlength=len(partners))
-    biased = of_types(columns, {"BiasAdd"})  # adds a parameter: no partner of a sum of two operators
+    biased = of_types(columns, {"BiasAdd"})  # adds a parameter, so it does not match a sum of two operators
     for (left, right), (fed, used) in sorted(votes.items(), key=lambda item: (-sum(item[1]), item[0])):
         owned = owners[left], owners[right]
         fits = (fed and used) or (alone[left] and alone[right]) or owned[0] == owned[1] > 0
@@ -365,10 +369,11 @@ def match_replaced(columns: NodeColumns, partners: Offsets, places: Offsets, own
 
 
 def match_exchanged(columns: NodeColumns, partners: Offsets, places: Offsets) -> int:
-    """Match operators that are equal but for which of the known parameters they use, in which order.
+    """Match operators that differ only in the parameters they use, or their order. Return the number of
+    pairs.
 
-    A pair lies in one scope (``places``, [n]), takes the same operators and as many parameters of the same
-    types, and has no rival; every parameter that either takes is in both graphs. Returns the number of pairs.
+    A pair is in one scope (``places``, [n]), has equal operators and the same number of parameters of the
+    same types as inputs, and is unique. Every parameter of either one is in both graphs.
     """
     order = np.argsort(columns.targets, kind="stable")
     loads = of_types(columns, {"Load"})
@@ -398,7 +403,7 @@ def match_exchanged(columns: NodeColumns, partners: Offsets, places: Offsets) ->
 def _is_renamed(
     columns: NodeColumns, partners: Offsets, operators: tuple[int, int], owned: tuple[int, int]
 ) -> bool:
-    """Whether two operators of one content work on parameters of one type that only differ in their names."""
+    """Return True if two operators of equal content work on parameters of one type with different names."""
     if any(partners[owner - 1] >= 0 or columns.kinds[owner - 1] != PARAMETER for owner in owned):
         return False
     left, right = operators
@@ -417,9 +422,9 @@ def match_renamed(columns: NodeColumns, partners: Offsets) -> None:
 
 
 def match_used(columns: NodeColumns, partners: Offsets, owners: Offsets) -> int:
-    """Match open operators of one type that partners use at one position; return the number of pairs.
+    """Match open operators of one type that partners use at one position. Return the number of pairs.
 
-    Other users may differ, as where one graph has a backward pass. Both must have no other candidate.
+    Other users may differ, for example if one graph has a backward pass. Both must have no other candidate.
     """
     total = 0
     for _ in range(_MOST_ROUNDS):
@@ -458,7 +463,7 @@ def _count_votes(
     votes: dict[tuple[int, int], list[int]],
     direction: int,
 ) -> None:
-    """Count a vote for each pair of open nodes at ``others`` whose edges end at partners in one slot."""
+    """Add a vote for each pair of open nodes at ``others`` with edges that end at partners in one slot."""
     edges = np.flatnonzero(open_nodes[others] & (partners[ends] >= 0))
     by_place: dict[tuple[int, int], list[int]] = {}
     for edge in edges.tolist():

@@ -28,21 +28,21 @@ Pair: TypeAlias = tuple[int, int]
 Taken: TypeAlias = tuple[set[int], set[int]]  # matched scopes of the left and of the right tree
 
 _NUMBER: Final = re.compile(r"\d+")
-_LEAST: Final = 0.25  # share of operators in common, below which only scopes of equal name are partners
+_LEAST: Final = 0.25  # share of common operators below which only scopes of equal name are partners
 
 
 def match_scopes(left: Tree, right: Tree, to_right: Numbers) -> list[Pair]:
-    """Match scopes and boxes of one type; the roots are partners. ``to_right``: [t] partners of operators.
+    """Return pairs of matched scopes and boxes of one type. The roots are partners.
 
-    Scopes that share the largest part of their operators (Jaccard index) come first, of equals those of
-    equal name. What is left is matched below matched parents by name, then by name without numbers
-    (``3-Block``, ``13-Block``), first with first.
+    ``to_right`` is [t] the partners of operators. Scopes that share the largest part of their operators
+    (Jaccard index) come first, of equals those of equal name. The rest is matched below matched parents by
+    name, then by name without numbers (``3-Block``, ``13-Block``), in order.
     """
     pairs: list[Pair] = [(ROOT, ROOT)]
     taken: Taken = ({ROOT}, {ROOT})
     for partners in _by_similarity(left, right, to_right):
         _add(pairs, taken, partners)
-    for left_scope, right_scope in pairs:  # grows on the way
+    for left_scope, right_scope in pairs:  # the loop appends to the list
         for name in (_name, _pattern):
             for partners in _by_name(left, right, (left_scope, right_scope), taken, name):
                 _add(pairs, taken, partners)
@@ -79,7 +79,8 @@ def _by_similarity(left: Tree, right: Tree, to_right: Numbers) -> Iterator[Pair]
     lefts, rights = np.divmod(combined, len(right.paths))
     inside = (lefts > ROOT) & (rights > ROOT)
     lefts, rights, shared = lefts[inside], rights[inside], shared[inside]
-    similarity = shared / (_operators_in_scope(left)[lefts] + _operators_in_scope(right)[rights] - shared)
+    left_sizes, right_sizes = (tree.sums(tree.nodes >= 0) for tree in (left, right))
+    similarity = shared / (left_sizes[lefts] + right_sizes[rights] - shared)
     left_names, right_names = ([_name(path) for path in tree.paths] for tree in (left, right))
     left_depths, right_depths = ([path.count("/") for path in tree.paths] for tree in (left, right))
     rows = zip((-similarity).tolist(), lefts.tolist(), rights.tolist(), strict=True)
@@ -96,17 +97,10 @@ def _by_similarity(left: Tree, right: Tree, to_right: Numbers) -> Iterator[Pair]
 
 
 def _enclosing(tree: Tree, scopes: Offsets) -> Iterator[Offsets]:
-    """Yield the scopes themselves, then the ones around them, and so on; the root is repeated."""
+    """Yield the scopes themselves, then the scopes around them, and so on. The root is repeated."""
     while (scopes > ROOT).any():
         yield scopes
         scopes = np.maximum(tree.parents[scopes], ROOT).astype(np.int64)
-
-
-def _operators_in_scope(tree: Tree) -> Offsets:
-    """[t] number of operators in each subtree."""
-    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(tree.nodes >= 0)])
-    counts: Offsets = before[tree.ends] - before[:-1]
-    return counts
 
 
 def _by_name(
@@ -126,20 +120,18 @@ def _by_name(
 
 
 def _scopes_in(tree: Tree, index: int) -> Iterator[int]:
-    """Yield the scopes directly inside a scope; boxes made by folding are replaced by their members."""
-    if tree.types[index] != SCOPE and index != ROOT:
-        return
-    yield from _members(tree, index)
+    """Yield the scopes directly inside a scope. Boxes made by folding are replaced by their members."""
+    if tree.types[index] == SCOPE or index == ROOT:
+        yield from (child for child in _unfolded(tree, index) if not tree.is_leaf(child))
 
 
-def _members(tree: Tree, index: int) -> Iterator[int]:
+def _unfolded(tree: Tree, index: int) -> Iterator[int]:
+    """Yield the scopes and leaves in a scope. Boxes made by folding are replaced by their members."""
     for child in tree.children(index):
-        if tree.is_leaf(child):
-            continue
-        if tree.types[child] == SCOPE:
+        if tree.is_leaf(child) or tree.types[child] == SCOPE:
             yield child
         else:
-            yield from _members(tree, child)
+            yield from _unfolded(tree, child)
 
 
 def _name(path: str) -> str:
@@ -150,13 +142,13 @@ def _pattern(path: str) -> str:
     return _NUMBER.sub("*", _name(path))
 
 
-_BROAD: Final = 16  # users; an edge from a node with more says nothing about the node that uses it
-_FEW: Final = 8  # working operators below which a share says nothing
+_BROAD: Final = 16  # limit of users, above which an edge from a node is no evidence for its target
+_FEW: Final = 8  # working operators below which a share is no evidence
 _CARRYING: Final = ("Load", "TupleGetItem", "UpdateState", "Depend")
 
 
 def agreement(columns: NodeColumns, partners: Offsets) -> tuple[Offsets, Offsets]:
-    """Return the number of each node's edges that the other graph has, and that it lacks; both [n].
+    """Return [n] the number of each node's edges that the other graph has, and [n] the number that it lacks.
 
     Only edges between two matched nodes count, and none from a node with many users.
     """
@@ -176,7 +168,7 @@ def agreement(columns: NodeColumns, partners: Offsets) -> tuple[Offsets, Offsets
 def kinship(columns: NodeColumns, partners: Offsets) -> float:
     """Return the share of the working operators of the smaller graph that have a partner.
 
-    Working operators do more than pass values on. 1 if a graph has fewer than ``_FEW`` of them.
+    Working operators do more than pass values through. 1.0 if a graph has fewer than ``_FEW`` of them.
     """
     working = (columns.kinds == OPERATOR) & ~of_types(columns, {"", *PLUMBING})
     left = columns.is_left()
@@ -187,7 +179,7 @@ def kinship(columns: NodeColumns, partners: Offsets) -> float:
 
 
 def drop_contradicted(columns: NodeColumns, partners: Offsets) -> int:
-    """Separate the operators of pairs that share no edge with any other pair; return their number."""
+    """Separate the operators of pairs that share no edge with any other pair. Return their number."""
     agreed, contradicted = agreement(columns, partners)
     lost = (partners >= 0) & (columns.kinds == OPERATOR) & (agreed == 0) & (contradicted > 0)
     lost &= contradicted[partners] > 0
@@ -195,6 +187,7 @@ def drop_contradicted(columns: NodeColumns, partners: Offsets) -> int:
 
 
 def _separate(partners: Offsets, chosen: Flags) -> int:
+    """Remove the partners of the chosen nodes [n], in place. Return their number."""
     nodes = np.flatnonzero(chosen)
     partners[partners[nodes]] = -1
     partners[nodes] = -1
@@ -204,7 +197,8 @@ def _separate(partners: Offsets, chosen: Flags) -> int:
 def match_carriers(
     columns: NodeColumns, partners: Offsets, owners: Offsets, carriers: tuple[Offsets, Offsets]
 ) -> None:
-    """Match operators that pass a value on by that value; those of one value by their users."""
+    """Match operators that pass a value through by that value. Those of one value are matched by their
+    users."""
     carried, codes = carriers
     nodes = np.flatnonzero(carried >= 0)
     wrong = np.zeros(len(partners), dtype=np.bool_)
@@ -223,7 +217,10 @@ def match_carriers(
 
 
 def carried_values(columns: NodeColumns) -> tuple[Offsets, Offsets]:
-    """Return the node whose value each operator passes on, -1 for none; codes of type and index. Both [n]."""
+    """Return [n] the node with the value that each operator passes through, -1 for none, and [n] codes.
+
+    A code stands for the type, and for TupleGetItem also the index.
+    """
     count = len(columns.kinds)
     carried = np.full(count, -1, dtype=np.int64)
     codes = columns.types.copy()
@@ -240,9 +237,8 @@ def carried_values(columns: NodeColumns) -> tuple[Offsets, Offsets]:
         else:
             chosen &= first & (columns.kinds[columns.sources] != CONSTANT)
         carried[columns.targets[chosen]] = columns.sources[chosen]
-        carried[
-            np.bincount(columns.targets[chosen], minlength=count) > 1
-        ] = -1  # the state after several operators
+        several = np.bincount(columns.targets[chosen], minlength=count) > 1
+        carried[several] = -1  # the state after several operators
         if kind == "TupleGetItem":
             index = (columns.types[columns.targets] == code) & (columns.slots == 1)
             codes[columns.targets[index]] = (columns.attributes[columns.sources[index]] + 1) * count + code
@@ -250,7 +246,7 @@ def carried_values(columns: NodeColumns) -> tuple[Offsets, Offsets]:
 
 
 def _pair_by_value(columns: NodeColumns, partners: Offsets, carried: Offsets, codes: Offsets) -> None:
-    """Pair open operators of one code whose values are partners; those of one value by their users."""
+    """Pair open operators of one code with partner values. Those of one value are paired by their users."""
     order = np.argsort(columns.sources, kind="stable")
     begins = np.searchsorted(columns.sources[order], np.arange(len(partners) + 1))
     users = columns.targets[order]
@@ -280,14 +276,14 @@ def _pair_by_value(columns: NodeColumns, partners: Offsets, carried: Offsets, co
 
 Keys: TypeAlias = tuple[Callable[[int], Hashable], Callable[[int], Hashable]]  # of the left, of the right
 
-_LARGEST: Final = 1 << 18  # comparisons; longer stretches are paired in order without a diff
+_LARGEST: Final = 1 << 18  # limit of comparisons, longer blocks are paired in order without a diff
 
 
 def align(left: Sequence[int], right: Sequence[int], keys: Sequence[Keys]) -> list[Pair]:
-    """Align two sequences: pairs of items, ascending in both.
+    """Return pairs of items of two sequences, ascending in both.
 
-    Items of equal first key are paired as ``difflib`` matches them; stretches between these by the next
-    key; after the last key, first with first. Items without a counterpart are in no pair.
+    Items of equal first key are paired as ``difflib`` matches them, blocks between these by the next key, and
+    after the last key first with first. Items without a counterpart are in no pair.
     """
     if not keys or len(left) == len(right) == 1 or not (left and right):
         return list(zip(left, right, strict=False))
@@ -306,26 +302,27 @@ def align(left: Sequence[int], right: Sequence[int], keys: Sequence[Keys]) -> li
 
 
 def _matching_blocks(left: list[Hashable], right: list[Hashable]) -> list[tuple[bool, slice, slice]]:
-    """Split both sequences into equal and unequal stretches; equal ends need no comparison of the middle."""
+    """Split both sequences into equal and unequal blocks. Equal ends are found without comparing the
+    middle."""
     shorter = min(len(left), len(right))
     head = next((i for i in range(shorter) if left[i] != right[i]), shorter)
     rest = shorter - head
     tail = next((i for i in range(rest) if left[-1 - i] != right[-1 - i]), rest)
     ends = len(left) - tail, len(right) - tail
-    stretches = [(True, slice(0, head), slice(0, head))]
+    blocks = [(True, slice(0, head), slice(0, head))]
     if (ends[0] - head) * (ends[1] - head) > _LARGEST:
-        stretches.append((False, slice(head, ends[0]), slice(head, ends[1])))
+        blocks.append((False, slice(head, ends[0]), slice(head, ends[1])))
     else:
         matcher = SequenceMatcher(None, left[head : ends[0]], right[head : ends[1]], autojunk=False)
         for tag, i, j, k, m in matcher.get_opcodes():
-            stretches.append((tag == "equal", slice(head + i, head + j), slice(head + k, head + m)))
-    return [*stretches, (True, slice(ends[0], len(left)), slice(ends[1], len(right)))]
+            blocks.append((tag == "equal", slice(head + i, head + j), slice(head + k, head + m)))
+    return [*blocks, (True, slice(ends[0], len(left)), slice(ends[1], len(right)))]
 
 
-# Share of working operators that kin have in common, at least. Unrelated networks were measured below 0.14
-# (loss, optimizer), networks with any edit above 0.75 (benchmarks/planted_pairs.py).
+# Smallest share of working operators that related networks have in common. Unrelated networks were measured
+# below 0.14 (loss, optimizer), networks with any edit above 0.75 (benchmarks/planted_pairs.py).
 _KIN: Final = 0.3
-_MOST_REPLACED: Final = 8  # rounds: chains of replaced operators are matched from both of their ends
+_MOST_REPLACED: Final = 8  # limit of rounds: chains of replaced operators are matched from both ends
 
 
 @dataclass(frozen=True, eq=False)
@@ -335,13 +332,13 @@ class Matching:
     left: Tree
     right: Tree
     columns: NodeColumns  # of the nodes of both graphs
-    node_partners: Offsets  # [n of the columns] parameters included, -1 for none
+    node_partners: Offsets  # [n of the columns] including parameters, -1 for none
     to_right: Numbers  # [t of left] index in the right tree, -1 for none
     to_left: Numbers  # [t of right] index in the left tree, -1 for none
 
 
 def match(left: Tree, right: Tree) -> Matching:
-    """Match two trees by the rules above; their roots are partners."""
+    """Match two trees. Their roots are partners."""
     columns = node_columns(left.graph, right.graph)
     partners, owners = match_nodes(columns)
     if ((partners < 0) & (columns.kinds == OPERATOR)).any():
@@ -360,7 +357,7 @@ def match(left: Tree, right: Tree) -> Matching:
 
 
 def _match_open(left: Tree, right: Tree, columns: NodeColumns, partners: Offsets, owners: Offsets) -> None:
-    """Match what labels left open, after separating what they paired wrongly."""
+    """Match operators that labels left open, after separating those paired wrongly."""
     carriers = carried_values(columns)
     drop_contradicted(columns, partners)
     match_again(columns, partners, owners)
@@ -381,7 +378,7 @@ def _match_open(left: Tree, right: Tree, columns: NodeColumns, partners: Offsets
 
 
 def _leaf_partners(left: Tree, right: Tree, columns: NodeColumns, partners: Offsets) -> Numbers:
-    """[t of left] right index of each matched operator, -1 for others."""
+    """Return [t of left] the right index of each matched operator, -1 for others."""
     to_right = np.full(len(left.paths), -1, dtype=np.int32)
     leaves = np.flatnonzero(left.nodes >= 0)
     right_nodes = partners[left.nodes[leaves]] - columns.left_count
@@ -391,7 +388,8 @@ def _leaf_partners(left: Tree, right: Tree, columns: NodeColumns, partners: Offs
 
 
 def _places(left: Tree, right: Tree, columns: NodeColumns, scopes: Sequence[Pair]) -> Offsets:
-    """[n] number of the innermost pair of scopes around each operator; parameters and constants have 0."""
+    """Return [n] the number of the innermost pair of scopes around each operator, 0 for parameters and
+    constants."""
     places = np.zeros(len(columns.kinds), dtype=np.int64)
     for side, (tree, begin) in enumerate(((left, 0), (right, columns.left_count))):
         numbers = np.full(len(tree.paths), -1, dtype=np.int64)
@@ -413,7 +411,7 @@ def _match_remaining(
     owners: Offsets,
     scopes: Sequence[Pair],
 ) -> None:
-    """Match operators without a partner in matched scopes, type by type, aligned in file order."""
+    """Match operators without a partner in matched scopes, by type, aligned in file order."""
     keys = [_keys(columns, with_content=True), _keys(columns, with_content=False)]
     for left_scope, right_scope in scopes:
         if left_scope != ROOT and left.types[left_scope] != SCOPE:
@@ -435,15 +433,12 @@ def _match_remaining(
 
 
 def _operators_in(tree: Tree, index: int) -> Iterable[int]:
-    """Nodes of the operators directly inside a scope, boxes made by folding replaced by their members."""
-    for child in tree.children(index):
-        if tree.is_leaf(child):
-            yield int(tree.nodes[child])
-        elif tree.types[child] != SCOPE:
-            yield from _operators_in(tree, child)
+    """Return the nodes of the operators directly inside a scope, including those in boxes of folding."""
+    return (int(tree.nodes[child]) for child in _unfolded(tree, index) if tree.is_leaf(child))
 
 
 def _by_type(columns: NodeColumns, nodes: Iterable[int]) -> dict[int, list[int]]:
+    """Group nodes by the code of their type, ascending."""
     by_type: dict[int, list[int]] = {}
     for node in sorted(nodes):
         by_type.setdefault(int(columns.types[node]), []).append(node)
@@ -451,7 +446,7 @@ def _by_type(columns: NodeColumns, nodes: Iterable[int]) -> dict[int, list[int]]
 
 
 def _keys(columns: NodeColumns, with_content: bool) -> Keys:
-    """Alignment keys of operators: their inputs, and their output and attributes if ``with_content``."""
+    """Return alignment keys of operators: their inputs, with output and attributes if ``with_content``."""
 
     def key(node: int) -> Hashable:
         content = (int(columns.attributes[node]), int(columns.outputs[node])) if with_content else None
@@ -472,7 +467,7 @@ def _sources(columns: NodeColumns, node: int) -> list[int]:
 
 
 def _parameters_agree(columns: NodeColumns, partners: Offsets, left_node: int, right_node: int) -> bool:
-    """Whether two operators share a parameter, or neither uses any."""
+    """Return True if two operators share a parameter, or neither uses any."""
     left, right = (
         {source for source in _sources(columns, node) if columns.kinds[source] == PARAMETER}
         for node in (left_node, right_node)

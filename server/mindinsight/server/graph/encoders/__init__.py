@@ -1,1 +1,1 @@
-"""JSON encoders of graphs: nodes, drawings, comparisons, Plotly figures, answers of the v1 interface."""
+"""JSON encoders of graphs: nodes, drawings, comparisons, Plotly figures, responses of the v1 interface."""

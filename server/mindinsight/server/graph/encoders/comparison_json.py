@@ -13,20 +13,20 @@ from mindinsight.server.graph.comparison.graph_comparison import (
     RIGHT,
     Comparison,
     Side,
-    inputs_of,
     list_edits,
     list_topmost_differences,
 )
 from mindinsight.server.graph.encoders.node_json import entry
 from mindinsight.server.graph.model.graph import OPERATOR, Graph
 from mindinsight.server.graph.model.node_details import attribute_summaries, output_of
-from mindinsight.server.graph.scopes.scope_tree import ROOT, Tree
+from mindinsight.server.graph.scopes.folding import first_operator
+from mindinsight.server.graph.scopes.scope_tree import ROOT
 
 STATES: Final = ("same", "changed", "only", "follows")
 
 
 def box_state(comparison: Comparison, side: Side, index: int) -> dict[str, Any]:
-    """State of a box as JSON: its partner, and counts of the operators in it that differ."""
+    """Return the state of a box as JSON: its partner, and counts of the operators in it that differ."""
     partner = int(comparison.partners[side][index])
     box_counts = comparison.box_counts(side, index)
     return {
@@ -40,7 +40,8 @@ def box_state(comparison: Comparison, side: Side, index: int) -> dict[str, Any]:
 
 
 def summary(comparison: Comparison) -> dict[str, int]:
-    """Counts of operators over both graphs: equal, changed, following others, on the left or right only."""
+    """Return counts of operators in both graphs: same, changed, following others, only on the left or
+    right."""
     left, right = comparison.box_counts(LEFT, ROOT), comparison.box_counts(RIGHT, ROOT)
     return {
         "same": left.operators - left.changed - left.only - left.follows,
@@ -52,32 +53,26 @@ def summary(comparison: Comparison) -> dict[str, int]:
 
 
 def list_differences(comparison: Comparison, limit: int) -> dict[str, Any]:
-    """Differences in the order of the left file, at most ``limit``, and their total.
+    """Return the differences in the order of the left file, at most ``limit``, and their total.
 
-    An operator of the right graph only follows the left partner of the operator that precedes it there.
+    An operator only in the right graph follows the left partner of the operator that precedes it there.
     """
     left, right = comparison.trees
     differing: list[tuple[tuple[int, int], Side, int]] = [
-        ((_first_operator(left, index), -1), LEFT, index)
+        ((first_operator(left, index), -1), LEFT, index)
         for index in list_topmost_differences(comparison, LEFT)
     ]
     before = _preceding_partners(comparison)
     for index in list_topmost_differences(comparison, RIGHT):
         if comparison.state(RIGHT, index) == ONLY:
-            right_operator = _first_operator(right, index)
+            right_operator = first_operator(right, index)
             differing.append(((int(before[right_operator]), right_operator), RIGHT, index))
     rows = [_difference(comparison, side, index) for _, side, index in sorted(differing)[:limit]]
     return {"total": len(differing), "shown": rows}
 
 
-def _first_operator(tree: Tree, index: int) -> int:
-    """First operator of a subtree in file order."""
-    nodes = tree.nodes[index : tree.ends[index]]
-    return int(nodes[nodes >= 0].min())
-
-
 def _preceding_partners(comparison: Comparison) -> Any:
-    """[right nodes] left partner of the nearest preceding operator that has one; -1 for none."""
+    """Return [right nodes] the left partner of the nearest preceding operator that has one, or -1."""
     left, right = comparison.trees
     to_left = comparison.partners[RIGHT]
     leaves = np.flatnonzero((right.nodes >= 0) & (to_left >= 0))
@@ -88,7 +83,7 @@ def _preceding_partners(comparison: Comparison) -> Any:
 
 
 def edits_json(comparison: Comparison, limit: int) -> dict[str, Any]:
-    """Grouped edits as JSON, at most ``limit`` of them, and their total; each with its first place."""
+    """Return grouped edits as JSON, at most ``limit``, and their total. Each has its first position."""
     edits = list_edits(comparison)
     rows = [
         {
@@ -116,7 +111,7 @@ def _difference(comparison: Comparison, side: Side, index: int) -> dict[str, Any
 
 
 def pair_entries(comparison: Comparison, indices: tuple[int, int]) -> dict[str, Any]:
-    """List entries of a pair as JSON; null where the index is -1."""
+    """Return the list entries of a pair as JSON, null for an index of -1."""
     names = ("left", "right")
     trees = comparison.trees
     return {
@@ -126,7 +121,7 @@ def pair_entries(comparison: Comparison, indices: tuple[int, int]) -> dict[str, 
 
 
 def pair_json(comparison: Comparison, indices: tuple[int, int]) -> dict[str, Any]:
-    """Details of a pair as JSON: counts for boxes, a list of differences for two operators."""
+    """Return the details of a pair as JSON: counts for boxes, a list of differences for two operators."""
     side: Side = LEFT if indices[LEFT] >= 0 else RIGHT
     nodes = [
         int(tree.nodes[index]) if index >= 0 else -1
@@ -146,7 +141,7 @@ def pair_json(comparison: Comparison, indices: tuple[int, int]) -> dict[str, Any
 
 
 def _rows(comparison: Comparison, left_node: int, right_node: int) -> list[dict[str, str]]:
-    """Differences of two operators in type, output, attributes and inputs; "" where an operator has none."""
+    """Return the differences of two operators in type, output, attributes and inputs. Missing ones are ""."""
     left, right = (tree.graph for tree in comparison.trees)
     texts = output_of(left, left_node).text, output_of(right, right_node).text
     types = left.types[left_node], right.types[right_node]
@@ -170,16 +165,14 @@ def _rows(comparison: Comparison, left_node: int, right_node: int) -> list[dict[
     return rows
 
 
-def _row(what: str, name: str, left: str, right: str) -> dict[str, str]:
-    return {"what": what, "name": name, "left": left, "right": right}
+def _row(kind: str, name: str, left: str, right: str) -> dict[str, str]:
+    return {"what": kind, "name": name, "left": left, "right": right}
 
 
 def _inputs(comparison: Comparison, side: Side, node: int) -> list[tuple[int, str]]:
-    """Inputs of an operator: an identity that is the same in both graphs, and a label."""
-    graph = comparison.trees[side].graph
-    begin, end = inputs_of(graph, np.array([node], dtype=np.int32))
-    sources = graph.edges.sources[int(begin[0]) : int(end[0])].tolist()
-    return [(int(comparison.input_ids[side][source]), _input_label(graph, source)) for source in sources]
+    """Return the identity of each input of an operator, which is equal in both graphs, and a label."""
+    graph, ids = comparison.trees[side].graph, comparison.input_ids[side]
+    return [(int(ids[source]), _input_label(graph, source)) for source in graph.inputs_of(node)]
 
 
 def _input_label(graph: Graph, source: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final, Literal
 
 from mindinsight.server.graph.layout.boxes import CHIP_HEIGHT, Flow
@@ -12,7 +13,7 @@ from mindinsight.server.graph.scopes.scope_tree import PLUMBING, Tree
 
 
 def drawing_json(tree: Tree, drawing: Drawing) -> dict[str, Any]:
-    """A drawing as JSON: boxes (scopes before what is in them) and lines; y points down."""
+    """Return a drawing as JSON: boxes (scopes before their contents) and lines. y points down."""
     outputs = {box.index: box.content.output for box in drawing.boxes}
     return {
         "width": round(drawing.width, 1),
@@ -23,7 +24,7 @@ def drawing_json(tree: Tree, drawing: Drawing) -> dict[str, Any]:
 
 
 def box_json(tree: Tree, box: Box) -> dict[str, Any]:
-    """A box as JSON; ``id`` is the index in the tree, ``parent`` that of the scope it is drawn in (0: root).
+    """Return a box as JSON. ``id`` is the index in the tree, ``parent`` the scope it is drawn in (0: root).
 
     All nodes inside it have indices from ``id`` up to ``end``.
     """
@@ -52,7 +53,8 @@ def box_json(tree: Tree, box: Box) -> dict[str, Any]:
 
 
 def kind_of(tree: Tree, index: int) -> str:
-    """Kind of box: scope, group, repeat, run; operator, plumbing (only passes values on), call."""
+    """Return the kind of a box: scope, group, repeat, run, operator, plumbing (only passes values) or
+    call."""
     if tree.nodes[index] < 0:
         kind = tree.types[index].removesuffix("_scope")
         return {"name": "scope", "aggregation": "group"}.get(kind, kind)
@@ -79,9 +81,9 @@ def _chips_json(tree: Tree, box: Box) -> list[dict[str, Any]]:
 
 
 def line_json(tree: Tree, line: Line, outputs: dict[int, str]) -> dict[str, Any]:
-    """A line as JSON; ``points`` are x, y, x, y, ...; ``values`` is 0 for a line to or from a border.
+    """Return a line as JSON. ``points`` are x, y, x, y, ... ``values`` is 0 for a line to or from a border.
 
-    ``text`` is the shape of the value if only one flows; ``outputs`` are those of operators that are drawn.
+    ``text`` is the shape of the value if there is only one. ``outputs`` are those of the operators drawn.
     """
     return {
         "source": line.source,
@@ -112,11 +114,11 @@ _FILL: Final = {
     "dark": {"scope": "#22344a", "group": "#3d3420", "repeat": "#352b4d", "run": "#2b333d"},
 }
 _PLAIN: Final = {"light": "#ffffff", "dark": "#202833"}
-_BEND: Final = (0.1, 0.25, 0.5, 0.75, 0.9)  # where a curve is sampled
+_BEND: Final = (0.1, 0.25, 0.5, 0.75, 0.9)  # positions at which a curve is sampled
 
 
 def figure_json(tree: Tree, drawing: Drawing, theme: Theme = "light") -> dict[str, Any]:
-    """``data`` and ``layout`` of a Plotly figure; y points down as in the drawing."""
+    """Return ``data`` and ``layout`` of a Plotly figure. y points down as in the drawing."""
     page = _COLOURS[theme]
     axis = {"visible": False, "fixedrange": False}
     return {
@@ -154,27 +156,20 @@ def _shape(tree: Tree, box: Box, theme: Theme) -> dict[str, Any]:
     }
 
 
+def _scatter(mode: str, points: Iterable[Point | None], **options: Any) -> dict[str, Any]:
+    """Return a trace of a Plotly figure. A line is interrupted at None."""
+    pairs = [(None, None) if point is None else (round(point[0], 1), round(point[1], 1)) for point in points]
+    xs, ys = [x for x, _ in pairs], [y for _, y in pairs]
+    return {"type": "scatter", "mode": mode, "x": xs, "y": ys, **options}
+
+
 def _lines(drawing: Drawing, page: dict[str, str]) -> dict[str, Any]:
-    xs: list[float | None] = []
-    ys: list[float | None] = []
-    for line in drawing.lines:
-        for x, y in curve(line):
-            xs.append(round(x, 1))
-            ys.append(round(y, 1))
-        xs.append(None)
-        ys.append(None)
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": xs,
-        "y": ys,
-        "hoverinfo": "skip",
-        "line": {"color": page["line"], "width": 1},
-    }
+    points = [point for line in drawing.lines for point in (*curve(line), None)]
+    return _scatter("lines", points, hoverinfo="skip", line={"color": page["line"], "width": 1})
 
 
 def curve(line: Line) -> list[Point]:
-    """Points of a line with its bends sampled; tangents are vertical at every point."""
+    """Return the points of a line with its bends sampled. Tangents are vertical at every point."""
     points = [line.points[0]]
     for x, y in line.points[1:]:
         from_x, from_y = points[-1]
@@ -187,49 +182,38 @@ def curve(line: Line) -> list[Point]:
 
 
 def _arrow_heads(drawing: Drawing, page: dict[str, str]) -> dict[str, Any]:
-    """Arrow heads as markers; Plotly points each away from the marker before it, which has size 0."""
+    """Return arrow heads as markers. Plotly points each away from the marker before it, which has size 0."""
     lines = [line for line in drawing.lines if len(line.points) > 1]
-    ends = [curve(line)[-2:] for line in lines]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": [round(x, 1) for pair in ends for x, _ in pair],
-        "y": [round(y, 1) for pair in ends for _, y in pair],
-        "hoverinfo": "skip",
-        "marker": {
-            "symbol": "arrow",
-            "angleref": "previous",
-            "size": [size for _ in ends for size in (0, 8)],
-            "color": page["line"],
-        },
+    marker = {
+        "symbol": "arrow",
+        "angleref": "previous",
+        "size": [size for _ in lines for size in (0, 8)],
+        "color": page["line"],
     }
+    points = [point for line in lines for point in curve(line)[-2:]]
+    return _scatter("markers", points, hoverinfo="skip", marker=marker)
 
 
 def _labels(drawing: Drawing, page: dict[str, str]) -> dict[str, Any]:
-    boxes = drawing.boxes
-    return {
-        "type": "scatter",
-        "mode": "text",
-        "x": [round(box.x + box.width / 2, 1) for box in boxes],
-        "y": [round(box.y + (14 if box.open else box.height / 2), 1) for box in boxes],
-        "text": [_escape(box.content.label) for box in boxes],
-        "textfont": {"size": 11, "color": page["text"]},
-        "hoverinfo": "skip",
-    }
+    return _scatter(
+        "text",
+        [(box.x + box.width / 2, box.y + (14 if box.open else box.height / 2)) for box in drawing.boxes],
+        text=[_escape(box.content.label) for box in drawing.boxes],
+        textfont={"size": 11, "color": page["text"]},
+        hoverinfo="skip",
+    )
 
 
 def _hover_markers(tree: Tree, drawing: Drawing) -> dict[str, Any]:
     closed = [box for box in drawing.boxes if not box.open]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": [round(box.x + box.width / 2, 1) for box in closed],
-        "y": [round(box.y + box.height / 2, 1) for box in closed],
-        "marker": {"size": 26, "opacity": 0},
-        "customdata": [box.index for box in closed],
-        "text": [_escape(f"{tree.paths[box.index]} {box.content.text}".strip()) for box in closed],
-        "hovertemplate": "%{text}<extra></extra>",
-    }
+    return _scatter(
+        "markers",
+        [(box.x + box.width / 2, box.y + box.height / 2) for box in closed],
+        marker={"size": 26, "opacity": 0},
+        customdata=[box.index for box in closed],
+        text=[_escape(f"{tree.paths[box.index]} {box.content.text}".strip()) for box in closed],
+        hovertemplate="%{text}<extra></extra>",
+    )
 
 
 def _escape(text: str) -> str:

@@ -15,13 +15,14 @@ from mindinsight.server.graph.scopes.costs import Costs
 from mindinsight.server.graph.scopes.folding import REPEAT, display_name, identical_scopes
 from mindinsight.server.graph.scopes.network_outline import Part, model_parts
 from mindinsight.server.graph.scopes.scope_tree import Tree
+from mindinsight.server.graph.search import sorted_counts
 
-_MOST_HITS: Final = 20_000  # indices alone
-_MOST: Final = 200  # entries of a list; the total is always included
+_MOST_HITS: Final = 20_000  # limit of a list of indices
+_MOST: Final = 200  # limit of a list of entries, which comes with the total
 
 
 def describe_node(tree: Tree, index: int) -> dict[str, Any]:
-    """Describe a scope or an operator: path, ancestors, type, inputs and outputs."""
+    """Return a scope or an operator as JSON: path, ancestors, type, inputs and outputs."""
     node = int(tree.nodes[index])
     inputs, outputs = tree.boundary_edges(index)
     leaves = tree.leaves(index)
@@ -36,7 +37,7 @@ def describe_node(tree: Tree, index: int) -> dict[str, Any]:
         identical = identical_scopes(tree, index)
         return answer | {
             "operators": len(leaves),
-            "types": _types(tree, leaves),
+            "types": sorted_counts(tree.types[leaf] for leaf in leaves),
             "identical": {
                 "total": len(identical),
                 "shown": [entry(tree, scope) for scope in identical[:_MOST]],
@@ -48,7 +49,7 @@ def describe_node(tree: Tree, index: int) -> dict[str, Any]:
 
 
 def flow_json(tree: Tree, source: int, target: int) -> dict[str, Any]:
-    """Values along a line between two boxes, each once; one may be the scope around the other (a border)."""
+    """Return the values along a line between two boxes as JSON, each once. One box may enclose the other."""
     edges = tree.edges
     from_inside, to_inside = tree.in_subtree(source, edges.sources), tree.in_subtree(target, edges.targets)
     if tree.in_subtree(source, np.array([target], dtype=np.int32))[0]:
@@ -72,7 +73,7 @@ def flow_json(tree: Tree, source: int, target: int) -> dict[str, Any]:
 
 
 def describe_outer(tree: Tree, node: int) -> dict[str, Any]:
-    """Describe a parameter or constant of the graph and the operators that use it."""
+    """Return a parameter or constant of the graph as JSON, with the operators that use it."""
     graph = tree.graph
     users = np.unique(graph.edges.targets[graph.edges.sources == node])
     indices = [index for index in tree.leaf_indices[users].tolist() if index >= 0]
@@ -85,7 +86,7 @@ def describe_outer(tree: Tree, node: int) -> dict[str, Any]:
 
 
 def entry(tree: Tree, index: int) -> dict[str, Any]:
-    """List entry of a scope or an operator as JSON."""
+    """Return the list entry of a scope or an operator as JSON."""
     return {
         "id": index,
         "path": tree.paths[index],
@@ -97,7 +98,7 @@ def entry(tree: Tree, index: int) -> dict[str, Any]:
 
 
 def outer_entry(tree: Tree, node: int) -> dict[str, Any]:
-    """List entry of a parameter or a constant as JSON."""
+    """Return the list entry of a parameter or a constant as JSON."""
     return {
         "node": node,
         "label": tree.graph.names[node],
@@ -107,7 +108,7 @@ def outer_entry(tree: Tree, node: int) -> dict[str, Any]:
 
 
 def _neighbours(tree: Tree, edges: Edges, ends: Any, sources: Any) -> dict[str, Any]:
-    """Neighbours at the other ends of edges, at most _MOST, with the type of the value that flows."""
+    """Return the neighbours at the other ends of edges, at most _MOST, with the type of the value passed."""
     neighbours: dict[int, dict[str, Any]] = {}
     columns = (ends.tolist(), sources.tolist(), edges.controls.tolist())
     total = len(set(columns[0]))
@@ -120,7 +121,7 @@ def _neighbours(tree: Tree, edges: Edges, ends: Any, sources: Any) -> dict[str, 
 
 
 def _outer_values(tree: Tree, leaves: list[int]) -> dict[str, Any]:
-    """Parameters and constants that the leaves use, in order of the edges."""
+    """Return the parameters and constants that the leaves use, in order of the edges."""
     graph = tree.graph
     used = np.zeros(len(graph), dtype=np.bool_)
     used[tree.nodes[leaves]] = True
@@ -129,15 +130,9 @@ def _outer_values(tree: Tree, leaves: list[int]) -> dict[str, Any]:
     return {"total": len(nodes), "shown": [outer_entry(tree, node) for node in nodes[:_MOST]]}
 
 
-def _types(tree: Tree, leaves: list[int]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for leaf in leaves:
-        counts[tree.types[leaf]] = counts.get(tree.types[leaf], 0) + 1
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-
-
 def model_card_json(tree: Tree, costs: Costs) -> dict[str, Any]:
-    """The network and its parts; ``parameters`` in elements, ``bytes``, ``flops`` of one forward pass."""
+    """Return the network and its parts as JSON, with ``parameters``, ``bytes`` and ``flops`` of a forward
+    pass."""
     network, parts = model_parts(tree, costs)
     return {
         "claims": [claim.as_json() for claim in _repeats(tree, parts)],
@@ -147,7 +142,7 @@ def model_card_json(tree: Tree, costs: Costs) -> dict[str, Any]:
 
 
 def _repeats(tree: Tree, parts: list[Part]) -> Iterator[Claim]:
-    """Yield how many equal layers stand behind each repeated part."""
+    """Yield a claim on the number of equal layers of each repeated part."""
     for part in parts:
         if tree.types[part.index] == REPEAT:
             count, _, layer = display_name(tree, part.index).partition(" × ")
@@ -158,7 +153,7 @@ def _repeats(tree: Tree, parts: list[Part]) -> Iterator[Claim]:
 
 
 def costs_json(costs: Costs, index: int) -> dict[str, Any]:
-    """Costs of one scope or operator as JSON."""
+    """Return the costs of one scope or operator as JSON."""
     return {
         "parameters": int(costs.parameters[index]),
         "bytes": int(costs.bytes[index]),

@@ -1,7 +1,7 @@
 """JSON encoder of graphs for the v1 interface: nodes with their attributes, inputs and outputs.
 
 All functions take the tree of the recorded graph (``build_tree(graph)``) or of the simplified one
-(``build_tree(simplify(graph), Folding(least=10))``), and raise UnknownNode for a name that is not in it.
+(``build_tree(simplify(graph), Folding(least=10))``). They raise UnknownNode for a name that is not in it.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from mindinsight.server.graph.scopes.scope_tree import GROUP, ROOT, Tree
 from mindinsight.server.graph.search import match_end_of_path, nest
 
 Node = dict[str, Any]
-MOST_EDGES: Final = 1_000_000  # of the leaves in one response
+MOST_EDGES: Final = 1_000_000  # limit of the edges of the leaves in one response
 
 
 class UnknownNode(LookupError):  # noqa: N818
-    """The tree has no such scope or node."""
+    """Name of a scope or node that the tree does not have."""
 
 
 class TooManyEdges(ValueError):  # noqa: N818
-    """The response would be too large to build or to read."""
+    """Response that would be too large to build or to read."""
 
 
 def children(tree: Tree, name: str = "") -> list[Node]:
-    """Nodes directly inside a scope as JSON; none inside a leaf."""
+    """Return the nodes directly inside a scope as JSON. A leaf has none. Raises UnknownNode."""
     encoder = _Encoder(tree)
     return [encoder.node(index) for index in tree.children(_index_of(tree, name))]
 
 
 def all_leaves(tree: Tree, name: str = "") -> list[Node]:
-    """All leaves below a scope as JSON, depth first. Raises TooManyEdges."""
+    """Return all leaves below a scope as JSON, depth first. Raises UnknownNode or TooManyEdges."""
     index = _index_of(tree, name)
     if len(tree.edges) > MOST_EDGES and edges_at(tree, index) > MOST_EDGES:
         raise TooManyEdges(index)
@@ -49,7 +49,7 @@ def all_leaves(tree: Tree, name: str = "") -> list[Node]:
 
 
 def search_names(tree: Tree, search: str, offset: int = 0, limit: int = 100) -> list[Node]:
-    """Tree of the nodes that match and their ancestors; ``offset`` counts pages of ``limit`` nodes."""
+    """Return a tree of the matching nodes and their ancestors. ``offset`` counts pages of ``limit`` nodes."""
     matches = match_end_of_path(tree, search)[offset * limit : (offset + 1) * limit]
     encoder = _Encoder(tree)
     dynamic = {index: encoder.is_dynamic(index) for index in matches}
@@ -69,7 +69,7 @@ def search_names(tree: Tree, search: str, offset: int = 0, limit: int = 100) -> 
 
 
 def levels(tree: Tree, name: str) -> Node:
-    """Nodes of each level from the root to the one that holds a node, nested in ``children``."""
+    """Return the nodes of each level from the root to a node, nested in ``children``. Raises UnknownNode."""
     index = _index_of(tree, name)
     answer: Node = {}
     for scope in [*tree.ancestors(index)[::-1], ROOT]:
@@ -79,18 +79,18 @@ def levels(tree: Tree, name: str) -> Node:
 
 
 def node_json(tree: Tree, index: int) -> Node:
-    """One node or scope."""
+    """Return one node or scope as JSON."""
     return _Encoder(tree).node(index)
 
 
 def edges_at(tree: Tree, index: int) -> int:
-    """Number of edges with an end in the subtree."""
+    """Return the number of edges with an end in the subtree."""
     into, out_of = tree.in_subtree(index, tree.edges.targets), tree.in_subtree(index, tree.edges.sources)
     return int(np.count_nonzero(into | out_of))
 
 
 class _Encoder:
-    """JSON encoder of the nodes of one tree; caches decoded outputs."""
+    """JSON encoder of the nodes of one tree. Decoded outputs are cached."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
@@ -98,12 +98,12 @@ class _Encoder:
         self._ends: dict[tuple[int, int, bool], Node] = {}
 
     def node(self, index: int) -> Node:
-        """One node or scope."""
+        """Return one node or scope as JSON."""
         tree = self.tree
         node = int(tree.nodes[index])
         inputs, outputs = tree.boundary_edges(index)
         outputs = outputs.select(np.argsort(tree.creation_order[outputs.sources], kind="stable"))
-        groups = _ParameterGroups(tree, index)
+
         return {
             "name": tree.paths[index],
             "type": tree.types[index],
@@ -112,15 +112,15 @@ class _Encoder:
             "input": self._by_name(inputs, inputs.sources.tolist()),
             "output": self._by_name(outputs, outputs.targets.tolist()),
             "output_i": output_index(tree.graph, node) if node >= 0 else 0,
-            "proxy_input": groups.input_groups(inputs),
-            "proxy_output": groups.output_nodes(outputs),
+            "proxy_input": _input_groups(tree, inputs),
+            "proxy_output": _output_nodes(tree, index, outputs),
             "subnode_count": int(tree.counts[index]),
             "independent_layout": _independent(tree, index),
             "stack_info": [],
         }
 
     def is_dynamic(self, index: int) -> bool:
-        """Whether a shape that goes in or out is not known before the graph runs."""
+        """Return True if the shape of an input or output is unknown before the graph runs."""
         return self._is_dynamic(int(self.tree.nodes[index]), *self.tree.boundary_edges(index))
 
     def _is_dynamic(self, node: int, inputs: Edges, outputs: Edges) -> bool:
@@ -130,7 +130,8 @@ class _Encoder:
         return any(self._output(source).dynamic for source in sources)
 
     def _by_name(self, edges: Edges, neighbours: list[int]) -> Node:
-        """Neighbours by name, with the value that flows; of several edges to a neighbour the last counts."""
+        """Return the neighbours by name, with the value passed. Of several edges to one neighbour the last
+        counts."""
         ends = zip(edges.sources.tolist(), neighbours, edges.controls.tolist(), strict=True)
         return {
             self.tree.paths[neighbour]: self._end(source, neighbour, control)
@@ -138,7 +139,7 @@ class _Encoder:
         }
 
     def _end(self, source: int, neighbour: int, control: bool) -> Node:
-        """The value of ``source`` at an edge to or from ``neighbour``; equal ones are one object."""
+        """Return the value of ``source`` at an edge to or from ``neighbour``. Equal values are one object."""
         parent = int(self.tree.parents[neighbour]) if self.tree.nodes[neighbour] >= 0 else neighbour
         key = (source, parent, control)
         if key not in self._ends:
@@ -165,7 +166,7 @@ def _index_of(tree: Tree, name: str) -> int:
 
 
 def _independent(tree: Tree, index: int) -> bool:
-    """Whether an index is a group of parameters or in one: MindInsight draws these apart."""
+    """Return True if an index is a group of parameters or in one, which MindInsight draws separately."""
     if tree.nodes[index] >= 0:
         index = int(tree.parents[index])
     if tree.types[index] != GROUP:
@@ -174,34 +175,25 @@ def _independent(tree: Tree, index: int) -> bool:
     return bool(tree.graph.kinds[leaf] == PARAMETER)
 
 
-class _ParameterGroups:
-    """Proxy edges: groups of parameters in place of their members beside the nodes that use them."""
+def _input_groups(tree: Tree, inputs: Edges) -> Node:
+    """Return the groups of parameters that feed a node, by path. They replace their members."""
+    parents = {int(tree.parents[source]) for source in inputs.sources.tolist()}
+    return {
+        tree.paths[group]: {"edge_type": "data"}
+        for group in sorted(parents)
+        if group > ROOT and tree.types[group] == GROUP and tree.types[group + 1] == PARAMETER_TYPE
+    }
 
-    def __init__(self, tree: Tree, index: int) -> None:
-        self.tree = tree
-        self.independent = _independent(tree, index)
 
-    def input_groups(self, inputs: Edges) -> Node:
-        """Groups of parameters that feed a node, by path."""
-        parents = {int(self.tree.parents[source]) for source in inputs.sources.tolist()}
-        return {
-            self.tree.paths[group]: {"edge_type": "data"}
-            for group in sorted(parents)
-            if group > ROOT and self._holds_parameters(group)
-        }
-
-    def output_nodes(self, outputs: Edges) -> Node:
-        """Nodes that a group of parameters, or a member, feeds in the scope around the group, by path."""
-        if not self.independent:
-            return {}
-        targets: Node = {}
-        for source, target in zip(outputs.sources.tolist(), outputs.targets.tolist(), strict=True):
-            scope = int(self.tree.parents[self.tree.parents[source]])
-            inside = target
-            while self.tree.parents[inside] != scope:
-                inside = int(self.tree.parents[inside])
-            targets[self.tree.paths[inside]] = {"edge_type": "data"}
-        return targets
-
-    def _holds_parameters(self, index: int) -> bool:
-        return self.tree.types[index] == GROUP and self.tree.types[index + 1] == PARAMETER_TYPE
+def _output_nodes(tree: Tree, index: int, outputs: Edges) -> Node:
+    """Return the nodes that a group of parameters, or a member, feeds in the scope around it, by path."""
+    if not _independent(tree, index):
+        return {}
+    targets: Node = {}
+    for source, target in zip(outputs.sources.tolist(), outputs.targets.tolist(), strict=True):
+        scope = int(tree.parents[tree.parents[source]])
+        inside = target
+        while tree.parents[inside] != scope:
+            inside = int(tree.parents[inside])
+        targets[tree.paths[inside]] = {"edge_type": "data"}
+    return targets

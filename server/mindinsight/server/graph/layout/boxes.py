@@ -10,27 +10,27 @@ import numpy as np
 
 from mindinsight.server.graph.layout.coordinates import Size
 from mindinsight.server.graph.model.graph import OPERATOR, Edges, Graph, Numbers, Offsets
-from mindinsight.server.graph.model.node_details import Output, attribute_summaries, is_token, output_of
+from mindinsight.server.graph.model.node_details import attribute_summaries, is_token, output_of
 from mindinsight.server.graph.scopes.costs import Costs
 from mindinsight.server.graph.scopes.folding import display_name
 from mindinsight.server.graph.scopes.scope_tree import ROOT, Tree
 
 _NARROW: Final = "fijlrtI.,:;|!'()[]{}/- 1"
 _BROAD: Final = "mwMWQOGD@%&…×"
-_LABEL: Final = 210.0
-_CHIP: Final = 110.0
+_LABEL: Final = 210.0  # limit of the width of a label
+_CHIP: Final = 110.0  # limit of the width of a chip's label
 _MOST_CHIPS: Final = 3
 CHIP_HEIGHT: Final = 17.0
 CHIP_GAP: Final = 3.0
 CHIP_SPACE: Final = 10.0
 _ROW: Final = 15.0
 _PADDING: Final = 12.0
-_MARK: Final = 26.0  # the sign that opens a scope
+_MARK: Final = 26.0  # width of the sign that opens a scope
 
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """A parameter or constant beside the operator that uses it."""
+    """Parameter or constant next to the operator that uses it."""
 
     node: int
     label: str
@@ -42,32 +42,32 @@ class Content:
     """Content of a closed box."""
 
     label: str
-    text: str  # the output of an operator, or one of its attributes; the costs of a scope
+    text: str  # output or attribute of an operator, costs of a scope
     width: float
     height: float
     chips: tuple[Chip, ...]
-    hidden: int  # parameters and constants for which there is no room
+    hidden: int  # number of parameters and constants without room
     dynamic: bool
-    output: str = ""  # of an operator: element type and shape, whatever is shown
+    output: str = ""  # element type and shape of an operator, even if ``text`` is an attribute
 
     @property
     def overhang(self) -> float:
-        """Height by which the column of chips overhangs the box, above and below each."""
+        """Return the height by which the column of chips exceeds the box, at the top and at the bottom."""
         column = len(self.chips) * (CHIP_HEIGHT + CHIP_GAP) - CHIP_GAP
         return max(0.0, (column - self.height) / 2)
 
     @property
     def size(self) -> Size:
-        """Size including the chips to the left; links meet the box and not the chips."""
+        """Return the size including the chips to the left. Links meet the box, not the chips."""
         beside = max((chip.width for chip in self.chips), default=-CHIP_SPACE) + CHIP_SPACE
         middle = beside + self.width / 2
         return Size(beside + self.width, self.height + 2 * self.overhang, middle, middle)
 
 
 def box_content(tree: Tree, index: int, outer: OuterInputs, costs: Costs, attribute: str = "") -> Content:
-    """Content of the closed box of a scope or operator.
+    """Return the content of the closed box of a scope or operator.
 
-    Instead of their outputs operators show an ``attribute``, when one is named.
+    If an ``attribute`` is named, operators show it instead of their output.
     """
     label = truncate(display_name(tree, index), _LABEL)
     node = int(tree.nodes[index])
@@ -95,13 +95,13 @@ class OuterInputs:
         self._begins = np.searchsorted(feeding.targets[order], np.arange(len(graph) + 1))
 
     def of(self, node: int) -> list[int]:
-        """Distinct nodes that feed an operator, in the order of its inputs."""
+        """Return the distinct nodes that feed an operator, in the order of its inputs."""
         sources = self._sources[self._begins[node] : self._begins[node + 1]].tolist()
         return [source for source in dict.fromkeys(sources) if not is_token(self._graph, source)]
 
 
 def _chips(graph: Graph, nodes: list[int]) -> tuple[tuple[Chip, ...], int]:
-    """Chips, parameters before constants, at most _MOST_CHIPS; and how many more there are."""
+    """Return at most _MOST_CHIPS chips, parameters before constants, and the number of further ones."""
     chip_nodes = sorted(nodes, key=lambda node: int(graph.kinds[node]))[:_MOST_CHIPS]
     labels = [truncate(_chip_label(graph, node), _CHIP) for node in chip_nodes]
     chips = [
@@ -111,17 +111,13 @@ def _chips(graph: Graph, nodes: list[int]) -> tuple[tuple[Chip, ...], int]:
 
 
 def _chip_label(graph: Graph, node: int) -> str:
-    """Name of a parameter, value of a constant."""
-    output: Output | None = output_of(graph, node) if not _is_parameter(graph, node) else None
-    return (output.text if output else "") or graph.names[node]
-
-
-def _is_parameter(graph: Graph, node: int) -> bool:
-    return graph.types[node] == "Parameter"
+    """Return the name of a parameter, or the value of a constant."""
+    text = output_of(graph, node).text if graph.types[node] != "Parameter" else ""
+    return text or graph.names[node]
 
 
 class _Widths(dict[str, float]):
-    """Width of each character: of those of ASCII from the table, of others by where they lie in Unicode."""
+    """Width of each character: of ASCII from the table, of others by their range in Unicode."""
 
     def __missing__(self, character: str) -> float:
         return 12.2 if character > "\u2fff" else 7.1
@@ -133,12 +129,12 @@ _WIDTHS: Final = _Widths(
 
 
 def text_width(text: str) -> float:
-    """Estimated width of a text 12 units high; characters beyond Latin count as square."""
+    """Return the estimated width of text 12 units high. Characters beyond Latin count as square."""
     return sum(map(_WIDTHS.__getitem__, text))
 
 
 def truncate(text: str, longest: float) -> str:
-    """Truncate a text to a width. The middle is left out, since names differ at their ends."""
+    """Truncate text to a width. The middle is omitted, because names differ at their ends."""
     if text_width(text) <= longest:
         return text
     head = tail = 0
@@ -162,9 +158,9 @@ class Flow:
 
     source: int  # index in the tree
     target: int  # index in the tree
-    values: int  # distinct source leaves
-    control: bool  # whether all are control edges
-    leaf: int = -1  # the one leaf whose value flows; -1 when there are several
+    values: int  # number of distinct source leaves
+    control: bool  # True if all are control edges
+    leaf: int = -1  # the only source leaf, -1 if there are several
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,12 +168,12 @@ class Flows:
     """Flows inside a scope, and the number of values that cross its border at each child."""
 
     inside: tuple[Flow, ...]
-    enters: dict[int, int]  # values from outside, by the child that takes them
-    leaves: dict[int, int]  # values to the outside, by the child that gives them
+    enters: dict[int, int]  # values from outside, by the child that receives them
+    leaves: dict[int, int]  # values to the outside, by the child that produces them
 
 
 def flows_of(tree: Tree, index: int, children: Sequence[int]) -> Flows:
-    """Aggregate the edges of a scope to flows between its children."""
+    """Return the edges of a scope, aggregated to flows between its children."""
     starts = np.array(sorted(children), dtype=np.int32)
     if index == ROOT:
         return Flows(_aggregate(tree.edges, starts), {}, {})
@@ -190,11 +186,12 @@ def flows_of(tree: Tree, index: int, children: Sequence[int]) -> Flows:
 
 
 def child_of(starts: Numbers, leaves: Numbers) -> Numbers:
-    """[l] the child that holds each leaf; ``starts`` are all children of a scope, sorted."""
+    """Return [l] the child that holds each leaf. ``starts`` are all children of a scope, sorted."""
     return starts[np.searchsorted(starts, leaves, side="right") - 1]
 
 
 def _aggregate(edges: Edges, starts: Numbers) -> tuple[Flow, ...]:
+    """Return one flow for each pair of children with edges between them."""
     sources, targets = child_of(starts, edges.sources), child_of(starts, edges.targets)
     crossing = sources != targets
     pairs = _packed_pairs(sources[crossing], targets[crossing])
@@ -216,7 +213,7 @@ def _packed_pairs(sources: np.ndarray[Any, Any], targets: Numbers) -> Offsets:
 
 
 def _crossing_counts(edges: Edges, starts: Numbers, into: bool) -> dict[int, int]:
-    """Number of distinct values that cross the border of the scope at each child."""
+    """Return the number of distinct values that cross the border of the scope at each child."""
     inner, outer = (edges.targets, edges.sources) if into else (edges.sources, edges.targets)
     value = outer if into else inner
     pairs = np.unique(_packed_pairs(child_of(starts, inner), value))

@@ -8,13 +8,14 @@ from itertools import pairwise
 from math import sqrt
 from typing import Final
 
-_PASSES: Final = 6
-_LINE_WEIGHT: Final = 8.0  # of dummy nodes, so that long links stay straight
+_PASSES: Final = 6  # downwards and upwards in turn, the last two consider both directions
+_LINE_WEIGHT: Final = 8.0  # weight of dummy nodes, so that long links stay straight
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Size of an item's box; links arrive at ``inlet`` and leave at ``outlet``, from its left edge."""
+    """Size of an item's box. Links arrive at ``inlet`` and leave at ``outlet``, measured from its left
+    edge."""
 
     width: float
     height: float
@@ -29,7 +30,7 @@ def assign_coordinates(
     sizes: Sequence[Size],
     gap: float,
 ) -> list[float]:
-    """Compute the left edge of each item; the smallest is 0."""
+    """Return the left edge of each item. The smallest is 0."""
     left = [0.0] * len(sizes)
     for layer in layers:
         edge = 0.0
@@ -56,7 +57,7 @@ def _target(
     downwards: bool,
     both: bool,
 ) -> float:
-    """Left edge that would make an item's links straight: the median over its neighbours."""
+    """Return the left edge that makes an item's links straight: the median over its neighbours."""
     edges: list[float] = []
     if downwards or both:
         edges += [left[neighbour] + sizes[neighbour].outlet - sizes[item].inlet for neighbour in above[item]]
@@ -100,7 +101,7 @@ def _fit_layer(
 
 _TALL: Final = 900.0  # height from which columns are tried
 _GUTTER: Final = 64.0
-_MOST_LINKS: Final = 3  # that may turn from the foot of a column to the head of the next
+_MOST_LINKS: Final = 3  # limit of links from the end of a column to the next
 
 Band = tuple[float, float]  # top and bottom of a layer
 
@@ -121,7 +122,8 @@ def break_columns(
     sizes: Sequence[Size],
     below: Sequence[Sequence[int]],
 ) -> Columns:
-    """Break the layers into columns where few links pass, so that the drawing is about as wide as high."""
+    """Break the layers into columns where few links pass, so that the drawing is about as wide as it is
+    high."""
     height = bands[-1][1]
     width = max(left[item] + sizes[item].width for layer in layers for item in layer)
     column_count = int(sqrt(height / (width + _GUTTER))) if height > _TALL else 1
@@ -143,7 +145,7 @@ def break_columns(
 def _starts(
     layers: Sequence[Sequence[int]], bands: Sequence[Band], below: Sequence[Sequence[int]], tall: float
 ) -> list[int]:
-    """The first layer of each column."""
+    """Return the first layer of each column."""
     starts = [0]
     for layer in range(1, len(layers)):
         passing = sum(len(below[item]) for item in layers[layer - 1])

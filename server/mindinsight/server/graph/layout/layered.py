@@ -9,12 +9,13 @@ from math import ceil, sqrt
 from typing import Final
 
 from mindinsight.server.graph.layout.coordinates import Columns, Size, assign_coordinates, break_columns
+from mindinsight.server.graph.scopes.folding import connected
 
 Link = tuple[int, int]
 
 
 def find_back_links(count: int, links: Sequence[Link]) -> set[Link]:
-    """Find the links to reverse so that no cycle is left: those on a cycle that lead to an earlier item."""
+    """Return the links to reverse so that no cycle is left: links on a cycle that lead to an earlier item."""
     group = _strong_components(count, links)
     return {
         (source, target) for source, target in links if source > target and group[source] == group[target]
@@ -22,7 +23,7 @@ def find_back_links(count: int, links: Sequence[Link]) -> set[Link]:
 
 
 def _strong_components(count: int, links: Sequence[Link]) -> list[int]:
-    """Strongly connected component of each item (Tarjan 1972, without recursion)."""
+    """Return the strongly connected component of each item (Tarjan 1972, without recursion)."""
     targets_of: list[list[int]] = [[] for _ in range(count)]
     for source, target in links:
         targets_of[source].append(target)
@@ -62,10 +63,11 @@ def assign_layers(
     top_item: int | None = None,
     bottom_item: int | None = None,
 ) -> list[int]:
-    """Assign a layer to each item, 0 at the top; ``links`` must be free of cycles.
+    """Return the layer of each item, 0 at the top. ``links`` must be free of cycles.
 
-    Longest path with at most ``widest`` items in a layer; items without sources are then moved down to where
-    they are first used. ``top_item`` stays in the topmost layer, ``bottom_item`` goes to a last layer.
+    The layer follows the longest path, with at most ``widest`` items in a layer. Items without sources are
+    then moved down next to their first user. ``top_item`` stays in the top layer, ``bottom_item`` goes to a
+    last layer.
     """
     sources_of: list[list[int]] = [[] for _ in range(count)]
     targets_of: list[list[int]] = [[] for _ in range(count)]
@@ -105,35 +107,15 @@ def _topological(count: int, sources_of: list[list[int]], targets_of: list[list[
     return ready
 
 
-def components(count: int, links: Sequence[Link]) -> list[list[int]]:
-    """Connected components (union-find), each in order, sorted by their first item."""
-    leader = list(range(count))
-
-    def find(item: int) -> int:
-        while leader[item] != item:
-            leader[item] = leader[leader[item]]
-            item = leader[item]
-        return item
-
-    for source, target in links:
-        left, right = find(source), find(target)
-        leader[max(left, right)] = min(left, right)
-    groups: dict[int, list[int]] = {}
-    for item in range(count):
-        groups.setdefault(find(item), []).append(item)
-    return list(groups.values())
-
-
-_SWEEPS: Final = 8
-
+_SWEEPS: Final = 8  # downwards and upwards in turn
 Neighbours = Sequence[Sequence[int]]
 
 
 def order_layers(layers: list[list[int]], above: Neighbours, below: Neighbours) -> list[list[int]]:
-    """Order the items of each layer from left to right so that few links cross; deterministic.
+    """Return the items of each layer from left to right so that few links cross. Deterministic.
 
-    ``above`` and ``below`` are each item's neighbours in the next layer up and down. Returns the order with
-    the fewest crossings of all sweeps.
+    ``above`` and ``below`` are the neighbours of each item in the adjacent layers. Of all sweeps the order
+    with the fewest crossings is returned.
     """
     position = _positions(layers)
     best, fewest = [list(layer) for layer in layers], crossings(layers, below, position)
@@ -155,7 +137,7 @@ def _positions(layers: list[list[int]]) -> dict[int, int]:
 
 
 def _sort_layer(layer: list[int], neighbours: Neighbours, position: dict[int, int]) -> None:
-    """Sort by the mean position of the neighbours; an item without neighbours keeps its position."""
+    """Sort a layer by the mean position of the neighbours. An item without neighbours keeps its position."""
     means = {item: _mean(neighbours[item], position, index) for index, item in enumerate(layer)}
     layer.sort(key=means.__getitem__)
     for index, item in enumerate(layer):
@@ -169,7 +151,7 @@ def _mean(neighbours: Sequence[int], position: dict[int, int], otherwise: float)
 
 
 def crossings(layers: list[list[int]], below: Neighbours, position: dict[int, int]) -> int:
-    """Count pairs of links that cross, as inversions (Barth, Jünger and Mutzel 2002)."""
+    """Return the number of pairs of links that cross, as inversions (Barth, Jünger and Mutzel 2002)."""
     total = 0
     for layer, next_layer in pairwise(layers):
         ends = [end for item in layer for end in sorted(position[neighbour] for neighbour in below[item])]
@@ -178,7 +160,7 @@ def crossings(layers: list[list[int]], below: Neighbours, position: dict[int, in
 
 
 def _inversions(ends: list[int], size: int) -> int:
-    """Count pairs out of order, with a Fenwick tree over the ``size`` possible ends."""
+    """Return the number of pairs out of order, with a Fenwick tree over the ``size`` possible ends."""
     counts = [0] * (size + 1)
     total = 0
     for seen, end in enumerate(ends):
@@ -197,19 +179,19 @@ def _inversions(ends: list[int], size: int) -> int:
 LAYER_GAP: Final = 44.0
 SIDE_GAP: Final = 28.0
 _POINT_GAP: Final = 18.0
-_BACK_LINK_OFFSET: Final = 14.0  # distance of lines that run upwards from those that run down
+_BACK_LINK_OFFSET: Final = 14.0  # distance between lines that run upwards and lines that run down
 _DUMMY: Final = Size(0.0, 0.0, 0.0, 0.0)
-_BROAD: Final = 1000.0  # about the width of a layer; a handful of wide boxes side by side would be a ribbon
-_SHAPE: Final = 1.6  # width to height that components are packed to
+_BROAD: Final = 1000.0  # approximate width of a layer, so that a few wide boxes do not form a ribbon
+_SHAPE: Final = 1.6  # ratio of width to height of packed components
 
 Point = tuple[float, float]
 
 
 @dataclass(slots=True)
 class Arrangement:
-    """Layout result: corners of the boxes and routes of the links; the top left corner is (0, 0)."""
+    """Result of a layout: corners of the boxes and routes of the links. The top left corner is (0, 0)."""
 
-    corners: list[Point]  # of each box, its upper left
+    corners: list[Point]  # upper left corner of each box
     routes: dict[Link, list[Point]] = field(default_factory=dict)  # from the source to the target
     width: float = 0.0
     height: float = 0.0
@@ -218,15 +200,15 @@ class Arrangement:
 def arrange(
     sizes: Sequence[Size], links: Sequence[Link], top_item: int | None = None, bottom_item: int | None = None
 ) -> Arrangement:
-    """Lay out boxes and links, deterministically; links from a box to itself are left out.
+    """Lay out boxes and links, deterministically. Links from a box to itself are omitted.
 
-    ``top_item`` and ``bottom_item``, when given, stand above and below everything in their components. No
-    other component is put above or below these: lines may continue there.
+    ``top_item`` and ``bottom_item`` are placed above and below everything in their components. No other
+    component is placed above or below these, because lines may continue there.
     """
     links = sorted({link for link in links if link[0] != link[1]})
     arrangement = Arrangement([(0.0, 0.0)] * len(sizes))
     layouts = []
-    groups = components(len(sizes), links)
+    groups = connected(range(len(sizes)), links)
     groups.sort(key=lambda members: top_item not in members and bottom_item not in members)
     through = sum(top_item in members or bottom_item in members for members in groups)
     for members in groups:
@@ -260,7 +242,7 @@ def _pack_components(sizes: Sequence[Point], count: int) -> list[Point]:
 
 
 def _pack(sizes: Sequence[Point]) -> list[Point]:
-    """Pack rectangles into rows, in order; the total width is about the height times _SHAPE."""
+    """Pack rectangles into rows, in order. The total width is about the height times _SHAPE."""
     area = sum((width + SIDE_GAP) * (height + LAYER_GAP) for width, height in sizes)
     widest = max([sqrt(area * _SHAPE), *(width for width, _ in sizes)])
     corners = []
@@ -275,12 +257,12 @@ def _pack(sizes: Sequence[Point]) -> list[Point]:
 
 
 class _LayeredGraph:
-    """A connected component in layers: its items, and dummy nodes where longer links cross a layer."""
+    """Connected component in layers: its items, and dummy nodes where longer links cross a layer."""
 
     def __init__(
         self, sizes: Sequence[Size], links: Sequence[Link], top_item: int | None, bottom_item: int | None
     ) -> None:
-        self.count = len(sizes)  # of boxes; all further items are points
+        self.count = len(sizes)  # number of boxes, all further items are dummy nodes
         self.sizes = list(sizes)
         self.reversed = find_back_links(len(sizes), links)
         self.links = [(b, a) if (a, b) in self.reversed else (a, b) for a, b in links]
@@ -293,7 +275,8 @@ class _LayeredGraph:
             self._connect(*link)
 
     def _connect(self, source: int, target: int) -> None:
-        """Link two items through one dummy node per layer between them; a source shares its dummy nodes."""
+        """Link two items through one dummy node per layer between them. Links of one source share dummy
+        nodes."""
         chain = self.chains.setdefault(source, [source])
         while len(chain) < self.layer_of[target] - self.layer_of[source]:
             point = len(self.sizes)
@@ -308,7 +291,7 @@ class _LayeredGraph:
         self.below[last].append(target)
 
     def layers(self) -> list[list[int]]:
-        """Items and dummy nodes of each layer, ordered; sorting starts with the dummy nodes in the middle."""
+        """Return the ordered items of each layer. Sorting starts with the dummy nodes in the middle."""
         boxes: list[list[int]] = [[] for _ in range(max(self.layer_of) + 1)]
         points: list[list[int]] = [[] for _ in boxes]
         for item, layer in enumerate(self.layer_of):
@@ -320,12 +303,12 @@ class _LayeredGraph:
         return order_layers(layers, self.above, self.below)
 
     def dummy_nodes(self, source: int, target: int) -> list[int]:
-        """Dummy nodes between a source and a target, downwards."""
+        """Return the dummy nodes between a source and a target, downwards."""
         return self.chains[source][1 : self.layer_of[target] - self.layer_of[source]]
 
 
 def _layer_capacity(sizes: Sequence[Size]) -> int:
-    """Number of boxes of mean width that make a layer as wide as _BROAD."""
+    """Return the number of boxes of mean width that make a layer as wide as _BROAD."""
     widths = [size.width + SIDE_GAP for size in sizes if size.width]
     return ceil(_BROAD * len(widths) / sum(widths)) if widths else 1
 
@@ -353,7 +336,7 @@ def _layered(
 
 
 def _bands(layers: list[list[int]], sizes: Sequence[Size]) -> list[tuple[float, float]]:
-    """Top and bottom of each layer; the gap is smaller beside a layer of dummy nodes only."""
+    """Return top and bottom of each layer. The gap is smaller next to a layer with only dummy nodes."""
     heights = [max(sizes[item].height for item in layer) for layer in layers]
     bands = []
     top = 0.0
@@ -371,7 +354,7 @@ def _route(
     bands: list[tuple[float, float]],
     cut: Columns,
 ) -> list[Point]:
-    """Points of a link's line; a reversed link runs upwards."""
+    """Return the points of a link's line. A reversed link runs upwards."""
     source, target = link[::-1] if link in drawing.reversed else link
     sizes = drawing.sizes
     offset = _BACK_LINK_OFFSET if link in drawing.reversed else 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, TypeAlias
 
@@ -30,7 +30,7 @@ from mindinsight.server.graph.scopes.scope_tree import ROOT, Tree
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A drawn scope or operator; (x, y) is its upper left corner."""
+    """Drawn scope or operator. (x, y) is its upper left corner."""
 
     index: int
     x: float
@@ -39,27 +39,16 @@ class Box:
     height: float
     open: bool
     content: Content
-    parent: int  # the scope it is drawn in
+    parent: int  # enclosing scope
     enters: int = 0  # values from outside the enclosing scope that no line shows
     leaves: int = 0  # values to the outside that no line shows
 
     def moved(self, x: float, y: float) -> Box:
-        """A copy moved by (x, y)."""
-        return Box(
-            self.index,
-            self.x + x,
-            self.y + y,
-            self.width,
-            self.height,
-            self.open,
-            self.content,
-            self.parent,
-            self.enters,
-            self.leaves,
-        )
+        """Return a copy moved by (x, y)."""
+        return replace(self, x=self.x + x, y=self.y + y)
 
     def chips(self) -> list[tuple[Chip, Point]]:
-        """Chips with their upper left corners."""
+        """Return the chips with their upper left corners."""
         column = len(self.content.chips) * (CHIP_HEIGHT + CHIP_GAP) - CHIP_GAP
         top = self.y + (self.height - column) / 2
         return [
@@ -70,7 +59,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A drawn flow; without ``flow`` a line between the border of a scope and one of its children."""
+    """Drawn flow. Without ``flow`` it is a line between the border of a scope and one of its children."""
 
     source: int
     target: int
@@ -78,14 +67,14 @@ class Line:
     flow: Flow | None = None
 
     def moved(self, x: float, y: float) -> Line:
-        """A copy moved by (x, y)."""
+        """Return a copy moved by (x, y)."""
         points = tuple([(px + x, py + y) for px, py in self.points])
         return Line(self.source, self.target, points, self.flow)
 
 
 @dataclass(slots=True)
 class Drawing:
-    """A drawing: boxes, scopes before what is in them, and lines."""
+    """Boxes, scopes before their contents, and lines."""
 
     width: float
     height: float
@@ -96,10 +85,10 @@ class Drawing:
 _HEADER: Final = 26.0
 _BORDER: Final = 22.0
 _PORT: Final = Size(0.0, 0.0, 0.0, 0.0)
-_MOST_LINES: Final = 12  # between the border of a scope and its children, each way
-MOST_FLAT: Final = 2000  # operators of a scope that is drawn flat
-_CACHED_BOXES: Final = 100_000  # in the layouts of scopes that are kept
-_CACHED_PLANS: Final = 256
+_MOST_LINES: Final = 12  # limit of lines from the border of a scope to its children, and back
+MOST_FLAT: Final = 2000  # limit of the operators of a scope that is drawn flat
+_CACHED_BOXES: Final = 100_000  # limit of boxes in cached layouts
+_CACHED_PLANS: Final = 256  # limit of cached arrangements
 
 
 _ScopeKey: TypeAlias = tuple[int, tuple[frozenset[int], frozenset[int]], str]
@@ -108,14 +97,14 @@ _PlanKey: TypeAlias = tuple[tuple[Size, ...], tuple[tuple[int, int], ...], int |
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """What of a tree is drawn, and how."""
+    """Part of a tree to draw, with options."""
 
     opened: list[int]  # scopes, sorted
-    flat: frozenset[int]  # open scopes whose operators are drawn without the scopes between
+    flat: frozenset[int]  # open scopes drawn with their operators, without the scopes between
     attribute: str  # shown in operators instead of their outputs
 
     def inside(self, tree: Tree, index: int) -> tuple[frozenset[int], frozenset[int]]:
-        """The open and the flat scopes among a scope and what is in it."""
+        """Return the open and the flat scopes among a scope and its descendants."""
         end = int(tree.ends[index])
         opened = self.opened[bisect_left(self.opened, index) : bisect_left(self.opened, end)]
         return frozenset(opened), frozenset(scope for scope in self.flat if index <= scope < end)
@@ -123,9 +112,9 @@ class _View:
 
 @dataclass
 class _ScopeLayout:
-    """Layout of the inside of a scope, from (0, 0); open scopes in it keep layouts of their own.
+    """Layout of the inside of a scope, from (0, 0). Open scopes in it have layouts of their own.
 
-    Boxes and lines get their coordinates in the drawing once, whatever their depth.
+    Boxes and lines are moved to their coordinates in the drawing once, at any depth.
     """
 
     size: Size
@@ -135,7 +124,7 @@ class _ScopeLayout:
 
     @cached_property
     def drawing(self) -> Drawing:
-        """All boxes, scopes before what is in them, and all lines, inner ones first."""
+        """Return all boxes, scopes before their contents, and all lines, inner ones first."""
         drawing = Drawing(self.size.width, self.size.height)
         self._place(drawing, 0.0, 0.0)
         return drawing
@@ -154,18 +143,18 @@ class _ScopeLayout:
 class DrawingCache:
     """LRU cache of the layouts of one tree. A scope is laid out once for each set of scopes open in it.
 
-    Opening one more scope therefore costs its own layout and those of its ancestors.
+    So opening one more scope costs its layout and the layouts of its ancestors.
     """
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self._cache: OrderedDict[_ScopeKey, _ScopeLayout] = OrderedDict()
         self._cached_boxes = 0
-        self._plans: dict[_PlanKey, Arrangement] = {}  # of repeated blocks mostly
+        self._plans: dict[_PlanKey, Arrangement] = {}  # mostly of repeated blocks
 
     @cached_property
     def costs(self) -> Costs:
-        """Parameters and operations of each scope."""
+        """Return the parameters and operations of each scope."""
         return costs_of(self.tree)
 
     @cached_property
@@ -173,10 +162,11 @@ class DrawingCache:
         return OuterInputs(self.tree.graph)
 
     def draw(self, opened: Iterable[int], attribute: str = "", flat: Iterable[int] = ()) -> Drawing:
-        """The drawing with these scopes open, and the root; inside a closed scope nothing is drawn.
+        """Return the drawing with the root and the given scopes open. The contents of closed scopes are not
+        drawn.
 
-        Operators show the ``attribute`` that is named instead of their outputs. Scopes that are ``flat``
-        are open, and show all their operators without the scopes between; see ``flattened``.
+        Operators show the named ``attribute`` instead of their output. Scopes in ``flat`` are open and show
+        all their operators without the scopes between, see ``flattened``.
         """
         flattened = self.flattened(flat)
         scopes = {index for index in opened if self.tree.nodes[index] < 0}
@@ -184,7 +174,7 @@ class DrawingCache:
         return self._scope(ROOT, view).drawing
 
     def flattened(self, indices: Iterable[int]) -> list[int]:
-        """The scopes among them that can be drawn flat: those with at most MOST_FLAT operators."""
+        """Return the given scopes that can be drawn flat: those with at most MOST_FLAT operators."""
         return [
             index
             for index in sorted(set(indices))
@@ -192,7 +182,7 @@ class DrawingCache:
         ]
 
     def _scope(self, index: int, view: _View) -> _ScopeLayout:
-        """Layout of the inside of a scope."""
+        """Return the layout of the inside of a scope, from the cache if possible."""
         key = index, view.inside(self.tree, index), view.attribute
         layout = self._cache.get(key)
         if layout is None:
@@ -203,7 +193,7 @@ class DrawingCache:
         return layout
 
     def _draw_scope(self, index: int, view: _View) -> _ScopeLayout:
-        """Layout of the inside of a scope with its border."""
+        """Lay out the inside of a scope with its border."""
         tree = self.tree
         children = in_file_order(tree, (tree.leaves if index in view.flat else tree.children)(index))
         flows = flows_of(tree, index, children)
@@ -245,7 +235,7 @@ class DrawingCache:
         return layout
 
     def _arrange(self, sizes: list[Size], links: list[tuple[int, int]], ports: _Ports) -> Arrangement:
-        """Arrangement of a scope's children; scopes of equal structure and sizes share one."""
+        """Return the arrangement of a scope's children. Scopes of equal structure and sizes share one."""
         key = tuple(sizes), tuple(links), ports.inlet, ports.outlet
         plan = self._plans.get(key)
         if plan is None:
@@ -256,15 +246,15 @@ class DrawingCache:
 
 
 def draw(tree: Tree, opened: Iterable[int], flat: Iterable[int] = ()) -> Drawing:
-    """Lay a tree out once, without a cache; as ``DrawingCache.draw``."""
+    """Lay out a tree once, without a cache, as ``DrawingCache.draw`` does."""
     return DrawingCache(tree).draw(opened, flat=flat)
 
 
 class _Ports:
     """Inlet and outlet on a scope's border, as two more items of its layout.
 
-    Lines run from the inlet to children that nothing inside feeds, and to the outlet from children that
-    feed nothing inside. For other children, and where there are too many, the box shows a count instead.
+    Lines run from the inlet to children without an input from inside, and to the outlet from children without
+    a user inside. For other children, and if there are too many, the box shows a count instead.
     """
 
     def __init__(self, flows: Flows, numbers: dict[int, int]) -> None:
@@ -294,7 +284,7 @@ def _add_child(
     crossing: tuple[int, int],
     inside: _ScopeLayout | None,
 ) -> None:
-    """Add the box of a child, and its layout when it is open; ``crossing`` values enter and leave it."""
+    """Add the box of a child, with its layout if it is open. ``crossing`` values enter and leave it."""
     x, y = corner
     if inside is None:
         x += content.size.width - content.width
@@ -309,7 +299,7 @@ def _add_child(
 
 
 def _attached_route(plan: Arrangement, link: tuple[int, int], overhang: list[float]) -> list[Point]:
-    """A route whose ends are moved to the boxes, where chips overhang them."""
+    """Return a route with its ends moved to the boxes if chips exceed them."""
     route = list(plan.routes[link])
     for end, item in ((0, link[0]), (-1, link[1])):
         x, y = route[end]
@@ -318,7 +308,7 @@ def _attached_route(plan: Arrangement, link: tuple[int, int], overhang: list[flo
 
 
 def _simplified_route(route: list[Point]) -> tuple[Point, ...]:
-    """A route without repeated points and without inner points of vertical stretches."""
+    """Return a route without repeated points and without inner points of vertical segments."""
     corners: list[Point] = []
     for point in route:
         if corners and point == corners[-1]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
@@ -27,35 +27,35 @@ Codes: TypeAlias = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Edges as columns: ``sources[i]`` feeds ``targets[i]``; sorted by target, then by input position."""
+    """Edges as columns: ``sources[i]`` feeds ``targets[i]``. Sorted by target, then by input position."""
 
     sources: Numbers  # [e]
     targets: Numbers  # [e]
-    controls: Flags  # [e] whether it is a control edge: execution order, no data
+    controls: Flags  # [e] True for control edges, which order execution and carry no data
 
     def __len__(self) -> int:
         return len(self.sources)
 
     def select(self, chosen: Flags | Offsets) -> Edges:
-        """Edges selected by flags [e] or indices, in that order."""
+        """Return the edges selected by flags [e] or indices, in that order."""
         return Edges(self.sources[chosen], self.targets[chosen], self.controls[chosen])
 
 
 @dataclass(frozen=True, slots=True)
 class Losses:
-    """Counts of what is missing from a graph or could not be read."""
+    """Counts of missing and unreadable items of a graph."""
 
     nameless: int = 0  # nodes without a type: calls of graphs that are not in the file
     dangling: int = 0  # inputs that refer to an unknown name
-    unreadable: int = 0  # nodes, parameters or constants whose bytes cannot be decoded
+    unreadable: int = 0  # nodes, parameters or constants that cannot be decoded
 
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """A graph with its nodes in file order: operators first, then parameters, then constants.
+    """Graph with its nodes in file order: operators first, then parameters, then constants.
 
-    ``names`` are unique. An operator's is its path, scopes separated by slashes; a parameter's and a
-    constant's is the name by which operators refer to it. ``types`` is "" for a nameless node.
+    ``names`` are unique. The name of an operator is its path, with scopes separated by slashes. Operators
+    refer to parameters and constants by name. ``types`` is "" for a nameless node.
     """
 
     name: str
@@ -63,29 +63,38 @@ class Graph:
     types: tuple[str, ...]  # [n]
     kinds: Codes  # [n] OPERATOR, PARAMETER or CONSTANT
     edges: Edges
-    outputs: Numbers  # nodes whose values the graph returns
+    outputs: Numbers  # nodes returned by the graph
     payload: bytes  # the GraphProto
-    starts: Offsets  # [n] where each node's message begins in the payload
+    starts: Offsets  # [n] start of each node's message in the payload
     ends: Offsets  # [n]
-    contents: Offsets  # [n, 2] begin and end of an operator's attributes and output type in the payload
+    contents: Offsets  # [n, 2] start and end of an operator's attributes and output type in the payload
     losses: Losses = Losses()
 
     def __len__(self) -> int:
         return len(self.names)
 
     def message(self, node: int) -> bytes:
-        """Serialized message of a node: NodeProto, ParameterProto or NamedValueProto, by its kind."""
+        """Return the serialized message of a node: NodeProto, ParameterProto or NamedValueProto, by its
+        kind."""
         return self.payload[self.starts[node] : self.ends[node]]
 
     def content(self, node: int) -> bytes:
-        """Serialized attributes and output type of an operator; equal bytes mean equal contents."""
+        """Return the serialized attributes and output type of an operator. Equal bytes mean equal
+        contents."""
         begin, end = self.contents[node].tolist()
         return self.payload[begin:end]
 
-    def subgraph(self, names: tuple[str, ...], order: Offsets, edges: Edges) -> Graph:
-        """The subgraph of the nodes in ``order`` with new ``names`` (one per node) and other edges.
+    def inputs_of(self, node: int) -> list[int]:
+        """Return the nodes that feed a node, in the order of its inputs."""
+        ends = np.array([node, node + 1], self.edges.targets.dtype)  # another type would convert all targets
+        begin, end = np.searchsorted(self.edges.targets, ends)
+        sources: list[int] = self.edges.sources[begin:end].tolist()
+        return sources
 
-        ``edges`` use the node numbers of this graph; those with an end outside the subgraph are dropped.
+    def subgraph(self, names: tuple[str, ...], order: Offsets, edges: Edges) -> Graph:
+        """Return the subgraph of the nodes in ``order`` with new ``names`` (one per node) and other edges.
+
+        ``edges`` use the node numbers of this graph. Edges with an end outside the subgraph are dropped.
         """
         indices = np.full(len(self), -1, dtype=np.int32)
         indices[order] = np.arange(len(order), dtype=np.int32)
@@ -106,7 +115,7 @@ class Graph:
 
 
 def scope_of(path: str) -> str:
-    """Path of the enclosing scope; "" is the root."""
+    """Return the path of the enclosing scope. The root is ""."""
     return path.rpartition("/")[0]
 
 
@@ -117,7 +126,10 @@ _EMPTY_PARTS = re.compile(r"^/+|/+$|(?<=/)/+")
 
 
 def operator_path(full_name: str, scope: str, op_type: str, number: str) -> str:
-    """Path of an operator from its recorded names; not yet unique."""
+    """Return the path of an operator: its full name, or scope/type-opN if it has none.
+
+    The path may not be unique, see ``unique_paths``.
+    """
     if not full_name or (full_name[-1] == "]" and _SUMMARY.search(full_name)):
         full_name = f"{scope}/{op_type or 'call'}-op{number}"
     if "//" in full_name or full_name[0] == "/" or full_name[-1] == "/":
@@ -126,9 +138,9 @@ def operator_path(full_name: str, scope: str, op_type: str, number: str) -> str:
 
 
 def shorten_path(path: str) -> str:
-    """Shorten a path to MAX_PATH characters and MAX_DEPTH parts; the deeper parts are joined into one.
+    """Shorten a path to MAX_PATH characters and MAX_DEPTH parts. Deeper parts are joined into one.
 
-    Every scope around an operator has its own path: those of 200 000 nested scopes would take gigabytes.
+    Every scope around an operator has a path, so the paths of 200 000 nested scopes would take gigabytes.
     """
     if len(path) > MAX_PATH:
         path = f"{path[: MAX_PATH // 2]}…{path[-MAX_PATH // 2 :]}"
@@ -139,7 +151,8 @@ def shorten_path(path: str) -> str:
 
 
 def scopes_of(paths: Iterable[str]) -> dict[str, None]:
-    """All scopes that enclose any of the paths, each after its parent, in order of first use."""
+    """Return all scopes that enclose any of the paths as keys, each after its parent, in order of first
+    use."""
     scopes: dict[str, None] = {}
     for innermost in dict.fromkeys(path.rpartition("/")[0] for path in paths):
         scope, opened = innermost, []
@@ -156,28 +169,33 @@ def unique_paths(paths: Sequence[str]) -> list[str]:
     if not (any(path in scopes for path in paths) or len(set(paths)) < len(paths)):
         return list(paths)
     taken: set[str] = set(scopes)
+    numbers: dict[str, int] = {}
     unique = []
-    numbers: dict[str, int] = {}  # the next number of each repeated path
     for path in paths:
-        name = path
-        if name in scopes:
-            before, slash, last = path.rpartition("/")
-            name = f"{before}{slash}({last})"
-        if name in taken:
-            again = numbers.get(path, 2)
-            while (name := f"{path}#{again}") in taken:
-                again += 1
-            numbers[path] = again + 1
-        taken.add(name)
-        unique.append(name)
+        before, slash, last = path.rpartition("/")
+        name = f"{before}{slash}({last})" if path in scopes else path
+        unique.append(free_name(path, taken, numbers) if name in taken else name)
+        taken.add(unique[-1])
     return unique
 
 
-BACKWARD: Final = "Gradients"  # begin of the paths of the backward pass
+def free_name(path: str, taken: Container[str], numbers: dict[str, int]) -> str:
+    """Return ``path`` with the first number appended that is not in ``taken``.
+
+    ``numbers`` holds the next number to try for each path, and is updated.
+    """
+    number = numbers.get(path, 2)
+    while (name := f"{path}#{number}") in taken:
+        number += 1
+    numbers[path] = number + 1
+    return name
+
+
+BACKWARD: Final = "Gradients"  # beginning of the paths of the backward pass
 
 
 def training_operators(graph: Graph) -> Flags:
-    """[n] flags of operators of the backward pass and of the optimizer."""
+    """Return [n] True for operators of the backward pass and of the optimizer."""
     return np.array(
         [
             kind == OPERATOR
@@ -189,7 +207,7 @@ def training_operators(graph: Graph) -> Flags:
 
 
 def has_training(graph: Graph) -> bool:
-    """Whether a graph holds a backward pass, and a forward pass besides."""
+    """Return True if a graph has a backward pass and also a forward pass."""
     operators = [
         name for name, kind in zip(graph.names, graph.kinds.tolist(), strict=True) if kind == OPERATOR
     ]

@@ -23,12 +23,13 @@ _TYPE_LINE: Final = re.compile(r"^(\s*(?:dtype|data_type|elem_type): )(\d+)$", r
 
 
 def type_name(number: int) -> str:
-    """Name of a data type, ``DT_FLOAT32``; the number itself if it is newer than our list."""
+    """Return the name of a data type, ``DT_FLOAT32``, or the number if it is newer than our list."""
     return _NAMES.get(number) or str(number)
 
 
 def type_text(proto: Any) -> str:
-    """A TypeProto as MindInsight 2.3.1 writes it: ``DT_TENSOR[DT_FLOAT32]``, ``DT_TUPLE['DT_BOOL']``."""
+    """Return a TypeProto as MindInsight 2.3.1 writes it: ``DT_TENSOR[DT_FLOAT32]``,
+    ``DT_TUPLE['DT_BOOL']``."""
     name = type_name(proto.data_type)
     if proto.data_type == _TENSOR:
         return f"{name}[{type_name(proto.tensor_type.elem_type)}]"
@@ -38,9 +39,9 @@ def type_text(proto: Any) -> str:
 
 
 def shapes_of(proto: Any) -> list[Shape]:
-    """Shapes of the values of a TypeProto: one for a tensor, one for each element of a tuple.
+    """Return the shapes of a TypeProto: one for a tensor, one for each element of a tuple.
 
-    A scalar has the shape []; nothing at all (DT_UNDEFINED) and a slice have no shape.
+    A scalar has the shape []. An undefined type and a slice have no shape.
     """
     if proto.data_type == _TENSOR:
         return [[dimension.size for dimension in proto.tensor_type.shape.dim]]
@@ -50,12 +51,12 @@ def shapes_of(proto: Any) -> list[Shape]:
 
 
 def constant_shapes(proto: Any) -> list[Shape]:
-    """Shape of a constant's ValueProto, as a list with one element."""
+    """Return the shape of a constant's ValueProto, as a list with one element."""
     return [list(proto.tensor_val.dims)] if proto.dtype == _TENSOR else [[]]
 
 
 def short_type(proto: Any) -> str:
-    """A TypeProto in readable form: ``float32 [32, 6]``, ``(float32 [2], int64)``, "" if undefined."""
+    """Return a TypeProto in readable form: ``float32 [32, 6]``, ``(float32 [2], int64)``, "" if undefined."""
     if proto.data_type == _TENSOR:
         dims = [dimension.size for dimension in proto.tensor_type.shape.dim]
         return f"{_element(proto.tensor_type.elem_type)} {dims}".lstrip()
@@ -66,7 +67,7 @@ def short_type(proto: Any) -> str:
 
 
 def _element(number: int) -> str:
-    """Element type of a tensor; "" where only the shape was recorded, as torch does."""
+    """Return the element type of a tensor, or "" if only the shape was recorded, as torch does."""
     return "" if number == _UNDEFINED else _plain(number)
 
 
@@ -75,16 +76,18 @@ def _plain(number: int) -> str:
 
 
 def value_text(proto: Any) -> str:
-    """A ValueProto in protobuf's text format, with types by name.
+    """Return a ValueProto in protobuf text format, with types by name.
 
-    Everything but ASCII is escaped inside strings, so a line that begins with ``dtype:`` is not part of one.
+    All characters except ASCII are escaped in strings, so a line that begins with ``dtype:`` is not part of
+    one.
     """
     text: str = text_format.MessageToString(proto, as_utf8=False)
     return _TYPE_LINE.sub(lambda line: line[1] + type_name(int(line[2])), text)
 
 
 def value_summary(proto: Any, longest: int = 400) -> str:
-    """A ValueProto in readable form, cut at ``longest`` characters: ``3``, ``(1, 1)``, ``float32 [3, 4]``."""
+    """Return a ValueProto in readable form, truncated to ``longest`` characters: ``3``, ``(1, 1)``, ``float32
+    [3, 4]``."""
     text = _summary(proto, 0)
     return text if len(text) <= longest else f"{text[:longest]}…"
 
@@ -119,7 +122,8 @@ def _scalar(value: Any) -> str:
 
 
 def compact_type(proto: Any) -> str:
-    """A TypeProto in short form: ``float32 32×6×28×28``, ``int64``, ``(3)`` for three values, ""."""
+    """Return a TypeProto in short form: ``float32 32×6×28×28``, ``int64``, ``(3)`` for three values, or
+    ""."""
     if proto.data_type == _TENSOR:
         dims = "×".join(_length(dimension.size) for dimension in proto.tensor_type.shape.dim)
         return f"{_element(proto.tensor_type.elem_type)} {dims}".strip()
@@ -129,11 +133,11 @@ def compact_type(proto: Any) -> str:
 
 
 def _length(size: int) -> str:
-    """A length as text; a question mark if it is unknown before the graph runs."""
+    """Return a length as text, or a question mark if it is unknown before the graph runs."""
     return str(size) if size >= 0 else "?"
 
 
-_LONGEST: Final = 1024  # bytes; longer attributes are not in MindInsight 2.3.1's responses
+_LONGEST: Final = 1024  # bytes, limit of an attribute in MindInsight 2.3.1's responses
 _DYNAMIC: Final = ("input_is_dynamic_shape", "output_is_dynamic_shape")
 
 
@@ -142,41 +146,41 @@ class Output:
     """Output of a node."""
 
     shapes: list[Shape]
-    type: str  # DT_TENSOR[DT_FLOAT32]; "" for a constant
-    text: str  # float32 [2, 3]; the value of a constant
+    type: str  # DT_TENSOR[DT_FLOAT32], "" for a constant
+    text: str  # float32 [2, 3], or the value of a constant
     compact: str = ""  # float32 2×3
 
     @property
     def dynamic(self) -> bool:
-        """Whether a length or the rank (-2) is not known before the graph runs."""
+        """Return True if a length or the rank (-2) is unknown before the graph runs."""
         return any(-2 <= length < 0 for shape in self.shapes for length in shape)
 
 
 def output_of(graph: Graph, node: int) -> Output:
-    """Decode the output of a node; for a constant its value."""
-    message = graph.message(node)
+    """Decode the output of a node, or the value of a constant."""
     if graph.kinds[node] == CONSTANT:
-        value = NamedValueProto.FromString(message).value
+        value = NamedValueProto.FromString(graph.message(node)).value
         return Output(constant_shapes(value), "", value_summary(value, 60))
-    if graph.kinds[node] == PARAMETER:
-        proto: Any = ParameterProto.FromString(message).type
-    else:
-        proto = NodeProto.FromString(message).output_type
+    proto = _output_type(graph, node)
     return Output(shapes_of(proto), type_text(proto), short_type(proto), compact_type(proto))
 
 
-def shapes_at(graph: Graph, node: int) -> list[Shape]:
-    """Shapes of ``output_of``, in a third of its time."""
+def _output_type(graph: Graph, node: int) -> Any:
     message = graph.message(node)
-    if graph.kinds[node] == CONSTANT:
-        return constant_shapes(NamedValueProto.FromString(message).value)
     if graph.kinds[node] == PARAMETER:
-        return shapes_of(ParameterProto.FromString(message).type)
-    return shapes_of(NodeProto.FromString(message).output_type)
+        return ParameterProto.FromString(message).type
+    return NodeProto.FromString(message).output_type
+
+
+def shapes_at(graph: Graph, node: int) -> list[Shape]:
+    """Return the shapes of ``output_of`` in a third of its time."""
+    if graph.kinds[node] == CONSTANT:
+        return constant_shapes(NamedValueProto.FromString(graph.message(node)).value)
+    return shapes_of(_output_type(graph, node))
 
 
 def is_token(graph: Graph, node: int) -> bool:
-    """Whether a constant is a token for the order of side effects (``U``, ``IO``), without a type."""
+    """Return True if a constant is a token that orders side effects (``U``, ``IO``), without a type."""
     if graph.kinds[node] != CONSTANT:
         return False
     value = NamedValueProto.FromString(graph.message(node)).value
@@ -184,12 +188,15 @@ def is_token(graph: Graph, node: int) -> bool:
 
 
 def output_index(graph: Graph, node: int) -> int:
-    """Recorded ``output_i`` of an operator; 0 for parameters and constants."""
+    """Return the recorded ``output_i`` of an operator, or 0 for parameters and constants."""
     return int(NodeProto.FromString(graph.message(node)).output_i) if not graph.kinds[node] else 0
 
 
 def attribute_texts(graph: Graph, node: int) -> dict[str, str]:
-    """Attributes in protobuf's text format; those above 1024 bytes are left out, as in MindInsight."""
+    """Return the attributes of a node in protobuf text format, or type and shape of a parameter.
+
+    Attributes above 1024 bytes are omitted. For a constant the dtype replaces them.
+    """
     if graph.kinds[node] == PARAMETER:
         output = output_of(graph, node)
         return {"type": output.type, "shape": str(output.shapes)}
@@ -203,7 +210,7 @@ def attribute_texts(graph: Graph, node: int) -> dict[str, str]:
 
 
 def attribute_summaries(graph: Graph, node: int) -> list[tuple[str, str]]:
-    """Attributes in readable form, sorted by name; long ones are truncated, none is left out."""
+    """Return the attributes in readable form, sorted by name. Long ones are truncated, none is omitted."""
     if graph.kinds[node] == PARAMETER:
         proto = ParameterProto.FromString(graph.message(node))
         return [("default", value_summary(proto.default_val))] if proto.HasField("default_val") else []
@@ -211,14 +218,15 @@ def attribute_summaries(graph: Graph, node: int) -> list[tuple[str, str]]:
 
 
 def is_marked_dynamic(graph: Graph, node: int) -> bool:
-    """Whether an attribute marks a shape of an operator as unknown before it runs."""
+    """Return True if an attribute marks a shape of an operator as unknown before it runs."""
     if graph.kinds[node]:
         return False
     return any(name in _DYNAMIC and value.bool_val for name, value in _attributes(graph, node))
 
 
 def source_lines(graph: Graph, node: int) -> list[str]:
-    """Recorded lines of source code that lead to an operator; none for parameters and constants."""
+    """Return the recorded lines of source code that lead to an operator. Parameters and constants have
+    none."""
     if graph.kinds[node]:
         return []
     texts = NodeProto.FromString(graph.message(node)).source_address
@@ -226,6 +234,7 @@ def source_lines(graph: Graph, node: int) -> list[str]:
 
 
 def _attributes(graph: Graph, node: int) -> Iterator[tuple[str, Any]]:
+    """Yield names and values of an operator's attributes, or the value of a constant."""
     message = graph.message(node)
     if graph.kinds[node] == CONSTANT:
         constant = NamedValueProto.FromString(message)

@@ -1,4 +1,4 @@
-"""Simplification of a graph: the forward computation without operators that only pass values on."""
+"""Simplification of a graph: the forward computation without operators that only pass values through."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from mindinsight.server.graph.model.graph import (
 )
 
 PASSING: Final = frozenset({"Load", "TupleGetItem", "MakeTuple", "UpdateState"})
-_MOST_SOURCES: Final = 1000  # of one input; nested tuples would grow with the product of their lengths
+_MOST_SOURCES: Final = 1000  # sources of one input: those of nested tuples multiply
 
 
 def pass_values(graph: Graph, retained: Flags) -> Edges:
-    """Edges between the retained nodes that pass nothing on; the inputs of each in their order.
+    """Return the edges between retained nodes that do more than pass values through, in input order.
 
-    ``retained`` are flags [n]; what flows through other operators ends there.
+    ``retained`` are flags [n]. Values that flow through other operators end there.
     """
     values = _Values(graph, retained)
     rows = [
@@ -43,19 +43,16 @@ def pass_values(graph: Graph, retained: Flags) -> Edges:
 
 
 class _Values:
-    """Resolver of the operators, parameters and constants whose values stand behind a node."""
+    """Resolver of the operators, parameters and constants that produced the value of a node."""
 
     def __init__(self, graph: Graph, retained: Flags) -> None:
         self._graph = graph
         self._retained = retained.tolist()
         self._origins: dict[int, int | None] = {}
-        self.inputs: list[list[tuple[int, bool]]] = [[] for _ in range(len(graph))]
-        columns = (graph.edges.sources, graph.edges.targets, graph.edges.controls)
-        for source, target, control in zip(*(column.tolist() for column in columns), strict=True):
-            self.inputs[target].append((source, control))
+        self.inputs = _inputs(graph)
 
     def sources(self, node: int) -> list[int]:
-        """Nodes that give the value of ``node``: itself, or what it passes on, in order."""
+        """Return the nodes that produced the value of ``node``, in order: itself, or the nodes behind it."""
         origins: list[int] = []
         waiting = [node]
         for _ in range(10 * _MOST_SOURCES):
@@ -74,7 +71,8 @@ class _Values:
         return origins
 
     def _origin(self, node: int) -> int | None:
-        """The first node behind ``node`` that is no Load, nor TupleGetItem of a MakeTuple; None for order."""
+        """Return the first node behind ``node`` except Load and TupleGetItem of a MakeTuple, or None for
+        order."""
         path = [node]
         entered = {node}
         while path:
@@ -90,7 +88,8 @@ class _Values:
         return self._origins[node]
 
     def _ahead(self, node: int) -> int | None:
-        """The node whose origin is needed next for that of ``node``: itself when nothing stands behind it."""
+        """Return the node that must be resolved before ``node``, or itself if there is none, or None for
+        order."""
         kind = self._graph.types[node] if self._retained[node] else ""
         fed = self.inputs[node]
         if kind == "UpdateState" or (kind == "Load" and not fed):
@@ -109,7 +108,7 @@ class _Values:
         return node if number is None or not 0 <= number < len(elements) else elements[number][0]
 
     def _number(self, node: int) -> int | None:
-        """Value of a constant that is an integer."""
+        """Return the value of an integer constant, or None for other nodes."""
         if self._graph.kinds[node] != CONSTANT:
             return None
         try:
@@ -119,15 +118,15 @@ class _Values:
         return int(value.int_val) if value.HasField("int_val") else None
 
 
-_Feed = tuple[int, bool]  # a node, and whether the edge from it is a control edge
+_Feed = tuple[int, bool]  # a node, and True if the edge from it is a control edge
 
 
 def simplify(graph: Graph, ordering: bool = True) -> Graph:
-    """Simplify a graph.
+    """Return the simplified graph.
 
-    With ``ordering`` false, edges through ``UpdateState`` are dropped instead of bypassed: they are the order
-    of side effects, not a flow of values, and would hide the flow of data behind them. No operator has an
-    input then that it had not, and their order stays.
+    With ``ordering`` False, edges through ``UpdateState`` are dropped instead of bypassed. They order side
+    effects and would hide the flow of data behind them. No operator gains an input, and the order of inputs
+    stays.
     """
     nameless = np.array([not kind for kind in graph.types], dtype=np.bool_)
     retained = ~(training_operators(graph) | nameless)
@@ -148,7 +147,7 @@ def simplify(graph: Graph, ordering: bool = True) -> Graph:
 
 
 def _bypass(graph: Graph, retained: Flags, bypassed: Flags) -> Edges:
-    """Edges between the retained nodes, bypassed ones replaced by what feeds them."""
+    """Return the edges between retained nodes, with bypassed nodes replaced by their inputs."""
     inputs = _inputs(graph)
     resolved: dict[int, list[_Feed]] = {}
     rows = [
@@ -161,6 +160,7 @@ def _bypass(graph: Graph, retained: Flags, bypassed: Flags) -> Edges:
 
 
 def _inputs(graph: Graph) -> list[list[_Feed]]:
+    """Return the inputs of every node."""
     inputs: list[list[_Feed]] = [[] for _ in range(len(graph))]
     columns = (graph.edges.sources, graph.edges.targets, graph.edges.controls)
     for source, target, control in zip(*(column.tolist() for column in columns), strict=True):
@@ -176,7 +176,8 @@ def _feeds(
     retained: Flags,
     bypassed: Flags,
 ) -> list[_Feed]:
-    """Inputs of a node, each source once: direct inputs first, then those through bypassed nodes."""
+    """Return the inputs of a node, each source once: direct inputs first, then those through bypassed
+    nodes."""
     waiting = [target]
     while waiting:
         node = waiting[-1]
@@ -186,7 +187,7 @@ def _feeds(
             if bypassed[source] and retained[source] and source not in resolved
         ]
         if through and node not in resolved:
-            resolved.setdefault(node, [])  # a cycle, which a file may hold, ends here
+            resolved.setdefault(node, [])  # ends the recursion of a cycle in a damaged file
             waiting.extend(through)
             continue
         waiting.pop()
@@ -198,7 +199,10 @@ def _feeds(
 
 
 def _dissolve(graph: Graph, operators: Offsets) -> tuple[list[str], Flags]:
-    """Paths of the operators without dissolved scopes, and flags of those that changed."""
+    """Return the paths of the operators without dissolved scopes, and flags of those that changed.
+
+    A scope is dissolved if all operators in it have the type that it is named after.
+    """
     paths = [graph.names[node] for node in operators.tolist()]
     types: dict[str, set[str]] = {}
     counts: dict[str, int] = {}
@@ -223,5 +227,4 @@ def _dissolve(graph: Graph, operators: Offsets) -> tuple[list[str], Flags]:
 
 def _without_scope(path: str) -> str:
     scope, _, name = path.rpartition("/")
-    parent = scope_of(scope)
-    return f"{parent}/{name}" if parent else name
+    return f"{scope_of(scope)}/{name}".removeprefix("/")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from math import isqrt, prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -31,13 +32,14 @@ COUNTED: Final = _PRODUCTS | _CONVOLUTIONS | _ATTENTION | _INPUT_GRADIENTS | _FI
 
 
 def base_type(kind: str) -> str:
-    """Type of an operator without what PyTorch adds: ``aten.linear.default`` is ``linear``."""
+    """Return the type of an operator without PyTorch's additions: ``linear`` for ``aten.linear.default``."""
     parts = kind.replace("::", ".").split(".")
     return parts[1] if len(parts) > 1 and parts[0] in {"aten", "torch"} else parts[0]
 
 
 def count_flops(kind: str, inputs: list[Shape], output: Shape) -> int:
-    """Operations of an operator of a ``base_type``; 0 where a shape is unknown or the type is not counted."""
+    """Return the operations of an operator, or 0 if a shape is unknown or the ``base_type`` is not
+    counted."""
     tensors = [shape for shape in inputs if len(shape) >= 2]
     if len(tensors) < 2 or any(size < 0 for shape in (*tensors, output) for size in shape):
         return 0
@@ -57,7 +59,7 @@ def count_flops(kind: str, inputs: list[Shape], output: Shape) -> int:
 
 
 def _product(first: Shape, second: Shape, output: Shape) -> int:
-    """Operations of a matrix product, whichever operand is transposed.
+    """Return the operations of a matrix product, for any transposition of the operands.
 
     With sizes b·m·k, b·k·n and b·m·n, the length k of the sums is the root of their quotient.
     """
@@ -83,32 +85,33 @@ Amounts = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """Columns over the indices of a tree."""
+    """Costs of the subtrees of a tree, as columns."""
 
     parameters: Amounts  # [t] elements of the parameters used in each subtree
     bytes: Amounts  # [t]
     flops: npt.NDArray[np.float64]  # [t] floating point operations of one pass
 
     def text(self, index: int) -> str:
-        """Parameters and operations of a scope for its box: ``12.6 M · 25.8 GFLOP``; "" when it has none."""
+        """Return parameters and operations of a scope for its box: ``12.6 M · 25.8 GFLOP``, or "" without
+        any."""
         parameters, flops = int(self.parameters[index]), int(self.flops[index])
         parts = [short_number(parameters).strip()] if parameters else []
         return " · ".join([*parts, f"{short_number(flops)}FLOP"] if flops else parts)
 
 
 def costs_of(tree: Tree) -> Costs:
-    """Sum up the parameters and the operations in every subtree."""
+    """Return the sums of parameters and operations of every subtree."""
     elements, sizes = _parameter_sizes(tree.graph)
     users = _users(tree, elements)
     return Costs(
         _distinct_sums(tree, users, elements),
         _distinct_sums(tree, users, sizes),
-        _sums(tree, _flops(tree)),
+        tree.sums(_flops(tree)),
     )
 
 
 def short_number(value: int) -> str:
-    """A number with three digits and its prefix, for a unit to follow: ``12.6 M``, ``512 ``."""
+    """Return a number with three digits and its prefix, to be followed by a unit: ``12.6 M``, ``512 ``."""
     power = 0
     scaled = float(value)
     while scaled >= 999.5 and power < len(_UNITS) - 1:
@@ -119,7 +122,7 @@ def short_number(value: int) -> str:
 
 
 def _parameter_sizes(graph: Graph) -> tuple[dict[int, int], dict[int, int]]:
-    """Elements and bytes of each parameter that is no input of the network."""
+    """Return elements and bytes of each parameter that is not an input of the network."""
     elements, sizes = {}, {}
     for node in np.flatnonzero(graph.kinds == PARAMETER).tolist():
         if _INPUT.fullmatch(graph.names[node]):
@@ -136,7 +139,7 @@ def _element_bits(output: Output) -> int:
 
 
 def _users(tree: Tree, elements: dict[int, int]) -> dict[int, list[int]]:
-    """Leaves that use each parameter, ascending."""
+    """Return the leaves that use each parameter, ascending."""
     users: dict[int, set[int]] = {}
     edges = tree.graph.edges
     feeding = np.flatnonzero(tree.graph.kinds[edges.sources] == PARAMETER)
@@ -148,9 +151,9 @@ def _users(tree: Tree, elements: dict[int, int]) -> dict[int, list[int]]:
 
 
 def _distinct_sums(tree: Tree, users: dict[int, list[int]], amounts: dict[int, int]) -> Amounts:
-    """[t] sum over the nodes that have a user in each subtree, every node once.
+    """Return [t] the sum over the nodes with a user in each subtree, each node once.
 
-    What two neighbouring users of a node share is counted twice from their nearest common scope up, and
+    A node shared by two neighbouring users is counted twice from their nearest common scope up, and
     subtracted there.
     """
     values = np.zeros(len(tree.paths), dtype=np.int64)
@@ -159,7 +162,7 @@ def _distinct_sums(tree: Tree, users: dict[int, list[int]], amounts: dict[int, i
             values[leaf] += amounts[node]
             if number:
                 values[_common_scope(tree, leaves[number - 1], leaf)] -= amounts[node]
-    return _sums(tree, values)
+    return tree.sums(values)
 
 
 def _common_scope(tree: Tree, first: int, second: int) -> int:
@@ -169,34 +172,22 @@ def _common_scope(tree: Tree, first: int, second: int) -> int:
     return max(scope, ROOT)
 
 
-def _sums(tree: Tree, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """[t] sum of the values in each subtree."""
-    sums = np.concatenate([np.zeros(1, dtype=values.dtype), np.cumsum(values)])
-    return np.asarray(sums[tree.ends] - sums[:-1])
-
-
 def _flops(tree: Tree) -> npt.NDArray[np.float64]:
-    """[t] operations of each operator."""
+    """Return [t] the operations of each operator."""
     graph = tree.graph
+
+    @cache
+    def shape(node: int) -> Shape:
+        shapes = shapes_at(graph, node)
+        return shapes[0] if len(shapes) == 1 else []
+
     values = np.zeros(len(tree.paths), dtype=np.float64)
     kinds = {kind: base_type(kind) for kind in set(tree.types)}
     leaves = [leaf for leaf in np.flatnonzero(tree.nodes >= 0).tolist() if kinds[tree.types[leaf]] in COUNTED]
     nodes = tree.nodes[leaves]
     begins, ends = (np.searchsorted(graph.edges.targets, nodes, side) for side in ("left", "right"))
-    sources, shapes = graph.edges.sources.tolist(), _Shapes(graph)
+    sources = graph.edges.sources.tolist()
     for leaf, node, begin, end in zip(leaves, nodes.tolist(), begins.tolist(), ends.tolist(), strict=True):
-        inputs = [shapes[source] for source in sources[begin:end]]
-        values[leaf] = count_flops(kinds[tree.types[leaf]], inputs, shapes[node])
+        inputs = [shape(source) for source in sources[begin:end]]
+        values[leaf] = count_flops(kinds[tree.types[leaf]], inputs, shape(node))
     return values
-
-
-class _Shapes(dict[int, list[int]]):
-    """Shape of each node with a single output, [] for others; decoded when it is first asked for."""
-
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
-
-    def __missing__(self, node: int) -> list[int]:
-        shapes = shapes_at(self._graph, node)
-        self[node] = shapes[0] if len(shapes) == 1 else []
-        return self[node]

@@ -1,10 +1,11 @@
-"""Folding of wide scopes: equal siblings, told by structure and flow, are wrapped in boxes."""
+"""Folding of wide scopes: siblings of equal structure and flow are wrapped in boxes."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -25,20 +26,21 @@ from mindinsight.server.graph.scopes.scope_tree import (
 
 
 class SiblingFlow(NamedTuple):
-    """Edges between working operators, each with the two siblings that hold its ends; [e] all."""
+    """Edges [e] between working operators, each with the two siblings that hold its ends."""
 
     sources: Offsets  # leaves
     targets: Offsets
     slots: Offsets  # position among the inputs of the target
     scopes: Offsets  # innermost scope around both ends
-    givers: Offsets  # child of that scope that holds the source
-    takers: Offsets  # child that holds the target
+    givers: Offsets  # child of that scope with the source
+    takers: Offsets  # child of that scope with the target
 
 
 def sibling_flow(tree: Tree) -> SiblingFlow:
-    """Return the flow of values in a tree; what operators pass on comes from the operator before them.
+    """Return the flow of values in a tree. Values passed through an operator come from the operator before
+    it.
 
-    Of several values that are packed, the first counts. Order without values (UpdateState) is no flow.
+    Of several values packed together, the first counts. Order without values (UpdateState) is not a flow.
     """
     edges = tree.edges
     sources, targets = edges.sources.astype(np.int64), edges.targets.astype(np.int64)
@@ -49,7 +51,7 @@ def sibling_flow(tree: Tree) -> SiblingFlow:
     behind = np.arange(len(tree.paths))
     into = np.flatnonzero(passing[targets] & ~edges.controls)[::-1]
     behind[targets[into]] = sources[into]  # the first input is written last
-    for _ in range(8):  # a value passes few operators; what is left then is dropped
+    for _ in range(8):  # values pass through few operators, longer chains are dropped
         behind = behind[behind]
     through = behind[sources]
     working = ~(edges.controls | passing[targets] | passing[through] | states[sources])
@@ -57,16 +59,16 @@ def sibling_flow(tree: Tree) -> SiblingFlow:
     givers, takers = sources.copy(), targets.copy()
     scopes = tree.parents[sources].astype(np.int64)
     ends = tree.ends
-    while len(apart := np.flatnonzero((targets < scopes) | (targets >= ends[scopes]))):
-        givers[apart] = scopes[apart]
-        scopes[apart] = tree.parents[scopes[apart]]
+    while len(outside := np.flatnonzero((targets < scopes) | (targets >= ends[scopes]))):
+        givers[outside] = scopes[outside]
+        scopes[outside] = tree.parents[scopes[outside]]
     while len(deep := np.flatnonzero(tree.parents[takers] != scopes)):
         takers[deep] = tree.parents[takers[deep]]
     return SiblingFlow(sources, targets, slots, scopes, givers, takers)
 
 
 def connected(members: Sequence[int], links: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """Group members that values flow between directly (``links``); all in the order of ``members``."""
+    """Group members that values flow between directly (``links``), all in the order of ``members``."""
     leader = {member: member for member in members}
 
     def find(member: int) -> int:
@@ -121,7 +123,7 @@ def _upstream(tree: Tree, bits: Numbers | Offsets) -> dict[int, int]:
             node = waiting[-1]
             missing = [source for source in inputs.get(node, ()) if source not in reached]
             if missing and node not in reached:
-                reached[node] = 0  # a cycle, which a file may hold, ends here
+                reached[node] = 0  # ends the recursion of a cycle in a damaged file
                 waiting += missing
                 continue
             waiting.pop()
@@ -138,11 +140,11 @@ def _upstream(tree: Tree, bits: Numbers | Offsets) -> dict[int, int]:
 _NUMBER: Final = re.compile(r"\d+")
 _SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)  # odd, from splitmix64: spreads numbers over 64 bits
 
-_Hashes = npt.NDArray[np.uint64]
+Hashes = npt.NDArray[np.uint64]
 
 
 def signatures_of(tree: Tree, flow: SiblingFlow | None = None) -> list[int]:
-    """[t] number of the structure of each index, equal for equal structures; -1 for plumbing."""
+    """Return [t] a number of each index, equal for equal structures, -1 for plumbing."""
     operators = operator_codes(tree)
     wiring = _wiring(tree, flow or sibling_flow(tree), operators).tolist()
     numbers: dict[object, int] = {}
@@ -160,8 +162,9 @@ def signatures_of(tree: Tree, flow: SiblingFlow | None = None) -> list[int]:
     return signatures
 
 
-def operator_codes(tree: Tree) -> _Hashes:
-    """[t] code of each operator, equal for equal type, attributes, output, parameter shapes, constants."""
+def operator_codes(tree: Tree) -> Hashes:
+    """Return [t] a code of each operator, equal for equal type, attributes, output, parameter shapes,
+    constants."""
     graph = tree.graph
     spans, payload = graph.contents.tolist(), graph.payload
     known: dict[Any, int] = {}
@@ -173,47 +176,51 @@ def operator_codes(tree: Tree) -> _Hashes:
         known.setdefault((graph.types[node], payload[spans[node][0] : spans[node][1]]), len(known))
         for node in operators
     ]
-    own = _mix(own + np.uint64(1))
+    own = mix(own + np.uint64(1))
     edges = graph.edges
     slots = np.arange(len(edges)) - np.searchsorted(edges.targets, edges.targets)
-    salts = _mix(slots.astype(np.uint64))
+    salts = mix(slots.astype(np.uint64))
     used = np.flatnonzero(graph.kinds[edges.sources] != OPERATOR)
     codes = own.copy()
-    np.add.at(codes, edges.targets[used], _mix(own[edges.sources[used]] ^ salts[used]))
+    np.add.at(codes, edges.targets[used], mix(own[edges.sources[used]] ^ salts[used]))
     loads = np.array([kind == "Load" for kind in graph.types], dtype=np.bool_)
     loaded = np.flatnonzero(loads[edges.sources])
     with_loads = codes.copy()
-    np.add.at(with_loads, edges.targets[loaded], _mix(codes[edges.sources[loaded]] ^ salts[loaded]))
-    result: _Hashes = np.where(tree.nodes >= 0, with_loads[tree.nodes], np.uint64(0))
+    np.add.at(with_loads, edges.targets[loaded], mix(codes[edges.sources[loaded]] ^ salts[loaded]))
+    result: Hashes = np.where(tree.nodes >= 0, with_loads[tree.nodes], np.uint64(0))
     return result
 
 
 def unnamed(graph: Graph, node: int) -> bytes:
-    """Bytes of a parameter or a constant without its name, which its message begins with."""
+    """Return the bytes of a parameter or a constant without the name at the start of its message."""
     message = graph.message(node)
     if len(message) > 1 and message[0] == 1 << 3 | 2 and message[1] < 0x80:
         return message[2 + message[1] :]
     return message
 
 
-def _wiring(tree: Tree, flow: SiblingFlow, operators: _Hashes) -> _Hashes:
-    """[t] hash of the edges of which a scope is the innermost around both ends."""
-    terms = _mix(
-        _mix(operators[flow.sources] + _SPREAD) ^ (operators[flow.targets] + flow.slots.astype(np.uint64))
+def _wiring(tree: Tree, flow: SiblingFlow, operators: Hashes) -> Hashes:
+    """Return [t] a hash of the edges for which a scope is the innermost around both ends."""
+    terms = mix(
+        mix(operators[flow.sources] + _SPREAD) ^ (operators[flow.targets] + flow.slots.astype(np.uint64))
     )
     sums = np.zeros(len(tree.paths), dtype=np.uint64)
     np.add.at(sums, flow.scopes, terms)
     return sums
 
 
-def _mix(values: _Hashes) -> _Hashes:
-    mixed: _Hashes = (values ^ (values >> np.uint64(31))) * _SPREAD
-    shifted: _Hashes = mixed >> np.uint64(29)
+def mix(values: Hashes) -> Hashes:
+    """Return the finalizer of splitmix64, in which each input bit changes half of the output bits."""
+    mixed: Hashes = values ^ (values >> np.uint64(30))
+    mixed = mixed * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = mixed ^ (mixed >> np.uint64(27))
+    mixed = mixed * np.uint64(0x94D049BB133111EB)
+    shifted: Hashes = mixed >> np.uint64(31)
     return mixed ^ shifted
 
 
 def identical_scopes(tree: Tree, index: int) -> list[int]:
-    """Other scopes of the structure of a scope, and of its name but for numbers; ascending."""
+    """Return the other scopes with the structure of a scope and its name except for numbers, ascending."""
     signatures = signatures_of(tree)
     return [
         other
@@ -223,12 +230,13 @@ def identical_scopes(tree: Tree, index: int) -> list[int]:
 
 
 def number_pattern(path: str) -> str:
-    """Name of a scope with its numbers replaced by asterisks: ``*-Block``."""
+    """Return the name of a scope with its numbers replaced by asterisks: ``*-Block``."""
     return _NUMBER.sub("*", path.rpartition("/")[2])
 
 
 def common_pattern(names: list[str]) -> str:
-    """Name that several of one ``number_pattern`` share, asterisks only where their numbers differ."""
+    """Return the name shared by scopes of one ``number_pattern``, with asterisks only where numbers
+    differ."""
     digits = [_NUMBER.findall(name) for name in names]
     texts = _NUMBER.split(names[0])
     starred = [column[0] if len(set(column)) == 1 else "*" for column in zip(*digits, strict=True)]
@@ -238,18 +246,21 @@ def common_pattern(names: list[str]) -> str:
 REPEAT: Final = "repeat_scope"
 REST: Final = "rest_scope"
 RUN: Final = "run_scope"
-BOXES: Final = (SCOPE, GROUP, REPEAT, REST, RUN)
 
-WIDE: Final = 32
-MOST: Final = 60
-_RUN: Final = 30
-_REPEATS: Final = 4
-_MEMBERS: Final = 4
-_STANDALONE: Final = re.compile(r"(^|[-_. ])\*([-_. ]|$)")  # a number that is no part of a word
+
+WIDE: Final = 32  # children from which equal operators of a scope are grouped by type
+MOST: Final = 60  # limit of children, above which neighbours are wrapped in runs
+_RUN: Final = 30  # neighbours in a run
+_REPEATS: Final = 4  # smallest number of equal scopes that are repeated layers
+_MEMBERS: Final = 4  # smallest number of operators in a group
+_STANDALONE: Final = re.compile(r"(^|[-_. ])\*([-_. ]|$)")  # number that is not part of a word
 
 
 def folded_tree(graph: Graph) -> Tree:
-    """Build the tree that the pages draw: with nameless nodes, without parameters and constants."""
+    """Build the tree shown on the pages: repeated scopes are folded, nameless nodes are included.
+
+    Parameters and constants are omitted.
+    """
     everything = len(graph) + 1
     tree = build_tree(graph, Folding(least=everything, outer=False, nameless=True))
     for step in (_repeats, _rests, _types, _runs):
@@ -261,7 +272,7 @@ def folded_tree(graph: Graph) -> Tree:
 
 @dataclass(frozen=True, slots=True)
 class _Box:
-    """Siblings that are to be wrapped in a new scope."""
+    """Siblings to be wrapped in a new scope."""
 
     name: str
     type: str
@@ -269,7 +280,7 @@ class _Box:
 
 
 def _wrap(tree: Tree, boxes: list[_Box]) -> Tree:
-    """A copy of the tree with the boxes inserted."""
+    """Return a copy of the tree with the boxes inserted."""
     if not boxes:
         return tree
     parents = tree.parents.copy()
@@ -298,6 +309,7 @@ def _wrap(tree: Tree, boxes: list[_Box]) -> Tree:
 
 
 def _paths(tree: Tree, boxes: list[_Box], box_parents: list[int]) -> Iterable[str]:
+    """Yield the path of each box, with a number if it is taken."""
     taken = set(tree.paths)
     for number, (box, index) in enumerate(zip(boxes, box_parents, strict=True)):
         scope = tree.paths[index]
@@ -306,7 +318,7 @@ def _paths(tree: Tree, boxes: list[_Box], box_parents: list[int]) -> Iterable[st
 
 
 def _repeats(tree: Tree) -> list[_Box]:
-    """Boxes around numbered sibling scopes of the same structure, consecutive or parallel."""
+    """Return boxes around numbered sibling scopes of equal structure, consecutive or parallel."""
     inner = np.flatnonzero(tree.nodes < 0)[1:]  # all scopes but the top
     wide = np.bincount(tree.parents[inner], minlength=1) >= _REPEATS
     if not wide.any():
@@ -346,7 +358,8 @@ def _repeats(tree: Tree) -> list[_Box]:
 
 
 def _with_first(tree: Tree, groups: list[list[int]]) -> list[list[int]]:
-    """Add to a group the scope that differs only in that it takes an input of the network, as the first."""
+    """Add to a group, as the first, the scope that differs only because it receives an input of the
+    network."""
     lonely = [group[0] for group in groups if len(group) == 1]
     joined = []
     for members in groups:
@@ -358,39 +371,30 @@ def _with_first(tree: Tree, groups: list[list[int]]) -> list[list[int]]:
 
 
 def _is_alike(tree: Tree, scope: int, other: int) -> bool:
-    """Whether two scopes hold the same operators in the same order, on values of the same types.
+    """Return True if two scopes hold equal operators in the same order, on values of the same types.
 
-    A parameter may stand for an operator outside of the scope, if both have one type.
+    A parameter may correspond to an operator outside the scope if both have one type.
     """
-    leaves = tree.leaves(scope), tree.leaves(other)
-    if len(leaves[0]) != len(leaves[1]):
-        return False
     graph = tree.graph
-    nodes = [sorted(tree.nodes[inside].tolist()) for inside in leaves]
+    nodes = [sorted(tree.nodes[tree.leaves(index)].tolist()) for index in (scope, other)]
+    if len(nodes[0]) != len(nodes[1]):
+        return False
     positions = [{node: position for position, node in enumerate(numbers)} for numbers in nodes]
-    spans, sources = graph.contents.tolist(), graph.edges.sources
-    begins, ends = (
-        [np.searchsorted(graph.edges.targets, numbers, side).tolist() for numbers in nodes]
-        for side in ("left", "right")
-    )
-    for position, (node, its) in enumerate(zip(*nodes, strict=True)):
-        contents = [graph.payload[spans[number][0] : spans[number][1]] for number in (node, its)]
-        if graph.types[node] != graph.types[its] or contents[0] != contents[1]:
+    for node, its in zip(*nodes, strict=True):
+        if graph.types[node] != graph.types[its] or graph.content(node) != graph.content(its):
             return False
-        inputs = [
-            sources[begin[position] : end[position]].tolist() for begin, end in zip(begins, ends, strict=True)
-        ]
-        if len(inputs[0]) != len(inputs[1]):
+        inputs, its_inputs = graph.inputs_of(node), graph.inputs_of(its)
+        if len(inputs) != len(its_inputs):
             return False
-        for taken, there in zip(*inputs, strict=True):
-            own, theirs = positions[0].get(taken), positions[1].get(there)
-            if own != theirs or (own is None and not _is_same_value(graph, taken, there)):
+        for source, its_source in zip(inputs, its_inputs, strict=True):
+            own, theirs = positions[0].get(source), positions[1].get(its_source)
+            if own != theirs or (own is None and not _is_same_value(graph, source, its_source)):
                 return False
     return True
 
 
 def _is_same_value(graph: Graph, node: int, other: int) -> bool:
-    """Whether two values have one type; constants, whether they are equal."""
+    """Return True if two values have one type, or for constants, if they are equal."""
     if CONSTANT in (graph.kinds[node], graph.kinds[other]):
         return unnamed(graph, node) == unnamed(graph, other)
     return output_of(graph, node).compact == output_of(graph, other).compact
@@ -401,7 +405,7 @@ def _numbered(tree: Tree, members: list[int]) -> str:
 
 
 def _rests(tree: Tree) -> list[_Box]:
-    """Boxes around all repeated layers but the first, which stands for them."""
+    """Return boxes around all repeated layers except the first, which represents them."""
     boxes = []
     for index in (index for index, kind in enumerate(tree.types) if kind == REPEAT):
         members = in_file_order(tree, tree.children(index))[1:]
@@ -411,7 +415,8 @@ def _rests(tree: Tree) -> list[_Box]:
 
 
 def _types(tree: Tree) -> list[_Box]:
-    """Boxes around equal parallel operators in wide scopes, most frequent first, until none is wide."""
+    """Return boxes around equal parallel operators in wide scopes, most frequent first, until none is
+    wide."""
     wide = np.flatnonzero(tree.counts > WIDE).tolist()
     if not wide:
         return []
@@ -434,9 +439,9 @@ def _types(tree: Tree) -> list[_Box]:
 
 
 def _runs(tree: Tree) -> list[_Box]:
-    """Boxes around runs of neighbours in scopes that are still too wide.
+    """Return boxes around runs of neighbours in scopes that are still too wide.
 
-    To be repeated until nothing is returned: the runs themselves may be too many.
+    Call again until nothing is returned, because there may be too many runs.
     """
     boxes = []
     for index in np.flatnonzero(tree.counts > MOST).tolist():
@@ -450,19 +455,20 @@ def _runs(tree: Tree) -> list[_Box]:
 
 
 def in_file_order(tree: Tree, indices: Iterable[int]) -> list[int]:
-    """Sort indices by the first operator in each subtree; files list operators in a possible run order."""
+    """Sort indices by the first operator in each subtree. Files list operators in a possible run order."""
+    return sorted(indices, key=partial(first_operator, tree))
 
-    def first_node(index: int) -> int:
-        inside = tree.nodes[index : tree.ends[index]]
-        return int(inside[inside >= 0].min())
 
-    return sorted(indices, key=first_node)
+def first_operator(tree: Tree, index: int) -> int:
+    """Return the first node in a subtree in file order."""
+    inside = tree.nodes[index : tree.ends[index]]
+    return int(inside[inside >= 0].min())
 
 
 def display_name(tree: Tree, index: int) -> str:
-    """Name of a scope or operator as the pages show it: ``24 × Block`` for ``*-Block[24]``.
+    """Return the name of a scope or operator for the pages: ``24 × Block`` for ``*-Block[24]``.
 
-    Numbers stay where they tell a box from its siblings, and where they are part of a word: ``3 × conv3…5``.
+    Numbers that distinguish a box from its siblings or are part of a word are shown: ``3 × conv3…5``.
     """
     name = _name(tree.paths[index])
     if tree.types[index] not in (REPEAT, REST, GROUP):
@@ -476,7 +482,7 @@ def display_name(tree: Tree, index: int) -> str:
 
 
 def _layer(tree: Tree, index: int, pattern: str, members: list[int]) -> str:
-    """Name of the repeated layers of a box."""
+    """Return the name of the repeated layers of a box."""
     scope = int(tree.parents[index])
     while tree.types[scope] in (REPEAT, REST, RUN):
         scope = int(tree.parents[scope])
@@ -486,19 +492,16 @@ def _layer(tree: Tree, index: int, pattern: str, members: list[int]) -> str:
     if whole and _STANDALONE.search(pattern):
         return pattern.replace("*", "").strip("-_. ") or _name(tree.paths[scope]) or pattern
     names = sorted((_name(tree.paths[member]) for member in members), key=lambda text: (len(text), text))
-    matches = map(_first_number(pattern).fullmatch, names)
+    first_number = re.compile(re.escape(pattern).replace(r"\*", r"(\d+)", 1))
+    matches = map(first_number.fullmatch, names)
     numbers = [int(match[1]) for match in matches if match]
     contiguous = len(numbers) > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
     text = f"{numbers[0]}…{numbers[-1]}" if contiguous else "*"
     return pattern.replace("*", text, 1) if pattern.count("*") == 1 else pattern
 
 
-def _first_number(pattern: str) -> re.Pattern[str]:
-    return re.compile(re.escape(pattern).replace(r"\*", r"(\d+)", 1))
-
-
 def _scope_names(tree: Tree, scope: int) -> Iterator[str]:
-    """Yield the names of the scopes in a scope, those in boxes that folding made included."""
+    """Yield the names of the scopes in a scope, including those in boxes made by folding."""
     for child in tree.children(scope):
         if tree.types[child] == SCOPE:
             yield _name(tree.paths[child])
@@ -507,7 +510,7 @@ def _scope_names(tree: Tree, scope: int) -> Iterator[str]:
 
 
 def folded_members(tree: Tree, index: int) -> Iterator[int]:
-    """Yield the scopes or operators that a box stands for, however folding nested them."""
+    """Yield the scopes or operators that a box represents, regardless of nested boxes."""
     for child in tree.children(index):
         if tree.types[child] in (REST, RUN, GROUP):
             yield from folded_members(tree, child)

@@ -1,4 +1,4 @@
-"""Outline of a network: its parts in order, repeated layers once, and the scopes first shown open."""
+"""Outline of a network: its parts in order, repeated layers once, and the scopes that are open at first."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import Final
 
 import numpy as np
 
-from mindinsight.server.graph.model.graph import OPERATOR, Numbers, training_operators
+from mindinsight.server.graph.model.graph import OPERATOR, Offsets, training_operators
 from mindinsight.server.graph.scopes.costs import Costs
 from mindinsight.server.graph.scopes.folding import REPEAT, REST, in_file_order
 from mindinsight.server.graph.scopes.scope_tree import ROOT, Tree
 
 _COMFORTABLE: Final = 26  # boxes that are legible on one screen
-_FEW: Final = 8  # closed boxes below which there is nothing to look at
-_MOST: Final = 100  # boxes; with their lines about 300 elements
+_FEW: Final = 8  # closed boxes below which a drawing shows too little
+_MOST: Final = 100  # limit of boxes: with their lines about 300 elements
 
 
 def choose_initial_scopes(tree: Tree) -> list[int]:
-    """Choose the scopes to open at first; ascending indices.
+    """Return the scopes to open at first, ascending.
 
-    The scope of the most operators first, while the picture stays comfortable: scopes that hold scopes, not
-    deeper than into one of the repeated layers. Where that leaves next to nothing to look at (a chain of
-    scopes, or one wide scope that holds everything) any scope is opened, until there is.
+    The scope with the most operators is opened first, while the drawing stays legible. Only scopes that hold
+    scopes count, down to the first level of repeated layers. If that leaves too little to see (a chain of
+    scopes, or one wide scope that holds everything), any scope is opened.
     """
     weights = forward_weights(tree)
     opened: set[int] = set()
@@ -40,11 +40,11 @@ def choose_initial_scopes(tree: Tree) -> list[int]:
 
 
 def _heaviest(
-    tree: Tree, opened: set[int], weights: Numbers, most: int, structural: bool = False
+    tree: Tree, opened: set[int], weights: Offsets, most: int, structural: bool = False
 ) -> int | None:
-    """The visible closed scope of the greatest weight with at most ``most`` children; None if there is none.
+    """Return the visible closed scope of the greatest weight with at most ``most`` children, or None.
 
-    Of equal ones the first. ``structural`` ones hold scopes, and lie not deeper than a repeated layer.
+    Of equal ones the first. ``structural`` admits only scopes that hold scopes, not below a repeated layer.
     """
     closed = [
         child
@@ -62,42 +62,43 @@ def _heaviest(
     return max(fitting, key=lambda index: (int(weights[index]), -index), default=None)
 
 
-def forward_weights(tree: Tree) -> Numbers:
-    """[t] operators of the forward pass in each subtree; all operators where there is no forward pass."""
-    forward = np.zeros(len(tree.graph), dtype=np.bool_)
-    forward[tree.graph.kinds == OPERATOR] = True
+def forward_weights(tree: Tree) -> Offsets:
+    """Return [t] the number of forward operators in each subtree, or of all operators if none is forward."""
+    forward = tree.graph.kinds == OPERATOR
     training = training_operators(tree.graph)
     if np.any(forward & ~training):
         forward &= ~training
-    leaves = tree.nodes >= 0
-    counted = np.zeros(len(tree.paths) + 1, dtype=np.int32)
-    counted[1:][leaves] = forward[tree.nodes[leaves]]
-    sums = np.cumsum(counted, dtype=np.int32)
-    return np.asarray(sums[tree.ends] - sums[np.arange(len(tree.paths))], dtype=np.int32)
+    leaves = np.flatnonzero(tree.nodes >= 0)
+    counted = np.zeros(len(tree.paths), dtype=np.int64)
+    counted[leaves] = forward[tree.nodes[leaves]]
+    return tree.sums(counted)
 
 
-_MOST_PARTS: Final = 40  # parts of one scope
-_DEPTH: Final = 3
-_SHARE: Final = 0.8  # of the operators of a scope; a part that holds so many is looked into
+_MOST_PARTS: Final = 40  # limit of the parts of one scope
+_DEPTH: Final = 3  # levels of nested parts
+_SHARE: Final = 0.8  # share of a scope's operators from which a scope inside it is taken for the network
 
 
 @dataclass(slots=True)
 class Part:
-    """A scope, or an operator with parameters beside the scopes; of repeated layers the first is inside."""
+    """Entry of the model card: a scope, or an operator with parameters, with its nested entries.
+
+    Of repeated layers only the first is nested.
+    """
 
     index: int
     inside: list[Part] = field(default_factory=list)
 
 
 def model_parts(tree: Tree, costs: Costs) -> tuple[int, list[Part]]:
-    """The scope that is the network, and its parts in order of execution."""
+    """Return the scope that is the network, and its parts in order of execution."""
     weights = forward_weights(tree)
     network = _network(tree, weights)
     return network, _parts(tree, costs, weights, network, _DEPTH)
 
 
-def _network(tree: Tree, weights: Numbers) -> int:
-    """The innermost scope that holds most of the forward pass."""
+def _network(tree: Tree, weights: Offsets) -> int:
+    """Return the innermost scope that holds most of the forward pass."""
     scope = ROOT
     while True:
         inner = [
@@ -113,12 +114,13 @@ def _network(tree: Tree, weights: Numbers) -> int:
 
 
 def _only_repeats(tree: Tree, index: int) -> int | None:
-    """The repeated layers that a scope consists of."""
+    """Return the box of the repeated layers that a scope consists of, or None."""
     children = tree.children(index)
     return children[0] if len(children) == 1 and tree.types[children[0]] == REPEAT else None
 
 
-def _parts(tree: Tree, costs: Costs, weights: Numbers, scope: int, depth: int) -> list[Part]:
+def _parts(tree: Tree, costs: Costs, weights: Offsets, scope: int, depth: int) -> list[Part]:
+    """Return the parts of a scope with ``depth`` levels of nested parts."""
     parts: list[Part] = []
     for child in in_file_order(tree, tree.children(scope)):
         if tree.types[child] == REST or (

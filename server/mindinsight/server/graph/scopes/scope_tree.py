@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from mindinsight.server.graph.model.graph import (
     CONSTANT,
@@ -18,6 +19,7 @@ from mindinsight.server.graph.model.graph import (
     Graph,
     Numbers,
     Offsets,
+    free_name,
     scope_of,
     scopes_of,
 )
@@ -27,34 +29,34 @@ GROUP: Final = "aggregation_scope"
 ROOT: Final = 0
 PLUMBING: Final = frozenset(
     {"Load", "UpdateState", "Depend", "MakeTuple", "TupleGetItem", "Return", "Partial", "StopGradient"}
-)  # types of operators that only pass values on
+)  # types of operators that only pass values through
 
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """Scope tree as arrays in preorder; an index is 0..t-1, and 0 is the root.
+    """Scope tree as arrays in preorder. An index is 0..t-1, and 0 is the root.
 
-    The descendants of a scope are therefore one range of indices. Parameters and constants occur once in
-    each scope that uses them, so several leaves may stand for one node of the graph.
+    The descendants of a scope are therefore one range of indices. Parameters and constants occur once in each
+    scope that uses them, so one node of the graph may have several leaves.
     """
 
     graph: Graph
-    paths: tuple[str, ...]  # [t] unique; "" for the top
+    paths: tuple[str, ...]  # [t] unique, "" for the root
     types: tuple[str, ...]  # [t] an operator's type, Parameter, Const, SCOPE or GROUP
-    nodes: Numbers  # [t] the graph's node, -1 for a scope
-    parents: Numbers  # [t] -1 for the top
+    nodes: Numbers  # [t] node of the graph, -1 for a scope
+    parents: Numbers  # [t] -1 for the root
     ends: Numbers  # [t] one past the last descendant
     creation_order: Numbers  # [t] operators in file order first, then parameters, groups, scopes, constants
     edges: Edges  # between leaves
 
     @cached_property
     def indices(self) -> dict[str, int]:
-        """Index of each path."""
+        """Return the index of each path."""
         return {path: index for index, path in enumerate(self.paths)}
 
     @cached_property
     def leaf_indices(self) -> Numbers:
-        """[n] index of a leaf for each node of the graph, -1 for nodes without one."""
+        """Return [n] the index of a leaf for each node of the graph, -1 for nodes without one."""
         indices = np.full(len(self.graph), -1, dtype=np.int32)
         leaves = np.flatnonzero(self.nodes >= 0)
         indices[self.nodes[leaves]] = leaves
@@ -62,47 +64,50 @@ class Tree:
 
     @cached_property
     def counts(self) -> Offsets:
-        """[t] number of children."""
+        """Return [t] the number of children."""
         return np.bincount(self.parents[1:], minlength=len(self.paths))
 
     @cached_property
-    def _siblings(self) -> tuple[Offsets, Offsets]:
-        """All indices but the root, grouped by parent, and where each parent's group begins."""
-        order = np.argsort(self.parents[1:], kind="stable") + 1
-        return order, np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(self.counts)])
+    def _siblings(self) -> _EdgeIndex:
+        return _index(self.parents[1:], len(self.paths))
 
     def children(self, index: int) -> list[int]:
-        """Indices of the children, ascending."""
+        """Return the indices of the children, ascending."""
         order, begins = self._siblings
-        return [int(child) for child in order[begins[index] : begins[index + 1]]]
+        return [int(child) + 1 for child in order[begins[index] : begins[index + 1]]]
 
     def is_leaf(self, index: int) -> bool:
-        """Whether an index is an operator, parameter or constant."""
+        """Return True if an index is an operator, parameter or constant."""
         return bool(self.nodes[index] >= 0)
 
     def leaves(self, index: int) -> list[int]:
-        """Indices of the leaves of a subtree, the index itself included, in preorder."""
+        """Return the indices of the leaves of a subtree in preorder, including the index itself."""
         inside = np.arange(index, self.ends[index])
         return [int(leaf) for leaf in inside[self.nodes[inside] >= 0]]
 
     def ancestors(self, index: int) -> list[int]:
-        """Indices of the enclosing scopes, outermost first, without the root."""
+        """Return the indices of the enclosing scopes, outermost first, without the root."""
         scopes = []
         while (index := int(self.parents[index])) > ROOT:
             scopes.append(index)
         return scopes[::-1]
 
+    def sums(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return [t] the sum of ``values`` [t] in each subtree."""
+        before = np.concatenate([[0], np.cumsum(values)])
+        return np.asarray(before[self.ends] - before[:-1])
+
     def in_subtree(self, index: int, indices: Numbers) -> Flags:
-        """Flag per element of ``indices``: whether it lies in the subtree of ``index``."""
+        """Return True for each element of ``indices`` in the subtree of ``index``."""
         return np.asarray((indices >= index) & (indices < self.ends[index]))
 
     def inner_edges(self, index: int) -> Edges:
-        """Edges between leaves of a subtree."""
+        """Return the edges between leaves of a subtree."""
         edges = self._edges_of_subtree(self._by_source, index)
         return self.edges.select(edges[self.in_subtree(index, self.edges.targets[edges])])
 
     def boundary_edges(self, index: int) -> tuple[Edges, Edges]:
-        """Edges that enter a subtree from outside, and edges that leave it."""
+        """Return the edges that enter a subtree from outside, and the edges that leave it."""
         into, out_of = (self._edges_of_subtree(ends, index) for ends in (self._by_target, self._by_source))
         into = into[~self.in_subtree(index, self.edges.sources[into])]
         out_of = out_of[~self.in_subtree(index, self.edges.targets[out_of])]
@@ -117,18 +122,19 @@ class Tree:
         return _index(self.edges.sources, len(self.paths))
 
     def _edges_of_subtree(self, ends: _EdgeIndex, index: int) -> Offsets:
-        """Edges with that end in the subtree, in their own order."""
+        """Return the numbers of the edges with the given end in the subtree, ascending."""
         return np.sort(ends.edges[ends.begins[index] : ends.begins[self.ends[index]]])
 
 
 class _EdgeIndex(NamedTuple):
-    """Edges grouped by one of their ends, so that a lookup need not scan all edges."""
+    """Edges grouped by one of their ends, so that a lookup does not scan all edges."""
 
     edges: Offsets  # [e] numbers of edges
-    begins: Offsets  # [t + 1] where in ``edges`` each group begins
+    begins: Offsets  # [t + 1] start of each group in ``edges``
 
 
 def _index(ends: Numbers, indices: int) -> _EdgeIndex:
+    """Group the positions of ``ends`` by their value, from 0 to ``indices`` - 1."""
     counts = np.bincount(ends, minlength=indices)
     begins = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts)])
     return _EdgeIndex(np.argsort(ends, kind="stable"), begins)
@@ -138,14 +144,14 @@ def _index(ends: Numbers, indices: int) -> _EdgeIndex:
 class Folding:
     """Options of ``build_tree``. MindInsight groups from 5 operators of a type, from 10 when simplified."""
 
-    least: int = 5  # members of a group, at least
-    outer: bool = True  # whether parameters and constants are leaves
-    nameless: bool = False  # whether nodes without a type are leaves
+    least: int = 5  # smallest number of members of a group
+    outer: bool = True  # parameters and constants are leaves
+    nameless: bool = False  # nodes without a type are leaves
 
 
 @dataclass(slots=True)
 class _Entries:
-    """Columns of the tree's entries (scopes, groups and leaves), in the order in which they are added."""
+    """Columns of the tree's entries (scopes, groups and leaves), in the order they are added."""
 
     paths: list[str] = field(default_factory=list)
     parent_paths: list[str] = field(default_factory=list)  # path of the scope or group around it
@@ -169,7 +175,7 @@ def build_tree(graph: Graph, folding: Folding | None = None) -> Tree:
     ]
     scopes = {node: scope_of(graph.names[node]) for node in operators}
     groups = _groups(graph, scopes, folding)
-    parent_paths = _parent_paths(scopes, groups)
+    parent_paths = scopes | {node: group for group, nodes in groups.items() for node in nodes}
     entries = _Entries(
         _own_paths(graph, operators, scopes, parent_paths), [parent_paths[node] for node in operators]
     )
@@ -197,7 +203,7 @@ def build_tree(graph: Graph, folding: Folding | None = None) -> Tree:
 def _own_paths(
     graph: Graph, operators: list[int], scopes: dict[int, str], parent_paths: dict[int, str]
 ) -> list[str]:
-    """Paths of the operators; those of a group's members lead through the group."""
+    """Return the paths of the operators. Paths of a group's members lead through the group."""
     return [
         path if parent_paths[node] == scopes[node] else f"{parent_paths[node]}/{path.rpartition('/')[2]}"
         for node, path in zip(operators, (graph.names[node] for node in operators), strict=True)
@@ -205,7 +211,7 @@ def _own_paths(
 
 
 def _groups(graph: Graph, scopes: dict[int, str], folding: Folding) -> dict[str, list[int]]:
-    """Members of each group of operators, by the path of the group."""
+    """Return the members of each group of operators, by the path of the group."""
     if folding.least > len(scopes):
         return {}
     members: dict[str, dict[str, list[int]]] = {}
@@ -224,17 +230,14 @@ def _group_path(scope: str, kind: str, count: int, number: int) -> str:
     return f"{scope}/{name}" if scope else name
 
 
-def _parent_paths(scopes: dict[int, str], groups: dict[str, list[int]]) -> dict[int, str]:
-    return scopes | {node: group for group, nodes in groups.items() for node in nodes}
-
-
 _Key = tuple[str, int]  # scope or group, and the parameter or constant in it
 
 
 def _outer_leaves(
     graph: Graph, scopes: dict[int, str], parent_paths: dict[int, str]
 ) -> tuple[dict[_Key, None], dict[_Key, None], dict[int, _Key]]:
-    """Parameters and constants per scope that uses them, and the one that is the source of each edge."""
+    """Return parameters and constants per scope that uses them, and the one that is the source of each
+    edge."""
     parameters: dict[_Key, None] = {}
     constants: dict[_Key, None] = {}
     feeding: dict[int, _Key] = {}
@@ -252,7 +255,7 @@ def _outer_leaves(
 def _parameter_paths(
     graph: Graph, parameters: dict[_Key, None], number: int, folding: Folding
 ) -> dict[_Key, tuple[str, str]]:
-    """Path and home of each parameter in each scope that uses it."""
+    """Return path and parent path of each parameter in each scope that uses it."""
     by_scope: dict[str, list[_Key]] = {}
     for key in parameters:
         by_scope.setdefault(key[0], []).append(key)
@@ -274,7 +277,7 @@ def _leaf_path(parent_path: str, node: int, graph: Graph) -> str:
 def _leaf_edges(
     graph: Graph, operators: list[int], numbers: dict[_Key, int], edge_leaves: dict[int, _Key]
 ) -> Edges:
-    """Edges between entries, as entry numbers."""
+    """Return the edges between entries, as numbers of entries."""
     entry_of = np.full(len(graph), -1, dtype=np.int32)
     entry_of[operators] = np.arange(len(operators), dtype=np.int32)
     sources, targets = entry_of[graph.edges.sources], entry_of[graph.edges.targets]
@@ -284,7 +287,7 @@ def _leaf_edges(
 
 
 def _build(graph: Graph, entries: _Entries, edges: Edges) -> Tree:
-    """The tree of the entries in preorder. Index and number 0 are the root."""
+    """Return the tree of the entries in preorder. Index and number 0 are the root."""
     numbers = {path: number for number, path in enumerate(entries.paths, 1) if entries.nodes[number - 1] < 0}
     number_of = {"": 0} | numbers
     parents = np.array([0, *(number_of[parent_path] for parent_path in entries.parent_paths)], dtype=np.int32)
@@ -304,14 +307,10 @@ def _build(graph: Graph, entries: _Entries, edges: Edges) -> Tree:
 
 
 def number_preorder(parents: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-    """Number a tree in preorder. Entry 0 is the root and its own parent; siblings keep their order.
+    """Number a tree in preorder. Entry 0 is the root and its own parent. Siblings keep their order.
 
-    Args:
-        parents: [t] the parent of each entry.
-
-    Returns:
-        [t] the preorder index of each entry; [t] the entry at each index; [t] the parent's index, -1 for the
-        root; [t] the index one past the last descendant.
+    ``parents`` is [t] the parent of each entry. Returns [t] the preorder index of each entry, the entry at
+    each index, the parent's index (-1 for the root), and the index one past the last descendant.
     """
     indices, sizes = _preorder(parents)
     walk = np.empty_like(indices)
@@ -322,7 +321,7 @@ def number_preorder(parents: Numbers) -> tuple[Numbers, Numbers, Numbers, Number
 
 
 def _preorder(parents: Numbers) -> tuple[Numbers, Numbers]:
-    """Preorder index and subtree size of each entry."""
+    """Return preorder index and subtree size of each entry."""
     levels = _by_depth(parents)
     sizes = np.ones(len(parents), dtype=np.int32)
     for level in levels[:0:-1]:
@@ -338,7 +337,7 @@ def _preorder(parents: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def _by_depth(parents: Numbers) -> list[Numbers]:
-    """Entries of each depth; the root alone has depth 0."""
+    """Return the entries of each depth. Only the root has depth 0."""
     depths = np.zeros(len(parents), dtype=np.int32)
     above = parents
     while np.any(above):
@@ -349,19 +348,13 @@ def _by_depth(parents: Numbers) -> list[Numbers]:
 
 
 def _unique(paths: list[str], nodes: list[int]) -> list[str]:
-    """Make paths unique: a parameter called like a scope or an operator beside it gets a number."""
+    """Make paths unique: a parameter with the path of a scope or an operator gets a number."""
     if len(set(paths)) == len(paths):
         return paths
     taken = {path for path, node in zip(paths, nodes, strict=True) if node < 0}
+    numbers: dict[str, int] = {}
     distinct = []
-    numbers: dict[str, int] = {}  # the next for each path that was taken
     for path, node in zip(paths, nodes, strict=True):
-        name = path
-        if node >= 0 and name in taken:
-            again = numbers.get(path, 2)
-            while (name := f"{path}#{again}") in taken:
-                again += 1
-            numbers[path] = again + 1
-        taken.add(name)
-        distinct.append(name)
+        distinct.append(free_name(path, taken, numbers) if node >= 0 and path in taken else path)
+        taken.add(distinct[-1])
     return distinct

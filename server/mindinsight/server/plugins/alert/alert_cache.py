@@ -11,7 +11,7 @@ import numpy as np
 
 from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.compute.lru_cache import LruCache
-from mindinsight.server.curves.rank_outliers import Stray
+from mindinsight.server.curves.rank_outliers import RankOutlier
 from mindinsight.server.errors import Gone
 from mindinsight.server.formats.payloads.media_payloads import Alert, alert
 from mindinsight.server.formats.read_limits import UnreadableError
@@ -50,7 +50,7 @@ class Source:
     counts: Ints | None = None  # [n] points, for rules over scalars
     ongoing: bool = False  # the last alert has not ended and may grow, which it cannot in a finished run
     contents: tuple[Alert, ...] = ()  # [n] of the training code
-    strays: tuple[Stray, ...] = ()  # [n] for rules over the ranks of a job
+    strays: tuple[RankOutlier, ...] = ()  # [n] for rules over the ranks of a job
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from typing import Final, TypeAlias, get_args
 
 import numpy as np
 
-from mindinsight.server.curves.curve_statistics import NO_EPISODES, Condition, Episodes, extended, holds
-from mindinsight.server.curves.rank_outliers import Stray, StrayKind, strays
+from mindinsight.server.curves.curve_statistics import NO_INTERVALS, Condition, Intervals, extend, holds
+from mindinsight.server.curves.rank_outliers import OutlierKind, RankOutlier, find_outliers
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import ScalarSeries
 from mindinsight.server.types import Doubles, Floats, Ints
@@ -24,13 +24,13 @@ class RuleEpisodes:
 
     version: int  # of the evaluated series
     generation: int
-    episodes: Episodes
+    episodes: Intervals
     steps: Ints  # [e]
     walls: Doubles  # [e] Unix seconds
     values: Doubles  # [e]
 
 
-_NOTHING: Final = RuleEpisodes(-1, -1, NO_EPISODES, NO_EPISODES.rows, np.zeros(0), np.zeros(0))
+_NOTHING: Final = RuleEpisodes(-1, -1, NO_INTERVALS, NO_INTERVALS.rows, np.zeros(0), np.zeros(0))
 
 
 def rule_episodes(
@@ -45,14 +45,12 @@ def rule_episodes(
     if before.version == series.version:
         return before
     known = before.episodes.end
-    if not holds(
-        condition, limit, _values_behind(series, known)
-    ).any():  # almost always, so this path avoids all copies
-        nothing_new = Episodes(before.episodes.rows, before.episodes.counts, series.count)
+    if not holds(condition, limit, _values_behind(series, known)).any():  # almost always: no copies
+        nothing_new = Intervals(before.episodes.rows, before.episodes.counts, series.count)
         first_points = before.steps, before.walls, before.values
         return RuleEpisodes(series.version, series.generation, nothing_new, *first_points)
     new = series.tail(known)
-    episodes = extended(before.episodes, holds(condition, limit, new.values), new.starts)
+    episodes = extend(before.episodes, holds(condition, limit, new.values), new.starts)
     first = episodes.rows[len(before.steps) :] - known
     return RuleEpisodes(
         series.version,
@@ -90,7 +88,7 @@ def silent_since(run: Run, minutes: float, now: float) -> float | None:
     return when if when <= now and run.files and not run.finished else None
 
 
-_KINDS: Final = get_args(StrayKind)
+_KINDS: Final = get_args(OutlierKind)
 _GROWTH: Final = 1.01  # factor by which the points of a job grow before it is evaluated again
 _Key: TypeAlias = tuple[str, str]  # job and tag
 
@@ -101,7 +99,7 @@ class RankStrays:
 
     run: str
     tag: str
-    strays: tuple[Stray, ...]  # [n]
+    strays: tuple[RankOutlier, ...]  # [n]
     walls: Doubles  # [n] Unix seconds, of the first step of each
 
     @property
@@ -166,8 +164,8 @@ def _renewed(before: _Judged | None, runs: list[Run], tag: str) -> _Judged:
     if before is not None and same and before.points <= points < before.points * _GROWTH:
         return before
     lines = [member.line() for member in series]
-    by_row: dict[int, list[Stray]] = defaultdict(list)
-    for stray in strays([(line.steps, line.values) for line in lines]):
+    by_row: dict[int, list[RankOutlier]] = defaultdict(list)
+    for stray in find_outliers([(line.steps, line.values) for line in lines]):
         by_row[stray.row].append(stray)
     verdicts = tuple(
         RankStrays(

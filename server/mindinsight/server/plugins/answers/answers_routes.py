@@ -14,7 +14,14 @@ from mindinsight.server.api.run_answers import hyper_of
 from mindinsight.server.claims import Claim
 from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.curves.alignment import ORDER, Alignment, align, claim_of, difference_claim
-from mindinsight.server.curves.curve_comparison import FEWEST, Parting, Separation, Value, part, separations
+from mindinsight.server.curves.curve_comparison import (
+    FEWEST,
+    GroupDivergence,
+    Separation,
+    Value,
+    compare_groups,
+    separations,
+)
 from mindinsight.server.curves.curve_comparison import ORDER as REASONS_ORDER
 from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.plugins import Plugin
@@ -130,7 +137,7 @@ class TagParting:
     """Divergence of one scalar."""
 
     tag: str
-    parting: Parting
+    parting: GroupDivergence
 
 
 def still_read(runs: Sequence[Run]) -> list[Claim]:
@@ -179,7 +186,10 @@ def _distinct(values: Sequence[Value]) -> list[Value]:
 def partings(good: Sequence[Run], bad: Sequence[Run]) -> list[TagParting]:
     """Return each scalar that both groups have: diverging ones first, by onset."""
     ours, theirs = ({tag for run in group for tag in run.scalars} for group in (good, bad))
-    rows = [TagParting(tag, part(_curves(good, tag), _curves(bad, tag))) for tag in sorted(ours & theirs)]
+    rows = [
+        TagParting(tag, compare_groups(_curves(good, tag), _curves(bad, tag)))
+        for tag in sorted(ours & theirs)
+    ]
     return sorted(rows, key=_rank_reasons)
 
 

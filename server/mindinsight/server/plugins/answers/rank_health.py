@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from mindinsight.server.claims import Claim
-from mindinsight.server.curves.rank_outliers import FEWEST_STEPS, Stray, strays
+from mindinsight.server.curves.rank_outliers import FEWEST_STEPS, RankOutlier, find_outliers
 from mindinsight.server.store.run import Run
 
 _TAGS: Final = 6  # scalars of a job that are compared
@@ -33,7 +33,7 @@ class RankStray:
     """Divergence of a rank in one scalar. `stray.row` is the index of the rank in `ranks`."""
 
     tag: str
-    stray: Stray
+    stray: RankOutlier
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def job_health(ranks: Sequence[Run], tags: Sequence[str]) -> JobHealth:
     for tag in tags:
         rows = [row for row, run in enumerate(ranks) if tag in run.scalars]
         lines = [ranks[row].scalars[tag].line() for row in rows]
-        for stray in strays([(line.steps, line.values) for line in lines]):
+        for stray in find_outliers([(line.steps, line.values) for line in lines]):
             other = None if stray.other is None else rows[stray.other]
             rank_strays.append(RankStray(tag, replace(stray, row=rows[stray.row], other=other)))
     return JobHealth(

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from mindinsight.server.compute.tensor_statistics import Statistics
-from mindinsight.server.debug.examine import TensorResult, not_finite, operator_key
+from mindinsight.server.debug.examine import TensorResult, is_non_finite, operator_key
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.debug.operator_links import Link, content_links, graph_links, inputs_of, outputs_of
 from mindinsight.server.debug.recorded_statistics import find_disagreements

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from fastapi import APIRouter, Depends, Query
 
-from mindinsight.server.debug.examine import TensorResult, not_finite
+from mindinsight.server.debug.examine import TensorResult, is_non_finite
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.formats.dumps.dump_types import TensorEntry
 from mindinsight.server.http.bulkhead_routes import DumpRoute
@@ -133,7 +133,7 @@ def operators_from(listing: Listing, source: str) -> set[tuple[str, str]]:
 
 
 def _passes_statistics(result: TensorResult, filter_: Filter) -> bool:
-    if result.measurement is None or (filter_.lost and not not_finite(result)):
+    if result.measurement is None or (filter_.lost and not is_non_finite(result)):
         return False
     if filter_.by is None:
         return True

@@ -17,7 +17,7 @@ from starlette.responses import StreamingResponse
 from mindinsight.server.curves.bands import Cells, band, cells
 from mindinsight.server.curves.curve_comparison import difference
 from mindinsight.server.curves.curve_statistics import range_statistics
-from mindinsight.server.curves.rank_outliers import FEWEST_STEPS, strays
+from mindinsight.server.curves.rank_outliers import FEWEST_STEPS, find_outliers
 from mindinsight.server.curves.sampling import sample_rows
 from mindinsight.server.curves.smoothing import SmoothingKind, smooth
 from mindinsight.server.errors import ApiError
@@ -85,7 +85,7 @@ async def ranks(
     lines = _lines(service.store.snapshot(), tag, None, job)
 
     def made() -> Response:
-        grid, verdicts = _cells(lines, px), strays([(line.steps, line.values) for _, line in lines])
+        grid, verdicts = _cells(lines, px), find_outliers([(line.steps, line.values) for _, line in lines])
         return answer(
             {
                 "tag": tag,
@@ -179,7 +179,7 @@ def _row(run: str, line: Line, base: Line, tolerance: float, pixels: int) -> dic
     return {
         "run": run,
         "shared": len(compared.steps),
-        "parted": None if compared.parted is None else int(compared.steps[compared.parted]),
+        "parted": None if compared.diverged is None else int(compared.steps[compared.diverged]),
         "not_finite": int(compared.steps[broken[0]]) if len(broken) else None,
         "largest": float(finite.max()) if len(finite) else None,
         "step": compared.steps[picked],
