@@ -36,7 +36,7 @@ def tree(listing: StepListing, scope: Annotated[list[str] | None, Query()] = Non
     """
     done = listing.done  # read first, so that everything read after it is complete
     path = tuple(scope or ())
-    not_finite_keys = {operator_key(result.entry) for result in filter(not_finite, list(listing.results))}
+    not_finite_keys = {operator_key(result.entry) for result in filter(is_non_finite, list(listing.results))}
     children: dict[tuple[bool, str], dict[str, Any]] = {}
     for key, operator in listing.operators.items():
         if operator.scope[: len(path)] != path:
